@@ -9,6 +9,7 @@ mod extent;
 mod gain_map;
 mod gif;
 mod heic;
+mod hostile;
 mod inputs;
 mod jpeg;
 mod jpeg_at_once;

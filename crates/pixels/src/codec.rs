@@ -70,9 +70,15 @@ pub trait Codec: Send + Sync {
         Ok(bytes.len())
     }
 
-    /// Estimated cost of [`Codec::extent`], and the memory it holds.
+    /// Estimated cost of [`Codec::extent`], and the memory it holds, the decoded frame included.
     fn extent_cost(&self, bytes: u64, info: &Info) -> Cost {
-        self.decode_cost(bytes, info, Scales::FULL)
+        let cost = self.decode_cost(bytes, info, Scales::FULL);
+        let planes = info.model.planes() + usize::from(info.alpha);
+        let frame = (info.pixels()).saturating_mul((planes * info.depth.bytes()) as u64);
+        Cost {
+            scratch: cost.scratch.saturating_add(frame),
+            ..cost
+        }
     }
 
     /// Decodes as `decode` does, at several scales while going through the file once; `how.scales` does
@@ -402,6 +408,9 @@ pub struct Info {
     pub metadata: bool,
     /// Bytes that decoding holds beside the frame at any scale, where its size alone does not tell.
     pub decoder_bytes: u64,
+    /// Nanoseconds that decoding a frame takes beyond what its size and the length of its file tell, such as for coded
+    /// frames that are never shown.
+    pub decoder_nanos: u64,
     /// Offset of the frame on its page (PNG oFFs, GIF frame): added to a region's x and y.
     pub page_offset: (i32, i32),
 }
@@ -438,6 +447,7 @@ impl Info {
             progressive: false,
             metadata: false,
             decoder_bytes: 0,
+            decoder_nanos: 0,
             page_offset: (0, 0),
         }
     }

@@ -15,12 +15,15 @@ use crate::heif::{Boxes, Items};
 /// The gain map of a file.
 pub(super) fn read(bytes: &[u8]) -> Option<GainHeader> {
     let (header, iso) = find(bytes)?;
-    let tiles = header.colour.tiles.iter();
-    let tiles = tiles.map(|tile| Some(header.items.data(tile.item, true).ok()?.len() as u64));
+    let sources = header.colour.sources(&header.items).ok()?;
+    let first = sources
+        .iter()
+        .map(|tiles| header.colour.tiles.get(*tiles.first()?));
+    let bytes = first.map(|tile| Some(header.items.data(tile?.item, true).ok()?.len() as u64));
     Some(GainHeader {
         params: gain_map::of_iso(&iso)?,
         info: header.info(),
-        bytes: tiles.sum::<Option<u64>>()?,
+        bytes: bytes.sum::<Option<u64>>()?,
     })
 }
 
@@ -38,7 +41,9 @@ fn find(bytes: &[u8]) -> Option<(Header<'_>, Vec<u8>)> {
     let base = items.primary?;
     let derived = items
         .referring(base, b"dimg")
-        .find(|item| items.kind(*item) == Some(*b"tmap") && items.are_alternatives(*item, base))?;
+        .filter(|item| items.kind(*item) == Some(*b"tmap"))
+        .take(MOST_DERIVED)
+        .find(|item| items.are_alternatives(*item, base))?;
     let parts: Vec<u32> = items.references(derived, b"dimg").collect();
     let map = match parts[..] {
         [first, map] if first == base => map,
@@ -52,6 +57,9 @@ fn find(bytes: &[u8]) -> Option<(Header<'_>, Vec<u8>)> {
     let header = Header::of_still(items).ok()?;
     (version == VERSION).then_some((header, iso))
 }
+
+/// Pictures that are looked at for one that a gain map makes.
+const MOST_DERIVED: usize = 8;
 
 /// A coded gain map.
 pub(super) struct CodedMap {

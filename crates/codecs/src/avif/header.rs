@@ -1,5 +1,7 @@
 //! What a file holds: the coded pictures that make up the shown one, and what is to be done with them.
 
+use std::collections::BTreeMap;
+
 use andon_pixels::{
     Depth, Error, Info, Matrix, Metadata, Model, Orientation, Primaries, Range, Result, Space,
     Subsampling, Transfer,
@@ -8,7 +10,9 @@ use andon_recipe::{Flip, Turn};
 
 use super::NAME;
 use super::dav1d::{Layout, Sequence};
+use super::decode::NANOS_PER_PIXEL;
 use super::movie::Movie;
+use super::obus;
 use crate::heif::{Boxes, Fields, Items, Property};
 
 /// A picture, or several that follow each other.
@@ -24,6 +28,8 @@ pub(super) struct Header<'a> {
     pub(super) sequence: Sequence,
     pub(super) meaning: Meaning,
     pub(super) crop: Option<Crop>,
+    /// What is decoded for each picture that is shown.
+    work: Work,
     orientation: Orientation,
     space: Space,
     icc: Option<&'a [u8]>,
@@ -50,6 +56,28 @@ pub(super) struct Tile {
     pub(super) height: u32,
     pub(super) point: u8,
     pub(super) layer: Option<u8>,
+}
+
+/// What decoding comes to.
+#[derive(Clone, Copy, Debug, Default)]
+struct Work {
+    /// Of all coded frames, hidden ones among them.
+    pixels: u64,
+    /// Bitstreams, each with a decoder of its own.
+    bitstreams: u64,
+    /// Of coded frames that are kept for others to refer to.
+    kept_pixels: u64,
+}
+
+impl Work {
+    fn and(self, other: Self) -> Self {
+        Self {
+            pixels: self.pixels.saturating_add(other.pixels),
+            bitstreams: self.bitstreams + other.bitstreams,
+            // Colours are there no more when opacity is decoded.
+            kept_pixels: self.kept_pixels.max(other.kept_pixels),
+        }
+    }
 }
 
 /// What code values of the colour planes mean.
@@ -82,6 +110,9 @@ pub(super) struct Crop {
 /// Pictures that AV1 keeps for others to refer to.
 const REFERENCES: u64 = 8;
 
+/// Opening a decoder, and what it reads before the first sample.
+const NANOS_PER_BITSTREAM: u64 = 100_000;
+
 /// The least side of a tile of several (MIAF).
 const SMALLEST_TILE: u32 = 64;
 
@@ -104,9 +135,10 @@ impl<'a> Header<'a> {
         let primary = items.primary;
         let primary = primary.ok_or_else(|| broken("it says no primary item"))?;
         let colour = Coded::read(&items, primary)?;
-        let (alpha_item, alpha) = match alpha_of(&items, primary) {
-            Some(item) => (Some(item), Some(Coded::read(&items, item)?)),
-            None => (None, colour.alphas(&items)?),
+        let alphas = alphas(&items);
+        let (alpha_item, alpha) = match alphas.get(&primary) {
+            Some(&item) => (Some(item), Some(Coded::read(&items, item)?)),
+            None => (None, colour.alphas(&items, &alphas)?),
         };
         if let Some(alpha) = &alpha
             && (alpha.width, alpha.height) != (colour.width, colour.height)
@@ -116,9 +148,13 @@ impl<'a> Header<'a> {
         let premultiplied = alpha_item
             .is_some_and(|alpha| items.references(primary, b"prem").any(|to| to == alpha));
         let sequence = colour.sequence(&items)?;
+        let mut work = colour.work(&items)?;
+        if let Some(alpha) = &alpha {
+            work = work.and(alpha.work(&items)?);
+        }
         let properties = items.properties(primary)?.collect();
         let mut header = Self::described(items, sequence, colour, properties)?;
-        (header.alpha, header.premultiplied) = (alpha, premultiplied);
+        (header.alpha, header.premultiplied, header.work) = (alpha, premultiplied, work);
         Ok(header)
     }
 
@@ -139,6 +175,17 @@ impl<'a> Header<'a> {
             header.alpha = Some(whole());
             header.premultiplied = movie.colour.premultiplied_by == Some(alpha.id);
         }
+        let (pixels, (pictures, _)) = (movie.work()?, movie.frames());
+        let coded = header.colour.pixels();
+        header.work = Work {
+            pixels,
+            bitstreams: 1,
+            kept_pixels: if pictures > 1 || pixels > 2 * coded {
+                REFERENCES * coded
+            } else {
+                0
+            },
+        };
         header.movie = Some(movie);
         Ok(header)
     }
@@ -188,6 +235,7 @@ impl<'a> Header<'a> {
         };
         Ok(Self {
             premultiplied: false,
+            work: Work::default(),
             meaning: Meaning::of(sequence.layout, full, code(matrix), code(primaries))?,
             crop: crop.filter(|crop| *crop != Crop::all(&colour)),
             orientation,
@@ -238,14 +286,16 @@ impl<'a> Header<'a> {
     /// As the engine wants it.
     pub(super) fn info(&self) -> Info {
         let (width, height) = self.size();
-        let coded = u64::from(self.colour.width) * u64::from(self.colour.height);
+        let coded = self.colour.pixels();
         let shown = u64::from(width) * u64::from(height);
         let planes = 4 * self.depth().bytes() as u64;
         let (frames, animation) = match &self.movie {
             Some(movie) => movie.frames(),
             None => (1, None),
         };
-        let references = if frames > 1 { REFERENCES * coded } else { 0 };
+        // What the size alone tells.
+        let expected = shown * if self.alpha.is_some() { 2 } else { 1 };
+        let more = self.work.pixels.saturating_sub(expected);
         Info {
             depth: self.depth(),
             alpha: self.alpha.is_some(),
@@ -255,7 +305,11 @@ impl<'a> Header<'a> {
             orientation: self.orientation,
             metadata: self.exif.is_some() || self.xmp.is_some(),
             // What is cut away is decoded all the same, and pictures that others refer to are kept.
-            decoder_bytes: (coded - shown.min(coded) + references).saturating_mul(planes),
+            decoder_bytes: (coded - shown.min(coded))
+                .saturating_add(self.work.kept_pixels)
+                .saturating_mul(planes),
+            decoder_nanos: (more.saturating_mul(NANOS_PER_PIXEL))
+                .saturating_add(self.work.bitstreams.saturating_sub(1) * NANOS_PER_BITSTREAM),
             ..Info::new(NAME, width, height, self.model())
         }
     }
@@ -335,16 +389,23 @@ fn exif_of(item: &[u8]) -> Option<Vec<u8>> {
     Some(tiff)
 }
 
-/// The item that is the opacity of another.
-fn alpha_of(items: &Items<'_>, of: u32) -> Option<u32> {
-    let is_alpha = |item: &u32| {
-        items.properties(*item).is_ok_and(|mut properties| {
+/// The items that are the opacity of others, by those others.
+fn alphas(items: &Items<'_>) -> BTreeMap<u32, u32> {
+    let is_alpha = |item: u32| {
+        items.properties(item).is_ok_and(|mut properties| {
             properties.any(
                 |property| matches!(property, Property::Auxiliary(kind) if ALPHA.contains(&kind)),
             )
         })
     };
-    items.referring(of, b"auxl").find(is_alpha)
+    let mut known = BTreeMap::new();
+    let mut alphas = BTreeMap::new();
+    for (from, to) in items.all_references(b"auxl") {
+        if *known.entry(from).or_insert_with(|| is_alpha(from)) {
+            alphas.entry(to).or_insert(from);
+        }
+    }
+    alphas
 }
 
 /// What opacity is called.
@@ -379,18 +440,11 @@ impl Coded {
         let rows = u32::from(fields.u8()?) + 1;
         let columns = u32::from(fields.u8()?) + 1;
         let (width, height) = (fields.long_if(long)?, fields.long_if(long)?);
-        let tiles: Result<Vec<Tile>> = items
-            .references(item, b"dimg")
-            .map(|tile| match items.kind(tile).as_ref() {
-                Some(b"av01") => Tile::read(items, tile),
-                _ => Err(broken("a tile is no coded picture")),
-            })
-            .collect();
         let grid = Self {
             width,
             height,
             columns,
-            tiles: tiles?,
+            tiles: tiles(items, items.references(item, b"dimg"))?,
         };
         grid.check(rows)?;
         Ok(grid)
@@ -418,23 +472,77 @@ impl Coded {
     }
 
     /// Opacity that each tile has for itself.
-    fn alphas(&self, items: &Items<'_>) -> Result<Option<Self>> {
+    fn alphas(&self, items: &Items<'_>, alphas: &BTreeMap<u32, u32>) -> Result<Option<Self>> {
         if self.tiles.len() < 2 {
             return Ok(None);
         }
-        let all: Option<Vec<u32>> = self
+        let all = self
             .tiles
             .iter()
-            .map(|tile| alpha_of(items, tile.item))
-            .collect();
-        let Some(all) = all else { return Ok(None) };
-        let tiles: Result<Vec<Tile>> = all.iter().map(|item| Tile::read(items, *item)).collect();
+            .map(|tile| alphas.get(&tile.item).copied());
+        let Some(all) = all.collect::<Option<Vec<u32>>>() else {
+            return Ok(None);
+        };
         let alpha = Self {
-            tiles: tiles?,
+            tiles: tiles(items, all)?,
             ..*self
         };
         alpha.check(self.tiles.len() as u32 / self.columns)?;
         Ok(Some(alpha))
+    }
+
+    /// Of the whole.
+    fn pixels(&self) -> u64 {
+        u64::from(self.width) * u64::from(self.height)
+    }
+
+    /// The places of its tiles in their list, those together that have the same bytes: they are decoded once.
+    pub(super) fn sources(&self, items: &Items<'_>) -> Result<Vec<Vec<usize>>> {
+        let mut known = BTreeMap::new();
+        let mut sources: Vec<Vec<usize>> = Vec::new();
+        for (index, tile) in self.tiles.iter().enumerate() {
+            let place = items.place(tile.item);
+            let place = place.ok_or_else(|| broken("an item is missing"))?;
+            let source = *known
+                .entry((place, tile.point, tile.layer))
+                .or_insert(sources.len());
+            match sources.get_mut(source) {
+                Some(tiles) => tiles.push(index),
+                None => sources.push(vec![index]),
+            }
+        }
+        Ok(sources)
+    }
+
+    /// What decoding it comes to.
+    ///
+    /// # Errors
+    /// `Broken`: its items have more to decode than any encoder makes of a picture.
+    fn work(&self, items: &Items<'_>) -> Result<Work> {
+        let mut work = Work::default();
+        let mut bytes = 0;
+        for tiles in self.sources(items)? {
+            let Some(tile) = tiles.first().and_then(|first| self.tiles.get(*first)) else {
+                continue;
+            };
+            let data = items.data(tile.item, true)?;
+            bytes += data.len();
+            if bytes > 2 * items.file_length() {
+                return Err(broken("its items overlap in the file"));
+            }
+            let frames = u64::from(obus::Work::of(&data)?.frames);
+            let kept = if frames > 1 {
+                frames.min(REFERENCES)
+            } else {
+                0
+            };
+            work = work.and(Work {
+                pixels: tile.pixels().saturating_mul(frames),
+                bitstreams: 1,
+                kept_pixels: tile.pixels().saturating_mul(kept),
+            });
+        }
+        Ok(work)
     }
 
     /// The sequence header of its first item.
@@ -448,7 +556,29 @@ impl Coded {
     }
 }
 
+/// What is known of these items, each of which is read once.
+fn tiles(items: &Items<'_>, list: impl IntoIterator<Item = u32>) -> Result<Vec<Tile>> {
+    let mut known = BTreeMap::new();
+    let mut tiles = Vec::new();
+    for item in list {
+        if items.kind(item).as_ref() != Some(b"av01") {
+            return Err(broken("a tile is no coded picture"));
+        }
+        let tile = match known.get(&item) {
+            Some(tile) => *tile,
+            None => Tile::read(items, item)?,
+        };
+        known.insert(item, tile);
+        tiles.push(tile);
+    }
+    Ok(tiles)
+}
+
 impl Tile {
+    pub(super) fn pixels(&self) -> u64 {
+        u64::from(self.width) * u64::from(self.height)
+    }
+
     fn read(items: &Items<'_>, item: u32) -> Result<Self> {
         let mut tile = Self {
             item,

@@ -16,6 +16,7 @@ mod encode;
 mod gain_map;
 mod header;
 mod movie;
+mod obus;
 mod tracks;
 mod write;
 

@@ -8,6 +8,7 @@ use super::NAME;
 use super::dav1d::Decoder;
 use super::decode::{Canvas, frame};
 use super::header::{ALPHA, Header};
+use super::obus::{MOST_FRAMES, Work};
 use crate::guard;
 use crate::heif::{Boxes, Property, Sample, Track};
 
@@ -77,6 +78,41 @@ impl<'a> Movie<'a> {
         }
     }
 
+    /// What decoding comes to, for each picture that is shown: in coded pixels, as if all took as many as the first, if
+    /// that takes the most.
+    ///
+    /// # Errors
+    /// `Broken`: there is more to decode than any encoder makes of as many pictures.
+    pub(super) fn work(&self) -> Result<u64> {
+        let all = [Some(&self.colour), self.alpha.as_ref()];
+        let work = all.into_iter().flatten().map(|track| self.work_of(track));
+        work.sum()
+    }
+
+    fn work_of(&self, track: &Track<'_>) -> Result<u64> {
+        let (mut bytes, mut frames, mut first) = (0_u64, 0_u64, None);
+        for sample in &track.samples {
+            // A probe may be handed the beginning of a file only.
+            if let Some(data) = sample.data(self.bytes) {
+                bytes += data.len() as u64;
+                let own = u64::from(Work::of(data)?.frames);
+                first.get_or_insert(own);
+                frames += own;
+            }
+        }
+        let shown = track.samples.len() as u64;
+        if frames > shown * MOST_FRAMES_EACH + u64::from(MOST_FRAMES) {
+            let why = format!("it hides {} frames behind its {shown}", frames - shown);
+            return Err(Error::broken(NAME, why));
+        }
+        if bytes > 2 * self.bytes.len() as u64 {
+            return Err(Error::broken(NAME, "its pictures overlap in the file"));
+        }
+        let each = frames.div_ceil(shown.max(1)).max(first.unwrap_or(0));
+        let (width, height) = track.size;
+        Ok(each * u64::from(width) * u64::from(height))
+    }
+
     /// The bytes of the first picture, perhaps only their beginning.
     pub(super) fn first(&self) -> &'a [u8] {
         let Some(sample) = self.colour.samples.first() else {
@@ -103,6 +139,9 @@ impl<'a> Movie<'a> {
         (samples.len() as u32, animation)
     }
 }
+
+/// Frames of a sequence for each that is shown: one that is coded first and shown later counts twice.
+const MOST_FRAMES_EACH: u64 = 3;
 
 fn cut() -> Error {
     Error::broken(NAME, "it is cut off")
@@ -134,12 +173,17 @@ impl<'a> Decoding<'a> {
     }
 
     /// A picture, and how many ticks it stays; all before it have been decoded.
-    fn picture(&mut self, bytes: &'a [u8], number: usize) -> Result<Option<(Canvas, u32)>> {
+    fn picture(
+        &mut self,
+        bytes: &'a [u8],
+        number: usize,
+        interrupt: &dyn Interrupt,
+    ) -> Result<Option<(Canvas, u32)>> {
         let Some(sample) = self.samples.get(number) else {
             return Ok(None);
         };
         let data = sample.data(bytes).ok_or_else(cut)?;
-        let picture = self.decoder.picture(data, None)?;
+        let picture = self.decoder.picture(data, None, interrupt)?;
         if picture.size() != self.size {
             return Err(Error::broken(NAME, "its bitstream is of another size"));
         }
@@ -194,11 +238,12 @@ impl FrameReader for Reader<'_> {
 
     fn next(&mut self) -> Result<Option<Timed>> {
         guard::wanted(self.interrupt)?;
-        let Some((colour, ticks)) = self.colour.picture(self.bytes, self.number)? else {
+        let (bytes, number) = (self.bytes, self.number);
+        let Some((colour, ticks)) = self.colour.picture(bytes, number, self.interrupt)? else {
             return Ok(None);
         };
         let alpha = match &mut self.alpha {
-            Some(alpha) => alpha.picture(self.bytes, self.number)?,
+            Some(alpha) => alpha.picture(bytes, number, self.interrupt)?,
             None => None,
         };
         self.number += 1;

@@ -54,7 +54,9 @@ pub(super) fn unpack(
                 rest = rest.get(bytes.next_multiple_of(2)..).unwrap_or_default();
             }
             (count, value) => {
-                for place in 0..usize::from(count) {
+                // What reaches over the edge is passed over at once, however far it goes.
+                let seen = usize::from(count).min(width.saturating_sub(x));
+                for place in 0..seen {
                     let index = match bits {
                         8 => value,
                         _ if place % 2 == 0 => value >> 4,
@@ -62,6 +64,7 @@ pub(super) fn unpack(
                     };
                     put(&mut x, y, index);
                 }
+                x += usize::from(count) - seen;
             }
         }
         if y >= height {

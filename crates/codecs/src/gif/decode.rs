@@ -28,10 +28,12 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
 /// Where the picture ends, every frame unpacked on the way, as far as the limits go.
 pub(super) fn extent(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usize> {
     let too_large = guard::size(info.width, info.height, how.limits).is_err();
-    let mut pixels = 0;
+    let (mut frames, mut pixels) = (0_u32, 0);
     Header::each_frame(bytes, |frame| {
-        pixels += u64::from(frame.width) * u64::from(frame.height);
-        if too_large || pixels > how.limits.pixels {
+        frames = frames.saturating_add(1);
+        pixels += frame.pixels();
+        let too_many = frames > how.limits.frames || pixels > how.limits.pixels.min(MOST_CHECKED);
+        if too_large || too_many {
             return guard::wanted(how.interrupt);
         }
         let length = frame.width as usize * frame.height as usize;
@@ -39,26 +41,32 @@ pub(super) fn extent(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usiz
     })
 }
 
-/// As if each frame were as large as the screen.
+/// As if each frame were as large as the screen, unless they are larger.
 pub(super) fn extent_cost(bytes: u64, info: &Info) -> Cost {
     let one = cost(bytes, info);
+    let each = info.pixels() * NANOS_PER_PIXEL + info.decoder_nanos;
+    let all = each.saturating_mul(u64::from(info.frames));
     Cost {
-        nanos: one.nanos + info.pixels() * NANOS_PER_PIXEL * u64::from(info.frames - 1),
+        nanos: bytes * NANOS_PER_BYTE + all.min(MOST_CHECKED * NANOS_PER_PIXEL),
         ..one
     }
 }
 
+/// Pixels of all frames together that are looked at for damage before a file is passed on; of those behind them every
+/// block has to be there.
+const MOST_CHECKED: u64 = 120_000_000;
+
 /// Measured on photographs and drawings, one core.
 pub(super) fn cost(bytes: u64, info: &Info) -> Cost {
     Cost {
-        nanos: bytes * NANOS_PER_BYTE + info.pixels() * NANOS_PER_PIXEL,
+        nanos: bytes * NANOS_PER_BYTE + info.pixels() * NANOS_PER_PIXEL + info.decoder_nanos,
         // One index per pixel, and the part's own planes, before they are drawn on the canvas.
-        scratch: 5 * info.pixels() + DICTIONARY_BYTES,
+        scratch: 5 * info.pixels() + info.decoder_bytes + DICTIONARY_BYTES,
     }
 }
 
 const NANOS_PER_BYTE: u64 = 5;
-const NANOS_PER_PIXEL: u64 = 3;
+pub(super) const NANOS_PER_PIXEL: u64 = 3;
 const DICTIONARY_BYTES: u64 = 128 << 10;
 
 fn frame(header: &Header<'_>, alpha: bool, interrupt: &dyn Interrupt) -> Result<Frame> {

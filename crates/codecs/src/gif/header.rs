@@ -3,6 +3,7 @@
 use andon_pixels::{Animation, Error, Info, Model, Result};
 
 use super::NAME;
+use super::decode::NANOS_PER_PIXEL;
 use crate::animation::Disposal;
 
 /// What a file may begin with.
@@ -18,6 +19,10 @@ pub(super) struct Header<'a> {
     /// The first frame.
     pub(super) frame: Part<'a>,
     frames: u32,
+    /// Pixels of all frames, of the largest, and the width of the widest: they may be larger than the screen.
+    pixels: u64,
+    largest: u64,
+    widest: u32,
     metadata: bool,
     animation: Option<Animation>,
     /// No block is cut off. A missing trailer alone is forgiven: browsers forgive it.
@@ -51,12 +56,19 @@ pub(super) struct Part<'a> {
     pub(super) disposal: Disposal,
 }
 
+impl Part<'_> {
+    pub(super) fn pixels(&self) -> u64 {
+        u64::from(self.width) * u64::from(self.height)
+    }
+}
+
 impl<'a> Header<'a> {
     /// Walks the blocks of the file; hops over the data between them.
     pub(super) fn read(bytes: &'a [u8]) -> Result<Self> {
         let mut blocks = Blocks::of(bytes)?;
         let mut first: Option<Part<'a>> = None;
         let (mut frames, mut hundredths, mut clears) = (0_u32, 0_u64, false);
+        let (mut pixels, mut largest, mut widest) = (0_u64, 0_u64, 0_u32);
         let whole = loop {
             match blocks.next_part() {
                 Block::Part(part) => {
@@ -68,6 +80,9 @@ impl<'a> Header<'a> {
                     };
                     first.get_or_insert(part);
                     frames = frames.saturating_add(1);
+                    pixels += part.pixels();
+                    largest = largest.max(part.pixels());
+                    widest = widest.max(part.width);
                     hundredths += u64::from(part.delay);
                 }
                 Block::Skipped => {}
@@ -95,6 +110,9 @@ impl<'a> Header<'a> {
             height: side(blocks.screen.1, frame.y + frame.height),
             frame,
             frames,
+            pixels,
+            largest,
+            widest,
             metadata: blocks.metadata,
             animation: None,
             whole,
@@ -142,8 +160,27 @@ impl<'a> Header<'a> {
             lossless: true,
             progressive: self.frame.interlaced,
             metadata: self.metadata,
+            decoder_bytes: self.decoder_bytes(),
+            decoder_nanos: self.decoder_nanos(),
             ..Info::new(NAME, self.width, self.height, Model::Rgb)
         }
+    }
+
+    /// What the indices and planes of a frame take that is larger than the screen.
+    fn decoder_bytes(&self) -> u64 {
+        let planes = 4 * u64::from(self.widest) * u64::from(self.height);
+        (self.largest + planes).saturating_sub(5 * self.screen_pixels())
+    }
+
+    /// What unpacking such frames takes, for each frame.
+    fn decoder_nanos(&self) -> u64 {
+        let each = self.pixels / u64::from(self.frames.max(1));
+        let most = each.max(self.frame.pixels());
+        most.saturating_sub(self.screen_pixels()) * NANOS_PER_PIXEL
+    }
+
+    fn screen_pixels(&self) -> u64 {
+        u64::from(self.width) * u64::from(self.height)
     }
 
     /// Does the first frame leave nothing of the screen bare?

@@ -44,11 +44,15 @@ impl Codec for Heic {
     }
 
     fn decode_cost(&self, _bytes: u64, info: &Info, _scales: Scales) -> Cost {
-        let samples = info.pixels() * (info.model.planes() as u64 + u64::from(info.alpha));
+        let planes = info.model.planes() as u64 + u64::from(info.alpha);
+        // A header may claim any size.
+        let samples = info
+            .pixels()
+            .saturating_mul(planes * info.depth.bytes() as u64);
         Cost {
-            nanos: info.pixels() * NANOS_PER_PIXEL,
+            nanos: info.pixels().saturating_mul(NANOS_PER_PIXEL),
             // The decoder's planes, and a tile of its own while a grid is put together.
-            scratch: samples * info.depth.bytes() as u64 + TILE_BYTES,
+            scratch: samples.saturating_add(TILE_BYTES),
         }
     }
 

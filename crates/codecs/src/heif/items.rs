@@ -18,6 +18,9 @@ pub(crate) struct Items<'a> {
     items: BTreeMap<u32, Item>,
     properties: Vec<Property<'a>>,
     references: Vec<Reference>,
+    /// What all boxes of a kind have together: properties of items, and items that are referred to.
+    associated: usize,
+    referred: usize,
     /// Groups of items of which one is shown.
     alternatives: Vec<Vec<u32>>,
     idat: &'a [u8],
@@ -42,6 +45,15 @@ struct Reference {
     kind: Kind,
     from: u32,
     to: Vec<u32>,
+}
+
+/// The pieces of an item's bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place<'p> {
+    /// In `idat` rather than in the file.
+    inside: bool,
+    /// Offsets and lengths.
+    extents: &'p [(u64, u64)],
 }
 
 /// What can be said about an item.
@@ -170,13 +182,12 @@ impl<'a> Items<'a> {
 
     fn read_references(&mut self, data: &[u8]) -> Result<()> {
         let (version, _, fields) = Fields::full(data, self.format)?;
-        let mut all = 0;
         for entry in Boxes::of(fields.rest()) {
             let mut fields = Fields::of(entry.data, self.format);
             let from = fields.long_if(version > 0)?;
             let count = usize::from(fields.u16()?);
-            all += count;
-            if all > MOST_ENTRIES || self.references.len() >= MOST_ENTRIES {
+            self.referred += count;
+            if self.referred > MOST_ENTRIES || self.references.len() >= MOST_ENTRIES {
                 return Err(self.broken("its items refer to too many others"));
             }
             let to: Result<_> = (0..count).map(|_| fields.long_if(version > 0)).collect();
@@ -209,7 +220,8 @@ impl<'a> Items<'a> {
         for part in Boxes::of(data) {
             match &part.kind {
                 b"ipco" => {
-                    for property in Boxes::of(part.data).take(MOST_ENTRIES) {
+                    let left = MOST_ENTRIES - self.properties.len();
+                    for property in Boxes::of(part.data).take(left) {
                         let read = Property::read(property.kind, property.data, self.format)?;
                         self.properties.push(read);
                     }
@@ -223,12 +235,11 @@ impl<'a> Items<'a> {
 
     fn associate(&mut self, data: &[u8]) -> Result<()> {
         let (version, flags, mut fields) = Fields::full(data, self.format)?;
-        let mut all = 0;
         for _ in 0..fields.u32()? {
             let id = fields.long_if(version > 0)?;
             let count = usize::from(fields.u8()?);
-            all += count;
-            if all > MOST_ENTRIES {
+            self.associated += count;
+            if self.associated > MOST_ENTRIES {
                 return Err(self.broken("its items have too many properties"));
             }
             for _ in 0..count {
@@ -282,6 +293,13 @@ impl<'a> Items<'a> {
         Ok(places.filter_map(|place| self.properties.get(*place).copied()))
     }
 
+    /// All references of one kind: from which item, and to which.
+    pub(crate) fn all_references(&self, kind: &Kind) -> impl Iterator<Item = (u32, u32)> {
+        let all = self.references.iter();
+        let all = all.filter(move |reference| reference.kind == *kind);
+        all.flat_map(|reference| reference.to.iter().map(|to| (reference.from, *to)))
+    }
+
     /// What an item refers to in one way.
     pub(crate) fn references(&self, from: u32, kind: &Kind) -> impl Iterator<Item = u32> {
         let own = self.references.iter();
@@ -301,6 +319,20 @@ impl<'a> Items<'a> {
     pub(crate) fn are_alternatives(&self, one: u32, other: u32) -> bool {
         let mut groups = self.alternatives.iter();
         groups.any(|group| group.contains(&one) && group.contains(&other))
+    }
+
+    /// Bytes of the file that they lie in.
+    pub(crate) fn file_length(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Where the bytes of an item lie: items with equal places have the same bytes.
+    pub(crate) fn place(&self, id: u32) -> Option<Place<'_>> {
+        let item = self.items.get(&id)?;
+        Some(Place {
+            inside: item.inside,
+            extents: &item.extents,
+        })
     }
 
     /// The bytes of an item; of one that is cut off what is there, if that may be.

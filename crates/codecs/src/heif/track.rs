@@ -49,9 +49,10 @@ impl Sample {
     }
 }
 
-/// Far more than anybody shows; each takes memory beside its bytes.
-const MOST_SAMPLES: u32 = 1 << 16;
+/// Samples of all tracks: far more than anybody shows; each takes memory beside its bytes.
+const MOST_SAMPLES: u32 = 1 << 17;
 const MOST_TRACKS: usize = 64;
+const MOST_PROPERTIES: usize = 256;
 
 /// Bytes of a `VisualSampleEntry` before its boxes.
 const VISUAL_ENTRY: usize = 78;
@@ -60,11 +61,18 @@ impl<'a> Track<'a> {
     /// All that are in the payload of a `moov` box.
     pub(crate) fn all(moov: &'a [u8], format: &'static str) -> Result<Vec<Self>> {
         let tracks = Boxes::of(moov).filter(|part| &part.kind == b"trak");
-        let tracks = tracks.take(MOST_TRACKS);
-        tracks.map(|part| Self::read(part.data, format)).collect()
+        let mut left = MOST_SAMPLES;
+        let mut all = Vec::new();
+        for part in tracks.take(MOST_TRACKS) {
+            let track = Self::read(part.data, format, left)?;
+            left -= track.samples.len() as u32;
+            all.push(track);
+        }
+        Ok(all)
     }
 
-    fn read(trak: &'a [u8], format: &'static str) -> Result<Self> {
+    /// A track of `most` samples or fewer.
+    fn read(trak: &'a [u8], format: &'static str, most: u32) -> Result<Self> {
         let mut track = Self::default();
         let mut shown = None;
         let mut edit = None;
@@ -111,11 +119,11 @@ impl<'a> Track<'a> {
             // Without any word of it browsers go on and on.
             _ => 0,
         };
-        track.read_media(media, format)?;
+        track.read_media(media, format, most)?;
         Ok(track)
     }
 
-    fn read_media(&mut self, mdia: &'a [u8], format: &'static str) -> Result<()> {
+    fn read_media(&mut self, mdia: &'a [u8], format: &'static str, most: u32) -> Result<()> {
         for part in Boxes::of(mdia) {
             match &part.kind {
                 b"mdhd" => {
@@ -132,7 +140,7 @@ impl<'a> Track<'a> {
                 b"minf" => {
                     let mut tables = Boxes::of(part.data).filter(|part| &part.kind == b"stbl");
                     if let Some(table) = tables.next() {
-                        self.read_table(table.data, format)?;
+                        self.read_table(table.data, format, most)?;
                     }
                 }
                 _ => {}
@@ -141,7 +149,7 @@ impl<'a> Track<'a> {
         Ok(())
     }
 
-    fn read_table(&mut self, stbl: &'a [u8], format: &'static str) -> Result<()> {
+    fn read_table(&mut self, stbl: &'a [u8], format: &'static str, most: u32) -> Result<()> {
         let empty = || Fields::of(&[], format);
         let (mut times, mut chunks, mut sizes) = (empty(), empty(), empty());
         let (mut offsets, mut wide) = (empty(), false);
@@ -158,11 +166,12 @@ impl<'a> Track<'a> {
         }
         let all_alike = sizes.u32()?;
         let count = sizes.u32()?;
-        if count > MOST_SAMPLES {
+        // A second table would add to the first.
+        if self.samples.len() as u64 + u64::from(count) > u64::from(most) {
             return Err(Error::Limit {
                 name: "frames",
                 value: count.into(),
-                limit: MOST_SAMPLES.into(),
+                limit: most.into(),
             });
         }
         let mut places = Places::of(chunks, offsets, wide)?;
@@ -194,7 +203,8 @@ impl<'a> Track<'a> {
         };
         let mut sides = Fields::of(&head[24..], format);
         self.size = (sides.u16()?.into(), sides.u16()?.into());
-        for part in Boxes::of(boxes) {
+        let left = MOST_PROPERTIES.saturating_sub(self.properties.len());
+        for part in Boxes::of(boxes).take(left) {
             self.properties
                 .push(Property::read(part.kind, part.data, format)?);
         }

@@ -1,5 +1,6 @@
 //! ICO and CUR: of all entries the largest, and of those the deepest. Written with one, which is a PNG.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use andon_pixels::{
@@ -10,7 +11,7 @@ use andon_pixels::{
 use crate::bmp::{self, Dib};
 use crate::bytes::{u16_le, u32_le};
 use crate::guard;
-use crate::png::Png;
+use crate::png::{self, Png};
 
 /// The format's name, as errors and recipes say it.
 const NAME: &str = "ico";
@@ -58,9 +59,13 @@ impl Codec for Ico {
         }
     }
 
-    /// Behind the last entry: where what it holds says that it ends, or else where the directory says so.
+    /// Behind the last entry: where what it holds says that it ends, or else where the directory says so. Entries are
+    /// decoded as long as they are together no larger than two of the largest; of all others the structure counts.
     fn end(&self, bytes: &[u8], how: &Decode<'_>) -> Result<usize> {
         let mut end = 0;
+        let mut unchecked = 2 * LARGEST;
+        // What is looked at: entries do not lie in each other.
+        let mut looked_at = bytes.len().saturating_mul(2);
         // Each is looked at once, however many entries point to it.
         let mut seen = BTreeSet::new();
         for index in 0..entries(bytes) {
@@ -70,17 +75,38 @@ impl Codec for Ico {
             if !seen.insert(data.len()) {
                 continue;
             }
-            let length = match read(data) {
-                Ok(Entry::Png(png)) => Png.extent(png, &Png.probe(png)?, how)?,
-                Ok(Entry::Bitmap(dib)) => {
+            let entry = Entry::read(data).ok();
+            let is_read = entry.is_some();
+            let size = entry.as_ref().and_then(|entry| entry.size().ok());
+            let size = size.map(|(width, height, _)| pixels(width, height));
+            let left = size.and_then(|size| unchecked.checked_sub(size));
+            unchecked = left.unwrap_or(unchecked);
+            let length = match (entry, left) {
+                (Some(Entry::Png(png)), Some(_)) => Png.extent(png, &Png.probe(png)?, how)?,
+                (Some(Entry::Png(png)), None) => png::end(png)?,
+                (Some(Entry::Bitmap(dib)), Some(_)) => {
                     dib.frame(how.interrupt)?;
                     dib.end(told_length(bytes, index), how.interrupt)?
                 }
-                Err(_) => told_length(bytes, index).min(data.len()),
+                _ => told_length(bytes, index).min(data.len()),
             };
+            let left = looked_at.checked_sub(if is_read { length } else { 0 });
+            looked_at = left.ok_or_else(|| Error::broken(NAME, "its entries overlap"))?;
             end = end.max(bytes.len() - data.len() + length);
         }
         Ok(end)
+    }
+
+    /// Of entries other than the one that is shown as well.
+    fn extent_cost(&self, bytes: u64, info: &Info) -> Cost {
+        let one = self.decode_cost(bytes, info, Scales::FULL);
+        let frame = 4 * info.pixels();
+        // An entry is no larger than the one that is shown, and has bytes of its own.
+        let others = (entries_of(bytes) * info.pixels()).min(2 * LARGEST);
+        Cost {
+            nanos: one.nanos.saturating_add(others * NANOS_PER_PIXEL),
+            scratch: one.scratch.saturating_add(frame),
+        }
     }
 
     fn decode_cost(&self, bytes: u64, info: &Info, scales: Scales) -> Cost {
@@ -153,45 +179,84 @@ enum Entry<'a> {
 /// Entries that are looked at.
 const ENTRIES: usize = 256;
 
-impl Entry<'_> {
-    /// Pixels and bits of each.
-    fn size(&self) -> Result<(u64, u16)> {
-        match self {
-            Self::Png(png) => Ok((Png.probe(png)?.pixels(), 32)),
-            Self::Bitmap(dib) => Ok((u64::from(dib.width) * u64::from(dib.height), dib.bits)),
+/// Broken pictures that are passed over for a smaller one.
+const TRIES: usize = 8;
+
+/// The longest side of an icon that is read, in px: sixteen times what the format can say.
+const MOST_SIDE: u32 = 4096;
+
+/// Looking for damage in entries that are not shown.
+const NANOS_PER_PIXEL: u64 = 14;
+
+/// How many entries a file of that many bytes may have.
+fn entries_of(bytes: u64) -> u64 {
+    (bytes / LEAST_ENTRY_BYTES).min(ENTRIES as u64)
+}
+
+/// Of an entry in the directory, and of the smallest picture.
+const LEAST_ENTRY_BYTES: u64 = 16 + 40;
+
+/// Pixels of the largest icon that is read.
+const LARGEST: u64 = MOST_SIDE as u64 * MOST_SIDE as u64;
+
+impl<'a> Entry<'a> {
+    fn read(data: &'a [u8]) -> Result<Self> {
+        match Png.sniff(data) {
+            true => Ok(Self::Png(data)),
+            false => Dib::read(data, NAME).map(|dib| Self::Bitmap(dib.of_icon())),
         }
     }
+
+    /// Width, height and bits of each pixel, by its own header.
+    fn size(&self) -> Result<(u32, u32, u16)> {
+        match self {
+            Self::Png(png) => png::size(png).map(|(width, height)| (width, height, 32)),
+            Self::Bitmap(dib) => Ok((dib.width, dib.height, dib.bits)),
+        }
+    }
+}
+
+fn pixels(width: u32, height: u32) -> u64 {
+    u64::from(width) * u64::from(height)
 }
 
 fn entries(bytes: &[u8]) -> usize {
     u16_le(bytes, 4).map_or(0, usize::from).min(ENTRIES)
 }
 
-fn read(data: &[u8]) -> Result<Entry<'_>> {
-    match Png.sniff(data) {
-        true => Ok(Entry::Png(data)),
-        false => Dib::read(data, NAME).map(|dib| Entry::Bitmap(dib.of_icon())),
-    }
-}
-
 /// The best entry that can be read. The directory's own sizes are bytes, and often wrong: what the pictures say counts.
 fn entry(bytes: &[u8]) -> Result<Entry<'_>> {
     let mut first_error = None;
-    let mut best: Option<((u64, u16), Entry<'_>)> = None;
-    for data in (0..entries(bytes)).filter_map(|index| behind(bytes, index)) {
-        let sized = read(data).and_then(|entry| Ok((entry.size()?, entry)));
-        match sized {
-            Ok((size, entry)) if best.as_ref().is_none_or(|(best, _)| size > *best) => {
-                best = Some((size, entry));
+    let mut sized = Vec::new();
+    let mut seen = BTreeSet::new();
+    let all = (0..entries(bytes)).filter_map(|index| behind(bytes, index));
+    for data in all.filter(|data| seen.insert(data.len())) {
+        match Entry::read(data).and_then(|entry| Ok((entry.size()?, entry))) {
+            Ok(((width, height, _), _)) if width.max(height) > MOST_SIDE => {
+                let what = format!(
+                    "an icon of {width}×{height} px (up to {MOST_SIDE} px a side are read)"
+                );
+                return Err(Error::Unsupported { format: NAME, what });
             }
-            Ok(_) => {}
+            Ok(((width, height, bits), entry)) => {
+                sized.push(((pixels(width, height), bits), entry))
+            }
             Err(error) => first_error = first_error.or(Some(error)),
         }
     }
-    match best {
-        Some((_, entry)) => Ok(entry),
-        None => Err(first_error.unwrap_or_else(|| Error::broken(NAME, "it holds no picture"))),
+    // Of equal ones the first.
+    sized.sort_by_key(|(size, _)| Reverse(*size));
+    for (_, entry) in sized.into_iter().take(TRIES) {
+        match entry {
+            // Its header is all that has been read.
+            Entry::Png(png) => match Png.probe(png) {
+                Ok(_) => return Ok(Entry::Png(png)),
+                Err(error) => first_error = first_error.or(Some(error)),
+            },
+            Entry::Bitmap(dib) => return Ok(Entry::Bitmap(dib)),
+        }
     }
+    Err(first_error.unwrap_or_else(|| Error::broken(NAME, "it holds no picture")))
 }
 
 /// How long the directory says that an entry is.

@@ -4,13 +4,12 @@ use andon_pixels::{
     Cost, Decode, Delay, Depth, Error, Frame, FrameReader, Grid, Image, Info, Interrupt, Limits,
     Metadata, Model, Plane, Result, Timed,
 };
-use jxl::api::{
-    AlphaMode, Event, JxlDecoder, JxlOutputBuffer, JxlParallelRunner, JxlParallelRunnerFun,
-};
+use jxl::api::{AlphaMode, Event, JxlDecoder, JxlOutputBuffer};
 
+use super::NAME;
 use super::boxes::Container;
 use super::header::{self, Header, cut_off};
-use super::{NAME, broken};
+use super::runner::Runner;
 use crate::guard;
 
 /// Decodes the first frame that is shown.
@@ -32,9 +31,10 @@ pub(super) fn extent(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usiz
     let mut options = header::options();
     options.scan_frames_only = true;
     let mut decoder = JxlDecoder::new(options);
+    let mut runner = Runner::of_frame((info.width, info.height), how.interrupt);
     let codestream = loop {
-        guard::wanted(how.interrupt)?;
-        match decoder.process(&mut rest, None, None).map_err(broken)? {
+        let event = decoder.process(&mut rest, None, Some(&mut runner));
+        match runner.finished(event)? {
             Event::NeedMoreInput { .. } => return Err(cut_off()),
             _ => {
                 if let Some(end) = decoder.file_length() {
@@ -79,6 +79,7 @@ pub(super) struct Reader<'a> {
     header: Header<'a>,
     metadata: Metadata,
     interrupt: &'a dyn Interrupt,
+    runner: Runner<'a>,
 }
 
 impl<'a> Reader<'a> {
@@ -99,12 +100,14 @@ impl<'a> Reader<'a> {
         } else {
             Metadata::default()
         };
+        let runner = Runner::of_frame((header.width, header.height), how.interrupt);
         Ok(Self {
             decoder,
             rest,
             header,
             metadata,
             interrupt: how.interrupt,
+            runner,
         })
     }
 
@@ -121,12 +124,9 @@ impl<'a> Reader<'a> {
     }
 
     fn process(&mut self, buffers: Option<&mut [JxlOutputBuffer<'_>]>) -> Result<Event> {
-        let mut runner = Runner(self.interrupt);
-        let event = self
-            .decoder
-            .process(&mut self.rest, buffers, Some(&mut runner));
-        guard::wanted(self.interrupt)?;
-        event.map_err(broken)
+        let runner = &mut self.runner;
+        let event = (self.decoder).process(&mut self.rest, buffers, Some(runner));
+        self.runner.finished(event)
     }
 
     fn frame(&mut self) -> Result<Frame> {
@@ -177,6 +177,8 @@ impl FrameReader for Reader<'_> {
     }
 
     fn next(&mut self) -> Result<Option<Timed>> {
+        let size = (self.header.width, self.header.height);
+        self.runner = Runner::of_frame(size, self.interrupt);
         if !self.advance()? {
             return Ok(None);
         }
@@ -251,33 +253,5 @@ fn invert(plane: &mut Plane) {
     match plane {
         Plane::U8(grid) => grid.samples_mut().iter_mut().for_each(|v| *v = !*v),
         Plane::U16(grid) => grid.samples_mut().iter_mut().for_each(|v| *v = !*v),
-    }
-}
-
-/// One group of 256 × 256 px after the other, on this thread, as long as the result is wanted.
-struct Runner<'a>(&'a dyn Interrupt);
-
-impl JxlParallelRunner for Runner<'_> {
-    fn run(&mut self, tasks: usize, task: &JxlParallelRunnerFun<'_>) -> jxl::error::Result<()> {
-        for index in 0..tasks {
-            if self.0.interrupted() {
-                return Err(jxl::error::Error::ApiUsageError("interrupted"));
-            }
-            task(index)?;
-        }
-        Ok(())
-    }
-
-    fn num_threads(&self) -> usize {
-        1
-    }
-
-    fn run_ordered(
-        &mut self,
-        tasks: usize,
-        _threads: Option<usize>,
-        task: &JxlParallelRunnerFun<'_>,
-    ) -> jxl::error::Result<()> {
-        self.run(tasks, task)
     }
 }

@@ -1,6 +1,6 @@
 //! What a JPEG XL says before its pixels.
 
-use andon_pixels::{Animation, Depth, Error, Info, Model, Result};
+use andon_pixels::{Animation, Depth, Error, Info, Model, Never, Result};
 use jxl::api::{
     Endianness, Event, ExtraChannel, JxlBasicInfo, JxlBitDepth, JxlColorType, JxlDataFormat,
     JxlDecoder, JxlDecoderOptions, JxlPixelFormat, ProfileLevel,
@@ -8,6 +8,7 @@ use jxl::api::{
 
 use super::boxes::Container;
 use super::colour::{self, Profile};
+use super::runner::Runner;
 use super::{NAME, broken};
 
 /// All that is known before a pixel is decoded.
@@ -152,8 +153,10 @@ impl<'a> Header<'a> {
 
     /// Counts the frames that are shown.
     fn count(&mut self, decoder: &mut JxlDecoder, mut rest: &[u8]) -> Result<()> {
+        let mut runner = Runner::of_headers(&Never);
         while decoder.scanned_frames().len() < MOST_FRAMES {
-            match decoder.process(&mut rest, None, None).map_err(broken)? {
+            let event = decoder.process(&mut rest, None, Some(&mut runner));
+            match runner.finished(event)? {
                 // A probe may be handed the beginning of a file only: what is not there yet is left to the decoder.
                 Event::Complete | Event::NeedMoreInput { .. } => break,
                 _ => {}

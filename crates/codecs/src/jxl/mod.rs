@@ -14,6 +14,7 @@ mod ffi;
 mod gain_map;
 mod header;
 mod recode;
+mod runner;
 
 /// The format's name, as errors and recipes say it.
 const NAME: &str = "jxl";

@@ -67,7 +67,10 @@ impl<'a> Reader<'a> {
             let chunk = chunk?;
             let pixels = match &chunk.kind {
                 b"PLTE" | b"tRNS" => {
-                    self.shared.push((chunk.kind, chunk.data));
+                    // One of each counts: all that is here is copied for every frame.
+                    if self.shared.iter().all(|(kind, _)| *kind != chunk.kind) {
+                        self.shared.push((chunk.kind, chunk.data));
+                    }
                     continue;
                 }
                 b"fcTL" => {

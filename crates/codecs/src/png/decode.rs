@@ -46,8 +46,10 @@ pub(super) fn cost(bytes: u64, info: &Info) -> Cost {
         .saturating_mul((channels(info.model, info.alpha) * info.depth.bytes()) as u64);
     let row = samples / u64::from(info.height.max(1));
     Cost {
-        nanos: bytes * NANOS_PER_BYTE + samples.saturating_mul(TENTHS_OF_NANOS_PER_SAMPLE) / 10,
-        scratch: row * 4 + INFLATER_BYTES,
+        nanos: (bytes * NANOS_PER_BYTE)
+            .saturating_add(samples.saturating_mul(TENTHS_OF_NANOS_PER_SAMPLE) / 10)
+            .saturating_add(info.decoder_nanos),
+        scratch: row * 4 + INFLATER_BYTES + info.decoder_bytes,
     }
 }
 

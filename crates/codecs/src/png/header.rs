@@ -35,6 +35,10 @@ pub(super) struct Header<'a> {
     /// The picture of those that know no frames is none of them.
     apart: bool,
     duration_ms: f64,
+    chunks: u64,
+    /// Deflated bytes of the frame at hand, and of the longest: each is read as a file of its own.
+    frame_bytes: u64,
+    longest_frame: u64,
     /// May a composed frame be transparent somewhere, if its pixels are?
     clears: bool,
     offset: (i32, i32),
@@ -75,15 +79,15 @@ impl<'a> Header<'a> {
     /// Reads the chunks up to the pixels, and whatever metadata still follows them in the bytes at hand.
     pub(super) fn read(bytes: &'a [u8]) -> Result<Self> {
         let mut chunks = Chunks::of(bytes)?;
-        let first = chunks.next().ok_or_else(cut)??;
-        if &first.kind != b"IHDR" {
-            return Err(Error::broken(NAME, "it does not begin with its header"));
-        }
-        let mut header = Self::from_ihdr(first.data)?;
+        let mut header = Self::first(&mut chunks)?;
         let mut pixels = false;
         while let Some(chunk) = chunks.next() {
+            header.chunks += 1;
             match chunk {
-                Ok(chunk) if &chunk.kind == b"IDAT" => pixels = true,
+                Ok(chunk) if &chunk.kind == b"IDAT" => {
+                    pixels = true;
+                    header.add_frame_bytes(&chunk);
+                }
                 Ok(chunk) => header.take(&chunk, pixels),
                 // A probe may be handed the beginning of a file only.
                 Err(_) if pixels || chunks.is_inside(b"IDAT") => {
@@ -97,6 +101,14 @@ impl<'a> Header<'a> {
             return Err(Error::broken(NAME, "it holds no pixels"));
         }
         Ok(header)
+    }
+
+    fn first(chunks: &mut Chunks<'a>) -> Result<Self> {
+        let first = chunks.next().ok_or_else(cut)??;
+        if &first.kind != b"IHDR" {
+            return Err(Error::broken(NAME, "it does not begin with its header"));
+        }
+        Self::from_ihdr(first.data)
     }
 
     /// As the engine wants it.
@@ -124,6 +136,9 @@ impl<'a> Header<'a> {
             lossless: true,
             progressive: self.interlaced,
             metadata: self.exif.is_some() || self.other_metadata,
+            decoder_bytes: self.animated.map_or(0, |_| self.longest_frame),
+            decoder_nanos: self.chunks.saturating_sub(FEW_CHUNKS) * NANOS_PER_CHUNK
+                / u64::from(self.frames()),
             page_offset: self.offset,
             ..Info::new(NAME, self.width, self.height, model)
         }
@@ -244,6 +259,9 @@ impl<'a> Header<'a> {
             frames: 0,
             apart: false,
             duration_ms: 0.0,
+            chunks: 0,
+            frame_bytes: 0,
+            longest_frame: 0,
             clears: false,
             offset: (0, 0),
             other_metadata: false,
@@ -257,9 +275,16 @@ impl<'a> Header<'a> {
         })
     }
 
+    fn add_frame_bytes(&mut self, chunk: &Chunk<'_>) {
+        self.frame_bytes += chunk.data.len() as u64 + CHUNK_BYTES;
+        self.longest_frame = self.longest_frame.max(self.frame_bytes);
+    }
+
     fn take(&mut self, chunk: &Chunk<'a>, after_pixels: bool) {
         match &chunk.kind {
+            b"fdAT" => self.add_frame_bytes(chunk),
             b"fcTL" => {
+                self.frame_bytes = 0;
                 // What is beyond the number that it tells is not shown.
                 let told = self
                     .animated
@@ -362,9 +387,14 @@ fn inflated(deflated: &[u8], most: u64) -> Option<Vec<u8>> {
 
 /// Numbers as PNG writes them, in parts of 100000.
 fn parts<const COUNT: usize>(data: &[u8]) -> Option<[f64; COUNT]> {
-    let part = |four: &[u8]| Some(f64::from(u32::from_be_bytes(four.try_into().ok()?)) / 1e5);
-    let parts: Option<Vec<f64>> = data.chunks(4).map(part).collect();
-    parts?.try_into().ok()
+    let mut parts = [0.0; COUNT];
+    if data.len() != 4 * COUNT {
+        return None;
+    }
+    for (part, four) in parts.iter_mut().zip(data.chunks_exact(4)) {
+        *part = f64::from(u32::from_be_bytes(four.try_into().ok()?)) / 1e5;
+    }
+    Some(parts)
 }
 
 /// What a frame control chunk says.
@@ -422,6 +452,12 @@ impl Control {
     }
 }
 
+/// Width and height, by the first chunk alone.
+pub(super) fn size(bytes: &[u8]) -> Result<(u32, u32)> {
+    let header = Header::first(&mut Chunks::of(bytes)?)?;
+    Ok((header.width, header.height))
+}
+
 /// Checks what the pixels hang on: the file reaches its end, and every critical chunk has the checksum
 /// it claims. Done over the file in memory before anything is inflated, so that the inflater can stop
 /// at the last row instead of following a stream that may go on for gigabytes.
@@ -455,6 +491,15 @@ fn walked(bytes: &[u8], checked: impl Fn(&Chunk<'_>) -> bool) -> Result<usize> {
     }
     Err(cut())
 }
+
+/// What the decoder does for a chunk, however short.
+const NANOS_PER_CHUNK: u64 = 250;
+
+/// Chunks whose number does not matter.
+const FEW_CHUNKS: u64 = 10_000;
+
+/// Bytes of a chunk beside its data.
+const CHUNK_BYTES: u64 = 12;
 
 /// A side above this is not a PNG any more.
 const MAX_SIDE: u32 = i32::MAX as u32;

@@ -138,6 +138,16 @@ impl Codec for Png {
     }
 }
 
+/// Width and height, by the first chunk alone.
+pub(crate) fn size(bytes: &[u8]) -> Result<(u32, u32)> {
+    header::size(bytes)
+}
+
+/// Where a file ends whose pixels are not looked at.
+pub(crate) fn end(bytes: &[u8]) -> Result<usize> {
+    header::extent(bytes)
+}
+
 /// Samples of one pixel, alpha counted.
 fn channels(model: Model, alpha: bool) -> usize {
     model.planes() + usize::from(alpha)

@@ -7,7 +7,7 @@ use andon_pixels::{
 
 use crate::bytes::u32_be;
 use crate::jpeg::Jpeg;
-use crate::tiff::{Directory, end};
+use crate::tiff::{Directory, Numbers, end};
 
 /// The format's name, as errors and recipes say it.
 const NAME: &str = "raw";
@@ -131,9 +131,10 @@ fn directories(bytes: &[u8]) -> Vec<Directory<'_>> {
         let Ok(directory) = Directory::at(bytes, at) else {
             continue;
         };
-        let below = directory.numbers(SUB_DIRECTORIES).unwrap_or_default();
+        let below = directory.numbers(SUB_DIRECTORIES).into_iter();
+        let below = below.flat_map(Numbers::iter).take(DIRECTORIES);
         let next = directory.next.filter(|next| *next != 0);
-        for at in below.into_iter().take(DIRECTORIES).chain(next).map(Some) {
+        for at in below.chain(next).map(Some) {
             if seen.len() < DIRECTORIES && !seen.contains(&at) {
                 seen.push(at);
                 waiting.push(at);

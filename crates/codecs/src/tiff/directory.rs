@@ -19,11 +19,40 @@ pub(crate) struct Directory<'a> {
     pub(crate) next: Option<u64>,
 }
 
+/// Entries of one directory: as many as a classic TIFF can count.
+const MOST_ENTRIES: u64 = 65_535;
+
 /// Where the values of an entry stand.
 enum Place {
     /// In the entry, that many bytes.
     Inline(usize),
     At(Range<usize>),
+}
+
+/// The numbers of a tag, as they stand in the file: a list may be as long as the file, and most are read in part.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Numbers<'a> {
+    bytes: &'a [u8],
+    /// Bytes of a number.
+    each: usize,
+    big_endian: bool,
+}
+
+impl<'a> Numbers<'a> {
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len() / self.each
+    }
+
+    pub(crate) fn get(&self, index: usize) -> Option<u64> {
+        let at = index.checked_mul(self.each)?;
+        let bytes = self.bytes.get(at..)?.get(..self.each)?;
+        Some(of(bytes, self.big_endian))
+    }
+
+    pub(crate) fn iter(self) -> impl Iterator<Item = u64> + use<'a> {
+        let each = self.bytes.chunks_exact(self.each);
+        each.map(move |bytes| of(bytes, self.big_endian))
+    }
 }
 
 /// Bytes of a value, by its type.
@@ -62,6 +91,12 @@ impl<'a> Directory<'a> {
         let at = usize::try_from(at.ok_or_else(cut)?).map_err(|_| cut())?;
         let (count_bytes, entry) = if big { (8, 20) } else { (2, 12) };
         let count = directory.number(at, count_bytes).ok_or_else(cut)?;
+        if count > MOST_ENTRIES {
+            return Err(Error::broken(
+                NAME,
+                format!("a directory has {count} entries"),
+            ));
+        }
         let begin = at.checked_add(count_bytes).ok_or_else(cut)?;
         let length = usize::try_from(count)
             .ok()
@@ -134,14 +169,13 @@ impl<'a> Directory<'a> {
     }
 
     /// All numbers of a tag.
-    pub(crate) fn numbers(&self, tag: u16) -> Option<Vec<u64>> {
+    pub(crate) fn numbers(&self, tag: u16) -> Option<Numbers<'a>> {
         let (each, bytes) = self.values(tag)?;
-        Some(
-            bytes
-                .chunks_exact(each)
-                .map(|bytes| of(bytes, self.big_endian))
-                .collect(),
-        )
+        Some(Numbers {
+            bytes,
+            each,
+            big_endian: self.big_endian,
+        })
     }
 
     /// The first number of a tag.

@@ -1,9 +1,11 @@
 //! Where a TIFF ends: it has no end of its own, only offsets, so behind the last thing that a directory points to.
 
+use std::collections::BTreeSet;
+
 use andon_pixels::{Error, Result};
 
 use super::NAME;
-use super::directory::Directory;
+use super::directory::{Directory, Numbers};
 
 /// The end of all pages, with the directories that belong to them.
 ///
@@ -12,23 +14,40 @@ use super::directory::Directory;
 pub(crate) fn end(bytes: &[u8]) -> Result<usize> {
     let mut end = 0;
     let mut entries = 0;
+    // Lists do not lie in each other: together they are no longer than the file.
+    let mut numbers = bytes.len();
+    let mut seen = BTreeSet::new();
     let mut waiting = vec![None];
     while let Some(at) = waiting.pop() {
         let directory = Directory::at(bytes, at)?;
-        // An empty directory counts, too: they may point to each other.
+        // An empty directory counts, too.
         entries += 1 + directory.len();
+        let too_many = || Error::broken(NAME, "its directories have too many entries");
         if entries > ENTRIES {
-            return Err(Error::broken(NAME, "its directories have too many entries"));
+            return Err(too_many());
         }
         end = end.max(directory.end).max(directory.values_end());
         for (offsets, lengths) in CHUNKS {
-            end = end.max(chunks_end(&directory, offsets, lengths, bytes.len()));
+            let Some(offsets) = directory.numbers(offsets) else {
+                continue;
+            };
+            numbers = numbers.checked_sub(offsets.len()).ok_or_else(too_many)?;
+            end = end.max(chunks_end(offsets, directory.numbers(lengths), bytes.len()));
         }
         let below = DIRECTORY_TAGS
             .iter()
-            .filter_map(|tag| directory.numbers(*tag));
-        waiting.extend(below.flatten().map(Some));
-        waiting.extend(directory.next.filter(|next| *next != 0).map(Some));
+            .filter_map(|tag| directory.numbers(*tag))
+            .flat_map(Numbers::iter);
+        let next = directory.next.filter(|next| *next != 0);
+        for at in below.chain(next) {
+            // They may point to each other.
+            if seen.insert(at) {
+                waiting.push(Some(at));
+            }
+            if seen.len() > ENTRIES {
+                return Err(too_many());
+            }
+        }
     }
     match end <= bytes.len() {
         true => Ok(end),
@@ -37,13 +56,10 @@ pub(crate) fn end(bytes: &[u8]) -> Result<usize> {
 }
 
 /// Where the last strip or tile ends. Where their lengths are left out nothing is known but where the file ends.
-fn chunks_end(directory: &Directory<'_>, offsets: u16, lengths: u16, file: usize) -> usize {
-    let Some(offsets) = directory.numbers(offsets) else {
-        return 0;
-    };
-    match directory.numbers(lengths) {
+fn chunks_end(offsets: Numbers<'_>, lengths: Option<Numbers<'_>>, file: usize) -> usize {
+    match lengths {
         Some(lengths) => {
-            let ends = offsets.iter().zip(lengths);
+            let ends = offsets.iter().zip(lengths.iter());
             let last = ends.map(|(at, length)| at.saturating_add(length)).max();
             last.map_or(0, |end| usize::try_from(end).unwrap_or(usize::MAX))
         }

@@ -19,9 +19,10 @@ mod extent;
 mod lab;
 mod page;
 mod pixels;
+mod sources;
 mod unpack;
 
-pub(crate) use directory::Directory;
+pub(crate) use directory::{Directory, Numbers};
 pub(crate) use extent::end;
 use page::Page;
 
@@ -76,7 +77,8 @@ impl Codec for Tiff {
         Cost {
             nanos: bytes
                 .saturating_mul(4)
-                .saturating_add(samples.saturating_mul(6)),
+                .saturating_add(samples.saturating_mul(6))
+                .saturating_add(info.decoder_nanos),
             scratch: info.decoder_bytes,
         }
     }

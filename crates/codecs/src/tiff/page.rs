@@ -3,7 +3,7 @@
 use andon_pixels::{Depth, Error, Info, Model, Orientation, Result, Space};
 
 use super::NAME;
-use super::directory::Directory;
+use super::directory::{Directory, Numbers};
 
 /// A page that can be read.
 pub(super) struct Page<'a> {
@@ -27,8 +27,8 @@ pub(super) struct Page<'a> {
     pub(super) chunk: (u32, u32),
     pub(super) tiled: bool,
     /// Where strips or tiles stand, and how long they are.
-    pub(super) offsets: Vec<u64>,
-    pub(super) lengths: Vec<u64>,
+    pub(super) offsets: Numbers<'a>,
+    pub(super) lengths: Option<Numbers<'a>>,
     pub(super) jpeg_tables: Option<&'a [u8]>,
     /// Group 3 in two dimensions.
     pub(super) two_dimensional: bool,
@@ -93,9 +93,10 @@ impl<'a> Page<'a> {
             return Err(unsupported(format!("{samples} samples for each pixel")));
         }
         let samples = samples as usize;
-        let each = directory.numbers(258).unwrap_or_else(|| vec![1]);
-        let bits = each.first().copied().unwrap_or(1);
-        if each.iter().take(samples).any(|other| *other != bits) {
+        let each = directory.numbers(258);
+        let bits = each.and_then(|each| each.get(0)).unwrap_or(1);
+        let mut each = each.into_iter().flat_map(Numbers::iter).take(samples);
+        if each.any(|other| other != bits) {
             return Err(unsupported("samples of several depths".to_owned()));
         }
         match get(339, 1) {
@@ -120,7 +121,7 @@ impl<'a> Page<'a> {
         let opacity = match (samples.checked_sub(colours.samples()), extra) {
             (None, _) => return Err(broken("its colours lack samples")),
             (Some(0), _) => None,
-            (Some(_), Some(extra)) => match extra.first() {
+            (Some(_), Some(extra)) => match extra.get(0) {
                 Some(1) => Some(Opacity::Multiplied),
                 Some(2) => Some(Opacity::Straight),
                 _ => None,
@@ -155,14 +156,14 @@ impl<'a> Page<'a> {
         let offsets = directory.numbers(offsets);
         let offsets = offsets.ok_or_else(|| broken("it does not say where its pixels are"))?;
         // Some writers of uncompressed files left the lengths out.
-        let lengths = directory.numbers(lengths).unwrap_or_default();
+        let lengths = directory.numbers(lengths);
         // Which needs none: what is handed over is sRGB.
         let lab = matches!(colours, Colours::Lab { .. });
         let planar = get(284, 1) == 2 && samples > 1;
         if planar && matches!(colours, Colours::YCbCr { .. }) {
             return Err(unsupported("planes of luma and chroma".to_owned()));
         }
-        Ok(Self {
+        let page = Self {
             width,
             height,
             bits: bits as u32,
@@ -178,13 +179,19 @@ impl<'a> Page<'a> {
             tiled,
             offsets,
             lengths,
-            jpeg_tables: directory.raw(347),
+            jpeg_tables: jpeg_tables(directory)?,
             two_dimensional: get(292, 0) & 1 == 1,
             profile: directory
                 .raw(34_675)
                 .filter(|profile| !profile.is_empty() && !lab),
             orientation: Orientation::from_exif(get(274, 1) as u16),
-        })
+        };
+        match page.chunks() {
+            chunks if chunks > MOST_CHUNKS => Err(broken(&format!(
+                "{chunks} strips or tiles are more than {MOST_CHUNKS}"
+            ))),
+            _ => Ok(page),
+        }
     }
 
     pub(super) fn info(&self) -> Info {
@@ -208,10 +215,34 @@ impl<'a> Page<'a> {
             orientation: self.orientation,
             lossless: self.compression != 7,
             metadata: self.profile.is_some(),
-            // A strip or tile, packed and unpacked, and the planes of a JPEG.
-            decoder_bytes: self.chunk_pixels().saturating_mul(self.samples as u64 * 4) + (1 << 16),
+            // A strip or tile, packed and unpacked, the planes of a JPEG, and the order in which they are read.
+            decoder_bytes: (self.chunk_pixels().saturating_mul(self.samples as u64 * 4))
+                .saturating_add(4 * self.chunks().min(MOST_CHUNKS))
+                .saturating_add(1 << 20),
+            decoder_nanos: self.chunks().min(MOST_CHUNKS) * NANOS_PER_CHUNK,
             ..Info::new(NAME, self.width, self.height, model)
         }
+    }
+
+    /// Strips or tiles, across and down.
+    pub(super) fn grid(&self) -> (u32, u32) {
+        (
+            self.width.div_ceil(self.chunk.0),
+            self.height.div_ceil(self.chunk.1),
+        )
+    }
+
+    /// Strips or tiles of which something is read.
+    pub(super) fn chunks(&self) -> u64 {
+        let (across, down) = self.grid();
+        let kept = self.colours.samples() + usize::from(self.opacity.is_some());
+        let layers = if self.planar { kept as u64 } else { 1 };
+        u64::from(across) * u64::from(down) * layers
+    }
+
+    /// Are strips or tiles longer or shorter than their pixels?
+    pub(super) fn is_packed(&self) -> bool {
+        self.compression != 1
     }
 
     /// Pixels of a strip or tile.
@@ -219,6 +250,27 @@ impl<'a> Page<'a> {
         u64::from(self.chunk.0) * u64::from(self.chunk.1)
     }
 }
+
+/// What the JPEGs of strips or tiles leave out: each of them is read behind it.
+fn jpeg_tables<'a>(directory: &Directory<'a>) -> Result<Option<&'a [u8]>> {
+    let tables = directory.raw(347);
+    match tables {
+        Some(tables) if tables.len() > MOST_TABLE_BYTES => Err(Error::broken(
+            NAME,
+            format!("its JPEG tables have {} bytes", tables.len()),
+        )),
+        tables => Ok(tables),
+    }
+}
+
+/// Four quantization tables and eight Huffman tables have less than half of it.
+const MOST_TABLE_BYTES: usize = 8 << 10;
+
+/// Strips and tiles: as many as 120 megapixels in tiles of 8 × 8.
+const MOST_CHUNKS: u64 = 1 << 21;
+
+/// Finding a strip or tile and setting up what unpacks it.
+const NANOS_PER_CHUNK: u64 = 1000;
 
 /// The longest side that is believed.
 const MOST: u32 = 1 << 30;
@@ -236,8 +288,9 @@ fn colours(directory: &Directory<'_>, bits: u32, photometric: u64) -> Result<Col
         },
         2 => Colours::Rgb,
         3 if bits <= 8 => {
-            let map = directory.numbers(320).unwrap_or_default();
             let count = 1 << bits;
+            let map = directory.numbers(320).into_iter().flat_map(Numbers::iter);
+            let map: Vec<u64> = map.take(3 * count).collect();
             if map.len() < 3 * count {
                 return Err(Error::broken(NAME, "its palette is cut off"));
             }
@@ -257,9 +310,13 @@ fn colours(directory: &Directory<'_>, bits: u32, photometric: u64) -> Result<Col
             signed: photometric == 8,
         },
         6 if bits == 8 => {
-            let thinned = directory.numbers(530).unwrap_or_else(|| vec![2, 2]);
-            match thinned[..] {
-                [h @ (1 | 2 | 4), v @ (1 | 2 | 4)] => Colours::YCbCr {
+            let thinned = match directory.numbers(530) {
+                Some(thinned) if thinned.len() == 2 => thinned.get(0).zip(thinned.get(1)),
+                Some(_) => None,
+                None => Some((2, 2)),
+            };
+            match thinned {
+                Some((h @ (1 | 2 | 4), v @ (1 | 2 | 4))) => Colours::YCbCr {
                     thinned: (h as usize, v as usize),
                 },
                 _ => return Err(Error::broken(NAME, "its chroma is thinned impossibly")),

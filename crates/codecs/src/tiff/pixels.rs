@@ -1,11 +1,11 @@
 //! From strips and tiles to planes.
 
 use andon_pixels::buffers::Plain;
-use andon_pixels::{Decode, Depth, Error, Frame, Grid, Plane, Result};
+use andon_pixels::{Decode, Depth, Frame, Grid, Plane, Result};
 
-use super::NAME;
 use super::lab;
 use super::page::{Colours, Opacity, Page};
+use super::sources::{self, Place};
 use super::unpack::unpack;
 use crate::guard;
 
@@ -62,31 +62,15 @@ fn planes<S: Sample>(bytes: &[u8], page: &Page<'_>, how: &Decode<'_>) -> Result<
     let alpha = page.opacity.is_some();
     let count = model.planes() + usize::from(alpha);
     let mut planes = Grid::several(count, page.width, page.height, S::default());
-    let (chunk_width, chunk_height) = page.chunk;
-    let across = page.width.div_ceil(chunk_width);
-    let down = page.height.div_ceil(chunk_height);
-    let kept = page.colours.samples() + usize::from(alpha);
-    let layers = if page.planar { kept } else { 1 };
-    for layer in 0..layers {
-        for row in 0..down {
-            for column in 0..across {
-                guard::wanted(how.interrupt)?;
-                let index = (layer as u64 * u64::from(down) + u64::from(row)) * u64::from(across)
-                    + u64::from(column);
-                let place = Place {
-                    x: column * chunk_width,
-                    y: row * chunk_height,
-                    rows: match page.tiled {
-                        true => chunk_height,
-                        false => chunk_height.min(page.height - row * chunk_height),
-                    } as usize,
-                    first: if page.planar { layer } else { 0 },
-                };
-                let packed = chunk(bytes, page, index)?;
-                place.read(packed, page, &mut planes, how)?;
-            }
+    sources::each(bytes, page, |packed, rows, places| {
+        guard::wanted(how.interrupt)?;
+        let unpacked = Unpacked::of(packed, page, rows, how)?;
+        for place in places {
+            guard::wanted(how.interrupt)?;
+            place.deal_all(&unpacked, page, &mut planes);
         }
-    }
+        Ok(())
+    })?;
     if page.opacity == Some(Opacity::Multiplied) {
         divide(&mut planes);
     }
@@ -105,34 +89,18 @@ fn planes<S: Sample>(bytes: &[u8], page: &Page<'_>, how: &Decode<'_>) -> Result<
     Frame::new(model, page.width, page.height, planes, alpha)
 }
 
-/// A strip or tile as it is stored.
-fn chunk<'a>(bytes: &'a [u8], page: &Page<'_>, index: u64) -> Result<&'a [u8]> {
-    let at = |list: &[u64]| list.get(usize::try_from(index).ok()?).copied();
-    let offset = at(&page.offsets).and_then(|offset| usize::try_from(offset).ok());
-    let rest = offset.and_then(|offset| bytes.get(offset..));
-    let rest = rest.ok_or_else(|| Error::broken(NAME, "its pixels are not in the file"))?;
-    let length = at(&page.lengths).and_then(|length| usize::try_from(length).ok());
-    Ok(&rest[..length.unwrap_or(rest.len()).min(rest.len())])
+/// Rows of bytes, of which some are unpacked from a strip or tile.
+struct Unpacked {
+    bytes: Vec<u8>,
+    /// Bytes of a row.
+    stride: usize,
+    /// Samples of a pixel.
+    samples: usize,
 }
 
-/// Where a strip or tile belongs.
-struct Place {
-    x: u32,
-    y: u32,
-    /// Rows that are stored.
-    rows: usize,
-    /// The plane that its first sample goes to.
-    first: usize,
-}
-
-impl Place {
-    fn read<S: Sample>(
-        &self,
-        packed: &[u8],
-        page: &Page<'_>,
-        planes: &mut [Grid<S>],
-        how: &Decode<'_>,
-    ) -> Result<()> {
+impl Unpacked {
+    /// From a strip or tile of this many rows.
+    fn of(packed: &[u8], page: &Page<'_>, rows: usize, how: &Decode<'_>) -> Result<Self> {
         let width = page.chunk.0 as usize;
         let samples = if page.planar { 1 } else { page.samples };
         let thinned = match page.colours {
@@ -141,12 +109,12 @@ impl Place {
         };
         let stride = (width * samples * page.bits as usize).div_ceil(8);
         let length = match thinned {
-            Some((h, v)) => width.div_ceil(h) * self.rows.div_ceil(v) * (h * v + 2),
-            None => stride * self.rows,
+            Some((h, v)) => width.div_ceil(h) * rows.div_ceil(v) * (h * v + 2),
+            None => stride * rows,
         };
-        let mut bytes = unpack(packed, page, (width, self.rows), length, how)?;
+        let mut bytes = unpack(packed, page, (width, rows), length, how)?;
         let (bytes, stride) = match thinned {
-            Some(thinned) => (mixed(&bytes, thinned, width, self.rows), width * 3),
+            Some(thinned) => (mixed(&bytes, thinned, width, rows), width * 3),
             None => {
                 if page.predicted {
                     for row in bytes[..length].chunks_exact_mut(stride) {
@@ -156,16 +124,28 @@ impl Place {
                 (bytes, stride)
             }
         };
+        Ok(Self {
+            bytes,
+            stride,
+            samples,
+        })
+    }
+}
+
+impl Place {
+    /// Puts all rows where they belong; what reaches over the edges is left out.
+    fn deal_all<S: Sample>(&self, unpacked: &Unpacked, page: &Page<'_>, planes: &mut [Grid<S>]) {
+        let samples = unpacked.samples;
         let rows = self.rows.min((page.height - self.y) as usize);
-        let columns = width.min((page.width - self.x) as usize);
+        let columns = (page.chunk.0 as usize).min((page.width - self.x) as usize);
         let mut values = vec![0; columns * samples];
-        for (y, row) in bytes.chunks_exact(stride).take(rows).enumerate() {
+        let stored = unpacked.bytes.chunks_exact(unpacked.stride).take(rows);
+        for (y, row) in stored.enumerate() {
             for (index, value) in values.iter_mut().enumerate() {
                 *value = sample(row, index, page);
             }
             self.deal(&values, samples, y as u32, page, planes);
         }
-        Ok(())
     }
 
     /// Puts a row of stored values where they belong.

@@ -107,6 +107,9 @@ fn fax(packed: &[u8], page: &Page<'_>, width: usize, rows: usize) -> Result<Opti
     Ok((lines > 0).then_some(bytes))
 }
 
+/// The side of a block of luma and chroma, in pixels.
+const BLOCK: u32 = 16;
+
 /// A JPEG with its tables apart, to interleaved samples: red, green and blue where it says luma and chroma.
 fn jpeg(
     packed: &[u8],
@@ -125,9 +128,13 @@ fn jpeg(
     };
     let info = Jpeg.probe(file)?;
     let samples = if page.planar { 1 } else { page.samples };
+    // Judged by its own header: it is the strip or tile, perhaps filled up to whole blocks.
+    let filled_up = |side: u32| side.next_multiple_of(BLOCK);
     if info.model.planes() != samples
         || (info.width as usize) < width
         || (info.height as usize) < rows
+        || info.width > filled_up(page.chunk.0)
+        || info.height > filled_up(page.chunk.1)
     {
         return Err(Error::broken(NAME, "one of its JPEGs has another size"));
     }

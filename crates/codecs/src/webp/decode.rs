@@ -6,6 +6,7 @@ use andon_pixels::{
 };
 
 use super::ffi::{self, Features};
+use super::groups::{GROUP_BYTES, MOST_GROUPS};
 use super::header::{Header, Part as Stored};
 use super::riff::Chunks;
 use super::{LOSSY, NAME};
@@ -21,6 +22,7 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
     if !header.whole {
         return Err(Error::broken(NAME, "it is cut off"));
     }
+    header.frame.check_groups()?;
     let metadata = if how.keep_metadata {
         metadata(&header, how.limits)?
     } else {
@@ -64,16 +66,23 @@ pub(super) fn cost(bytes: u64, info: &Info, scales: Scales) -> Cost {
                     * (LOSSY_TENTHS_PER_PIXEL + alpha * ALPHA_TENTHS + shrunk * SCALING_TENTHS)
                     / 10,
             // Rows in flight; a whole alpha plane, unpacked and unfiltered, when there is one.
-            scratch: u64::from(info.width) * 256 + 2 * alpha * pixels + DECODER_BYTES,
+            scratch: u64::from(info.width) * 256
+                + alpha * (2 * pixels + groups_bytes(pixels))
+                + DECODER_BYTES,
         }
     } else {
         Cost {
             nanos: bytes * LOSSLESS_NANOS_PER_BYTE + pixels * LOSSLESS_TENTHS_PER_PIXEL / 10,
             // libwebp's own 32-bit pixels and the interleaved ones that are dealt into planes.
             // The planes are only made when libwebp has let go of its own.
-            scratch: pixels * 5 + DECODER_BYTES,
+            scratch: pixels * 5 + groups_bytes(pixels) + DECODER_BYTES,
         }
     }
+}
+
+/// Of the prefix codes of a lossless picture, of which encoders write a group for every 16 × 16 px at the most.
+fn groups_bytes(pixels: u64) -> u64 {
+    (pixels / 256).min(u64::from(MOST_GROUPS)) * GROUP_BYTES
 }
 
 const LOSSY_NANOS_PER_BYTE: u64 = 70;
@@ -131,6 +140,7 @@ fn rgb(header: &Header<'_>, how: &Decode<'_>) -> Result<Frame> {
 /// The frames of an animation.
 pub(super) struct Reader<'a> {
     chunks: Chunks<'a>,
+    size: (u32, u32),
     metadata: Metadata,
     canvas: Canvas,
     limits: &'a Limits,
@@ -147,6 +157,7 @@ impl<'a> Reader<'a> {
         }
         Ok(Self {
             chunks: Chunks::of_file(bytes)?.0,
+            size: (header.width, header.height),
             metadata: if how.keep_metadata {
                 metadata(&header, how.limits)?
             } else {
@@ -183,6 +194,8 @@ impl FrameReader for Reader<'_> {
             ..
         } = stored.features;
         guard::size(width, height, self.limits)?;
+        stored.check_inside(self.size.0, self.size.1)?;
+        stored.check_groups()?;
         let pixels = ffi::decode_rgb(stored.data, stored.features, alpha, self.interrupt)?;
         guard::wanted(self.interrupt)?;
         let mut planes = Grid::several(if alpha { 4 } else { 3 }, width, height, 0u8);

@@ -3,6 +3,7 @@
 use andon_pixels::{Animation, Error, Info, Model, Orientation, Result, Space};
 
 use super::ffi::{self, Features};
+use super::groups;
 use super::riff::{Chunk, Chunks, frame_flags, u24};
 use super::{LOSSY, NAME};
 use crate::animation::{Blend, Disposal};
@@ -70,6 +71,7 @@ impl<'a> Header<'a> {
             None => (Part::of_still(bytes)?, None),
         };
         let (width, height) = canvas.unwrap_or((frame.features.width, frame.features.height));
+        frame.check_inside(width, height)?;
         let frames = found.frames.max(1);
         let mut header = Self {
             width,
@@ -155,6 +157,39 @@ impl<'a> Part<'a> {
             blend: Blend::Replace,
             disposal: Disposal::Keep,
         })
+    }
+
+    /// Refuses a bitstream whose tables take more than is planned for its size.
+    pub(super) fn check_groups(&self) -> Result<()> {
+        let Features { width, height, .. } = self.features;
+        // Of a still picture it is the whole file.
+        let chunks = match self.data.starts_with(b"RIFF") {
+            true => Chunks::of_file(self.data)?.0,
+            false => Chunks::of(self.data),
+        };
+        groups::check(chunks, (width, height))
+    }
+
+    /// Refuses a frame that reaches over the edge of its canvas, which every reader refuses, and for whose size nothing was
+    /// planned.
+    pub(super) fn check_inside(&self, width: u32, height: u32) -> Result<()> {
+        let inside =
+            |at: u32, length: u32, side: u32| u64::from(at) + u64::from(length) <= u64::from(side);
+        let Features {
+            width: own_width,
+            height: own_height,
+            ..
+        } = self.features;
+        match inside(self.x, own_width, width) && inside(self.y, own_height, height) {
+            true => Ok(()),
+            false => Err(Error::broken(
+                NAME,
+                format!(
+                    "a frame of {own_width}×{own_height} px at {},{} reaches over the edge of {width}×{height} px",
+                    self.x, self.y
+                ),
+            )),
+        }
     }
 
     /// From an ANMF chunk: place, size, duration and flags, then the bitstream's own chunks.

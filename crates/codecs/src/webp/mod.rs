@@ -12,6 +12,7 @@ use crate::animation::composed;
 mod decode;
 mod encode;
 mod ffi;
+mod groups;
 mod header;
 mod riff;
 

@@ -4,6 +4,8 @@
 // Each test crate uses its own part of this.
 #![allow(dead_code)]
 
+pub(crate) mod hostile;
+
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 

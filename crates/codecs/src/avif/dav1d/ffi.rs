@@ -9,7 +9,7 @@ use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::slice;
 
-use andon_pixels::{Error, Result};
+use andon_pixels::{Error, Interrupt, Result};
 use rav1d::Dav1dResult;
 use rav1d::include::dav1d::data::Dav1dData;
 use rav1d::include::dav1d::dav1d::{Dav1dContext, Dav1dLogger};
@@ -21,6 +21,8 @@ use rav1d::src::lib as dav1d;
 use rav1d::src::send_sync_non_null::SendSyncNonNull;
 
 use crate::avif::NAME;
+use crate::avif::obus::{Obu, Obus};
+use crate::guard;
 
 /// Which planes there are, and how far chroma is thinned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,31 +158,37 @@ impl<'a> Decoder<'a> {
     }
 
     /// The next picture: of the given bytes, which are one or several temporal units, of the given spatial layer if
-    /// there is a choice.
+    /// there is a choice. rav1d gets one unit of the bitstream after the other, so that the work can end between two
+    /// frames.
     pub(in crate::avif) fn picture(
         &mut self,
         bytes: &'a [u8],
         layer: Option<u8>,
+        interrupt: &dyn Interrupt,
     ) -> Result<Picture> {
-        let start = NonNull::new(bytes.as_ptr().cast_mut()).filter(|_| !bytes.is_empty());
-        let start = start.ok_or_else(|| Error::broken(NAME, "it has no pixels"))?;
-        let mut input = Input(Dav1dData::default());
-        // SAFETY: the bytes outlive the decoder (`'a`), which only reads them; freeing them is nothing.
-        let code = unsafe {
-            let place = Some(NonNull::from(&mut input.0));
-            dav1d::dav1d_data_wrap(place, Some(start), bytes.len(), Some(leave), None)
-        };
-        if code != Dav1dResult(0) {
-            return Err(failed(code));
+        let mut units = Obus::of(bytes).filter(Obu::matters).peekable();
+        if units.peek().is_none() {
+            return Err(Error::broken(NAME, "it has no pixels"));
         }
+        let mut input = Input(Dav1dData::default());
         loop {
+            if input.0.sz == 0
+                && let Some(unit) = units.next()
+            {
+                input = Self::input(unit.whole)?;
+            }
             if input.0.sz > 0 {
+                guard::wanted(interrupt)?;
                 // SAFETY: the context is open, and `input` is live and holds what `dav1d_data_wrap` made.
                 let code = unsafe {
                     dav1d::dav1d_send_data(self.context, Some(NonNull::from(&mut input.0)))
                 };
                 if code.0 < 0 && !wants_more(code) {
                     return Err(failed(code));
+                }
+                // What was not taken waits until a picture is fetched.
+                if input.0.sz == 0 && units.peek().is_some() {
+                    continue;
                 }
             }
             let mut picture = Picture(Dav1dPicture::default());
@@ -194,9 +202,24 @@ impl<'a> Decoder<'a> {
                 }
             } else if !wants_more(code) {
                 return Err(failed(code));
-            } else if input.0.sz == 0 {
+            } else if input.0.sz == 0 && units.peek().is_none() {
                 return Err(Error::broken(NAME, "it has no picture in its bitstream"));
             }
+        }
+    }
+
+    /// Bytes as rav1d takes them.
+    fn input(bytes: &'a [u8]) -> Result<Input> {
+        let mut input = Input(Dav1dData::default());
+        // SAFETY: the bytes outlive the decoder (`'a`), which only reads them; freeing them is nothing.
+        let code = unsafe {
+            let place = Some(NonNull::from(&mut input.0));
+            let start = NonNull::new(bytes.as_ptr().cast_mut());
+            dav1d::dav1d_data_wrap(place, start, bytes.len(), Some(leave), None)
+        };
+        match code {
+            Dav1dResult(0) => Ok(input),
+            code => Err(failed(code)),
         }
     }
 }

@@ -98,7 +98,11 @@ impl Header {
                 APP1 if data.starts_with(b"Exif\0") && data.len() > 6 => {
                     header.exif.get_or_insert(start + 6..end);
                 }
-                APP2 if data.starts_with(ICC) && data.len() >= 14 => {
+                // One more than there can be says that they are doubtful.
+                APP2 if data.starts_with(ICC)
+                    && data.len() >= 14
+                    && header.icc.len() < MOST_PIECES =>
+                {
                     header.icc.push((data[12], data[13], start + 14..end));
                 }
                 APP14 if data.len() >= 12 && data.starts_with(b"Adobe") => {
@@ -117,7 +121,8 @@ impl Header {
                             .gain_map
                             .get_or_insert(start + segments::GAIN_MAP.len()..end);
                     }
-                    if marker == APP13 && data.starts_with(segments::RESOURCES) {
+                    let more = header.resources.len() < MOST_PIECES;
+                    if marker == APP13 && data.starts_with(segments::RESOURCES) && more {
                         header
                             .resources
                             .push(start + segments::RESOURCES.len()..end);
@@ -307,6 +312,9 @@ fn unsupported(what: impl Into<String>) -> Error {
 }
 
 const ICC: &[u8] = b"ICC_PROFILE\0";
+
+/// Segments that a profile or resources are taken from: more than either can be in.
+const MOST_PIECES: usize = 256;
 
 /// Segments of a short header.
 const FEW_SEGMENTS: usize = 64;

@@ -1,0 +1,124 @@
+//! The units of an AV1 bitstream (OBUs, AV1 §5.3), as far as it takes to know how much work they are: coded frames that
+//! are shown cannot be told from hidden ones by the number of bytes, and rav1d decodes all of them.
+
+use andon_pixels::{Error, Result};
+
+use super::NAME;
+
+/// What a bitstream is made of, one unit after the other. The last one may be cut off.
+#[derive(Clone, Debug)]
+pub(super) struct Obus<'a> {
+    rest: &'a [u8],
+}
+
+/// One unit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Obu<'a> {
+    kind: u8,
+    /// With its header.
+    pub(super) whole: &'a [u8],
+}
+
+impl<'a> Obus<'a> {
+    pub(super) fn of(bitstream: &'a [u8]) -> Self {
+        Self { rest: bitstream }
+    }
+}
+
+impl<'a> Iterator for Obus<'a> {
+    type Item = Obu<'a>;
+
+    fn next(&mut self) -> Option<Obu<'a>> {
+        let whole = self.rest;
+        let (&head, mut rest) = whole.split_first()?;
+        if head & HAS_EXTENSION != 0 {
+            rest = rest.get(1..).unwrap_or_default();
+        }
+        let length = match head & HAS_LENGTH {
+            0 => None,
+            _ => leb128(&mut rest),
+        };
+        let length = length.unwrap_or(rest.len()).min(rest.len());
+        self.rest = &rest[length..];
+        Some(Obu {
+            kind: head >> 3 & 15,
+            whole: &whole[..whole.len() - self.rest.len()],
+        })
+    }
+}
+
+impl Obu<'_> {
+    /// Does it say what is decoded, or is part of it? Metadata, padding and what is reserved change no sample.
+    pub(super) fn matters(&self) -> bool {
+        matches!(
+            self.kind,
+            SEQUENCE_HEADER | DELIMITER | FRAME_HEADER | TILE_GROUP | FRAME | REDUNDANT_HEADER
+        )
+    }
+}
+
+/// What decoding a bitstream comes to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Work {
+    /// Frames that are decoded, or shown once more.
+    pub(super) frames: u32,
+    /// Units.
+    units: u32,
+}
+
+impl Work {
+    /// Of one picture: an item, or a sample of a track.
+    ///
+    /// # Errors
+    /// `Broken`: it is more than any encoder makes of one picture.
+    pub(super) fn of(bitstream: &[u8]) -> Result<Self> {
+        let too_many = |most: u32, what: &str| {
+            let why = format!("one of its pictures consists of more than {most} {what}");
+            Err(Error::broken(NAME, why))
+        };
+        let mut work = Self::default();
+        for obu in Obus::of(bitstream) {
+            work.units += 1;
+            // A redundant header decodes nothing, unless no header stands before it.
+            work.frames += u32::from(matches!(obu.kind, FRAME | FRAME_HEADER | REDUNDANT_HEADER));
+            if work.frames > MOST_FRAMES {
+                return too_many(MOST_FRAMES, "coded frames");
+            }
+            if work.units > MOST_UNITS {
+                return too_many(MOST_UNITS, "OBUs");
+            }
+        }
+        Ok(work)
+    }
+}
+
+/// Frames that one picture may have. Encoders of sequences send up to half a dozen hidden ones ahead, layered pictures
+/// have up to four, and eight are all that later frames can refer to.
+pub(super) const MOST_FRAMES: u32 = 16;
+
+/// Units that one picture may have, most of them groups of its tiles, of which there are 4096 at most.
+const MOST_UNITS: u32 = 1 << 13;
+
+const HAS_EXTENSION: u8 = 4;
+const HAS_LENGTH: u8 = 2;
+
+const SEQUENCE_HEADER: u8 = 1;
+const DELIMITER: u8 = 2;
+const FRAME_HEADER: u8 = 3;
+const TILE_GROUP: u8 = 4;
+const FRAME: u8 = 6;
+const REDUNDANT_HEADER: u8 = 7;
+
+/// A number in groups of seven bits, the lowest first.
+fn leb128(bytes: &mut &[u8]) -> Option<usize> {
+    let mut value = 0_u64;
+    for shift in 0..8 {
+        let (&byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        value |= u64::from(byte & 127) << (7 * shift);
+        if byte & 128 == 0 {
+            return usize::try_from(value).ok();
+        }
+    }
+    None
+}

@@ -1,0 +1,129 @@
+//! Who does the decoder's pieces of work: one after the other on this thread, as long as the result is wanted, and as many
+//! as a frame may come to. The decoder hides frames that are never shown, layers and what patches are cut from, behind
+//! those that are, does not say how many there are, and decodes them even when it is asked for headers alone.
+
+use andon_pixels::{Error, Interrupt, Result};
+use jxl::api::{JxlParallelRunner, JxlParallelRunnerFun};
+
+use super::{NAME, broken};
+use crate::guard;
+
+/// Runs a number of tasks: groups of pixels, and what is done group by group.
+pub(super) struct Runner<'a> {
+    interrupt: &'a dyn Interrupt,
+    left: u64,
+}
+
+impl<'a> Runner<'a> {
+    /// For one frame of a picture of this size, and those that are hidden before it: a hundred in a small picture, some in
+    /// a large one.
+    pub(super) fn of_frame(size: (u32, u32), interrupt: &'a dyn Interrupt) -> Self {
+        let groups = u64::from(size.0.div_ceil(GROUP)) * u64::from(size.1.div_ceil(GROUP));
+        let hidden = (HIDDEN_FRAMES * groups).min(HIDDEN_GROUPS);
+        Self {
+            interrupt,
+            left: TASKS + TASKS_PER_GROUP * (groups + hidden),
+        }
+    }
+
+    /// For reading headers.
+    pub(super) fn of_headers(interrupt: &'a dyn Interrupt) -> Self {
+        Self {
+            interrupt,
+            left: TASKS,
+        }
+    }
+
+    /// What came of a call that this was handed to.
+    pub(super) fn finished<T>(&self, result: jxl::error::Result<T>) -> Result<T> {
+        guard::wanted(self.interrupt)?;
+        match result {
+            Err(_) if self.left == 0 => Err(Error::Unsupported {
+                format: NAME,
+                what: "more or larger hidden frames than are decoded here".to_owned(),
+            }),
+            result => result.map_err(broken),
+        }
+    }
+}
+
+impl JxlParallelRunner for Runner<'_> {
+    fn run(&mut self, tasks: usize, task: &JxlParallelRunnerFun<'_>) -> jxl::error::Result<()> {
+        for index in 0..tasks {
+            if self.left == 0 || self.interrupt.interrupted() {
+                return Err(jxl::error::Error::ApiUsageError("interrupted"));
+            }
+            self.left -= 1;
+            task(index)?;
+        }
+        Ok(())
+    }
+
+    fn num_threads(&self) -> usize {
+        1
+    }
+
+    fn run_ordered(
+        &mut self,
+        tasks: usize,
+        _threads: Option<usize>,
+        task: &JxlParallelRunnerFun<'_>,
+    ) -> jxl::error::Result<()> {
+        self.run(tasks, task)
+    }
+}
+
+/// The side of a group, in px.
+const GROUP: u32 = 256;
+
+/// Tasks that do not grow with the picture.
+const TASKS: u64 = 256;
+
+/// Reading, smoothing and writing a group, which may be a quarter as large.
+const TASKS_PER_GROUP: u64 = 12;
+
+/// Hidden frames for each that is shown.
+const HIDDEN_FRAMES: u64 = 100;
+
+/// Groups of all of them: 67 megapixels.
+const HIDDEN_GROUPS: u64 = 1024;
+
+#[cfg(test)]
+mod tests {
+    use andon_pixels::Never;
+
+    use super::*;
+
+    struct Gone;
+
+    impl Interrupt for Gone {
+        fn interrupted(&self) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn work_ends_with_the_budget_and_with_the_interrupt() {
+        let mut runner = Runner::of_frame((256, 256), &Never);
+        let frame = |runner: &mut Runner<'_>| runner.run_ordered(3, None, &|_| Ok(()));
+        let few = (0..20).try_for_each(|_| frame(&mut runner));
+        assert!(runner.finished(few).is_ok());
+        let endless = (0..1_000_000).try_for_each(|_| frame(&mut runner));
+        let refused = runner.finished(endless);
+        assert!(
+            matches!(refused, Err(Error::Unsupported { .. })),
+            "{refused:?}"
+        );
+
+        let mut runner = Runner::of_frame((256, 256), &Gone);
+        let stopped = frame(&mut runner);
+        assert_eq!(runner.finished(stopped), Err(Error::Interrupted));
+    }
+
+    #[test]
+    fn a_large_picture_hides_fewer_frames_than_a_small_one() {
+        let tasks = |side| Runner::of_frame((side, side), &Never).left;
+        assert!(tasks(256) >= 100 * TASKS_PER_GROUP);
+        assert!(tasks(8192) < 3 * TASKS_PER_GROUP * 32 * 32);
+    }
+}

@@ -1,0 +1,165 @@
+//! Small files that ask for much work: refused before it begins, or no more work than is planned. No clock is asked: what
+//! is counted is how often decoders look whether they are still wanted, which is once for each piece of work.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use andon_codecs::ALL;
+use andon_pixels::{
+    Alone, Codec, Decode, Depth, Encode, Engine, Error, Image, Interrupt, Limits, Model, Never,
+    Result, Run, Scales,
+};
+
+use crate::support::hostile::{avif, bounded, jpeg, refused, tiff};
+use crate::support::{codec, encode, picture};
+
+const SIZE: (u32, u32) = (64, 64);
+
+/// An AVIF of one item.
+fn avif_of_one() -> Vec<u8> {
+    let codec = codec("avif");
+    let picture = picture(Model::Gray, Depth::U8, false, SIZE.0, SIZE.1);
+    let how = Encode::default();
+    let accepted = codec.accepts(picture.frames[0].traits(), &how);
+    assert_eq!(accepted.map(|traits| traits.model), Some(Model::Gray));
+    encode(codec, &picture, &how)
+}
+
+/// Counts how often it is asked, and gives up in the end.
+struct Counting {
+    asked: AtomicU32,
+    most: u32,
+}
+
+impl Counting {
+    fn up_to(most: u32) -> Self {
+        Self {
+            asked: AtomicU32::new(0),
+            most,
+        }
+    }
+}
+
+impl Interrupt for Counting {
+    fn interrupted(&self) -> bool {
+        self.asked.fetch_add(1, Ordering::Relaxed) >= self.most
+    }
+}
+
+fn reader(name: &str) -> &'static dyn Codec {
+    codec(match name.split(',').next() {
+        Some("apng") => "png",
+        Some(format) => format,
+        None => name,
+    })
+}
+
+fn how<'a>(limits: &'a Limits, interrupt: &'a dyn Interrupt) -> Decode<'a> {
+    Decode {
+        scales: Scales::FULL,
+        limits,
+        interrupt,
+        cores: &Alone,
+        keep_metadata: true,
+    }
+}
+
+fn decode(name: &str, file: &[u8], interrupt: &dyn Interrupt) -> Result<Image> {
+    let codec = reader(name);
+    let info = codec.probe(file)?;
+    codec.decode(file, &info, &how(&Limits::default(), interrupt))
+}
+
+/// Looks at the interrupt that a refusal may take: it comes before the work.
+const FEW: u32 = 200;
+
+#[test]
+fn what_asks_for_too_much_is_refused_before_the_work_begins() {
+    let engine = Engine::new(ALL, Limits::default());
+    for (name, file) in refused(&avif_of_one(), SIZE) {
+        assert!(reader(name).sniff(&file), "{name}");
+        let interrupt = Counting::up_to(FEW);
+        let moving = "as:webp,effort:0"
+            .parse::<andon_recipe::Recipe>()
+            .expect("a recipe");
+        let refusal = match engine.plan(&moving, &file) {
+            Err(refusal) => refusal,
+            Ok(plan) => {
+                let run = Run {
+                    interrupt: &interrupt,
+                    ..Run::of(&file)
+                };
+                engine.run(&plan, run).map(drop).expect_err(name)
+            }
+        };
+        assert!(
+            matches!(
+                refusal,
+                Error::Limit { .. } | Error::Broken { .. } | Error::Unsupported { .. }
+            ),
+            "{name}: {refusal:?}"
+        );
+    }
+}
+
+#[test]
+fn an_avif_of_many_frames_is_refused_by_its_header() {
+    for (name, file) in refused(&avif_of_one(), SIZE) {
+        if name.starts_with("avif") {
+            let refusal = codec("avif").probe(&file).expect_err(name);
+            assert!(
+                matches!(refusal, Error::Broken { .. }),
+                "{name}: {refusal:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_is_shared_is_read_once() {
+    for (name, file) in bounded(&avif_of_one(), SIZE) {
+        let interrupt = Counting::up_to(200_000);
+        decode(name, &file, &interrupt).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let info = reader(name).probe(&file).expect(name);
+        let extent = reader(name).extent(&file, &info, &how(&Limits::default(), &interrupt));
+        assert!(!matches!(extent, Err(Error::Interrupted)), "{name}");
+    }
+    // One decoder for ten thousand tiles: it looks before each unit of one bitstream.
+    let one = avif::Picture::of(&avif_of_one());
+    let interrupt = Counting::up_to(20);
+    decode("avif", &one.grid_of_one((100, 100), SIZE), &interrupt).expect("a picture");
+    // One JPEG for 64 strips; the strips themselves are looked at, too.
+    let strips = tiff::strips_of_one(2000, 64 * 16, 16, 7, &jpeg::plain(2000, 16, 1));
+    let interrupt = Counting::up_to(64 + 20);
+    decode("tiff", &strips, &interrupt).expect("a picture");
+}
+
+#[test]
+fn an_avif_is_interrupted_between_its_frames() {
+    let file = avif::Picture::of(&avif_of_one())
+        .repeated(avif::FRAME, 8)
+        .file(SIZE);
+    decode("avif", &file, &Never).expect("a picture");
+    let interrupt = Counting::up_to(2);
+    let stopped = decode("avif", &file, &interrupt);
+    assert_eq!(stopped.map(drop), Err(Error::Interrupted));
+}
+
+#[test]
+fn work_that_the_size_does_not_tell_is_in_the_plan() {
+    let codec = codec("avif");
+    let one = avif::Picture::of(&avif_of_one());
+    let planned = |file: &[u8]| {
+        let info = codec.probe(file).expect("a header");
+        let cost = codec.decode_cost(file.len() as u64, &info, Scales::FULL);
+        (cost.nanos, cost.scratch)
+    };
+    let (plain, several) = (
+        planned(&one.file(SIZE)),
+        planned(&one.repeated(avif::FRAME, 8).file(SIZE)),
+    );
+    assert!(several.0 > 4 * plain.0, "{several:?} {plain:?}");
+    assert!(
+        several.1 > plain.1,
+        "frames are kept for others to refer to"
+    );
+}

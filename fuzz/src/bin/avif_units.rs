@@ -1,0 +1,88 @@
+#![no_main]
+//! An AVIF whose bitstream is put together anew, unit by unit, and whose container says whatever is wanted of it: the bytes
+//! are a program of four bytes a step. Random bytes hardly ever make a second frame of a bitstream.
+
+// A part of it is used here.
+#[allow(dead_code)]
+#[path = "../../../crates/codecs/tests/support/hostile/mod.rs"]
+mod hostile;
+
+use hostile::avif::{Picture, units};
+
+/// Of one item each, in gray and in colour.
+const PICTURES: [&[u8]; 2] = [
+    include_bytes!("../../../samples/avif/gray.avif"),
+    include_bytes!("../../../samples/avif/420.avif"),
+];
+
+libfuzzer_sys::fuzz_target!(|program: &[u8]| {
+    let Some((&first, steps)) = program.split_first() else {
+        return;
+    };
+    let picture = Picture::of(PICTURES[usize::from(first) % PICTURES.len()]);
+    let mut units = units(&picture.stream);
+    let mut size = (u32::from(first >> 4) * 32 + 32, 96);
+    let mut grid = None;
+    for step in steps.chunks_exact(4).take(64) {
+        let [what, one, other, value] = [step[0], step[1], step[2], step[3]];
+        let place = |place: u8| usize::from(place) % units.len().max(1);
+        let (from, to) = (place(one), place(other));
+        match what % 8 {
+            _ if units.is_empty() => break,
+            // Units once more, at another place, gone.
+            0 => {
+                let unit = units[from].clone();
+                let times = 1 + usize::from(value);
+                units.splice(to..to, std::iter::repeat_n(unit, times));
+            }
+            1 => units.swap(from, to),
+            2 => drop(units.remove(from)),
+            // Another type, length or content.
+            3 => {
+                let unit = &mut units[from].1;
+                let at = usize::from(other) % unit.len().max(1);
+                if let Some(byte) = unit.get_mut(at) {
+                    *byte = value;
+                }
+            }
+            4 => units[from]
+                .1
+                .truncate(usize::from(other) * 64 + usize::from(value)),
+            // A size, and tiles.
+            5 => {
+                size = (
+                    u32::from(one) * u32::from(value) + 1,
+                    u32::from(other) * 4 + 1,
+                )
+            }
+            6 => {
+                grid = Some((
+                    u32::from(one % 16) + 1,
+                    u32::from(other % 16) + 1,
+                    u32::from(value),
+                ))
+            }
+            _ => {}
+        }
+        if units.len() > 20_000 {
+            break;
+        }
+    }
+    let stream: Vec<u8> = units.into_iter().flat_map(|(_, unit)| unit).collect();
+    let length = stream.len() as u32;
+    let picture = picture.with(stream);
+    let file = match grid {
+        None => picture.file(size),
+        Some((columns, rows, 0)) => picture.grid_of_one((columns, rows), size),
+        Some((columns, rows, step)) => {
+            let tile = |tile| {
+                vec![
+                    (tile * (step - 1) % length.max(1), length / 2),
+                    (0, length / step),
+                ]
+            };
+            picture.grid((columns, rows), size, tile)
+        }
+    };
+    andon_fuzz::decode("avif", &file);
+});
