@@ -27,6 +27,7 @@ use crate::results::making::{Behind, Looks, Maker};
 use crate::results::variant::TargetCache;
 use crate::sandbox;
 use crate::sources::fetch::Fetcher;
+use crate::sources::headers::HeaderReaders;
 use crate::sources::resolver::Resolver;
 
 /// Everything that a configuration names and that may be missing or wrong although its text is sound:
@@ -147,6 +148,7 @@ impl App {
                 || Fetcher::new(&limits(config, shares)),
                 |maker| maker.fetcher.clone(),
             ),
+            headers: former.map_or_else(HeaderReaders::default, |maker| maker.headers.clone()),
             source_cache: former.map_or_else(Arc::default, |maker| maker.source_cache.clone()),
             admission: match former {
                 Some(maker) => maker.admission.clone(),
