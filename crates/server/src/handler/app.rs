@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use andon_cache::StoreConfig;
 use andon_pixels::{Codec, Engine};
-use tokio_rustls::TlsAcceptor;
 
 use crate::admission::{Admission, Shares};
 use crate::config::{AllowedClients, Bytes, Config, ConfigError, FallbackConfig, LimitsConfig};
@@ -14,7 +13,7 @@ use crate::handler::board::Board;
 use crate::handler::play::Play;
 use crate::handler::readiness::Readiness;
 use crate::handler::upload::Uploads;
-use crate::http;
+use crate::http::{ReplyMemory, Tls};
 use crate::operations::access_log::AccessLog;
 use crate::operations::metrics::Metrics;
 use crate::origins;
@@ -37,7 +36,7 @@ struct Opened {
     uploads: Uploads,
     token: Option<Token>,
     play: Option<Play>,
-    tls: Option<TlsAcceptor>,
+    tls: Option<Tls>,
     names: Names,
     store: Option<StoreConfig>,
 }
@@ -71,7 +70,7 @@ impl Opened {
             resolver,
             uploads: Uploads::new(config, materials, before.map(|app| &app.uploads))?,
             token,
-            tls: http::acceptor(&config.tls)?,
+            tls: Tls::new(&config.tls)?,
         })
     }
 }
@@ -100,7 +99,9 @@ pub(crate) struct App {
     /// Who is believed to speak for clients.
     pub(crate) proxies: Proxies,
     /// Of new connections.
-    pub(crate) tls: Option<TlsAcceptor>,
+    pub(crate) tls: Option<Tls>,
+    /// Of connections of HTTP/2; outlives reloads.
+    pub(crate) reply_memory: ReplyMemory,
     pub(crate) uploads: Uploads,
     /// Who watches this configuration.
     pub(crate) board: Board,
@@ -179,6 +180,10 @@ impl App {
             fallbacks: config.fallback.clone(),
             token,
             tls,
+            reply_memory: before.map_or_else(
+                || ReplyMemory::new(shares.replies),
+                |app| app.reply_memory.clone(),
+            ),
             proxies: Proxies::new(&config.proxy),
             log: AccessLog::new(config, metrics.clone()),
             uploads,
@@ -207,6 +212,7 @@ impl App {
         maker.resolver.materials().decoded().resize(shares.overlays);
         maker.results.resize();
         self.uploads.resize(config);
+        self.reply_memory.resize(shares.replies);
         Ok(())
     }
 
