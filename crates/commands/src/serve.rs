@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use andon_server::config::{OriginConfig, OriginKind};
-use andon_server::{Config, ConfigError, Inherited, Listen, Pulse, Sandbox, Server};
+use andon_server::{Beat, Config, ConfigError, Inherited, Listen, Pulse, Sandbox, Server};
 use anyhow::Context;
 use sd_notify::NotifyState;
 use tokio::signal::unix::{SignalKind, signal};
@@ -37,7 +37,7 @@ with the old one, and an invalid file is rejected and changes nothing. SIGTERM o
 answered the requests it accepted; a second signal stops it at once.
 
 Under systemd it takes over the sockets of its socket unit (LISTEN_FDS) whose addresses the configuration names, says when \
-it is ready, reloads or stops (NOTIFY_SOCKET), and that its threads still turn (WATCHDOG_USEC).";
+it is ready, reloads or stops (NOTIFY_SOCKET), and that it can still make images (WATCHDOG_USEC).";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     until_stopped(&|| configuration(args), args.config.as_deref(), &announce)
@@ -127,10 +127,26 @@ fn tell_of_reload() {
     }
 }
 
-/// Says that the server is alive for as long as the threads of its connections are.
+/// Says that the server is alive for as long as it is: its threads of connections turn, and it can make images. The service
+/// manager restarts one of which it has heard nothing for too long.
 async fn feed_watchdog(pulse: Pulse, every: Duration) {
-    while pulse.beat().await {
-        tell(&[NotifyState::Watchdog]);
+    let mut was_stuck = false;
+    loop {
+        match pulse.beat().await {
+            Beat::Alive => {
+                if was_stuck {
+                    tracing::info!("threads have come back: the watchdog is told again");
+                }
+                was_stuck = false;
+                tell(&[NotifyState::Watchdog]);
+            }
+            Beat::Stuck(stuck) if !was_stuck => {
+                was_stuck = true;
+                tracing::error!("the watchdog is told nothing more: {stuck}");
+            }
+            Beat::Stuck(_) => {}
+            Beat::Ended => return,
+        }
         tokio::time::sleep(every).await;
     }
 }

@@ -29,7 +29,7 @@ mod trace;
 
 pub use admission::{Counters, Gauges, calibration, queue};
 pub use config::{Config, ConfigError, Listen};
-pub use error::{Cause, ConnectionLimit, Error, Rejection};
+pub use error::{Cause, ConnectionLimit, Error, Rejection, Stuck, Threads};
 pub use handler::{Filled, Filler, check};
 pub use http::{Address, Inherited};
 pub use net::{Cidr, Guard};
@@ -38,6 +38,6 @@ pub use request::{conditional, negotiation};
 pub use results::caching::tiers;
 pub use sandbox::Sandbox;
 pub use server::reload::Reloader;
-pub use server::{Pulse, Server, runtime};
+pub use server::{Beat, Pulse, Server, runtime};
 pub use sources::resolver::{OpenSource, Read, Resolver};
 pub use sources::{geometry, materials, media_type, overlay_cache, rendering};

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::common::{Client, House, trick_target};
 use andon_server::Address;
@@ -192,4 +192,43 @@ fn stopping_does_not_wait_longer_than_it_may() {
     house.wait_until_stopped();
     gate.wait_until_stopped();
     assert_eq!(stuck.rest(), b"");
+}
+
+#[test]
+fn replies_arrive_whole_although_the_client_still_sends_what_nobody_reads() {
+    let house = House::new();
+    // Some of it is still to be sent when the connection ends.
+    let file = vec![7; 1 << 20];
+    house.put("large.bin", &file);
+    let body = vec![b'x'; 200_000];
+    let with_body = format!(
+        "GET /healthz HTTP/1.1\r\nHost: h\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    let chunked = "GET /healthz HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n30d40\r\n";
+    let no_request = "nonsense\r\n\r\n";
+    for (second, status) in [(&*with_body, 200), (chunked, 200), (no_request, 400)] {
+        let mut client = house.client();
+        client.send("GET /large.bin HTTP/1.1\r\nHost: h\r\n\r\n");
+        client.send(second);
+        client.send(&body);
+        assert!(client.reply("GET").body == file, "{second}");
+        assert_eq!(client.reply("GET").status, status, "{second}");
+        client.rest();
+    }
+}
+
+#[test]
+fn a_client_that_sends_without_end_what_nobody_reads_is_left() {
+    let house = House::new();
+    let mut client = house.client();
+    client.send("GET /healthz HTTP/1.1\r\nHost: h\r\nContent-Length: 99999999999\r\n\r\n");
+    assert_eq!(client.reply("GET").status, 200);
+    let began = Instant::now();
+    while client.try_send([b'x'; 64 << 10]).is_ok() {
+        assert!(
+            began.elapsed() < Duration::from_secs(60),
+            "it goes on reading"
+        );
+    }
 }

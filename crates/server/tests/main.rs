@@ -41,6 +41,7 @@ mod s3_origin;
 mod signed;
 mod smuggling;
 mod store;
+mod stuck;
 mod thumbor;
 mod tiles;
 mod tls;

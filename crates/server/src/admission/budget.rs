@@ -10,8 +10,8 @@ pub(super) struct Budget {
     used: u64,
 }
 
-/// How a server's memory is shared out, in bytes: sources, overlays, frames and pixels never add up to more than the
-/// budget.
+/// How a server's memory is shared out, in bytes: sources, overlays, frames, replies and pixels never add up to more than
+/// the budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shares {
     /// For results that are kept.
@@ -22,6 +22,8 @@ pub(crate) struct Shares {
     pub(crate) overlays: u64,
     /// For decoded frames that are kept for further sizes.
     pub(crate) frames: u64,
+    /// For replies that clients of HTTP/2 have not taken yet: none where there is no HTTP/2.
+    pub(crate) replies: u64,
     /// For the planned peaks of all jobs that run, beside their source files.
     pub(crate) pixels: u64,
 }
@@ -83,6 +85,10 @@ impl Shares {
             Some(_) => shares.with_overlays(config.cache.overlays.0),
             None => shares,
         };
+        let shares = match config.tls.http2 && !config.tls.listen.is_empty() {
+            true => shares.with_replies(),
+            false => shares,
+        };
         shares.with_frames(config.cache.frames.0)
     }
 
@@ -99,13 +105,14 @@ impl Shares {
             sources,
             overlays: 0,
             frames: 0,
+            replies: 0,
             pixels: budget - sources,
         }
     }
 
     /// For all work on images: everything but the results that are kept.
     pub(super) fn work(self) -> u64 {
-        self.sources + self.overlays + self.frames + self.pixels
+        self.sources + self.overlays + self.frames + self.replies + self.pixels
     }
 
     /// Overlays as many as are wanted, and at most an eighth of what the pixels have.
@@ -114,6 +121,16 @@ impl Shares {
         Self {
             overlays,
             pixels: self.pixels - overlays,
+            ..self
+        }
+    }
+
+    /// An eighth of what the pixels have: a page of large images for each of some clients.
+    fn with_replies(self) -> Self {
+        let replies = self.pixels / 8;
+        Self {
+            replies,
+            pixels: self.pixels - replies,
             ..self
         }
     }
@@ -135,6 +152,7 @@ const UNKNOWN_MACHINE: u64 = 1 << 30;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Listen;
 
     #[test]
     fn what_is_taken_is_free_again_when_it_is_given_back() {
@@ -179,6 +197,19 @@ mod tests {
         assert_eq!(all, 400 << 20);
         config.memory_budget.0 = 16 << 20;
         assert_eq!(Shares::of(&config).overlays, (12 << 20) / 8);
+    }
+
+    #[test]
+    fn replies_of_http2_are_part_of_the_budget_where_there_is_http2() {
+        let mut config = Config::default();
+        config.memory_budget.0 = 400 << 20;
+        assert_eq!(Shares::of(&config).replies, 0);
+        config.tls.listen = vec![Listen::Tcp("127.0.0.1:0".to_owned())];
+        let shares = Shares::of(&config);
+        assert_eq!(shares.replies, (300 << 20) / 8);
+        assert_eq!(shares.work(), 400 << 20);
+        config.tls.http2 = false;
+        assert_eq!(Shares::of(&config).replies, 0);
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub struct Gauges {
     pub free_buffers_bytes: u64,
     /// Pixel threads that there are.
     pub threads: usize,
+    /// Those of them that are at a job whose deadline passed long ago.
+    pub stuck: usize,
     /// Since the start.
     pub counters: Counters,
 }
@@ -47,6 +49,8 @@ pub struct Counters {
     pub refused_deadline: u64,
     /// Refused because they plan with more memory than there is.
     pub refused_memory: u64,
+    /// Refused because all pixel threads were stuck.
+    pub refused_stuck: u64,
     /// Let in, and given up before or during their work: the client left, or the deadline passed.
     pub dropped: u64,
     /// Done, whatever came out.

@@ -20,6 +20,8 @@ mod cgroup;
 mod closed_loop;
 mod counters;
 mod frames;
+#[cfg(test)]
+mod lost;
 mod placement;
 pub(crate) mod priority;
 pub mod queue;
@@ -31,6 +33,7 @@ mod simulation;
 #[cfg(test)]
 mod tests;
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::fmt;
 use std::io;
@@ -52,7 +55,7 @@ use self::queue::{Now, Price, Queue, Refusal, Rules, Turn};
 use self::seats::Seats;
 use self::shared_decode::Member;
 use crate::config::{Config, SandboxMode};
-use crate::error::{Error, Rejection};
+use crate::error::{Error, Rejection, Stuck};
 use crate::sandbox::worker;
 
 pub(crate) use self::budget::Shares;
@@ -128,7 +131,7 @@ impl Admission {
     /// to nothing, so that a rejection does.
     ///
     /// # Errors
-    /// `Refused`; `Pixels(Limit)` for files that are larger than the memory's share for files.
+    /// `Refused`; `Stuck`; `Pixels(Limit)` for files that are larger than the memory's share for files.
     pub(crate) fn enter(
         &self,
         bytes: u64,
@@ -157,6 +160,12 @@ impl Admission {
             state.counters.refused_memory += 1;
             return Err(over_budget(bytes, most));
         }
+        let stuck = state.seats.stuck(Instant::now());
+        if let Some(all) = stuck.all() {
+            state.counters.refused_stuck += 1;
+            return Err(Error::Stuck(all));
+        }
+        state.queue.lose(stuck.count);
         let guess = state.calibration.guess(part);
         let turn = match state.queue.expect(now, guess, deadline, source) {
             Ok(turn) => turn,
@@ -258,8 +267,14 @@ impl Admission {
             budget_used: state.queue.budget().used(),
             budget_total: state.queue.budget().total(),
             threads: state.threads,
+            stuck: state.seats.stuck(Instant::now()).count,
             counters: state.counters,
         }
+    }
+
+    /// Whether every worker thread is at a job that should have ended long ago: then nothing new is begun.
+    pub(crate) fn stuck(&self) -> Option<Stuck> {
+        self.pool.lock().seats.stuck(Instant::now()).all()
     }
 
     /// What each worker thread is at, if it is at anything.
@@ -335,7 +350,7 @@ struct State {
     /// What each thread is at.
     seats: Seats,
     /// Parts of running jobs that idle threads were woken for; never more than there are of those.
-    stolen: VecDeque<Task>,
+    stolen: VecDeque<Part>,
     /// Threads that are at such a part.
     helping: usize,
     closed: bool,
@@ -473,6 +488,7 @@ impl Pool {
 
     /// A pixel thread's life.
     fn work(self: &Arc<Self>, seat: usize) {
+        SEAT.set(Some(seat));
         let mut placement = Placement::new(seat, self.lock().queue.threads());
         let mut helped = false;
         while let Some(next) = self.next(seat, helped, &mut placement) {
@@ -490,12 +506,13 @@ impl Pool {
     fn next(&self, seat: usize, helped: bool, placement: &mut Placement) -> Option<Next> {
         let mut state = self.lock();
         state.helping -= usize::from(helped);
-        state.seats.is_at(seat, None);
+        state.seats.is_idle(seat);
         let mut rested = false;
         loop {
-            if let Some(task) = state.stolen.pop_front() {
+            if let Some(part) = state.stolen.pop_front() {
                 state.helping += 1;
-                return Some(Next::Part(task));
+                state.seats.helps(seat, part.deadline);
+                return Some(Next::Part(part.task));
             }
             if state.threads > state.queue.threads() {
                 state.threads -= 1;
@@ -509,7 +526,9 @@ impl Pool {
             if let Some(taken) = state.queue.next(now) {
                 let along = state.along(now, &taken);
                 let work = taken.1.at_work(along.len());
-                state.seats.is_at(seat, Some(work));
+                let all = std::iter::once(&taken).chain(&along);
+                let deadline = all.map(|(_, job)| job.wanted.deadline()).max();
+                state.seats.is_at(seat, work, deadline);
                 let spare = state.spare_bytes();
                 drop(state);
                 buffers::allow(spare);
@@ -703,6 +722,18 @@ enum Next {
 /// A job that left the line, and its number there.
 type Taken = (u64, Job);
 
+/// A part of a running job that another thread may do.
+struct Part {
+    task: Task,
+    /// The job's.
+    deadline: Option<Instant>,
+}
+
+thread_local! {
+    /// The place of this worker thread among the others.
+    static SEAT: Cell<Option<usize>> = const { Cell::new(None) };
+}
+
 impl Job {
     /// Can one decode serve both?
     fn joins(&self, other: &Self) -> bool {
@@ -736,7 +767,8 @@ impl Cores for Pool {
         if !state.steals || state.queue.waiting() > 0 || state.stolen.len() >= state.idle {
             return Some(task);
         }
-        state.stolen.push_back(task);
+        let deadline = SEAT.get().and_then(|seat| state.seats.deadline(seat));
+        state.stolen.push_back(Part { task, deadline });
         state.counters.stolen += 1;
         drop(state);
         self.changed.notify_one();

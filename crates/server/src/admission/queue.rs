@@ -29,6 +29,7 @@ use std::time::Duration;
 use andon_cache::Key;
 
 use super::budget::Budget;
+use super::seats::GRACE;
 use crate::error::Cause;
 
 /// Time since the server started.
@@ -42,6 +43,8 @@ pub struct Queue<J> {
     expected: BTreeMap<Turn, Expected>,
     waiting: BTreeMap<Turn, Waiting<J>>,
     running: Vec<Running>,
+    /// Worker threads that do not come back from their jobs.
+    lost: usize,
     next_id: u64,
     /// Since when the predicted wait has been above the target; it counts until it is a fraction of it.
     over_target: Option<Now>,
@@ -112,6 +115,7 @@ struct Waiting<J> {
     source: Option<Key>,
     /// The id of the job that was the first of its batch: its own, mostly.
     batch: u64,
+    deadline: Now,
     /// Does the batch's decode count here? It does for the member whose turn is first.
     decodes: bool,
     job: J,
@@ -123,6 +127,7 @@ struct Running {
     /// The job that it went along with: itself, mostly.
     shared_peak: u64,
     began: Now,
+    deadline: Now,
     price: Price,
 }
 
@@ -146,6 +151,7 @@ impl<J> Queue<J> {
             expected: BTreeMap::new(),
             waiting: BTreeMap::new(),
             running: Vec::new(),
+            lost: 0,
             next_id: 0,
             over_target: None,
             blocked: None,
@@ -156,6 +162,11 @@ impl<J> Queue<J> {
     pub(super) fn resize(&mut self, rules: Rules, bytes: u64) {
         self.rules = rules;
         self.budget.resize(bytes);
+    }
+
+    /// So many of the worker threads are stuck at the moment.
+    pub(super) fn lose(&mut self, threads: usize) {
+        self.lost = threads;
     }
 
     /// Admits a request whose work is estimated as `guess`, or tells why not. `source` names the very bytes
@@ -226,6 +237,7 @@ impl<J> Queue<J> {
             price,
             source,
             batch: batch.unwrap_or(id),
+            deadline,
             decodes: true,
             job,
         };
@@ -248,19 +260,25 @@ impl<J> Queue<J> {
                 _ => now,
             };
             self.blocked = Some((first, since));
-            if now.saturating_sub(since) >= PASSING {
+            // Others do not stand back for one that waits for what a stuck job holds.
+            if now.saturating_sub(since) >= PASSING && self.will_fit(first, now) {
                 return None;
             }
             *self.waiting.keys().find(|turn| self.fits(**turn))?
         };
         let Waiting {
-            price, batch, job, ..
+            price,
+            batch,
+            deadline,
+            job,
+            ..
         } = self.waiting.remove(&turn)?;
         self.budget.take(price.bytes);
         self.running.push(Running {
             id: turn.1,
             shared_peak: turn.1,
             began: now,
+            deadline,
             price,
         });
         self.settle(batch);
@@ -289,11 +307,18 @@ impl<J> Queue<J> {
         }
         let mut along = Vec::new();
         for (turn, price) in turns {
-            if let Some(Waiting { batch, job, .. }) = self.waiting.remove(&turn) {
+            if let Some(Waiting {
+                batch,
+                deadline,
+                job,
+                ..
+            }) = self.waiting.remove(&turn)
+            {
                 self.running.push(Running {
                     id: turn.1,
                     shared_peak: first,
                     began: now,
+                    deadline,
                     price,
                 });
                 self.settle(batch);
@@ -447,9 +472,21 @@ impl<J> Queue<J> {
         waiting.is_some_and(|waiting| fits(waiting.price.bytes))
     }
 
+    /// Will it fit when the jobs that still make progress are done?
+    fn will_fit(&self, turn: Turn, now: Now) -> bool {
+        let is_stuck = |job: &&Running| now.saturating_sub(job.deadline) >= GRACE;
+        let kept: u64 = (self.running.iter().filter(is_stuck))
+            .map(|job| job.price.bytes)
+            .sum();
+        let left = self.budget.total().saturating_sub(kept);
+        let waiting = self.waiting.get(&turn);
+        waiting.is_some_and(|waiting| kept == 0 || waiting.price.bytes <= left)
+    }
+
     /// What a time is divided by that all of them share.
     fn divisor(&self) -> u32 {
-        u32::try_from(self.rules.threads).unwrap_or(u32::MAX).max(1)
+        let threads = self.rules.threads.saturating_sub(self.lost);
+        u32::try_from(threads).unwrap_or(u32::MAX).max(1)
     }
 }
 

@@ -21,6 +21,7 @@ fn start(config: &Config) -> Admission {
         cache: 0,
         overlays: 0,
         frames: 0,
+        replies: 0,
         sources: 100,
         pixels: 1000,
     };
@@ -271,6 +272,7 @@ async fn threads_come_and_go_with_the_configuration_and_no_job_is_lost() {
             cache: 0,
             overlays: 0,
             frames: 0,
+            replies: 0,
             sources: 100,
             pixels: 1000 + round as u64,
         };
@@ -308,6 +310,7 @@ async fn what_was_learnt_outlives_a_resize() {
         cache: 0,
         overlays: 0,
         frames: 0,
+        replies: 0,
         sources: 50,
         pixels: 500,
     };

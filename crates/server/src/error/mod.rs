@@ -4,6 +4,7 @@
 mod connections;
 mod origin;
 mod rejection;
+mod stuck;
 
 use std::io;
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use hyper::{Method, StatusCode};
 pub use self::connections::ConnectionLimit;
 pub use self::origin::{Late, OriginError, RedirectError};
 pub use self::rejection::{Cause, Rejection};
+pub use self::stuck::{Stuck, Threads};
 
 /// Whose fault it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +62,10 @@ pub enum Error {
     Busy,
     #[error("{0}")]
     Refused(Rejection),
+    #[error("{0}")]
+    Stuck(Stuck),
+    #[error("the image's header was not read within {:?}; try again later", .0)]
+    SlowHeader(Duration),
     #[error("the answer was not ready after {:?}; try again later", .0)]
     Late(Duration),
     #[error("the format takes too long to write right now; try again")]
@@ -216,6 +222,12 @@ impl Error {
                 Fault::Server,
                 rejection.cause.label(),
             ),
+            Self::Stuck(_) => (StatusCode::SERVICE_UNAVAILABLE, Fault::Server, "stuck"),
+            Self::SlowHeader(_) => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                Fault::Origin,
+                "slow_header",
+            ),
             Self::Late(_) => (StatusCode::SERVICE_UNAVAILABLE, Fault::Server, "timeout"),
             Self::Postponed => (StatusCode::SERVICE_UNAVAILABLE, Fault::Server, "postponed"),
             Self::NotReady(_) => (StatusCode::SERVICE_UNAVAILABLE, Fault::Server, "not_ready"),
@@ -290,10 +302,12 @@ impl Error {
             Self::Pixels(P::Limit { .. }) => Kind::Limit,
             Self::Method(_) => Kind::Method,
             Self::TargetTooLong { .. } | Self::Host => Kind::Url,
-            Self::Busy | Self::NotReady(_) | Self::Refused(_) | Self::ConnectionLimit(_) => {
-                Kind::Busy
-            }
-            Self::Late(_) => Kind::Late,
+            Self::Busy
+            | Self::NotReady(_)
+            | Self::Refused(_)
+            | Self::Stuck(_)
+            | Self::ConnectionLimit(_) => Kind::Busy,
+            Self::Late(_) | Self::SlowHeader(_) => Kind::Late,
             Self::Io(_) => Kind::Origin,
             Self::Origin(trouble) => match trouble.status() {
                 StatusCode::NOT_FOUND => Kind::Missing,

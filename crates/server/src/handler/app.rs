@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use andon_cache::StoreConfig;
 use andon_pixels::{Codec, Engine};
-use tokio_rustls::TlsAcceptor;
 
 use crate::admission::{Admission, Shares};
 use crate::config::{AllowedClients, Bytes, Config, ConfigError, FallbackConfig, LimitsConfig};
@@ -14,7 +13,7 @@ use crate::handler::board::Board;
 use crate::handler::play::Play;
 use crate::handler::readiness::Readiness;
 use crate::handler::upload::Uploads;
-use crate::http;
+use crate::http::{ReplyMemory, Tls};
 use crate::operations::access_log::AccessLog;
 use crate::operations::metrics::Metrics;
 use crate::origins;
@@ -27,6 +26,7 @@ use crate::results::making::{Behind, Looks, Maker};
 use crate::results::variant::TargetCache;
 use crate::sandbox;
 use crate::sources::fetch::Fetcher;
+use crate::sources::headers::HeaderReaders;
 use crate::sources::resolver::Resolver;
 
 /// Everything that a configuration names and that may be missing or wrong although its text is sound:
@@ -36,7 +36,7 @@ struct Opened {
     uploads: Uploads,
     token: Option<Token>,
     play: Option<Play>,
-    tls: Option<TlsAcceptor>,
+    tls: Option<Tls>,
     names: Names,
     store: Option<StoreConfig>,
 }
@@ -70,7 +70,7 @@ impl Opened {
             resolver,
             uploads: Uploads::new(config, materials, before.map(|app| &app.uploads))?,
             token,
-            tls: http::acceptor(&config.tls)?,
+            tls: Tls::new(&config.tls)?,
         })
     }
 }
@@ -99,7 +99,9 @@ pub(crate) struct App {
     /// Who is believed to speak for clients.
     pub(crate) proxies: Proxies,
     /// Of new connections.
-    pub(crate) tls: Option<TlsAcceptor>,
+    pub(crate) tls: Option<Tls>,
+    /// Of connections of HTTP/2; outlives reloads.
+    pub(crate) reply_memory: ReplyMemory,
     pub(crate) uploads: Uploads,
     /// Who watches this configuration.
     pub(crate) board: Board,
@@ -147,6 +149,7 @@ impl App {
                 || Fetcher::new(&limits(config, shares)),
                 |maker| maker.fetcher.clone(),
             ),
+            headers: former.map_or_else(HeaderReaders::default, |maker| maker.headers.clone()),
             source_cache: former.map_or_else(Arc::default, |maker| maker.source_cache.clone()),
             admission: match former {
                 Some(maker) => maker.admission.clone(),
@@ -177,6 +180,10 @@ impl App {
             fallbacks: config.fallback.clone(),
             token,
             tls,
+            reply_memory: before.map_or_else(
+                || ReplyMemory::new(shares.replies),
+                |app| app.reply_memory.clone(),
+            ),
             proxies: Proxies::new(&config.proxy),
             log: AccessLog::new(config, metrics.clone()),
             uploads,
@@ -205,6 +212,7 @@ impl App {
         maker.resolver.materials().decoded().resize(shares.overlays);
         maker.results.resize();
         self.uploads.resize(config);
+        self.reply_memory.resize(shares.replies);
         Ok(())
     }
 

@@ -30,7 +30,7 @@ impl App {
                 })
             }
             Route::Health => response::healthy(),
-            Route::Ready => match self.readiness.check() {
+            Route::Ready => match self.readiness.check().and_then(|()| self.maker.turns()) {
                 Ok(()) => response::healthy(),
                 Err(error) => response::error(&error, error.status(), OWN_ERRORS),
             },
@@ -45,6 +45,7 @@ impl App {
         let mut out = Exposition::new(format);
         self.metrics.write(&mut out);
         admission::write(&mut out, &self.maker.admission.gauges());
+        admission::write_headers(&mut out, self.maker.headers.counts());
         let results = &self.maker.results;
         let stats = results.cache.stats();
         cache::write(&mut out, &stats);

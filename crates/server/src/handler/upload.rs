@@ -241,9 +241,11 @@ impl App {
         let Received { bytes, holds, .. } = received;
         let source_bytes = bytes.len() as u64;
         let admitted = self.maker.admission.enter(source_bytes, None, deadline)?;
-        let prepared = self.prepared(image_request.clone(), bytes.into()).await?;
-        let mut stages = Stages::new();
         let holds = Arc::new(holds);
+        let prepared = self
+            .prepared(image_request.clone(), bytes.into(), &holds)
+            .await?;
+        let mut stages = Stages::new();
         let planned = self
             .maker
             .planned(prepared, None, &holds, deadline, &mut stages)
@@ -271,28 +273,33 @@ impl App {
         Ok(reply)
     }
 
-    /// Reads the picture's header and the materials, in one of the fetcher's slots.
-    pub(super) async fn prepared(
+    /// Reads the materials and the picture's header, whose bytes `holds` counts.
+    pub(super) async fn prepared<H: Send + Sync + 'static>(
         &self,
         image_request: Arc<ImageRequest>,
         source: Bytes,
+        holds: &Arc<H>,
     ) -> Result<Prepared, Error> {
-        let (folder, engine) = (self.uploads.materials.clone(), self.maker.engine.clone());
+        let folder = self.uploads.materials.clone();
         let most = self.uploads.most_bytes;
-        self.maker
-            .fetcher
-            .run(move || {
-                let (names, none) = (image_request.rules.materials(), |_: &str| Ok(Entry::Folder));
-                let opened = folder.open_for(names, none, Blocking::Allowed)?;
-                let ingredients = Ingredients {
-                    materials: opened.read(most, Blocking::Allowed)?,
-                    request: image_request,
-                    negotiated: false,
-                    path: SOURCE.to_owned(),
-                    source,
-                };
-                Prepared::new(&engine, ingredients)
-            })
+        let read = move |request: &Arc<ImageRequest>, blocking: Blocking| {
+            let (names, none) = (request.rules.materials(), |_: &str| Ok(Entry::Folder));
+            folder.open_for(names, none, blocking)?.read(most, blocking)
+        };
+        let maker = &self.maker;
+        let (request, materials) = maker.fetcher.read(image_request, read).await?;
+        let engine = maker.engine.clone();
+        let is_short = request.rules.materials().is_empty() && engine.probes_at_once(&source);
+        let ingredients = Ingredients {
+            materials,
+            request,
+            negotiated: false,
+            path: SOURCE.to_owned(),
+            source,
+        };
+        let prepare = move || Prepared::new(&engine, ingredients);
+        (maker.headers)
+            .read(None, is_short, holds.clone(), prepare)
             .await
     }
 }

@@ -126,6 +126,11 @@ impl ConnectionSlot {
         self.over_limit.is_none()
     }
 
+    /// Ends the connection whose client has taken nothing of its replies for longest, if for `at_least` so long.
+    pub(super) fn end_stalled(&self, at_least: Duration) -> bool {
+        self.connections.lock().end_stalled(at_least)
+    }
+
     /// Counts it as one of `peer`'s, whom the proxy in front has named only now.
     pub(crate) fn belongs_to(&mut self, peer: Peer, ceilings: &Ceilings) {
         let Some(client) = client_of(peer) else {
@@ -203,6 +208,22 @@ impl Open {
             }
             _ => false,
         }
+    }
+
+    /// Ends the connection whose client has taken nothing of its replies for longest, if for `at_least` so long. Looks at
+    /// all of them, which is only done where memory is short.
+    fn end_stalled(&mut self, at_least: Duration) -> bool {
+        let stalled = self.all.iter().filter_map(|(number, connection)| {
+            let stalls = connection.activity.stalls()?;
+            (stalls >= at_least).then_some((stalls, *number))
+        });
+        let Some((_, number)) = stalled.max() else {
+            return false;
+        };
+        if let Some(connection) = self.remove(number) {
+            connection.activity.evict();
+        }
+        true
     }
 }
 

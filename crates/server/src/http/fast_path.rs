@@ -300,6 +300,9 @@ where
             // A socket holds nothing back. hyper drops it next, which ends both directions with one call.
             return Poll::Ready(Ok(()));
         }
+        if !self.strict.is_between_requests() {
+            self.stream.expects_more();
+        }
         Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 }

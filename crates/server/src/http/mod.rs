@@ -2,10 +2,12 @@
 
 mod arrival;
 mod connections;
+mod control_frames;
 mod fast_path;
 mod inherited;
 mod listener;
 mod proxy_protocol;
+mod reply_memory;
 mod send_file;
 mod sending;
 mod simple;
@@ -15,13 +17,15 @@ mod tls;
 
 pub(crate) use arrival::Arrival;
 pub(crate) use connections::{Ceilings, ConnectionSlot, Connections};
+pub(crate) use control_frames::ControlFrames;
 pub(crate) use fast_path::{FastBody, FastPath, FastResponder};
 pub use inherited::Inherited;
 pub use listener::Address;
 pub(crate) use listener::{Accepted, Accepting, Listener, Wire};
 pub(crate) use proxy_protocol::read_client;
+pub(crate) use reply_memory::ReplyMemory;
 pub(crate) use send_file::SendFile;
 pub(crate) use sending::Sending;
 pub(crate) use simple::{AfterReply, Simple};
 pub(crate) use timeout_stream::{TimeoutStream, Waits};
-pub(crate) use tls::{HTTP2, acceptor};
+pub(crate) use tls::{HTTP2, Tls};

@@ -1,38 +1,66 @@
 //! A reply's body while it is sent: the connection counts as being answered until its last byte is on
-//! the way.
+//! the way, and where its memory is counted, it is until the last of its bytes was taken.
 
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
+use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
 
+use super::reply_memory::ReplyHold;
 use super::timeout_stream::Answering;
 
 /// A body and what tells that it is not yet over.
 #[derive(Debug)]
 pub(crate) struct Sending<B> {
     body: B,
+    hold: Option<Arc<ReplyHold>>,
     _answering: Answering,
 }
 
 impl<B> Sending<B> {
-    pub(crate) fn new(body: B, answering: Answering) -> Self {
+    pub(crate) fn new(body: B, hold: Option<ReplyHold>, answering: Answering) -> Self {
         Self {
             body,
+            hold: hold.map(Arc::new),
             _answering: answering,
         }
     }
 }
 
-impl<B: Body + Unpin> Body for Sending<B> {
-    type Data = B::Data;
+/// Bytes that whoever sends them may hold for longer than the body.
+struct Piece {
+    bytes: Bytes,
+    _hold: Arc<ReplyHold>,
+}
+
+impl AsRef<[u8]> for Piece {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl<B: Body<Data = Bytes> + Unpin> Body for Sending<B> {
+    type Data = Bytes;
     type Error = B::Error;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
-        Pin::new(&mut self.body).poll_frame(cx)
+    ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
+        let Self { body, hold, .. } = &mut *self;
+        let frame = ready!(Pin::new(body).poll_frame(cx));
+        let Some(hold) = hold else {
+            return Poll::Ready(frame);
+        };
+        let piece = |bytes| {
+            Bytes::from_owner(Piece {
+                bytes,
+                _hold: hold.clone(),
+            })
+        };
+        Poll::Ready(frame.map(|frame| frame.map(|frame| frame.map_data(piece))))
     }
 
     fn is_end_stream(&self) -> bool {

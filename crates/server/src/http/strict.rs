@@ -69,6 +69,11 @@ impl Strict {
         None
     }
 
+    /// Has everything come of the requests that have begun, as far as anybody knows?
+    pub(super) fn is_between_requests(&self) -> bool {
+        matches!(self.place, Place::Head) && !self.framing.begun && self.line.is_empty()
+    }
+
     /// The beginning of a line.
     fn keep(&mut self, part: &[u8]) {
         let room = LONGEST_LINE.saturating_sub(self.line.len());

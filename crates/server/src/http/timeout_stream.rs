@@ -1,5 +1,8 @@
 //! A stream with timeouts: a client that does not finish its request's head, or does not take
 //! its reply, is dropped, so that it holds a connection no longer than it may.
+//!
+//! A connection that ends while its client still sends is not closed at once: the system would reset it, and replies
+//! that are on their way would be lost. What the client sends is read and thrown away for a while.
 
 use std::future::Future;
 use std::io::{self, IoSlice};
@@ -29,6 +32,12 @@ pub(crate) struct Activity {
     stuck: AtomicBool,
     /// Since when nothing is asked, in ms after `began`.
     waits_since: AtomicU64,
+    /// Replies whose memory is counted, on connections of HTTP/2.
+    held: AtomicUsize,
+    /// When there were none of those, or `MOVED` bytes were written last, in ms after `began`.
+    moved_at: AtomicU64,
+    /// Bytes written since then.
+    moved: AtomicU64,
     /// The task of the stream, if it is to be told of the end of the last reply: whoever reads before that waits for nothing else.
     answered: Mutex<Option<Waker>>,
     evicted: Notify,
@@ -42,6 +51,9 @@ impl Default for Activity {
             asked: AtomicUsize::new(0),
             stuck: AtomicBool::new(false),
             waits_since: AtomicU64::new(0),
+            held: AtomicUsize::new(0),
+            moved_at: AtomicU64::new(0),
+            moved: AtomicU64::new(0),
             answered: Mutex::default(),
             evicted: Notify::new(),
         }
@@ -89,6 +101,37 @@ impl Activity {
         Some(self.began.elapsed().saturating_sub(since))
     }
 
+    /// The memory of a reply is counted until the guard goes.
+    pub(super) fn hold(self: &Arc<Self>) -> Held {
+        if self.held.fetch_add(1, Ordering::Relaxed) == 0 {
+            self.moved_at.store(self.now(), Ordering::Relaxed);
+        }
+        Held(self.clone())
+    }
+
+    /// For how long the client has taken next to nothing of replies whose memory is counted; `None` if there are none.
+    pub(super) fn stalls(&self) -> Option<Duration> {
+        if self.held.load(Ordering::Relaxed) == 0 {
+            return None;
+        }
+        let since = Duration::from_millis(self.moved_at.load(Ordering::Relaxed));
+        Some(self.began.elapsed().saturating_sub(since))
+    }
+
+    /// The client has taken so many bytes.
+    fn moves(&self, bytes: usize) {
+        let bytes = bytes as u64;
+        if self.moved.fetch_add(bytes, Ordering::Relaxed) + bytes >= MOVED {
+            self.moved.store(0, Ordering::Relaxed);
+            self.moved_at.store(self.now(), Ordering::Relaxed);
+        }
+    }
+
+    /// In ms after `began`.
+    fn now(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
     /// Somebody else takes its place.
     pub(crate) fn evict(&self) {
         self.evicted.notify_one();
@@ -106,8 +149,7 @@ pub(crate) struct Answering(Arc<Activity>);
 
 impl Drop for Answering {
     fn drop(&mut self) {
-        let now = u64::try_from(self.0.began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.0.waits_since.store(now, Ordering::Relaxed);
+        self.0.waits_since.store(self.0.now(), Ordering::Relaxed);
         if self.0.answers.fetch_sub(1, Ordering::Relaxed) > 1 {
             return;
         }
@@ -119,6 +161,20 @@ impl Drop for Answering {
     }
 }
 
+/// A reply whose memory is counted.
+#[derive(Debug)]
+pub(super) struct Held(Arc<Activity>);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.0.held.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A client that takes fewer bytes takes nothing: the largest frame of HTTP/2, and a client may let one byte after the other
+/// through.
+const MOVED: u64 = 16 << 10;
+
 /// The stream.
 #[derive(Debug)]
 pub(crate) struct TimeoutStream<S> {
@@ -128,6 +184,17 @@ pub(crate) struct TimeoutStream<S> {
     head: Timer,
     write: Timer,
     stalled: Option<Timer>,
+    /// The client may be in the middle of a request.
+    expects_more: bool,
+    lingering: Option<Lingering>,
+}
+
+/// How a connection ends: its own direction is shut down, and the client's is read to its end.
+#[derive(Debug)]
+struct Lingering {
+    timer: Timer,
+    /// Bytes that are still read.
+    left: usize,
 }
 
 /// How long it waits.
@@ -153,9 +220,16 @@ impl<S> TimeoutStream<S> {
             head: Timer::new(waits.head),
             write: Timer::new(waits.write),
             stalled: waits.stalled.map(Timer::new),
+            expects_more: false,
+            lingering: None,
         };
         timeout.head.start();
         timeout
+    }
+
+    /// The client has not sent all of its request: what is to come is waited for when the connection ends.
+    pub(super) fn expects_more(&mut self) {
+        self.expects_more = true;
     }
 
     /// Passes a write's outcome on, or that its time is over.
@@ -237,11 +311,41 @@ impl<S: AsyncWrite + Unpin> TimeoutStream<S> {
         // The reply is on its way: the head that asked for it is done.
         self.head.stop();
         let outcome = send(Pin::new(&mut self.stream), cx);
+        if let (Some(_), Poll::Ready(Ok(bytes))) = (&self.stalled, &outcome) {
+            self.activity.moves(*bytes);
+        }
         self.waited(cx, outcome)
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for TimeoutStream<S> {
+impl<S: AsyncRead + Unpin> TimeoutStream<S> {
+    /// Ready when the client has sent everything, or enough of it was thrown away.
+    fn linger(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let lingering = self.lingering.get_or_insert_with(|| Lingering {
+            timer: Timer::new(LINGER),
+            left: MOST_LINGER,
+        });
+        let mut scratch = [0; 4096];
+        while lingering.left > 0 {
+            let mut buffer = ReadBuf::new(&mut scratch);
+            match Pin::new(&mut self.stream).poll_read(cx, &mut buffer) {
+                Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {
+                    lingering.left = lingering.left.saturating_sub(buffer.filled().len());
+                    self.expects_more = true;
+                }
+                Poll::Ready(_) => break,
+                Poll::Pending if self.expects_more => {
+                    lingering.timer.start();
+                    return lingering.timer.poll(cx);
+                }
+                Poll::Pending => break,
+            }
+        }
+        Poll::Ready(())
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for TimeoutStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -268,12 +372,20 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for TimeoutStream<S> {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let outcome = Pin::new(&mut self.stream).poll_shutdown(cx);
-        self.waited(cx, outcome)
+        if self.lingering.is_none() {
+            let outcome = Pin::new(&mut self.stream).poll_shutdown(cx);
+            ready!(self.waited(cx, outcome))?;
+        }
+        self.linger(cx).map(Ok)
     }
 }
 
-impl<S: SendFile + Unpin> SendFile for TimeoutStream<S> {
+/// How long, and for how many bytes, a client is listened to that still sends when its connection ends. Whoever sends more
+/// reads no reply.
+const LINGER: Duration = Duration::from_secs(5);
+const MOST_LINGER: usize = 64 << 20;
+
+impl<S: AsyncRead + SendFile + Unpin> SendFile for TimeoutStream<S> {
     fn sends_files(&self) -> bool {
         self.stream.sends_files()
     }

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use rustls::ServerConfig;
 use rustls::crypto::{CryptoProvider, ring};
@@ -13,43 +13,84 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::task;
 use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
 
 use crate::config::{ConfigError, TlsConfig};
 
-/// What accepts connections as `[tls]` says; `None` where it names no certificate.
-///
-/// # Errors
-/// About the files: missing, unreadable, or not a pair.
-pub(crate) fn acceptor(config: &TlsConfig) -> Result<Option<TlsAcceptor>, ConfigError> {
-    let (Some(certificate), Some(key)) = (&config.certificate, &config.key) else {
-        return Ok(None);
-    };
-    let provider = Arc::new(ring::default_provider());
-    let pair = Pair {
-        certificate: certificate.clone(),
-        key: key.clone(),
-    };
-    let wrong = |error: String| ConfigError::new("tls", error);
-    let resolver = Certificate(Arc::new(Kept {
-        newest: Mutex::new(Newest {
-            stamp: pair.stamp().ok(),
-            certified: pair.read(&provider).map_err(wrong)?,
-            looked: Instant::now(),
-        }),
-        pair,
-        provider: provider.clone(),
-    }));
-    let mut server = ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| wrong(error.to_string()))?
-        .with_no_client_auth()
-        .with_cert_resolver(Arc::new(resolver));
-    if config.http2 {
-        server.alpn_protocols.push(HTTP2.to_vec());
+/// Accepts connections as `[tls]` says.
+#[derive(Clone)]
+pub(crate) struct Tls {
+    acceptor: TlsAcceptor,
+    certificate: Arc<Certificate>,
+    /// Held while the files are looked at: a disk that hangs takes one thread.
+    looking: Arc<tokio::sync::Mutex<()>>,
+}
+
+impl Tls {
+    /// `None` where no certificate is named.
+    ///
+    /// # Errors
+    /// About the files: missing, unreadable, or not a pair.
+    pub(crate) fn new(config: &TlsConfig) -> Result<Option<Self>, ConfigError> {
+        let (Some(certificate), Some(key)) = (&config.certificate, &config.key) else {
+            return Ok(None);
+        };
+        let provider = Arc::new(ring::default_provider());
+        let pair = Pair {
+            certificate: certificate.clone(),
+            key: key.clone(),
+        };
+        let wrong = |error: String| ConfigError::new("tls", error);
+        let certificate = Arc::new(Certificate {
+            newest: Mutex::new(Newest {
+                stamp: pair.stamp().ok(),
+                certified: pair.read(&provider).map_err(wrong)?,
+            }),
+            pair,
+            provider: provider.clone(),
+        });
+        let mut server = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(|error| wrong(error.to_string()))?
+            .with_no_client_auth()
+            .with_cert_resolver(certificate.clone());
+        if config.http2 {
+            server.alpn_protocols.push(HTTP2.to_vec());
+        }
+        server.alpn_protocols.push(b"http/1.1".to_vec());
+        Ok(Some(Self {
+            acceptor: TlsAcceptor::from(Arc::new(server)),
+            certificate,
+            looking: Arc::default(),
+        }))
     }
-    server.alpn_protocols.push(b"http/1.1".to_vec());
-    Ok(Some(TlsAcceptor::from(Arc::new(server))))
+
+    /// Shakes hands, with the certificate that is in the files now. A disk that takes too long to tell whether they have
+    /// changed is not waited for: then it is the one that was read last.
+    ///
+    /// # Errors
+    /// What is wrong with the client's part of it.
+    pub(crate) async fn accept<S: AsyncRead + AsyncWrite + Unpin>(
+        &self,
+        stream: S,
+    ) -> io::Result<TlsStream<S>> {
+        let look = async {
+            let (certificate, turn) = (self.certificate.clone(), self.looking.clone());
+            let turn = turn.lock_owned().await;
+            let look = move || {
+                certificate.look();
+                drop(turn);
+            };
+            // It does not panic.
+            let _ = task::spawn_blocking(look).await;
+        };
+        // In time or not, there is a certificate.
+        let _ = tokio::time::timeout(MOST_LOOKING, look).await;
+        self.acceptor.accept(stream).await
+    }
 }
 
 /// HTTP/2's name in ALPN.
@@ -98,10 +139,7 @@ impl Pair {
 
 /// The certificate in force, for every client alike.
 #[derive(Debug)]
-struct Certificate(Arc<Kept>);
-
-#[derive(Debug)]
-struct Kept {
+struct Certificate {
     pair: Pair,
     provider: Arc<CryptoProvider>,
     newest: Mutex<Newest>,
@@ -112,10 +150,9 @@ struct Newest {
     certified: Arc<CertifiedKey>,
     /// Of the files that were read last, also if they were no good.
     stamp: Option<Stamp>,
-    looked: Instant,
 }
 
-impl Kept {
+impl Certificate {
     /// No code panics while it holds the lock.
     fn lock(&self) -> MutexGuard<'_, Newest> {
         self.newest.lock().unwrap_or_else(PoisonError::into_inner)
@@ -141,16 +178,10 @@ impl Kept {
 }
 
 impl ResolvesServerCert for Certificate {
-    /// Looks at the files once a second at most, elsewhere: this handshake does not wait for a disk.
     fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        let mut newest = self.0.lock();
-        if newest.looked.elapsed() >= EVERY {
-            newest.looked = Instant::now();
-            let kept = self.0.clone();
-            tokio::task::spawn_blocking(move || kept.look());
-        }
-        Some(newest.certified.clone())
+        Some(self.lock().certified.clone())
     }
 }
 
-const EVERY: Duration = Duration::from_secs(1);
+/// How long a handshake waits for the disk with the certificate.
+const MOST_LOOKING: Duration = Duration::from_millis(250);

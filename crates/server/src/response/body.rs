@@ -55,6 +55,15 @@ impl Body {
         }
     }
 
+    /// Bytes that it holds in memory at most.
+    pub(crate) fn held(&self) -> u64 {
+        match self {
+            Self::Whole(bytes) => bytes.len() as u64,
+            Self::Pieces(_) => self.length().min(2 * PIECE as u64),
+            Self::Events(_) => 0,
+        }
+    }
+
     /// Leaves out all but a part, which must lie within.
     pub(crate) fn cut_to(&mut self, part: Range<u64>) {
         match self {

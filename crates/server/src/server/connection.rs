@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use andon_dialects::OWN_ERRORS;
 use hyper::body::Incoming;
 use hyper::header::{self, HeaderValue};
 use hyper::server::conn::{http1, http2};
@@ -15,21 +16,20 @@ use hyper::{Request, Response, StatusCode, Uri, Version};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::io::AsyncRead;
 use tokio::sync::{Notify, watch};
-use tokio_rustls::TlsAcceptor;
 
 use super::reload::Current;
 use crate::config::Timeouts;
 use crate::error::Error;
 use crate::handler::App;
-use crate::http::{Arrival, Sending, Simple};
+use crate::http::{Arrival, ControlFrames, Sending, Simple};
 use crate::http::{Ceilings, ConnectionSlot, HTTP2, Wire, read_client};
 use crate::http::{FastBody, FastPath, FastResponder, SendFile};
-use crate::http::{TimeoutStream, Waits};
+use crate::http::{TimeoutStream, Tls, Waits};
 use crate::net::Peer;
 use crate::operations::entry::Entry;
 use crate::request::route::Purpose;
-use crate::response::Reply;
 use crate::response::body::Body;
+use crate::response::{self, Reply};
 
 /// How connections are treated.
 #[derive(Clone, Copy, Debug)]
@@ -112,7 +112,29 @@ impl Responder {
         let answering = self.slot.activity.answering();
         async move {
             let reply = self.reply(request).await;
-            Ok(reply.map(|body| Sending::new(body, answering)))
+            Ok(reply.map(|body| Sending::new(body, None, answering)))
+        }
+    }
+
+    /// Answers a request on HTTP/2, with a body that keeps the connection from being taken for idle and whose memory is counted
+    /// until the client has taken it.
+    fn respond_counted(
+        self: Arc<Self>,
+        request: Request<Incoming>,
+    ) -> impl Future<Output = Result<Response<Sending<Body>>, Infallible>> {
+        let answering = self.slot.activity.answering();
+        async move {
+            let mut reply = self.reply(request).await;
+            let memory = self.current.app().reply_memory.clone();
+            let hold = match memory.hold(reply.body().held(), &self.slot).await {
+                Ok(hold) => hold,
+                Err(error) => {
+                    tracing::debug!(client = %self.peer, "no memory for a reply on HTTP/2");
+                    reply = response::error(&error, error.status(), OWN_ERRORS);
+                    None
+                }
+            };
+            Ok(reply.map(|body| Sending::new(body, hold, answering)))
         }
     }
 
@@ -149,11 +171,11 @@ impl FastResponder for Responder {
 }
 
 /// Serves a connection that is none of plain TCP, after what comes before its requests: the PROXY protocol's header where it
-/// `is_proxied`, and TLS where there is an acceptor.
+/// `is_proxied`, and TLS where there is a certificate.
 pub(crate) async fn serve_other(
     mut stream: Box<dyn Wire>,
     is_proxied: bool,
-    tls: Option<TlsAcceptor>,
+    tls: Option<Tls>,
     mut responder: Responder,
     connection_config: ConnectionConfig,
     stopping: watch::Receiver<bool>,
@@ -271,9 +293,10 @@ async fn serve_http2(
     };
     let responder = Arc::new(responder);
     let stream = TimeoutStream::new(stream, responder.slot.activity.clone(), waits);
+    let stream = ControlFrames::new(stream);
     let service = service_fn(|mut request| {
         name_host(&mut request);
-        responder.clone().respond(request)
+        responder.clone().respond_counted(request)
     });
     let connection = http2::Builder::new(TokioExecutor::new())
         .max_concurrent_streams(MOST_STREAMS)

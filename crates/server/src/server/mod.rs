@@ -20,13 +20,15 @@ use tokio::task::JoinSet;
 use self::connection::{ConnectionConfig, Responder};
 use self::io_threads::IoThreads;
 use self::reload::{Current, Generation, ReloadRequest, Reloader};
-use crate::admission::{Gauges, resources};
+use crate::admission::{Admission, Gauges, resources};
 use crate::config::{Config, ConfigError, Listen, SocketMode};
+use crate::error::Stuck;
 use crate::handler::App;
 use crate::http::{Accepted, Accepting, Address, Arrival, Ceilings, Inherited, Listener};
 use crate::net::Peer;
 use crate::operations::metrics::Metrics;
 use crate::request::route::Purpose;
+use crate::sources::headers::HeaderReaders;
 
 /// A server that is bound and not running yet.
 pub struct Server {
@@ -162,7 +164,12 @@ impl Server {
     /// Tells whether its threads still turn to new work.
     #[must_use]
     pub fn pulse(&self) -> Pulse {
-        Pulse(Arc::downgrade(&self.io_threads))
+        let app = self.current.app();
+        Pulse {
+            io_threads: Arc::downgrade(&self.io_threads),
+            admission: Arc::downgrade(&app.maker.admission),
+            headers: app.maker.headers.clone(),
+        }
     }
 
     /// Serves until `stop` is ready, goes on accepting for the grace period, then answers what was accepted, within the
@@ -199,17 +206,39 @@ impl Server {
     }
 }
 
-/// Whether the threads of connections still turn to new work: what a watchdog wants to know.
+/// Whether the server's threads still turn to new work: what a watchdog wants to know. Outlives reloads.
 #[derive(Clone, Debug)]
-pub struct Pulse(Weak<IoThreads>);
+pub struct Pulse {
+    io_threads: Weak<IoThreads>,
+    admission: Weak<Admission>,
+    headers: HeaderReaders,
+}
+
+/// What [`Pulse::beat`] has found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beat {
+    /// All threads of connections turn, and some of every other kind.
+    Alive,
+    /// No new image can be made until threads come back, which they may never.
+    Stuck(Stuck),
+    /// The server has ended.
+    Ended,
+}
 
 impl Pulse {
-    /// Waits until every thread has turned to something new; `false` when one of them has ended.
-    pub async fn beat(&self) -> bool {
-        match self.0.upgrade() {
-            Some(io_threads) => io_threads.beat().await.is_ok(),
-            None => false,
+    /// Waits until every thread of connections has turned to something new, for ever if one of them does not, and looks
+    /// for workers and readers of headers that do not come back from their work.
+    pub async fn beat(&self) -> Beat {
+        let Some(io_threads) = self.io_threads.upgrade() else {
+            return Beat::Ended;
+        };
+        if io_threads.beat().await.is_err() {
+            return Beat::Ended;
         }
+        let workers = self.admission.upgrade().and_then(|it| it.stuck());
+        workers
+            .or_else(|| self.headers.stuck())
+            .map_or(Beat::Alive, Beat::Stuck)
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod fetch;
 pub mod geometry;
+pub(crate) mod headers;
 pub mod materials;
 pub mod media_type;
 pub mod overlay_cache;

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 
 use andon_pixels::Codec;
-use andon_server::{Address, Config, Inherited, Listen, Reloader, Server};
+use andon_server::{Address, Config, Inherited, Listen, Pulse, Reloader, Server};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 
@@ -31,6 +31,7 @@ pub struct House {
     pub folder: TempDir,
     pub addresses: Vec<Address>,
     pub reloader: Reloader,
+    pub pulse: Pulse,
     stop: Option<oneshot::Sender<()>>,
     running: Option<JoinHandle<()>>,
 }
@@ -70,7 +71,7 @@ impl House {
                     .await
                     .expect("a server");
                 bound
-                    .send((server.addresses(), server.reloader()))
+                    .send((server.addresses(), server.reloader(), server.pulse()))
                     .expect("a waiting test");
                 server
                     .run(async {
@@ -79,10 +80,11 @@ impl House {
                     .await;
             });
         });
-        let (addresses, reloader) = is_bound.recv().expect("a bound server");
+        let (addresses, reloader, pulse) = is_bound.recv().expect("a bound server");
         Self {
             addresses,
             reloader,
+            pulse,
             folder,
             stop: Some(stop),
             running: Some(running),
@@ -206,7 +208,12 @@ pub fn trick_target(name: &str) -> String {
 impl House {
     /// Puts a picture there whose decoder waits at the gate.
     pub fn put_gate(&self, name: &str) -> Gate {
-        let (gate, content) = Gate::new(&self.folder.path().join(name));
+        self.put_gate_that("wait", name)
+    }
+
+    /// Puts a picture there that does as it is told at the gate.
+    pub fn put_gate_that(&self, word: &str, name: &str) -> Gate {
+        let (gate, content) = Gate::that(word, &self.folder.path().join(name));
         self.put(name, content);
         gate
     }

@@ -1,5 +1,6 @@
 //! A picture format that does as it is told, for what no real picture does on command: to take its time, or to make its
-//! decoder panic. `TRICK panic` panics; `TRICK wait <name>` waits at the gate of that name until it is open.
+//! decoder panic. `TRICK panic` panics; `TRICK wait <name>` waits at the gate of that name until it is open. `TRICK jam <name>`
+//! waits there whether it is interrupted or not, and the header of `TRICK header <name>` is not read before.
 //!
 //! Gates are in memory: a decoder opens no files, and its thread could not.
 
@@ -33,9 +34,14 @@ static GATES: LazyLock<Mutex<HashMap<PathBuf, State>>> = LazyLock::new(Mutex::de
 impl Gate {
     /// A gate of this name, and the picture that waits there.
     pub fn new(path: &Path) -> (Self, String) {
+        Self::that("wait", path)
+    }
+
+    /// A gate of this name, and the picture that does as it is told there.
+    pub fn that(word: &str, path: &Path) -> (Self, String) {
         (
             Self(path.to_owned()),
-            format!("TRICK wait {}", path.display()),
+            format!("TRICK {word} {}", path.display()),
         )
     }
 
@@ -106,7 +112,13 @@ impl Codec for Trick {
         head.starts_with(b"TRICK ")
     }
 
-    fn probe(&self, _bytes: &[u8]) -> Result<Info> {
+    fn probe(&self, bytes: &[u8]) -> Result<Info> {
+        if let Some(("header", gate)) = told(bytes) {
+            gate.change(|state| state.begun += 1);
+            while !gate.state().is_open {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
         Ok(Info {
             space: andon_pixels::Space::UNSPECIFIED,
             lossless: true,
@@ -115,18 +127,10 @@ impl Codec for Trick {
     }
 
     fn decode(&self, bytes: &[u8], _info: &Info, how: &Decode<'_>) -> Result<Image> {
-        let text = String::from_utf8_lossy(bytes);
-        let gate = match text
-            .strip_prefix("TRICK ")
-            .unwrap_or_default()
-            .split_once(' ')
-        {
-            Some(("wait", path)) => Gate(PathBuf::from(path)),
-            _ => panic!("as told"),
-        };
+        let (word, gate) = told(bytes).expect("as told");
         gate.change(|state| state.begun += 1);
         while !gate.state().is_open {
-            if how.interrupt.interrupted() {
+            if word == "wait" && how.interrupt.interrupted() {
                 gate.change(|state| state.stopped = true);
                 return Err(Error::Interrupted);
             }
@@ -161,6 +165,13 @@ impl Codec for Trick {
     fn encode_cost(&self, _width: u32, _height: u32, _traits: Traits, _how: &Encode) -> Cost {
         Cost::default()
     }
+}
+
+/// What a picture is told to do, and at which gate.
+fn told(bytes: &[u8]) -> Option<(&str, Gate)> {
+    let text = str::from_utf8(bytes).ok()?.strip_prefix("TRICK ")?;
+    let (word, path) = text.split_once(' ')?;
+    Some((word, Gate(PathBuf::from(path))))
 }
 
 const SIDE: u32 = 8;

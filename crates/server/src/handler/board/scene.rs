@@ -89,6 +89,7 @@ impl Scene {
                 rejected("queue", counted.refused_count, "The queue is full: more workers or machines, or a longer `queue`."),
                 rejected("wait", counted.refused_wait, "The predicted delay is over `target_wait`: more workers or machines, or a larger cache."),
                 rejected("deadline", counted.refused_deadline, "Images would miss `timeouts.request`: look for slow ones below."),
+                rejected("stuck", counted.refused_stuck, "All worker threads were stuck: restart the server, and look for the images below."),
                 rejected("memory", counted.refused_memory, "An image alone is over `memory_budget`: raise it, or lower `limits.pixels`."),
             ],
             "metrics": self.metrics.told(),

@@ -105,8 +105,8 @@ impl App {
             }
             return self.maker.rehearse(request, deadline).await;
         };
-        let prepared = self.prepared(request.clone(), bytes.into()).await?;
         let holds = Holds::of(holds);
+        let prepared = self.prepared(request.clone(), bytes.into(), &holds).await?;
         let mut stages = Stages::new();
         let planned = self
             .maker

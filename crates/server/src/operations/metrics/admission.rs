@@ -3,6 +3,25 @@
 use crate::admission::Gauges;
 use crate::prometheus::Exposition;
 
+/// Image headers that are being read, and those of them that have taken too long.
+pub(crate) fn write_headers(out: &mut Exposition, [reading, stuck]: [usize; 2]) {
+    for (name, help, value) in [
+        (
+            "andon_headers_reading",
+            "Image headers that are being read by threads of their own.",
+            reading,
+        ),
+        (
+            "andon_headers_stuck",
+            "Image headers that have been read for more than 5 s; each takes a thread.",
+            stuck,
+        ),
+    ] {
+        out.gauge(name, help);
+        out.value(value as f64);
+    }
+}
+
 /// Reloads do not begin anew.
 pub(crate) fn write(out: &mut Exposition, now: &Gauges) {
     for (name, help, value) in [
@@ -20,6 +39,11 @@ pub(crate) fn write(out: &mut Exposition, now: &Gauges) {
             "andon_worker_threads",
             "Threads that work on images.",
             now.threads as f64,
+        ),
+        (
+            "andon_workers_stuck",
+            "Worker threads at a job whose deadline passed more than 10 s ago.",
+            now.stuck as f64,
         ),
         (
             "andon_predicted_wait_seconds",
@@ -61,6 +85,7 @@ pub(crate) fn write(out: &mut Exposition, now: &Gauges) {
         ("refused_wait", counted.refused_wait),
         ("refused_deadline", counted.refused_deadline),
         ("refused_memory", counted.refused_memory),
+        ("refused_stuck", counted.refused_stuck),
         ("dropped", counted.dropped),
         ("done", counted.done),
         ("panicked", counted.panicked),

@@ -69,8 +69,9 @@ impl Maker {
             }
         };
         let engine = self.engine.clone();
-        self.fetcher
-            .run(move || Planned::new(&engine, ingredients, Some(&measured)))
+        let plan = move || Planned::new(&engine, ingredients, Some(&measured));
+        (self.headers)
+            .read(source, false, holds.clone(), plan)
             .await
     }
 
@@ -90,7 +91,8 @@ impl Maker {
         }
         let key = Key::of(&[source.to_string().as_str(), "index"]);
         if let Some(known) = results.cache.get_note(&key).await {
-            planned = self.through(planned, source, known.body.clone()).await?;
+            let index = known.body.clone();
+            planned = self.through(planned, source, index, holds).await?;
             if known.body.is_empty() {
                 return Ok(planned);
             }
@@ -133,16 +135,24 @@ impl Maker {
         let landed = results.indexes.run(key, work).await;
         let index = landed.map_err(fallen)?.value?;
         stages.push(("measure", began.elapsed()));
-        self.through(planned, source, index).await
+        self.through(planned, source, index, holds).await
     }
 
-    async fn through(&self, planned: Planned, source: Key, index: Bytes) -> Result<Planned, Error> {
+    async fn through<H: Send + Sync + 'static>(
+        &self,
+        planned: Planned,
+        source: Key,
+        index: Bytes,
+        holds: &Arc<H>,
+    ) -> Result<Planned, Error> {
         if index.is_empty() {
             return Ok(planned);
         }
         let engine = self.engine.clone();
         let through = move || planned.through(&engine, index);
-        let planned = self.fetcher.run(through).await?;
+        let planned = (self.headers)
+            .read(Some(source), false, holds.clone(), through)
+            .await?;
         let bytes = planned.source().len() as u64;
         let part = bytes.saturating_sub(planned.plan().unread());
         self.results.parts.remember(source, part, LIKELY);

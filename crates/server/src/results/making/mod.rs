@@ -44,6 +44,7 @@ use crate::origins::{self, Source};
 use crate::request::conditional::{self, Validators};
 use crate::results::caching::{Resolved, Results, Terms};
 use crate::sources::fetch::Fetcher;
+use crate::sources::headers::HeaderReaders;
 use crate::sources::resolver::Resolver;
 use crate::sources::source_cache::SourceCache;
 
@@ -56,6 +57,7 @@ pub(crate) struct Maker {
     pub(crate) engine: Engine,
     pub(crate) codecs: &'static [&'static dyn Codec],
     pub(crate) fetcher: Fetcher,
+    pub(crate) headers: HeaderReaders,
     pub(crate) source_cache: Arc<SourceCache>,
     pub(crate) admission: Arc<Admission>,
     pub(crate) results: Results<Made, Fetch>,
@@ -149,6 +151,15 @@ impl Maker {
             return Ok(Answer::Result(obtained));
         }
         self.local(known, lookup, headers, deadline, began).await
+    }
+
+    /// Whether new images can be made: workers and threads that read headers come back from their work.
+    ///
+    /// # Errors
+    /// `Stuck`.
+    pub(crate) fn turns(&self) -> Result<(), Error> {
+        let stuck = self.admission.stuck().or_else(|| self.headers.stuck());
+        stuck.map_or(Ok(()), |stuck| Err(Error::Stuck(stuck)))
     }
 
     /// What [`Maker::obtain`] has without asking anybody or waiting for anything; where it has nothing so,

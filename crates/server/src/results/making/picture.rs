@@ -104,7 +104,9 @@ impl Maker {
             };
             let (engine, ingredients) = (self.engine.clone(), planned.part(recipe));
             let prepare = move || Prepared::new(&engine, ingredients);
-            let prepared = self.fetcher.run(prepare).await?;
+            let prepared = (self.headers)
+                .read(Some(source), false, holds.clone(), prepare)
+                .await?;
             let planned = self
                 .planned(prepared, Some(source), &holds, deadline, stages)
                 .await?;
@@ -240,8 +242,8 @@ impl Maker {
     /// Reads a picture's files and its header and plans it, after it was measured if it has to be. What comes with
     /// the plan counts the files' bytes.
     ///
-    /// What may take its time happens in one of the fetcher's slots: a refusal costs no pixel thread, a slow header no
-    /// socket.
+    /// Files are read in the fetcher's slots, headers in slots of their own: a refusal costs no pixel thread, a slow header
+    /// no file and no socket.
     pub(super) async fn read_and_plan(
         &self,
         task: &Task<'_>,
@@ -251,23 +253,29 @@ impl Maker {
         found.within(&task.asked.request.style)?;
         let source = Some(found.source_key());
         let hold = self.fetcher.hold(found.size_to_read()).await;
-        let (engine, asked) = (self.engine.clone(), task.asked.clone());
-        let read = move |found: &OpenSource, blocking: Blocking| {
+        let read = |found: &OpenSource, blocking: Blocking| {
             blocking.allow(found.is_in_memory())?;
-            let read = found.read_if(blocking)?;
-            blocking.allow(engine.probes_at_once(&read.source))?;
+            found.read_if(blocking)
+        };
+        let (found, read) = self.fetcher.read(found, read).await?;
+        let holds = Arc::new((hold, read.hold));
+        let (engine, asked) = (self.engine.clone(), task.asked.clone());
+        // The headers of materials are read, too.
+        let is_short = found.is_in_memory() && engine.probes_at_once(&read.source);
+        let prepare = move || {
             let ingredients = Ingredients {
                 request: asked.request.clone(),
                 negotiated: asked.negotiated,
-                path: found.path.clone(),
+                path: found.path,
                 source: read.source,
                 materials: read.materials,
             };
-            Ok((Prepared::new(&engine, ingredients)?, read.hold))
+            Prepared::new(&engine, ingredients)
         };
-        let (_, (prepared, held)) = self.fetcher.read(found, read).await?;
+        let prepared = (self.headers)
+            .read(source, is_short, holds.clone(), prepare)
+            .await?;
         stages.push(("fetch", task.began.elapsed()));
-        let holds = Arc::new((hold, held));
         let planned = self
             .planned(prepared, source, &holds, task.deadline, stages)
             .await?;

@@ -129,7 +129,9 @@ impl Maker {
         let holds = rehearsal.holds.clone();
         let (engine, ingredients) = (self.engine.clone(), rehearsal.planned.part(reference));
         let prepare = move || Prepared::new(&engine, ingredients);
-        let prepared = self.fetcher.run(prepare).await?;
+        let prepared = (self.headers)
+            .read(None, false, holds.clone(), prepare)
+            .await?;
         let reference = self
             .planned(prepared, None, &holds, deadline, &mut Stages::new())
             .await?;

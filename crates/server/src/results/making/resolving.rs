@@ -10,6 +10,7 @@ use bytes::Bytes;
 use super::Maker;
 use crate::error::Error;
 use crate::origins::Blocking;
+use crate::response::body::{MOST_WHOLE, PIECE};
 use crate::results::caching::{Header, KeptFacts, Resolved, SourceFacts, fallen, source_path};
 use crate::results::variant::RequestVariant;
 use crate::sources::resolver::OpenSource;
@@ -63,12 +64,10 @@ impl Maker {
         if let Some(facts) = facts.filter(|facts| facts.version == version) {
             return Ok((self.derived(known, Some(&facts))?, None));
         }
-        let engine = self.engine.clone();
-        let read = move |bytes: &Bytes, blocking: Blocking| {
-            blocking.allow(engine.probes_at_once(bytes))?;
-            Ok(engine.facts(bytes)?)
-        };
-        let (_, facts) = self.fetcher.read(bytes, read).await?;
+        let (engine, is_short) = (self.engine.clone(), self.engine.probes_at_once(&bytes));
+        let (name, holds) = (Some(found.source_key()), found.source_alone());
+        let read = move || Ok(engine.facts(&bytes)?);
+        let facts = self.headers.read(name, is_short, holds, read).await?;
         let facts = SourceFacts { version, facts };
         Ok((self.derived(known, Some(&facts))?, Some(facts)))
     }
@@ -155,17 +154,35 @@ impl Maker {
         mut found: OpenSource,
         deadline: Instant,
     ) -> Result<(OpenSource, SourceFacts), Error> {
-        found.admitted = Some(self.admit(&mut found, deadline)?);
+        match self.admit(&mut found, deadline) {
+            Ok(admitted) => found.admitted = Some(admitted),
+            // What is no image is refused for that under load, too. The header of a small file costs no more than the
+            // refusal; whoever makes something of the file is refused after it.
+            Err(refusal) if found.size() > MOST_WHOLE => {
+                return Err(match self.is_no_image(&found) {
+                    true => PixelError::UnknownFormat.into(),
+                    false => refusal,
+                });
+            }
+            Err(_) => {}
+        }
         let found = self.source_cache.fill(found, &self.fetcher).await?;
+        let (found, source) = self.read(found).await?;
         let engine = self.engine.clone();
-        let read = move |found: &OpenSource, blocking: Blocking| {
-            blocking.allow(found.is_in_memory())?;
-            let source = found.read_if(blocking)?.source;
-            blocking.allow(engine.probes_at_once(&source))?;
-            let (version, facts) = (found.version(), engine.facts(&source)?);
-            Ok(SourceFacts { version, facts })
+        let (name, is_short) = (found.source_key(), engine.probes_at_once(&source.source));
+        let read = move || {
+            let (version, facts) = (found.version(), engine.facts(&source.source)?);
+            Ok((found, SourceFacts { version, facts }))
         };
-        self.fetcher.read(found, read).await
+        (self.headers)
+            .read(Some(name), is_short, source.hold, read)
+            .await
+    }
+
+    /// Does the system have the beginning of a file in memory, and is that of no format?
+    fn is_no_image(&self, found: &OpenSource) -> bool {
+        let head = found.begin(PIECE, Blocking::Refused);
+        head.is_ok_and(|head| !self.codecs.iter().any(|codec| codec.sniff(&head.beginning)))
     }
 
     fn remember(

@@ -1,0 +1,381 @@
+//! Clients of HTTP/2 that send frames without end which ask for no response: PING and SETTINGS have to be acknowledged,
+//! WINDOW_UPDATE, PRIORITY, RST_STREAM, empty DATA and unknown frames have to be looked at.
+//!
+//! A connection starts with an allowance for them. Requests, bytes of responses and time add to it, because sound
+//! clients send such frames along with those: a PING for each round trip, a WINDOW_UPDATE for each piece that they have
+//! taken. When it is used up, what follows is replaced by frames that no client may send, which the library
+//! answers with GOAWAY (ENHANCE_YOUR_CALM) before it closes the connection.
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::Instant;
+
+/// The stream of one connection of HTTP/2 as the library sees it.
+#[derive(Debug)]
+pub(crate) struct ControlFrames<S> {
+    stream: S,
+    frames: Frames,
+    allowance: Allowance,
+    /// What is read in place of the client's frames once it has sent too many.
+    ending: Option<&'static [u8]>,
+}
+
+impl<S> ControlFrames<S> {
+    pub(crate) fn new(stream: S) -> Self {
+        Self {
+            stream,
+            frames: Frames::Preface(0),
+            allowance: Allowance::default(),
+            ending: None,
+        }
+    }
+
+    /// Looks at bytes that have come; how many of them are to be read, if not all.
+    fn look_at(&mut self, bytes: &[u8]) -> Option<usize> {
+        let mut at = 0;
+        while at < bytes.len() {
+            let (taken, begun) = self.frames.take(&bytes[at..]);
+            at += taken;
+            if let Some(frame) = begun {
+                self.allowance.spend(frame);
+            }
+            if self.allowance.is_spent() && self.frames.is_between() {
+                return Some(at);
+            }
+        }
+        None
+    }
+
+    fn wrote(&mut self, written: &Poll<io::Result<usize>>) {
+        if let Poll::Ready(Ok(bytes)) = written {
+            self.allowance.add(*bytes as u64 / BYTES_PER_UNIT);
+        }
+    }
+}
+
+/// Where in the client's frames the next byte is.
+#[derive(Clone, Copy, Debug)]
+enum Frames {
+    /// So many bytes of the text that begins a connection have come.
+    Preface(usize),
+    /// So many bytes of a frame's head.
+    Head([u8; HEAD], usize),
+    /// So many bytes are missing of a frame.
+    Payload(usize),
+}
+
+/// The head of a frame.
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    length: usize,
+    kind: u8,
+    flags: u8,
+}
+
+impl Frames {
+    /// Takes some of the bytes, which are not empty; and the frame whose head they complete.
+    fn take(&mut self, bytes: &[u8]) -> (usize, Option<Frame>) {
+        match self {
+            Self::Preface(have) => {
+                let taken = bytes.len().min(PREFACE - *have);
+                *have += taken;
+                if *have == PREFACE {
+                    *self = Self::Head([0; HEAD], 0);
+                }
+                (taken, None)
+            }
+            Self::Payload(left) => {
+                let taken = bytes.len().min(*left);
+                *left -= taken;
+                if *left == 0 {
+                    *self = Self::Head([0; HEAD], 0);
+                }
+                (taken, None)
+            }
+            Self::Head(head, have) => {
+                let taken = bytes.len().min(HEAD - *have);
+                head[*have..*have + taken].copy_from_slice(&bytes[..taken]);
+                *have += taken;
+                if *have < HEAD {
+                    return (taken, None);
+                }
+                let [a, b, c, kind, flags, ..] = *head;
+                let length = u32::from_be_bytes([0, a, b, c]) as usize;
+                *self = match length {
+                    0 => Self::Head([0; HEAD], 0),
+                    length => Self::Payload(length),
+                };
+                let frame = Frame {
+                    length,
+                    kind,
+                    flags,
+                };
+                (taken, Some(frame))
+            }
+        }
+    }
+
+    /// Does a frame begin with the next byte?
+    fn is_between(&self) -> bool {
+        matches!(self, Self::Head(_, 0))
+    }
+}
+
+/// What a client may still send.
+#[derive(Debug)]
+struct Allowance {
+    units: u64,
+    since: Instant,
+}
+
+impl Default for Allowance {
+    fn default() -> Self {
+        Self {
+            units: MOST_UNITS,
+            since: Instant::now(),
+        }
+    }
+}
+
+impl Allowance {
+    fn add(&mut self, units: u64) {
+        self.units = self.units.saturating_add(units).min(MOST_UNITS);
+    }
+
+    fn spend(&mut self, frame: Frame) {
+        let cost = match (frame.kind, frame.length) {
+            (HEADERS, _) => return self.add(UNITS_PER_REQUEST),
+            (DATA, 1..) | (CONTINUATION, _) => return,
+            (PING | SETTINGS, _) if frame.flags & ACK == 0 => ACKNOWLEDGED,
+            _ => 1,
+        };
+        if self.units <= cost {
+            let elapsed = self.since.elapsed();
+            let units = elapsed.as_secs_f64() * UNITS_PER_SECOND;
+            self.since += elapsed;
+            self.add(units as u64);
+        }
+        self.units = self.units.saturating_sub(cost);
+    }
+
+    fn is_spent(&self) -> bool {
+        self.units == 0
+    }
+}
+
+/// Bytes of the text that begins a connection.
+const PREFACE: usize = 24;
+
+/// Bytes of a frame's head.
+const HEAD: usize = 9;
+
+const DATA: u8 = 0;
+const HEADERS: u8 = 1;
+const SETTINGS: u8 = 4;
+const PING: u8 = 6;
+const CONTINUATION: u8 = 9;
+
+/// The flag of an acknowledgement.
+const ACK: u8 = 1;
+
+/// A thousand PINGs.
+const MOST_UNITS: u64 = 10_000;
+
+/// A frame that has to be answered, in the units that any other costs one of.
+const ACKNOWLEDGED: u64 = 10;
+
+/// Ten PINGs.
+const UNITS_PER_REQUEST: u64 = 100;
+
+/// Ten PINGs.
+const UNITS_PER_SECOND: f64 = 100.0;
+
+/// A client that opens its window for every hundred bytes is slow, and sound.
+const BYTES_PER_UNIT: u64 = 100;
+
+/// The head of a request without an end, in more pieces than the library takes, of no bytes each; then a PING within it, which
+/// is against the protocol whatever the library takes.
+const ENDING: &[u8] = &ending();
+
+const PIECES: usize = 64;
+
+const fn ending() -> [u8; (PIECES + 1) * HEAD + HEAD + 8] {
+    let mut bytes = [0; (PIECES + 1) * HEAD + HEAD + 8];
+    let mut frame = 0;
+    while frame <= PIECES {
+        let at = frame * HEAD;
+        bytes[at + 3] = if frame == 0 { HEADERS } else { CONTINUATION };
+        // The last stream there can be.
+        bytes[at + 5] = 0x7f;
+        bytes[at + 6] = 0xff;
+        bytes[at + 7] = 0xff;
+        bytes[at + 8] = 0xff;
+        frame += 1;
+    }
+    let at = frame * HEAD;
+    bytes[at + 2] = 8;
+    bytes[at + 3] = PING;
+    bytes
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for ControlFrames<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        if this.ending.is_none() {
+            let before = buffer.filled().len();
+            ready!(Pin::new(&mut this.stream).poll_read(cx, buffer))?;
+            match this.look_at(&buffer.filled()[before..]) {
+                None => return Poll::Ready(Ok(())),
+                Some(length) => {
+                    tracing::debug!("an HTTP/2 client sends frames without end");
+                    this.ending = Some(ENDING);
+                    buffer.set_filled(before + length);
+                }
+            }
+        }
+        // Nothing of it left is the end of the stream.
+        if let Some(ending) = &mut this.ending {
+            let (now, later) = ending.split_at(ending.len().min(buffer.remaining()));
+            buffer.put_slice(now);
+            *ending = later;
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for ControlFrames<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.wrote(&written);
+        written
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
+        self.wrote(&written);
+        written
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+
+    use super::*;
+
+    fn frame(kind: u8, flags: u8, payload: &[u8]) -> Vec<u8> {
+        let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+        [&length[1..], &[kind, flags], &1u32.to_be_bytes(), payload].concat()
+    }
+
+    fn preface() -> Vec<u8> {
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec()
+    }
+
+    /// What the library reads of what a client sends in pieces of so many bytes, up to its end.
+    async fn read(sent: Vec<u8>, piece: usize) -> Vec<u8> {
+        let (mut client, server) = duplex(piece);
+        let mut server = ControlFrames::new(server);
+        let sending = tokio::spawn(async move {
+            // It may break off before everything is sent.
+            let _ = client.write_all(&sent).await;
+        });
+        let mut bytes = Vec::new();
+        server.read_to_end(&mut bytes).await.unwrap();
+        drop(server);
+        sending.await.unwrap();
+        bytes
+    }
+
+    #[tokio::test]
+    async fn a_flood_ends_between_two_frames_however_they_come() {
+        for (kind, flags, payload, most) in [
+            (PING, 0, &[7; 8][..], 1000),
+            (SETTINGS, 0, &[], 1000),
+            (SETTINGS, 0, &[0, 4, 0, 0, 0, 0], 1000),
+            (2, 0, &[0; 5], 10_000),
+            (8, 0, &[0, 0, 0, 1], 10_000),
+            (0xbe, 0, &[], 10_000),
+            (DATA, 0, &[], 10_000),
+        ] {
+            let one = frame(kind, flags, payload);
+            for piece in [7, 4096, 1 << 20] {
+                let sent = [preface(), one.repeat(3 * most)].concat();
+                let read = read(sent, piece).await;
+                let before = read.len() - ENDING.len();
+                assert!(read.ends_with(ENDING), "{kind} in pieces of {piece}");
+                assert_eq!((before - PREFACE) % one.len(), 0, "{kind}: a cut frame");
+                let frames = (before - PREFACE) / one.len();
+                // Time adds some.
+                assert!((most..2 * most).contains(&frames), "{kind}: {frames}");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn what_sound_clients_send_is_not_touched() {
+        let request = frame(HEADERS, 5, &[0x82; 50]);
+        let along = [frame(PING, 0, &[7; 8]).repeat(9), request].concat();
+        for sent in [
+            frame(PING, ACK, &[7; 8]).repeat(5000),
+            frame(PING, 0, &[7; 8]).repeat(900),
+            along.repeat(500),
+            frame(DATA, 0, &[7; 100]).repeat(20_000),
+            [vec![0xff, 0xff, 0xff], vec![0; 6], vec![7; 1 << 20]].concat(),
+        ] {
+            let sent = [preface(), sent].concat();
+            assert!(read(sent.clone(), 4096).await == sent);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn time_and_bytes_of_responses_allow_more() {
+        type Server = ControlFrames<DuplexStream>;
+        let (mut client, server) = duplex(1 << 20);
+        let mut server: Server = ControlFrames::new(server);
+        let pings = frame(PING, 0, &[7; 8]).repeat(900);
+        client.write_all(&preface()).await.unwrap();
+        for round in 0..20 {
+            client.write_all(&pings).await.unwrap();
+            let mut bytes = vec![0; pings.len() + if round == 0 { PREFACE } else { 0 }];
+            server.read_exact(&mut bytes).await.unwrap();
+            assert!(bytes.ends_with(&pings), "round {round}");
+            match round % 2 {
+                0 => tokio::time::advance(std::time::Duration::from_secs(100)).await,
+                _ => {
+                    for _ in 0..10 {
+                        server.write_all(&[7; 100_000]).await.unwrap();
+                        client.read_exact(&mut [0; 100_000]).await.unwrap();
+                    }
+                }
+            }
+        }
+    }
+}
