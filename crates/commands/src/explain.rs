@@ -65,6 +65,7 @@ fn tell(args: &Args, told: &mut String) -> anyhow::Result<()> {
     let planned = resolver.open(&request).and_then(|found| {
         let read = found.read()?;
         let (rules, source) = (&*request.rules, &read.source);
+        let measurement = engine.measurement(rules, source)?;
         let plan = engine.plan_with(rules, source, &read.materials, None, None)?;
         let facts = engine.facts(source)?;
         let validators = resolver
@@ -72,10 +73,11 @@ fn tell(args: &Args, told: &mut String) -> anyhow::Result<()> {
             .map_err(andon_pixels::Error::of_rules)?;
         let tiers =
             andon_server::tiers(&config, andon_codecs::ALL, &request, &facts, &found, &plan);
-        Ok((validators, plan, geometry::explain(rules, &facts), tiers))
+        let sizes = geometry::explain(rules, &facts);
+        Ok((validators, measurement, plan, sizes, tiers))
     });
     match planned {
-        Ok((validators, plan, sizes, tiers)) => {
+        Ok((validators, measurement, plan, sizes, tiers)) => {
             writeln!(told, "etag    {}", validators.etag)?;
             for (tier, words) in tiers {
                 writeln!(told, "{tier:<7} {words}")?;
@@ -93,7 +95,7 @@ fn tell(args: &Args, told: &mut String) -> anyhow::Result<()> {
             for line in sizes {
                 writeln!(told, "{line}")?;
             }
-            write!(told, "{}", plan.explain())?;
+            write!(told, "{}", plan.explain(measurement.as_ref()))?;
             Ok(())
         }
         Err(error) => Err(with_status(error)),

@@ -137,6 +137,12 @@ impl Engine {
         self
     }
 
+    /// The ceilings that it checks.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.formats.limits
+    }
+
     /// The codecs it was made with.
     #[must_use]
     pub fn codecs(&self) -> &'static [&'static dyn Codec] {
@@ -220,7 +226,10 @@ impl Engine {
             None => self.measurement(rules, bytes)?,
         };
         let here = match measurement {
-            Some(measurement) => self.measure(&measurement, bytes, &Alone, &Never)?,
+            Some(measurement) => {
+                self.limits().check_cpu(measurement.cost())?;
+                self.measure(&measurement, bytes, &Alone, &Never)?
+            }
             None => Measured::default(),
         };
         let measured = measured.unwrap_or(&here);

@@ -416,7 +416,7 @@ fn a_result_without_pixels_is_refused() {
 fn an_explanation_tells_wish_plan_cost_and_reason() {
     let source = "jpeg 4000x3000 ycbcr420 q90";
     let plan = plan(source, "fit:400x300");
-    let text = plan.explain().to_string();
+    let text = plan.explain(None).to_string();
     for piece in [
         "exact:400x300",
         "4000x3000",

@@ -124,6 +124,14 @@ impl Planned {
         })
     }
 
+    /// Refuses a plan that takes longer than `limits.cpu`.
+    ///
+    /// # Errors
+    /// As [`Limits::check_cpu`](andon_pixels::Limits::check_cpu).
+    pub fn check_cpu(&self, engine: &Engine) -> Result<(), Error> {
+        Ok(engine.limits().check_cpu(self.plan.cost())?)
+    }
+
     /// What is shown.
     pub(crate) fn request(&self) -> &ImageRequest {
         &self.request

@@ -9,7 +9,7 @@ use andon_cache::{Cancellation, Entry, Key, Life};
 use andon_pixels::{Cores, Cost, Interrupt};
 use bytes::Bytes;
 
-use super::Maker;
+use super::{Allowance, Maker};
 use crate::admission::{Admission, CancelToken, Kind, Work};
 use crate::error::Error;
 use crate::operations::entry::Stages;
@@ -34,7 +34,7 @@ impl Maker {
         prepared: Prepared,
         source: Option<Key>,
         holds: &Arc<H>,
-        deadline: Instant,
+        (deadline, allowance): (Instant, Allowance),
         stages: &mut Stages,
     ) -> Result<Planned, Error> {
         let (ingredients, measurement) = match prepared {
@@ -42,9 +42,13 @@ impl Maker {
             Prepared::Unmeasured(ingredients, measurement) => (*ingredients, measurement),
         };
         let key = source.map(|source| Key::of(&[source.to_string(), measurement.to_string()]));
+        let cost = measurement.cost();
+        let mut looks = Cost::default();
         let measured = match key.and_then(|key| self.results.measured.get(&key)) {
             Some(known) => known?,
             None => {
+                looks = cost;
+                allowance.check(&self.engine, looks)?;
                 let began = Instant::now();
                 let task = Task {
                     bytes: ingredients.source.clone(),
@@ -53,7 +57,7 @@ impl Maker {
                     holds: holds.clone(),
                 };
                 let (admission, engine) = (self.admission.clone(), self.engine.clone());
-                let (kind, cost) = ((measurement.format(), "measure"), measurement.cost());
+                let kind = (measurement.format(), "measure");
                 let measure = move || async move {
                     let measure = move |bytes: &[u8], cores: &dyn Cores, wanted: &dyn Interrupt| {
                         engine.measure(&measurement, bytes, cores, wanted)
@@ -69,9 +73,14 @@ impl Maker {
             }
         };
         let engine = self.engine.clone();
-        self.fetcher
+        let planned = self
+            .fetcher
             .run(move || Planned::new(&engine, ingredients, Some(&measured)))
-            .await
+            .await?;
+        // Both together: what was looked at here is done, but what it was for is not begun.
+        let nanos = looks.nanos.saturating_add(planned.plan().cost().nanos);
+        allowance.check(&self.engine, Cost { nanos, ..looks })?;
+        Ok(planned)
     }
 
     /// The same plan through an index of its source, where one helps: made once for all, and kept beside the results

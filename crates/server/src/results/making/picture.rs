@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use andon_cache::Key;
 use andon_dialects::{Document, ImageRequest, Part};
-use andon_pixels::{Cores, Decoded};
+use andon_pixels::{Cores, Cost, Decoded, Engine};
 use bytes::Bytes;
 
 use super::Maker;
@@ -24,8 +24,26 @@ pub(crate) struct Task<'a> {
     pub(crate) asked: &'a SettledRequest,
     pub(crate) deadline: Instant,
     pub(crate) began: Instant,
-    /// How long writing may take, where another format will do.
+    pub(crate) allowance: Allowance,
+}
+
+/// How much processor time making a result may take.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Allowance {
+    /// For writing it, where another format will do.
     pub(crate) patience: Option<Duration>,
+    /// Nobody waits for it: `limits.cpu` does not apply.
+    pub(crate) is_idle: bool,
+}
+
+impl Allowance {
+    /// Refuses work that is planned to take longer than `limits.cpu`.
+    pub(super) fn check(&self, engine: &Engine, planned: Cost) -> Result<(), Error> {
+        match self.is_idle {
+            true => Ok(()),
+            false => Ok(engine.limits().check_cpu(planned)?),
+        }
+    }
 }
 
 /// What is rendered once it is admitted and planned.
@@ -36,6 +54,7 @@ pub(crate) struct RenderTask<H> {
     pub(crate) source: Option<Key>,
     pub(crate) source_bytes: u64,
     pub(crate) deadline: Instant,
+    pub(crate) allowance: Allowance,
     /// Counts the source's bytes until it is rendered.
     pub(crate) holds: H,
 }
@@ -106,7 +125,13 @@ impl Maker {
             let prepare = move || Prepared::new(&engine, ingredients);
             let prepared = self.fetcher.run(prepare).await?;
             let planned = self
-                .planned(prepared, Some(source), &holds, deadline, stages)
+                .planned(
+                    prepared,
+                    Some(source),
+                    &holds,
+                    (deadline, task.allowance),
+                    stages,
+                )
                 .await?;
             let order = RenderTask {
                 admitted,
@@ -114,6 +139,7 @@ impl Maker {
                 source: Some(source),
                 source_bytes,
                 deadline,
+                allowance: task.allowance,
                 holds: holds.clone(),
             };
             let made = self.render(order, stages).await?;
@@ -146,16 +172,13 @@ impl Maker {
         let planned = self
             .indexed(planned, source, &holds, task.deadline, stages)
             .await?;
-        let writes = Duration::from_nanos(planned.plan().encode_nanos());
-        if task.patience.is_some_and(|patience| writes > patience) {
-            return Err(Error::Postponed);
-        }
         let order = RenderTask {
             admitted,
             planned,
             source: Some(source),
             source_bytes,
             deadline: task.deadline,
+            allowance: task.allowance,
             holds,
         };
         self.render(order, stages).await
@@ -175,7 +198,7 @@ impl Maker {
         (self.admission).enter_for_part(bytes, part, Some(source), deadline)
     }
 
-    /// Renders on a pixel thread what was admitted and planned.
+    /// Renders on a pixel thread what was admitted and planned, unless it is planned to take longer than it may.
     pub(crate) async fn render<H: Send + 'static>(
         &self,
         order: RenderTask<H>,
@@ -187,9 +210,15 @@ impl Maker {
             source,
             source_bytes,
             deadline,
+            allowance,
             holds,
         } = order;
         let plan = planned.plan().clone();
+        allowance.check(&self.engine, plan.cost())?;
+        let writes = Duration::from_nanos(plan.encode_nanos());
+        if allowance.patience.is_some_and(|patience| writes > patience) {
+            return Err(Error::Postponed);
+        }
         let work = Work::of(&plan, source_bytes);
         let opening = DecodeInput {
             source,
@@ -269,7 +298,13 @@ impl Maker {
         stages.push(("fetch", task.began.elapsed()));
         let holds = Arc::new((hold, held));
         let planned = self
-            .planned(prepared, source, &holds, task.deadline, stages)
+            .planned(
+                prepared,
+                source,
+                &holds,
+                (task.deadline, task.allowance),
+                stages,
+            )
             .await?;
         Ok((planned, holds))
     }
