@@ -65,7 +65,7 @@ fn tell(args: &Args, told: &mut String) -> anyhow::Result<()> {
     let planned = resolver.open(&request).and_then(|found| {
         let read = found.read()?;
         let (rules, source) = (&*request.rules, &read.source);
-        let measurement = engine.measurement(rules, source)?;
+        let measuring = engine.measurement(rules, source)?.map(|it| it.cost());
         let plan = engine.plan_with(rules, source, &read.materials, None, None)?;
         let facts = engine.facts(source)?;
         let validators = resolver
@@ -74,10 +74,10 @@ fn tell(args: &Args, told: &mut String) -> anyhow::Result<()> {
         let tiers =
             andon_server::tiers(&config, andon_codecs::ALL, &request, &facts, &found, &plan);
         let sizes = geometry::explain(rules, &facts);
-        Ok((validators, measurement, plan, sizes, tiers))
+        Ok((validators, measuring, plan, sizes, tiers))
     });
     match planned {
-        Ok((validators, measurement, plan, sizes, tiers)) => {
+        Ok((validators, measuring, plan, sizes, tiers)) => {
             writeln!(told, "etag    {}", validators.etag)?;
             for (tier, words) in tiers {
                 writeln!(told, "{tier:<7} {words}")?;
@@ -95,7 +95,7 @@ fn tell(args: &Args, told: &mut String) -> anyhow::Result<()> {
             for line in sizes {
                 writeln!(told, "{line}")?;
             }
-            write!(told, "{}", plan.explain(measurement.as_ref()))?;
+            write!(told, "{}", plan.explain(measuring))?;
             Ok(())
         }
         Err(error) => Err(with_status(error)),

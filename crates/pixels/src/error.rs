@@ -144,8 +144,8 @@ impl fmt::Display for Error {
                 let seconds = |nanos: &u64| *nanos as f64 / 1e9;
                 write!(
                     f,
-                    "{:.1} s of processor time are planned, over the limit of {} s; a smaller size, fewer operations \
-                     or a lower effort take less",
+                    "{:.2} s of processor time are planned, over the limit of {:.2} s for a source of this length; a \
+                     smaller size, fewer operations or a lower effort take less",
                     seconds(value),
                     seconds(limit)
                 )

@@ -2,9 +2,6 @@
 
 use std::time::Duration;
 
-use crate::cost::Cost;
-use crate::error::{Error, Result};
-
 /// Asked once per row band, and before every stage: a deadline or a lost client.
 pub trait Interrupt: Sync {
     /// True when nobody wants the result any more.
@@ -44,35 +41,13 @@ pub struct Limits {
     pub scans: u32,
     /// Bytes of one metadata block after inflation (ICC, EXIF).
     pub metadata_bytes: u64,
-    /// Processor time that work for a waiting client may be planned to take. Planning itself does not check it:
-    /// [`Limits::check_cpu`] does, for callers whose clients wait.
+    /// Processor time that work for a waiting client may be planned to take, if it has a limit. Planning itself does not
+    /// check it: [`Limits::check_cpu`] does, for callers whose clients wait.
     pub cpu: Option<Duration>,
-}
-
-impl Limits {
-    /// Refuses work that is planned to take more processor time than `cpu`.
-    ///
-    /// # Errors
-    /// `Limit`, in nanoseconds.
-    pub fn check_cpu(&self, planned: Cost) -> Result<()> {
-        let limit = self.cpu.map_or(u64::MAX, nanos);
-        if planned.nanos > limit {
-            return Err(Error::Limit {
-                name: CPU,
-                value: planned.nanos,
-                limit,
-            });
-        }
-        Ok(())
-    }
 }
 
 /// The name of the limit of processor time, whose values are nanoseconds.
 pub(crate) const CPU: &str = "cpu";
-
-fn nanos(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
-}
 
 impl Default for Limits {
     fn default() -> Self {

@@ -3,28 +3,28 @@
 use std::fmt;
 
 use super::Plan;
-use crate::measure::Measurement;
+use crate::cost::Cost;
 
 impl Plan {
-    /// The plan at length: what is wanted, what was measured for it, each step with its cost, totals, and why it is done
-    /// this way.
+    /// The plan at length: what is wanted, what measuring the source for it takes, each step with its cost, totals, and
+    /// why it is done this way.
     #[must_use]
-    pub fn explain<'a>(&'a self, measured: Option<&'a Measurement>) -> impl fmt::Display + 'a {
+    pub fn explain(&self, measuring: Option<Cost>) -> impl fmt::Display + '_ {
         Explanation {
             plan: self,
-            measured,
+            measuring,
         }
     }
 }
 
 struct Explanation<'a> {
     plan: &'a Plan,
-    measured: Option<&'a Measurement>,
+    measuring: Option<Cost>,
 }
 
 impl fmt::Display for Explanation<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { plan, measured } = self;
+        let Self { plan, measuring } = self;
         let info = plan.info();
         let (width, height) = plan.size();
         writeln!(f, "recipe  {}", plan.recipe())?;
@@ -37,10 +37,10 @@ impl fmt::Display for Explanation<'_> {
             writeln!(f, "  {text:<48} {time:>8} ms {held:>10} {word}")
         };
         let (mut nanos, mut peak) = (plan.cost().nanos, plan.peak_bytes());
-        if let Some(measured) = measured {
-            let (own, held) = (measured.cost().nanos, measured.peak_bytes());
-            line("measure, once for all sizes of the source", own, held, "held")?;
-            (nanos, peak) = (nanos.saturating_add(own), peak.max(held));
+        if let Some(cost) = measuring {
+            let held = plan.file.saturating_add(cost.scratch);
+            line("measure, once for all sizes of the source", cost.nanos, held, "held")?;
+            (nanos, peak) = (nanos.saturating_add(cost.nanos), peak.max(held));
         }
         for step in plan.steps() {
             line(&step.text, step.cost.nanos, step.holds, "held")?;

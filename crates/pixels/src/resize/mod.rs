@@ -325,7 +325,7 @@ const WORTH_A_CORE: u64 = 250_000;
 fn plane_cost(x: &Axis, y: &Axis, kernel: Kernel, traits: Traits) -> Cost {
     let size = bytes(traits.depth);
     let read = f64::from(x.count) * f64::from(y.count);
-    let written = f64::from(x.out) * f64::from(y.out);
+    let written = f64::from(x.out.max(NARROWEST)) * f64::from(y.out);
     if x.is_copy() && y.is_copy() {
         return Cost {
             nanos: (written * COPY) as u64 * size,
@@ -347,6 +347,9 @@ fn plane_cost(x: &Axis, y: &Axis, kernel: Kernel, traits: Traits) -> Cost {
         scratch: (half as u64 * size) + ((read + written) as u64 * per.scratch),
     }
 }
+
+/// Rows that are shorter take as long as one of so many samples.
+const NARROWEST: u32 = 32;
 
 /// What filtering takes, in nanoseconds per sample or tap, and the bytes per sample it needs beside the
 /// filter's intermediate result. Measured on one core with AVX2.

@@ -32,8 +32,9 @@ pub struct LimitsConfig {
     pub scans: u32,
     /// Bytes of one metadata block after inflation.
     pub metadata_bytes: Bytes,
-    /// Processor time that the plan of one result may come to, before it is corrected by what this machine takes; zero: no
-    /// such limit. It holds where a client waits, not for idle requests and results made ahead for a store.
+    /// Processor time that the plan of one result may come to, before it is corrected by what this machine takes; less for
+    /// small sources, see [`Limits::check_cpu`]; zero: no such limit. It holds where a client waits, not for idle requests
+    /// and results made ahead for a store.
     pub cpu: Span,
     /// Open connections, as far as the system grants descriptors for them. Then whoever waits longest
     /// without asking makes room; if all are being answered, the next is refused.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use andon_cache::{Cancellation, Entry, Key, Life};
-use andon_pixels::{Cores, Cost, Interrupt};
+use andon_pixels::{Cores, Cost, CpuTime, Interrupt};
 use bytes::Bytes;
 
 use super::{Allowance, Maker};
@@ -42,13 +42,13 @@ impl Maker {
             Prepared::Unmeasured(ingredients, measurement) => (*ingredients, measurement),
         };
         let key = source.map(|source| Key::of(&[source.to_string(), measurement.to_string()]));
-        let cost = measurement.cost();
-        let mut looks = Cost::default();
+        let (cost, bytes) = (measurement.cost(), ingredients.source.len() as u64);
+        let mut looks = CpuTime::default();
         let measured = match key.and_then(|key| self.results.measured.get(&key)) {
             Some(known) => known?,
             None => {
-                looks = cost;
-                allowance.check(&self.engine, looks)?;
+                looks = cost.into();
+                allowance.check(&self.engine, looks, bytes)?;
                 let began = Instant::now();
                 let task = Task {
                     bytes: ingredients.source.clone(),
@@ -78,8 +78,7 @@ impl Maker {
             .run(move || Planned::new(&engine, ingredients, Some(&measured)))
             .await?;
         // Both together: what was looked at here is done, but what it was for is not begun.
-        let nanos = looks.nanos.saturating_add(planned.plan().cost().nanos);
-        allowance.check(&self.engine, Cost { nanos, ..looks })?;
+        allowance.check(&self.engine, looks + planned.plan().cpu(), bytes)?;
         Ok(planned)
     }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use andon_cache::Key;
 use andon_dialects::{Document, ImageRequest, Part};
-use andon_pixels::{Cores, Cost, Decoded, Engine};
+use andon_pixels::{Cores, CpuTime, Decoded, Engine};
 use bytes::Bytes;
 
 use super::Maker;
@@ -37,11 +37,11 @@ pub(crate) struct Allowance {
 }
 
 impl Allowance {
-    /// Refuses work that is planned to take longer than `limits.cpu`.
-    pub(super) fn check(&self, engine: &Engine, planned: Cost) -> Result<(), Error> {
+    /// Refuses work on a source of `bytes` that is planned to take longer than `limits.cpu` allows.
+    pub(super) fn check(&self, engine: &Engine, planned: CpuTime, bytes: u64) -> Result<(), Error> {
         match self.is_idle {
             true => Ok(()),
-            false => Ok(engine.limits().check_cpu(planned)?),
+            false => Ok(engine.limits().check_cpu(planned, bytes)?),
         }
     }
 }
@@ -214,7 +214,7 @@ impl Maker {
             holds,
         } = order;
         let plan = planned.plan().clone();
-        allowance.check(&self.engine, plan.cost())?;
+        allowance.check(&self.engine, plan.cpu(), source_bytes)?;
         let writes = Duration::from_nanos(plan.encode_nanos());
         if allowance.patience.is_some_and(|patience| writes > patience) {
             return Err(Error::Postponed);
