@@ -25,6 +25,8 @@ class Plan:
     cpu: float = 0.0
     memory: int = 0
     refused: str = ""
+    # Would `limits.cpu` refuse it?
+    over: bool = False
 
 
 @dataclasses.dataclass
@@ -59,7 +61,8 @@ class Andon:
         found = TOGETHER.search(ended.said)
         if ended.outcome != "made" or not found:
             return Plan(refused=last_line(ended.said))
-        return Plan(float(found[1]) / 1000, int(float(found[2]) * UNITS[found[3]]))
+        over = "\nrefused " in ended.said
+        return Plan(float(found[1]) / 1000, int(float(found[2]) * UNITS[found[3]]), over=over)
 
     def render(self, target):
         """Makes the image of a URL path."""

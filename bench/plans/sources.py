@@ -37,22 +37,23 @@ def make(folder, andon):
     write("alpha-4m.png", png(2000, 2000, striped(2000, 4), colour=6))
     write("wide-8m.png", png(16_000, 500, striped(16_000, 3)))
     # As many pixels as a file may have, two bits each.
+    write("flat-9m.png", png(3000, 3000, lambda y: b"\x90\xa0\xb0" * 3000))
     write("gray-100m.png", png(10_000, 10_000, lambda y: bytes([0x1B if y % 64 else 0xE4]) * 2_500, colour=0, depth=2))
     write("moves-200m.gif", gif(630, 630, 500))
     write("moves-1m.gif", gif(64, 64, 250))
     for name, recipe in {
-        "4m.jpg": "as:jpeg,q:60",
-        "4m-progressive.jpg": "as:jpeg,q:60,progressive",
-        "4m.webp": "as:webp,q:60",
-        "4m-lossless.webp": "as:webp,lossless",
-        "4m.avif": "as:avif,q:50",
-        "4m.jxl": "as:jxl,q:60",
-        "4m-lossless.jxl": "as:jxl,lossless",
-        "4m.tif": "as:tiff",
+        "9m.jpg": "as:jpeg,q:60",
+        "9m-progressive.jpg": "as:jpeg,q:60,progressive",
+        "9m.webp": "as:webp,q:60",
+        "9m-lossless.webp": "as:webp,lossless",
+        "9m.avif": "as:avif,q:50",
+        "9m.jxl": "as:jxl,q:60",
+        "9m-lossless.jxl": "as:jxl,lossless",
+        "9m.tif": "as:tiff",
     }.items():
         made = folder / "made"
         made.mkdir(exist_ok=True)
-        subprocess.run([andon, "convert", recipe, folder / "opaque-4m.png", "-o", made], capture_output=True, check=False)
+        subprocess.run([andon, "convert", recipe, folder / "flat-9m.png", "-o", made], capture_output=True, check=False)
         for path in made.iterdir():
             path.rename(folder / name)
         made.rmdir()

@@ -542,7 +542,13 @@ fn render_is_held_to_the_limit_of_processor_time_and_convert_is_not() {
     }
     // What it would take is explained all the same.
     let told = andon(["explain", &target, "--config", &config]);
-    assert!(text(&told.stdout).contains("together"), "{}", text(&told.stderr));
+    for part in ["together", "\nrefused 0."] {
+        assert!(
+            text(&told.stdout).contains(part),
+            "{part}: {}",
+            text(&told.stdout)
+        );
+    }
     let made = andon(["convert", recipe, &path("a.jpg"), "-o", &path("out")]);
     assert!(made.status.success(), "{}", text(&made.stderr));
 }

@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use andon_dialects::ImageRequest;
+use andon_pixels::CpuTime;
 use andon_server::{geometry, negotiation};
 
 use crate::place::{self, Place};
@@ -74,10 +75,15 @@ fn tell(args: &Args, told: &mut String) -> anyhow::Result<()> {
         let tiers =
             andon_server::tiers(&config, andon_codecs::ALL, &request, &facts, &found, &plan);
         let sizes = geometry::explain(rules, &facts);
-        Ok((validators, measuring, plan, sizes, tiers))
+        let cpu = CpuTime::from(measuring.unwrap_or_default()) + plan.cpu();
+        let over = engine.limits().check_cpu(cpu, source.len() as u64).err();
+        Ok((validators, measuring, plan, over, sizes, tiers))
     });
     match planned {
-        Ok((validators, measuring, plan, sizes, tiers)) => {
+        Ok((validators, measuring, plan, over, sizes, tiers)) => {
+            if let Some(over) = over {
+                writeln!(told, "refused {}", with_status(over.into()))?;
+            }
             writeln!(told, "etag    {}", validators.etag)?;
             for (tier, words) in tiers {
                 writeln!(told, "{tier:<7} {words}")?;

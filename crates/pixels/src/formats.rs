@@ -82,12 +82,10 @@ impl Limits {
         let Some(limit) = self.cpu.map(|limit| limit.as_nanos() as f64) else {
             return Ok(());
         };
-        within(CPU, planned.estimated, limit as u64)?;
-        let share = bytes as f64 / WHOLE_CPU as f64;
-        if share >= 1.0 {
-            return Ok(());
+        if bytes >= WHOLE_CPU {
+            return within(CPU, planned.estimated, limit as u64);
         }
-        let share = LEAST_CPU + (1.0 - LEAST_CPU) * share;
+        let share = LEAST_CPU + (1.0 - LEAST_CPU) * bytes as f64 / WHOLE_CPU as f64;
         within(CPU, planned.most, (limit * share) as u64)
     }
 }

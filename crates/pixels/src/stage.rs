@@ -50,7 +50,13 @@ pub trait Stage: fmt::Display + fmt::Debug + Send + Sync {
     }
 
     /// As `cost`, where the material has this size.
-    fn cost_of_laying(&self, material: (u32, u32), width: u32, height: u32, traits: Traits) -> Cost {
+    fn cost_of_laying(
+        &self,
+        material: (u32, u32),
+        width: u32,
+        height: u32,
+        traits: Traits,
+    ) -> Cost {
         let _ = material;
         self.cost(width, height, traits)
     }

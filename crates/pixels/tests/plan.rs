@@ -417,7 +417,10 @@ fn a_result_without_pixels_is_refused() {
 #[test]
 fn a_word_over_and_over_is_planned_to_take_as_often_its_time() {
     let cost = |words: &str, times: usize| {
-        let recipe = format!("exact:2000x2000{},as:png", format!(",{words}").repeat(times));
+        let recipe = format!(
+            "exact:2000x2000{},as:png",
+            format!(",{words}").repeat(times)
+        );
         plan("png 1x1 rgba", &recipe).cost().nanos
     };
     for op in ops::ALL {
@@ -427,7 +430,11 @@ fn a_word_over_and_over_is_planned_to_take_as_often_its_time() {
         // What leaves no colour or opacity makes the next one cheaper.
         assert!(often >= 10 * once, "{example}: {once}, {often}");
     }
-    for dear in ["text:M:9", "sharpen-l:1000", "overlay:icon:0:0:50:2000:2000"] {
+    for dear in [
+        "text:M:9",
+        "sharpen-l:1000",
+        "overlay:icon:0:0:50:2000:2000",
+    ] {
         assert!(cost(dear, 58) > 2_000_000_000, "{dear}");
     }
 }
@@ -446,9 +453,14 @@ fn small_files_have_a_share_of_the_processor_time_and_large_ones_all_of_it() {
     assert!(fits(seconds(0.9, 0.9), 0) && !fits(seconds(0.5, 1.1), 0));
     assert!(fits(seconds(2.4, 2.4), 1 << 19) && !fits(seconds(2.6, 2.6), 1 << 19));
     assert!(fits(seconds(3.9, 20.0), 1 << 20) && !fits(seconds(4.1, 4.1), 1 << 20));
-    let error = limits.check_cpu(seconds(7.25, 7.25), 1 << 20).expect_err("over");
+    let error = limits
+        .check_cpu(seconds(7.25, 7.25), 1 << 20)
+        .expect_err("over");
     let said = error.to_string();
-    assert!(said.starts_with("7.25 s of processor time are planned, over the limit of 4.00 s"), "{said}");
+    assert!(
+        said.starts_with("7.25 s of processor time are planned, over the limit of 4.00 s"),
+        "{said}"
+    );
     assert!(Limits::default().check_cpu(seconds(1e6, 1e6), 0).is_ok());
 }
 

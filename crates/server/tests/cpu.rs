@@ -48,7 +48,11 @@ fn uploads_are_held_to_it() {
     let post = |recipe: &str| {
         let mut client = house.client();
         let target = format!("/_andon/render?recipe={recipe}");
-        client.ask("POST", &target, &[("Content-Length", &photo.len().to_string())]);
+        client.ask(
+            "POST",
+            &target,
+            &[("Content-Length", &photo.len().to_string())],
+        );
         client.send(&photo);
         client.reply("POST")
     };

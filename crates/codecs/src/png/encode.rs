@@ -89,7 +89,10 @@ pub(super) fn cost(width: u32, height: u32, traits: Traits, how: &Encode) -> Cos
         Some(level) => LEVEL_NANOS[usize::from(level.min(9))],
     };
     let (fitting, tables) = match reduced {
-        true => (pixels.min(COLOURS) * NANOS_PER_COLOUR + pixels * INDEX_NANOS, TABLE_BYTES),
+        true => (
+            pixels.min(COLOURS) * NANOS_PER_COLOUR + pixels * INDEX_NANOS,
+            TABLE_BYTES,
+        ),
         false => (0, 0),
     };
     Cost {

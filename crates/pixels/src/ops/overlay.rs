@@ -237,10 +237,7 @@ impl Laid {
     fn copies(&self, (width, height): (u32, u32), icon: (u32, u32)) -> (u64, u64) {
         let most = self.most((width, height), icon);
         let times = |place: Place, side, icon| place.edges(side, icon, most).len() as u64;
-        (
-            times(self.x, width, icon.0),
-            times(self.y, height, icon.1),
-        )
+        (times(self.x, width, icon.0), times(self.y, height, icon.1))
     }
 
     /// The most copies each way, where it is spread.
@@ -517,7 +514,13 @@ impl Stage for Laid {
         Some(&self.effect)
     }
 
-    fn cost_of_laying(&self, material: (u32, u32), width: u32, height: u32, traits: Traits) -> Cost {
+    fn cost_of_laying(
+        &self,
+        material: (u32, u32),
+        width: u32,
+        height: u32,
+        traits: Traits,
+    ) -> Cost {
         let area = |(w, h): (u32, u32)| u64::from(w) * u64::from(h);
         let all = area((width, height));
         let size = self.scaled(material);

@@ -39,7 +39,12 @@ impl fmt::Display for Explanation<'_> {
         let (mut nanos, mut peak) = (plan.cost().nanos, plan.peak_bytes());
         if let Some(cost) = measuring {
             let held = plan.file.saturating_add(cost.scratch);
-            line("measure, once for all sizes of the source", cost.nanos, held, "held")?;
+            line(
+                "measure, once for all sizes of the source",
+                cost.nanos,
+                held,
+                "held",
+            )?;
             (nanos, peak) = (nanos.saturating_add(cost.nanos), peak.max(held));
         }
         for step in plan.steps() {

@@ -341,9 +341,13 @@ fn plane_cost(x: &Axis, y: &Axis, kernel: Kernel, traits: Traits) -> Cost {
     let half = f64::from(x.count) * f64::from(y.out);
     let down = half * y.taps(support);
     let across = written * x.taps(support);
+    let enlarged = if y.out > y.count { half } else { 0.0 };
     Cost {
-        nanos: (read * per.read + down * per.down + across * per.across + written * per.written)
-            as u64,
+        nanos: (read * per.read
+            + down * per.down
+            + across * per.across
+            + enlarged * per.enlarged
+            + written * per.written) as u64,
         scratch: (half as u64 * size) + ((read + written) as u64 * per.scratch),
     }
 }
@@ -357,6 +361,8 @@ struct Per {
     read: f64,
     down: f64,
     across: f64,
+    /// Of what is filtered downwards, where that makes more rows of few.
+    enlarged: f64,
     written: f64,
     scratch: u64,
 }
@@ -366,7 +372,8 @@ const NARROW: Per = Per {
     read: 0.02,
     down: 0.025,
     across: 0.04,
-    written: 0.1,
+    enlarged: 1.0,
+    written: 0.3,
     scratch: 0,
 };
 
@@ -375,7 +382,8 @@ const WIDE: Per = Per {
     read: 0.05,
     down: 0.03,
     across: 0.05,
-    written: 0.2,
+    enlarged: 1.5,
+    written: 0.5,
     scratch: 0,
 };
 
@@ -384,7 +392,8 @@ const WEIGHED: Per = Per {
     read: 0.3,
     down: 0.03,
     across: 0.05,
-    written: 0.6,
+    enlarged: 1.5,
+    written: 0.9,
     scratch: 8,
 };
 

@@ -114,13 +114,14 @@ impl Maker {
             error.root(),
             Error::Pixels(andon_pixels::Error::Limit { name: "cpu", .. })
         );
-        let lasting = !is_cpu && matches!(
-            error.status(),
-            StatusCode::BAD_REQUEST
-                | StatusCode::NOT_FOUND
-                | StatusCode::UNSUPPORTED_MEDIA_TYPE
-                | StatusCode::UNPROCESSABLE_ENTITY
-        );
+        let lasting = !is_cpu
+            && matches!(
+                error.status(),
+                StatusCode::BAD_REQUEST
+                    | StatusCode::NOT_FOUND
+                    | StatusCode::UNSUPPORTED_MEDIA_TYPE
+                    | StatusCode::UNPROCESSABLE_ENTITY
+            );
         if lasting {
             let span = self.results.config.negative.0;
             self.results.faults.remember(flight, error.clone(), span);
