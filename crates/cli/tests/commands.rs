@@ -523,3 +523,32 @@ fn completions_name_every_command() {
         }
     }
 }
+
+#[test]
+fn render_is_held_to_the_limit_of_processor_time_and_convert_is_not() {
+    let folder = folder();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let config = path("andon.toml");
+    let keys = "[[origin]]\nfs.root = \".\"\n[limits]\ncpu = \"40ms\"\n";
+    std::fs::write(&config, keys).unwrap();
+    let recipe = "exact:400x400,sharpen-l:9,sharpen-l:9,sharpen-l:9,as:png";
+    let target = format!("/r/{recipe}/a.jpg");
+    let output = path("out.png");
+    let refused = andon(["render", &target, "--config", &config, "-o", &output]);
+    assert!(!refused.status.success());
+    let said = text(&refused.stderr);
+    for part in ["the limit of 0.01 s for a source", "`limits.cpu`"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    // What it would take is explained all the same.
+    let told = andon(["explain", &target, "--config", &config]);
+    for part in ["together", "\nrefused 0."] {
+        assert!(
+            text(&told.stdout).contains(part),
+            "{part}: {}",
+            text(&told.stdout)
+        );
+    }
+    let made = andon(["convert", recipe, &path("a.jpg"), "-o", &path("out")]);
+    assert!(made.status.success(), "{}", text(&made.stderr));
+}

@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use andon_dialects::ImageRequest;
+use andon_pixels::CpuTime;
 use andon_server::{geometry, negotiation};
 
 use crate::place::{self, Place};
@@ -65,6 +66,7 @@ fn tell(args: &Args, told: &mut String) -> anyhow::Result<()> {
     let planned = resolver.open(&request).and_then(|found| {
         let read = found.read()?;
         let (rules, source) = (&*request.rules, &read.source);
+        let measuring = engine.measurement(rules, source)?.map(|it| it.cost());
         let plan = engine.plan_with(rules, source, &read.materials, None, None)?;
         let facts = engine.facts(source)?;
         let validators = resolver
@@ -72,10 +74,16 @@ fn tell(args: &Args, told: &mut String) -> anyhow::Result<()> {
             .map_err(andon_pixels::Error::of_rules)?;
         let tiers =
             andon_server::tiers(&config, andon_codecs::ALL, &request, &facts, &found, &plan);
-        Ok((validators, plan, geometry::explain(rules, &facts), tiers))
+        let sizes = geometry::explain(rules, &facts);
+        let cpu = CpuTime::from(measuring.unwrap_or_default()) + plan.cpu();
+        let over = engine.limits().check_cpu(cpu, source.len() as u64).err();
+        Ok((validators, measuring, plan, over, sizes, tiers))
     });
     match planned {
-        Ok((validators, plan, sizes, tiers)) => {
+        Ok((validators, measuring, plan, over, sizes, tiers)) => {
+            if let Some(over) = over {
+                writeln!(told, "refused {}", with_status(over.into()))?;
+            }
             writeln!(told, "etag    {}", validators.etag)?;
             for (tier, words) in tiers {
                 writeln!(told, "{tier:<7} {words}")?;
@@ -93,7 +101,7 @@ fn tell(args: &Args, told: &mut String) -> anyhow::Result<()> {
             for line in sizes {
                 writeln!(told, "{line}")?;
             }
-            write!(told, "{}", plan.explain())?;
+            write!(told, "{}", plan.explain(measuring))?;
             Ok(())
         }
         Err(error) => Err(with_status(error)),

@@ -63,6 +63,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             Ask::Describe(document) => {
                 let part = |recipe| {
                     let planned = Planned::new(&engine, planned.part(recipe), None)?;
+                    planned.check_cpu(&engine)?;
                     let made = planned.render(&engine, None, &Alone, &Never)?;
                     Ok::<_, anyhow::Error>(Part {
                         media_type: made.media_type,
@@ -78,6 +79,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
                 return write(&args.output, text.as_bytes());
             }
             _ => {
+                planned.check_cpu(&engine)?;
                 let made = planned.render(&engine, None, &Alone, &Never)?;
                 for note in &made.notes {
                     eprintln!("note: {note}");

@@ -340,6 +340,12 @@ pub trait Codec: Send + Sync {
         Cost::default()
     }
 
+    /// How many times as long as estimated the hardest images may take to write.
+    fn encode_spread(&self, how: &Encode) -> u64 {
+        let _ = how;
+        1
+    }
+
     /// Estimated cost of writing one of several frames, of which each may lean on those before.
     fn frame_cost(&self, width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
         self.encode_cost(width, height, traits, how)

@@ -8,3 +8,33 @@ pub struct Cost {
     /// Bytes held beside input and output while it runs.
     pub scratch: u64,
 }
+
+/// Processor time in nanoseconds, on one core of that machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuTime {
+    /// What is estimated: what photographs take.
+    pub estimated: u64,
+    /// What the hardest images may take: encoders that search for the best way to write an image take longer where there
+    /// is none.
+    pub most: u64,
+}
+
+impl From<Cost> for CpuTime {
+    fn from(cost: Cost) -> Self {
+        Self {
+            estimated: cost.nanos,
+            most: cost.nanos,
+        }
+    }
+}
+
+impl std::ops::Add for CpuTime {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            estimated: self.estimated.saturating_add(other.estimated),
+            most: self.most.saturating_add(other.most),
+        }
+    }
+}

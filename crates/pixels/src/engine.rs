@@ -137,6 +137,12 @@ impl Engine {
         self
     }
 
+    /// The ceilings that it checks.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.formats.limits
+    }
+
     /// The codecs it was made with.
     #[must_use]
     pub fn codecs(&self) -> &'static [&'static dyn Codec] {
@@ -220,7 +226,11 @@ impl Engine {
             None => self.measurement(rules, bytes)?,
         };
         let here = match measurement {
-            Some(measurement) => self.measure(&measurement, bytes, &Alone, &Never)?,
+            Some(measurement) => {
+                let length = bytes.len() as u64;
+                self.limits().check_cpu(measurement.cost().into(), length)?;
+                self.measure(&measurement, bytes, &Alone, &Never)?
+            }
             None => Measured::default(),
         };
         let measured = measured.unwrap_or(&here);
@@ -229,7 +239,9 @@ impl Engine {
             return Ok(plan);
         }
         let (mut most, mut nanos) = (0, 0_u64);
-        for effect in plan.recipe().effects() {
+        let effects: Vec<Effect> = plan.recipe().effects().cloned().collect();
+        let mut decoded = Vec::new();
+        for effect in &effects {
             let Some(file) = material(effect, materials).transpose()? else {
                 continue;
             };
@@ -238,10 +250,25 @@ impl Engine {
             };
             let length = file.len() as u64;
             most = most.max(plan::held_in_full(codec, &info, length));
-            if let Some(own) = self.plan_of_material(effect, &file, materials)? {
-                most = most.max(own.peak_bytes());
-                nanos = nanos.saturating_add(own.cost().nanos);
-            }
+            let size = match self.plan_of_material(effect, &file, materials)? {
+                // Worked on for every frame, and never written.
+                Some(own) => {
+                    most = most.max(own.peak_bytes());
+                    let each = own.cost().nanos.saturating_sub(own.encode_nanos());
+                    nanos = nanos.saturating_add(each.saturating_mul(plan.frames()));
+                    own.size()
+                }
+                None => {
+                    let name = effect.args.first();
+                    if !decoded.contains(&name) {
+                        decoded.push(name);
+                        let once = codec.decode_cost(length, &info, Scales::FULL);
+                        nanos = nanos.saturating_add(once.nanos);
+                    }
+                    (info.width, info.height)
+                }
+            };
+            plan.lays(effect, size);
         }
         plan.also(Cost {
             nanos,

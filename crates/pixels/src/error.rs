@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::limits::CPU;
+
 /// The crate's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -138,6 +140,16 @@ impl fmt::Display for Error {
                 f,
                 "this {format} picture uses {what}, which is not supported"
             ),
+            Self::Limit { name, value, limit } if *name == CPU => {
+                let seconds = |nanos: &u64| *nanos as f64 / 1e9;
+                write!(
+                    f,
+                    "{:.2} s of processor time are planned, over the limit of {:.2} s for a source of this length; a \
+                     smaller size, fewer operations or a lower effort take less",
+                    seconds(value),
+                    seconds(limit)
+                )
+            }
             Self::Limit { name, value, limit } => {
                 let unit = match *name {
                     "side" | "result_side" => "px",

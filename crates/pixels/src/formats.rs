@@ -3,9 +3,10 @@
 use andon_recipe::FormatName;
 
 use crate::codec::{Codec, Encode, Info};
+use crate::cost::CpuTime;
 use crate::error::{Error, Result};
 use crate::frame::{Depth, Model, Traits};
-use crate::limits::Limits;
+use crate::limits::{CPU, Limits};
 
 /// Codecs, ceilings, and how much the resampler is left with.
 #[derive(Clone)]
@@ -70,7 +71,30 @@ impl Limits {
         let pixels = info.pixels().saturating_mul(u64::from(frames));
         within("animation_pixels", pixels, self.animation_pixels)
     }
+
+    /// Refuses work on a source file of `bytes` that is planned to take more processor time than `cpu`. Files of less than
+    /// 1 MiB have a share of it, and are held to what the hardest images may take: what is dear about them was asked for
+    /// by the request, which costs its sender nothing.
+    ///
+    /// # Errors
+    /// `Limit`, in nanoseconds.
+    pub fn check_cpu(&self, planned: CpuTime, bytes: u64) -> Result<()> {
+        let Some(limit) = self.cpu.map(|limit| limit.as_nanos() as f64) else {
+            return Ok(());
+        };
+        if bytes >= WHOLE_CPU {
+            return within(CPU, planned.estimated, limit as u64);
+        }
+        let share = LEAST_CPU + (1.0 - LEAST_CPU) * bytes as f64 / WHOLE_CPU as f64;
+        within(CPU, planned.most, (limit * share) as u64)
+    }
 }
+
+/// Bytes of a source file from which on its work may take all of the limit.
+const WHOLE_CPU: u64 = 1 << 20;
+
+/// The share of the limit that the smallest files may take.
+const LEAST_CPU: f64 = 0.25;
 
 /// Refuses a value over its ceiling.
 pub(crate) fn within(name: &'static str, value: u64, limit: u64) -> Result<()> {

@@ -35,7 +35,7 @@ pub use codec::{
 };
 pub use color::profile_of_gamma;
 pub use cores::{Alone, Cores, STACK, Task};
-pub use cost::Cost;
+pub use cost::{Cost, CpuTime};
 pub use engine::{Decoded, Engine, Rendered, Run, Timings};
 pub use error::{Error, Fault, Result};
 pub use frame::{

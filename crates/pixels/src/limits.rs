@@ -1,5 +1,7 @@
 //! What a request may cost, and whether it is still wanted.
 
+use std::time::Duration;
+
 /// Asked once per row band, and before every stage: a deadline or a lost client.
 pub trait Interrupt: Sync {
     /// True when nobody wants the result any more.
@@ -39,7 +41,13 @@ pub struct Limits {
     pub scans: u32,
     /// Bytes of one metadata block after inflation (ICC, EXIF).
     pub metadata_bytes: u64,
+    /// Processor time that work for a waiting client may be planned to take, if it has a limit. Planning itself does not
+    /// check it: [`Limits::check_cpu`] does, for callers whose clients wait.
+    pub cpu: Option<Duration>,
 }
+
+/// The name of the limit of processor time, whose values are nanoseconds.
+pub(crate) const CPU: &str = "cpu";
 
 impl Default for Limits {
     fn default() -> Self {
@@ -54,6 +62,7 @@ impl Default for Limits {
             memory: 1 << 30,
             scans: 100,
             metadata_bytes: 4 << 20,
+            cpu: None,
         }
     }
 }

@@ -43,6 +43,23 @@ pub trait Stage: fmt::Display + fmt::Debug + Send + Sync {
 
     /// Estimated cost for an input of this size, and the memory held beside input and output.
     fn cost(&self, width: u32, height: u32, traits: Traits) -> Cost;
+
+    /// The effect whose material it lays over its input, if it lays one. `cost` guesses how large that is.
+    fn lays(&self) -> Option<&Effect> {
+        None
+    }
+
+    /// As `cost`, where the material has this size.
+    fn cost_of_laying(
+        &self,
+        material: (u32, u32),
+        width: u32,
+        height: u32,
+        traits: Traits,
+    ) -> Cost {
+        let _ = material;
+        self.cost(width, height, traits)
+    }
 }
 
 /// What happens to a picture's gain map where a stage acts on the picture.

@@ -2,7 +2,9 @@
 
 mod fake;
 
-use andon_pixels::{Engine, Error, Limits, Plan, RULES, Result};
+use std::time::Duration;
+
+use andon_pixels::{CpuTime, Engine, Error, Limits, Plan, RULES, Result, ops};
 use andon_recipe::Recipe;
 
 fn plan_within(limits: Limits, source: &str, recipe: &str) -> Result<Plan> {
@@ -413,10 +415,60 @@ fn a_result_without_pixels_is_refused() {
 }
 
 #[test]
+fn a_word_over_and_over_is_planned_to_take_as_often_its_time() {
+    let cost = |words: &str, times: usize| {
+        let recipe = format!(
+            "exact:2000x2000{},as:png",
+            format!(",{words}").repeat(times)
+        );
+        plan("png 1x1 rgba", &recipe).cost().nanos
+    };
+    for op in ops::ALL {
+        let example = op.word().example;
+        let once = cost(example, 1) - cost(example, 0);
+        let often = cost(example, 20) - cost(example, 0);
+        // What leaves no colour or opacity makes the next one cheaper.
+        assert!(often >= 10 * once, "{example}: {once}, {often}");
+    }
+    for dear in [
+        "text:M:9",
+        "sharpen-l:1000",
+        "overlay:icon:0:0:50:2000:2000",
+    ] {
+        assert!(cost(dear, 58) > 2_000_000_000, "{dear}");
+    }
+}
+
+#[test]
+fn small_files_have_a_share_of_the_processor_time_and_large_ones_all_of_it() {
+    let limits = Limits {
+        cpu: Some(Duration::from_secs(4)),
+        ..Limits::default()
+    };
+    let seconds = |estimated: f64, most: f64| CpuTime {
+        estimated: (estimated * 1e9) as u64,
+        most: (most * 1e9) as u64,
+    };
+    let fits = |cpu, bytes| limits.check_cpu(cpu, bytes).is_ok();
+    assert!(fits(seconds(0.9, 0.9), 0) && !fits(seconds(0.5, 1.1), 0));
+    assert!(fits(seconds(2.4, 2.4), 1 << 19) && !fits(seconds(2.6, 2.6), 1 << 19));
+    assert!(fits(seconds(3.9, 20.0), 1 << 20) && !fits(seconds(4.1, 4.1), 1 << 20));
+    let error = limits
+        .check_cpu(seconds(7.25, 7.25), 1 << 20)
+        .expect_err("over");
+    let said = error.to_string();
+    assert!(
+        said.starts_with("7.25 s of processor time are planned, over the limit of 4.00 s"),
+        "{said}"
+    );
+    assert!(Limits::default().check_cpu(seconds(1e6, 1e6), 0).is_ok());
+}
+
+#[test]
 fn an_explanation_tells_wish_plan_cost_and_reason() {
     let source = "jpeg 4000x3000 ycbcr420 q90";
     let plan = plan(source, "fit:400x300");
-    let text = plan.explain().to_string();
+    let text = plan.explain(None).to_string();
     for piece in [
         "exact:400x300",
         "4000x3000",

@@ -197,3 +197,24 @@ fn what_is_laid_over_counts_in_the_peak() {
     let refused = Engine::new(fake::ALL, small).plan_with(&recipe, &source, &Large, None, None);
     assert!(matches!(refused, Err(Error::Limit { name: "memory", .. })));
 }
+
+#[test]
+fn what_is_laid_over_is_priced_by_its_own_size() {
+    /// One px wide, and tall.
+    struct Thin;
+    impl Materials for Thin {
+        fn load(&self, _: &str) -> Result<Vec<u8>> {
+            Ok(file(1, 500))
+        }
+    }
+    let recipe = recipe("fit:50x50,overlay:icon:0:0:100:60");
+    let source = file(400, 300);
+    let plan = |materials: &dyn Materials| {
+        let plan = engine().plan_with(&recipe, &source, materials, None, None);
+        plan.expect("a plan")
+    };
+    let (thin, square) = (plan(&Thin), plan(&Icon(file(30, 30))));
+    // Its shape makes it 60 × 30,000 px.
+    assert!(thin.peak_bytes() > 60 * 30_000, "{}", thin.peak_bytes());
+    assert!(thin.cost().nanos > 10 * square.cost().nanos);
+}

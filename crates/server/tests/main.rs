@@ -11,6 +11,7 @@ mod cache;
 mod common;
 mod conditional;
 mod connections;
+mod cpu;
 mod equal;
 mod error_labels;
 mod errors;

@@ -113,14 +113,22 @@ fn speed(pixels: u64, how: &Encode) -> u8 {
     (asked..9).find(in_time).unwrap_or(9)
 }
 
+/// Tenths of the time of usual qualities that this one takes: fewer coefficients are nothing.
+fn fineness(how: &Encode) -> u64 {
+    match how.lossless {
+        true => 40,
+        false => 10 + u64::from(quality(how).saturating_sub(90)),
+    }
+}
+
 /// Time as measured; memory, outside of our counters: what libaom held of photographs and noise, at most.
 pub(super) fn cost(width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
     let pixels = u64::from(width) * u64::from(height);
     let parts = if traits.alpha { 3 } else { 2 };
-    let lossless = if how.lossless { 2 } else { 1 };
     let wide = traits.depth.bytes() as u64;
+    let nanos = pixels * NANOS[usize::from(speed(pixels, how))] * parts / 2;
     Cost {
-        nanos: pixels * NANOS[usize::from(speed(pixels, how))] * parts * lossless / 2,
+        nanos: nanos * fineness(how) / 10,
         scratch: pixels * (SCRATCH + SCRATCH_PER_BYTE * wide) + ENCODER_BYTES,
     }
 }
@@ -367,11 +375,10 @@ fn moving_speed(how: &Encode) -> u8 {
 pub(super) fn moving_cost(width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
     let pixels = u64::from(width) * u64::from(height);
     let parts = if traits.alpha { 3 } else { 2 };
-    let lossless = if how.lossless { 2 } else { 1 };
     let wide = traits.depth.bytes() as u64;
     let nanos = MOVING_NANOS[usize::from(moving_speed(how).saturating_sub(5)).min(5)];
     Cost {
-        nanos: pixels * nanos * parts * lossless / 2,
+        nanos: pixels * nanos * parts / 2 * fineness(how) / 10,
         scratch: (pixels * MOVING_SCRATCH_PER_BYTE * wide + ENCODER_BYTES) * parts / 2,
     }
 }

@@ -193,13 +193,15 @@ fn hide_same(frame: &Frame, below: Option<&Frame>) -> Result<Option<Grid<u8>>> {
 pub(super) fn cost(width: u32, height: u32) -> Cost {
     let pixels = u64::from(width) * u64::from(height);
     Cost {
-        nanos: PALETTE_NANOS + pixels * NANOS_PER_PIXEL,
+        nanos: pixels.min(COLOURS) * NANOS_PER_COLOUR + pixels * NANOS_PER_PIXEL,
         // Indices, their reordered copy, and the LZW stream beside the result.
         scratch: pixels * 4 + TABLE_BYTES,
     }
 }
 
-const PALETTE_NANOS: u64 = 10_000_000;
+/// Colours that are told apart when a palette is fitted to them: as many as there are, in five bits each.
+const COLOURS: u64 = 1 << 15;
+const NANOS_PER_COLOUR: u64 = 200;
 const NANOS_PER_PIXEL: u64 = 65;
 const TABLE_BYTES: u64 = 2 << 20;
 

@@ -247,7 +247,7 @@ pub(super) fn cost(width: u32, height: u32, traits: Traits, how: &Encode) -> Cos
         false => LOSSY_NANOS[level(how)],
     };
     Cost {
-        nanos: pixels * nanos,
+        nanos: ENCODER_NANOS + pixels * nanos,
         scratch: memory(width, height, traits, how)
             + pixels * channels(traits) * (traits.depth.bytes() as u64 + 1),
     }
@@ -268,9 +268,11 @@ fn memory(width: u32, height: u32, traits: Traits, how: &Encode) -> u64 {
 }
 
 /// By level, per pixel.
-const LOSSY_NANOS: [u64; 10] = [16, 16, 16, 20, 22, 22, 120, 120, 180, 240];
+const LOSSY_NANOS: [u64; 10] = [30, 30, 30, 40, 45, 45, 180, 180, 250, 330];
 /// By level, per pixel.
-const LOSSLESS_NANOS: [u64; 10] = [10, 10, 60, 90, 150, 150, 250, 250, 400, 800];
+const LOSSLESS_NANOS: [u64; 10] = [20, 20, 100, 150, 220, 220, 350, 350, 500, 800];
+/// To begin, whatever is written.
+const ENCODER_NANOS: u64 = 4_000_000;
 /// Per sample.
 const LOSSY_BYTES: u64 = 24;
 /// Per sample.

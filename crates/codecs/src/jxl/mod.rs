@@ -162,6 +162,10 @@ impl Codec for Jxl {
         true
     }
 
+    fn encode_spread(&self, _how: &Encode) -> u64 {
+        2
+    }
+
     fn encode_cost(&self, width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
         encode::cost(width, height, traits, how)
     }

@@ -89,7 +89,10 @@ pub(super) fn cost(width: u32, height: u32, traits: Traits, how: &Encode) -> Cos
         Some(level) => LEVEL_NANOS[usize::from(level.min(9))],
     };
     let (fitting, tables) = match reduced {
-        true => (PALETTE_NANOS + pixels * INDEX_NANOS, TABLE_BYTES),
+        true => (
+            pixels.min(COLOURS) * NANOS_PER_COLOUR + pixels * INDEX_NANOS,
+            TABLE_BYTES,
+        ),
         false => (0, 0),
     };
     Cost {
@@ -100,8 +103,9 @@ pub(super) fn cost(width: u32, height: u32, traits: Traits, how: &Encode) -> Cos
     }
 }
 
-/// To fit a palette to a sample of limited size.
-const PALETTE_NANOS: u64 = 20_000_000;
+/// Colours that are told apart when a palette is fitted to them: as many as there are, in four bits each.
+const COLOURS: u64 = 1 << 16;
+const NANOS_PER_COLOUR: u64 = 300;
 /// To find the index of a pixel.
 const INDEX_NANOS: u64 = 40;
 /// The histogram's cells and what was found for colours.

@@ -300,8 +300,8 @@ impl Stage for Behind {
     }
 }
 
-/// Picoseconds per sample: scaled twice, blurred in between and laid over, estimated.
-const PICOS_PER_SAMPLE: u64 = 8_000;
+/// Picoseconds per sample: scaled twice, blurred in between and laid over.
+const PICOS_PER_SAMPLE: u64 = 11_000;
 
 impl fmt::Display for Behind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -84,10 +84,10 @@ impl OnCanvas {
 }
 
 /// Picoseconds per sample, measured on one core: filled or copied.
-const PICOS_COPIED: u64 = 100;
+const PICOS_COPIED: u64 = 250;
 
 /// Blended under opacity.
-const PICOS_BLENDED: u64 = 1_500;
+const PICOS_BLENDED: u64 = 3_500;
 
 impl fmt::Display for OnCanvas {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -104,7 +104,7 @@ impl Stage for Filter {
     }
 
     fn cost(&self, width: u32, height: u32, traits: Traits) -> Cost {
-        let samples = count(width, height, traits.model, traits.alpha);
+        let samples = count(width.max(NARROW), height, traits.model, traits.alpha);
         let taps = if self.gaussian.reach > WIDEST {
             TAPS_SHRUNKEN
         } else {
@@ -124,6 +124,9 @@ const PICOS_PER_TAP: u64 = 150;
 
 /// Picoseconds per sample beside its taps.
 const PICOS_PER_SAMPLE: u64 = 1_500;
+
+/// Rows that are narrower take as long as one of so many px: their ends are repeated.
+const NARROW: u32 = 32;
 
 /// As many taps as shrinking, filtering what is left and enlarging take.
 const TAPS_SHRUNKEN: u64 = 10;

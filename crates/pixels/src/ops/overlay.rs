@@ -213,6 +213,43 @@ impl Laid {
         Ok((laid.opacity > 0.0).then(|| Box::new(laid) as Box<dyn Stage>))
     }
 
+    /// The size of a material, from the one that it has.
+    fn scaled(&self, own: (u32, u32)) -> (u32, u32) {
+        let follows = |side: u32, other: u32, own: u32| {
+            let side = u64::from(side) * u64::from(own) / u64::from(other.max(1));
+            (side as u32).clamp(1, WIDEST)
+        };
+        match self.size {
+            (0, 0) => own,
+            (w, 0) => (w, follows(own.1, own.0, w)),
+            (0, h) => (follows(own.0, own.1, h), h),
+            (w, h) if self.fit == Fit::Inside => {
+                let ratio = |to: u32, own: u32| f64::from(to) / f64::from(own.max(1));
+                let by = ratio(w, own.0).min(ratio(h, own.1));
+                let side = |own: u32| ((f64::from(own) * by).round() as u32).max(1);
+                (side(own.0), side(own.1))
+            }
+            size => size,
+        }
+    }
+
+    /// How many copies lie across and down a picture.
+    fn copies(&self, (width, height): (u32, u32), icon: (u32, u32)) -> (u64, u64) {
+        let most = self.most((width, height), icon);
+        let times = |place: Place, side, icon| place.edges(side, icon, most).len() as u64;
+        (times(self.x, width, icon.0), times(self.y, height, icon.1))
+    }
+
+    /// The most copies each way, where it is spread.
+    fn most(&self, (width, height): (u32, u32), icon: (u32, u32)) -> u32 {
+        let room = |side: u32, icon: u32| u64::from(side / icon.max(1));
+        let often = !matches!(self.x, Place::Once { .. }) && !matches!(self.y, Place::Once { .. });
+        match room(width, icon.0) * room(height, icon.1) > SPREAD {
+            true if often => SPREAD_EACH,
+            _ => u32::MAX,
+        }
+    }
+
     /// The material in the size that was asked for.
     fn material(&self, context: &Context<'_>) -> Result<Frame> {
         let material = (context.materials)(&self.effect)?;
@@ -220,22 +257,7 @@ impl Laid {
             return Err(Error::Internal(format!("{} has no frame", self.effect)));
         };
         let own = (frame.width, frame.height);
-        let follows = |side: u32, other: u32, own: u32| {
-            let side = u64::from(side) * u64::from(own) / u64::from(other.max(1));
-            (side as u32).clamp(1, WIDEST)
-        };
-        let to = match self.size {
-            (0, 0) => own,
-            (w, 0) => (w, follows(own.1, own.0, w)),
-            (0, h) => (follows(own.0, own.1, h), h),
-            (w, h) if self.fit == Fit::Inside => {
-                let ratio = |to: u32, own: u32| f64::from(to) / f64::from(own);
-                let by = ratio(w, own.0).min(ratio(h, own.1));
-                let side = |own: u32| ((f64::from(own) * by).round() as u32).max(1);
-                (side(own.0), side(own.1))
-            }
-            size => size,
-        };
+        let to = self.scaled(own);
         let whole = RegionF {
             x: 0.0,
             y: 0.0,
@@ -276,12 +298,7 @@ impl Laid {
             }
         }
         let size = (picture.width, picture.height);
-        let room = |side: u32, icon: u32| u64::from(side / icon);
-        let often = !matches!(self.x, Place::Once { .. }) && !matches!(self.y, Place::Once { .. });
-        let most = match room(size.0, icon.width) * room(size.1, icon.height) > SPREAD {
-            true if often => SPREAD_EACH,
-            _ => u32::MAX,
-        };
+        let most = self.most(size, (icon.width, icon.height));
         let rows = self.y.edges(size.1, icon.height, most);
         let columns = self.x.edges(size.0, icon.width, most);
         if let Mode::Mask { out } = self.mode {
@@ -386,14 +403,12 @@ fn masked<T: Sample>(
     let full = T::MAX.float();
     let mut cover = Grid::filled(width, height, T::default());
     for (x, y) in places {
-        for row in 0..height {
-            // Beyond its sides there is none of it.
+        // Beyond its sides there is none of it.
+        let rows = |at: i64| at.clamp(0, height.into()) as u32;
+        for row in rows(y)..rows(y.saturating_add(icon.height.into())) {
             let Ok(icon_row) = u32::try_from(i64::from(row) - y) else {
                 continue;
             };
-            if icon_row >= icon.height {
-                break;
-            }
             let start = x.clamp(0, width.into());
             let end = x.saturating_add(icon.width.into()).clamp(0, width.into());
             let skipped = (start - x) as usize;
@@ -484,36 +499,82 @@ impl Stage for Laid {
     }
 
     fn cost(&self, width: u32, height: u32, traits: Traits) -> Cost {
+        // How large the material is shows only when it is read: an icon, as a rule.
+        let icon = match (self.size, self.effect.material_colour()) {
+            ((0, 0), None) => (width.min(ICON), height.min(ICON)),
+            ((0, 0), Some(_)) => (1, 1),
+            ((w, 0), _) => (w, w),
+            ((0, h), _) => (h, h),
+            (size, _) => size,
+        };
+        self.cost_of_laying(icon, width, height, traits)
+    }
+
+    fn lays(&self) -> Option<&Effect> {
+        Some(&self.effect)
+    }
+
+    fn cost_of_laying(
+        &self,
+        material: (u32, u32),
+        width: u32,
+        height: u32,
+        traits: Traits,
+    ) -> Cost {
         let area = |(w, h): (u32, u32)| u64::from(w) * u64::from(h);
         let all = area((width, height));
-        // How large the material is shows only when it is read: an icon, as a rule.
-        let icon = match self.size {
-            (0, 0) => all.min(ICON),
-            (w, 0) => area((w, w)),
-            (0, h) => area((h, h)),
-            size => area(size),
+        let size = self.scaled(material);
+        let icon = area(size);
+        let (across, down) = self.copies((width, height), size);
+        let copies = match self.covers() {
+            true => 1,
+            false => across * down,
         };
-        let once = matches!((self.x, self.y), (Place::Once { .. }, Place::Once { .. }));
         let masks = matches!(self.mode, Mode::Mask { .. });
-        let laid = if once && !masks && !self.covers() {
-            icon
-        } else {
-            all
+        let laid = match masks || self.covers() {
+            true => all,
+            false => all.min(icon.saturating_mul(copies)),
         };
-        let converts = matches!(self.mode, Mode::Blend(_)) && traits.model != Model::Rgb;
+        // Each row of each copy is laid by itself, as far as it lies on the picture.
+        let rows = copies * u64::from(size.1.min(height));
+        let blends = matches!(self.mode, Mode::Blend(_));
+        let converts = blends && traits.model != Model::Rgb;
         let converted = if converts { 3 * all } else { 0 };
+        let resampled = match size == material {
+            true => 0,
+            false => area(material) * NANOS_READ + u64::from(size.1) * NANOS_PER_SCALED_ROW,
+        };
+        let touched = icon.saturating_mul(match blends {
+            // Each copy is one of its own.
+            true => copies.max(1),
+            false => 1,
+        });
         Cost {
-            nanos: icon.max(laid) * NANOS_PER_PIXEL + 2 * converted,
-            scratch: icon * 8 + laid * 4 * bytes(traits.depth) + converted * bytes(traits.depth),
+            nanos: touched
+                .max(laid)
+                .saturating_mul(NANOS_PER_PIXEL)
+                .saturating_add(rows.saturating_mul(NANOS_PER_ROW))
+                .saturating_add(resampled + 2 * converted),
+            scratch: icon
+                .saturating_mul(8)
+                .saturating_add(laid * 4 * bytes(traits.depth) + converted * bytes(traits.depth))
+                .saturating_add(16 * copies),
         }
     }
 }
 
-/// Pixels of a large icon.
-const ICON: u64 = 256 * 256;
+/// The side of a large icon, in px.
+const ICON: u32 = 256;
 
-/// Measured on one core: decoded, converted and blended.
+/// Measured on one core: scaled, converted and blended.
 const NANOS_PER_PIXEL: u64 = 20;
+
+/// Beside its pixels, for all planes.
+const NANOS_PER_ROW: u64 = 100;
+
+/// Per px of a material that is scaled, and per row of what it becomes.
+const NANOS_READ: u64 = 2;
+const NANOS_PER_SCALED_ROW: u64 = 1_200;
 
 impl fmt::Display for Laid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

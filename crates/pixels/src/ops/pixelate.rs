@@ -167,7 +167,7 @@ impl Stage for Squares {
 }
 
 /// Picoseconds per sample, estimated.
-const PICOS_PER_SAMPLE: u64 = 2_000;
+const PICOS_PER_SAMPLE: u64 = 2_500;
 
 impl fmt::Display for Squares {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -57,7 +57,7 @@ impl Stage for Rotated {
 }
 
 /// Measured on one core: sixteen weights and as many samples.
-const NANOS_PER_SAMPLE: u64 = 25;
+const NANOS_PER_SAMPLE: u64 = 50;
 
 impl fmt::Display for Rotated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

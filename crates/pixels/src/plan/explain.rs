@@ -3,22 +3,28 @@
 use std::fmt;
 
 use super::Plan;
+use crate::cost::Cost;
 
 impl Plan {
-    /// The plan at length: what is wanted, each step with its cost, totals, and why it is done this way.
+    /// The plan at length: what is wanted, what measuring the source for it takes, each step with its cost, totals, and
+    /// why it is done this way.
     #[must_use]
-    pub fn explain(&self) -> impl fmt::Display + '_ {
-        Explanation { plan: self }
+    pub fn explain(&self, measuring: Option<Cost>) -> impl fmt::Display + '_ {
+        Explanation {
+            plan: self,
+            measuring,
+        }
     }
 }
 
 struct Explanation<'a> {
     plan: &'a Plan,
+    measuring: Option<Cost>,
 }
 
 impl fmt::Display for Explanation<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plan = self.plan;
+        let Self { plan, measuring } = self;
         let info = plan.info();
         let (width, height) = plan.size();
         writeln!(f, "recipe  {}", plan.recipe())?;
@@ -26,22 +32,25 @@ impl fmt::Display for Explanation<'_> {
         writeln!(f, "result  {} {width}x{height}", plan.format())?;
         writeln!(f, "plan    {plan}")?;
         writeln!(f)?;
-        for step in plan.steps() {
-            writeln!(
-                f,
-                "  {:<48} {:>8} ms {:>10} held",
-                step.text,
-                millis(step.cost.nanos),
-                bytes(step.holds)
+        let mut line = |text: &str, nanos, held, word| {
+            let (time, held) = (millis(nanos), bytes(held));
+            writeln!(f, "  {text:<48} {time:>8} ms {held:>10} {word}")
+        };
+        let (mut nanos, mut peak) = (plan.cost().nanos, plan.peak_bytes());
+        if let Some(cost) = measuring {
+            let held = plan.file.saturating_add(cost.scratch);
+            line(
+                "measure, once for all sizes of the source",
+                cost.nanos,
+                held,
+                "held",
             )?;
+            (nanos, peak) = (nanos.saturating_add(cost.nanos), peak.max(held));
         }
-        writeln!(
-            f,
-            "  {:<48} {:>8} ms {:>10} peak",
-            "together, on one core, as estimated",
-            millis(plan.cost().nanos),
-            bytes(plan.peak_bytes())
-        )?;
+        for step in plan.steps() {
+            line(&step.text, step.cost.nanos, step.holds, "held")?;
+        }
+        line("together, on one core, as estimated", nanos, peak, "peak")?;
         for rule in plan.rules() {
             writeln!(f, "\n  {}: {}", rule.name, rule.reason)?;
         }

@@ -20,7 +20,7 @@ mod words;
 
 use std::fmt;
 
-use andon_recipe::{Kept, Recipe};
+use andon_recipe::{Effect, Kept, Recipe};
 
 pub use cost::Step;
 pub(crate) use cost::frame_bytes;
@@ -34,7 +34,7 @@ pub use shared_peak::SharedPeak;
 pub(crate) use words::fraction;
 
 use crate::codec::{Codec, Encode, Info, Scales};
-use crate::cost::Cost;
+use crate::cost::{Cost, CpuTime};
 use crate::space::Space;
 use crate::stage::Stage;
 
@@ -124,6 +124,8 @@ pub(crate) struct Pipeline {
     pub(crate) decoded: (u32, u32),
     /// In between.
     pub(crate) stages: Vec<Box<dyn Stage>>,
+    /// Those of them that lay a material over the picture.
+    laid: Vec<planner::Laying>,
     /// One of them converts colours by the source's ICC profile.
     pub(crate) reads_profile: bool,
     /// What is done with the source's gain map, if it is taken along.
@@ -180,11 +182,58 @@ impl Plan {
         cost::total(&self.steps)
     }
 
+    /// The processor time that it takes altogether.
+    #[must_use]
+    pub fn cpu(&self) -> CpuTime {
+        let estimated = self.cost().nanos;
+        let spread = self.pipeline.as_ref().map_or(1, |pipeline| {
+            pipeline.target.encode_spread(&pipeline.encode)
+        });
+        let harder = self.encode_nanos().saturating_mul(spread.saturating_sub(1));
+        CpuTime {
+            estimated,
+            most: estimated.saturating_add(harder),
+        }
+    }
+
     /// The most bytes that are held at one time, the source file and the result included; materials, if it was
     /// made by [`Engine::plan_with`](crate::Engine::plan_with).
     #[must_use]
     pub fn peak_bytes(&self) -> u64 {
         cost::peak(&self.steps)
+    }
+
+    /// Counts what it takes to lay a material of this size over the image, in the place of what was guessed.
+    pub(crate) fn lays(&mut self, effect: &Effect, material: (u32, u32)) {
+        let Some(pipeline) = &self.pipeline else {
+            return;
+        };
+        let times = self.frames();
+        for laying in &pipeline.laid {
+            let stage = &pipeline.stages[laying.stage];
+            if stage.lays() != Some(effect) {
+                continue;
+            }
+            let ((width, height), traits) = (laying.size, laying.traits);
+            let guessed = stage.cost(width, height, traits);
+            let cost = stage.cost_of_laying(material, width, height, traits);
+            // A plan whose file may be recoded has one step for all.
+            if let Some(step) = self.steps.get_mut(laying.step) {
+                step.cost.nanos = cost.nanos.saturating_mul(times);
+                step.holds = step.holds.saturating_sub(guessed.scratch);
+                step.holds = step.holds.saturating_add(cost.scratch);
+                step.cost.scratch = cost.scratch;
+            }
+        }
+    }
+
+    /// How many frames are worked on.
+    pub(crate) fn frames(&self) -> u64 {
+        let frames = self.pipeline.as_ref().map(|pipeline| pipeline.frames);
+        match frames {
+            Some(Frames::All(frames)) => u64::from(frames),
+            _ => 1,
+        }
     }
 
     /// Counts what is laid over the image: its time once, its memory in every step behind the decoder.

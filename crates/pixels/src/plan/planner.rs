@@ -161,6 +161,7 @@ pub(crate) fn plan(
             frames,
             decoded: read.scaled(scales.luma),
             stages: walk.stages,
+            laid: walk.laid,
             reads_profile: walk.reads_profile,
             gain_map: gain_map.map(|along| along.taken),
             target,
@@ -266,6 +267,19 @@ pub(super) struct Walk {
     times: u64,
     /// Bytes held beside every step.
     beside: u64,
+    /// Those of the stages that lay a material over the picture.
+    laid: Vec<Laying>,
+}
+
+/// A stage that lays a material over the picture.
+#[derive(Clone, Copy)]
+pub(crate) struct Laying {
+    /// Its place among the plan's steps, and among the stages.
+    pub(super) step: usize,
+    pub(super) stage: usize,
+    /// Of the picture.
+    pub(super) size: (u32, u32),
+    pub(super) traits: Traits,
 }
 
 /// For each byte of a frame that was just written, on one core: formats that look for a quality decode about as fast.
@@ -295,6 +309,7 @@ impl Walk {
             reads_profile: false,
             times: 1,
             beside: 0,
+            laid: Vec::new(),
         };
         let times = u64::from(frames.count());
         walk.times = times;
@@ -324,6 +339,14 @@ impl Walk {
         let (width, height) = self.size;
         let before = self.frame();
         let cost = stage.cost(width, height, self.traits);
+        if stage.lays().is_some() {
+            self.laid.push(Laying {
+                step: self.steps.len(),
+                stage: self.stages.len(),
+                size: self.size,
+                traits: self.traits,
+            });
+        }
         self.size = stage.size_after(width, height);
         self.traits = stage.after(self.traits);
         self.note(stage.to_string(), cost, before + self.frame());

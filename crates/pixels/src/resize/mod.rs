@@ -325,7 +325,7 @@ const WORTH_A_CORE: u64 = 250_000;
 fn plane_cost(x: &Axis, y: &Axis, kernel: Kernel, traits: Traits) -> Cost {
     let size = bytes(traits.depth);
     let read = f64::from(x.count) * f64::from(y.count);
-    let written = f64::from(x.out) * f64::from(y.out);
+    let written = f64::from(x.out.max(NARROWEST)) * f64::from(y.out);
     if x.is_copy() && y.is_copy() {
         return Cost {
             nanos: (written * COPY) as u64 * size,
@@ -341,12 +341,19 @@ fn plane_cost(x: &Axis, y: &Axis, kernel: Kernel, traits: Traits) -> Cost {
     let half = f64::from(x.count) * f64::from(y.out);
     let down = half * y.taps(support);
     let across = written * x.taps(support);
+    let enlarged = if y.out > y.count { half } else { 0.0 };
     Cost {
-        nanos: (read * per.read + down * per.down + across * per.across + written * per.written)
-            as u64,
+        nanos: (read * per.read
+            + down * per.down
+            + across * per.across
+            + enlarged * per.enlarged
+            + written * per.written) as u64,
         scratch: (half as u64 * size) + ((read + written) as u64 * per.scratch),
     }
 }
+
+/// Rows that are shorter take as long as one of so many samples.
+const NARROWEST: u32 = 32;
 
 /// What filtering takes, in nanoseconds per sample or tap, and the bytes per sample it needs beside the
 /// filter's intermediate result. Measured on one core with AVX2.
@@ -354,6 +361,8 @@ struct Per {
     read: f64,
     down: f64,
     across: f64,
+    /// Of what is filtered downwards, where that makes more rows of few.
+    enlarged: f64,
     written: f64,
     scratch: u64,
 }
@@ -363,7 +372,8 @@ const NARROW: Per = Per {
     read: 0.02,
     down: 0.025,
     across: 0.04,
-    written: 0.1,
+    enlarged: 1.0,
+    written: 0.3,
     scratch: 0,
 };
 
@@ -372,7 +382,8 @@ const WIDE: Per = Per {
     read: 0.05,
     down: 0.03,
     across: 0.05,
-    written: 0.2,
+    enlarged: 1.5,
+    written: 0.5,
     scratch: 0,
 };
 
@@ -381,7 +392,8 @@ const WEIGHED: Per = Per {
     read: 0.3,
     down: 0.03,
     across: 0.05,
-    written: 0.6,
+    enlarged: 1.5,
+    written: 0.9,
     scratch: 8,
 };
 

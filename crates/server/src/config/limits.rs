@@ -1,10 +1,12 @@
-//! `[limits]`: what a request may cost. The first ten keys are the pixel engine's own.
+//! `[limits]`: what a request may cost. The first eleven keys are the pixel engine's own.
+
+use std::time::Duration;
 
 use andon_pixels::Limits;
 use andon_settings::check;
 use serde::Deserialize;
 
-use super::{Bytes, ConfigError};
+use super::{Bytes, ConfigError, Span};
 
 /// `[limits]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -30,6 +32,10 @@ pub struct LimitsConfig {
     pub scans: u32,
     /// Bytes of one metadata block after inflation.
     pub metadata_bytes: Bytes,
+    /// Processor time that the plan of one result may come to, before it is corrected by what this machine takes; less for
+    /// small sources, see [`Limits::check_cpu`]; zero: no such limit. It holds where a client waits, not for idle requests
+    /// and results made ahead for a store.
+    pub cpu: Span,
     /// Open connections, as far as the system grants descriptors for them. Then whoever waits longest
     /// without asking makes room; if all are being answered, the next is refused.
     pub connections: usize,
@@ -55,6 +61,7 @@ impl Default for LimitsConfig {
             memory: Bytes(pixels.memory),
             scans: pixels.scans,
             metadata_bytes: Bytes(pixels.metadata_bytes),
+            cpu: Span(Duration::from_secs(5)),
             connections: 2048,
             connections_per_client: 1024,
             fetches: 2,
@@ -78,6 +85,7 @@ impl LimitsConfig {
             memory: self.memory.0,
             scans: self.scans,
             metadata_bytes: self.metadata_bytes.0,
+            cpu: (!self.cpu.0.is_zero()).then_some(self.cpu.0),
         }
     }
 
@@ -134,6 +142,9 @@ impl LimitsConfig {
                 format!("0 {unit} would refuse every image; the default is {usual}")
             })?;
         }
+        check(self.cpu.0 <= LONGEST, "limits.cpu", || {
+            "must be at most an hour (\"1h\"); \"0s\": no limit".to_owned()
+        })?;
         check(
             self.held_bytes >= self.source_bytes,
             "limits.held_bytes",
@@ -146,6 +157,9 @@ impl LimitsConfig {
         )
     }
 }
+
+/// Nothing that a client waits for takes as long.
+const LONGEST: Duration = Duration::from_secs(3600);
 
 /// Far more than one machine serves.
 const MOST: usize = 1_000_000;

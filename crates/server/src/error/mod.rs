@@ -356,8 +356,8 @@ fn pixels_fault(error: &andon_pixels::Error) -> Fault {
     use andon_pixels::Error as P;
     match error {
         P::Recipe { .. } => Fault::Client,
-        // How large the result is to be is in the URL.
-        P::Limit { name, .. } if name.starts_with("result") => Fault::Client,
+        // How large the result is to be, and what is done for it, is in the URL.
+        P::Limit { name, .. } if name.starts_with("result") || *name == "cpu" => Fault::Client,
         P::Interrupted | P::Internal(_) => Fault::Server,
         P::UnknownFormat
         | P::Broken { .. }

@@ -48,6 +48,7 @@ impl Filler {
         config.timeouts.request = LONG;
         config.negotiation.patience = LONG;
         (config.target_wait, config.max_wait) = (LONG, LONG);
+        config.limits.cpu = Span(Duration::ZERO);
         config.limits.fetches = config.limits.fetches.max(FETCHES);
         // No stranger asks.
         config.dialects.signing.required = false;

@@ -37,7 +37,7 @@ use crate::request::route::{Open, Purpose, Route};
 use crate::response::ranges;
 use crate::response::{self, Reply};
 use crate::results::caching::{Terms, source_path};
-use crate::results::making::{Answer, Task};
+use crate::results::making::{Allowance, Answer, Task};
 use crate::results::served_file::ServedFile;
 use crate::results::variant::RequestVariant;
 use crate::trace;
@@ -304,7 +304,7 @@ impl App {
                 asked,
                 deadline,
                 began,
-                patience: None,
+                allowance: Allowance::default(),
             };
             let served = maker.serve(&task, found).await?;
             record.took("fetch", began.elapsed());

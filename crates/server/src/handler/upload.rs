@@ -27,7 +27,7 @@ use crate::operations::entry::Stages;
 use crate::origins::{Blocking, Entry, Reservation, SourceMemory};
 use crate::request::negotiation;
 use crate::response::{self, Reply};
-use crate::results::making::RenderTask;
+use crate::results::making::{Allowance, RenderTask};
 use crate::sources::materials::MaterialFolder;
 use crate::sources::rendering::{Ingredients, Prepared};
 
@@ -248,7 +248,13 @@ impl App {
         let mut stages = Stages::new();
         let planned = self
             .maker
-            .planned(prepared, None, &holds, deadline, &mut stages)
+            .planned(
+                prepared,
+                None,
+                &holds,
+                (deadline, Allowance::default()),
+                &mut stages,
+            )
             .await?;
         let order = RenderTask {
             admitted,
@@ -256,6 +262,7 @@ impl App {
             source: None,
             source_bytes,
             deadline,
+            allowance: Allowance::default(),
             holds,
         };
         let picture = self.maker.render(order, &mut stages).await?;

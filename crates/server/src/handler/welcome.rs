@@ -11,7 +11,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use crate::error::Error;
 use crate::handler::App;
 use crate::response::{self, Reply};
-use crate::results::making::Task;
+use crate::results::making::{Allowance, Task};
 
 impl App {
     /// The page. One image's name is on it, and no other.
@@ -48,7 +48,7 @@ impl App {
             asked: &known.asked,
             deadline,
             began,
-            patience: None,
+            allowance: Allowance::default(),
         };
         match maker.open(&known.asked.request).await {
             Ok(found) => maker.serve(&task, found).await.is_ok(),

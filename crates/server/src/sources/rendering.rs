@@ -124,6 +124,15 @@ impl Planned {
         })
     }
 
+    /// Refuses a plan that takes longer than `limits.cpu` allows.
+    ///
+    /// # Errors
+    /// As [`Limits::check_cpu`](andon_pixels::Limits::check_cpu).
+    pub fn check_cpu(&self, engine: &Engine) -> Result<(), Error> {
+        let bytes = self.source.len() as u64;
+        Ok(engine.limits().check_cpu(self.plan.cpu(), bytes)?)
+    }
+
     /// What is shown.
     pub(crate) fn request(&self) -> &ImageRequest {
         &self.request

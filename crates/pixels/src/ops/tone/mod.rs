@@ -179,8 +179,9 @@ impl Map {
     /// Picoseconds per px, estimated.
     fn picos(&self) -> u64 {
         match self {
-            Self::Curve(_) | Self::Chroma(_) => 2_000,
-            Self::Affine(_) | Self::Threshold(_) => 3_000,
+            Self::Chroma(_) => 5_000,
+            Self::Curve(_) => 4_500,
+            Self::Affine(_) | Self::Threshold(_) => 6_000,
             Self::Pixel { .. } => 80_000,
         }
     }

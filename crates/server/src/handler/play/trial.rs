@@ -15,7 +15,7 @@ use crate::handler::upload::{Received, fresh};
 use crate::operations::entry::Stages;
 use crate::request::negotiation;
 use crate::response::{self, Reply};
-use crate::results::making::{Holds, Rehearsal};
+use crate::results::making::{Allowance, Holds, Rehearsal};
 
 impl App {
     /// The image itself.
@@ -110,7 +110,13 @@ impl App {
         let mut stages = Stages::new();
         let planned = self
             .maker
-            .planned(prepared, None, &holds, deadline, &mut stages)
+            .planned(
+                prepared,
+                None,
+                &holds,
+                (deadline, Allowance::default()),
+                &mut stages,
+            )
             .await?;
         Ok(Rehearsal {
             planned,

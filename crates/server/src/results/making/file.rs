@@ -9,7 +9,7 @@ use std::sync::Arc;
 use andon_cache::Key;
 
 use super::Maker;
-use super::picture::Task;
+use super::picture::{Allowance, Task};
 use crate::error::Error;
 use crate::operations::entry::Stages;
 use crate::request::conditional::Validators;
@@ -83,7 +83,7 @@ impl Maker {
                 asked: &asked,
                 deadline,
                 began,
-                patience: None,
+                allowance: Allowance::default(),
             };
             let found = maker.open(&asked.request).await?;
             // It is another file by now: whoever asks next looks at that.

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use andon_cache::{Cancellation, Entry, Key, Life};
-use andon_pixels::{Cores, Cost, Interrupt};
+use andon_pixels::{Cores, Cost, CpuTime, Interrupt};
 use bytes::Bytes;
 
-use super::Maker;
+use super::{Allowance, Maker};
 use crate::admission::{Admission, CancelToken, Kind, Work};
 use crate::error::Error;
 use crate::operations::entry::Stages;
@@ -34,7 +34,7 @@ impl Maker {
         prepared: Prepared,
         source: Option<Key>,
         holds: &Arc<H>,
-        deadline: Instant,
+        (deadline, allowance): (Instant, Allowance),
         stages: &mut Stages,
     ) -> Result<Planned, Error> {
         let (ingredients, measurement) = match prepared {
@@ -42,9 +42,13 @@ impl Maker {
             Prepared::Unmeasured(ingredients, measurement) => (*ingredients, measurement),
         };
         let key = source.map(|source| Key::of(&[source.to_string(), measurement.to_string()]));
+        let (cost, bytes) = (measurement.cost(), ingredients.source.len() as u64);
+        let mut looks = CpuTime::default();
         let measured = match key.and_then(|key| self.results.measured.get(&key)) {
             Some(known) => known?,
             None => {
+                looks = cost.into();
+                allowance.check(&self.engine, looks, bytes)?;
                 let began = Instant::now();
                 let task = Task {
                     bytes: ingredients.source.clone(),
@@ -53,7 +57,7 @@ impl Maker {
                     holds: holds.clone(),
                 };
                 let (admission, engine) = (self.admission.clone(), self.engine.clone());
-                let (kind, cost) = ((measurement.format(), "measure"), measurement.cost());
+                let kind = (measurement.format(), "measure");
                 let measure = move || async move {
                     let measure = move |bytes: &[u8], cores: &dyn Cores, wanted: &dyn Interrupt| {
                         engine.measure(&measurement, bytes, cores, wanted)
@@ -70,9 +74,12 @@ impl Maker {
         };
         let engine = self.engine.clone();
         let plan = move || Planned::new(&engine, ingredients, Some(&measured));
-        (self.headers)
+        let planned = (self.headers)
             .read(source, false, holds.clone(), plan)
-            .await
+            .await?;
+        // Both together: what was looked at here is done, but what it was for is not begun.
+        allowance.check(&self.engine, looks + planned.plan().cpu(), bytes)?;
+        Ok(planned)
     }
 
     /// The same plan through an index of its source, where one helps: made once for all, and kept beside the results

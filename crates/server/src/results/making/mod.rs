@@ -29,7 +29,7 @@ pub use self::fill::Filled;
 pub(crate) use self::idle::{Idle, IdleTurn};
 pub(crate) use self::obtained::Answer;
 use self::obtained::ObtainedResult;
-pub(crate) use self::picture::{RenderTask, Task};
+pub(crate) use self::picture::{Allowance, RenderTask, Task};
 pub(crate) use self::postponed::Behind;
 pub(crate) use self::rehearsal::{Holds, Rehearsal};
 use self::result::ResultJob;
@@ -114,8 +114,13 @@ impl Maker {
         turn: Option<&IdleTurn>,
         deadline: Instant,
     ) -> Result<Answer, Error> {
-        let patience = self.patience(known).filter(|_| turn.is_none());
-        let obtained = self.obtain_within(patience, known, headers, deadline).await;
+        let allowance = Allowance {
+            patience: self.patience(known).filter(|_| turn.is_none()),
+            is_idle: turn.is_some(),
+        };
+        let obtained = self
+            .obtain_within(allowance, known, headers, deadline)
+            .await;
         match (known.chosen(), obtained) {
             (Some(_), Err(error)) => Err(self.put_off(known, error).await),
             (_, obtained) => obtained,
@@ -125,7 +130,7 @@ impl Maker {
     /// The same; of what takes longer to write there is nothing but what is in the cache.
     async fn obtain_within(
         self: &Arc<Self>,
-        patience: Option<Duration>,
+        allowance: Allowance,
         known: &Arc<RequestVariant>,
         headers: &HeaderMap,
         deadline: Instant,
@@ -136,7 +141,7 @@ impl Maker {
             Some(resolved) => self.results.cache.get(&resolved.key).await,
             None => None,
         };
-        if let (Some(_), Some(resolved), None) = (patience, &resolved, &hit)
+        if let (Some(_), Some(resolved), None) = (allowance.patience, &resolved, &hit)
             && self.results.postponed.get(&resolved.key).is_some()
         {
             return Err(Error::Postponed);
@@ -144,7 +149,7 @@ impl Maker {
         let lookup = Lookup {
             resolved,
             hit,
-            patience,
+            allowance,
         };
         if known.is_remote {
             let obtained = self.remote(known, lookup, deadline, began).await?;
@@ -189,7 +194,7 @@ impl Maker {
         let Lookup {
             resolved,
             hit,
-            patience,
+            allowance,
         } = lookup;
         if let (Some(hit), Some(resolved)) = (&hit, &resolved)
             && let Some((_, left)) = results.checked.get(&resolved.key)
@@ -260,7 +265,7 @@ impl Maker {
                     ticket,
                     deadline,
                     began,
-                    patience,
+                    allowance,
                 };
                 let look = (found.size(), found.source_key());
                 let cache = &maker.results.cache;
@@ -327,8 +332,7 @@ struct PlaceInQueue {
 struct Lookup {
     resolved: Option<Arc<Resolved>>,
     hit: Option<Hit>,
-    /// How long writing may take, where another format will do.
-    patience: Option<Duration>,
+    allowance: Allowance,
 }
 
 /// For how much longer a result is good, whoever it came from.

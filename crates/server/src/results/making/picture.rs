@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use andon_cache::Key;
 use andon_dialects::{Document, ImageRequest, Part};
-use andon_pixels::{Cores, Decoded};
+use andon_pixels::{Cores, CpuTime, Decoded, Engine};
 use bytes::Bytes;
 
 use super::Maker;
@@ -24,8 +24,26 @@ pub(crate) struct Task<'a> {
     pub(crate) asked: &'a SettledRequest,
     pub(crate) deadline: Instant,
     pub(crate) began: Instant,
-    /// How long writing may take, where another format will do.
+    pub(crate) allowance: Allowance,
+}
+
+/// How much processor time making a result may take.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Allowance {
+    /// For writing it, where another format will do.
     pub(crate) patience: Option<Duration>,
+    /// Nobody waits for it: `limits.cpu` does not apply.
+    pub(crate) is_idle: bool,
+}
+
+impl Allowance {
+    /// Refuses work on a source of `bytes` that is planned to take longer than `limits.cpu` allows.
+    pub(super) fn check(&self, engine: &Engine, planned: CpuTime, bytes: u64) -> Result<(), Error> {
+        match self.is_idle {
+            true => Ok(()),
+            false => Ok(engine.limits().check_cpu(planned, bytes)?),
+        }
+    }
 }
 
 /// What is rendered once it is admitted and planned.
@@ -36,6 +54,7 @@ pub(crate) struct RenderTask<H> {
     pub(crate) source: Option<Key>,
     pub(crate) source_bytes: u64,
     pub(crate) deadline: Instant,
+    pub(crate) allowance: Allowance,
     /// Counts the source's bytes until it is rendered.
     pub(crate) holds: H,
 }
@@ -108,7 +127,13 @@ impl Maker {
                 .read(Some(source), false, holds.clone(), prepare)
                 .await?;
             let planned = self
-                .planned(prepared, Some(source), &holds, deadline, stages)
+                .planned(
+                    prepared,
+                    Some(source),
+                    &holds,
+                    (deadline, task.allowance),
+                    stages,
+                )
                 .await?;
             let order = RenderTask {
                 admitted,
@@ -116,6 +141,7 @@ impl Maker {
                 source: Some(source),
                 source_bytes,
                 deadline,
+                allowance: task.allowance,
                 holds: holds.clone(),
             };
             let made = self.render(order, stages).await?;
@@ -148,16 +174,13 @@ impl Maker {
         let planned = self
             .indexed(planned, source, &holds, task.deadline, stages)
             .await?;
-        let writes = Duration::from_nanos(planned.plan().encode_nanos());
-        if task.patience.is_some_and(|patience| writes > patience) {
-            return Err(Error::Postponed);
-        }
         let order = RenderTask {
             admitted,
             planned,
             source: Some(source),
             source_bytes,
             deadline: task.deadline,
+            allowance: task.allowance,
             holds,
         };
         self.render(order, stages).await
@@ -177,7 +200,7 @@ impl Maker {
         (self.admission).enter_for_part(bytes, part, Some(source), deadline)
     }
 
-    /// Renders on a pixel thread what was admitted and planned.
+    /// Renders on a pixel thread what was admitted and planned, unless it is planned to take longer than it may.
     pub(crate) async fn render<H: Send + 'static>(
         &self,
         order: RenderTask<H>,
@@ -189,9 +212,15 @@ impl Maker {
             source,
             source_bytes,
             deadline,
+            allowance,
             holds,
         } = order;
         let plan = planned.plan().clone();
+        allowance.check(&self.engine, plan.cpu(), source_bytes)?;
+        let writes = Duration::from_nanos(plan.encode_nanos());
+        if allowance.patience.is_some_and(|patience| writes > patience) {
+            return Err(Error::Postponed);
+        }
         let work = Work::of(&plan, source_bytes);
         let opening = DecodeInput {
             source,
@@ -277,7 +306,13 @@ impl Maker {
             .await?;
         stages.push(("fetch", task.began.elapsed()));
         let planned = self
-            .planned(prepared, source, &holds, task.deadline, stages)
+            .planned(
+                prepared,
+                source,
+                &holds,
+                (task.deadline, task.allowance),
+                stages,
+            )
             .await?;
         Ok((planned, holds))
     }

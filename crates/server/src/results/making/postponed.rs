@@ -8,7 +8,7 @@ use andon_pixels::Error as PixelError;
 use hyper::HeaderMap;
 use tokio::sync::{Mutex, Semaphore};
 
-use super::Maker;
+use super::{Allowance, Maker};
 use crate::error::Error;
 use crate::results::variant::RequestVariant;
 
@@ -48,6 +48,8 @@ impl Maker {
         error: Error,
     ) -> Error {
         let too_large = known.chosen().is_some_and(|format| match error.root() {
+            // Another format may be written in the time that there is.
+            Error::Pixels(PixelError::Limit { name: "cpu", .. }) => true,
             Error::Pixels(PixelError::Limit { name, .. }) => {
                 let own = name.strip_prefix(format.as_str());
                 own.is_some_and(|rest| rest.starts_with('_'))
@@ -90,7 +92,7 @@ impl Maker {
             let deadline = Instant::now() + maker.timeout;
             postponed.remember(key, (), maker.timeout);
             let headers = HeaderMap::new();
-            let made = maker.obtain_within(None, &known, &headers, deadline);
+            let made = maker.obtain_within(Allowance::default(), &known, &headers, deadline);
             let made = tokio::time::timeout_at(deadline.into(), made).await;
             drop(turn);
             match made {

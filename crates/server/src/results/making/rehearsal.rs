@@ -8,7 +8,7 @@ use andon_pixels::Cores;
 use andon_recipe::Recipe;
 
 use super::picture::Picture;
-use super::{Maker, RenderTask, Task};
+use super::{Allowance, Maker, RenderTask, Task};
 use crate::admission::{CancelToken, Work};
 use crate::error::{Error, OriginError};
 use crate::operations::entry::Stages;
@@ -62,7 +62,7 @@ impl Maker {
             asked: &asked,
             deadline,
             began,
-            patience: None,
+            allowance: Allowance::default(),
         };
         let found = match self.resolver.is_remote(request) {
             true => self.fetch_alone(request, deadline).await?,
@@ -113,6 +113,7 @@ impl Maker {
             source: None,
             source_bytes,
             deadline,
+            allowance: Allowance::default(),
             holds,
         };
         let picture = self.render(order, &mut stages).await?;
@@ -133,7 +134,13 @@ impl Maker {
             .read(None, false, holds.clone(), prepare)
             .await?;
         let reference = self
-            .planned(prepared, None, &holds, deadline, &mut Stages::new())
+            .planned(
+                prepared,
+                None,
+                &holds,
+                (deadline, Allowance::default()),
+                &mut Stages::new(),
+            )
             .await?;
         let (picture, stages) = self.perform(rehearsal, deadline).await?;
 

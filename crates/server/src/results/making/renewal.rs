@@ -106,7 +106,7 @@ impl Maker {
                     ticket,
                     deadline,
                     began,
-                    patience: lookup.patience,
+                    allowance: lookup.allowance,
                 };
                 if let Some(made) = maker.made_meanwhile(&job).await {
                     return Ok(made);
@@ -249,7 +249,7 @@ impl Maker {
 impl Lookup {
     /// What sets computations apart that wait, and those that do not.
     pub(super) fn state(&self) -> &'static str {
-        if self.patience.is_some() {
+        if self.allowance.patience.is_some() {
             ""
         } else {
             "patient"

@@ -8,7 +8,7 @@ use andon_dialects::Ask;
 use hyper::StatusCode;
 
 use super::picture::Task;
-use super::{Made, Maker};
+use super::{Allowance, Made, Maker};
 use crate::error::{Error, SharedError};
 use crate::operations::entry::Stages;
 use crate::origins::SourceValidators;
@@ -24,8 +24,7 @@ pub(super) struct ResultJob {
     pub(super) ticket: Ticket,
     pub(super) deadline: Instant,
     pub(super) began: Instant,
-    /// How long writing may take, where another format will do.
-    pub(super) patience: Option<Duration>,
+    pub(super) allowance: Allowance,
 }
 
 impl Maker {
@@ -44,7 +43,7 @@ impl Maker {
             asked: &job.known.asked,
             deadline: job.deadline,
             began: job.began,
-            patience: job.patience,
+            allowance: job.allowance,
         };
         let stages_of = &mut stages;
         let picture = match &job.known.asked.request.ask {
@@ -110,13 +109,19 @@ impl Maker {
     /// Remembers faults that would be the same the next moment; never our own, nor an origin's trouble.
     pub(super) fn note_fault(&self, flight: Key, error: Error) -> SharedError {
         let error = error.shared();
-        let lasting = matches!(
-            error.status(),
-            StatusCode::BAD_REQUEST
-                | StatusCode::NOT_FOUND
-                | StatusCode::UNSUPPORTED_MEDIA_TYPE
-                | StatusCode::UNPROCESSABLE_ENTITY
+        // Another client may have the time that this one has not.
+        let is_cpu = matches!(
+            error.root(),
+            Error::Pixels(andon_pixels::Error::Limit { name: "cpu", .. })
         );
+        let lasting = !is_cpu
+            && matches!(
+                error.status(),
+                StatusCode::BAD_REQUEST
+                    | StatusCode::NOT_FOUND
+                    | StatusCode::UNSUPPORTED_MEDIA_TYPE
+                    | StatusCode::UNPROCESSABLE_ENTITY
+            );
         if lasting {
             let span = self.results.config.negative.0;
             self.results.faults.remember(flight, error.clone(), span);
