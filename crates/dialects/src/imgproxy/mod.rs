@@ -179,10 +179,14 @@ impl Imgproxy {
             let why = "it is not signed with a key of this server";
             return Err(Refusal::of(Fault::Signature, target.path, why));
         }
-        match about {
+        let request = match about {
             Some(_) => self.information(path),
             None => self.signed_request(target, path),
-        }
+        };
+        Ok(ImageRequest {
+            is_signed: self.signing.is_on(),
+            ..request?
+        })
     }
 
     /// Facts about a source.

@@ -25,6 +25,7 @@ fn linked(secure_link: &str, secure_link_md5: &str) -> Dialects {
             secure_link: secure_link.to_owned(),
             secure_link_md5: secure_link_md5.to_owned(),
             secure_link_secret: String::new(),
+            guards: None,
         }],
         ..Config::default()
     })

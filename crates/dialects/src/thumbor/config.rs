@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::{Flavour, Signing, Thumbor};
 use crate::ConfigError;
-use crate::config::{Settings, mount};
+use crate::config::{Gate, Settings, below, mount};
 use crate::dialect::Dialect;
 use crate::signature::{Digest, Key};
 
@@ -15,6 +15,8 @@ use crate::signature::{Digest, Key};
 pub struct ThumborConfig {
     /// What targets begin with; empty: none are read.
     pub prefix: String,
+    /// Answer unsigned URLs although others must be signed, or name presets.
+    pub open: bool,
     /// What URLs are signed with; any of them will do.
     pub keys: Vec<String>,
     /// Allow keys that can be guessed.
@@ -43,6 +45,8 @@ pub struct ThumborConfig {
 pub struct ImagorConfig {
     /// What targets begin with; empty: none are read.
     pub prefix: String,
+    /// Answer unsigned URLs although others must be signed, or name presets.
+    pub open: bool,
     /// What URLs are signed with; any of them will do.
     pub keys: Vec<String>,
     /// Allow keys that can be guessed.
@@ -80,6 +84,7 @@ impl Default for ThumborConfig {
     fn default() -> Self {
         Self {
             prefix: String::new(),
+            open: false,
             keys: Vec::new(),
             weak_keys: false,
             allow_unsafe: true,
@@ -98,6 +103,7 @@ impl Default for ImagorConfig {
     fn default() -> Self {
         Self {
             prefix: String::new(),
+            open: false,
             keys: Vec::new(),
             weak_keys: false,
             allow_unsafe: false,
@@ -137,6 +143,15 @@ impl Settings for ThumborConfig {
             },
         })))
     }
+
+    fn gate(&self) -> Gate {
+        Gate {
+            open: self.open,
+            places: below([&self.prefix]),
+            keys: !self.keys.is_empty(),
+            ..Gate::default()
+        }
+    }
 }
 
 impl Settings for ImagorConfig {
@@ -169,6 +184,15 @@ impl Settings for ImagorConfig {
                 most: (9_999, 9_999),
             },
         })))
+    }
+
+    fn gate(&self) -> Gate {
+        Gate {
+            open: self.open,
+            places: below([&self.prefix]),
+            keys: !self.keys.is_empty(),
+            ..Gate::default()
+        }
     }
 }
 
