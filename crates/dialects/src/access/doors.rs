@@ -4,6 +4,8 @@
 //! the same could be had in another language. So it closes all others to unsigned URLs, unless their tables say
 //! `open = true`.
 
+use std::fmt;
+
 use crate::config::Gate;
 use crate::{ALL, Config, GATES};
 
@@ -18,6 +20,12 @@ pub struct Door {
     pub who: String,
     /// Is it for everybody, as far as this server knows?
     pub is_open: bool,
+}
+
+impl fmt::Display for Door {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:<12} {:<32} {}", self.name, self.places, self.who)
+    }
 }
 
 /// The doors of a configuration.

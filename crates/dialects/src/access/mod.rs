@@ -213,3 +213,6 @@ fn refuse_dots(request: &ImageRequest, places: &dyn Places) -> Result<(), Refusa
         None => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests;
