@@ -87,16 +87,9 @@ fn is_own_host(headers: &HeaderMap) -> bool {
         let name = host.host().trim_start_matches('[').trim_end_matches(']');
         match name.parse::<IpAddr>() {
             Ok(address) => address.is_loopback(),
-            Err(_) => !name.is_empty() && !name.contains('.') || is_this_machine(name),
+            Err(_) => !name.is_empty() && !name.contains('.'),
         }
     })
-}
-
-/// Is it the name by which the machine calls itself?
-fn is_this_machine(name: &str) -> bool {
-    let uname = rustix::system::uname();
-    let own = uname.nodename().to_str();
-    own.is_ok_and(|own| own.eq_ignore_ascii_case(name))
 }
 
 /// Headers that say that a proxy came between.
