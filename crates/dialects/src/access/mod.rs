@@ -123,8 +123,12 @@ impl Dialects {
             errors: OWN_ERRORS,
             ..Refusal::of(Fault::Signature, evidence.target.path, why)
         };
-        let is_signed = request.is_signed || evidence.signed != Signed::Nothing;
-        if let Some(why) = self.doors.closed(evidence.door).filter(|_| !is_signed) {
+        let is_signed = || {
+            request.is_signed
+                || evidence.signed != Signed::Nothing
+                || self.is_all_signed_by_a_link(request, evidence, headers)
+        };
+        if let Some(why) = self.doors.closed(evidence.door).filter(|_| !is_signed()) {
             return Err(refused(why.to_owned()));
         }
         let paths = Paths::of(request, places);
@@ -179,6 +183,29 @@ impl Dialects {
             }
         }
         Ok(())
+    }
+}
+
+impl Dialects {
+    /// Does a `[[secure_link]]` sign all that makes the request what it is?
+    fn is_all_signed_by_a_link(
+        &self,
+        request: &ImageRequest,
+        evidence: &Evidence<'_>,
+        headers: &HeadersRead<'_>,
+    ) -> bool {
+        let links = evidence.links.iter().filter(|(_, is_signed)| *is_signed);
+        let mut links = links.filter_map(|(index, _)| self.links.get(*index));
+        links.any(|link| {
+            let part = link.signed_part(&evidence.target);
+            let read = self.read(Target::new(&part).with_headers(headers));
+            read.is_ok_and(|read| {
+                let signed = read.request;
+                signed.ask == request.ask
+                    && signed.source == request.source
+                    && signed.rules.text() == request.rules.text()
+            })
+        })
     }
 }
 

@@ -208,6 +208,27 @@ fn what_a_link_signs_names_what_it_opens_and_nothing_else() {
 }
 
 #[test]
+fn a_link_stands_for_a_key_where_it_signs_all_that_is_asked() {
+    let link = "/secure/a.jpg?md5=PohwVNe5JI7vyBQIWQYXPw&expires=4102444800";
+    let mut config = signing(guarded(config()));
+    config.imgix.prefix = "/".to_owned();
+    is_open(&config, link);
+    // The size is not signed.
+    is_closed(&config, &format!("{link}&w=9"));
+    config.secure_link[0].secure_link_md5 = "$secure_link_expires$uri$arg_w swordfish".to_owned();
+    let signed = crate::signature::md5(&[b"4102444800/secure/a.jpg9 swordfish"]);
+    let signed = crate::signature::base64::bare(&signed);
+    is_open(
+        &config,
+        &format!("/secure/a.jpg?md5={signed}&expires=4102444800&w=9"),
+    );
+    is_closed(
+        &config,
+        &format!("/secure/a.jpg?md5={signed}&expires=4102444800&w=9&h=9"),
+    );
+}
+
+#[test]
 fn a_rewrite_leads_to_what_is_guarded_only_if_it_says_so() {
     let mut config = guarded(config());
     config.rewrite = vec![Rewrite {
