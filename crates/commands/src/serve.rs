@@ -117,8 +117,7 @@ pub(crate) fn until_stopped(
 /// Writes down what answers requests, who may use it, and what may surprise.
 fn tell_doors(config: &Config) {
     for door in andon_server::doors(config).unwrap_or_default() {
-        let (name, places, who) = (door.name, door.places, door.who);
-        tracing::info!(name, places, who, "door");
+        tracing::info!("door {}, {}: {}", door.name, door.places, door.who);
     }
     for warning in andon_server::warnings(config) {
         tracing::warn!("{warning}");

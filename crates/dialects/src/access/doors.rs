@@ -92,7 +92,7 @@ impl Doors {
             };
             let refusal = closed.map(|(_, key, _)| {
                 format!(
-                    "it must be signed: {key} is set, and `open = true` in [{name}] is not (see /docs/signing.md)"
+                    "it must be signed: {key} is set, and `open = true` in [{name}] is not"
                 )
             });
             let places = gate.places.join(" and ");

@@ -20,7 +20,7 @@ pub(crate) use doors::Doors;
 use crate::dialect::{HeadersRead, Refusal, Target};
 use crate::dots::{has_dots, path_of_url};
 use crate::errors::{Fault, OWN_ERRORS};
-use crate::request::{Ask, Fallback, ImageRequest, Source};
+use crate::request::{Ask, Fallback, ImageRequest, Source, relative};
 use crate::signing::{Signed, uri};
 use crate::{Dialects, Headers};
 use named::Named;
@@ -75,7 +75,8 @@ impl Paths {
                 None => others.extend(places.paths_of_overlay(&name)),
             }
         }
-        let absolute = |path: String| format!("/{}", crate::request::relative(&path));
+        // Some web servers take a backslash for a slash.
+        let absolute = |path: String| format!("/{}", relative(&path.replace('\\', "/")));
         Self {
             source: path(&request.source).map(absolute),
             others: others.into_iter().map(absolute).collect(),
