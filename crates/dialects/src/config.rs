@@ -31,6 +31,8 @@ pub struct Gate {
     pub places: Vec<String>,
     /// Has it keys that its URLs are signed with?
     pub keys: bool,
+    /// Does it answer unsigned URLs although it has keys?
+    pub answers_unsigned: bool,
     /// Do its URLs name presets, and nothing else?
     pub only_presets: bool,
 }

@@ -18,8 +18,6 @@ pub struct Door {
     pub places: String,
     /// Who may use it, and what decides that.
     pub who: String,
-    /// Is it for everybody, as far as this server knows?
-    pub is_open: bool,
 }
 
 impl fmt::Display for Door {
@@ -66,41 +64,37 @@ impl Doors {
             (false, false) => "nobody: without [signing] keys no URL of it can be signed",
         };
         let door = |name: &'static str, gate: &Gate| {
-            let by = closers
-                .iter()
-                .find(|(whose, ..)| *whose != name)
-                .or_else(|| closers.iter().find(|(whose, ..)| *whose == name && gate.keys));
+            let by = closers.iter().find(|(whose, ..)| *whose != name);
             let closed = by.filter(|_| !gate.open && !config.signing.required);
             let presets = if gate.only_presets {
                 " (presets only)"
             } else {
                 ""
             };
-            let (who, is_open) = match (closed, config.signing.required) {
-                (_, true) => (
-                    "URLs that are signed with a key of [signing] (signing.required)".to_owned(),
-                    false,
-                ),
-                (Some((_, key, _)), false) => {
-                    let opens = match gate.keys {
+            let who = match closed {
+                _ if config.signing.required => {
+                    "URLs that are signed with a key of [signing] (signing.required)".to_owned()
+                }
+                Some((_, key, _)) => {
+                    let opens = match gate.keys && !gate.answers_unsigned {
                         true => String::new(),
                         false => format!("; closed by {key}, `open = true` in [{name}] opens it"),
                     };
-                    (format!("{}{presets}{opens}", signed(gate.keys)), false)
+                    format!("{}{presets}{opens}", signed(gate.keys))
                 }
-                (None, false) => (format!("everybody{presets}"), !gate.only_presets),
+                None if gate.keys && !gate.answers_unsigned => {
+                    format!("{}{presets}", signed(true))
+                }
+                None => format!("everybody{presets}"),
             };
             let refusal = closed.map(|(_, key, _)| {
-                format!(
-                    "it must be signed: {key} is set, and `open = true` in [{name}] is not"
-                )
+                format!("it must be signed: {key} is set, and `open = true` in [{name}] is not")
             });
             let places = gate.places.join(" and ");
             let door = Door {
                 name,
                 places,
                 who,
-                is_open,
             };
             (door, refusal)
         };

@@ -252,7 +252,10 @@ fn a_key_of_one_language_closes_all_others_until_they_are_opened() {
             config.imgproxy.salts = vec!["73616c74".to_owned()];
         }),
         ("thumbor", |config, key| config.thumbor.keys = vec![key]),
-        ("imagor", |config, key| config.imagor.keys = vec![key]),
+        ("imagor", |config, key| {
+            config.imagor.keys = vec![key];
+            config.imagor.allow_unsafe = false;
+        }),
         ("imgix", |config, key| config.imgix.tokens = vec![key]),
     ];
     for (name, change) in changes {

@@ -85,7 +85,7 @@ impl Settings for SmallLightConfig {
 
     fn gate(&self) -> Gate {
         let place = match self.getparam_mode {
-            true => "/… with or without a query",
+            true => "/… (getparam_mode)",
             false => "/small_light(…)/…",
         };
         Gate {

@@ -21,8 +21,8 @@ pub struct ThumborConfig {
     pub keys: Vec<String>,
     /// Allow keys that can be guessed.
     pub weak_keys: bool,
-    /// Serve `/unsafe/…`.
-    pub allow_unsafe: bool,
+    /// Serve `/unsafe/…`; absent: where there are no keys.
+    pub allow_unsafe: Option<bool>,
     /// What an image without a scheme is.
     pub loader: Loader,
     /// Turn pictures upright by EXIF.
@@ -87,7 +87,7 @@ impl Default for ThumborConfig {
             open: false,
             keys: Vec::new(),
             weak_keys: false,
-            allow_unsafe: true,
+            allow_unsafe: None,
             loader: Loader::default(),
             respect_orientation: false,
             quality: 80,
@@ -117,18 +117,25 @@ impl Default for ImagorConfig {
     }
 }
 
+impl ThumborConfig {
+    fn allows_unsafe(&self) -> bool {
+        self.allow_unsafe.unwrap_or(self.keys.is_empty())
+    }
+}
+
 impl Settings for ThumborConfig {
     fn dialect(&self) -> Result<Option<Box<dyn Dialect>>, ConfigError> {
         let Some(prefix) = mount("thumbor.prefix", &self.prefix)? else {
             return Ok(None);
         };
         quality("thumbor.quality", self.quality)?;
+        let allow_unsafe = self.allows_unsafe();
         Ok(Some(Box::new(Thumbor {
             flavour: Flavour::Thumbor,
             prefix,
             signing: Signing {
-                keys: keys("thumbor", &self.keys, self.weak_keys, self.allow_unsafe)?,
-                allow_unsafe: self.allow_unsafe,
+                keys: keys("thumbor", &self.keys, self.weak_keys, allow_unsafe)?,
+                allow_unsafe,
                 digest: Digest::Sha1,
                 truncate: 0,
             },
@@ -149,6 +156,7 @@ impl Settings for ThumborConfig {
             open: self.open,
             places: below([&self.prefix]),
             keys: !self.keys.is_empty(),
+            answers_unsigned: self.allows_unsafe(),
             ..Gate::default()
         }
     }
@@ -191,6 +199,7 @@ impl Settings for ImagorConfig {
             open: self.open,
             places: below([&self.prefix]),
             keys: !self.keys.is_empty(),
+            answers_unsigned: self.allow_unsafe,
             ..Gate::default()
         }
     }

@@ -16,42 +16,34 @@ pub fn doors(config: &Config) -> Result<Vec<Door>, ConfigError> {
         false => "nobody: there is no token in [admin]",
     };
     let local = |allow| match allow {
-        AllowedClients::Off => ("nobody".to_owned(), false),
-        AllowedClients::All => ("everybody".to_owned(), true),
-        AllowedClients::Local => {
-            let ways = ways(config);
-            match ways.is_empty() {
-                true => (
-                    "nobody: \"local\" needs a Unix socket in `listen` or a token in [admin]"
-                        .to_owned(),
-                    false,
-                ),
-                false => (ways.join(", "), false),
-            }
-        }
+        AllowedClients::Off => "nobody".to_owned(),
+        AllowedClients::All => "everybody".to_owned(),
+        AllowedClients::Local => match ways(config)[..] {
+            [] => "nobody: \"local\" needs a Unix socket in `listen` or a token in [admin]".to_owned(),
+            ref ways => ways.join(", "),
+        },
     };
-    let mut add = |name, places: &str, (who, is_open): (String, bool)| {
+    let mut add = |name, places: &str, who: String| {
         doors.push(Door {
             name,
             places: places.to_owned(),
             who,
-            is_open,
         });
     };
     add("upload", "POST /_andon/render", local(config.upload.allow));
     let play = match config.play.allow {
         // It shows nothing else to them.
-        AllowedClients::All => ("the administrator's token".to_owned(), false),
+        AllowedClients::All => "the administrator's token".to_owned(),
         allow => local(allow),
     };
     add("play", "/_andon/play", play);
     add("metrics", "/metrics", local(config.metrics.allow));
     if let Some(listen) = &config.metrics.listen {
         let who = "everybody who reaches that address".to_owned();
-        add("metrics", &format!("all of {listen}"), (who, true));
+        add("metrics", &format!("all of {listen}"), who);
     }
-    add("board", "/_andon/board", (token.to_owned(), false));
-    add("purge", "POST /_andon/purge", (token.to_owned(), false));
+    add("board", "/_andon/board", token.to_owned());
+    add("purge", "POST /_andon/purge", token.to_owned());
     Ok(doors)
 }
 
