@@ -153,6 +153,7 @@ impl Settings for ImgproxyConfig {
             places: below([&self.prefix]),
             keys: !self.keys.is_empty(),
             only_presets: self.only_presets,
+            ..Gate::default()
         }
     }
 }
