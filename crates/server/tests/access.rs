@@ -341,14 +341,14 @@ fn rewrites_lead_to_what_is_guarded_only_where_they_say_so() {
              [[rewrite]]\nfrom = '^/thumb/(.*)$'\nto = '/small_light(dw=9)/secure/$1'\n{opens}{LINK}"
         )
     };
-    let house = self::house(&rewrite(""));
+    let guarded = house(&rewrite(""));
     for target in ["/thumb/a.jpg", "/old/secure/a.jpg", "/old/r/original/secure/a.jpg"] {
-        assert_eq!(house.get(target).status, 403, "{target}");
+        assert_eq!(guarded.get(target).status, 403, "{target}");
     }
-    let house = self::house(&rewrite("opens = true\n"));
-    assert_eq!(house.get("/thumb/a.jpg").size().0, 9);
-    assert_eq!(house.get("/old/secure/a.jpg").status, 403);
-    assert_eq!(house.get("/thumb/../trip/a.jpg").status, 400);
+    let opened = house(&rewrite("opens = true\n"));
+    assert_eq!(opened.get("/thumb/a.jpg").size().0, 9);
+    assert_eq!(opened.get("/old/secure/a.jpg").status, 403);
+    assert_eq!(opened.get("/thumb/../trip/a.jpg").status, 400);
 }
 
 #[test]
