@@ -301,7 +301,10 @@ fn a_check_lists_who_may_use_what_and_warns_of_what_may_surprise() {
         found.unwrap_or_else(|| panic!("no {name}: {whole}"))
     };
     for (name, part) in [
-        ("native", "closed by thumbor.keys, `open = true` in [native] opens it"),
+        (
+            "native",
+            "closed by thumbor.keys, `open = true` in [native] opens it",
+        ),
         ("small_light", "closed by thumbor.keys"),
         ("files", "closed by thumbor.keys"),
         ("thumbor", "URLs that are signed with its own keys"),

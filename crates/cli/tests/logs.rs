@@ -131,7 +131,10 @@ fn the_level_says_what_is_left_out() {
 #[test]
 fn a_reload_changes_the_shape() {
     let folder = folder();
-    let served = Served::start(folder.path(), &config("[metrics]\nallow = \"all\"\n[log]\nlevel = \"error\"\n"));
+    let served = Served::start(
+        folder.path(),
+        &config("[metrics]\nallow = \"all\"\n[log]\nlevel = \"error\"\n"),
+    );
     std::fs::write(
         folder.path().join("andon.toml"),
         config("[metrics]\nallow = \"all\"\n[log]\nformat = \"json\"\n"),

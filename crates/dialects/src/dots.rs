@@ -67,10 +67,7 @@ mod tests {
     fn escaped(text: &str, times: usize) -> String {
         let mut escaped = text.to_owned();
         for _ in 0..times {
-            escaped = escaped
-                .bytes()
-                .map(|byte| format!("%{byte:02x}"))
-                .collect();
+            escaped = escaped.bytes().map(|byte| format!("%{byte:02x}")).collect();
         }
         escaped
     }

@@ -41,8 +41,8 @@ pub mod thumbor;
 pub mod translate;
 pub mod weserv;
 
-pub use andon_settings::Error as ConfigError;
 pub use access::{Door, Places};
+pub use andon_settings::Error as ConfigError;
 pub use cloudflare::CloudflareConfig;
 pub use config::{FilesConfig, Gate, Settings};
 pub use dialect::{Dialect, Headers, Refusal, Target};

@@ -226,9 +226,7 @@ mod tests {
         )])
         .unwrap();
         assert_eq!(
-            rewriter
-                .apply("/resize/w/150/h/100/a%20b.jpg?v=2")
-                .target,
+            rewriter.apply("/resize/w/150/h/100/a%20b.jpg?v=2").target,
             "/small_light(dw=150,dh=100,da=l)/a%20b.jpg?v=2"
         );
         assert_eq!(rewriter.apply("/other.jpg").target, "/other.jpg");
@@ -263,7 +261,10 @@ mod tests {
     fn a_query_in_the_rule_goes_before_the_requests_own() {
         let rewriter = Rewriter::new(&[rule("^/w(.+)/(.+)$", "/$2?dw=$1")]).unwrap();
         assert_eq!(rewriter.apply("/w10/a.jpg").target, "/a.jpg?dw=10");
-        assert_eq!(rewriter.apply("/w10/a.jpg?dh=5").target, "/a.jpg?dw=10&dh=5");
+        assert_eq!(
+            rewriter.apply("/w10/a.jpg?dh=5").target,
+            "/a.jpg?dw=10&dh=5"
+        );
     }
 
     #[test]

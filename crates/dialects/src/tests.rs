@@ -84,10 +84,7 @@ fn what_another_language_would_take_for_its_own_is_not_written() {
     assert_eq!(written("/a.jpg?dw=10"), ["small_light"]);
     // A file below a folder that is called as the prefix of native URLs: found by fuzzing.
     assert_eq!(written("//r/fit:10x10/a.jpg?dw=10"), [""; 0]);
-    assert_eq!(
-        written("//~a1a102x3qqqqqqqqqqqqqqqq/a.jpg?dw=10"),
-        [""; 0]
-    );
+    assert_eq!(written("//~a1a102x3qqqqqqqqqqqqqqqq/a.jpg?dw=10"), [""; 0]);
     // One below a folder that a rule rewrites is rewritten in every spelling.
     assert_eq!(written("//old/a.jpg?dw=10"), ["small_light"]);
 }

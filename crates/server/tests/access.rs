@@ -114,7 +114,11 @@ fn what_a_location_guards_is_closed_in_every_language_and_spelling() {
     assert_eq!(there.replace("a.jpg", "z.jpg"), missing);
     for target in spelt("trip/a.jpg") {
         let reply = client.get(&target);
-        assert!(matches!(reply.status, 200 | 303), "{target}: {}", reply.text());
+        assert!(
+            matches!(reply.status, 200 | 303),
+            "{target}: {}",
+            reply.text()
+        );
     }
 }
 
@@ -211,11 +215,19 @@ fn a_key_of_one_language_closes_the_others() {
     let hex = "6b6579206f66206d616e79206279746573";
     for (own, keys) in [
         ("", format!("[signing]\nkeys = [\"{KEY}\"]\n")),
-        ("/thumbor/", format!("[thumbor]\nkeys = [\"{KEY}\"]\nprefix = \"/thumbor\"\n")),
-        ("/imgix/", format!("[imgix]\ntokens = [\"{KEY}\"]\nprefix = \"/imgix\"\n")),
+        (
+            "/thumbor/",
+            format!("[thumbor]\nkeys = [\"{KEY}\"]\nprefix = \"/thumbor\"\n"),
+        ),
+        (
+            "/imgix/",
+            format!("[imgix]\ntokens = [\"{KEY}\"]\nprefix = \"/imgix\"\n"),
+        ),
         (
             "/imgproxy/",
-            format!("[imgproxy]\nkeys = [\"{hex}\"]\nsalts = [\"73616c74\"]\nprefix = \"/imgproxy\"\n"),
+            format!(
+                "[imgproxy]\nkeys = [\"{hex}\"]\nsalts = [\"73616c74\"]\nprefix = \"/imgproxy\"\n"
+            ),
         ),
     ] {
         let table = keys.split('\n').next().unwrap();
@@ -232,10 +244,17 @@ fn a_key_of_one_language_closes_the_others() {
             let status = house.get(&target).status;
             // thumbor answers 400 for a signature that is wrong.
             let is_own = !own.is_empty() && target.starts_with(own);
-            assert!(status == 403 || (is_own && status == 400), "{target}: {status}");
+            assert!(
+                status == 403 || (is_own && status == 400),
+                "{target}: {status}"
+            );
         }
         let reply = house.get("/small_light(dw=5000,dh=5000)/trip/a.jpg");
-        assert!(reply.text().contains("`open = true` in [small_light]"), "{}", reply.text());
+        assert!(
+            reply.text().contains("`open = true` in [small_light]"),
+            "{}",
+            reply.text()
+        );
         // Of a folder with closed files no name is told.
         let page = house.get("/").text();
         assert!(!page.contains("a.jpg"), "{page}");
@@ -319,7 +338,11 @@ fn a_signature_or_a_link_opens_what_is_guarded_for_as_long_as_it_is_good() {
     for target in spelt("secure/a.jpg") {
         let target = signed(0, &target);
         let reply = house.get(&target);
-        assert!(matches!(reply.status, 200 | 303), "{target}: {}", reply.text());
+        assert!(
+            matches!(reply.status, 200 | 303),
+            "{target}: {}",
+            reply.text()
+        );
     }
     // What may be had now is asked again once it is over, however often it was sent before.
     let mut client = house.client();
@@ -342,7 +365,11 @@ fn rewrites_lead_to_what_is_guarded_only_where_they_say_so() {
         )
     };
     let guarded = house(&rewrite(""));
-    for target in ["/thumb/a.jpg", "/old/secure/a.jpg", "/old/r/original/secure/a.jpg"] {
+    for target in [
+        "/thumb/a.jpg",
+        "/old/secure/a.jpg",
+        "/old/r/original/secure/a.jpg",
+    ] {
         assert_eq!(guarded.get(target).status, 403, "{target}");
     }
     let opened = house(&rewrite("opens = true\n"));

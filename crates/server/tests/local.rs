@@ -9,7 +9,8 @@ use andon_server::Address;
 const TOKEN: &str = "a token of some length";
 
 /// Everything that may be for local clients is.
-const ALL: &str = "[upload]\nallow = \"local\"\n[play]\nallow = \"local\"\n[metrics]\nallow = \"local\"\n";
+const ALL: &str =
+    "[upload]\nallow = \"local\"\n[play]\nallow = \"local\"\n[metrics]\nallow = \"local\"\n";
 
 /// The parts that are for local clients.
 const PARTS: &[(&str, &str)] = &[
@@ -47,14 +48,23 @@ fn pass_on(mut client: TcpStream, to: SocketAddr) -> std::io::Result<()> {
     }
     let head = String::from_utf8_lossy(&head).into_owned();
     let mut lines = head.trim_end().split("\r\n");
-    let first = lines.next().unwrap_or_default().replace("HTTP/1.1", "HTTP/1.0");
+    let first = lines
+        .next()
+        .unwrap_or_default()
+        .replace("HTTP/1.1", "HTTP/1.0");
     let kept = lines.filter(|line| {
-        let name = line.split(':').next().unwrap_or_default().to_ascii_lowercase();
+        let name = line
+            .split(':')
+            .next()
+            .unwrap_or_default()
+            .to_ascii_lowercase();
         name != "host" && name != "connection"
     });
     let kept: String = kept.map(|line| format!("{line}\r\n")).collect();
     let mut server = TcpStream::connect(to)?;
-    server.write_all(format!("{first}\r\nHost: {to}\r\nConnection: close\r\n{kept}\r\n").as_bytes())?;
+    server.write_all(
+        format!("{first}\r\nHost: {to}\r\nConnection: close\r\n{kept}\r\n").as_bytes(),
+    )?;
     std::io::copy(&mut server, &mut client)?;
     Ok(())
 }
@@ -65,7 +75,9 @@ fn status(address: SocketAddr, method: &str, target: &str, headers: &str) -> u16
     let request = format!(
         "{method} {target} HTTP/1.1\r\nHost: images.example\r\nContent-Length: 0\r\nConnection: close\r\n{headers}\r\n"
     );
-    stream.write_all(request.as_bytes()).expect("an open connection");
+    stream
+        .write_all(request.as_bytes())
+        .expect("an open connection");
     let mut reply = String::new();
     let mut bytes = [0; 64];
     while reply.len() < 16 {
@@ -106,7 +118,10 @@ fn the_token_opens_what_is_on_through_a_proxy_too() {
         );
         // The files of the board hold nothing; empty bodies are refused for what they are.
         let is_file = *target == "/_andon/board";
-        assert!(is_file || matches!(without, 401 | 403 | 404 | 405), "{method} {target}: {without}");
+        assert!(
+            is_file || matches!(without, 401 | 403 | 404 | 405),
+            "{method} {target}: {without}"
+        );
         assert!(matches!(with, 200 | 400 | 415), "{method} {target}: {with}");
         let other_site = format!("{token}Sec-Fetch-Site: cross-site\r\n");
         if *target != "/_andon/purge" {
@@ -142,7 +157,10 @@ fn a_unix_socket_is_local_unless_a_proxy_or_another_site_asks() {
             ("localhost", "Sec-Fetch-Site: cross-site\r\n"),
         ] {
             let status = ask(target, host, header);
-            assert!(matches!(status, 403 | 404), "{target} {host} {header}: {status}");
+            assert!(
+                matches!(status, 403 | 404),
+                "{target} {host} {header}: {status}"
+            );
         }
     }
     assert_eq!(house.get("/metrics").status, 404);

@@ -91,11 +91,7 @@ impl Doors {
                 format!("it must be signed: {key} is set, and `open = true` in [{name}] is not")
             });
             let places = gate.places.join(" and ");
-            let door = Door {
-                name,
-                places,
-                who,
-            };
+            let door = Door { name, places, who };
             (door, refusal)
         };
         // Presets say which images may be made, not which files may be seen.

@@ -173,7 +173,8 @@ impl Dialects {
                 }
                 _ => Named::default(),
             };
-            let opened_by_rule = |path: &String| evidence.opens && paths.source.as_ref() == Some(path);
+            let opened_by_rule =
+                |path: &String| evidence.opens && paths.source.as_ref() == Some(path);
             let open = |path: &&String| {
                 opened_by_rule(path) || by_link.is(path) || is_named(path, &guarded)
             };

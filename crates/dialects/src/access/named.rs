@@ -1,9 +1,9 @@
 //! What a signed text names by itself: found by reading it without what anybody may append to it.
 
 use super::{Paths, Places};
+use crate::Dialects;
 use crate::dialect::{HeadersRead, Target};
 use crate::request::Source;
-use crate::Dialects;
 
 /// The sources that a signed text names. Whoever has the signature may ask for these.
 #[derive(Debug, Default)]

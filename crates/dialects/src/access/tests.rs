@@ -113,7 +113,13 @@ fn spelt(path: &str) -> Vec<String> {
 
 #[test]
 fn dot_segments_are_refused_in_every_language_but_in_keys_of_buckets() {
-    for dots in ["trip/../a.jpg", "./a.jpg", "%2e%2e/a.jpg", "x/%252e%252e/a.jpg", "x/.%2E/a.jpg"] {
+    for dots in [
+        "trip/../a.jpg",
+        "./a.jpg",
+        "%2e%2e/a.jpg",
+        "x/%252e%252e/a.jpg",
+        "x/.%2E/a.jpg",
+    ] {
         for target in spelt(dots) {
             let refusal = asked(&config(), &target).expect_err(&target);
             assert!(refusal.why.contains("segments"), "{target}: {refusal}");
@@ -189,11 +195,17 @@ fn what_a_link_signs_names_what_it_opens_and_nothing_else() {
         let expires = 4_102_444_800_u64;
         let signed = format!("{expires}{uri} swordfish");
         let md5 = crate::signature::base64::bare(&crate::signature::md5(&[signed.as_bytes()]));
-        (config.clone(), format!("{uri}?md5={md5}&expires={expires}{more}"))
+        (
+            config.clone(),
+            format!("{uri}?md5={md5}&expires={expires}{more}"),
+        )
     };
     let mut config = guarded(config());
     config.imgix.prefix = "/".to_owned();
-    let open = [link(&config, "/secure/a.jpg", ""), link(&config, "/secure/a.jpg", "&w=9")];
+    let open = [
+        link(&config, "/secure/a.jpg", ""),
+        link(&config, "/secure/a.jpg", "&w=9"),
+    ];
     for (config, target) in open {
         is_open(&config, &target);
     }
@@ -246,7 +258,9 @@ fn a_rewrite_leads_to_what_is_guarded_only_if_it_says_so() {
 fn a_key_of_one_language_closes_all_others_until_they_are_opened() {
     let key = "6b6579206f66206d616e79206279746573".to_owned();
     let changes: [(&str, fn(&mut Config, String)); 5] = [
-        ("signing", |config, _| config.signing.keys = Keys::List(vec![KEY.to_owned()])),
+        ("signing", |config, _| {
+            config.signing.keys = Keys::List(vec![KEY.to_owned()])
+        }),
         ("imgproxy", |config, key| {
             config.imgproxy.keys = vec![key];
             config.imgproxy.salts = vec!["73616c74".to_owned()];
@@ -266,7 +280,10 @@ fn a_key_of_one_language_closes_all_others_until_they_are_opened() {
         }
         config.open_all();
         let own = format!("/{name}/");
-        for target in spelt("trip/a.jpg").iter().filter(|it| !it.starts_with(&own)) {
+        for target in spelt("trip/a.jpg")
+            .iter()
+            .filter(|it| !it.starts_with(&own))
+        {
             is_open(&config, target);
         }
         // Its own examples are signed by it.
@@ -304,7 +321,10 @@ fn a_key_of_signing_opens_every_language_and_what_is_guarded() {
         }
     }
     // Of what stands behind the signature nothing else is opened.
-    is_closed(&config, &signed(0, "/iiif/3/trip%2Fa.jpg").replace("trip", "secure"));
+    is_closed(
+        &config,
+        &signed(0, "/iiif/3/trip%2Fa.jpg").replace("trip", "secure"),
+    );
 }
 
 #[test]
@@ -325,7 +345,12 @@ fn a_scope_names_a_source_and_what_is_appended_names_no_other() {
         (1, "/trip", "/a.jpg", true),
         (5, "/thumbor/unsafe/9x9/trip", "/a.jpg", false),
         (4, "/thumbor/unsafe/9x9/trip", "/a.jpg", true),
-        (6, "/imgproxy/unsafe/w:9/plain/local:", "///trip/a.jpg", false),
+        (
+            6,
+            "/imgproxy/unsafe/w:9/plain/local:",
+            "///trip/a.jpg",
+            false,
+        ),
         // A size, and any source that nothing guards.
         (2, "/r/fit:9x9", "/trip/a.jpg", true),
         (1, "/small_light(dw=9)", "/trip/a.jpg", true),
@@ -337,17 +362,42 @@ fn a_scope_names_a_source_and_what_is_appended_names_no_other() {
         (3, "/iiif/3/secure%2Fa.jpg", "/info.json", true),
         (1, "/secure", "/a.jpg", true),
         // Another source.
-        (3, "/iiif/3/sub%2Fb.jpg", "/../../secure/a.jpg/full/max/0/default.jpg", false),
-        (3, "/iiif/3/sub%2Fb.jpg", "/%2e%2e/%2e%2e/secure/a.jpg/full/max/0/default.jpg", false),
-        (3, "/iiif/3/sub%2Fb.jpg", "/small_light(dw=9)/trip/a.jpg", false),
-        (3, "/iiif/3/sub%2Fb.jpg", "/small_light(dw=9)/secure/a.jpg", false),
+        (
+            3,
+            "/iiif/3/sub%2Fb.jpg",
+            "/../../secure/a.jpg/full/max/0/default.jpg",
+            false,
+        ),
+        (
+            3,
+            "/iiif/3/sub%2Fb.jpg",
+            "/%2e%2e/%2e%2e/secure/a.jpg/full/max/0/default.jpg",
+            false,
+        ),
+        (
+            3,
+            "/iiif/3/sub%2Fb.jpg",
+            "/small_light(dw=9)/trip/a.jpg",
+            false,
+        ),
+        (
+            3,
+            "/iiif/3/sub%2Fb.jpg",
+            "/small_light(dw=9)/secure/a.jpg",
+            false,
+        ),
         (1, "/weserv", "/?url=/trip/a.jpg", false),
         (1, "/trip", "/small_light(dw=9)/other/a.jpg", false),
         // Another image over it.
         (3, "/imgix/trip/a.jpg", "?w=100&mark=/other/b.png", false),
         (2, "/imgix/trip", "/a.jpg?w=100&mark=/trip/b.png", true),
         // Text that only begins alike.
-        (4, "/imgproxy/unsafe/w:9/bG9jYWw6Ly8vc3ViL2IuanBn", "/LnNlY3JldC5wbmc", false),
+        (
+            4,
+            "/imgproxy/unsafe/w:9/bG9jYWw6Ly8vc3ViL2IuanBn",
+            "/LnNlY3JldC5wbmc",
+            false,
+        ),
         (4, "/imgproxy/unsafe/w:9/bG9jYWw6Ly8vc3ViL2IuanBn", "", true),
     ] {
         if beginning.split('/').count() <= scope {
@@ -398,8 +448,10 @@ fn one_signature_is_taken_off_and_nothing_is_resolved_behind_it() {
 #[test]
 fn beginnings_of_sources_that_imgproxy_allows_hold_for_where_they_lead() {
     let mut config = config();
-    config.imgproxy.allowed_sources =
-        vec!["local:///public/".to_owned(), "local:///users/*/public/".to_owned()];
+    config.imgproxy.allowed_sources = vec![
+        "local:///public/".to_owned(),
+        "local:///users/*/public/".to_owned(),
+    ];
     let ask = |path: &str| asked(&config, &format!("/imgproxy/unsafe/plain/local:///{path}"));
     assert!(ask("public/a.jpg").is_ok() && ask("users/me/public/a.jpg").is_ok());
     for path in [

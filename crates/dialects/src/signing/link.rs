@@ -193,8 +193,18 @@ impl SecureLink {
         };
         // The first argument of a name is the one that is signed.
         let mut kept: Vec<&str> = Vec::new();
-        for pair in target.query.unwrap_or_default().split('&').filter(is_signed) {
-            let key = |pair: &str| pair.split('=').next().unwrap_or_default().to_ascii_lowercase();
+        for pair in target
+            .query
+            .unwrap_or_default()
+            .split('&')
+            .filter(is_signed)
+        {
+            let key = |pair: &str| {
+                pair.split('=')
+                    .next()
+                    .unwrap_or_default()
+                    .to_ascii_lowercase()
+            };
             if kept.iter().all(|known| key(known) != key(pair)) {
                 kept.push(pair);
             }
@@ -258,7 +268,11 @@ pub(crate) fn uri(path: &str) -> Result<String, Refusal> {
         }
     }
     let is_folder = matches!(decoded.rsplit('/').next(), Some("" | "." | ".."));
-    let end = if is_folder && !kept.is_empty() { "/" } else { "" };
+    let end = if is_folder && !kept.is_empty() {
+        "/"
+    } else {
+        ""
+    };
     Ok(format!("/{}{end}", kept.join("/")))
 }
 

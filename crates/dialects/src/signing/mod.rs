@@ -18,8 +18,8 @@ mod link;
 use std::collections::BTreeMap;
 
 pub use config::{Keys, SigningConfig};
-pub(crate) use link::{Outcome, SecureLink, uri};
 pub use link::SecureLinkConfig;
+pub(crate) use link::{Outcome, SecureLink, uri};
 
 use crate::dialect::{Refusal, Target};
 use crate::errors::Fault;

@@ -19,7 +19,9 @@ pub fn doors(config: &Config) -> Result<Vec<Door>, ConfigError> {
         AllowedClients::Off => "nobody".to_owned(),
         AllowedClients::All => "everybody".to_owned(),
         AllowedClients::Local => match ways(config)[..] {
-            [] => "nobody: \"local\" needs a Unix socket in `listen` or a token in [admin]".to_owned(),
+            [] => {
+                "nobody: \"local\" needs a Unix socket in `listen` or a token in [admin]".to_owned()
+            }
             ref ways => ways.join(", "),
         },
     };
@@ -51,10 +53,7 @@ pub fn doors(config: &Config) -> Result<Vec<Door>, ConfigError> {
 #[must_use]
 pub fn warnings(config: &Config) -> Vec<String> {
     let mut warnings = Vec::new();
-    for (key, allow) in [
-        ("upload", config.upload.allow),
-        ("play", config.play.allow),
-    ] {
+    for (key, allow) in [("upload", config.upload.allow), ("play", config.play.allow)] {
         if allow == AllowedClients::Local && ways(config).is_empty() {
             warnings.push(format!(
                 "`{key}.allow = \"local\"` lets nobody in: clients are local on a Unix socket (`listen = [\"unix:…\"]`) \
@@ -118,7 +117,10 @@ mod tests {
     fn who(text: &str, name: &str) -> String {
         let doors = doors(&config(text)).unwrap();
         let named = doors.iter().filter(|door| door.name == name);
-        named.map(|door| door.who.clone()).collect::<Vec<_>>().join("; ")
+        named
+            .map(|door| door.who.clone())
+            .collect::<Vec<_>>()
+            .join("; ")
     }
 
     #[test]
@@ -128,13 +130,19 @@ mod tests {
         assert_eq!(who("", "files"), "everybody");
         assert!(who(key, "native").contains("signed"));
         assert!(who(key, "files").contains("`open = true` in [files]"));
-        assert_eq!(who(&format!("{key}[native]\nopen = true"), "native"), "everybody");
+        assert_eq!(
+            who(&format!("{key}[native]\nopen = true"), "native"),
+            "everybody"
+        );
         let presets = "[native]\nonly_presets = true\npresets = { a = \"fit:5x5\" }\n";
         assert_eq!(who(presets, "native"), "everybody (presets only)");
         assert!(who(presets, "small_light").contains("native.only_presets"));
         assert_eq!(who(presets, "files"), "everybody");
         assert!(who("", "metrics").starts_with("nobody: \"local\" needs"));
-        assert_eq!(who("listen = [\"unix:a\"]", "metrics"), "clients of the Unix socket");
+        assert_eq!(
+            who("listen = [\"unix:a\"]", "metrics"),
+            "clients of the Unix socket"
+        );
         assert!(who("metrics.listen = \"127.0.0.1:0\"", "metrics").contains("reaches"));
     }
 

@@ -50,7 +50,11 @@ impl App {
 
     /// Refuses the pages at an address for metrics to a page whose name was made to lead to this machine: somebody local
     /// asks, by the name of another site.
-    pub(super) fn check_own_host(&self, visitor: Visitor, headers: &HeaderMap) -> Result<(), Error> {
+    pub(super) fn check_own_host(
+        &self,
+        visitor: Visitor,
+        headers: &HeaderMap,
+    ) -> Result<(), Error> {
         let is_loopback = matches!(visitor.peer, Peer::Tcp(address) if address.is_loopback());
         match is_loopback && !is_own_host(headers) && !self.knows_token(headers) {
             true => Err(Error::OtherHost),
@@ -82,7 +86,10 @@ fn is_own_host(headers: &HeaderMap) -> bool {
         // HTTP/1.0 has none, and is no browser's.
         return true;
     };
-    let host = host.to_str().ok().and_then(|it| it.parse::<Authority>().ok());
+    let host = host
+        .to_str()
+        .ok()
+        .and_then(|it| it.parse::<Authority>().ok());
     host.is_some_and(|host| {
         let name = host.host().trim_start_matches('[').trim_end_matches(']');
         match name.parse::<IpAddr>() {

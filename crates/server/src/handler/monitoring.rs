@@ -11,8 +11,8 @@ use crate::error::Error;
 use crate::handler::App;
 use crate::operations::metrics::{admission, cache, origins, store};
 use crate::prometheus::{Exposition, Format};
-use crate::request::negotiation;
 use crate::request::forwarded::Visitor;
+use crate::request::negotiation;
 use crate::request::route::{Purpose, Route};
 use crate::response::{self, Reply};
 

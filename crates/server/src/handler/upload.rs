@@ -175,7 +175,10 @@ impl App {
         let mut record = RequestRecord::begin(&self.log, &request, visitor.peer);
         let (head, mut body) = request.into_parts();
         let request = Request::from_parts(head, ());
-        let reply = match self.rendered(&request, &mut body, visitor, &mut record).await {
+        let reply = match self
+            .rendered(&request, &mut body, visitor, &mut record)
+            .await
+        {
             Ok(reply) => reply,
             Err(error) => {
                 record.is_upload();

@@ -156,9 +156,7 @@ impl Origins {
         self.0
             .iter()
             .filter_map(|origin| match (&origin.backend, &origin.place) {
-                (Backend::Folder(folder), Place::Below(prefix)) => {
-                    Some((&**prefix, &*folder.path))
-                }
+                (Backend::Folder(folder), Place::Below(prefix)) => Some((&**prefix, &*folder.path)),
                 _ => None,
             })
     }

@@ -42,7 +42,11 @@ impl Proxies {
     }
 
     /// The same as [`Proxies::client`], with the header that is believed.
-    pub(crate) fn visitor<'a, L>(&self, peer: Peer, lines: impl FnOnce(&'static str) -> L) -> Visitor
+    pub(crate) fn visitor<'a, L>(
+        &self,
+        peer: Peer,
+        lines: impl FnOnce(&'static str) -> L,
+    ) -> Visitor
     where
         L: DoubleEndedIterator<Item = &'a [u8]>,
     {

@@ -53,7 +53,9 @@ impl Route {
             (Purpose::Images, "/metrics") if open(Part::Metrics) => Self::Metrics,
             (Purpose::Images, "/_andon/purge") => Self::Purge,
             (Purpose::Images, "/_andon/render") => Self::Upload,
-            (Purpose::Images, path) if below(PLAY, path).is_some() && open(Part::Play) => Self::Play,
+            (Purpose::Images, path) if below(PLAY, path).is_some() && open(Part::Play) => {
+                Self::Play
+            }
             (Purpose::Images, _) => Self::Image,
         }
     }

@@ -15,8 +15,8 @@ use hyper::header::{self, HeaderValue};
 use tokio::sync::watch;
 
 use self::scene::Scene;
-use super::page::{self, PageFile};
 use super::local::check_site;
+use super::page::{self, PageFile};
 use super::{check_host, check_method};
 use crate::error::Error;
 use crate::handler::App;
