@@ -63,17 +63,22 @@ impl App {
     }
 }
 
-/// Refuses what a browser sends for a page of another site.
+/// Refuses what a browser sends for a page of another site. Older browsers, and those that came by plain HTTP, name the
+/// page's origin at most.
 pub(super) fn check_site(headers: &HeaderMap) -> Result<(), Error> {
     let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
-    let is_own = matches!(site, None | Some(b"same-origin" | b"none"));
-    let origin = headers.get(header::ORIGIN).map(|origin| {
-        let origin = origin.to_str().unwrap_or_default();
-        let (_, authority) = origin.split_once("://").unwrap_or_default();
-        let host = headers.get(header::HOST).and_then(|it| it.to_str().ok());
-        host.is_some_and(|host| host.eq_ignore_ascii_case(authority))
-    });
-    match is_own && origin.unwrap_or(true) {
+    let origin = headers.get(header::ORIGIN);
+    let is_own = match (site, origin) {
+        (Some(site), _) => matches!(site, b"same-origin" | b"none"),
+        (None, None) => true,
+        (None, Some(origin)) => {
+            let origin = origin.to_str().unwrap_or_default();
+            let (_, authority) = origin.split_once("://").unwrap_or_default();
+            let host = headers.get(header::HOST).and_then(|it| it.to_str().ok());
+            host.is_some_and(|host| host.eq_ignore_ascii_case(authority))
+        }
+    };
+    match is_own {
         true => Ok(()),
         false => Err(Error::OtherSite),
     }
