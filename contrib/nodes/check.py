@@ -343,6 +343,7 @@ class Node(Process):
         config = self.site.folder / f"{self.name}.toml"
         config.write_text(f'''
 listen = ["127.0.0.1:{self.port}"]
+metrics.allow = "all"
 {self.site.waits}
 [[origin]]
 fs.root = "{SAMPLES}"

@@ -11,7 +11,7 @@ OPEN_METRICS = "application/openmetrics-text; version=1.0.0"
 
 
 def check(args, folder):
-    with Server(args.andon, folder, 'listen = ["127.0.0.1:0"]') as server:
+    with Server(args.andon, folder, 'listen = ["127.0.0.1:0"]\nmetrics.allow = "all"') as server:
         def get(target, **headers):
             connection = HTTPConnection("127.0.0.1", server.port("http"))
             connection.request("GET", target, headers=headers)

@@ -29,8 +29,9 @@ def one_machine(args, folder, example, keys):
             through, direct = get(port, target, "127.0.0.7"), get(server.port("http"), target)
             if through != direct or through[0] != 200:
                 found[target] = f"{through[0]} by nginx, {direct[0]} without, or other bytes"
-        if get(port, "/otter.jpg")[0] != 404:
-            found["location"] = "a URL outside the location reaches Andon"
+        for outside in "/otter.jpg", "/readyz", "/_andon/play", "/metrics":
+            if get(port, outside)[0] != 404 or f" {outside} " in server.log.read_text():
+                found["location"] = f"{outside}, which is outside the location, reaches Andon"
     by_client = server.log.read_text().count(" 127.0.0.7 GET ")
     if by_client != len(targets):
         found["client"] = f"{by_client} of {len(targets)} requests are logged with nginx's client"

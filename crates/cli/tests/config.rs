@@ -236,7 +236,8 @@ fn sighup_takes_a_good_file_and_refuses_a_wrong_one() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut lines = BufReader::new(server.stderr.take().unwrap()).lines();
+    let lines = BufReader::new(server.stderr.take().unwrap()).lines();
+    let mut lines = lines.filter(|line| !line.as_ref().unwrap().contains("door "));
     for start in ["resources: ", "sandbox: "] {
         assert!(lines.next().unwrap().unwrap().contains(start));
     }
@@ -277,4 +278,44 @@ fn sighup_takes_a_good_file_and_refuses_a_wrong_one() {
 
     signal("-TERM");
     assert!(server.wait().unwrap().success());
+}
+
+#[test]
+fn a_check_lists_who_may_use_what_and_warns_of_what_may_surprise() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("andon.toml");
+    let keys = "[thumbor]\nprefix = \"/t\"\nkeys = [\"0123456789abcdef0123456789abcdef\"]\n\
+                [iiif]\nprefix = \"/iiif/3\"\nopen = true\n[upload]\nallow = \"local\"\n\
+                [[origin]]\ns3.bucket = \"photos\"\n";
+    std::fs::write(&file, keys).unwrap();
+    let checked = check(&file);
+    let said = String::from_utf8_lossy(&checked.stderr).into_owned();
+    assert!(checked.status.success(), "{said}");
+    for part in ["`upload.allow = \"local\"` lets nobody in", "anonymously"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    let whole = String::from_utf8(checked.stdout).unwrap();
+    let line = |name: &str| {
+        let start = format!("#   {name} ");
+        let found = whole.lines().find(|line| line.starts_with(&start));
+        found.unwrap_or_else(|| panic!("no {name}: {whole}"))
+    };
+    for (name, part) in [
+        (
+            "native",
+            "closed by thumbor.keys, `open = true` in [native] opens it",
+        ),
+        ("small_light", "closed by thumbor.keys"),
+        ("files", "closed by thumbor.keys"),
+        ("thumbor", "URLs that are signed with its own keys"),
+        ("iiif", "everybody"),
+        ("upload", "nobody"),
+        ("metrics", "nobody"),
+        ("purge", "nobody"),
+    ] {
+        assert!(line(name).contains(part), "{part}: {}", line(name));
+    }
+    // What is printed is a file that means the same.
+    std::fs::write(&file, &whole).unwrap();
+    assert!(check(&file).status.success());
 }

@@ -19,7 +19,7 @@ fn buffers_are_kept_for_the_next_image_and_freed_once_all_workers_rest() {
     std::fs::copy(sample("photos/otter.jpg"), folder.path().join("otter.jpg")).unwrap();
     let served = Served::start(
         folder.path(),
-        "workers = 2\n[[origin]]\nfs.root = \".\"\n[cache]\nmemory = \"0\"\nframes = \"0\"\n",
+        "workers = 2\nmetrics.allow = \"all\"\n[[origin]]\nfs.root = \".\"\n[cache]\nmemory = \"0\"\nframes = \"0\"\n",
     );
     // It may have rested before it is asked for the figure, on a machine with much else to do: then once more. Every width is
     // new, and the photograph is decoded in full for each.

@@ -410,3 +410,39 @@ http { server {
         "{text}"
     );
 }
+
+#[test]
+fn what_secure_link_guards_is_reached_as_in_nginx_and_no_other_way() {
+    let site = Site::new(
+        r#"events {}
+http { server {
+    root FILES;
+    location /trip/ {
+        secure_link $arg_md5,$arg_expires;
+        secure_link_md5 "$secure_link_expires$uri swordfish";
+        if ($secure_link = "") { return 403; }
+    }
+    location ~ ^/thumb/(\d+)/ {
+        rewrite ^/thumb/(\d+)/(.*)$ /trip/$2 break;
+        image_filter resize $1 -;
+    }
+    location /private/ { internal; }
+} }"#,
+    );
+    let (text, served) = site.serve();
+    assert!(text.contains("opens = true"), "{text}");
+    for (target, is) in [
+        ("/thumb/40/a.jpg", size_of("trip/a.jpg", 40)),
+        ("/trip/a.jpg", "403".to_owned()),
+        ("//trip/a.jpg", "403".to_owned()),
+        ("/%74rip/a.jpg", "403".to_owned()),
+        ("/trip%2Fa.jpg", "403".to_owned()),
+        ("/x/../trip/a.jpg", "403".to_owned()),
+        ("/trip/../trip.jpg", "400".to_owned()),
+        ("/private/a.jpg", "404".to_owned()),
+        ("/%70rivate/a.jpg", "404".to_owned()),
+        ("//private//a.jpg", "404".to_owned()),
+    ] {
+        assert_eq!(size(&served, target), is, "{target}\n{text}");
+    }
+}

@@ -42,7 +42,7 @@ impl House {
             Store::Bucket => s3.keys(),
         };
         let config = format!(
-            "[negotiation]\nformats = [\"webp\"]\n[[origin]]\nprefix = \"/shop\"\nfs.root = \"photos\"\n\
+            "metrics.allow = \"all\"\n[negotiation]\nformats = [\"webp\"]\n[[origin]]\nprefix = \"/shop\"\nfs.root = \"photos\"\n\
              [[origin]]\nprefix = \"/far\"\nallow = [\"127.0.0.1\"]\n\
              s3 = {{ bucket = \"photos\", endpoint = \"{}\", access_key_env = \"CARGO_PKG_NAME\", secret_key_env = \"CARGO_PKG_VERSION\" }}\n\
              [log]\nformat = \"off\"\n[cache]\nmemory = \"16MiB\"\ndisk = {{ path = \"kept\", size = \"16MiB\" }}\n\

@@ -50,8 +50,8 @@ fn written() -> Vec<Map<String, Value>> {
     // A file where the disk cache keeps its folder.
     fs::create_dir(folder.path().join("kept")).unwrap();
     fs::write(folder.path().join("kept/andon-cache-1"), "no folder").unwrap();
-    let config = "[[origin]]\nfs.root = \".\"\n[cache]\ndisk = { path = \"kept\", size = \"1MiB\" }\n\
-                  [upload]\nallow = \"local\"\n[log]\nformat = \"json\"\nlevel = \"debug\"\n";
+    let config = "metrics.allow = \"all\"\n[[origin]]\nfs.root = \".\"\n[cache]\ndisk = { path = \"kept\", size = \"1MiB\" }\n\
+                  [upload]\nallow = \"all\"\n[log]\nformat = \"json\"\nlevel = \"debug\"\n";
     let served = Served::start(folder.path(), config);
     let parent = "traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     let image = fs::read(sample("jpeg/420.jpg")).unwrap();

@@ -22,7 +22,7 @@ impl House {
             std::fs::copy(sample("jpeg/420.jpg"), root.join(name)).unwrap();
         }
         // Files are not looked at again, so that only a purge makes a miss.
-        let config = "[admin]\ntoken_env = \"ANDON_TOKEN\"\n[[origin]]\nfs.root = \"root\"\n\
+        let config = "metrics.allow = \"all\"\n[admin]\ntoken_env = \"ANDON_TOKEN\"\n[[origin]]\nfs.root = \"root\"\n\
                       [cache]\nfs_fresh = \"1h\"\ndisk.path = \"kept\"\ndisk.size = \"1MiB\"\n[log]\nformat = \"off\"\n";
         let served = Served::start_with(folder.path(), config, |command| {
             command.env("ANDON_TOKEN", TOKEN);

@@ -152,7 +152,7 @@ fn a_reload_stays_in_the_sandbox_and_says_what_to_do() {
     if !is_supported(folder.path()) {
         return;
     }
-    let keys = |root: &str| format!("[[origin]]\nfs.root = \"{root}\"\n");
+    let keys = |root: &str| format!("metrics.allow = \"all\"\n[[origin]]\nfs.root = \"{root}\"\n");
     let served = Served::start(folder.path(), &keys("photos"));
     // Another file of its name, as an editor leaves it.
     let replace = |text: &str| {

@@ -37,7 +37,8 @@ Examples:
   andon config check andon.toml
   andon config check /etc/andon/andon.toml >/dev/null && systemctl reload andon
 
-Prints an equivalent file with all keys. Folders, certificates and environment variables that the file names \
+Prints an equivalent file with all keys, and above it what answers requests and who may use it. Warnings go to standard \
+error. Folders, certificates and environment variables that the file names \
 are looked at as well: what is good here is what `andon serve` starts with, unless an address is taken. An error names \
 the line, the key, and the nearest known key. Exit codes: 0 it is good, 1 it is not.";
 
@@ -49,8 +50,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let checked = effective(&text, folder).and_then(|whole| {
         let config = Config::parse(&text, folder)?;
         andon_server::check(&config, andon_codecs::ALL).map_err(|error| error.located(&text))?;
-        Ok(whole)
+        Ok((whole, config))
     });
-    let whole = checked.map_err(|error| error.in_file(&check.file))?;
-    print(whole.as_bytes())
+    let (whole, config) = checked.map_err(|error| error.in_file(&check.file))?;
+    for warning in andon_server::warnings(&config) {
+        eprintln!("andon: {name}: warning: {warning}");
+    }
+    let mut out = "# What answers requests, and who may use it:\n".to_owned();
+    for door in andon_server::doors(&config)? {
+        out += &format!("#   {door}\n");
+    }
+    print(format!("{out}\n{whole}").as_bytes())
 }

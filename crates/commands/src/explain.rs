@@ -42,10 +42,13 @@ fn tell(args: &Args, told: &mut String) -> anyhow::Result<()> {
     let config = args.place.config()?;
     let (resolver, engine, background) = Place::of(&config)?;
     let target = place::target(&args.target);
-    let mut request = resolver.parse(&target)?;
+    let mut request = resolver.read(&target)?;
     negotiation::settle_without_accept(&mut request, &background);
     writeln!(told, "target  {target}")?;
     writeln!(told, "file    /{}", request.source.as_str())?;
+    if let Err(error) = resolver.parse(&target) {
+        writeln!(told, "access  {}", with_status(error))?;
+    }
     for note in &request.notes {
         writeln!(told, "note    {note}")?;
     }

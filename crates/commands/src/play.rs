@@ -1,6 +1,7 @@
 //! `andon play`: a server for one's own browser, with the playground.
 
-use std::io::Write;
+use std::fs::File;
+use std::io::{Read, Write};
 use std::path::PathBuf;
 
 use andon_server::config::{AllowedClients, LogLevel, TlsConfig};
@@ -28,34 +29,59 @@ Examples:
   andon play ~/photos
   andon play --config /etc/andon/andon.toml --listen 127.0.0.1:0
 
-Prints the page's address. Of a configuration its own addresses, its disk cache and the duty to sign URLs are left out. \
+Prints the page's address; with --config it holds a token for this run, unless the configuration has one. Of a \
+configuration its own addresses, its disk cache and the duty to sign URLs are left out. \
 For a page on a running server, see [play] in andon.toml.";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    serve::until_stopped(&|| configuration(args), None, &announce)
+    let token = token().context("cannot make a token")?;
+    let announce = |server: &Server, config: &Config| announce(server, config, &token);
+    serve::until_stopped(&|| configuration(args, &token), None, &announce)
 }
 
-fn configuration(args: &Args) -> Result<Config, ConfigError> {
+/// A secret for this run.
+fn token() -> std::io::Result<String> {
+    let mut bytes = [0; 16];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+fn configuration(args: &Args, token: &str) -> Result<Config, ConfigError> {
     let mut config = serve::base(args.config.as_deref(), args.dir.as_deref())?;
     config.listen = vec![args.listen.clone()];
     config.tls = TlsConfig::default();
     config.metrics.listen = None;
     config.cache.disk = None;
-    config.dialects.signing.required = false;
-    config.play.allow = AllowedClients::Local;
+    config.dialects.open_all();
+    // A configuration may be of a server that has a proxy in front.
+    config.play.allow = match config.loopback_is_local {
+        true => AllowedClients::Local,
+        false => AllowedClients::All,
+    };
+    if config.admin.secret()?.is_none() && !config.loopback_is_local {
+        config.admin.token = Some(token.to_owned());
+    }
     // Requests are nobody's news here.
     config.log.level = config.log.level.min(LogLevel::Warn);
     Ok(config)
 }
 
-/// One line, flushed: it is there to be clicked on.
-fn announce(server: &Server, _: &Config) -> anyhow::Result<()> {
+/// One line, flushed: it is there to be clicked on. A token of this run is part of the URL, behind what browsers send.
+fn announce(server: &Server, config: &Config, token: &str) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
+    let is_own = config.admin.token.as_deref() == Some(token);
+    let fragment = match is_own {
+        true => format!("#token={token}"),
+        false => String::new(),
+    };
     server
         .addresses()
         .iter()
         .try_for_each(|address| {
-            writeln!(out, "playground: {address}/_andon/play (Ctrl-C stops it)")
+            writeln!(
+                out,
+                "playground: {address}/_andon/play{fragment} (Ctrl-C stops it)"
+            )
         })
         .and_then(|()| out.flush())
         .context("cannot write to standard output")

@@ -35,7 +35,7 @@ Examples:
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let (resolver, engine, background) = args.place.open()?;
-    let mut request = resolver.parse(&place::target(&args.target))?;
+    let mut request = resolver.read(&place::target(&args.target))?;
     let promised = format_of(&args.output)?;
     let mut output = request.rules.output().clone();
     output.without_accept();

@@ -69,6 +69,7 @@ pub(crate) fn until_stopped(
 
         let server = Server::bind(&config, andon_codecs::ALL, inherited).await?;
         sandbox.report();
+        tell_doors(&config);
         announce(&server, &config)?;
         tell(&[NotifyState::Ready]);
         if let Some(interval) = sd_notify::watchdog_enabled() {
@@ -80,10 +81,11 @@ pub(crate) fn until_stopped(
                 tell_of_reload();
                 let config =
                     configuration().and_then(|config| sandbox.permits(&config).map(|()| config));
-                let log = config.as_ref().ok().map(|config| config.log);
+                let read = config.as_ref().ok().cloned();
                 let outcome = reloader.reload(config).await;
-                if let (Ok(()), Some(log)) = (&outcome, log) {
-                    andon_server::install_log(log);
+                if let (Ok(()), Some(config)) = (&outcome, read) {
+                    andon_server::install_log(config.log);
+                    tell_doors(&config);
                 }
                 match outcome {
                     Ok(()) => tracing::info!("the configuration was read again"),
@@ -110,6 +112,16 @@ pub(crate) fn until_stopped(
             () = asked_to_stop() => Err(anyhow::anyhow!("stopped at once, as asked a second time")),
         }
     })
+}
+
+/// Writes down what answers requests, who may use it, and what may surprise.
+fn tell_doors(config: &Config) {
+    for door in andon_server::doors(config).unwrap_or_default() {
+        tracing::info!("door {}, {}: {}", door.name, door.places, door.who);
+    }
+    for warning in andon_server::warnings(config) {
+        tracing::warn!("{warning}");
+    }
 }
 
 /// Tells the service manager, where there is one.
@@ -155,7 +167,10 @@ async fn feed_watchdog(pulse: Pulse, every: Duration) {
 pub(crate) fn base(file: Option<&Path>, dir: Option<&Path>) -> Result<Config, ConfigError> {
     let mut config = match file {
         Some(file) => Config::read(file)?,
-        None => Config::default(),
+        None => Config {
+            loopback_is_local: true,
+            ..Config::default()
+        },
     };
     if let Some(dir) = dir {
         config.origin = vec![OriginConfig::folder(dir)];
@@ -199,7 +214,14 @@ fn origin(origin: &OriginConfig) -> String {
             Err(_) => fs.root.display().to_string(),
         },
         OriginKind::Http(http, _) => http.place().to_owned(),
-        OriginKind::Bucket(store, config, _) => format!("{store}://{}", config.bucket),
+        OriginKind::Bucket(store, config, _) => {
+            let how = if config.is_anonymous() {
+                " (anonymous)"
+            } else {
+                ""
+            };
+            format!("{store}://{}{how}", config.bucket)
+        }
     };
     match origin.prefix.as_str() {
         "" => format!("URLs from {from}"),

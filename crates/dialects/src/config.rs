@@ -15,8 +15,41 @@ pub trait Settings {
     /// The first key whose value cannot work.
     fn dialect(&self) -> Result<Option<Box<dyn Dialect>>, ConfigError>;
 
+    /// What its URLs begin with, and what closes them to strangers.
+    fn gate(&self) -> Gate;
+
     /// Makes relative paths relative to `folder`.
     fn resolve_paths(&mut self, _folder: &Path) {}
+}
+
+/// What a dialect's table says of who may use its URLs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Gate {
+    /// Are unsigned URLs answered although others must be signed?
+    pub open: bool,
+    /// What its URLs begin with.
+    pub places: Vec<String>,
+    /// Has it keys that its URLs are signed with?
+    pub keys: bool,
+    /// Does it answer unsigned URLs although it has keys?
+    pub answers_unsigned: bool,
+    /// Do its URLs name presets, and nothing else?
+    pub only_presets: bool,
+}
+
+/// `[files]`: files as they are, at their own paths.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FilesConfig {
+    /// Serve them although URLs must be signed.
+    pub open: bool,
+}
+
+/// What URLs below these prefixes begin with; those that are empty switch a dialect off.
+pub(crate) fn below<'a>(prefixes: impl IntoIterator<Item = &'a String>) -> Vec<String> {
+    let on = prefixes.into_iter().filter(|prefix| !prefix.is_empty());
+    on.map(|prefix| format!("{}/…", prefix.trim_end_matches('/')))
+        .collect()
 }
 
 /// Where a dialect that is off by default is mounted, without its last slash: `"/"` is the root. `None` for an empty
@@ -49,6 +82,8 @@ macro_rules! dialects {
             pub signing: SigningConfig,
             /// nginx's signed locations.
             pub secure_link: Vec<SecureLinkConfig>,
+            /// Files as they are.
+            pub files: FilesConfig,
             $($(#[$doc])* pub $name: $settings,)+
         }
 
@@ -58,9 +93,20 @@ macro_rules! dialects {
             |config| Settings::dialect(&config.$name),
         )),+];
 
+        /// What the table of each dialect says of who may use its URLs, in the order of [`ALL`].
+        pub(crate) const GATES: &[fn(&Config) -> Gate] = &[$(|config| Settings::gate(&config.$name)),+];
+
         impl Config {
             /// The keys at the top of a configuration file that are read here.
-            pub const KEYS: &[&str] = &["rewrite", "signing", "secure_link", $(stringify!($name)),+];
+            pub const KEYS: &[&str] = &["rewrite", "signing", "secure_link", "files", $(stringify!($name)),+];
+
+            /// Answers whoever asks: nobody does who may not.
+            pub fn open_all(&mut self) {
+                self.signing.required = false;
+                self.secure_link.clear();
+                self.files.open = true;
+                $(self.$name.open = true;)+
+            }
 
             /// Makes relative paths relative to `folder`.
             pub fn resolve_paths(&mut self, folder: &std::path::Path) {

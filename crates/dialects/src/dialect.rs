@@ -63,6 +63,8 @@ pub struct Target<'a> {
     pub path: &'a str,
     /// The query after it.
     pub query: Option<&'a str>,
+    /// What stands before the path in the URL that the client knows: `/~SIGNATURE`, or nothing.
+    pub front: &'a str,
     headers: Option<&'a HeadersRead<'a>>,
 }
 
@@ -101,6 +103,7 @@ impl<'a> Target<'a> {
             whole,
             path,
             query,
+            front: "",
             headers: None,
         }
     }
@@ -110,6 +113,23 @@ impl<'a> Target<'a> {
         Self {
             headers: Some(headers),
             ..self
+        }
+    }
+
+    /// The same target, with what stands before its path.
+    pub(crate) fn behind(self, front: &'a str) -> Self {
+        Self { front, ..self }
+    }
+
+    /// The same with another path and query.
+    pub(crate) fn moved<'b>(self, whole: &'b str) -> Target<'b>
+    where
+        'a: 'b,
+    {
+        Target {
+            front: self.front,
+            headers: self.headers,
+            ..Target::new(whole)
         }
     }
 

@@ -14,11 +14,13 @@
 
 #![forbid(unsafe_code)]
 
+mod access;
 pub mod cloudflare;
 mod colours;
 mod config;
 mod dialect;
 mod document;
+mod dots;
 mod effects;
 mod errors;
 mod geometry;
@@ -39,9 +41,10 @@ pub mod thumbor;
 pub mod translate;
 pub mod weserv;
 
+pub use access::{Door, Places};
 pub use andon_settings::Error as ConfigError;
 pub use cloudflare::CloudflareConfig;
-pub use config::Settings;
+pub use config::{FilesConfig, Gate, Settings};
 pub use dialect::{Dialect, Headers, Refusal, Target};
 pub use document::{About, Document, Part, ResultAbout, SourceAbout};
 pub use errors::{ErrorStyle, Errors, Fault, OWN_ERRORS};
@@ -59,9 +62,10 @@ pub use weserv::WeservConfig;
 
 use std::borrow::Cow;
 
+use access::{Doors, Evidence};
 use dialect::HeadersRead;
 use rewrite::Rewriter;
-use signing::{SecureLink, SecureLinkConfig, Signing, SigningConfig};
+use signing::{Outcome, SecureLink, SecureLinkConfig, Signed, Signing, SigningConfig};
 
 config::dialects! {
     /// Andon's own URLs.
@@ -99,6 +103,16 @@ pub struct Dialects {
     links: Vec<SecureLink>,
     rewriter: Rewriter,
     dialects: Vec<(&'static str, Box<dyn Dialect>)>,
+    doors: Doors,
+}
+
+/// What a target comes to, without what is asked of whoever sent it.
+struct Read {
+    request: ImageRequest,
+    /// The language that read it, by its number among the doors; `None`: it is a file's path.
+    door: Option<usize>,
+    /// Has a rewrite led here that may lead to what is guarded?
+    opens: bool,
 }
 
 impl Dialects {
@@ -112,6 +126,8 @@ impl Dialects {
             dialects.extend(make(config)?.map(|dialect| (*name, dialect)));
         }
         dialects.sort_by_key(|(_, dialect)| dialect.reads_everything());
+        let is_on = |name: &str| dialects.iter().any(|(known, _)| *known == name);
+        let doors = Doors::new(config, is_on);
         let links = config.secure_link.iter().enumerate();
         Ok(Self {
             signing: config.signing.checked()?,
@@ -120,6 +136,7 @@ impl Dialects {
                 .collect::<Result<_, _>>()?,
             rewriter: Rewriter::new(&config.rewrite)?,
             dialects,
+            doors,
         })
     }
 
@@ -133,6 +150,19 @@ impl Dialects {
     /// A target in each language, with [`EXAMPLE_SOURCE`] as its file.
     pub fn examples(&self) -> impl Iterator<Item = String> {
         self.dialects.iter().map(|(_, dialect)| dialect.example())
+    }
+
+    /// What answers requests, and what closes it.
+    pub fn doors(&self) -> impl Iterator<Item = &Door> {
+        self.doors.all()
+    }
+
+    /// The same for those of the languages that everybody may use.
+    pub fn open_examples(&self) -> impl Iterator<Item = String> {
+        let open = |name: &str| self.doors.closed(self.doors.of(name)).is_none();
+        let all = self.dialects.iter();
+        all.filter(move |(name, _)| open(name))
+            .map(|(_, dialect)| dialect.example())
     }
 
     /// Where the source is in targets of each language, for load balancers: regular expressions over the raw target,
@@ -162,19 +192,45 @@ impl Dialects {
         raw_target: &str,
         headers: &dyn Headers,
     ) -> Result<ImageRequest, Refusal> {
-        // HTTP sends none without it; what is typed at a command line means the same.
-        let raw_target = match raw_target.starts_with('/') {
-            true => Cow::Borrowed(raw_target),
-            false => Cow::Owned(format!("/{raw_target}")),
-        };
-        let signed = self.signing.open(&raw_target)?;
+        let raw_target = with_slash(raw_target);
         let headers = HeadersRead::new(headers);
-        let mut expires = signed.expires;
-        for link in &self.links {
-            let until = link.check(&Target::new(&signed.rest).with_headers(&headers))?;
-            expires = expires.into_iter().chain(until).min();
+        let (mut request, _) = self.understand(&raw_target, &headers)?;
+        request.style.reads = headers.names();
+        Ok(request)
+    }
+
+    /// The same with what is known about whoever sent it.
+    fn understand<'a>(
+        &self,
+        raw_target: &'a str,
+        headers: &'a HeadersRead<'a>,
+    ) -> Result<(ImageRequest, Evidence<'a>), Refusal> {
+        let opened = self.signing.open(raw_target)?;
+        let target = Target::new(opened.rest)
+            .behind(opened.front)
+            .with_headers(headers);
+        let mut expires = opened.expires;
+        let mut links = Vec::new();
+        for (index, link) in self.links.iter().enumerate() {
+            match link.check(&target)? {
+                Outcome::Elsewhere => {}
+                Outcome::Signed(until) => {
+                    expires = expires.into_iter().chain(until).min();
+                    links.push((index, true));
+                }
+                // A signature in front of it may do.
+                Outcome::Unsigned if opened.signed != Signed::Nothing => links.push((index, false)),
+                Outcome::Unsigned => {
+                    let why = "its signature does not match";
+                    return Err(Refusal::of(Fault::Signature, target.path, why));
+                }
+            }
         }
-        let mut request = self.read(&signed.rest, &headers)?;
+        let Read {
+            mut request,
+            door,
+            opens,
+        } = self.read(target)?;
         let said = request.style.expires;
         request.style.expired = match said.is_some_and(|said| expires.is_none_or(|end| said < end))
         {
@@ -182,25 +238,40 @@ impl Dialects {
             false => OWN_ERRORS,
         };
         request.style.expires = said.into_iter().chain(expires).min();
-        request.style.reads = headers.names();
-        Ok(request)
+        let evidence = Evidence {
+            target,
+            signed: opened.signed,
+            links,
+            door,
+            opens,
+        };
+        Ok((request, evidence))
     }
 
     /// What a target asks for whose signatures are taken off.
-    fn read(&self, raw: &str, headers: &HeadersRead<'_>) -> Result<ImageRequest, Refusal> {
-        let rewritten = self.rewriter.apply(raw);
-        let target = Target::new(&rewritten).with_headers(headers);
-        for (_, dialect) in &self.dialects {
+    fn read(&self, target: Target<'_>) -> Result<Read, Refusal> {
+        let rewritten = self.rewriter.apply(target.whole);
+        let opens = rewritten.opens;
+        let target = target.moved(&rewritten.target);
+        for (name, dialect) in &self.dialects {
             let parsed = dialect.parse(&target).map_err(|refusal| Refusal {
                 errors: dialect.errors(),
                 ..refusal
             })?;
             if let Some(mut request) = parsed {
                 request.style.errors = dialect.errors_of(&request.ask);
-                return Ok(request);
+                return Ok(Read {
+                    request,
+                    door: self.doors.of(name),
+                    opens,
+                });
             }
         }
-        Ok(ImageRequest::file(Source::from_raw(target.path)?))
+        Ok(Read {
+            request: ImageRequest::file(Source::from_raw(target.path)?),
+            door: None,
+            opens,
+        })
     }
 
     /// The request in every language that can say it: the dialect's name and the target.
@@ -213,12 +284,20 @@ impl Dialects {
             let target = dialect.write(request).filter(|it| !it.starts_with("/~"))?;
             // What a language cannot carry shows when it is read back, and what is rewritten, or another one takes for its
             // own.
-            let again = self.read(&target, &HeadersRead::new(&NoHeaders)).ok()?;
+            let again = self.read(Target::new(&target)).ok()?.request;
             let same = again.ask == request.ask
                 && again.source == request.source
                 && again.rules.text() == request.rules.text();
             same.then_some((*name, target))
         })
+    }
+}
+
+/// HTTP sends none without it; what is typed at a command line means the same.
+fn with_slash(target: &str) -> Cow<'_, str> {
+    match target.starts_with('/') {
+        true => Cow::Borrowed(target),
+        false => Cow::Owned(format!("/{target}")),
     }
 }
 

@@ -23,6 +23,8 @@ pub struct ImageRequest {
     pub notes: Vec<String>,
     /// How the dialect wants it answered.
     pub style: AnswerStyle,
+    /// Has its dialect found a signature of its own that covers all of the URL?
+    pub is_signed: bool,
 }
 
 /// What is to be sent.
@@ -57,8 +59,8 @@ pub struct Redirect {
 /// Where a source is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// Below the roots of the origins: percent-decoded exactly once, without empty and `.` segments, `..`
-    /// resolved. It may be empty; one that would climb out begins with `..`, and no origin has it.
+    /// Below the roots of the origins: percent-decoded exactly once, without empty segments. It may be empty. Dot
+    /// segments stand for themselves.
     Path(String),
     /// An absolute URL, decoded once. Only those are served that the server's origins allow.
     Url(String),
@@ -138,6 +140,7 @@ impl ImageRequest {
             rules: Arc::new(rules),
             notes: Vec::new(),
             style: AnswerStyle::default(),
+            is_signed: false,
         }
     }
 
@@ -188,8 +191,8 @@ impl Source {
         Ok(Self::from_path(&decoded))
     }
 
-    /// A decoded path. Every equivalent path (`//a`, `./a`, `b/../a`) becomes the same text, so that it shares one
-    /// cache entry. A slash at the end stays: it asks for a folder.
+    /// A decoded path. Equivalent paths (`//a`, `/a`) become the same text, so that they share one cache entry. A slash at
+    /// the end stays: it asks for a folder.
     #[must_use]
     pub fn from_path(path: &str) -> Self {
         Self::Path(relative(path))
@@ -221,18 +224,9 @@ const COLOUR: &str = "color://";
 
 /// A decoded path as a source is named.
 pub(crate) fn relative(path: &str) -> String {
-    let mut kept: Vec<&str> = Vec::new();
-    for segment in path.split('/') {
-        match segment {
-            "" | "." => {}
-            ".." if kept.last().is_some_and(|last| *last != "..") => {
-                kept.pop();
-            }
-            segment => kept.push(segment),
-        }
-    }
-    let asks_for_folder = matches!(path.rsplit('/').next(), Some("" | "." | ".."));
-    if asks_for_folder && !kept.is_empty() {
+    let segments = path.split('/').filter(|segment| !segment.is_empty());
+    let mut kept: Vec<&str> = segments.collect();
+    if path.ends_with('/') && !kept.is_empty() {
         kept.push("");
     }
     kept.join("/")

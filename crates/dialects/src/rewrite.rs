@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use regex::{Captures, Regex};
 
-use crate::ConfigError;
+use crate::{ConfigError, percent};
 
 /// `[[rewrite]]`: one rule, as configured.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
@@ -15,6 +15,9 @@ pub struct Rewrite {
     /// The new path; `$1` to `$9` are the expression's groups, `$arg_NAME` is an argument of the request's query, or
     /// nothing unless it is a word. A query in it goes before the request's.
     pub to: String,
+    /// May it lead to what a `[[secure_link]]` guards? Then the rule itself says who gets it.
+    #[serde(default)]
+    pub opens: bool,
 }
 
 /// Rules, compiled.
@@ -27,6 +30,15 @@ pub(crate) struct Rewriter {
 struct Rule {
     from: Regex,
     to: Vec<Piece>,
+    opens: bool,
+}
+
+/// A target after the rules.
+#[derive(Debug)]
+pub(crate) struct Rewritten<'a> {
+    pub(crate) target: Cow<'a, str>,
+    /// May it lead to what a `[[secure_link]]` guards?
+    pub(crate) opens: bool,
 }
 
 /// A piece of a new path.
@@ -49,20 +61,54 @@ impl Rewriter {
 
     /// The target after the first rule that matches its path. Only one acts, so that no rule has to be
     /// written with the results of the others in mind.
-    pub(crate) fn apply<'a>(&self, target: &'a str) -> Cow<'a, str> {
+    ///
+    /// A rule acts on every spelling of a path that it matches: it is tried on the path as received, then with escapes
+    /// decoded and slashes merged, before the next rule is. So what a rule closes stays closed.
+    pub(crate) fn apply<'a>(&self, target: &'a str) -> Rewritten<'a> {
         let (path, query) = match target.split_once('?') {
             Some((path, query)) => (path, Some(query)),
             None => (target, None),
         };
-        let Some(mut new) = self.rules.iter().find_map(|rule| rule.apply(path, query)) else {
-            return Cow::Borrowed(target);
+        let plain = match self.rules.is_empty() {
+            true => None,
+            false => plainest(path),
+        };
+        let found = self.rules.iter().find_map(|rule| {
+            let plain = || rule.apply(plain.as_deref()?, query);
+            Some((rule.apply(path, query).or_else(plain)?, rule.opens))
+        });
+        let Some((mut new, opens)) = found else {
+            return Rewritten {
+                target: Cow::Borrowed(target),
+                opens: false,
+            };
         };
         if let Some(query) = query {
             new.push(if new.contains('?') { '&' } else { '?' });
             new.push_str(query);
         }
-        Cow::Owned(new)
+        Rewritten {
+            target: Cow::Owned(new),
+            opens,
+        }
     }
+}
+
+/// A raw path with as few escapes as it can have and without repeated slashes, if it is another text.
+fn plainest(path: &str) -> Option<String> {
+    if !path.contains('%') && !path.contains("//") {
+        return None;
+    }
+    let decoded = percent::decode(path).ok()?;
+    let mut plain = String::with_capacity(path.len());
+    for segment in decoded.split('/').filter(|segment| !segment.is_empty()) {
+        plain.push('/');
+        plain.push_str(&percent::encode(segment, ""));
+    }
+    if decoded.ends_with('/') {
+        plain.push('/');
+    }
+    (plain != path).then_some(plain)
 }
 
 impl Rule {
@@ -83,7 +129,11 @@ impl Rule {
                 return Err(wrong("to", &rewrite.to, &why));
             }
         }
-        Ok(Self { from, to })
+        Ok(Self {
+            from,
+            to,
+            opens: rewrite.opens,
+        })
     }
 
     fn apply(&self, path: &str, query: Option<&str>) -> Option<String> {
@@ -164,6 +214,7 @@ mod tests {
         Rewrite {
             from: from.to_owned(),
             to: to.to_owned(),
+            opens: false,
         }
     }
 
@@ -175,23 +226,23 @@ mod tests {
         )])
         .unwrap();
         assert_eq!(
-            rewriter.apply("/resize/w/150/h/100/a%20b.jpg?v=2"),
+            rewriter.apply("/resize/w/150/h/100/a%20b.jpg?v=2").target,
             "/small_light(dw=150,dh=100,da=l)/a%20b.jpg?v=2"
         );
-        assert_eq!(rewriter.apply("/other.jpg"), "/other.jpg");
+        assert_eq!(rewriter.apply("/other.jpg").target, "/other.jpg");
     }
 
     #[test]
     fn a_group_ends_after_its_digit_and_a_lone_dollar_is_itself() {
         let rewriter = Rewriter::new(&[rule("^/(.)(.)$", "/$1x$2$/$0")]).unwrap();
-        assert_eq!(rewriter.apply("/ab"), "/axb$/$0");
+        assert_eq!(rewriter.apply("/ab").target, "/axb$/$0");
     }
 
     #[test]
     fn arguments_of_the_query_are_put_where_they_are_named_if_they_are_words() {
         let rewriter = Rewriter::new(&[rule("^/(.+)$", "/x(resize,$arg_w,$arg_h)/$1")]).unwrap();
         let path = |target: &str| {
-            let new = rewriter.apply(target);
+            let new = rewriter.apply(target).target;
             new.split('?').next().unwrap_or_default().to_owned()
         };
         assert_eq!(path("/a.jpg?h=20&W=10&w=30"), "/x(resize,10,20)/a.jpg");
@@ -202,15 +253,18 @@ mod tests {
     #[test]
     fn the_first_rule_that_matches_is_the_only_one_that_acts() {
         let rewriter = Rewriter::new(&[rule("^/a$", "/b"), rule("^/[ab]$", "/c")]).unwrap();
-        assert_eq!(rewriter.apply("/a"), "/b");
-        assert_eq!(rewriter.apply("/b"), "/c");
+        assert_eq!(rewriter.apply("/a").target, "/b");
+        assert_eq!(rewriter.apply("/b").target, "/c");
     }
 
     #[test]
     fn a_query_in_the_rule_goes_before_the_requests_own() {
         let rewriter = Rewriter::new(&[rule("^/w(.+)/(.+)$", "/$2?dw=$1")]).unwrap();
-        assert_eq!(rewriter.apply("/w10/a.jpg"), "/a.jpg?dw=10");
-        assert_eq!(rewriter.apply("/w10/a.jpg?dh=5"), "/a.jpg?dw=10&dh=5");
+        assert_eq!(rewriter.apply("/w10/a.jpg").target, "/a.jpg?dw=10");
+        assert_eq!(
+            rewriter.apply("/w10/a.jpg?dh=5").target,
+            "/a.jpg?dw=10&dh=5"
+        );
     }
 
     #[test]
@@ -223,5 +277,22 @@ mod tests {
         let error = Rewriter::new(&[rule("^/(a)$", "/$2")]).unwrap_err();
         let why = "`rewrite.to`: `/$2` cannot work: there is no $2: `from` has 1 groups";
         assert_eq!(error.to_string(), why);
+    }
+
+    #[test]
+    fn a_rule_acts_on_every_spelling_of_its_paths_before_the_next_one_does() {
+        let rules = [rule("^/private/", "/.closed"), rule("^/(.*)$", "/files/$1")];
+        let rewriter = Rewriter::new(&rules).unwrap();
+        for spelling in [
+            "/private/a.jpg",
+            "/%70rivate/a.jpg",
+            "//private/a.jpg",
+            "/private%2Fa.jpg",
+            "/%2Fprivate//a.jpg",
+        ] {
+            assert_eq!(rewriter.apply(spelling).target, "/.closed", "{spelling}");
+        }
+        // What it matches as it came, it changes as it came.
+        assert_eq!(rewriter.apply("/a%2fb//c").target, "/files/a%2fb//c");
     }
 }

@@ -30,7 +30,7 @@ mod trace;
 pub use admission::{Counters, Gauges, calibration, queue};
 pub use config::{Config, ConfigError, Listen};
 pub use error::{Cause, ConnectionLimit, Error, Rejection, Stuck, Threads};
-pub use handler::{Filled, Filler, check};
+pub use handler::{Filled, Filler, check, doors, warnings};
 pub use http::{Address, Inherited};
 pub use net::{Cidr, Guard};
 pub use operations::logging::install as install_log;

@@ -12,7 +12,7 @@ const EQUAL: [&str; 6] = [
     "small_light(q=80,dw=20.0,dh=40,da=l)/{}",
     "small_light(dw=5p,q=80)/{}",
     "r/fit:20x20,q:80/{}",
-    "r/q:80,exact:20x15,as:jpeg/x/../{}",
+    "r/q:80,exact:20x15,as:jpeg//{}",
     "r/dpr:2,fit:10x10,q:80/{}",
 ];
 

@@ -62,7 +62,7 @@ fn images_are_served_by_their_content_and_nothing_else_is() {
         "/shop/.env",
         "/shop/.git/config",
         "/shop/%2Egit/config",
-        "/shop//./.git//config",
+        "/shop//.git//config",
         "/shop/config.php",
         "/shop/index.html",
         "/shop/",
@@ -153,7 +153,7 @@ fn links_that_lead_out_are_followed_only_where_a_key_says_so() {
             let target = format!("/small_light(dw=10)/{path}");
             assert_eq!(house.get(&target).status, status, "{target}");
         }
-        assert_eq!(house.get("/shop/../shop/../../etc/hostname").status, 404);
+        assert_eq!(house.get("/shop/../shop/../../etc/hostname").status, 400);
     }
 }
 

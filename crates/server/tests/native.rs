@@ -30,7 +30,7 @@ fn what_is_no_recipe_is_a_400_that_says_what_would_do() {
 
 #[test]
 fn another_spelling_links_to_the_canonical_one_or_is_redirected_to_it() {
-    let spelling = "/r/as:png,fit:20x20/./a.jpg";
+    let spelling = "/r/as:png,fit:20x20//a.jpg";
     let canonical = "/r/fit:20x20,as:png/a.jpg";
     let house = House::new();
     for _ in 0..2 {

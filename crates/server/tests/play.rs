@@ -95,15 +95,27 @@ fn only_pages_of_its_own_in_browsers_of_this_machine_are_answered_without_the_to
         "Via: 1.1 proxy",
         "Forwarded: for=127.0.0.1",
     ] {
-        assert_eq!(status(&[proxied]), 401, "{proxied}");
+        assert_eq!(status(&[proxied]), 404, "{proxied}");
         assert_eq!(status(&[proxied, &token]), 200, "{proxied}");
-        assert_eq!(status(&[proxied, "Authorization: Bearer x"]), 401);
+        assert_eq!(status(&[proxied, "Authorization: Bearer x"]), 404);
     }
     // A name of another site that was made to lead here.
-    assert_eq!(house.get(words).status, 401);
-    let authorization = format!("Bearer {TOKEN}");
-    let with_token = house.request("GET", words, &[("Authorization", &authorization)]);
-    assert_eq!(with_token.status, 200);
+    let rebound = |more: &str| {
+        let mut client = house.client();
+        client.send(format!(
+            "GET {words} HTTP/1.1\r\nHost: other.example\r\n{more}\r\n"
+        ));
+        client.reply("GET").status
+    };
+    assert_eq!(rebound(""), 404);
+    assert_eq!(rebound(&format!("{token}\r\n")), 200);
+    // Where everybody may open the page, it asks for the token.
+    let house = House::configured(&format!(
+        "[play]\nallow = \"all\"\n[admin]\ntoken = \"{TOKEN}\"\n"
+    ));
+    assert_eq!(get(&house, "/_andon/play").status, 200);
+    assert_eq!(get(&house, words).status, 401);
+    assert_eq!(ask(&house, "GET", words, &[&token], b"").status, 200);
 }
 
 #[test]
@@ -205,20 +217,27 @@ const ELSEWHERE: &str = r#"
 prefix = "/thumbs"
 keys = ["6b6579206f66206d616e79206279746573"]
 salts = ["73616c74"]
+[native]
+open = true
 [thumbor]
 prefix = "/t"
 keys = ["a key of twenty byte"]
 [imagor]
 prefix = "/i"
 allow_unsafe = true
+open = true
 [iiif]
 prefix = "/books/v3"
+open = true
 [weserv]
 prefix = "/w"
+open = true
 [imgix]
 prefix = "/x"
+open = true
 [cloudflare]
 prefix = "/c/images"
+open = true
 [image_filter]
 prefix = "/f"
 "#;

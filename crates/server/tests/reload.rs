@@ -16,10 +16,11 @@ fn reload(house: &House, keys: &str) -> Result<(), String> {
 }
 
 fn reload_with(house: &House, mut config: Result<Config, ConfigError>) -> Result<(), String> {
-    if let Ok(config) = &mut config
-        && config.listen == Config::default().listen
-    {
-        config.listen = vec!["127.0.0.1:0".parse()?];
+    if let Ok(config) = &mut config {
+        config.loopback_is_local = true;
+        if config.listen == Config::default().listen {
+            config.listen = vec!["127.0.0.1:0".parse()?];
+        }
     }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()

@@ -8,8 +8,8 @@ const KEY: &str = "a key of twenty byte";
 /// thumbor at the root; imagor below `/i`.
 fn house() -> House {
     let keys = format!(
-        "[thumbor]\nprefix = \"/\"\nkeys = [\"{KEY}\"]\nallow_unsafe = true\n\
-         [imagor]\nprefix = \"/i\"\nkeys = [\"{KEY}\"]\nallow_unsafe = true\n"
+        "[thumbor]\nprefix = \"/\"\nkeys = [\"{KEY}\"]\nallow_unsafe = true\nopen = true\n\
+         [imagor]\nprefix = \"/i\"\nkeys = [\"{KEY}\"]\nallow_unsafe = true\nopen = true\n"
     );
     let house = House::with(&keys);
     house.put_sample("alpha.png", "png/alpha.png");

@@ -18,6 +18,7 @@ static SETTINGS: LazyLock<Vec<Dialects>> = LazyLock::new(|| {
                 rewrite: vec![Rewrite {
                     from: r"^/resize/w/(\d+)/h/(\d+)/(.+)$".to_owned(),
                     to: "/small_light(dw=$1,dh=$2,da=l,q=90,jpeghint=y)/$3".to_owned(),
+                    opens: false,
                 }],
                 small_light: SmallLightConfig {
                     getparam_mode,
@@ -28,12 +29,15 @@ static SETTINGS: LazyLock<Vec<Dialects>> = LazyLock::new(|| {
                 },
                 image_filter: ImageFilterConfig {
                     prefix: "/".to_owned(),
+                    ..ImageFilterConfig::default()
                 },
                 cloudflare: CloudflareConfig {
                     prefix: "/cdn-cgi/image".to_owned(),
+                    ..CloudflareConfig::default()
                 },
                 weserv: WeservConfig {
                     prefix: "/weserv".to_owned(),
+                    ..WeservConfig::default()
                 },
                 imgix: ImgixConfig {
                     prefix: "/imgix".to_owned(),

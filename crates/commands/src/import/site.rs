@@ -48,6 +48,8 @@ pub(super) enum Base {
 pub(super) struct Rewrite {
     pub(super) from: String,
     pub(super) to: String,
+    /// Does nginx serve its new path without looking for the location of that, and so for no `secure_link` there?
+    pub(super) opens: bool,
     pub(super) place: Place,
 }
 
@@ -373,7 +375,12 @@ impl Site {
                 Ok(to) => {
                     self.small_light.on = true;
                     let (from, place) = (rewrite.arg(0).to_owned(), rewrite.place.clone());
-                    self.rewrites.push(Rewrite { from, to, place });
+                    self.rewrites.push(Rewrite {
+                        from,
+                        to,
+                        opens: false,
+                        place,
+                    });
                 }
             }
         }
@@ -422,6 +429,7 @@ impl Site {
                 Rewrite {
                     from,
                     to: CLOSED.to_owned(),
+                    opens: false,
                     place,
                 },
             );
@@ -674,14 +682,32 @@ impl Site {
         }
         let to = format!("/${group}{to}");
         let place = location.place.clone();
-        self.rewrites.push(Rewrite { from, to, place });
+        self.rewrites.push(Rewrite {
+            from,
+            to,
+            opens: location.stays(),
+            place,
+        });
         Ok(())
     }
 
     fn rewrite(&mut self, location: &Location, pattern: &Pattern, mut to: String) {
         let from = pattern.without_unused_group(&mut to);
         let place = location.place.clone();
-        self.rewrites.push(Rewrite { from, to, place });
+        self.rewrites.push(Rewrite {
+            from,
+            to,
+            opens: location.stays(),
+            place,
+        });
+    }
+}
+
+impl Location {
+    /// Are its files served by this very location, which asks for no signature?
+    fn stays(&self) -> bool {
+        let mut rewrites = self.scope.here.rewrites.iter();
+        self.scope.link.is_none() && rewrites.all(|it| it.arg(2) == "break")
     }
 }
 

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 
 use andon_dialects::{Compat, Config, Dialects};
 
-use super::site::{Base, Cache, INTERNAL, Site, SmallLight, seconds};
+use super::site::{Base, Cache, INTERNAL, Link, Site, SmallLight, seconds};
 use super::syntax::Place;
 
 pub(super) fn text(site: &Site, file: &str) -> String {
@@ -52,11 +52,15 @@ pub(super) fn text(site: &Site, file: &str) -> String {
             quoted(&rewrite.from),
             quoted(&rewrite.to)
         );
+        let names = |link: &Link| rewrite.to.contains(&link.location);
+        if rewrite.opens && site.links.iter().any(names) {
+            out += "opens = true  # this location asks for no secure_link\n";
+        }
     }
     for link in &site.links {
         let _ = writeln!(
             out,
-            "\n[[secure_link]]  # for every path below the location\nlocation = {}\nsecure_link = {}\nsecure_link_md5 = {}",
+            "\n[[secure_link]]  # for every path below the location, and every URL of a file below it\nlocation = {}\nsecure_link = {}\nsecure_link_md5 = {}",
             quoted(&link.location),
             quoted(&link.given),
             quoted(&link.signed)

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::{Iiif, Limits, Version};
 use crate::ConfigError;
-use crate::config::{Settings, mount};
+use crate::config::{Gate, Settings, below, mount};
 use crate::dialect::Dialect;
 
 /// `[iiif]`.
@@ -16,6 +16,8 @@ pub struct IiifConfig {
     pub prefix: String,
     /// The same for version 2.1.
     pub prefix2: String,
+    /// Answer unsigned URLs although others must be signed, or name presets.
+    pub open: bool,
     /// Where identifiers may have slashes.
     pub slashes: Slashes,
     /// What `!w,h` of 3.0 with a box larger than the region answers.
@@ -65,6 +67,7 @@ impl Default for IiifConfig {
         Self {
             prefix: String::new(),
             prefix2: String::new(),
+            open: false,
             slashes: Slashes::default(),
             larger_box: LargerBox::default(),
             site: String::new(),
@@ -112,5 +115,13 @@ impl Settings for IiifConfig {
             config: self.clone(),
         };
         Ok((!dialect.mounts.is_empty()).then(|| Box::new(dialect) as Box<dyn Dialect>))
+    }
+
+    fn gate(&self) -> Gate {
+        Gate {
+            open: self.open,
+            places: below([&self.prefix, &self.prefix2]),
+            ..Gate::default()
+        }
     }
 }

@@ -107,7 +107,8 @@ impl Dialect for Iiif {
             }
             segments => {
                 let identifier = self.identifier(target, segments)?;
-                let to = format!("{prefix}/{identifier}/info.json");
+                let front = target.front;
+                let to = format!("{front}{prefix}/{identifier}/info.json");
                 let source = Source::path_or_url(&identifier)?;
                 return Ok(Some(ImageRequest {
                     ask: Ask::Redirect(Redirect { to, status: 303 }),
@@ -195,7 +196,8 @@ impl Iiif {
         let asks = target.header("accept").unwrap_or_default();
         let information = Information {
             version,
-            id: format!("{}{base}", self.site(target)),
+            // Viewers build the URLs of all tiles on it.
+            id: format!("{}{}{base}", self.site(target), target.front),
             linked: version == Version::V3 || asks.contains("application/ld+json"),
             limits: self.limits,
             config: self.config.clone(),

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::ImageFilter;
 use crate::ConfigError;
-use crate::config::{Settings, mount};
+use crate::config::{Gate, Settings, below, mount};
 use crate::dialect::Dialect;
 
 /// `[image_filter]`.
@@ -13,11 +13,21 @@ use crate::dialect::Dialect;
 pub struct ImageFilterConfig {
     /// What targets begin with; empty: none are read.
     pub prefix: String,
+    /// Answer unsigned URLs although others must be signed, or name presets.
+    pub open: bool,
 }
 
 impl Settings for ImageFilterConfig {
     fn dialect(&self) -> Result<Option<Box<dyn Dialect>>, ConfigError> {
         let prefix = mount("image_filter.prefix", &self.prefix)?;
         Ok(prefix.map(|prefix| Box::new(ImageFilter { prefix }) as Box<dyn Dialect>))
+    }
+
+    fn gate(&self) -> Gate {
+        Gate {
+            open: self.open,
+            places: below([&self.prefix]),
+            ..Gate::default()
+        }
     }
 }

@@ -8,6 +8,7 @@ use crate::{Ask, Config, Dialects, Fault, ImageFilterConfig, ImageRequest, Refus
 
 fn dialects() -> Dialects {
     let image_filter = ImageFilterConfig {
+        open: false,
         prefix: "/".to_owned(),
     };
     Dialects::new(&Config {
@@ -193,6 +194,7 @@ fn a_sites_own_urls_are_rewritten() {
     config.rewrite = vec![crate::Rewrite {
         from: r"^/(\d+|-)x(\d+|-)/(.+)$".to_owned(),
         to: "/_nginx/image_filter(resize,$1,$2,q=90)/$3".to_owned(),
+        opens: false,
     }];
     let dialects = Dialects::new(&config).unwrap();
     let request = dialects.parse("/150x-/trip/a%20b.jpg").unwrap();

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::Imgix;
 use crate::ConfigError;
-use crate::config::{Settings, mount};
+use crate::config::{Gate, Settings, below, mount};
 use crate::dialect::Dialect;
 use crate::signature::Key;
 
@@ -14,6 +14,8 @@ use crate::signature::Key;
 pub struct ImgixConfig {
     /// What targets begin with; empty: none are read.
     pub prefix: String,
+    /// Answer unsigned URLs although others must be signed, or name presets.
+    pub open: bool,
     /// Tokens that sign URLs; the first is the newest. Without one nothing is signed.
     pub tokens: Vec<String>,
     /// May tokens be short?
@@ -28,5 +30,14 @@ impl Settings for ImgixConfig {
         let key = |token: &String| Key::new("imgix.tokens", token.clone().into(), self.weak_keys);
         let tokens = self.tokens.iter().map(key).collect::<Result<_, _>>()?;
         Ok(Some(Box::new(Imgix { prefix, tokens })))
+    }
+
+    fn gate(&self) -> Gate {
+        Gate {
+            open: self.open,
+            places: below([&self.prefix]),
+            keys: !self.tokens.is_empty(),
+            ..Gate::default()
+        }
     }
 }

@@ -62,19 +62,24 @@ impl Dialect for Imgix {
             return Ok(None);
         };
         let query = target.query.unwrap_or_default();
-        if !self.tokens.is_empty() {
+        let is_signed = !self.tokens.is_empty();
+        if is_signed {
             self.verify(target, &format!("/{rest}"), query)?;
         }
         let mut notes = Vec::new();
         let Some(read) = Query::read(query, &mut notes)? else {
-            return match self.tokens.is_empty() {
-                true => Ok(None),
-                false => Ok(Some(ImageRequest::file(Source::path_or_url(rest)?))),
+            return match is_signed {
+                false => Ok(None),
+                true => Ok(Some(ImageRequest {
+                    is_signed,
+                    ..ImageRequest::file(Source::path_or_url(rest)?)
+                })),
             };
         };
         if read.is_empty() {
             return Ok(Some(ImageRequest {
                 notes,
+                is_signed,
                 ..ImageRequest::file(Source::path_or_url(rest)?)
             }));
         }
@@ -89,6 +94,7 @@ impl Dialect for Imgix {
         let mut request = ImageRequest {
             ask,
             notes,
+            is_signed,
             ..ImageRequest::picture(Source::path_or_url(rest)?, ImgixRules::new(read))
         };
         request.style.expires = expires;

@@ -12,6 +12,7 @@ use crate::{Ask, Config, Dialects, Fault, ImageRequest, Refusal, Source};
 fn dialects(tokens: &[&str]) -> Dialects {
     let config = Config {
         imgix: ImgixConfig {
+            open: false,
             prefix: "/".to_owned(),
             tokens: tokens.iter().map(|token| (*token).to_owned()).collect(),
             weak_keys: true,

@@ -12,7 +12,7 @@ use super::rules::{House, Mark};
 use super::secret::{Signer, Signing};
 use super::{Imgproxy, Sources};
 use crate::ConfigError;
-use crate::config::{Settings, mount};
+use crate::config::{Gate, Settings, below, mount};
 use crate::dialect::Dialect;
 use crate::signature::{Key, unhex};
 
@@ -22,6 +22,8 @@ use crate::signature::{Key, unhex};
 pub struct ImgproxyConfig {
     /// What targets begin with, or `/` for all of them; empty: the dialect is off.
     pub prefix: String,
+    /// Answer unsigned URLs although others must be signed, or name presets.
+    pub open: bool,
     /// Keys of signatures, in hexadecimal digits; none: URLs are not signed.
     pub keys: Vec<String>,
     /// As many salts.
@@ -103,6 +105,7 @@ impl Default for ImgproxyConfig {
     fn default() -> Self {
         Self {
             prefix: String::new(),
+            open: false,
             keys: Vec::new(),
             salts: Vec::new(),
             weak_keys: false,
@@ -142,6 +145,16 @@ impl Settings for ImgproxyConfig {
             return Ok(None);
         };
         Ok(Some(Box::new(self.mounted(prefix)?)))
+    }
+
+    fn gate(&self) -> Gate {
+        Gate {
+            open: self.open,
+            places: below([&self.prefix]),
+            keys: !self.keys.is_empty(),
+            only_presets: self.only_presets,
+            ..Gate::default()
+        }
     }
 }
 

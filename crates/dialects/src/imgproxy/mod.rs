@@ -29,7 +29,7 @@ use crate::dialect::{Dialect, Refusal, Target};
 use crate::errors::{ErrorStyle, Errors, Fault};
 use crate::geometry::FACES;
 use crate::percent;
-use crate::request::{AnswerStyle, Ask, Fallback, ImageRequest, Source};
+use crate::request::{AnswerStyle, Ask, Fallback, ImageRequest, Source, relative};
 use crate::signature::Key;
 use gravity::FACE;
 use info::Info;
@@ -179,10 +179,14 @@ impl Imgproxy {
             let why = "it is not signed with a key of this server";
             return Err(Refusal::of(Fault::Signature, target.path, why));
         }
-        match about {
+        let request = match about {
             Some(_) => self.information(path),
             None => self.signed_request(target, path),
-        }
+        };
+        Ok(ImageRequest {
+            is_signed: self.signing.is_on(),
+            ..request?
+        })
     }
 
     /// Facts about a source.
@@ -537,6 +541,20 @@ struct Sources {
 }
 
 impl Sources {
+    /// May this source be asked for, as it is written and where it leads: with slashes merged?
+    fn allows(&self, source: &str) -> bool {
+        let (scheme, rest) = source.split_once("://").unwrap_or(("", source));
+        let plain = match scheme {
+            LOCAL => format!("{scheme}:///{}", relative(rest)),
+            _ => format!("{scheme}://{}", relative(rest)),
+        };
+        let all = [source, &plain];
+        self.allowed.is_empty()
+            || all
+                .iter()
+                .all(|text| self.allowed.iter().any(|allowed| allowed.is_match(text)))
+    }
+
     fn source(&self, written: &str) -> Result<Source, Refusal> {
         let mut source = written.to_owned();
         for (from, to) in &self.replaced {
@@ -546,8 +564,7 @@ impl Sources {
             source.insert_str(0, &self.base);
         }
         let refuse = |why: &str| Refusal::of(Fault::Source, written, why);
-        if !self.allowed.is_empty() && !self.allowed.iter().any(|allowed| allowed.is_match(&source))
-        {
+        if !self.allows(&source) {
             return Err(refuse("it is not among the sources that are allowed here"));
         }
         match source.split_once("://") {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::Native;
 use crate::ConfigError;
-use crate::config::Settings;
+use crate::config::{Gate, Settings, below};
 use crate::dialect::Dialect;
 
 /// `[native]`.
@@ -17,6 +17,8 @@ use crate::dialect::Dialect;
 pub struct NativeConfig {
     /// Whether targets are read at all.
     pub enabled: bool,
+    /// Answer unsigned URLs although others must be signed, or name presets.
+    pub open: bool,
     /// What they begin with.
     pub prefix: String,
     /// What becomes of targets that are not in their canonical form.
@@ -44,6 +46,7 @@ impl Default for NativeConfig {
     fn default() -> Self {
         Self {
             enabled: true,
+            open: false,
             prefix: "/r".to_owned(),
             canonical: Canonical::default(),
             preset_prefix: "/p".to_owned(),
@@ -93,5 +96,16 @@ impl Settings for NativeConfig {
             only_presets: self.only_presets,
             presets: self.presets.iter().map(read).collect::<Result<_, _>>()?,
         })))
+    }
+
+    fn gate(&self) -> Gate {
+        let presets = (!self.presets.is_empty()).then_some(&self.preset_prefix);
+        let recipes = (!self.only_presets).then_some(&self.prefix);
+        Gate {
+            open: self.open,
+            places: below(recipes.into_iter().chain(presets)),
+            only_presets: self.only_presets,
+            ..Gate::default()
+        }
     }
 }

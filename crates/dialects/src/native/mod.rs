@@ -105,7 +105,8 @@ impl Dialect for Native {
             None => self.write(&request).filter(|text| text != target.path),
         };
         match (self.canonical, canonical) {
-            (Canonical::Redirect, Some(to)) => {
+            // A signature is not for the other one.
+            (Canonical::Redirect, Some(to)) if target.front.is_empty() => {
                 request.ask = Ask::Redirect(Redirect { to, status: 301 });
             }
             (_, canonical) => request.style.canonical = canonical,

@@ -26,7 +26,7 @@ fn a_recipe_is_one_segment_and_the_file_is_the_rest() {
             "trip/a b.jpg",
         ),
         ("/r/crop:0:0:50%25x50%25/a.jpg", "crop:0:0:50%x50%", "a.jpg"),
-        ("/r/same/x/../a.jpg?v=2", "same", "a.jpg"),
+        ("/r/same//x//a.jpg?v=2", "same", "x/a.jpg"),
         ("/r/original/a.jpg", "original", "a.jpg"),
         ("/r/over:a%2Fb.png:1:2/a.jpg", "over:a/b.png:1:2", "a.jpg"),
     ] {
@@ -49,7 +49,7 @@ fn reading_is_strict_and_names_the_piece() {
         ("/r//a.jpg", "``", "same"),
         ("/r/fit:50%x/a.jpg", "fit:50%x", "%25"),
         ("/r/fit:50x50", "/r/fit:50x50", "no file"),
-        ("/r/fit:50x50/x/..", "/r/fit:50x50/x/..", "no file"),
+        ("/r/fit:50x50//", "/r/fit:50x50//", "no file"),
     ] {
         let refusal = ask(target).expect_err(target).to_string();
         assert!(
@@ -85,7 +85,7 @@ fn another_spelling_is_told_its_canonical_one() {
     );
     for (target, canonical) in [
         ("/r/q:80,fit:250x250/a.jpg", "/r/fit:250x250,q:80/a.jpg"),
-        ("/r/fit%3A250x250/x/..//a.jpg", "/r/fit:250x250/a.jpg"),
+        ("/r/fit%3A250x250///a.jpg", "/r/fit:250x250/a.jpg"),
         ("/r/as:json,fit:9x9/a.jpg", "/r/fit:9x9,as:json/a.jpg"),
     ] {
         let request = ask(target).unwrap();

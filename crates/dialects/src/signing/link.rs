@@ -7,9 +7,7 @@ use serde::Deserialize;
 use super::Target;
 use crate::ConfigError;
 use crate::dialect::Refusal;
-use crate::errors::Fault;
 use crate::percent;
-use crate::request::relative;
 use crate::signature::{base64, md5, same, unhex};
 
 /// `[[secure_link]]`: one location.
@@ -28,6 +26,9 @@ pub struct SecureLinkConfig {
     /// this in hexadecimal digits.
     #[serde(default)]
     pub secure_link_secret: String,
+    /// What the paths of sources begin with that only URLs signed so open, whichever URL names them; absent: the location.
+    #[serde(default)]
+    pub guards: Option<Vec<String>>,
 }
 
 /// The secret is not printed.
@@ -43,6 +44,18 @@ impl std::fmt::Debug for SecureLinkConfig {
 pub(crate) struct SecureLink {
     location: String,
     form: Form,
+    guards: Vec<String>,
+}
+
+/// What a location makes of a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// It is elsewhere.
+    Elsewhere,
+    /// It is not signed as the location's targets are.
+    Unsigned,
+    /// It is, and good until then; `None`: it has no end.
+    Signed(Option<u64>),
 }
 
 enum Form {
@@ -93,6 +106,15 @@ impl SecureLink {
         check(config.location.starts_with('/'), key("location"), || {
             format!("`{}` must be a path, such as \"/secure/\"", config.location)
         })?;
+        let guards = match &config.guards {
+            None => vec![config.location.clone()],
+            Some(guards) => guards.clone(),
+        };
+        let unsound = guards.iter().find(|guard| !guard.starts_with('/'));
+        check(unsound.is_none(), key("guards"), || {
+            let guard = unsound.map_or("", String::as_str);
+            format!("`{guard}` must be a path, such as \"/members/\"")
+        })?;
         let expression = |name: &str, text: &str| {
             pieces(text).map_err(|variable| {
                 ConfigError::new(
@@ -119,6 +141,7 @@ impl SecureLink {
         )?;
         Ok(Self {
             location: config.location.clone(),
+            guards,
             form: match newer {
                 true => Form::Expression(
                     expression("secure_link", given)?,
@@ -129,20 +152,67 @@ impl SecureLink {
         })
     }
 
-    /// Until when a target below the location is good; `None` if it has no end, or is elsewhere. nginx decides by the
-    /// signature first, then by the clock.
-    pub(crate) fn check(&self, target: &Target<'_>) -> Result<Option<u64>, Refusal> {
+    /// Is a target below the location, and signed? nginx decides by the signature first, then by the clock.
+    ///
+    /// # Errors
+    /// A path that does not decode.
+    pub(crate) fn check(&self, target: &Target<'_>) -> Result<Outcome, Refusal> {
         let uri = uri(target.path)?;
         if !uri.starts_with(&self.location) {
-            return Ok(None);
+            return Ok(Outcome::Elsewhere);
         }
-        self.verified(target, &uri).ok_or_else(|| {
-            Refusal::of(
-                Fault::Signature,
-                target.path,
-                "its signature does not match",
+        let until = self.verified(target, &uri);
+        Ok(until.map_or(Outcome::Unsigned, Outcome::Signed))
+    }
+
+    /// What the paths begin with that are checked.
+    pub(crate) fn location(&self) -> &str {
+        &self.location
+    }
+
+    /// Does only a URL signed so open the source at this path, which begins with a slash?
+    pub(crate) fn guards(&self, path: &str) -> bool {
+        self.guards.iter().any(|guard| path.starts_with(guard))
+    }
+
+    /// What is left of a target when all that is not signed is taken off its query. The path stays: it is what the location
+    /// is about.
+    pub(crate) fn signed_part(&self, target: &Target<'_>) -> String {
+        let Form::Expression(_, signed) = &self.form else {
+            return target.path.to_owned();
+        };
+        let is_whole = |piece: &Piece| matches!(piece, Piece::Whole | Piece::Query);
+        if signed.iter().any(is_whole) {
+            return target.whole.to_owned();
+        }
+        let is_signed = |pair: &&str| {
+            let key = pair.split('=').next().unwrap_or_default();
+            signed.iter().any(
+                |piece| matches!(piece, Piece::Argument(name) if name.eq_ignore_ascii_case(key)),
             )
-        })
+        };
+        // The first argument of a name is the one that is signed.
+        let mut kept: Vec<&str> = Vec::new();
+        for pair in target
+            .query
+            .unwrap_or_default()
+            .split('&')
+            .filter(is_signed)
+        {
+            let key = |pair: &str| {
+                pair.split('=')
+                    .next()
+                    .unwrap_or_default()
+                    .to_ascii_lowercase()
+            };
+            if kept.iter().all(|known| key(known) != key(pair)) {
+                kept.push(pair);
+            }
+        }
+        match kept.is_empty() {
+            true => target.path.to_owned(),
+            false => format!("{}?{}", target.path, kept.join("&")),
+        }
     }
 
     fn verified(&self, target: &Target<'_>, uri: &str) -> Option<Option<u64>> {
@@ -186,9 +256,24 @@ fn seconds(text: &str) -> Option<u64> {
     (moment > 0).then_some(moment)
 }
 
-/// The path as nginx's `$uri`.
-fn uri(path: &str) -> Result<String, Refusal> {
-    Ok(format!("/{}", relative(&percent::decode(path)?)))
+/// The path as nginx's `$uri`: decoded, without repeated slashes, dot segments resolved.
+pub(crate) fn uri(path: &str) -> Result<String, Refusal> {
+    let decoded = percent::decode(path)?;
+    let mut kept: Vec<&str> = Vec::new();
+    for segment in decoded.split('/') {
+        match segment {
+            "" | "." => {}
+            ".." => _ = kept.pop(),
+            segment => kept.push(segment),
+        }
+    }
+    let is_folder = matches!(decoded.rsplit('/').next(), Some("" | "." | ".."));
+    let end = if is_folder && !kept.is_empty() {
+        "/"
+    } else {
+        ""
+    };
+    Ok(format!("/{}{end}", kept.join("/")))
 }
 
 fn text(pieces: &[Piece], target: &Target<'_>, uri: &str, expires: &str) -> String {

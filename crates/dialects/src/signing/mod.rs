@@ -15,12 +15,11 @@
 mod config;
 mod link;
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 pub use config::{Keys, SigningConfig};
-pub(crate) use link::SecureLink;
 pub use link::SecureLinkConfig;
+pub(crate) use link::{Outcome, SecureLink, uri};
 
 use crate::dialect::{Refusal, Target};
 use crate::errors::Fault;
@@ -137,19 +136,52 @@ pub(crate) struct Signing {
 /// A target without its signature.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Opened<'a> {
-    pub(crate) rest: Cow<'a, str>,
+    /// What stands before the path: `/~SIGNATURE`, or nothing.
+    pub(crate) front: &'a str,
+    pub(crate) rest: &'a str,
     /// When it ends to be good.
     pub(crate) expires: Option<u64>,
+    pub(crate) signed: Signed<'a>,
+}
+
+/// What of a target a signature covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Signed<'a> {
+    Nothing,
+    /// The beginning of its path, from its slash on.
+    Beginning(&'a str),
+    Whole,
+}
+
+impl<'a> Opened<'a> {
+    fn new(target: &'a str, front: usize) -> Self {
+        let (front, rest) = target.split_at(front);
+        Self {
+            front,
+            rest,
+            expires: None,
+            signed: Signed::Nothing,
+        }
+    }
+
+    /// With a signature for so many segments; 0: all of them, and the query.
+    fn signed(self, scope: usize) -> Self {
+        let path = self.rest.split('?').next().unwrap_or_default();
+        // A slash stands before each segment.
+        let end = path.match_indices('/').nth(scope).map(|(at, _)| at);
+        let signed = match scope {
+            0 => Signed::Whole,
+            _ => Signed::Beginning(&path[..end.unwrap_or(path.len())]),
+        };
+        Self { signed, ..self }
+    }
 }
 
 impl Signing {
     /// Takes the signature off, if there is one. Nothing else is read of a target before.
     pub(crate) fn open<'a>(&self, target: &'a str) -> Result<Opened<'a>, Refusal> {
         let refused = |why: &str| Err(Refusal::of(Fault::Signature, target, why));
-        let plain = Opened {
-            rest: Cow::Borrowed(target),
-            expires: None,
-        };
+        let plain = Opened::new(target, 0);
         let marked = target
             .strip_prefix("/~")
             .and_then(|marked| marked.split_once('/'));
@@ -160,13 +192,11 @@ impl Signing {
             };
         };
         let read = Signature::read(mark);
+        let opened = Opened::new(target, "/~".len() + mark.len());
         if self.keys.is_empty() {
             // Nobody can check it, so that it says nothing; a name that begins with a tilde is a file's.
             return Ok(match read {
-                Some((bytes, _)) if (16..=32).contains(&bytes.len()) => Opened {
-                    rest: Cow::Owned(format!("/{rest}")),
-                    expires: None,
-                },
+                Some((bytes, _)) if (16..=32).contains(&bytes.len()) => opened,
                 _ => plain,
             });
         }
@@ -187,8 +217,8 @@ impl Signing {
             return refused(wrong);
         }
         Ok(Opened {
-            rest: Cow::Owned(format!("/{rest}")),
             expires: (said.expires > 0).then_some(said.expires),
+            ..opened.signed(said.scope)
         })
     }
 }

@@ -25,6 +25,7 @@ fn linked(secure_link: &str, secure_link_md5: &str) -> Dialects {
             secure_link: secure_link.to_owned(),
             secure_link_md5: secure_link_md5.to_owned(),
             secure_link_secret: String::new(),
+            guards: None,
         }],
         ..Config::default()
     })
@@ -208,6 +209,7 @@ fn rewrites_act_behind_the_signature() {
         config.rewrite = vec![crate::Rewrite {
             from: "^/w(\\d+)/(.+)$".to_owned(),
             to: "/small_light(dw=$1)/$2".to_owned(),
+            opens: false,
         }];
     });
     let target = Signature::default()
@@ -286,6 +288,7 @@ fn the_older_form_signs_the_end_of_a_path_in_the_path() {
             secure_link: String::new(),
             secure_link_md5: String::new(),
             secure_link_secret: "segredo".to_owned(),
+            guards: None,
         };
         change(&mut link);
         Dialects::new(&Config {
@@ -293,6 +296,7 @@ fn the_older_form_signs_the_end_of_a_path_in_the_path() {
             rewrite: vec![crate::Rewrite {
                 from: "^/p/[0-9a-fA-F]{32}/(.*)$".to_owned(),
                 to: "/$1".to_owned(),
+                opens: false,
             }],
             ..Config::default()
         })
@@ -334,6 +338,7 @@ fn an_expression_with_an_unknown_variable_is_refused_at_the_start() {
             secure_link: "$arg_md5".to_owned(),
             secure_link_md5: "$remote_addr$uri".to_owned(),
             secure_link_secret: String::new(),
+            guards: None,
         }],
         ..Config::default()
     };

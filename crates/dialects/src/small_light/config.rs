@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::options::{MAX_TEXT, Options};
 use super::{Notes, SmallLight, reader};
 use crate::ConfigError;
-use crate::config::Settings;
+use crate::config::{Gate, Settings};
 use crate::dialect::Dialect;
 
 /// `[small_light]`.
@@ -18,6 +18,8 @@ use crate::dialect::Dialect;
 pub struct SmallLightConfig {
     /// Whether targets are read at all.
     pub enabled: bool,
+    /// Answer unsigned URLs although others must be signed, or name presets.
+    pub open: bool,
     /// Options come from the query, and every path is a picture.
     pub getparam_mode: bool,
     /// The folder of icons; without one `embedicon` does nothing.
@@ -60,6 +62,7 @@ impl Default for SmallLightConfig {
     fn default() -> Self {
         Self {
             enabled: true,
+            open: false,
             getparam_mode: false,
             material_dir: None,
             radius_max: 10.0,
@@ -78,6 +81,18 @@ impl Settings for SmallLightConfig {
         }
         let config = self.checked()?;
         Ok(Some(Box::new(SmallLight { config })))
+    }
+
+    fn gate(&self) -> Gate {
+        let place = match self.getparam_mode {
+            true => "/… (getparam_mode)",
+            false => "/small_light(…)/…",
+        };
+        Gate {
+            open: self.open,
+            places: vec![place.to_owned()],
+            ..Gate::default()
+        }
     }
 
     fn resolve_paths(&mut self, folder: &Path) {

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::{Flavour, Signing, Thumbor};
 use crate::ConfigError;
-use crate::config::{Settings, mount};
+use crate::config::{Gate, Settings, below, mount};
 use crate::dialect::Dialect;
 use crate::signature::{Digest, Key};
 
@@ -15,12 +15,14 @@ use crate::signature::{Digest, Key};
 pub struct ThumborConfig {
     /// What targets begin with; empty: none are read.
     pub prefix: String,
+    /// Answer unsigned URLs although others must be signed, or name presets.
+    pub open: bool,
     /// What URLs are signed with; any of them will do.
     pub keys: Vec<String>,
     /// Allow keys that can be guessed.
     pub weak_keys: bool,
-    /// Serve `/unsafe/…`.
-    pub allow_unsafe: bool,
+    /// Serve `/unsafe/…`; absent: where there are no keys.
+    pub allow_unsafe: Option<bool>,
     /// What an image without a scheme is.
     pub loader: Loader,
     /// Turn pictures upright by EXIF.
@@ -43,6 +45,8 @@ pub struct ThumborConfig {
 pub struct ImagorConfig {
     /// What targets begin with; empty: none are read.
     pub prefix: String,
+    /// Answer unsigned URLs although others must be signed, or name presets.
+    pub open: bool,
     /// What URLs are signed with; any of them will do.
     pub keys: Vec<String>,
     /// Allow keys that can be guessed.
@@ -80,9 +84,10 @@ impl Default for ThumborConfig {
     fn default() -> Self {
         Self {
             prefix: String::new(),
+            open: false,
             keys: Vec::new(),
             weak_keys: false,
-            allow_unsafe: true,
+            allow_unsafe: None,
             loader: Loader::default(),
             respect_orientation: false,
             quality: 80,
@@ -98,6 +103,7 @@ impl Default for ImagorConfig {
     fn default() -> Self {
         Self {
             prefix: String::new(),
+            open: false,
             keys: Vec::new(),
             weak_keys: false,
             allow_unsafe: false,
@@ -111,18 +117,25 @@ impl Default for ImagorConfig {
     }
 }
 
+impl ThumborConfig {
+    fn allows_unsafe(&self) -> bool {
+        self.allow_unsafe.unwrap_or(self.keys.is_empty())
+    }
+}
+
 impl Settings for ThumborConfig {
     fn dialect(&self) -> Result<Option<Box<dyn Dialect>>, ConfigError> {
         let Some(prefix) = mount("thumbor.prefix", &self.prefix)? else {
             return Ok(None);
         };
         quality("thumbor.quality", self.quality)?;
+        let allow_unsafe = self.allows_unsafe();
         Ok(Some(Box::new(Thumbor {
             flavour: Flavour::Thumbor,
             prefix,
             signing: Signing {
-                keys: keys("thumbor", &self.keys, self.weak_keys, self.allow_unsafe)?,
-                allow_unsafe: self.allow_unsafe,
+                keys: keys("thumbor", &self.keys, self.weak_keys, allow_unsafe)?,
+                allow_unsafe,
                 digest: Digest::Sha1,
                 truncate: 0,
             },
@@ -136,6 +149,16 @@ impl Settings for ThumborConfig {
                 most: (self.max_width, self.max_height),
             },
         })))
+    }
+
+    fn gate(&self) -> Gate {
+        Gate {
+            open: self.open,
+            places: below([&self.prefix]),
+            keys: !self.keys.is_empty(),
+            answers_unsigned: self.allows_unsafe(),
+            ..Gate::default()
+        }
     }
 }
 
@@ -169,6 +192,16 @@ impl Settings for ImagorConfig {
                 most: (9_999, 9_999),
             },
         })))
+    }
+
+    fn gate(&self) -> Gate {
+        Gate {
+            open: self.open,
+            places: below([&self.prefix]),
+            keys: !self.keys.is_empty(),
+            answers_unsigned: self.allow_unsafe,
+            ..Gate::default()
+        }
     }
 }
 

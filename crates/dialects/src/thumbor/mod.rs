@@ -121,12 +121,16 @@ impl Dialect for Thumbor {
                 ..ImageRequest::file(Source::from_path(""))
             }));
         }
-        let Some(rest) = self.verified(below) else {
+        let Some((rest, is_signed)) = self.verified(below) else {
             // Which part is wrong is nobody's business.
             let why = "its signature does not match";
             return Err(Refusal::of(Fault::Signature, target.path, why));
         };
-        self.request(&rest, target.query).map(Some)
+        let request = self.request(&rest, target.query)?;
+        Ok(Some(ImageRequest {
+            is_signed,
+            ..request
+        }))
     }
 
     fn write(&self, request: &ImageRequest) -> Option<String> {
@@ -182,34 +186,35 @@ impl Signing {
 }
 
 impl Thumbor {
-    /// What follows the signature, if that is right. One signature is cut off, and no more: what looks like one
-    /// further on is part of what was signed.
-    fn verified<'a>(&self, below: &'a str) -> Option<Cow<'a, str>> {
+    /// What follows the signature, if that is right, and whether it is one or stands in its place. One signature is cut
+    /// off, and no more: what looks like one further on is part of what was signed.
+    fn verified<'a>(&self, below: &'a str) -> Option<(Cow<'a, str>, bool)> {
         match self.flavour {
             Flavour::Thumbor => {
                 let (signature, rest) = below.split_once('/')?;
                 // `=` may come as `%3D`.
                 let signature = percent::decode(signature).ok()?;
                 self.allowed(&signature, rest)
-                    .then_some(Cow::Borrowed(rest))
+                    .then_some((Cow::Borrowed(rest), signature != UNSAFE))
             }
             Flavour::Imagor => {
-                if let Some(rest) = self.imagor(below) {
-                    return Some(Cow::Borrowed(rest));
+                if let Some((rest, is_signed)) = self.imagor(below) {
+                    return Some((Cow::Borrowed(rest), is_signed));
                 }
                 // Proxies escape; the whole path is decoded once, and tried again.
                 let decoded = percent::decode(below)
                     .ok()
                     .filter(|decoded| decoded != below)?;
                 self.imagor(&decoded)
-                    .map(|rest| Cow::Owned(rest.to_owned()))
+                    .map(|(rest, is_signed)| (Cow::Owned(rest.to_owned()), is_signed))
             }
         }
     }
 
-    fn imagor<'a>(&self, below: &'a str) -> Option<&'a str> {
+    fn imagor<'a>(&self, below: &'a str) -> Option<(&'a str, bool)> {
         let (signature, rest) = below.trim_start_matches('/').split_once('/')?;
-        (is_signature(signature) && self.allowed(signature, rest)).then_some(rest)
+        let allowed = is_signature(signature) && self.allowed(signature, rest);
+        allowed.then_some((rest, signature != UNSAFE))
     }
 
     fn allowed(&self, signature: &str, rest: &str) -> bool {

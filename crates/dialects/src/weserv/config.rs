@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::Weserv;
 use crate::ConfigError;
-use crate::config::{Settings, mount};
+use crate::config::{Gate, Settings, below, mount};
 use crate::dialect::Dialect;
 
 /// `[weserv]`.
@@ -13,11 +13,21 @@ use crate::dialect::Dialect;
 pub struct WeservConfig {
     /// What targets begin with; empty: none are read.
     pub prefix: String,
+    /// Answer unsigned URLs although others must be signed, or name presets.
+    pub open: bool,
 }
 
 impl Settings for WeservConfig {
     fn dialect(&self) -> Result<Option<Box<dyn Dialect>>, ConfigError> {
         let prefix = mount("weserv.prefix", &self.prefix)?;
         Ok(prefix.map(|prefix| Box::new(Weserv { prefix }) as Box<dyn Dialect>))
+    }
+
+    fn gate(&self) -> Gate {
+        Gate {
+            open: self.open,
+            places: below([&self.prefix]),
+            ..Gate::default()
+        }
     }
 }

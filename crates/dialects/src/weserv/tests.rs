@@ -15,6 +15,7 @@ use crate::{
 fn dialects() -> Dialects {
     let config = Config {
         weserv: WeservConfig {
+            open: false,
             prefix: "/".to_owned(),
         },
         ..Config::default()

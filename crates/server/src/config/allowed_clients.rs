@@ -2,8 +2,6 @@
 
 use serde::Deserialize;
 
-use crate::net::Peer;
-
 /// Which clients may use a part of the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -11,19 +9,9 @@ pub enum AllowedClients {
     /// None.
     #[default]
     Off,
-    /// Those of this machine: over Unix sockets and from loopback addresses. A proxy on this machine is
-    /// one of them, with all its clients.
+    /// Those of this machine, over Unix sockets, and those with the administrator's token. Loopback addresses count only
+    /// where a server runs without a configuration file: a proxy on this machine has one, with all its clients.
     Local,
     /// Everybody.
     All,
-}
-
-impl AllowedClients {
-    pub(crate) fn contains(self, peer: Peer) -> bool {
-        match self {
-            Self::Off => false,
-            Self::Local => peer.is_local(),
-            Self::All => true,
-        }
-    }
 }

@@ -124,6 +124,10 @@ pub struct Config {
     pub sandbox: SandboxConfig,
     /// What helps while setting up and is off in production.
     pub debug: DebugConfig,
+    /// Are clients with loopback addresses local? Only of a server that somebody starts for themselves, without a
+    /// configuration file: a proxy in front of any other connects from such an address, too.
+    #[serde(skip)]
+    pub loopback_is_local: bool,
 }
 
 /// `[debug]`.
@@ -165,6 +169,7 @@ impl Default for Config {
             trace: TraceConfig::default(),
             sandbox: SandboxConfig::default(),
             debug: DebugConfig::default(),
+            loopback_is_local: false,
         }
     }
 }

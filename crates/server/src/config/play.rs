@@ -8,7 +8,6 @@ use super::AllowedClients;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PlayConfig {
-    /// Who may open `/_andon/play`. Everybody but browsers of this machine that come without a proxy needs the
-    /// administrator's token there.
+    /// Who may open `/_andon/play`. All but local clients need the administrator's token there.
     pub allow: AllowedClients,
 }

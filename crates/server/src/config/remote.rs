@@ -268,6 +268,13 @@ impl HttpConfig {
 }
 
 impl BucketConfig {
+    /// Is it read without credentials?
+    #[must_use]
+    pub fn is_anonymous(&self) -> bool {
+        let named = [&self.access_key_env, &self.credentials_env, &self.sas_env];
+        named.iter().all(|name| name.is_none())
+    }
+
     /// Where it is.
     #[must_use]
     pub fn region(&self) -> &str {

@@ -4,8 +4,7 @@ use serde::Deserialize;
 
 use super::AllowedClients;
 
-/// `[upload]`. Off by default: behind a proxy on the same machine everybody is local, and whether the
-/// world may hand pictures in is for the operator to say.
+/// `[upload]`. Off by default: whether anybody may hand pictures in is for the operator to say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct UploadConfig {

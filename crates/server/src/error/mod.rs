@@ -110,6 +110,8 @@ pub enum Error {
     Watched(usize),
     #[error("pages of other sites may not ask for this")]
     OtherSite,
+    #[error("this page is for this machine, and its Host the name of another one")]
+    OtherHost,
     #[error("uploads are disabled for this client; see `[upload] allow`")]
     NoUploads,
     #[error("method {0} not allowed (allowed: POST)")]
@@ -150,6 +152,12 @@ impl Withheld {
             Self::NoImage => "no_image",
             Self::OutsideLink => "outside_link",
         }
+    }
+}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        Self::Target(refusal)
     }
 }
 
@@ -247,6 +255,7 @@ impl Error {
             Self::Play(_) => (StatusCode::BAD_REQUEST, Fault::Client, "play"),
             Self::Watched(_) => (StatusCode::SERVICE_UNAVAILABLE, Fault::Client, "watched"),
             Self::OtherSite => (StatusCode::FORBIDDEN, Fault::Client, "other_site"),
+            Self::OtherHost => (StatusCode::FORBIDDEN, Fault::Client, "other_host"),
             Self::NoUploads => (StatusCode::FORBIDDEN, Fault::Client, "upload_forbidden"),
             Self::PostOnly(_) => (StatusCode::METHOD_NOT_ALLOWED, Fault::Client, "method"),
             Self::ConnectionLimit(ConnectionLimit::Server) => (

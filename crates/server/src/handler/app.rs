@@ -113,6 +113,8 @@ pub(crate) struct App {
     pub(crate) readiness: Arc<Readiness>,
     /// Who may read them where pictures are served.
     pub(crate) metrics_allow: AllowedClients,
+    /// Are clients with loopback addresses local? See [`Config::loopback_is_local`].
+    pub(crate) loopback_is_local: bool,
     /// For one answer, waiting included.
     pub(crate) timeout: Duration,
 }
@@ -192,6 +194,7 @@ impl App {
             metrics,
             readiness: before.map_or_else(Arc::default, |app| app.readiness.clone()),
             metrics_allow: config.metrics.allow,
+            loopback_is_local: config.loopback_is_local,
             timeout,
         })
     }

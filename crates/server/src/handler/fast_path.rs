@@ -37,7 +37,8 @@ impl App {
         head: &mut Vec<u8>,
     ) -> Option<FastBody> {
         let began = Instant::now();
-        if self.route(Purpose::Images, asked.path(), peer) != Route::Image {
+        // Whether the client may use another route depends on headers that were not read here.
+        if Route::of(Purpose::Images, asked.path(), |_| true) != Route::Image {
             return None;
         }
         let headers = || asked.accept.map(accepting).unwrap_or_default();

@@ -2,9 +2,11 @@
 
 mod app;
 mod board;
+mod doors;
 mod fallback;
 mod fast_path;
 mod fill;
+mod local;
 mod monitoring;
 mod page;
 mod play;
@@ -25,15 +27,18 @@ use hyper::{HeaderMap, Method, Request, Uri, Version, header};
 
 pub(crate) use self::app::App;
 pub use self::app::check;
+pub use self::doors::{doors, warnings};
 pub use self::fill::{Filled, Filler};
+use self::play::Play;
 use self::record::RequestRecord;
 use crate::error::Error;
 use crate::net::Peer;
 use crate::origins::Identity;
+use crate::request::forwarded::Visitor;
 use crate::request::negotiation::{self, SettledRequest};
 use crate::request::priority;
 use crate::request::purge::{self, Purge};
-use crate::request::route::{Open, Purpose, Route};
+use crate::request::route::{Part, Purpose, Route};
 use crate::response::ranges;
 use crate::response::{self, Reply};
 use crate::results::caching::{Terms, source_path};
@@ -44,13 +49,21 @@ use crate::trace;
 
 impl App {
     /// What a path means at an address, for a client.
-    pub(crate) fn route(&self, purpose: Purpose, path: &str, peer: Peer) -> Route {
-        let open = Open {
-            metrics: self.metrics_allow.contains(peer),
-            board: self.has_board(purpose),
-            play: self.play.as_ref().is_some_and(|play| play.is_for(peer)),
-        };
-        Route::of(purpose, path, open)
+    pub(crate) fn route(
+        &self,
+        purpose: Purpose,
+        path: &str,
+        visitor: Visitor,
+        headers: &HeaderMap,
+    ) -> Route {
+        Route::of(purpose, path, |part| match part {
+            Part::Metrics => self.admits(self.metrics_allow, visitor, headers),
+            Part::Board => self.has_board(purpose),
+            Part::Play => {
+                let allow = self.play.as_ref().map(Play::allow).unwrap_or_default();
+                self.admits(allow, visitor, headers)
+            }
+        })
     }
 
     /// Answers a request; there is an answer to everything.
@@ -59,15 +72,21 @@ impl App {
         route: Route,
         purpose: Purpose,
         request: Request<Incoming>,
-        peer: Peer,
+        visitor: Visitor,
     ) -> Reply {
         match route {
-            Route::Upload => self.upload(request, peer).await,
-            Route::Board => self.show_board(&request, purpose),
-            Route::Play => self.play(request, peer).await,
-            Route::Ready | Route::Metrics | Route::Nothing => self.monitoring(route, &request),
-            Route::Health if purpose == Purpose::Metrics => self.monitoring(route, &request),
-            Route::Health | Route::Purge | Route::Image => self.answer(route, request, peer).await,
+            Route::Upload => self.upload(request, visitor).await,
+            Route::Board => self.show_board(&request, purpose, visitor),
+            Route::Play => self.play(request, visitor).await,
+            Route::Ready | Route::Metrics | Route::Nothing => {
+                self.monitoring(route, &request, purpose, visitor)
+            }
+            Route::Health if purpose == Purpose::Metrics => {
+                self.monitoring(route, &request, purpose, visitor)
+            }
+            Route::Health | Route::Purge | Route::Image => {
+                self.answer(route, request, visitor.peer).await
+            }
         }
     }
 
@@ -364,7 +383,8 @@ impl App {
     /// What purges the results of a URL: by what it comes to, or, where nobody knows any more, all of its source.
     async fn selector_of(&self, url: &str) -> Result<Selector, Error> {
         let results = &self.maker.results;
-        let mut request = self.maker.resolver.parse(url)?;
+        // Whoever may purge needs no signature.
+        let mut request = self.maker.resolver.read(url)?;
         negotiation::settle_without_accept(&mut request, self.negotiation.background());
         let asked = SettledRequest {
             request: Arc::new(request),

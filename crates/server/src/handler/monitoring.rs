@@ -6,18 +6,36 @@ use hyper::header::{self, HeaderValue};
 use hyper::{Request, Response, StatusCode};
 
 use super::check_method;
+use super::local::check_site;
 use crate::error::Error;
 use crate::handler::App;
 use crate::operations::metrics::{admission, cache, origins, store};
 use crate::prometheus::{Exposition, Format};
+use crate::request::forwarded::Visitor;
 use crate::request::negotiation;
-use crate::request::route::Route;
+use crate::request::route::{Purpose, Route};
 use crate::response::{self, Reply};
 
 impl App {
     /// Answers what asks for metrics, and everything at an address of their own.
-    pub(crate) fn monitoring<B>(&self, route: Route, request: &Request<B>) -> Reply {
-        if let Err(error) = check_method(request.method()) {
+    pub(crate) fn monitoring<B>(
+        &self,
+        route: Route,
+        request: &Request<B>,
+        purpose: Purpose,
+        visitor: Visitor,
+    ) -> Reply {
+        let checked = check_method(request.method()).and_then(|()| match route {
+            Route::Metrics => {
+                check_site(request.headers())?;
+                match purpose {
+                    Purpose::Metrics => self.check_own_host(visitor, request.headers()),
+                    Purpose::Images => Ok(()),
+                }
+            }
+            _ => Ok(()),
+        });
+        if let Err(error) = checked {
             return response::error(&error, error.status(), OWN_ERRORS);
         }
         match route {

@@ -16,15 +16,16 @@ use hyper::header::{self, HeaderMap};
 use hyper::{Method, Request, Response};
 use percent_encoding::percent_decode_str;
 
+use super::local::check_site;
 use super::record::RequestRecord;
 use super::{check_host, target};
 use crate::admission::Shares;
 use crate::config::{AllowedClients, Config, ConfigError};
 use crate::error::Error;
 use crate::handler::App;
-use crate::net::Peer;
 use crate::operations::entry::Stages;
 use crate::origins::{Blocking, Entry, Reservation, SourceMemory};
+use crate::request::forwarded::Visitor;
 use crate::request::negotiation;
 use crate::response::{self, Reply};
 use crate::results::making::{Allowance, RenderTask};
@@ -170,11 +171,14 @@ fn room(config: &Config) -> u64 {
 
 impl App {
     /// Answers an upload.
-    pub(crate) async fn upload(&self, request: Request<Incoming>, peer: Peer) -> Reply {
-        let mut record = RequestRecord::begin(&self.log, &request, peer);
+    pub(crate) async fn upload(&self, request: Request<Incoming>, visitor: Visitor) -> Reply {
+        let mut record = RequestRecord::begin(&self.log, &request, visitor.peer);
         let (head, mut body) = request.into_parts();
         let request = Request::from_parts(head, ());
-        let reply = match self.rendered(&request, &mut body, peer, &mut record).await {
+        let reply = match self
+            .rendered(&request, &mut body, visitor, &mut record)
+            .await
+        {
             Ok(reply) => reply,
             Err(error) => {
                 record.is_upload();
@@ -190,7 +194,7 @@ impl App {
         &self,
         request: &Request<()>,
         body: &mut Incoming,
-        peer: Peer,
+        visitor: Visitor,
         record: &mut RequestRecord<'_>,
     ) -> Result<Reply, Error> {
         check_host(request.version(), request.headers())?;
@@ -198,7 +202,8 @@ impl App {
             return Err(Error::PostOnly(request.method().clone()));
         }
         target(request.uri())?;
-        if !self.uploads.allow.contains(peer) {
+        check_site(request.headers())?;
+        if !self.admits(self.uploads.allow, visitor, request.headers()) {
             return Err(Error::NoUploads);
         }
         if is_form(request.headers()) {

@@ -12,16 +12,6 @@ pub(crate) enum Peer {
     Tcp(IpAddr),
 }
 
-impl Peer {
-    /// Is it a process of this machine?
-    pub(crate) fn is_local(self) -> bool {
-        match self {
-            Self::Unix => true,
-            Self::Tcp(address) => address.is_loopback(),
-        }
-    }
-}
-
 impl fmt::Display for Peer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

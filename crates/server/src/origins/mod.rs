@@ -119,22 +119,46 @@ impl Origins {
     pub(crate) fn locate(&self, url: &str) -> Option<Location> {
         let mut url = Url::parse(url).ok()?;
         url.set_fragment(None);
-        let path = self
-            .0
-            .iter()
-            .find_map(|origin| match (&origin.backend, &origin.place) {
-                (Backend::Http(http), Place::Below(prefix)) => {
-                    Some(format!("{prefix}/{}", http.path_of(&url)?))
-                }
-                _ => None,
-            });
-        match path {
+        match self.path_by(|http| http.path_of(&url)) {
             Some(path) => Some(Location::from_path(&path)),
             None => self
                 .find(url.as_str())
                 .is_ok()
                 .then(|| Location::Url(url.into())),
         }
+    }
+
+    /// The path of the first origin with a path that has one by `path_of`.
+    fn path_by(&self, path_of: impl Fn(&HttpOrigin) -> Option<String>) -> Option<String> {
+        self.0
+            .iter()
+            .find_map(|origin| match (&origin.backend, &origin.place) {
+                (Backend::Http(http), Place::Below(prefix)) => {
+                    Some(format!("{prefix}/{}", path_of(http)?))
+                }
+                _ => None,
+            })
+    }
+
+    /// The path of what a URL may lead to, whatever its query is, if an origin's own base is above it.
+    pub(crate) fn path_of_url(&self, url: &str) -> Option<String> {
+        let url = Url::parse(url).ok()?;
+        self.path_by(|http| http.path_below(&url))
+    }
+
+    /// Is a path the key of a bucket, which nobody resolves?
+    pub(crate) fn is_key(&self, source: &str) -> bool {
+        matches!(self.find(source), Ok((origin, _)) if matches!(origin.backend, Backend::Bucket(_)))
+    }
+
+    /// The folders of origins, with their prefixes.
+    pub(crate) fn folders(&self) -> impl Iterator<Item = (&str, &std::path::Path)> {
+        self.0
+            .iter()
+            .filter_map(|origin| match (&origin.backend, &origin.place) {
+                (Backend::Folder(folder), Place::Below(prefix)) => Some((&**prefix, &*folder.path)),
+                _ => None,
+            })
     }
 
     /// Opens what `source` names in a folder: a path below `/`, percent-decoded already.

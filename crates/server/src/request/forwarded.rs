@@ -5,6 +5,14 @@ use std::net::{IpAddr, SocketAddr};
 use crate::config::{ClientHeader, ProxyConfig, Trusted};
 use crate::net::Peer;
 
+/// Who asks, and how that is known.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Visitor {
+    pub(crate) peer: Peer,
+    /// The header in which a trusted proxy says it.
+    pub(crate) believed: Option<&'static str>,
+}
+
 /// The proxies that are believed, and where they say it.
 #[derive(Debug)]
 pub(crate) struct Proxies {
@@ -31,6 +39,21 @@ impl Proxies {
     /// Do the requests of `peer` come from clients that it names?
     pub(crate) fn names_clients(&self, peer: Peer) -> bool {
         self.header.name().is_some() && self.trusts(peer)
+    }
+
+    /// The same as [`Proxies::client`], with the header that is believed.
+    pub(crate) fn visitor<'a, L>(
+        &self,
+        peer: Peer,
+        lines: impl FnOnce(&'static str) -> L,
+    ) -> Visitor
+    where
+        L: DoubleEndedIterator<Item = &'a [u8]>,
+    {
+        Visitor {
+            peer: self.client(peer, lines),
+            believed: self.header.name().filter(|_| self.trusts(peer)),
+        }
     }
 
     /// Who asks: the last in the header's `lines` who is no trusted proxy, since whatever stands before may be made up.

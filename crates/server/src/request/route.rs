@@ -9,12 +9,12 @@ pub(crate) enum Purpose {
     Metrics,
 }
 
-/// What a client may use beside images.
+/// What not every client may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Open {
-    pub(crate) metrics: bool,
-    pub(crate) play: bool,
-    pub(crate) board: bool,
+pub(crate) enum Part {
+    Metrics,
+    Play,
+    Board,
 }
 
 /// What a request is for.
@@ -43,17 +43,19 @@ pub(crate) enum Route {
 impl Route {
     /// The route of a path without its query. The path of what is not `open` to the client is an image's like any
     /// other.
-    pub(crate) fn of(purpose: Purpose, path: &str, open: Open) -> Self {
+    pub(crate) fn of(purpose: Purpose, path: &str, open: impl Fn(Part) -> bool) -> Self {
         match (purpose, path) {
             (_, "/healthz") => Self::Health,
             (_, "/readyz") => Self::Ready,
             (Purpose::Metrics, "/metrics") => Self::Metrics,
-            (_, path) if open.board && below(BOARD, path).is_some() => Self::Board,
+            (_, path) if below(BOARD, path).is_some() && open(Part::Board) => Self::Board,
             (Purpose::Metrics, _) => Self::Nothing,
-            (Purpose::Images, "/metrics") if open.metrics => Self::Metrics,
+            (Purpose::Images, "/metrics") if open(Part::Metrics) => Self::Metrics,
             (Purpose::Images, "/_andon/purge") => Self::Purge,
             (Purpose::Images, "/_andon/render") => Self::Upload,
-            (Purpose::Images, path) if open.play && below(PLAY, path).is_some() => Self::Play,
+            (Purpose::Images, path) if below(PLAY, path).is_some() && open(Part::Play) => {
+                Self::Play
+            }
             (Purpose::Images, _) => Self::Image,
         }
     }
@@ -112,14 +114,7 @@ mod tests {
             ),
             ("/_andon/player", Route::Image, Route::Image, Route::Nothing),
         ] {
-            let route = |purpose, open| {
-                let open = Open {
-                    metrics: open,
-                    play: open,
-                    board: open,
-                };
-                Route::of(purpose, path, open)
-            };
+            let route = |purpose, open| Route::of(purpose, path, |_| open);
             assert_eq!(route(Purpose::Images, true), when_open, "{path}");
             assert_eq!(route(Purpose::Images, false), when_closed, "{path}");
             assert_eq!(route(Purpose::Metrics, true), for_metrics, "{path}");

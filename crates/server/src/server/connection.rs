@@ -77,11 +77,12 @@ impl Responder {
     /// Answers a request with the configuration of this moment; a connection over the limit has only one.
     async fn reply(&self, request: Request<Incoming>) -> Reply {
         let app = self.current.app();
-        let peer = app.proxies.client(self.peer, |name| {
-            let lines = request.headers().get_all(name).iter();
+        let headers = request.headers();
+        let visitor = app.proxies.visitor(self.peer, |name| {
+            let lines = headers.get_all(name).iter();
             lines.map(HeaderValue::as_bytes)
         });
-        let route = app.route(self.purpose, request.uri().path(), peer);
+        let route = app.route(self.purpose, request.uri().path(), visitor, headers);
         // Where a chunked body ends, a careless proxy in front may see otherwise than we do, or have gone
         // by a Content-Length beside it: what follows must not be taken for a request (RFC 9112, 11.2).
         let chunked = request.headers().contains_key(header::TRANSFER_ENCODING);
@@ -93,9 +94,9 @@ impl Responder {
         let last = (chunked || self.is_last(&app)) && !is_http2;
         let mut reply = match self.slot.over_limit {
             Some(over_limit) if !route.is_for_monitoring() => {
-                app.refuse(&request, peer, &Error::ConnectionLimit(over_limit))
+                app.refuse(&request, visitor.peer, &Error::ConnectionLimit(over_limit))
             }
-            _ => app.dispatch(route, self.purpose, request, peer).await,
+            _ => app.dispatch(route, self.purpose, request, visitor).await,
         };
         if last {
             let close = HeaderValue::from_static("close");

@@ -2,14 +2,15 @@
 //! and its pixels. DecodeInput and reading may wait for a disk; they belong on a thread that may wait.
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use andon_cache::Key;
 use andon_dialects::signature::Checksum;
 use andon_dialects::{
-    AnswerStyle, Ask, Dialects, Fallback, Headers, ImageRequest, OWN_ERRORS, Redirect, Refusal,
-    Source as Location,
+    AnswerStyle, Ask, Dialects, Fallback, Headers, ImageRequest, OWN_ERRORS, Places, Redirect,
+    Refusal, Source as Location,
 };
 use andon_pixels::Codec;
 use andon_recipe::{Facts, ResolveError};
@@ -40,9 +41,20 @@ pub struct Resolver {
     codecs: &'static [&'static dyn Codec],
     origins: Origins,
     materials: Arc<MaterialFolder>,
+    /// Where the folder of overlay images meets those of origins.
+    overlaps: Vec<Overlap>,
     most_bytes: u64,
     /// For one answer.
     timeout: Duration,
+}
+
+/// Overlay images that are sources, too.
+#[derive(Debug, PartialEq, Eq)]
+struct Overlap {
+    /// What their names begin with.
+    name: String,
+    /// What stands in its place in paths of sources.
+    path: String,
 }
 
 /// A request whose files are open.
@@ -133,11 +145,13 @@ impl Resolver {
             |before| before.materials.decoded().clone(),
         );
         let folder = config.dialects.small_light.material_dir.as_deref();
+        let origins = Origins::open(&config.origin, config.limits.source_bytes.0, former)?;
         Ok(Self {
             revision: Revision::of(codecs),
             dialects: Dialects::new(&config.dialects)?,
             codecs,
-            origins: Origins::open(&config.origin, config.limits.source_bytes.0, former)?,
+            overlaps: overlaps(folder, &origins),
+            origins,
             materials: Arc::new(MaterialFolder::open(folder, overlays)?),
             most_bytes: config.limits.source_bytes.0,
             timeout: config.timeouts.request.0,
@@ -182,7 +196,7 @@ impl Resolver {
     /// What `target` asks for: path and query as they stand in the request line.
     ///
     /// # Errors
-    /// `Target`; `Moved` for a redirect.
+    /// `Target`, also for what is not for everybody; `Moved` for a redirect.
     pub fn parse(&self, target: &str) -> Result<ImageRequest, Error> {
         self.parse_with(target, &HeaderMap::new())
     }
@@ -196,27 +210,45 @@ impl Resolver {
         target: &str,
         headers: &HeaderMap,
     ) -> Result<ImageRequest, Error> {
-        let parsed = self.dialects.parse_with(target, &Received(headers));
-        let mut request = parsed.map_err(Error::Target)?;
+        let resolve = |request| self.resolve(request);
+        self.dialects
+            .parse_for(target, &Received(headers), self, resolve)
+    }
+
+    /// The same for whoever may have everything: whether the target is signed is all that is looked at.
+    ///
+    /// # Errors
+    /// As [`Resolver::parse`], but for what is not for everybody.
+    pub fn read(&self, target: &str) -> Result<ImageRequest, Error> {
+        self.resolve(self.dialects.parse(target)?)
+    }
+
+    /// A request whose sources are where the origins have them.
+    fn resolve(&self, mut request: ImageRequest) -> Result<ImageRequest, Error> {
+        let nowhere = |url: &str, errors| {
+            let why = "no origin has it; `http.base` or `http.urls` of an origin says which URLs are served";
+            Error::Target(Refusal {
+                errors,
+                ..Refusal::of(andon_dialects::Fault::Source, url, why)
+            })
+        };
         if let Ask::Redirect(redirect) = request.ask {
             let Redirect { to, status } = redirect;
             let errors = request.style.errors;
+            // Nobody is sent anywhere else in our name.
+            if to.contains("://") && self.origins.locate(&to).is_none() {
+                return Err(nowhere(&to, errors));
+            }
             return Err(Error::Moved { to, status, errors });
         }
         if let (Location::Url(url), None) = (&request.source, request.source.colour()) {
-            request.source = self.origins.locate(url).ok_or_else(|| {
-                let why = "no origin has it; `http.base` or `http.urls` of an origin says which URLs are served";
-                Error::Target(Refusal {
-                    errors: request.style.errors,
-                    ..Refusal::of(andon_dialects::Fault::Source, url, why)
-                })
-            })?;
+            let located = self.origins.locate(url);
+            request.source = located.ok_or_else(|| nowhere(url, request.style.errors))?;
         }
         let fallback = match request.style.fallback.take() {
             Some(Fallback::Picture(Location::Url(url))) => {
                 self.origins.locate(&url).map(Fallback::Picture)
             }
-            // Nobody is sent anywhere else in our name.
             Some(Fallback::Redirect(url)) => {
                 let served = self.origins.locate(&url).is_some();
                 served.then_some(Fallback::Redirect(url))
@@ -329,9 +361,9 @@ impl Resolver {
         })
     }
 
-    /// A target in each language, for [`andon_dialects::EXAMPLE_SOURCE`].
+    /// A target in each language that is open, for [`andon_dialects::EXAMPLE_SOURCE`].
     pub(crate) fn examples(&self) -> impl Iterator<Item = String> {
-        self.dialects.examples()
+        self.dialects.open_examples()
     }
 
     fn is_image(&self, file: &OpenFile, blocking: Blocking) -> Result<bool, Error> {
@@ -639,6 +671,47 @@ impl OpenSource {
             hold,
         })
     }
+}
+
+impl Places for Resolver {
+    fn path_of_url(&self, url: &str) -> Option<String> {
+        self.origins.path_of_url(url)
+    }
+
+    fn is_literal(&self, path: &str) -> bool {
+        self.origins.is_key(path)
+    }
+
+    fn paths_of_overlay(&self, name: &str) -> Vec<String> {
+        let path = |overlap: &Overlap| {
+            let rest = name.strip_prefix(&*overlap.name)?;
+            Some(format!("{}{rest}", overlap.path))
+        };
+        self.overlaps.iter().filter_map(path).collect()
+    }
+}
+
+/// Where the folder of overlay images is within that of an origin, or the other way round.
+fn overlaps(folder: Option<&Path>, origins: &Origins) -> Vec<Overlap> {
+    let Some(folder) = folder.and_then(|folder| folder.canonicalize().ok()) else {
+        return Vec::new();
+    };
+    let text = |path: &Path| match path.to_str() {
+        Some("") => Some(String::new()),
+        Some(path) => Some(format!("{path}/")),
+        None => None,
+    };
+    let overlap = |(prefix, root): (&str, &Path)| {
+        let root = root.canonicalize().ok()?;
+        let (name, below) = match (folder.strip_prefix(&root), root.strip_prefix(&folder)) {
+            (Ok(inside), _) => (String::new(), text(inside)?),
+            (_, Ok(inside)) => (text(inside)?, String::new()),
+            _ => return None,
+        };
+        let path = format!("{prefix}/{below}");
+        Some(Overlap { name, path })
+    };
+    origins.folders().filter_map(overlap).collect()
 }
 
 /// Reads a file and tells its origin's figures.

@@ -50,6 +50,16 @@ impl House {
 
     /// The same, with something put into the folder first.
     pub fn furnished(keys: &str, furnish: impl FnOnce(&Path)) -> Self {
+        // As without a configuration file: tests are clients of this machine.
+        Self::built(keys, furnish, true)
+    }
+
+    /// A server as with a configuration file, where a client with a loopback address may be anybody's.
+    pub fn configured(keys: &str) -> Self {
+        Self::built(keys, |_| {}, false)
+    }
+
+    fn built(keys: &str, furnish: impl FnOnce(&Path), loopback_is_local: bool) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         std::fs::create_dir(folder.path().join("root")).expect("a folder in it");
         std::fs::copy(sample("jpeg/420.jpg"), folder.path().join("root/a.jpg")).expect("a sample");
@@ -62,6 +72,7 @@ impl House {
             config.listen = vec![Listen::Tcp("127.0.0.1:0".to_owned())];
         }
 
+        config.loopback_is_local = loopback_is_local;
         let (stop, stopped) = oneshot::channel();
         let (bound, is_bound) = std::sync::mpsc::channel();
         let running = std::thread::spawn(move || {

@@ -92,13 +92,10 @@ fn equivalent_paths_are_one_source() {
     for path in [
         "trip/a.jpg",
         "/trip//a.jpg",
-        "./trip/./a.jpg",
-        "x/../trip/a.jpg",
-        "x/y/../../trip/a.jpg",
+        "//trip///a.jpg",
         "%74rip/%61.jpg",
         "trip%2Fa.jpg",
-        "x%2F%2e%2E/trip/a.jpg",
-        "trip/sub/%2e./a.jpg",
+        "%2Ftrip/%2Fa.jpg",
     ] {
         for config in [sane(), strict()] {
             let request = ask(config, &format!("/small_light(dw=5)/{path}")).expect(path);
@@ -108,12 +105,11 @@ fn equivalent_paths_are_one_source() {
         assert_eq!(plain.source.as_str(), "trip/a.jpg", "{path}");
     }
     for (path, source) in [
+        // Nobody resolves these: whoever looks for the file refuses them.
         ("/../a.jpg", "../a.jpg"),
-        ("/x/../../a.jpg", "../a.jpg"),
+        ("/x/%2e%2E/a.jpg", "x/../a.jpg"),
         ("/trip/", "trip/"),
-        ("/trip/.", "trip/"),
-        ("/trip/sub/..", "trip/"),
-        ("/trip/..", ""),
+        ("/trip/.", "trip/."),
     ] {
         assert_eq!(ask(sane(), path).unwrap().source.as_str(), source, "{path}");
     }

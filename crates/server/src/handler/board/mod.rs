@@ -15,11 +15,12 @@ use hyper::header::{self, HeaderValue};
 use tokio::sync::watch;
 
 use self::scene::Scene;
+use super::local::check_site;
 use super::page::{self, PageFile};
 use super::{check_host, check_method};
 use crate::error::Error;
 use crate::handler::App;
-use crate::request::purge::Token;
+use crate::request::forwarded::Visitor;
 use crate::request::route::{BOARD, Purpose, below};
 use crate::response::{self, Reply};
 
@@ -93,13 +94,27 @@ impl App {
     }
 
     /// Answers a request for the board.
-    pub(super) fn show_board<B>(&self, request: &Request<B>, purpose: Purpose) -> Reply {
-        self.watched(request, purpose)
+    pub(super) fn show_board<B>(
+        &self,
+        request: &Request<B>,
+        purpose: Purpose,
+        visitor: Visitor,
+    ) -> Reply {
+        self.watched(request, purpose, visitor)
             .unwrap_or_else(|error| response::error(&error, error.status(), OWN_ERRORS))
     }
 
-    fn watched<B>(&self, request: &Request<B>, purpose: Purpose) -> Result<Reply, Error> {
+    fn watched<B>(
+        &self,
+        request: &Request<B>,
+        purpose: Purpose,
+        visitor: Visitor,
+    ) -> Result<Reply, Error> {
         check_host(request.version(), request.headers())?;
+        check_site(request.headers())?;
+        if purpose == Purpose::Metrics {
+            self.check_own_host(visitor, request.headers())?;
+        }
         check_method(request.method())?;
         let place = below(BOARD, request.uri().path()).unwrap_or_default();
         if let Some(file) = FILES.iter().find(|file| file.name == place) {
@@ -109,8 +124,7 @@ impl App {
             let path = request.uri().path().trim_start_matches('/').to_owned();
             return Err(Error::Missing { path });
         }
-        let opens = |token: &Token| token.opens(request.headers());
-        if purpose == Purpose::Images && !self.token.as_ref().is_some_and(opens) {
+        if purpose == Purpose::Images && !self.knows_token(request.headers()) {
             return Err(Error::Unauthorized);
         }
         let updates = self.board.join(Scene::of(self))?;

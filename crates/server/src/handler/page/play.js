@@ -21,13 +21,18 @@ const viewer = new Viewer(original, fail);
 start();
 
 async function start() {
+  const kept = new URLSearchParams(location.hash.slice(1));
+  if (kept.has("token")) {
+    token.set(kept.get("token"));
+    kept.delete("token");
+    history.replaceState(null, "", `#${kept}`);
+  }
   try {
     const words = await askJson("words");
     byId("token").hidden = true;
     byId("version").textContent = words.version;
     builder = new Builder(words, byId("steps"), byId("add"), (text) => { byId("recipe").value = text; changed(text); });
     builder.renderChoices();
-    const kept = new URLSearchParams(location.hash.slice(1));
     await images(kept.get("image"));
     chooseFormats(words.formats);
     byId("copy-form").replaceChildren(...Object.keys(panels.COPIES).map((name) => make("option", {}, name)));

@@ -1,7 +1,7 @@
 //! The playground, `/_andon/play`: a page that builds recipes, and what it asks of the server.
 //!
 //! The files of the page are for everybody who may open it and hold nothing that is secret. What they ask for is answered
-//! to browsers of this machine that come without a proxy, and to everybody else with the administrator's token.
+//! to browsers that are local, and to everybody else with the administrator's token.
 
 mod explanation;
 mod trial;
@@ -14,9 +14,10 @@ use andon_pixels::Codec;
 use andon_recipe::Recipe;
 use bytes::Bytes;
 use hyper::body::Incoming;
-use hyper::header::{self, HeaderMap};
+use hyper::header::HeaderMap;
 use hyper::{Method, Request};
 
+use super::local::check_site;
 use super::page::{self, PageFile};
 use super::record::RequestRecord;
 use super::upload::{decoded, discard};
@@ -24,7 +25,7 @@ use super::{check_host, check_method, target};
 use crate::config::{AllowedClients, Config, ConfigError};
 use crate::error::Error;
 use crate::handler::App;
-use crate::net::Peer;
+use crate::request::forwarded::Visitor;
 use crate::request::route::{PLAY, below};
 use crate::response::{self, Reply};
 
@@ -63,9 +64,9 @@ impl Play {
         }))
     }
 
-    /// May this client open the page?
-    pub(crate) fn is_for(&self, peer: Peer) -> bool {
-        self.allow.contains(peer)
+    /// Who may open the page.
+    pub(crate) fn allow(&self) -> AllowedClients {
+        self.allow
     }
 }
 
@@ -115,11 +116,11 @@ impl Query {
 
 impl App {
     /// Answers a request for the playground.
-    pub(super) async fn play(&self, request: Request<Incoming>, peer: Peer) -> Reply {
-        let mut record = RequestRecord::begin(&self.log, &request, peer);
+    pub(super) async fn play(&self, request: Request<Incoming>, visitor: Visitor) -> Reply {
+        let mut record = RequestRecord::begin(&self.log, &request, visitor.peer);
         let (head, mut body) = request.into_parts();
         let request = Request::from_parts(head, ());
-        let reply = match self.played(&request, &mut body, peer, &mut record).await {
+        let reply = match self.played(&request, &mut body, visitor, &mut record).await {
             Ok(reply) => reply,
             Err(error) => {
                 discard(body, request.headers(), &error);
@@ -134,10 +135,11 @@ impl App {
         &self,
         request: &Request<()>,
         body: &mut Incoming,
-        peer: Peer,
+        visitor: Visitor,
         record: &mut RequestRecord<'_>,
     ) -> Result<Reply, Error> {
         check_host(request.version(), request.headers())?;
+        check_site(request.headers())?;
         target(request.uri())?;
         let path = request.uri().path();
         let missing = || Error::Missing {
@@ -149,7 +151,7 @@ impl App {
             check_method(request.method())?;
             return Ok(file.reply(request.headers()));
         }
-        self.admits_player(request.headers(), peer)?;
+        self.admits_player(request.headers(), visitor)?;
         let query = Query::read(request.uri().query().unwrap_or_default())?;
         let body = match *request.method() {
             Method::POST if matches!(place, "plan" | "render" | "score") => {
@@ -173,19 +175,11 @@ impl App {
         }
     }
 
-    /// Is it a browser of this machine, without a proxy in between, or one with the token; and on a page of ours?
-    fn admits_player(&self, headers: &HeaderMap, peer: Peer) -> Result<(), Error> {
-        let site = headers.get("sec-fetch-site").map(|site| site.as_bytes());
-        if !matches!(site, None | Some(b"same-origin" | b"none")) {
-            return Err(Error::OtherSite);
-        }
-        let proxied = PROXIED.iter().any(|name| headers.contains_key(*name));
-        if peer.is_local() && !proxied && (peer == Peer::Unix || names_this_machine(headers)) {
-            return Ok(());
-        }
-        match &self.token {
-            Some(token) if token.opens(headers) => Ok(()),
-            _ => Err(Error::Unauthorized),
+    /// Is it a browser of this machine, without a proxy in between, or one with the token?
+    fn admits_player(&self, headers: &HeaderMap, visitor: Visitor) -> Result<(), Error> {
+        match self.is_local(visitor, headers) || self.knows_token(headers) {
+            true => Ok(()),
+            false => Err(Error::Unauthorized),
         }
     }
 
@@ -196,21 +190,6 @@ impl App {
         let found = self.maker.fetcher.look(look).await?;
         Ok(json(serde_json::json!({ "images": found }).to_string()))
     }
-}
-
-/// Is the host in the request's URL this machine's own name or address? A page of another site, whose name was made to
-/// lead here, has its own.
-fn names_this_machine(headers: &HeaderMap) -> bool {
-    let host = headers
-        .get(header::HOST)
-        .and_then(|host| host.to_str().ok());
-    let authority = host.and_then(|host| host.parse::<hyper::http::uri::Authority>().ok());
-    authority.is_some_and(|authority| {
-        let host = authority.host();
-        let address = host.trim_start_matches('[').trim_end_matches(']');
-        let address = address.parse::<std::net::IpAddr>();
-        host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|it| it.is_loopback())
-    })
 }
 
 fn json(text: impl Into<Bytes>) -> Reply {
@@ -232,34 +211,5 @@ const FILES: &[PageFile] = page::files! {
     "play.js", page::SCRIPT, "play.js";
 };
 
-/// Headers that say that a proxy came between.
-const PROXIED: &[&str] = &["forwarded", "via", "x-forwarded-for", "x-real-ip"];
-
 /// As many as fit into a list that somebody looks through.
 const MOST_IMAGES: usize = 200;
-
-#[cfg(test)]
-mod tests {
-    use hyper::header::HeaderValue;
-
-    use super::*;
-
-    #[test]
-    fn only_hosts_of_this_machine_are_its_own() {
-        for (host, own) in [
-            ("localhost:8088", true),
-            ("LOCALHOST", true),
-            ("127.0.0.1:8088", true),
-            ("127.8.8.8", true),
-            ("[::1]:8088", true),
-            ("192.0.2.1:8088", false),
-            ("localhost.example", false),
-            ("127.0.0.1.example", false),
-            ("", false),
-        ] {
-            let mut headers = HeaderMap::new();
-            headers.insert(header::HOST, HeaderValue::from_static(host));
-            assert_eq!(names_this_machine(&headers), own, "{host}");
-        }
-    }
-}

@@ -58,13 +58,18 @@ impl HttpOrigin {
 
     /// The path of an absolute URL below the base, percent-decoded.
     pub(crate) fn path_of(&self, url: &Url) -> Option<String> {
-        let base = self.base.as_ref()?;
         let plain = url.query().is_none() && url.username().is_empty() && url.password().is_none();
+        plain.then(|| self.path_below(url)).flatten()
+    }
+
+    /// The same, whatever a URL says beside its path: the server may give the same for it.
+    pub(crate) fn path_below(&self, url: &Url) -> Option<String> {
+        let base = self.base.as_ref()?;
         let path = url.path().strip_prefix(base.path().trim_end_matches('/'))?;
         let path = percent_decode_str(path.strip_prefix('/')?)
             .decode_utf8()
             .ok()?;
-        (plain && base.origin() == url.origin()).then(|| path.into_owned())
+        (base.origin() == url.origin()).then(|| path.into_owned())
     }
 
     /// Asks for the source at `path` below the base, percent-decoded already, or for a URL that may be asked.

@@ -1,0 +1,127 @@
+//! Doors: the languages in which requests are answered, files as they are among them, and what closes each.
+//!
+//! A key, or presets that are all that may be named, says that not everybody may have every image. It would say nothing if
+//! the same could be had in another language. So it closes all others to unsigned URLs, unless their tables say
+//! `open = true`.
+
+use std::fmt;
+
+use crate::config::Gate;
+use crate::{ALL, Config, GATES};
+
+/// A language, or what else answers requests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Door {
+    /// The name of its table in the configuration.
+    pub name: &'static str,
+    /// What its URLs begin with.
+    pub places: String,
+    /// Who may use it, and what decides that.
+    pub who: String,
+}
+
+impl fmt::Display for Door {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:<12} {:<32} {}", self.name, self.places, self.who)
+    }
+}
+
+/// The doors of a configuration.
+#[derive(Debug)]
+pub(crate) struct Doors {
+    /// Those of the dialects that are on, in the order of the list of all.
+    dialects: Vec<(Door, Option<String>)>,
+    files: (Door, Option<String>),
+}
+
+impl Doors {
+    /// `is_on`: the dialects, by name.
+    pub(crate) fn new(config: &Config, is_on: impl Fn(&str) -> bool) -> Self {
+        let gates = ALL.iter().zip(GATES);
+        let gates: Vec<(&'static str, Gate)> = gates
+            .filter(|((name, _), _)| is_on(name))
+            .map(|((name, _), gate)| (*name, gate(config)))
+            .collect();
+        let has_own_keys = !config.signing.named().is_empty();
+        // What closes others: the key in the configuration, and whose it is.
+        let mut closers: Vec<(&str, String, bool)> = Vec::new();
+        if has_own_keys {
+            closers.push(("signing", "signing.keys".to_owned(), true));
+        }
+        for (name, gate) in &gates {
+            if gate.keys {
+                let key = if *name == "imgix" { "tokens" } else { "keys" };
+                closers.push((name, format!("{name}.{key}"), true));
+            }
+            if gate.only_presets {
+                closers.push((name, format!("{name}.only_presets"), false));
+            }
+        }
+        let signed = |own: bool| match (own, has_own_keys) {
+            (true, true) => "URLs that are signed with its own keys or a key of [signing]",
+            (true, false) => "URLs that are signed with its own keys",
+            (false, true) => "URLs that are signed with a key of [signing]",
+            (false, false) => "nobody: without [signing] keys no URL of it can be signed",
+        };
+        let door = |name: &'static str, gate: &Gate| {
+            let by = closers.iter().find(|(whose, ..)| *whose != name);
+            let closed = by.filter(|_| !gate.open && !config.signing.required);
+            let presets = if gate.only_presets {
+                " (presets only)"
+            } else {
+                ""
+            };
+            let who = match closed {
+                _ if config.signing.required => {
+                    "URLs that are signed with a key of [signing] (signing.required)".to_owned()
+                }
+                Some((_, key, _)) => {
+                    let opens = match gate.keys && !gate.answers_unsigned {
+                        true => String::new(),
+                        false => format!("; closed by {key}, `open = true` in [{name}] opens it"),
+                    };
+                    format!("{}{presets}{opens}", signed(gate.keys))
+                }
+                None if gate.keys && !gate.answers_unsigned => {
+                    format!("{}{presets}", signed(true))
+                }
+                None => format!("everybody{presets}"),
+            };
+            let refusal = closed.map(|(_, key, _)| {
+                format!("it must be signed: {key} is set, and `open = true` in [{name}] is not")
+            });
+            let places = gate.places.join(" and ");
+            let door = Door { name, places, who };
+            (door, refusal)
+        };
+        // Presets say which images may be made, not which files may be seen.
+        let files = Gate {
+            open: config.files.open || closers.iter().all(|(.., is_key)| !is_key),
+            places: vec!["/… (files as they are)".to_owned()],
+            ..Gate::default()
+        };
+        Self {
+            dialects: gates.iter().map(|(name, gate)| door(name, gate)).collect(),
+            files: door("files", &files),
+        }
+    }
+
+    /// Why a door is closed to unsigned URLs, if it is: that of the dialect with this number, or of files.
+    pub(crate) fn closed(&self, door: Option<usize>) -> Option<&str> {
+        let (_, refusal) = match door {
+            None => &self.files,
+            Some(dialect) => self.dialects.get(dialect)?,
+        };
+        refusal.as_deref()
+    }
+
+    pub(crate) fn of(&self, name: &str) -> Option<usize> {
+        self.dialects.iter().position(|(door, _)| door.name == name)
+    }
+
+    /// All of them.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Door> {
+        let all = self.dialects.iter().chain([&self.files]);
+        all.map(|(door, _)| door)
+    }
+}

@@ -1,0 +1,466 @@
+//! Rules about sources, by targets alone; a server's tests ask it over a socket.
+
+use super::*;
+use crate::signing::{Keys, SecureLinkConfig, Signature};
+use crate::{Config, NoHeaders, Rewrite};
+
+const KEY: &str = "0123456789abcdef0123456789abcdef";
+
+/// Folders at `/`, a bucket at `/s3`, a web server at `/shop`, and overlay images in a folder that is guarded.
+struct Here;
+
+impl Places for Here {
+    fn path_of_url(&self, url: &str) -> Option<String> {
+        let path = url.strip_prefix("https://o.test/")?;
+        Some(format!("shop/{}", path.split(['?', '#']).next()?))
+    }
+
+    fn is_literal(&self, path: &str) -> bool {
+        path.starts_with("s3/")
+    }
+
+    fn paths_of_overlay(&self, name: &str) -> Vec<String> {
+        vec![format!("secure/icons/{name}")]
+    }
+}
+
+/// All languages at their own prefixes.
+fn config() -> Config {
+    let mut config = Config::default();
+    config.imgproxy.prefix = "/imgproxy".to_owned();
+    config.image_filter.prefix = "/f".to_owned();
+    config.iiif.prefix = "/iiif/3".to_owned();
+    config.cloudflare.prefix = "/cdn-cgi/image".to_owned();
+    config.thumbor.prefix = "/thumbor".to_owned();
+    config.imagor.prefix = "/imagor".to_owned();
+    config.imagor.allow_unsafe = true;
+    config.weserv.prefix = "/weserv".to_owned();
+    config.imgix.prefix = "/imgix".to_owned();
+    config.small_light.material_dir = Some("icons".into());
+    config
+}
+
+fn guarded(config: Config) -> Config {
+    Config {
+        secure_link: vec![SecureLinkConfig {
+            location: "/secure/".to_owned(),
+            secure_link: "$arg_md5,$arg_expires".to_owned(),
+            secure_link_md5: "$secure_link_expires$uri swordfish".to_owned(),
+            secure_link_secret: String::new(),
+            guards: None,
+        }],
+        ..config
+    }
+}
+
+fn signing(config: Config) -> Config {
+    let mut config = config;
+    config.signing.keys = Keys::List(vec![KEY.to_owned()]);
+    config
+}
+
+fn asked(config: &Config, target: &str) -> Result<ImageRequest, Refusal> {
+    let dialects = Dialects::new(config).expect("a configuration");
+    dialects.parse_for(target, &NoHeaders, &Here, Ok)
+}
+
+#[track_caller]
+fn is_open(config: &Config, target: &str) {
+    if let Err(refusal) = asked(config, target) {
+        panic!("{target}: {refusal}");
+    }
+}
+
+#[track_caller]
+fn is_closed(config: &Config, target: &str) {
+    let refusal = asked(config, target).expect_err(target);
+    assert_eq!(refusal.fault, Fault::Signature, "{target}: {refusal}");
+}
+
+fn signed(scope: usize, target: &str) -> String {
+    let signature = Signature {
+        scope,
+        ..Signature::default()
+    };
+    signature.of(KEY.as_bytes(), target).expect(target)
+}
+
+/// A source in every language, percent-encoded where that matters.
+fn spelt(path: &str) -> Vec<String> {
+    let one = path.replace('/', "%2F");
+    vec![
+        format!("/{path}"),
+        format!("/r/original/{path}"),
+        format!("/r/fit:9x9,as:json/{path}"),
+        format!("/small_light(dw=9)/{path}"),
+        format!("/f/image_filter(resize,9,-)/{path}"),
+        format!("/f/image_filter(off)/{path}"),
+        format!("/imgproxy/unsafe/w:9/plain/local:///{path}"),
+        format!("/imgproxy/info/unsafe/plain/local:///{path}"),
+        format!("/iiif/3/{one}/full/max/0/default.jpg"),
+        format!("/iiif/3/{one}/info.json"),
+        format!("/iiif/3/{one}"),
+        format!("/cdn-cgi/image/width=9/{path}"),
+        format!("/thumbor/unsafe/9x9/{path}"),
+        format!("/thumbor/unsafe/meta/{path}"),
+        format!("/imagor/unsafe/9x9/{path}"),
+        format!("/weserv/?url={path}&w=9"),
+        format!("/weserv/?url={path}&output=json"),
+        format!("/imgix/{path}?w=9"),
+        format!("/imgix/{path}?fm=json"),
+    ]
+}
+
+#[test]
+fn dot_segments_are_refused_in_every_language_but_in_keys_of_buckets() {
+    for dots in [
+        "trip/../a.jpg",
+        "./a.jpg",
+        "%2e%2e/a.jpg",
+        "x/%252e%252e/a.jpg",
+        "x/.%2E/a.jpg",
+    ] {
+        for target in spelt(dots) {
+            let refusal = asked(&config(), &target).expect_err(&target);
+            assert!(refusal.why.contains("segments"), "{target}: {refusal}");
+        }
+        for target in spelt(&format!("s3/{dots}")) {
+            is_open(&config(), &target);
+        }
+    }
+    for overlay in [
+        "/r/overlay:%2Fx%2F..%2Fa.png:1:1/a.jpg",
+        "/r/over:..%2Fa.png:1:2/a.jpg",
+        "/thumbor/unsafe/filters:watermark(x/../a.png,0,0,0)/a.jpg",
+        "/imagor/unsafe/filters:watermark(x/../a.png,0,0,0)/a.jpg",
+        "/imgix/a.jpg?mark=/x/../a.png",
+        "/imgproxy/unsafe/fiu:bG9jYWw6Ly8veC8uLi9hLmpwZw/plain/local:///a.jpg",
+        "/r/same/https://o.test/x/%2e%2e/a.jpg",
+        "/r/same/https://o.test/x/%252e%252e/a.jpg",
+        "/r/same/https://o.test%5C..%5Ca.jpg",
+        "/weserv/?url=https://o.test/x/../a.jpg",
+    ] {
+        let refusal = asked(&config(), overlay).expect_err(overlay);
+        assert_eq!(refusal.fault, Fault::Url, "{overlay}: {refusal}");
+    }
+}
+
+#[test]
+fn a_guarded_folder_is_closed_in_every_language_and_spelling() {
+    let config = guarded(config());
+    for path in [
+        "secure/a.jpg",
+        "/secure//a.jpg",
+        "%73ecure/a.jpg",
+        "secure%2Fa.jpg",
+    ] {
+        for target in spelt(path) {
+            is_closed(&config, &target);
+        }
+    }
+    for path in ["trip/a.jpg", "insecure/a.jpg", "secure.jpg"] {
+        for target in spelt(path) {
+            is_open(&config, &target);
+        }
+    }
+}
+
+#[test]
+fn overlays_fallbacks_and_urls_that_lead_there_are_guarded_too() {
+    let mut config = guarded(config());
+    config.secure_link[0].guards = Some(vec!["/secure/".to_owned(), "/shop/private/".to_owned()]);
+    for target in [
+        "/r/overlay:%2Fsecure%2Fa.png:1:1/a.jpg",
+        "/r/overlay:%2F%2Fsecure%2F%2Fa.png:1:1/a.jpg",
+        "/r/over:star.png:1:2/a.jpg",
+        "/small_light(dw=9,embedicon=star.png)/a.jpg",
+        "/thumbor/unsafe/filters:watermark(secure/a.png,0,0,0)/a.jpg",
+        "/imagor/unsafe/filters:image(filters:image(secure/a.png,0,0):grayscale()/b.png,0,0)/a.jpg",
+        "/imgix/a.jpg?mark=/secure/a.png",
+        "/imgproxy/unsafe/fiu:bG9jYWw6Ly8vc2VjdXJlL2EuanBn/plain/local:///a.jpg",
+        "/r/same/https://o.test/private/a.jpg",
+        "/r/same/https://o.test/private/a.jpg%3Fv=2",
+        "/weserv/?url=https://o.test/private/a.jpg",
+        "/r/same/shop/private/a.jpg",
+    ] {
+        is_closed(&config, target);
+    }
+    is_open(&config, "/r/same/https://o.test/public/a.jpg");
+    is_open(&config, "/r/overlay:%2Ftrip%2Fa.png:1:1/a.jpg");
+}
+
+#[test]
+fn what_a_link_signs_names_what_it_opens_and_nothing_else() {
+    let link = |config: &Config, uri: &str, more: &str| {
+        let expires = 4_102_444_800_u64;
+        let signed = format!("{expires}{uri} swordfish");
+        let md5 = crate::signature::base64::bare(&crate::signature::md5(&[signed.as_bytes()]));
+        (
+            config.clone(),
+            format!("{uri}?md5={md5}&expires={expires}{more}"),
+        )
+    };
+    let mut config = guarded(config());
+    config.imgix.prefix = "/".to_owned();
+    let open = [
+        link(&config, "/secure/a.jpg", ""),
+        link(&config, "/secure/a.jpg", "&w=9"),
+    ];
+    for (config, target) in open {
+        is_open(&config, &target);
+    }
+    // The signature says nothing of an overlay.
+    let (config, overlaid) = link(&config, "/secure/a.jpg", "&mark=/secure/b.png");
+    is_closed(&config, &overlaid);
+    // Nor of a source in the query.
+    let mut config = config;
+    config.weserv.prefix = "/secure/w".to_owned();
+    let (config, elsewhere) = link(&config, "/secure/w/", "&url=/secure/b.jpg");
+    is_closed(&config, &elsewhere);
+}
+
+#[test]
+fn a_link_stands_for_a_key_where_it_signs_all_that_is_asked() {
+    let link = "/secure/a.jpg?md5=PohwVNe5JI7vyBQIWQYXPw&expires=4102444800";
+    let mut config = signing(guarded(config()));
+    config.imgix.prefix = "/".to_owned();
+    is_open(&config, link);
+    // The size is not signed.
+    is_closed(&config, &format!("{link}&w=9"));
+    config.secure_link[0].secure_link_md5 = "$secure_link_expires$uri$arg_w swordfish".to_owned();
+    let signed = crate::signature::md5(&[b"4102444800/secure/a.jpg9 swordfish"]);
+    let signed = crate::signature::base64::bare(&signed);
+    is_open(
+        &config,
+        &format!("/secure/a.jpg?md5={signed}&expires=4102444800&w=9"),
+    );
+    is_closed(
+        &config,
+        &format!("/secure/a.jpg?md5={signed}&expires=4102444800&w=9&h=9"),
+    );
+}
+
+#[test]
+fn a_rewrite_leads_to_what_is_guarded_only_if_it_says_so() {
+    let mut config = guarded(config());
+    config.rewrite = vec![Rewrite {
+        from: "^/thumb/(.*)$".to_owned(),
+        to: "/f/image_filter(resize,100,-)/secure/$1".to_owned(),
+        opens: false,
+    }];
+    is_closed(&config, "/thumb/a.jpg");
+    config.rewrite[0].opens = true;
+    is_open(&config, "/thumb/a.jpg");
+    is_closed(&config, "/f/image_filter(resize,100,-)/secure/a.jpg");
+}
+
+#[test]
+fn a_key_of_one_language_closes_all_others_until_they_are_opened() {
+    let key = "6b6579206f66206d616e79206279746573".to_owned();
+    let changes: [(&str, fn(&mut Config, String)); 5] = [
+        ("signing", |config, _| {
+            config.signing.keys = Keys::List(vec![KEY.to_owned()])
+        }),
+        ("imgproxy", |config, key| {
+            config.imgproxy.keys = vec![key];
+            config.imgproxy.salts = vec!["73616c74".to_owned()];
+        }),
+        ("thumbor", |config, key| config.thumbor.keys = vec![key]),
+        ("imagor", |config, key| {
+            config.imagor.keys = vec![key];
+            config.imagor.allow_unsafe = false;
+        }),
+        ("imgix", |config, key| config.imgix.tokens = vec![key]),
+    ];
+    for (name, change) in changes {
+        let mut config = config();
+        change(&mut config, key.clone());
+        for target in spelt("trip/a.jpg") {
+            is_closed(&config, &target);
+        }
+        config.open_all();
+        let own = format!("/{name}/");
+        for target in spelt("trip/a.jpg")
+            .iter()
+            .filter(|it| !it.starts_with(&own))
+        {
+            is_open(&config, target);
+        }
+        // Its own examples are signed by it.
+        let dialects = Dialects::new(&config).unwrap();
+        for example in dialects.examples() {
+            is_open(&config, &example);
+        }
+    }
+}
+
+#[test]
+fn presets_close_other_languages_and_leave_files_open() {
+    let mut config = config();
+    config.native.only_presets = true;
+    config.native.presets = [("thumb".to_owned(), "fit:9x9".to_owned())].into();
+    is_open(&config, "/p/thumb/trip/a.jpg");
+    is_open(&config, "/trip/a.jpg");
+    for target in spelt("trip/a.jpg") {
+        if target != "/trip/a.jpg" {
+            assert!(asked(&config, &target).is_err(), "{target}");
+        }
+    }
+    config.small_light.open = true;
+    is_open(&config, "/small_light(dw=9)/trip/a.jpg");
+    is_closed(&config, "/iiif/3/trip%2Fa.jpg/info.json");
+}
+
+#[test]
+fn a_key_of_signing_opens_every_language_and_what_is_guarded() {
+    let config = signing(guarded(config()));
+    for path in ["trip/a.jpg", "secure/a.jpg"] {
+        for target in spelt(path) {
+            is_closed(&config, &target);
+            is_open(&config, &signed(0, &target));
+        }
+    }
+    // Of what stands behind the signature nothing else is opened.
+    is_closed(
+        &config,
+        &signed(0, "/iiif/3/trip%2Fa.jpg").replace("trip", "secure"),
+    );
+}
+
+#[test]
+fn a_scope_names_a_source_and_what_is_appended_names_no_other() {
+    let config = signing(guarded(config()));
+    for (scope, beginning, rest, open) in [
+        // The source itself, and a viewer's rest.
+        (3, "/iiif/3/sub%2Fb.jpg", "/full/max/0/default.jpg", true),
+        (3, "/iiif/3/sub%2Fb.jpg", "/info.json", true),
+        (3, "/iiif/3/sub%2Fb.jpg", "", true),
+        (5, "/iiif/3/sub%2Fb.jpg/full/9,", "/0/default.jpg", true),
+        (4, "/iiif/3/sub/b.jpg", "/full/max/0/default.jpg", true),
+        (3, "/imgix/trip/a.jpg", "?w=100", true),
+        (3, "/imgix/trip/a.jpg", "", true),
+        // A folder.
+        (3, "/r/fit:9x9/trip", "/a.jpg", true),
+        (2, "/small_light(dw=9)/trip", "/sub/a.jpg", true),
+        (1, "/trip", "/a.jpg", true),
+        (5, "/thumbor/unsafe/9x9/trip", "/a.jpg", false),
+        (4, "/thumbor/unsafe/9x9/trip", "/a.jpg", true),
+        (
+            6,
+            "/imgproxy/unsafe/w:9/plain/local:",
+            "///trip/a.jpg",
+            false,
+        ),
+        // A size, and any source that nothing guards.
+        (2, "/r/fit:9x9", "/trip/a.jpg", true),
+        (1, "/small_light(dw=9)", "/trip/a.jpg", true),
+        (3, "/thumbor/unsafe/9x9", "/trip/a.jpg", true),
+        (2, "/r/fit:9x9", "/secure/a.jpg", false),
+        (1, "/small_light(dw=9)", "/secure/a.jpg", false),
+        // A guarded folder, named.
+        (3, "/r/fit:9x9/secure", "/a.jpg", true),
+        (3, "/iiif/3/secure%2Fa.jpg", "/info.json", true),
+        (1, "/secure", "/a.jpg", true),
+        // Another source.
+        (
+            3,
+            "/iiif/3/sub%2Fb.jpg",
+            "/../../secure/a.jpg/full/max/0/default.jpg",
+            false,
+        ),
+        (
+            3,
+            "/iiif/3/sub%2Fb.jpg",
+            "/%2e%2e/%2e%2e/secure/a.jpg/full/max/0/default.jpg",
+            false,
+        ),
+        (
+            3,
+            "/iiif/3/sub%2Fb.jpg",
+            "/small_light(dw=9)/trip/a.jpg",
+            false,
+        ),
+        (
+            3,
+            "/iiif/3/sub%2Fb.jpg",
+            "/small_light(dw=9)/secure/a.jpg",
+            false,
+        ),
+        (1, "/weserv", "/?url=/trip/a.jpg", false),
+        (1, "/trip", "/small_light(dw=9)/other/a.jpg", false),
+        // Another image over it.
+        (3, "/imgix/trip/a.jpg", "?w=100&mark=/other/b.png", false),
+        (2, "/imgix/trip", "/a.jpg?w=100&mark=/trip/b.png", true),
+        // Text that only begins alike.
+        (
+            4,
+            "/imgproxy/unsafe/w:9/bG9jYWw6Ly8vc3ViL2IuanBn",
+            "/LnNlY3JldC5wbmc",
+            false,
+        ),
+        (4, "/imgproxy/unsafe/w:9/bG9jYWw6Ly8vc3ViL2IuanBn", "", true),
+    ] {
+        if beginning.split('/').count() <= scope {
+            continue;
+        }
+        let target = signed(scope, beginning) + rest;
+        match open {
+            true => is_open(&config, &target),
+            false => assert!(asked(&config, &target).is_err(), "{target}"),
+        }
+    }
+}
+
+/// thumbor, CVE-2026-53501: a signature that stood in the path a second time was taken off there as well, so that what
+/// was checked was not what was read. CVE-2026-53502: a path was resolved after it had been judged.
+#[test]
+fn one_signature_is_taken_off_and_nothing_is_resolved_behind_it() {
+    let mut config = config();
+    config.thumbor.keys = vec![KEY.to_owned()];
+    let dialects = Dialects::new(&config).unwrap();
+    let example = dialects.examples().find(|it| it.starts_with("/thumbor/"));
+    let example = example.unwrap();
+    let mark = example.split('/').nth(2).unwrap();
+    is_open(&config, &example);
+    for target in [
+        example.replace("/trip/", &format!("/{mark}/trip/")),
+        example.replacen(mark, &format!("{mark}/{mark}"), 1),
+        example.replace("/trip/", "/trip/../trip/"),
+        example.replace("/trip/", "/trip/%2e%2e/trip/"),
+    ] {
+        is_closed(&config, &target);
+    }
+    let config = signing(self::config());
+    let once = signed(0, "/r/fit:9x9/trip/a.jpg");
+    let mark = once.split('/').nth(1).unwrap();
+    is_open(&config, &once);
+    for target in [
+        format!("/{mark}{once}"),
+        once.replace("/trip", &format!("/{mark}/trip")),
+    ] {
+        is_closed(&config, &target);
+    }
+    // Signed itself, it is refused for what it is.
+    let refusal = asked(&config, &signed(0, "/r/fit:9x9/trip/../a.jpg")).unwrap_err();
+    assert_eq!(refusal.fault, Fault::Url);
+}
+
+#[test]
+fn beginnings_of_sources_that_imgproxy_allows_hold_for_where_they_lead() {
+    let mut config = config();
+    config.imgproxy.allowed_sources = vec![
+        "local:///public/".to_owned(),
+        "local:///users/*/public/".to_owned(),
+    ];
+    let ask = |path: &str| asked(&config, &format!("/imgproxy/unsafe/plain/local:///{path}"));
+    assert!(ask("public/a.jpg").is_ok() && ask("users/me/public/a.jpg").is_ok());
+    for path in [
+        "public/../secure/a.jpg",
+        "secure/a.jpg",
+        "public/%2e%2e/secure/a.jpg",
+        // Nobody is called "".
+        "users//public/secret/a.jpg",
+    ] {
+        assert!(ask(path).is_err(), "{path}");
+    }
+}

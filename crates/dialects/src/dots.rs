@@ -1,0 +1,122 @@
+//! Dot segments, `.` and `..`, in whichever spelling.
+//!
+//! Nothing here resolves them: a path that names a source says where it is, and one that climbs is refused where the
+//! source is a file or is fetched over HTTP, because proxies, file systems and web servers disagree about where it leads.
+
+/// Has a decoded path a segment that is `.` or `..`, or becomes one when it is decoded any further? A backslash counts as
+/// a slash: some web servers take it for one.
+pub(crate) fn has_dots(path: &str) -> bool {
+    // Nearly all paths leave here: a dot segment is next to a slash, or has an escape in it.
+    let mut last = b'/';
+    let suspicious = path.bytes().any(|byte| {
+        let found = byte == b'%' || (byte == b'.' && matches!(last, b'/' | b'\\'));
+        last = byte;
+        found
+    });
+    if !suspicious {
+        return false;
+    }
+    let mut bytes = path.as_bytes().to_vec();
+    loop {
+        let mut segments = bytes.split(|byte| matches!(byte, b'/' | b'\\'));
+        if segments.any(|segment| matches!(segment, b"." | b"..")) {
+            return true;
+        }
+        let decoded = decoded(&bytes);
+        if decoded.len() == bytes.len() {
+            return false;
+        }
+        bytes = decoded;
+    }
+}
+
+/// Decodes what is an escape, and leaves everything else.
+fn decoded(bytes: &[u8]) -> Vec<u8> {
+    let mut decoded = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while let Some((byte, after)) = rest.split_first() {
+        let digit = |at: usize| char::from(*after.get(at)?).to_digit(16);
+        match (byte, digit(0).zip(digit(1))) {
+            (b'%', Some((high, low))) => {
+                decoded.push((high << 4 | low) as u8);
+                rest = &after[2..];
+            }
+            _ => {
+                decoded.push(*byte);
+                rest = after;
+            }
+        }
+    }
+    decoded
+}
+
+/// The path of an absolute URL, without its query and fragment.
+pub(crate) fn path_of_url(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let path = rest
+        .find(['/', '\\', '?', '#'])
+        .map_or("", |at| &rest[at..]);
+    path.split(['?', '#']).next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A text with every character escaped so many times.
+    fn escaped(text: &str, times: usize) -> String {
+        let mut escaped = text.to_owned();
+        for _ in 0..times {
+            escaped = escaped.bytes().map(|byte| format!("%{byte:02x}")).collect();
+        }
+        escaped
+    }
+
+    #[test]
+    fn dot_segments_are_found_however_often_they_are_escaped() {
+        for times in 0..4 {
+            for dots in [".", ".."] {
+                let dots = escaped(dots, times);
+                for path in [
+                    dots.clone(),
+                    format!("a/{dots}"),
+                    format!("{dots}/a"),
+                    format!("a/{dots}/b.jpg"),
+                    format!("a\\{dots}\\b.jpg"),
+                    format!("a%2f{dots}%5Cb.jpg"),
+                ] {
+                    assert!(has_dots(&path), "{path}");
+                }
+            }
+        }
+        assert!(has_dots("a/.%2e/b") && has_dots("a/%2E./b"));
+    }
+
+    #[test]
+    fn names_with_dots_are_no_dot_segments() {
+        for path in [
+            "",
+            "a.jpg",
+            "a..b/..c/d../.e/...",
+            "50%/a.jpg",
+            "100%25/..a",
+            "%2e.a/b%",
+            "a/....//b",
+        ] {
+            assert!(!has_dots(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn the_path_of_a_url_is_between_its_host_and_its_query() {
+        for (url, path) in [
+            ("https://a.test/x/../y?z=../..", "/x/../y"),
+            ("https://a.test", ""),
+            ("https://a.test?x=/../", ""),
+            ("https://a.test\\..\\y", "\\..\\y"),
+            ("https://a.test/x#/../", "/x"),
+        ] {
+            assert_eq!(path_of_url(url), path, "{url}");
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! What of a configuration answers requests, who may use each part, and what of it is not as it may seem.
+
+use andon_dialects::{Dialects, Door};
+
+use crate::config::{AllowedClients, Config, ConfigError, Listen, OriginKind};
+
+/// Everything that answers requests: URL languages, files as they are, and the server's own pages.
+///
+/// # Errors
+/// Naming what the configuration cannot work with.
+pub fn doors(config: &Config) -> Result<Vec<Door>, ConfigError> {
+    let mut doors: Vec<Door> = Dialects::new(&config.dialects)?.doors().cloned().collect();
+    let has_token = has_token(config);
+    let token = match has_token {
+        true => "the administrator's token",
+        false => "nobody: there is no token in [admin]",
+    };
+    let local = |allow| match allow {
+        AllowedClients::Off => "nobody".to_owned(),
+        AllowedClients::All => "everybody".to_owned(),
+        AllowedClients::Local => match ways(config)[..] {
+            [] => {
+                "nobody: \"local\" needs a Unix socket in `listen` or a token in [admin]".to_owned()
+            }
+            ref ways => ways.join(", "),
+        },
+    };
+    let mut add = |name, places: &str, who: String| {
+        doors.push(Door {
+            name,
+            places: places.to_owned(),
+            who,
+        });
+    };
+    add("upload", "POST /_andon/render", local(config.upload.allow));
+    let play = match config.play.allow {
+        // It shows nothing else to them.
+        AllowedClients::All => "the administrator's token".to_owned(),
+        allow => local(allow),
+    };
+    add("play", "/_andon/play", play);
+    add("metrics", "/metrics", local(config.metrics.allow));
+    if let Some(listen) = &config.metrics.listen {
+        let who = "everybody who reaches that address".to_owned();
+        add("metrics", &format!("all of {listen}"), who);
+    }
+    add("board", "/_andon/board", token.to_owned());
+    add("purge", "POST /_andon/purge", token.to_owned());
+    Ok(doors)
+}
+
+/// What an operator should know of a configuration that is sound.
+#[must_use]
+pub fn warnings(config: &Config) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for (key, allow) in [("upload", config.upload.allow), ("play", config.play.allow)] {
+        if allow == AllowedClients::Local && ways(config).is_empty() {
+            warnings.push(format!(
+                "`{key}.allow = \"local\"` lets nobody in: clients are local on a Unix socket (`listen = [\"unix:…\"]`) \
+                 or with the token of [admin]; a loopback address may be a proxy's"
+            ));
+        }
+    }
+    for (index, origin) in config.origin.iter().enumerate() {
+        match &origin.keeper {
+            OriginKind::Bucket(store, bucket, _) if bucket.is_anonymous() => {
+                warnings.push(format!(
+                    "origin.{index} reads {store}://{} anonymously: its table names no credentials (`{store}.*_env`)",
+                    bucket.bucket
+                ));
+            }
+            _ => {}
+        }
+    }
+    for (index, link) in config.dialects.secure_link.iter().enumerate() {
+        let is_mapped = config.dialects.rewrite.iter().any(|rewrite| {
+            let from = rewrite.from.trim_start_matches('^');
+            from.starts_with(&link.location) && !rewrite.to.contains(&link.location)
+        });
+        if link.guards.is_none() && is_mapped {
+            warnings.push(format!(
+                "secure_link.{index}: a [[rewrite]] leads from {} elsewhere, where any other URL opens the same files; \
+                 `guards = [\"/folder/\"]` names what only signed URLs open",
+                link.location
+            ));
+        }
+    }
+    warnings
+}
+
+/// How somebody can be local.
+fn ways(config: &Config) -> Vec<&'static str> {
+    let unix = |listen: &Listen| matches!(listen, Listen::Unix(_));
+    let has_socket = config.listen.iter().chain(&config.tls.listen).any(unix);
+    [
+        (has_socket, "clients of the Unix socket"),
+        (config.loopback_is_local, "clients with a loopback address"),
+        (has_token(config), "the administrator's token"),
+    ]
+    .into_iter()
+    .filter_map(|(is_there, way)| is_there.then_some(way))
+    .collect()
+}
+
+fn has_token(config: &Config) -> bool {
+    config.admin.token.is_some() || config.admin.token_env.is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(text: &str) -> Config {
+        Config::parse(text, "/srv".as_ref()).expect(text)
+    }
+
+    fn who(text: &str, name: &str) -> String {
+        let doors = doors(&config(text)).unwrap();
+        let named = doors.iter().filter(|door| door.name == name);
+        named
+            .map(|door| door.who.clone())
+            .collect::<Vec<_>>()
+            .join("; ")
+    }
+
+    #[test]
+    fn every_door_says_who_may_use_it() {
+        let key = "[signing]\nkeys = [\"0123456789abcdef0123456789abcdef\"]\n";
+        assert_eq!(who("", "native"), "everybody");
+        assert_eq!(who("", "files"), "everybody");
+        assert!(who(key, "native").contains("signed"));
+        assert!(who(key, "files").contains("`open = true` in [files]"));
+        assert_eq!(
+            who(&format!("{key}[native]\nopen = true"), "native"),
+            "everybody"
+        );
+        let presets = "[native]\nonly_presets = true\npresets = { a = \"fit:5x5\" }\n";
+        assert_eq!(who(presets, "native"), "everybody (presets only)");
+        assert!(who(presets, "small_light").contains("native.only_presets"));
+        assert_eq!(who(presets, "files"), "everybody");
+        assert!(who("", "metrics").starts_with("nobody: \"local\" needs"));
+        assert_eq!(
+            who("listen = [\"unix:a\"]", "metrics"),
+            "clients of the Unix socket"
+        );
+        assert!(who("metrics.listen = \"127.0.0.1:0\"", "metrics").contains("reaches"));
+    }
+
+    #[test]
+    fn what_may_surprise_is_said() {
+        let said = |text: &str| warnings(&config(text)).concat();
+        assert_eq!(said(""), "");
+        assert!(said("upload.allow = \"local\"").contains("upload.allow"));
+        assert_eq!(said("upload.allow = \"local\"\nlisten = [\"unix:a\"]"), "");
+        assert!(said("[[origin]]\ns3.bucket = \"b\"").contains("anonymously"));
+        let link = "[[secure_link]]\nlocation = \"/p/\"\nsecure_link_secret = \"x\"\n";
+        let rewrite = "[[rewrite]]\nfrom = \"^/p/[0-9a-f]{32}/(.*)$\"\nto = \"/$1\"\n";
+        assert!(said(&format!("{link}{rewrite}")).contains("guards"));
+        let guards = "guards = [\"/members/\"]\n";
+        assert_eq!(said(&format!("{link}{guards}{rewrite}")), "");
+    }
+}

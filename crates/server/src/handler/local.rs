@@ -1,0 +1,166 @@
+//! Who is local: requests that come from this machine and from nobody through it.
+//!
+//! A proxy on the same machine connects from a loopback address, and a bare `proxy_pass` even sends a loopback `Host` and
+//! no header that names its client. So an address says nothing where a server has a configuration file: a Unix socket
+//! does, which is given to a proxy on purpose, or the administrator's token.
+
+use std::net::IpAddr;
+
+use hyper::HeaderMap;
+use hyper::header::{self, HeaderValue};
+use hyper::http::uri::Authority;
+
+use crate::config::AllowedClients;
+use crate::error::Error;
+use crate::handler::App;
+use crate::net::Peer;
+use crate::request::forwarded::Visitor;
+
+impl App {
+    /// May this visitor use a part of the server that is for these clients? With the administrator's token, whatever is on
+    /// may be used.
+    pub(crate) fn admits(
+        &self,
+        allow: AllowedClients,
+        visitor: Visitor,
+        headers: &HeaderMap,
+    ) -> bool {
+        match allow {
+            AllowedClients::Off => false,
+            AllowedClients::All => true,
+            AllowedClients::Local => self.is_local(visitor, headers) || self.knows_token(headers),
+        }
+    }
+
+    /// Is it a process of this machine, with no proxy in between?
+    pub(super) fn is_local(&self, visitor: Visitor, headers: &HeaderMap) -> bool {
+        let is_near = match visitor.peer {
+            Peer::Unix => true,
+            Peer::Tcp(address) => self.loopback_is_local && address.is_loopback(),
+        };
+        let believed = |name: &str| visitor.believed == Some(name);
+        let mut passed_on = PASSED_ON.iter().filter(|name| !believed(name));
+        is_near && !passed_on.any(|name| headers.contains_key(*name)) && is_own_host(headers)
+    }
+
+    pub(super) fn knows_token(&self, headers: &HeaderMap) -> bool {
+        let token = self.token.as_ref();
+        token.is_some_and(|token| token.opens(headers))
+    }
+
+    /// Refuses the pages at an address for metrics to a page whose name was made to lead to this machine: somebody local
+    /// asks, by the name of another site.
+    pub(super) fn check_own_host(
+        &self,
+        visitor: Visitor,
+        headers: &HeaderMap,
+    ) -> Result<(), Error> {
+        let is_loopback = matches!(visitor.peer, Peer::Tcp(address) if address.is_loopback());
+        match is_loopback && !is_own_host(headers) && !self.knows_token(headers) {
+            true => Err(Error::OtherHost),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Refuses what a browser sends for a page of another site. Older browsers, and those that came by plain HTTP, name the
+/// page's origin at most.
+pub(super) fn check_site(headers: &HeaderMap) -> Result<(), Error> {
+    let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
+    let origin = headers.get(header::ORIGIN);
+    let is_own = match (site, origin) {
+        (Some(site), _) => matches!(site, b"same-origin" | b"none"),
+        (None, None) => true,
+        (None, Some(origin)) => {
+            let origin = origin.to_str().unwrap_or_default();
+            let (_, authority) = origin.split_once("://").unwrap_or_default();
+            let host = headers.get(header::HOST).and_then(|it| it.to_str().ok());
+            host.is_some_and(|host| host.eq_ignore_ascii_case(authority))
+        }
+    };
+    match is_own {
+        true => Ok(()),
+        false => Err(Error::OtherSite),
+    }
+}
+
+/// Is the host in the request's URL a name or address of this machine? The name of another site has a dot in it, which a
+/// page of that site may have made to lead here, and a proxy may pass on.
+fn is_own_host(headers: &HeaderMap) -> bool {
+    let Some(host) = headers.get(header::HOST) else {
+        // HTTP/1.0 has none, and is no browser's.
+        return true;
+    };
+    let host = host
+        .to_str()
+        .ok()
+        .and_then(|it| it.parse::<Authority>().ok());
+    host.is_some_and(|host| {
+        let name = host.host().trim_start_matches('[').trim_end_matches(']');
+        match name.parse::<IpAddr>() {
+            Ok(address) => address.is_loopback(),
+            Err(_) => !name.is_empty() && !name.contains('.'),
+        }
+    })
+}
+
+/// Headers that say that a proxy came between.
+const PASSED_ON: &[&str] = &[
+    "forwarded",
+    "via",
+    "x-forwarded-for",
+    "x-forwarded-host",
+    "x-forwarded-proto",
+    "x-real-ip",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for (name, value) in pairs {
+            headers.insert(*name, HeaderValue::from_static(value));
+        }
+        headers
+    }
+
+    #[test]
+    fn only_hosts_of_this_machine_are_its_own() {
+        for (host, own) in [
+            ("localhost:8088", true),
+            ("LOCALHOST", true),
+            ("andon", true),
+            ("127.0.0.1:8088", true),
+            ("127.8.8.8", true),
+            ("[::1]:8088", true),
+            ("192.0.2.1:8088", false),
+            ("localhost.example", false),
+            ("127.0.0.1.example", false),
+            ("127.1", false),
+            ("", false),
+        ] {
+            assert_eq!(is_own_host(&headers(&[("host", host)])), own, "{host}");
+        }
+    }
+
+    #[test]
+    fn pages_of_other_sites_are_known_by_what_browsers_say_of_them() {
+        for (pairs, own) in [
+            (&[][..], true),
+            (&[("sec-fetch-site", "same-origin")], true),
+            (&[("sec-fetch-site", "none")], true),
+            (&[("sec-fetch-site", "cross-site")], false),
+            (&[("sec-fetch-site", "same-site")], false),
+            (&[("origin", "http://localhost:8080")], true),
+            (&[("origin", "http://localhost:8081")], false),
+            (&[("origin", "https://evil.example")], false),
+            (&[("origin", "null")], false),
+        ] {
+            let mut headers = headers(pairs);
+            headers.insert(header::HOST, HeaderValue::from_static("localhost:8080"));
+            assert_eq!(check_site(&headers).is_ok(), own, "{pairs:?}");
+        }
+    }
+}
