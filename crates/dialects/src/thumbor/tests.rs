@@ -17,6 +17,7 @@ fn thumbor() -> Dialects {
             prefix: "/".to_owned(),
             keys: vec!["my-security-key".to_owned()],
             weak_keys: true,
+            allow_unsafe: Some(true),
             ..ThumborConfig::default()
         },
         ..Config::default()
