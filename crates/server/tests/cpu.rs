@@ -3,11 +3,11 @@
 use crate::common::{House, Reply, sample};
 
 /// Of which small sources have a quarter: less than a large PNG takes, and more than a small one does.
-const LIMIT: &str = "[limits]\ncpu = \"600ms\"\n";
+const LIMIT: &str = "[limits]\ncpu = \"200ms\"\n";
 
 /// Of many operations.
 fn dear() -> String {
-    format!("exact:900x900{},as:png", ",sharpen-l:9".repeat(20))
+    format!("exact:300x300{},as:png", ",sharpen-l:9".repeat(10))
 }
 
 fn house(keys: &str) -> House {
@@ -19,7 +19,7 @@ fn refused(reply: &Reply) {
     assert_eq!(reply.status, 422, "{said}");
     for part in [
         "s of processor time are planned",
-        "the limit of 0.16 s for a source of this length",
+        "the limit of 0.05 s for a source of this length",
         "lower effort",
         "`limits.cpu`",
     ] {
@@ -80,7 +80,7 @@ fn a_format_that_is_too_dear_gives_way_to_the_next_that_the_client_takes() {
     let house = house("[negotiation]\nformats = [\"avif\", \"webp\"]\npatience = \"1h\"\n");
     house.put_sample("large.jpg", "photos/otter.jpg");
     let accept = [("accept", "image/avif,image/webp,*/*")];
-    let reply = house.request("GET", "/r/exact:900x900,as:auto/large.jpg", &accept);
+    let reply = house.request("GET", "/r/exact:500x500,as:auto/large.jpg", &accept);
     assert_eq!(reply.status, 200, "{}", reply.text());
     assert_eq!(reply.header("content-type"), Some("image/webp"));
     assert_eq!(reply.header("andon-instead-of"), Some("avif"));

@@ -68,7 +68,7 @@ pub(super) fn cost(info: &Info) -> Cost {
 }
 
 /// Per sample.
-const LOSSY_NANOS: u64 = 6;
+const LOSSY_NANOS: u64 = 15;
 /// Per sample.
 const LOSSLESS_NANOS: u64 = 20;
 

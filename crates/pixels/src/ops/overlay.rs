@@ -220,7 +220,8 @@ impl Laid {
             (side as u32).clamp(1, WIDEST)
         };
         match self.size {
-            (0, 0) => own,
+            // A header may say anything before it is checked.
+            (0, 0) => (own.0.max(1), own.1.max(1)),
             (w, 0) => (w, follows(own.1, own.0, w)),
             (0, h) => (follows(own.0, own.1, h), h),
             (w, h) if self.fit == Fit::Inside => {
@@ -542,7 +543,9 @@ impl Stage for Laid {
         let converted = if converts { 3 * all } else { 0 };
         let resampled = match size == material {
             true => 0,
-            false => area(material) * NANOS_READ + u64::from(size.1) * NANOS_PER_SCALED_ROW,
+            false => area(material)
+                .saturating_mul(NANOS_READ)
+                .saturating_add(u64::from(size.1) * NANOS_PER_SCALED_ROW),
         };
         let touched = icon.saturating_mul(match blends {
             // Each copy is one of its own.
@@ -554,7 +557,8 @@ impl Stage for Laid {
                 .max(laid)
                 .saturating_mul(NANOS_PER_PIXEL)
                 .saturating_add(rows.saturating_mul(NANOS_PER_ROW))
-                .saturating_add(resampled + 2 * converted),
+                .saturating_add(resampled)
+                .saturating_add(2 * converted),
             scratch: icon
                 .saturating_mul(8)
                 .saturating_add(laid * 4 * bytes(traits.depth) + converted * bytes(traits.depth))

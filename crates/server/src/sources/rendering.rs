@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use andon_dialects::{About, ImageRequest, Part, ResultAbout, SourceAbout};
-use andon_pixels::{Cores, Decoded, Engine, Index, Interrupt, Measurement, Plan, Run, Timings};
+use andon_pixels::{
+    Cores, CpuTime, Decoded, Engine, Index, Interrupt, Measurement, Plan, Run, Timings,
+};
 use andon_recipe::{Measured, Recipe};
 use bytes::Bytes;
 
@@ -22,6 +24,8 @@ pub struct Planned {
     source: Bytes,
     materials: LoadedMaterials,
     measured: Measured,
+    /// What it took to measure that here and now.
+    measuring: CpuTime,
 }
 
 /// What is planned: a request, and the files it needs.
@@ -93,8 +97,14 @@ impl Planned {
             source,
             materials,
         } = ingredients;
+        let measurement = match measured {
+            Some(_) => None,
+            None => engine.measurement(&*request.rules, &source)?,
+        };
+        let measuring = measurement.map_or_else(CpuTime::default, |it| it.cost().into());
         let plan = engine.plan_with(&*request.rules, &source, &materials, measured, None)?;
         Ok(Self {
+            measuring,
             plan: Arc::new(plan),
             request,
             negotiated,
@@ -124,13 +134,15 @@ impl Planned {
         })
     }
 
-    /// Refuses a plan that takes longer than `limits.cpu` allows.
+    /// Refuses a plan that takes longer than `limits.cpu` allows, along with what was measured for it here and now.
     ///
     /// # Errors
     /// As [`Limits::check_cpu`](andon_pixels::Limits::check_cpu).
     pub fn check_cpu(&self, engine: &Engine) -> Result<(), Error> {
         let bytes = self.source.len() as u64;
-        Ok(engine.limits().check_cpu(self.plan.cpu(), bytes)?)
+        Ok(engine
+            .limits()
+            .check_cpu(self.measuring + self.plan.cpu(), bytes)?)
     }
 
     /// What is shown.
