@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use andon_codecs::ALL;
 use andon_pixels::{
-    Alone, Codec, Decode, Depth, Encode, Engine, Error, Image, Interrupt, Limits, Model, Never,
-    Result, Run, Scales,
+    Alone, Codec, Decode, Depth, Encode, Engine, Error, Frame, Grid, Image, Interrupt, Limits,
+    Model, Never, Plane, Result, Run, Scales,
 };
 
 use crate::support::hostile::{avif, bounded, jpeg, refused, tiff};
@@ -162,4 +162,51 @@ fn work_that_the_size_does_not_tell_is_in_the_plan() {
         several.1 > plain.1,
         "frames are kept for others to refer to"
     );
+}
+
+#[test]
+fn a_header_that_promises_more_than_its_file_can_hold_is_refused_before_anybody_waits_for_it() {
+    let engine = Engine::new(ALL, Limits::default());
+    let (width, height) = (12_000_u32, 9_000_u32);
+    let picture = picture(Model::Gray, Depth::U8, false, SIZE.0, SIZE.1);
+    let mut png = encode(codec("png"), &picture, &Encode::default());
+    png[16..20].copy_from_slice(&width.to_be_bytes());
+    png[20..24].copy_from_slice(&height.to_be_bytes());
+    let sum = crc32fast::hash(&png[12..29]);
+    png[29..33].copy_from_slice(&sum.to_be_bytes());
+    let mut jpeg = encode(codec("jpeg"), &picture, &Encode::default());
+    let frame = jpeg
+        .windows(2)
+        .position(|it| matches!(it, [0xff, 0xc0 | 0xc2]));
+    let at = frame.unwrap() + 5;
+    jpeg[at..at + 2].copy_from_slice(&(height as u16).to_be_bytes());
+    jpeg[at + 2..at + 4].copy_from_slice(&(width as u16).to_be_bytes());
+    for (name, file) in [("png", &png), ("jpeg", &jpeg)] {
+        let info = codec(name).probe(file).unwrap();
+        assert_eq!((info.width, info.height), (width, height), "{name}");
+        for recipe in ["fit:100x100", "as:webp", ""] {
+            let recipe = recipe.parse::<andon_recipe::Recipe>().unwrap();
+            let planned = engine.plan(&recipe, file);
+            let error = planned.unwrap_err().to_string();
+            assert!(
+                error.contains("12000×9000 px take"),
+                "{name} {recipe}: {error}"
+            );
+        }
+    }
+    // Of what is as short as files get, nothing is refused.
+    let plain = Plane::U8(Grid::filled(2000, 2000, 7));
+    let frame = Frame::of_planes(Model::Gray, vec![plain]).unwrap();
+    let plain = Image {
+        frames: vec![frame],
+        ..picture
+    };
+    for name in ["png", "jpeg"] {
+        let file = encode(codec(name), &plain, &Encode::default());
+        let info = codec(name).probe(&file).unwrap();
+        assert!(
+            info.fewest_bytes > 0 && info.fewest_bytes <= file.len() as u64,
+            "{name}"
+        );
+    }
 }

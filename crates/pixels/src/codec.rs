@@ -417,6 +417,8 @@ pub struct Info {
     /// Nanoseconds that decoding a frame takes beyond what its size and the length of its file tell, such as for coded
     /// frames that are never shown.
     pub decoder_nanos: u64,
+    /// Bytes that a file has at least which holds so many pixels; 0 where the format can say any number of them in a few.
+    pub fewest_bytes: u64,
     /// Offset of the frame on its page (PNG oFFs, GIF frame): added to a region's x and y.
     pub page_offset: (i32, i32),
 }
@@ -454,6 +456,7 @@ impl Info {
             metadata: false,
             decoder_bytes: 0,
             decoder_nanos: 0,
+            fewest_bytes: 0,
             page_offset: (0, 0),
         }
     }

@@ -54,6 +54,7 @@ impl Codec for Jpeg {
             progressive: header.progressive,
             metadata: header.has_metadata(),
             decoder_bytes: decode::turbo_bytes(bytes, &header, &layout),
+            fewest_bytes: header.fewest_bytes(),
             ..Info::new(NAME, header.width, header.height, layout.model)
         })
     }

@@ -16,6 +16,9 @@ use crate::exif;
 /// The eight bytes every PNG begins with.
 pub(super) const SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
 
+/// Bytes that deflate unpacks one byte to at most: 258 for each two bits.
+const DEFLATE_RATIO: u64 = 1032;
+
 /// All that is known before a pixel is inflated.
 #[derive(Debug)]
 pub(super) struct Header<'a> {
@@ -111,6 +114,18 @@ impl<'a> Header<'a> {
         Self::from_ihdr(first.data)
     }
 
+    /// Bytes of the rows of the default image, without those that interlacing adds.
+    fn unpacked(&self) -> u64 {
+        let channels = match self.colour {
+            Colour::Gray | Colour::Indexed => 1,
+            Colour::GrayAlpha => 2,
+            Colour::Rgb => 3,
+            Colour::Rgba => 4,
+        };
+        let bits = u64::from(self.width) * channels * u64::from(self.bits);
+        (bits.div_ceil(8) + 1) * u64::from(self.height)
+    }
+
     /// As the engine wants it.
     pub(super) fn info(&self) -> Info {
         let model = self.model();
@@ -137,6 +152,7 @@ impl<'a> Header<'a> {
             progressive: self.interlaced,
             metadata: self.exif.is_some() || self.other_metadata,
             decoder_bytes: self.animated.map_or(0, |_| self.longest_frame),
+            fewest_bytes: self.unpacked() / DEFLATE_RATIO,
             decoder_nanos: self.chunks.saturating_sub(FEW_CHUNKS) * NANOS_PER_CHUNK
                 / u64::from(self.frames()),
             page_offset: self.offset,

@@ -47,6 +47,7 @@ pub(crate) fn plan(
     }
     draft.apply(LAYOUT);
     if draft.is_copy {
+        long_enough(source.name(), &info, file)?;
         return Ok(copy(source, info, recipe, file));
     }
     let recoder = copy_if_nothing_changes::changes_format_alone(&draft)
@@ -58,6 +59,7 @@ pub(crate) fn plan(
     let encodes_only = !copy_if_nothing_changes::changes(&draft);
     let limits = &formats.limits;
     limits.check_source(&info)?;
+    long_enough(source.name(), &info, file)?;
     if frames != Frames::First {
         limits.check_frames(&info, frames.count())?;
     }
@@ -482,4 +484,16 @@ fn check_sizes(limits: &Limits, sizes: &[(u32, u32)]) -> Result<()> {
         within("result_pixels", pixels, limits.result_pixels)?;
     }
     Ok(())
+}
+
+/// Refuses a file that is too short for the pixels that its header declares, before anybody waits for them to be decoded.
+fn long_enough(format: &'static str, info: &Info, bytes: usize) -> Result<()> {
+    let (width, height, fewest) = (info.width, info.height, info.fewest_bytes);
+    match bytes as u64 >= fewest {
+        true => Ok(()),
+        false => Err(Error::broken(
+            format,
+            format!("it has {bytes} bytes; {width}×{height} px take {fewest} or more"),
+        )),
+    }
 }

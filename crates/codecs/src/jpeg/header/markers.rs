@@ -67,6 +67,18 @@ pub(crate) struct Component {
 }
 
 impl Header {
+    /// Bytes that the blocks of the first component take at least: a bit each, unless they are coded arithmetically.
+    pub(crate) fn fewest_bytes(&self) -> u64 {
+        let Some(first) = self.components.first().filter(|_| !self.arithmetic) else {
+            return 0;
+        };
+        let blocks = |side: u32, own: u8, factor: fn(&Component) -> u8| {
+            let most = self.components.iter().map(factor).max().unwrap_or(1).max(1);
+            (u64::from(side) * u64::from(own)).div_ceil(8 * u64::from(most))
+        };
+        blocks(self.width, first.h, |it| it.h) * blocks(self.height, first.v, |it| it.v) / 8
+    }
+
     /// Reads up to the first scan.
     ///
     /// # Errors
