@@ -1,5 +1,6 @@
 //! HEVC by hpvcd, which reads the container, too: planes as they are stored, before orientation.
 
+use andon_pixels::buffers::Plain;
 use andon_pixels::{
     Decode, Depth, Error, Frame, Grid, Image, Info, Matrix, Metadata, Model, Orientation, Plane,
     Primaries, Range, Result, Space, Subsampling, Transfer, color::levels,
@@ -198,7 +199,7 @@ impl Window {
     }
 
     /// A plane's part of it.
-    fn cut<T: Copy, S: Copy>(
+    fn cut<T: Copy, S: Plain>(
         &self,
         plane: &PlaneBuffer<T>,
         model: Model,
