@@ -155,8 +155,10 @@ impl Codec for Avif {
         true
     }
 
-    fn encode_spread(&self, _how: &Encode) -> u64 {
-        3
+    fn encode_spread(&self, how: &Encode) -> u64 {
+        // The usual speeds are chosen so that the hardest image ends in time, too.
+        let was_asked_for = how.effort.is_some() || how.lossless;
+        if was_asked_for { 3 } else { 1 }
     }
 
     fn encode_cost(&self, width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {

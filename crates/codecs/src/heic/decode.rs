@@ -128,7 +128,7 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
     let mut metadata = Metadata::default();
     if how.keep_metadata {
         metadata.icc = picture.color.icc.map(Into::into);
-        metadata.exif = picture.exif.map(Into::into);
+        metadata.exif = picture.exif;
     }
     let frame = Frame::new(info.model, info.width, info.height, planes, alpha)?;
     Ok(Image::read(

@@ -19,7 +19,10 @@ use crate::guard;
 const WORK: f64 = 1e9;
 
 /// What drawing may take for each px of the picture, in ns: a large picture is drawn over a few times.
-const WORK_PER_PIXEL: f64 = 10.0;
+const WORK_PER_PIXEL: f64 = 200.0;
+
+/// What drawing may take of any picture, in ns.
+const MOST_WORK: f64 = 1.5e9;
 
 /// What reading may take, with what is repeated, before anything is drawn, in ns. Curves are stroked then, too, to find out
 /// how large they are.
@@ -37,7 +40,7 @@ pub(super) fn draw(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Frame>
         let memory = DRAWING.for_file(bytes.len() as u64);
         readable(&document, memory)?;
         guard::wanted(how.interrupt)?;
-        let tree = document::tree(&document, &images::options(*how.limits, memory))?;
+        let tree = document::tree(&document, &images::options(how, memory))?;
         guard::wanted(how.interrupt)?;
         let own = match document::is_unsized(document.root_element()) {
             true => size::of(document.root_element()),
@@ -68,7 +71,8 @@ fn readable(document: &Document<'_>, memory: u64) -> Result<()> {
             "{count} elements, repeated ones included; a file of this length may have {most}"
         )));
     }
-    if weight.nanos > READING {
+    // What is no number is too much, too.
+    if !(weight.nanos <= READING) {
         return Err(unsupported(
             "style sheets or curves that take too long to read".to_owned(),
         ));
@@ -85,7 +89,7 @@ fn drawable(tree: &Tree, at: Transform, canvas: (u32, u32)) -> Result<()> {
     let pixels = u64::from(width) * u64::from(height);
     let memory = DRAWING.for_pixels(pixels);
     let budget = Budget {
-        work: WORK + WORK_PER_PIXEL * pixels as f64,
+        work: (WORK + WORK_PER_PIXEL * pixels as f64).min(MOST_WORK),
         // The picture itself, as it is drawn.
         memory: memory.saturating_sub(4 * pixels) as f64,
     };

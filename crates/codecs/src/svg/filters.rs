@@ -1,12 +1,15 @@
 //! What a filter costs: every primitive at the size of the layer that it works on, and every result kept to the end.
 
 use resvg::tiny_skia::Transform;
-use resvg::usvg::filter::{Filter, Kind, TransferFunction};
+use resvg::usvg::filter::{ColorInterpolation, Filter, Kind, TransferFunction};
 
 use super::weigh::{Canvas, FARTHEST, Refused, Weighed, Weighing, bounds};
 
-/// What every primitive costs for each px, in ns: copies of what goes in, other spaces of colour, and clearing.
-const PRIMITIVE: f64 = 40.0;
+/// What every primitive costs for each px, in ns: copies of what goes in, and clearing.
+const PRIMITIVE: f64 = 10.0;
+
+/// What linear light costs for each px, in ns: there and back.
+const LINEAR: f64 = 30.0;
 
 /// Bytes for each px of a result, all of which are kept, and of what a primitive holds while it runs: copies of its inputs,
 /// or of one and a buffer of floating point numbers.
@@ -34,7 +37,12 @@ pub(super) fn weigh(
             if let Some(Err(refused)) = bounds(primitive.rect(), at) {
                 return Err(refused);
             }
-            weighing.spend((PRIMITIVE + nanos(primitive.kind(), at, on, far)?) * on.area())?;
+            let space = match primitive.color_interpolation() {
+                ColorInterpolation::SRGB => 0.0,
+                ColorInterpolation::LinearRGB => LINEAR,
+            };
+            let work = nanos(primitive.kind(), at, on, far)?;
+            weighing.spend((PRIMITIVE + space + work) * on.area())?;
             if let Kind::Image(image) = primitive.kind() {
                 let (x, y) = at.get_scale();
                 let inner = Canvas::alone(on.width, on.height);
@@ -113,11 +121,8 @@ fn nanos(kind: &Kind, at: Transform, on: Canvas, far: f32) -> Result<f64, Refuse
         Kind::DiffuseLighting(_) | Kind::SpecularLighting(_) => 150.0,
         Kind::Tile(_) => 60.0,
         Kind::Merge(merge) => 20.0 * merge.inputs().len() as f64,
-        Kind::ColorMatrix(_)
-        | Kind::Composite(_)
-        | Kind::Blend(_)
-        | Kind::Flood(_)
-        | Kind::Image(_) => 30.0,
+        Kind::Flood(_) => 10.0,
+        Kind::ColorMatrix(_) | Kind::Composite(_) | Kind::Blend(_) | Kind::Image(_) => 30.0,
     })
 }
 

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use andon_pixels::color::Convert;
 use andon_pixels::{
-    Alone, Codec, Context, Decode, Depth, Encode, Error, Image, Limits, Model, Never, Result,
-    Scales, Stage, Traits,
+    Alone, Codec, Context, Decode, Depth, Encode, Error, Image, Interrupt, Limits, Model, Never,
+    Result, Scales, Stage, Traits,
 };
 use resvg::usvg::{ImageHrefResolver, ImageKind, Options, Size};
 
@@ -20,8 +20,12 @@ const PIXELS: u64 = 16 << 20;
 /// Bytes that one of their pixels takes while it is read, packed again, and drawn.
 const PIXEL_BYTES: u64 = 12;
 
+/// What decoding one of them may take beyond what its pixels tell, in ns.
+const HIDDEN_NANOS: u64 = 200_000_000;
+
 /// Options that open nothing: no files, no addresses, our fonts only. Images may take so many bytes.
-pub(super) fn options(limits: Limits, memory: u64) -> Options<'static> {
+pub(super) fn options<'a>(how: &Decode<'a>, memory: u64) -> Options<'a> {
+    let (limits, interrupt) = (*how.limits, how.interrupt);
     let most = PIXELS.min(memory / PIXEL_BYTES);
     let left = AtomicU64::new(most);
     let resolver = ImageHrefResolver {
@@ -30,7 +34,7 @@ pub(super) fn options(limits: Limits, memory: u64) -> Options<'static> {
                 return nested(&data);
             }
             // What cannot be shown is left out.
-            let png = raster(&data, &limits, &left, most).ok()?;
+            let png = raster(&data, &limits, interrupt, (&left, most)).ok()?;
             Some(ImageKind::PNG(Arc::new(png)))
         }),
         ..closed()
@@ -46,7 +50,7 @@ fn closed() -> ImageHrefResolver<'static> {
     }
 }
 
-fn with(image_href_resolver: ImageHrefResolver<'static>) -> Options<'static> {
+fn with(image_href_resolver: ImageHrefResolver<'_>) -> Options<'_> {
     let (fontdb, font_family) = fonts::fonts();
     let defaults = Options::default();
     Options {
@@ -69,26 +73,31 @@ fn nested(data: &[u8]) -> Option<ImageKind> {
 }
 
 /// A picture of any other format as PNG, which `resvg` reads.
-fn raster(data: &[u8], limits: &Limits, left: &AtomicU64, most: u64) -> Result<Vec<u8>> {
+fn raster(
+    data: &[u8],
+    limits: &Limits,
+    interrupt: &dyn Interrupt,
+    (left, most): (&AtomicU64, u64),
+) -> Result<Vec<u8>> {
     let mut codecs = crate::ALL.iter();
     let codec = codecs.find(|codec| codec.name() != NAME && codec.sniff(data));
     let codec = codec.ok_or(Error::UnknownFormat)?;
     let info = codec.probe(data)?;
-    let take = |left: u64| left.checked_sub(info.pixels());
-    if left
-        .fetch_update(Ordering::Relaxed, Ordering::Relaxed, take)
-        .is_err()
-    {
+    // What its decoder holds beside the frame counts as pixels.
+    let pixels = info.pixels() + info.decoder_bytes / PIXEL_BYTES;
+    let take = |left: u64| left.checked_sub(pixels);
+    let taken = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
+    if taken.is_err() || info.decoder_nanos > HIDDEN_NANOS {
         return Err(Error::Limit {
             name: "pixels",
-            value: info.pixels(),
+            value: pixels,
             limit: most,
         });
     }
     let how = Decode {
         scales: Scales::FULL,
         limits,
-        interrupt: &Never,
+        interrupt,
         cores: &Alone,
         keep_metadata: false,
     };
@@ -103,7 +112,7 @@ fn raster(data: &[u8], limits: &Limits, left: &AtomicU64, most: u64) -> Result<V
     let context = Context {
         materials: &|_| Err(Error::UnknownFormat),
         draw: &|_| Err(Error::UnknownFormat),
-        interrupt: &Never,
+        interrupt,
         cores: &Alone,
     };
     let frame = Convert { to, from: space }.apply(frame, &context)?;

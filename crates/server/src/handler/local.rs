@@ -2,7 +2,7 @@
 //!
 //! A proxy on the same machine connects from a loopback address, and a bare `proxy_pass` even sends a loopback `Host` and
 //! no header that names its client. So an address says nothing where a server has a configuration file: a Unix socket
-//! does, which is given to a proxy on purpose, or the administrator's token.
+//! does, unless it is given to a proxy (`[proxy] trusted`), or the administrator's token.
 
 use std::net::IpAddr;
 
@@ -38,9 +38,9 @@ impl App {
             Peer::Unix => true,
             Peer::Tcp(address) => self.loopback_is_local && address.is_loopback(),
         };
-        let believed = |name: &str| visitor.believed == Some(name);
-        let mut passed_on = PASSED_ON.iter().filter(|name| !believed(name));
-        is_near && !passed_on.any(|name| headers.contains_key(*name)) && is_own_host(headers)
+        let is_proxied =
+            visitor.is_proxied || PASSED_ON.iter().any(|name| headers.contains_key(*name));
+        is_near && !is_proxied && is_own_host(headers)
     }
 
     pub(super) fn knows_token(&self, headers: &HeaderMap) -> bool {

@@ -148,6 +148,8 @@ impl Allowance {
     fn spend(&mut self, frame: Frame) {
         let cost = match (frame.kind, frame.length) {
             (HEADERS, _) => return self.add(UNITS_PER_REQUEST),
+            // The library gives room for padding back at once: it may hold no bytes, and be sent without end.
+            (DATA, 1..=MOST_PADDED) if frame.flags & PADDED != 0 => 1,
             (DATA, 1..) | (CONTINUATION, _) => return,
             (PING | SETTINGS, _) if frame.flags & ACK == 0 => ACKNOWLEDGED,
             _ => 1,
@@ -180,6 +182,10 @@ const CONTINUATION: u8 = 9;
 
 /// The flag of an acknowledgement.
 const ACK: u8 = 1;
+
+/// The flag of data with padding, and the length of a frame that may be nothing else.
+const PADDED: u8 = 8;
+const MOST_PADDED: usize = 256;
 
 /// A thousand PINGs.
 const MOST_UNITS: u64 = 10_000;
@@ -324,6 +330,7 @@ mod tests {
             (8, 0, &[0, 0, 0, 1], 10_000),
             (0xbe, 0, &[], 10_000),
             (DATA, 0, &[], 10_000),
+            (DATA, PADDED, &[0], 10_000),
         ] {
             let one = frame(kind, flags, payload);
             for piece in [7, 4096, 1 << 20] {

@@ -68,7 +68,7 @@ impl ReplyMemory {
 const NOTHING: u64 = 1024;
 
 /// A client that takes nothing for so long makes room for others.
-const STALLED: Duration = Duration::from_secs(1);
+const STALLED: Duration = Duration::from_secs(4);
 
 /// How long a reply waits for room.
 const MOST_WAIT: Duration = Duration::from_millis(500);

@@ -9,8 +9,8 @@ use crate::net::Peer;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Visitor {
     pub(crate) peer: Peer,
-    /// The header in which a trusted proxy says it.
-    pub(crate) believed: Option<&'static str>,
+    /// It came through one of the trusted proxies.
+    pub(crate) is_proxied: bool,
 }
 
 /// The proxies that are believed, and where they say it.
@@ -41,7 +41,7 @@ impl Proxies {
         self.header.name().is_some() && self.trusts(peer)
     }
 
-    /// The same as [`Proxies::client`], with the header that is believed.
+    /// The same as [`Proxies::client`], and whether a trusted proxy says it.
     pub(crate) fn visitor<'a, L>(
         &self,
         peer: Peer,
@@ -52,7 +52,7 @@ impl Proxies {
     {
         Visitor {
             peer: self.client(peer, lines),
-            believed: self.header.name().filter(|_| self.trusts(peer)),
+            is_proxied: self.trusts(peer),
         }
     }
 

@@ -66,9 +66,8 @@ impl HttpOrigin {
     pub(crate) fn path_below(&self, url: &Url) -> Option<String> {
         let base = self.base.as_ref()?;
         let path = url.path().strip_prefix(base.path().trim_end_matches('/'))?;
-        let path = percent_decode_str(path.strip_prefix('/')?)
-            .decode_utf8()
-            .ok()?;
+        // What is not UTF-8 is judged by what is left of it, not passed over.
+        let path = percent_decode_str(path.strip_prefix('/')?).decode_utf8_lossy();
         (base.origin() == url.origin()).then(|| path.into_owned())
     }
 
