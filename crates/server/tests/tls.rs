@@ -448,7 +448,7 @@ fn a_client_that_asks_for_much_and_opens_no_window_makes_room_for_others() {
     }
     // Of what it asked for, some is there and waits for its window.
     while read_frame(&mut stream).unwrap().kind != HEADERS {}
-    std::thread::sleep(Duration::from_secs(1));
+    std::thread::sleep(Duration::from_secs(4));
     for reply in by_http2(&house, &["/large.bin"; 4]) {
         assert_eq!((reply.0, reply.2.len()), (200, file.len()));
     }
