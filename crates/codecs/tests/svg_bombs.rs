@@ -56,8 +56,8 @@ fn every_bomb_is_refused_or_drawn() {
                 }
             };
             let scales: &[_] = match info.pixels() {
-                0..=TINY => &[Scale(1), Scale::FULL, Scale(24)],
-                0..=SMALL => &[Scale::FULL],
+                pixels if pixels <= TINY => &[Scale(1), Scale::FULL, Scale(24)],
+                pixels if pixels <= SMALL => &[Scale::FULL],
                 _ => &[Scale(1)],
             };
             for &scale in scales {
