@@ -72,7 +72,7 @@ fn readable(document: &Document<'_>, memory: u64) -> Result<()> {
         )));
     }
     // What is no number is too much, too.
-    if !(weight.nanos <= READING) {
+    if weight.nanos.is_nan() || weight.nanos > READING {
         return Err(unsupported(
             "style sheets or curves that take too long to read".to_owned(),
         ));
