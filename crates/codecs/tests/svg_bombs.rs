@@ -175,6 +175,11 @@ fn what_ordinary_drawings_hold_is_drawn() {
     let cards = "<rect width='60' height='60' filter='url(#f)'/>".repeat(20);
     let labels = "<text x='3' y='9' font-size='12' font-family='Arial, sans-serif'>A label</text>"
         .repeat(300);
+    let filters =
+        "<filter id='f' x='-9%' y='-9%' width='119.4%' height='124.2%'><feOffset dy='2'/></filter>"
+            .repeat(90);
+    let icons = "<svg viewBox='0 0 24 24'><path stroke='red' stroke-width='5%' d='M0 0c1.5 2 3.25 4 5 6z'/></svg>"
+        .repeat(90);
     let layers = "<g opacity='.9' clip-path='url(#c)'>".repeat(12)
         + "<path d='M0 0h9v9z'/>"
         + &"</g>".repeat(12);
@@ -184,6 +189,7 @@ fn what_ordinary_drawings_hold_is_drawn() {
         ("patterns", pattern.to_owned() + &tiles),
         ("shadows", shadow.to_owned() + &cards),
         ("labels", labels),
+        ("percentages", filters + &icons),
         (
             "layers",
             "<clipPath id='c'><path d='M0 0h9v9z'/></clipPath>".to_owned() + &layers,

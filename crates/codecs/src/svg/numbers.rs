@@ -203,16 +203,22 @@ pub(super) struct Side {
     largest: f64,
     /// How much larger than what they are in elements may be, all together.
     grown: f64,
+    /// How much larger a tile of a pattern may be than what it is drawn in. Its content is not larger for that.
+    tile: f64,
 }
+
+/// No side is larger than this times another: renderers have no larger numbers.
+const GROWN: f64 = 1e30;
 
 impl Side {
     pub(super) const LEAST: Self = Self {
         largest: 300.0,
         grown: 1.0,
+        tile: 1.0,
     };
 
-    /// Takes in an attribute of any element.
-    pub(super) fn widen(&mut self, name: &str, value: &str) {
+    /// Takes in an attribute of an element with this name.
+    pub(super) fn widen(&mut self, element: &str, name: &str, value: &str) {
         match name {
             "viewBox" => {
                 let view = value.parse::<ViewBox>();
@@ -221,7 +227,13 @@ impl Side {
             }
             "width" | "height" => match value.parse::<Length>() {
                 Ok(length) if length.unit == LengthUnit::Percent => {
-                    self.grown *= (length.number / 100.0).max(1.0);
+                    let more = (length.number / 100.0).max(1.0);
+                    match element {
+                        // Per cent of what is in it are those of its own sides.
+                        "svg" | "symbol" | "use" => self.grown = (self.grown * more).min(GROWN),
+                        "pattern" => self.tile = self.tile.max(more),
+                        _ => {}
+                    }
                 }
                 Ok(length) => self.largest = self.largest.max(pixels(length, USUAL)),
                 Err(_) => {}
@@ -231,7 +243,7 @@ impl Side {
     }
 
     pub(super) fn length(self) -> f64 {
-        self.largest * self.grown * 1.5
+        self.largest * self.grown * self.tile * 1.5
     }
 }
 

@@ -213,7 +213,7 @@ impl<'a> Outline<'a> {
                 originals.entry(id).or_insert(node);
             }
             for attribute in node.attributes() {
-                side.widen(attribute.name(), attribute.value());
+                side.widen(node.tag_name().name(), attribute.name(), attribute.value());
             }
         }
         let root = document.root_element();
