@@ -175,6 +175,7 @@ fn what_ordinary_drawings_hold_is_drawn() {
     let cards = "<rect width='60' height='60' filter='url(#f)'/>".repeat(20);
     let labels = "<text x='3' y='9' font-size='12' font-family='Arial, sans-serif'>A label</text>"
         .repeat(300);
+    let recording = "<text y='9' class='a'>twenty letters here</text>".repeat(1000);
     let filters =
         "<filter id='f' x='-9%' y='-9%' width='119.4%' height='124.2%'><feOffset dy='2'/></filter>"
             .repeat(90);
@@ -189,6 +190,7 @@ fn what_ordinary_drawings_hold_is_drawn() {
         ("patterns", pattern.to_owned() + &tiles),
         ("shadows", shadow.to_owned() + &cards),
         ("labels", labels),
+        ("recording", recording),
         ("percentages", filters + &icons),
         (
             "layers",

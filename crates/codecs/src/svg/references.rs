@@ -439,7 +439,8 @@ impl<'a> Walk<'a, '_> {
         let parts = &self.elements()[text..self.elements()[text].end];
         let letters = parts.iter().map(|part| part.letters as u64).sum::<u64>();
         let walked = letters.saturating_mul(letters + SPAN * parts.len() as u64);
-        (letters * 2 + PART * parts.len() as u64).saturating_add(walked / LAYOUT)
+        // A letter's outline and place are half of a kilobyte.
+        (letters - letters / 4 + PART * parts.len() as u64).saturating_add(walked / LAYOUT)
     }
 
     /// The first of an element and its templates that has something in it.
