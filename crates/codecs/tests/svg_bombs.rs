@@ -175,6 +175,10 @@ fn what_ordinary_drawings_hold_is_drawn() {
     let cards = "<rect width='60' height='60' filter='url(#f)'/>".repeat(20);
     let labels = "<text x='3' y='9' font-size='12' font-family='Arial, sans-serif'>A label</text>"
         .repeat(300);
+    let map = (0..125)
+        .map(|index| format!(".r{index}{{fill:#123456}}"))
+        .collect::<String>();
+    let roads = "<path class='r1' d='M0 0h1'/>".repeat(20_000);
     let recording = "<text y='9' class='a'>twenty letters here</text>".repeat(1000);
     let filters =
         "<filter id='f' x='-9%' y='-9%' width='119.4%' height='124.2%'><feOffset dy='2'/></filter>"
@@ -190,6 +194,7 @@ fn what_ordinary_drawings_hold_is_drawn() {
         ("patterns", pattern.to_owned() + &tiles),
         ("shadows", shadow.to_owned() + &cards),
         ("labels", labels),
+        ("map", format!("<style>{map}</style>{roads}")),
         ("recording", recording),
         ("percentages", filters + &icons),
         (

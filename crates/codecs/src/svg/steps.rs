@@ -6,8 +6,8 @@ use andon_pixels::Result;
 
 use super::document::unsupported;
 
-/// Some 10 ns each.
-const MOST: u64 = 15_000_000;
+/// Some 10 ns each, which leaves a third of the time for reading to curves.
+const MOST: u64 = 40_000_000;
 
 /// Counts down. Whoever walks something takes steps, and stops when none are left.
 pub(super) struct Steps(Cell<u64>);
