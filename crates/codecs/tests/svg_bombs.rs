@@ -179,6 +179,15 @@ fn what_ordinary_drawings_hold_is_drawn() {
         .map(|index| format!(".r{index}{{fill:#123456}}"))
         .collect::<String>();
     let roads = "<path class='r1' d='M0 0h1'/>".repeat(20_000);
+    // As Illustrator writes it: first what is common to all.
+    let common = (0..1000)
+        .map(|index| format!(".cls-{index}"))
+        .collect::<Vec<_>>()
+        .join(",");
+    let rules_of_one: String = (0..1000)
+        .map(|index| format!(".cls-{index}{{fill:#123456;font-family:'A b';}}"))
+        .collect();
+    let illustrated = format!("<style>{common}{{stroke:#000;}}{rules_of_one}</style>");
     let recording = "<text y='9' class='a'>twenty letters here</text>".repeat(1000);
     let filters =
         "<filter id='f' x='-9%' y='-9%' width='119.4%' height='124.2%'><feOffset dy='2'/></filter>"
@@ -195,6 +204,7 @@ fn what_ordinary_drawings_hold_is_drawn() {
         ("shadows", shadow.to_owned() + &cards),
         ("labels", labels),
         ("map", format!("<style>{map}</style>{roads}")),
+        ("illustrated", illustrated),
         ("recording", recording),
         ("percentages", filters + &icons),
         (

@@ -128,8 +128,47 @@ fn cloned(text: &str) -> usize {
         selectors = count(part, b',') + 1;
         most = most.max(selectors);
     }
-    // Where a brace is within a comment or a string, a block may be longer than it seems.
-    total.max(most.saturating_mul(all) / 4)
+    match hides(text) {
+        // A block may be longer than it seems.
+        true => total.max(most.saturating_mul(all) / 4),
+        false => total,
+    }
+}
+
+/// Might a brace be one that begins or ends no block? In doubt, it might.
+fn hides(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let (mut at, mut is_open) = (0, false);
+    while let Some(byte) = bytes.get(at) {
+        let rest = &bytes[at + 1..];
+        // What ends it, and what must not be in it: it may be passed over where no comment, string or argument is known.
+        let (length, end, not) = match byte {
+            b'{' | b'}' if is_open == (*byte == b'{') => return true,
+            b'{' | b'}' => {
+                is_open = !is_open;
+                at += 1;
+                continue;
+            }
+            b'\\' => return true,
+            b'\'' | b'"' => (1, memchr::memchr(*byte, rest), &b"{};"[..]),
+            b'/' if rest.starts_with(b"*") => {
+                (3, memchr::memmem::find(&rest[1..], b"*/"), &b"{};"[..])
+            }
+            b'(' => (1, memchr::memchr(b')', rest), &b"{}[*"[..]),
+            _ => {
+                at += 1;
+                continue;
+            }
+        };
+        let Some(end) = end else {
+            return true;
+        };
+        if rest[..end + length].iter().any(|byte| not.contains(byte)) {
+            return true;
+        }
+        at += 1 + end + length;
+    }
+    false
 }
 
 /// An element that counts what is asked of it. When no steps are left it matches nothing, which ends every search.
@@ -224,6 +263,21 @@ mod tests {
             ))
             .is_err()
         );
+        for hidden in [
+            "b{c:'}{'}",
+            "b{c:d(}{)}",
+            "b{/*}{*/c:d}",
+            "b{c{}}",
+            "@d ';b[c=\"'{}\"]\"{e:f}",
+            "@d (;/*){}*/b{e:f}",
+            "b{c:d}/*",
+            "b\\{{c:d}",
+        ] {
+            assert!(hides(hidden), "{hidden}");
+        }
+        assert!(!hides(
+            "/* a, b */ @font-face{font-family:'A b';src:url(data:font/woff2;base64,a/+==)} c{d:e}"
+        ));
         assert!(applied(&format!("a{}b{{c:d}}", "/**/".repeat(2000))).is_err());
     }
 }
