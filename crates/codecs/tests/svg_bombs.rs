@@ -188,6 +188,10 @@ fn what_ordinary_drawings_hold_is_drawn() {
         .map(|index| format!(".cls-{index}{{fill:#123456;font-family:'A b';}}"))
         .collect();
     let illustrated = format!("<style>{common}{{stroke:#000;}}{rules_of_one}</style>");
+    let font = "d09GMgABAAAAADk+AA4AAAAAdIgAADjmAAEAAAAAOAAAAAAAAAAAAAAAAAAAAAAAAB/4".repeat(4500);
+    let lettered = format!(
+        "<style>@font-face{{font-family:a;src:url(data:font/woff2;base64,{font}==)}}</style><path d='M0 0h9v9z'/>"
+    );
     let recording = "<text y='9' class='a'>twenty letters here</text>".repeat(1000);
     let filters =
         "<filter id='f' x='-9%' y='-9%' width='119.4%' height='124.2%'><feOffset dy='2'/></filter>"
@@ -205,6 +209,7 @@ fn what_ordinary_drawings_hold_is_drawn() {
         ("labels", labels),
         ("map", format!("<style>{map}</style>{roads}")),
         ("illustrated", illustrated),
+        ("lettered", lettered),
         ("recording", recording),
         ("percentages", filters + &icons),
         (

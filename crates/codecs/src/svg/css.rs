@@ -105,6 +105,8 @@ fn scan(text: &str) -> u64 {
             b' ' | b'\t' | b'\r' => before.is_ascii_digit(),
             // Letters, what begins a comment, what is part of names, and of data in base 64.
             b'/' | b'-' | b'_' | b'=' => false,
+            // Only after a number is it no unit.
+            b'+' => !before.is_ascii_alphabetic(),
             byte => byte.is_ascii_punctuation(),
         };
         if fails {

@@ -411,6 +411,7 @@ fn sheets() -> Vec<Named> {
             "numbers",
             flat(&format!("a{{b:{}}}", "1 ".repeat(400_000)), 1),
         ),
+        named("sums", flat(&format!("a{{b:{}}}", "+1".repeat(400_000)), 1)),
         named(
             "long-values",
             flat(&format!("*{{font-family:{}}}", "a".repeat(100_000)), 20_000),
