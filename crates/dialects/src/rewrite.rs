@@ -75,7 +75,9 @@ impl Rewriter {
         };
         let found = self.rules.iter().find_map(|rule| {
             let plain = || rule.apply(plain.as_deref()?, query);
-            Some((rule.apply(path, query).or_else(plain)?, rule.opens))
+            let new = rule.apply(path, query).or_else(plain)?;
+            let opens = rule.opens && rule.leads_to(&new, path, query);
+            Some((new, opens))
         });
         let Some((mut new, opens)) = found else {
             return Rewritten {
@@ -111,6 +113,14 @@ fn plainest(path: &str) -> Option<String> {
     (plain != path).then_some(plain)
 }
 
+/// A path and its query as the server that the rules were written for sees them: decoded.
+fn decoded(target: &str) -> Option<String> {
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let path = plainest(path).unwrap_or_else(|| path.to_owned());
+    let [path, query] = [path.as_str(), query].map(percent::decode);
+    Some(format!("{}?{}", path.ok()?, query.ok()?))
+}
+
 impl Rule {
     fn new(index: usize, rewrite: &Rewrite) -> Result<Self, ConfigError> {
         let wrong = |key: &str, value: &str, why: &str| {
@@ -134,6 +144,18 @@ impl Rule {
             to,
             opens: rewrite.opens,
         })
+    }
+
+    /// Does it lead there from the decoded path, too? nginx matches that one: `[^/]+` does not match `a%2Fb` there, and
+    /// nobody may open by an escape what the expression leaves closed.
+    fn leads_to(&self, new: &str, path: &str, query: Option<&str>) -> bool {
+        if percent::decode(path).is_err() {
+            return false;
+        }
+        let plain = plainest(path);
+        let from_plain = self.apply(plain.as_deref().unwrap_or(path), query);
+        let from_plain = from_plain.and_then(|new| decoded(&new));
+        from_plain.is_some() && from_plain == decoded(new)
     }
 
     fn apply(&self, path: &str, query: Option<&str>) -> Option<String> {
@@ -265,6 +287,35 @@ mod tests {
             rewriter.apply("/w10/a.jpg?dh=5").target,
             "/a.jpg?dw=10&dh=5"
         );
+    }
+
+    #[test]
+    fn a_rule_opens_what_it_leads_to_from_the_decoded_path() {
+        let opens = |from: &str, target: &str| {
+            let rule = Rewrite {
+                opens: true,
+                ..rule(from, "/secure/$1")
+            };
+            Rewriter::new(&[rule]).unwrap().apply(target).opens
+        };
+        for target in [
+            "/thumb/a.jpg",
+            "/thumb/a%20b.jpg?v=2",
+            "/%74humb//%61.jpg",
+            "/thumb%2Fa.jpg",
+        ] {
+            assert!(opens("^/thumb/([^/]+)$", target), "{target}");
+        }
+        assert!(opens("^/thumb/(.*)$", "/thumb/vip%2Fa.jpg"));
+        for (from, target) in [
+            ("^/thumb/([^/]+)$", "/thumb/vip%2Fa.jpg"),
+            ("^/thumb/([^/]+)$", "/thumb/vip%2fa.jpg?v=2"),
+            // It matches that, and means another file.
+            ("^/thumb/([^/]+)(/.*)?$", "/thumb/vip%2Fa.jpg"),
+            ("^/thumb/(.*)$", "/thumb/%zz"),
+        ] {
+            assert!(!opens(from, target), "{from} {target}");
+        }
     }
 
     #[test]

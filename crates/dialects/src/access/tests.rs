@@ -254,6 +254,11 @@ fn a_rewrite_leads_to_what_is_guarded_only_if_it_says_so() {
     config.rewrite[0].opens = true;
     is_open(&config, "/thumb/a.jpg");
     is_closed(&config, "/f/image_filter(resize,100,-)/secure/a.jpg");
+    // It opens what nginx would: that matches the decoded path.
+    is_open(&config, "/thumb/vip%2Fa.jpg");
+    config.rewrite[0].from = "^/thumb/([^/]+)$".to_owned();
+    is_open(&config, "/thumb/a%20b.jpg");
+    is_closed(&config, "/thumb/vip%2Fa.jpg");
 }
 
 #[test]
