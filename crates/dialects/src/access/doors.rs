@@ -64,7 +64,10 @@ impl Doors {
             (false, false) => "nobody: without [signing] keys no URL of it can be signed",
         };
         let door = |name: &'static str, gate: &Gate| {
-            let by = closers.iter().find(|(whose, ..)| *whose != name);
+            // Who answers presets only has said what may be made; presets elsewhere say no more.
+            let by = closers
+                .iter()
+                .find(|(whose, _, is_key)| *whose != name && (*is_key || !gate.only_presets));
             let closed = by.filter(|_| !gate.open && !config.signing.required);
             let presets = if gate.only_presets {
                 " (presets only)"

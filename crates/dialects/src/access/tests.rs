@@ -319,6 +319,24 @@ fn presets_close_other_languages_and_leave_files_open() {
 }
 
 #[test]
+fn languages_that_answer_presets_only_do_not_close_each_other() {
+    let mut config = config();
+    config.native.only_presets = true;
+    config.native.presets = [("thumb".to_owned(), "fit:9x9".to_owned())].into();
+    config.imgproxy.only_presets = true;
+    config.imgproxy.presets = [("thumb".to_owned(), "w:9".to_owned())].into();
+    let native = "/p/thumb/trip/a.jpg";
+    let imgproxy = "/imgproxy/unsafe/thumb/plain/local:///trip/a.jpg";
+    is_open(&config, native);
+    is_open(&config, imgproxy);
+    is_closed(&config, "/small_light(dw=9)/trip/a.jpg");
+    // A key does.
+    config.thumbor.keys = vec![KEY.to_owned()];
+    is_closed(&config, native);
+    is_closed(&config, imgproxy);
+}
+
+#[test]
 fn a_key_of_signing_opens_every_language_and_what_is_guarded() {
     let config = signing(guarded(config()));
     for path in ["trip/a.jpg", "secure/a.jpg"] {
