@@ -111,8 +111,8 @@ struct Read {
     request: ImageRequest,
     /// The language that read it, by its number among the doors; `None`: it is a file's path.
     door: Option<usize>,
-    /// Has a rewrite led here that may lead to what is guarded?
-    opens: bool,
+    /// What a rewrite made of it, without the request's query, if that may lead to what is closed.
+    opened: Option<String>,
 }
 
 impl Dialects {
@@ -229,7 +229,7 @@ impl Dialects {
         let Read {
             mut request,
             door,
-            opens,
+            opened: opened_by_rule,
         } = self.read(target)?;
         let said = request.style.expires;
         request.style.expired = match said.is_some_and(|said| expires.is_none_or(|end| said < end))
@@ -243,7 +243,7 @@ impl Dialects {
             signed: opened.signed,
             links,
             door,
-            opens,
+            opened_by_rule,
         };
         Ok((request, evidence))
     }
@@ -251,8 +251,14 @@ impl Dialects {
     /// What a target asks for whose signatures are taken off.
     fn read(&self, target: Target<'_>) -> Result<Read, Refusal> {
         let rewritten = self.rewriter.apply(target.whole);
-        let opens = rewritten.opens;
-        let target = target.moved(&rewritten.target);
+        Ok(Read {
+            opened: rewritten.opened,
+            ..self.read_rewritten(target.moved(&rewritten.target))?
+        })
+    }
+
+    /// The same for one that no rule is to change.
+    fn read_rewritten(&self, target: Target<'_>) -> Result<Read, Refusal> {
         for (name, dialect) in &self.dialects {
             let parsed = dialect.parse(&target).map_err(|refusal| Refusal {
                 errors: dialect.errors(),
@@ -263,14 +269,14 @@ impl Dialects {
                 return Ok(Read {
                     request,
                     door: self.doors.of(name),
-                    opens,
+                    opened: None,
                 });
             }
         }
         Ok(Read {
             request: ImageRequest::file(Source::from_raw(target.path)?),
             door: None,
-            opens,
+            opened: None,
         })
     }
 

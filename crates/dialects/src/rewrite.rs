@@ -15,7 +15,8 @@ pub struct Rewrite {
     /// The new path; `$1` to `$9` are the expression's groups, `$arg_NAME` is an argument of the request's query, or
     /// nothing unless it is a word. A query in it goes before the request's.
     pub to: String,
-    /// May it lead to what a `[[secure_link]]` guards? Then the rule itself says who gets it.
+    /// May it lead to what a `[[secure_link]]` guards, and to languages that are closed? Then the rule itself says who gets
+    /// it.
     #[serde(default)]
     pub opens: bool,
 }
@@ -37,8 +38,8 @@ struct Rule {
 #[derive(Debug)]
 pub(crate) struct Rewritten<'a> {
     pub(crate) target: Cow<'a, str>,
-    /// May it lead to what a `[[secure_link]]` guards?
-    pub(crate) opens: bool,
+    /// What the rule itself says, without the request's query, if it may lead to what is closed.
+    pub(crate) opened: Option<String>,
 }
 
 /// A piece of a new path.
@@ -82,16 +83,17 @@ impl Rewriter {
         let Some((mut new, opens)) = found else {
             return Rewritten {
                 target: Cow::Borrowed(target),
-                opens: false,
+                opened: None,
             };
         };
+        let opened = opens.then(|| new.clone());
         if let Some(query) = query {
             new.push(if new.contains('?') { '&' } else { '?' });
             new.push_str(query);
         }
         Rewritten {
             target: Cow::Owned(new),
-            opens,
+            opened,
         }
     }
 }
@@ -296,7 +298,11 @@ mod tests {
                 opens: true,
                 ..rule(from, "/secure/$1")
             };
-            Rewriter::new(&[rule]).unwrap().apply(target).opens
+            Rewriter::new(&[rule])
+                .unwrap()
+                .apply(target)
+                .opened
+                .is_some()
         };
         for target in [
             "/thumb/a.jpg",

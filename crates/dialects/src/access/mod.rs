@@ -47,8 +47,8 @@ pub(crate) struct Evidence<'a> {
     pub(crate) links: Vec<(usize, bool)>,
     /// The language that read it; `None`: it is a file's path.
     pub(crate) door: Option<usize>,
-    /// Has a rewrite led here that may lead to what is guarded?
-    pub(crate) opens: bool,
+    /// What a rewrite made of it, without the request's query, if that may lead to what is closed.
+    pub(crate) opened_by_rule: Option<String>,
 }
 
 /// What a request would open, by path.
@@ -129,7 +129,8 @@ impl Dialects {
                 || evidence.signed != Signed::Nothing
                 || self.is_all_signed_by_a_link(request, evidence, headers)
         };
-        if let Some(why) = self.doors.closed(evidence.door).filter(|_| !is_signed()) {
+        let may_enter = || is_signed() || self.is_all_said_by_a_rule(request, evidence, headers);
+        if let Some(why) = self.doors.closed(evidence.door).filter(|_| !may_enter()) {
             return Err(refused(why.to_owned()));
         }
         if self.links.is_empty() && !matches!(evidence.signed, Signed::Beginning(_)) {
@@ -173,8 +174,9 @@ impl Dialects {
                 }
                 _ => Named::default(),
             };
+            let is_source = |path: &String| paths.source.as_ref() == Some(path);
             let opened_by_rule =
-                |path: &String| evidence.opens && paths.source.as_ref() == Some(path);
+                |path: &String| evidence.opened_by_rule.is_some() && is_source(path);
             let open = |path: &&String| {
                 opened_by_rule(path) || by_link.is(path) || is_named(path, &guarded)
             };
@@ -204,14 +206,30 @@ impl Dialects {
         links.any(|link| {
             let part = link.signed_part(&evidence.target);
             let read = self.read(Target::new(&part).with_headers(headers));
-            read.is_ok_and(|read| {
-                let signed = read.request;
-                signed.ask == request.ask
-                    && signed.source == request.source
-                    && signed.rules.text() == request.rules.text()
-            })
+            read.is_ok_and(|read| asks_the_same(&read.request, request))
         })
     }
+
+    /// Does a rewrite that opens what it leads to say all that makes the request what it is? What a client appends, such as
+    /// another size, is not the rule's.
+    fn is_all_said_by_a_rule(
+        &self,
+        request: &ImageRequest,
+        evidence: &Evidence<'_>,
+        headers: &HeadersRead<'_>,
+    ) -> bool {
+        let said = evidence.opened_by_rule.as_deref();
+        let read = |said| self.read_rewritten(Target::new(said).with_headers(headers));
+        said.is_some_and(|said| read(said).is_ok_and(|it| asks_the_same(&it.request, request)))
+    }
+}
+
+/// Do both ask for the same image of the same source, and name the same one in its place?
+fn asks_the_same(one: &ImageRequest, other: &ImageRequest) -> bool {
+    one.ask == other.ask
+        && one.source == other.source
+        && one.rules.text() == other.rules.text()
+        && one.style.fallback == other.style.fallback
 }
 
 /// Nothing is looked for at a path with dot segments, unless they are part of a name.

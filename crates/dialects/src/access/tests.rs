@@ -262,6 +262,39 @@ fn a_rewrite_leads_to_what_is_guarded_only_if_it_says_so() {
 }
 
 #[test]
+fn a_rewrite_that_opens_leads_through_closed_doors_to_what_it_says_itself() {
+    let rule = |from: &str, to: &str| Rewrite {
+        from: from.to_owned(),
+        to: to.to_owned(),
+        opens: true,
+    };
+    let mut config = signing(guarded(config()));
+    config.imgix.prefix = "/".to_owned();
+    config.rewrite = vec![
+        rule(
+            "^/thumb/([^/]+)$",
+            "/f/image_filter(resize,100,-)/secure/$1",
+        ),
+        rule("^/public/(.*)$", "/secure/$1"),
+        rule("^/sized/(.*)$", "/secure/$1?w=$arg_size"),
+    ];
+    for target in ["/thumb/a.jpg", "/thumb/a.jpg?v=2", "/public/a.jpg?v=2"] {
+        is_open(&config, target);
+    }
+    is_open(&config, "/sized/a.jpg?size=9");
+    // Sizes that it does not speak of have to be signed, and so has what it does not match.
+    is_closed(&config, "/public/a.jpg?w=9");
+    is_closed(&config, "/public/a.jpg?mark=/secure/b.png");
+    is_closed(&config, "/thumb/vip%2Fa.jpg");
+    is_closed(&config, "/f/image_filter(resize,100,-)/trip/a.jpg");
+    config.rewrite[0].opens = false;
+    is_closed(&config, "/thumb/a.jpg");
+    config.rewrite[0].opens = true;
+    config.signing.required = true;
+    is_closed(&config, "/thumb/a.jpg");
+}
+
+#[test]
 fn a_key_of_one_language_closes_all_others_until_they_are_opened() {
     let key = "6b6579206f66206d616e79206279746573".to_owned();
     let changes: [(&str, Change); 5] = [
