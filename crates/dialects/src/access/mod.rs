@@ -75,11 +75,9 @@ impl Paths {
                 None => others.extend(places.paths_of_overlay(&name)),
             }
         }
-        // Some web servers take a backslash for a slash.
-        let absolute = |path: String| format!("/{}", relative(&path.replace('\\', "/")));
         Self {
-            source: path(&request.source).map(absolute),
-            others: others.into_iter().map(absolute).collect(),
+            source: path(&request.source).as_deref().map(absolute),
+            others: others.iter().map(|path| absolute(path)).collect(),
         }
     }
 
@@ -222,6 +220,11 @@ impl Dialects {
         let read = |said| self.read_rewritten(Target::new(said).with_headers(headers));
         said.is_some_and(|said| read(said).is_ok_and(|it| asks_the_same(&it.request, request)))
     }
+}
+
+/// A path as all are compared: from one slash on, without repeated slashes. Some web servers take a backslash for a slash.
+fn absolute(path: &str) -> String {
+    format!("/{}", relative(&path.replace('\\', "/")))
 }
 
 /// Do both ask for the same image of the same source, and name the same one in its place?

@@ -1,6 +1,6 @@
 //! What a signed text names by itself: found by reading it without what anybody may append to it.
 
-use super::{Paths, Places};
+use super::{Paths, Places, absolute};
 use crate::Dialects;
 use crate::dialect::{HeadersRead, Target};
 use crate::request::Source;
@@ -62,9 +62,12 @@ impl Named {
                     continue;
                 };
                 named.others.extend(Paths::of(&read.request, places).others);
-                let text = text(&read.request.source, places);
+                let source = &read.request.source;
+                let is_path = matches!(source, Source::Path(_));
+                let text = text(source, places);
                 match text.strip_suffix(MARK) {
-                    Some("/") => named.leaves_open = true,
+                    // The root of a web server is a place.
+                    Some("/") if is_path => named.leaves_open = true,
                     Some(before) => named.sources.push(before.trim_end_matches('/').to_owned()),
                     None => named.sources.push(text.trim_end_matches('/').to_owned()),
                 }
@@ -110,9 +113,9 @@ impl Named {
 /// A source as texts are compared.
 fn text(source: &Source, places: &dyn Places) -> String {
     match source {
-        Source::Path(path) => format!("/{path}"),
+        Source::Path(path) => absolute(path),
         Source::Url(url) => match places.path_of_url(url) {
-            Some(path) => format!("/{path}"),
+            Some(path) => absolute(&path),
             None => url.clone(),
         },
     }

@@ -6,13 +6,16 @@ use crate::{Config, NoHeaders, Rewrite};
 
 const KEY: &str = "0123456789abcdef0123456789abcdef";
 
-/// Folders at `/`, a bucket at `/s3`, a web server at `/shop`, and overlay images in a folder that is guarded.
+/// Folders at `/`, a bucket at `/s3`, web servers at `/shop` and at `/`, and overlay images in a folder that is guarded.
 struct Here;
 
 impl Places for Here {
     fn path_of_url(&self, url: &str) -> Option<String> {
-        let path = url.strip_prefix("https://o.test/")?;
-        Some(format!("shop/{}", path.split(['?', '#']).next()?))
+        let (prefix, path) = match url.strip_prefix("https://root.test/") {
+            Some(path) => ("", path),
+            None => ("shop", url.strip_prefix("https://o.test/")?),
+        };
+        Some(format!("{prefix}/{}", path.split(['?', '#']).next()?))
     }
 
     fn is_literal(&self, path: &str) -> bool {
@@ -407,6 +410,17 @@ fn a_scope_names_a_source_and_what_is_appended_names_no_other() {
             6,
             "/imgproxy/unsafe/w:9/plain/local:",
             "///trip/a.jpg",
+            false,
+        ),
+        // A URL, of a web server that is at `/`, at a prefix or nowhere.
+        (2, "/imgix/https%3A%2F%2Froot.test%2Fa.jpg", "?w=9", true),
+        (2, "/imgix/https%3A%2F%2Fo.test%2Fa.jpg", "?w=9", true),
+        (2, "/imgix/https%3A%2F%2Felse.test%2Fa.jpg", "?w=9", true),
+        (2, "/imgix/https%3A%2F%2Froot.test%2Fx", "/a.jpg?w=9", true),
+        (
+            2,
+            "/imgix/https%3A%2F%2Froot.test",
+            "/a.jpg?w=9&mark=/trip/b.png",
             false,
         ),
         // A size, and any source that nothing guards.
