@@ -72,7 +72,7 @@ impl Paths {
         for name in request.rules.materials() {
             match name.strip_prefix('/') {
                 Some(path) => others.push(path.to_owned()),
-                None => others.extend(places.paths_of_overlay(&name)),
+                None => others.extend(places.paths_of_overlay(&plain(&name))),
             }
         }
         Self {
@@ -222,9 +222,14 @@ impl Dialects {
     }
 }
 
-/// A path as all are compared: from one slash on, without repeated slashes. Some web servers take a backslash for a slash.
+/// A path as all are compared, from a slash on.
 fn absolute(path: &str) -> String {
-    format!("/{}", relative(&path.replace('\\', "/")))
+    format!("/{}", plain(path))
+}
+
+/// A path without repeated slashes. Some web servers take a backslash for a slash.
+fn plain(path: &str) -> String {
+    relative(&path.replace('\\', "/"))
 }
 
 /// Do both ask for the same image of the same source, and name the same one in its place?

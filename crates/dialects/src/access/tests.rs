@@ -6,7 +6,8 @@ use crate::{Config, NoHeaders, Rewrite};
 
 const KEY: &str = "0123456789abcdef0123456789abcdef";
 
-/// Folders at `/`, a bucket at `/s3`, web servers at `/shop` and at `/`, and overlay images in a folder that is guarded.
+/// Folders at `/`, a bucket at `/s3`, web servers at `/shop` and at `/`, and overlay images in a folder that is guarded; in
+/// their folder `web/shop` are the files of the shop.
 struct Here;
 
 impl Places for Here {
@@ -23,7 +24,10 @@ impl Places for Here {
     }
 
     fn paths_of_overlay(&self, name: &str) -> Vec<String> {
-        vec![format!("secure/icons/{name}")]
+        match name.strip_prefix("web/shop/") {
+            Some(rest) => vec![format!("shop/{rest}")],
+            None => vec![format!("secure/icons/{name}")],
+        }
     }
 }
 
@@ -179,6 +183,9 @@ fn overlays_fallbacks_and_urls_that_lead_there_are_guarded_too() {
         "/r/overlay:%2Fsecure%2Fa.png:1:1/a.jpg",
         "/r/overlay:%2F%2Fsecure%2F%2Fa.png:1:1/a.jpg",
         "/r/over:star.png:1:2/a.jpg",
+        "/r/over:web%2Fshop%2Fprivate%2Fa.png:1:2/a.jpg",
+        "/r/over:web%2F%2Fshop%2F%2Fprivate%2Fa.png:1:2/a.jpg",
+        "/r/over:web%2Fshop%2F%2Fprivate%2Fa.png:1:2/a.jpg",
         "/small_light(dw=9,embedicon=star.png)/a.jpg",
         "/thumbor/unsafe/filters:watermark(secure/a.png,0,0,0)/a.jpg",
         "/imagor/unsafe/filters:image(filters:image(secure/a.png,0,0):grayscale()/b.png,0,0)/a.jpg",
@@ -193,6 +200,7 @@ fn overlays_fallbacks_and_urls_that_lead_there_are_guarded_too() {
     }
     is_open(&config, "/r/same/https://o.test/public/a.jpg");
     is_open(&config, "/r/overlay:%2Ftrip%2Fa.png:1:1/a.jpg");
+    is_open(&config, "/r/over:web%2F%2Fshop%2Fpublic%2Fa.png:1:2/a.jpg");
 }
 
 #[test]
