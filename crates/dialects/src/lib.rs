@@ -266,9 +266,13 @@ impl Dialects {
             })?;
             if let Some(mut request) = parsed {
                 request.style.errors = dialect.errors_of(&request.ask);
+                // A file at its own path is one, whichever language read its query.
+                let is_own_path =
+                    || Source::from_raw(target.path).is_ok_and(|own| own == request.source);
+                let is_plain = request.is_file() && !request.is_signed && is_own_path();
                 return Ok(Read {
+                    door: self.doors.of(name).filter(|_| !is_plain),
                     request,
-                    door: self.doors.of(name),
                     opened: None,
                 });
             }

@@ -346,6 +346,28 @@ fn a_key_of_one_language_closes_all_others_until_they_are_opened() {
 }
 
 #[test]
+fn a_file_at_its_own_path_is_behind_the_door_of_files() {
+    let mut config = signing(config());
+    config.imgix.prefix = "/".to_owned();
+    for open in [false, true] {
+        config.files.open = open;
+        for target in ["/trip/a.jpg", "/trip/a.jpg?v=2", "/trip/a.jpg?ixlib=js-1"] {
+            match open {
+                true => is_open(&config, target),
+                false => is_closed(&config, target),
+            }
+        }
+        for target in [
+            "/trip/a.jpg?w=9",
+            "/https:%2F%2Fo.test%2Fa.jpg?ixlib=js-1",
+            "/f/image_filter(off)/trip/a.jpg",
+        ] {
+            is_closed(&config, target);
+        }
+    }
+}
+
+#[test]
 fn presets_close_other_languages_and_leave_files_open() {
     let mut config = config();
     config.native.only_presets = true;
