@@ -175,8 +175,15 @@ impl Dialects {
             let is_source = |path: &String| paths.source.as_ref() == Some(path);
             let opened_by_rule =
                 |path: &String| evidence.opened_by_rule.is_some() && is_source(path);
+            let named_and_more = |path: &String| {
+                let goes_beyond = |named: &Named| named.goes_beyond(path);
+                is_source(path) && named.as_ref().is_some_and(goes_beyond)
+            };
             let open = |path: &&String| {
-                opened_by_rule(path) || by_link.is(path) || is_named(path, &guarded)
+                opened_by_rule(path)
+                    || by_link.is(path)
+                    || is_named(path, &guarded)
+                    || named_and_more(path)
             };
             if !closed.all(|path| open(&path)) {
                 let why = format!(

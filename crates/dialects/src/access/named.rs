@@ -103,6 +103,12 @@ impl Named {
         self.sources.iter().any(names) || self.others.iter().any(|it| it == path)
     }
 
+    /// Is all of this source named, and more of the target? Then nothing that is appended can change it.
+    pub(super) fn goes_beyond(&self, source: &str) -> bool {
+        let mut sources = self.sources.iter();
+        sources.any(|named| is_at_or_below(source, named))
+    }
+
     /// Is it this very path that is named?
     pub(super) fn is(&self, path: &str) -> bool {
         let mut all = self.sources.iter().chain(&self.others);

@@ -463,6 +463,9 @@ fn a_scope_names_a_source_and_what_is_appended_names_no_other() {
         (3, "/r/fit:9x9/secure", "/a.jpg", true),
         (3, "/iiif/3/secure%2Fa.jpg", "/info.json", true),
         (1, "/secure", "/a.jpg", true),
+        // A guarded source and more.
+        (5, "/iiif/3/secure%2Fa.jpg/full/9,", "/0/default.jpg", true),
+        (4, "/iiif/3/secure%2Fa.jpg/full", "/9,/0/default.jpg", true),
         // Another source.
         (
             3,
