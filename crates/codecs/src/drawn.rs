@@ -33,7 +33,7 @@ pub(crate) struct Drawing {
 }
 
 /// Bytes of further layers: few beside a large picture.
-const SMALL_LAYERS: u64 = 128 << 20;
+const SMALL_LAYERS: u64 = 192 << 20;
 
 /// Bytes of further layers that any picture may need: those of filters reach far beyond a small one.
 const FEW_LAYERS: u64 = 8 << 20;

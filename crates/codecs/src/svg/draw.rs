@@ -19,10 +19,10 @@ use crate::guard;
 const WORK: f64 = 1e9;
 
 /// What drawing may take for each px of the picture, in ns: a large picture is drawn over a few times.
-const WORK_PER_PIXEL: f64 = 200.0;
+const WORK_PER_PIXEL: f64 = 300.0;
 
 /// What drawing may take of any picture, in ns.
-const MOST_WORK: f64 = 1.5e9;
+const MOST_WORK: f64 = 1.8e9;
 
 /// What reading may take, with what is repeated, before anything is drawn, in ns. Curves are stroked then, too, to find out
 /// how large they are.

@@ -9,7 +9,7 @@ use super::weigh::{Canvas, FARTHEST, Refused, Weighed, Weighing, bounds};
 const PRIMITIVE: f64 = 10.0;
 
 /// What linear light costs for each px, in ns: there and back.
-const LINEAR: f64 = 30.0;
+const LINEAR: f64 = 20.0;
 
 /// Bytes for each px of a result, all of which are kept, and of what a primitive holds while it runs: copies of its inputs,
 /// or of one and a buffer of floating point numbers.
@@ -97,7 +97,7 @@ fn nanos(kind: &Kind, at: Transform, on: Canvas, far: f32) -> Result<f64, Refuse
             near(scaled(shadow.dx(), shadow.dy()))?;
             let (x, y) = scaled(shadow.std_dev_x().get(), shadow.std_dev_y().get());
             near((x, y))?;
-            blurred(x, y) + 40.0
+            blurred(x, y) + 25.0
         }
         Kind::Offset(offset) => {
             near(scaled(offset.dx(), offset.dy()))?;
@@ -128,5 +128,5 @@ fn nanos(kind: &Kind, at: Transform, on: Canvas, far: f32) -> Result<f64, Refuse
 
 /// What blurring a px costs, in ns: a little, by floating point numbers, or however far, by sums.
 fn blurred(x: f32, y: f32) -> f64 {
-    if x.max(y) < 2.0 { 450.0 } else { 160.0 }
+    if x.max(y) < 2.0 { 450.0 } else { 100.0 }
 }
