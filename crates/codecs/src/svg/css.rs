@@ -236,8 +236,8 @@ mod tests {
         let css = Css::of(document.root_element(), &steps)?;
         let inner = document
             .descendants()
-            .filter(|node| node.has_tag_name("rect"));
-        css.apply(inner.last().expect("an element"), |_| ())
+            .rfind(|node| node.has_tag_name("rect"));
+        css.apply(inner.expect("an element"), |_| ())
     }
 
     #[test]
