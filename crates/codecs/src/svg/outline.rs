@@ -516,7 +516,8 @@ impl<'a> Reading<'a> {
             return Ok(None);
         }
         for inner in target.descendants().skip(1) {
-            self.steps.spend(1, "elements that are repeated")?;
+            let steps = 1 + inner.attributes().len() as u64;
+            self.steps.spend(steps, "elements that are repeated")?;
             if inner.has_tag_name((SVG, "use"))
                 && link(inner).is_some_and(|link| link == node || link == target)
             {
