@@ -558,7 +558,8 @@ impl<'a> Walk<'a, '_> {
 
     /// The element, of which the outline may be read once more.
     fn outline_of<'e>(&self, element: &'e Element<'a>) -> Result<&'e Element<'a>> {
-        self.steps.spend(element.bytes as u64 / 4, "outlines")?;
+        let steps = element.bytes as u64 * 3;
+        self.steps.spend(steps, "outlines")?;
         Ok(element)
     }
 
