@@ -1,6 +1,7 @@
 //! SVG documents that ask for much are refused, or drawn, on the stack of a worker thread.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 use std::{fs, thread};
 
 use andon_pixels::{Error, Info, Limits, Never, Result, STACK, Scale};
@@ -150,6 +151,35 @@ fn findings() -> Vec<PathBuf> {
 }
 
 #[test]
+fn what_is_hidden_is_refused_soon() {
+    let hidden = [
+        "scaled-beyond",
+        "scaled-beyond-at-once",
+        "scaled-by-style",
+        "scaled-by-strokes",
+        "transforms-repeated",
+        "transforms-of-all",
+        "uses-with-attributes",
+        "outlines-repeated",
+    ];
+    let mut found = 0;
+    for bomb in bombs::svg() {
+        if !hidden.contains(&&*bomb.name) {
+            continue;
+        }
+        let start = Instant::now();
+        let drawn = decode(codec("svg"), &bomb.file).map(drop);
+        let error = drawn.expect_err(&bomb.name);
+        let said = error.to_string();
+        assert!(said.contains("too long to read"), "{}: {said}", bomb.name);
+        // It takes a fraction of that.
+        assert!(start.elapsed() < Duration::from_secs(9), "{}", bomb.name);
+        found += 1;
+    }
+    assert_eq!(found, hidden.len());
+}
+
+#[test]
 fn what_ordinary_drawings_hold_is_drawn() {
     let rules: String = (0..400)
         .map(|index| format!(".cls-{index},.st{index}{{fill:#123456;stroke-width:{index}px}}"))
@@ -192,6 +222,19 @@ fn what_ordinary_drawings_hold_is_drawn() {
     let lettered = format!(
         "<style>@font-face{{font-family:a;src:url(data:font/woff2;base64,{font}==)}}</style><path d='M0 0h9v9z'/>"
     );
+    let hatch = format!(
+        "<path fill='none' stroke='red' stroke-width='.2' d='M0 0{}'/>",
+        "c3 1 6-1 10 0m-7 1".repeat(1000)
+    );
+    let engraving = format!(
+        "<g transform='translate(3 4) scale(.5)'>{}</g>",
+        hatch.repeat(35)
+    );
+    let arrowhead = "<marker id='h' viewBox='0 0 10 10' markerWidth='6' markerHeight='6' orient='auto'>\
+                     <path fill='none' stroke='red' d='M0 0C3 2 6 3 10 5 6 7 3 8 0 10'/></marker>";
+    let edges = "<path d='M0 0C900 0 300 1500 2000 1500' fill='none' stroke='red' stroke-width='4' marker-end='url(#h)'/>"
+        .repeat(500);
+    let graph = format!("<svg width='64' viewBox='0 0 2000 1500'>{arrowhead}{edges}</svg>");
     let recording = "<text y='9' class='a'>twenty letters here</text>".repeat(1000);
     let filters =
         "<filter id='f' x='-9%' y='-9%' width='119.4%' height='124.2%'><feOffset dy='2'/></filter>"
@@ -210,6 +253,8 @@ fn what_ordinary_drawings_hold_is_drawn() {
         ("map", format!("<style>{map}</style>{roads}")),
         ("illustrated", illustrated),
         ("lettered", lettered),
+        ("engraving", engraving),
+        ("graph", graph),
         ("recording", recording),
         ("percentages", filters + &icons),
         (

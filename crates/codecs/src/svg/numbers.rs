@@ -172,10 +172,10 @@ pub(super) fn font_size(value: &str, parent: f32) -> Result<f32> {
 }
 
 /// Refuses a stroke that is too wide, or a radius that is too large, beside letters of this size and sides of no more than
-/// `side`.
-pub(super) fn check_length(name: &str, value: &str, font: f32, side: f64) -> Result<()> {
+/// `side`. Otherwise, says what it is in px.
+pub(super) fn check_length(name: &str, value: &str, font: f32, side: f64) -> Result<f64> {
     let Ok(length) = value.parse::<Length>() else {
-        return Ok(());
+        return Ok(0.0);
     };
     let pixels = match length.unit {
         LengthUnit::Percent => side * length.number / 100.0,
@@ -187,7 +187,7 @@ pub(super) fn check_length(name: &str, value: &str, font: f32, side: f64) -> Res
         LARGEST
     };
     match pixels <= most {
-        true => Ok(()),
+        true => Ok(pixels),
         false => Err(unsupported(format!(
             "{name} of {pixels:e} px; {most:e} are the limit"
         ))),

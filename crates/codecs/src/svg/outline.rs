@@ -6,7 +6,9 @@ use std::rc::Rc;
 
 use andon_pixels::Result;
 use resvg::usvg::roxmltree::{Attribute, Document, Node};
-use svgtypes::{FilterValue, FilterValueListParser, FontShorthand, FuncIRI, IRI};
+use svgtypes::{
+    FilterValue, FilterValueListParser, FontShorthand, FuncIRI, IRI, Length, LengthUnit,
+};
 
 use super::css::Css;
 use super::document::unsupported;
@@ -31,6 +33,8 @@ pub(super) struct Outline<'a> {
     pub(super) ids: HashMap<&'a str, usize>,
     /// The identifiers that filters name, for those that are lists.
     pub(super) lists: Vec<Vec<&'a str>>,
+    /// How wide the widest stroke is, in px, at least 1.
+    pub(super) widest: f64,
 }
 
 /// An element, once for each time that it is repeated.
@@ -50,9 +54,16 @@ pub(super) struct Element<'a> {
     pub(super) letters: usize,
     /// The size of letters in it, in px.
     font: f32,
-    /// No less than how much larger it is drawn than its numbers say.
+    /// No less than how much larger it is drawn than its numbers say, and than a stroke of 1 px makes it in a marker.
     pub(super) scale: f64,
+    /// May it be drawn turned or skewed?
+    pub(super) is_turned: bool,
+    /// Is it in a marker, which is as large as the stroke that it stands on is wide?
+    pub(super) is_marker: bool,
 }
+
+/// As much larger as anything can be drawn. Products of it with any coordinate are numbers.
+const SCALE: f64 = 1e12;
 
 /// What an attribute or a declaration refers to.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -227,6 +238,7 @@ impl<'a> Outline<'a> {
                 elements: Vec::new(),
                 ids: HashMap::new(),
                 lists: Vec::new(),
+                widest: 1.0,
             },
             open: vec![Open {
                 next: Some(root),
@@ -277,11 +289,15 @@ struct Style<'a> {
     refers: [Reference<'a>; 9],
     bytes: usize,
     attributes: usize,
-    /// Steps that it takes to apply style sheets once more.
+    /// Steps that it takes to apply style sheets, and to read transforms, once more.
     steps: u64,
     /// The size of letters, and lengths that may be given in it.
     font_size: Option<&'a str>,
     lengths: [Option<&'a str>; 4],
+    /// How much larger than itself its content is drawn, at least 1.
+    scale: f64,
+    /// Is its content turned or skewed?
+    turns: bool,
 }
 
 impl<'a> Reading<'a> {
@@ -375,14 +391,19 @@ impl<'a> Reading<'a> {
         }
         let around = self.outline.elements.get(parent);
         let above = around.map_or(0, |parent| parent.above) + 1 + style.attributes;
-        let scale = around.map_or(1.0, |parent| parent.scale) * self.scale(node);
+        let scale = around.map_or(1.0, |parent| parent.scale) * style.scale;
+        let is_marker = tag == Tag::Marker || around.is_some_and(|parent| parent.is_marker);
+        let is_turned = style.turns || is_marker || around.is_some_and(|parent| parent.is_turned);
         let font = around.map_or(FONT_SIZE, |parent| parent.font);
         let font = style
             .font_size
             .map_or(Ok(font), |size| numbers::font_size(size, font))?;
         for (name, value) in numbers::LENGTHS.iter().zip(style.lengths) {
             if let Some(value) = value {
-                numbers::check_length(name, value, font, self.side.length())?;
+                let length = numbers::check_length(name, value, font, self.side.length())?;
+                if *name == "stroke-width" {
+                    self.outline.widest = self.outline.widest.max(length);
+                }
             }
         }
         self.outline.elements.push(Element {
@@ -395,7 +416,9 @@ impl<'a> Reading<'a> {
             above,
             letters: 0,
             font,
-            scale,
+            scale: scale.min(SCALE),
+            is_turned,
+            is_marker,
         });
         if !repeats && let Some(id) = known(node).find(|attribute| attribute.name() == "id") {
             self.outline.ids.insert(id.value(), number);
@@ -413,6 +436,9 @@ impl<'a> Reading<'a> {
         let mut bytes = 0;
         let mut font_size = None;
         let mut lengths = [None; 4];
+        let (mut own, mut turns) = (1.0_f64, false);
+        let all_steps = self.steps;
+        let before = all_steps.left();
         // What comes last is what mostly applies.
         let mut sized = |name: &str, value: &'a str| {
             if name == "font-size" {
@@ -421,6 +447,14 @@ impl<'a> Reading<'a> {
             let length = numbers::LENGTHS.iter().position(|length| *length == name);
             if let Some(length) = length {
                 lengths[length] = Some(value);
+            }
+            all_steps.spend(value.len() as u64 / 16, "values")?;
+            // It is read here, and again each time that the element is repeated.
+            if matches!(name, "transform" | "patternTransform") {
+                all_steps.spend(value.len() as u64, "transforms")?;
+                let (larger, turned) = transformed(value);
+                own = own.max(larger);
+                turns |= turned;
             }
             numbers::check(name, value)
         };
@@ -438,7 +472,7 @@ impl<'a> Reading<'a> {
         let lists = &mut self.outline.lists;
         let mut count = node.attributes().len();
         let mut checked = Ok(());
-        let steps = self.css.apply(node, |declaration| {
+        self.css.apply(node, |declaration| {
             bytes += declaration.value.len();
             count += 1;
             let font =
@@ -483,24 +517,37 @@ impl<'a> Reading<'a> {
             refers,
             bytes,
             attributes: count,
-            steps,
+            steps: before - all_steps.left(),
             font_size,
             lengths,
+            scale: own * self.scale(node),
+            turns,
         });
         self.styles.insert(node, style.clone());
         Ok(style)
     }
 
-    /// How much larger than itself an element's content is drawn, at least 1.
+    /// How much larger than itself an element's content is drawn because of its view box and units, at least 1.
     fn scale(&self, node: Node<'a, 'a>) -> f64 {
-        let transform = node.attribute("transform");
-        let transform = transform.and_then(|text| text.parse::<svgtypes::Transform>().ok());
-        let own = transform.map_or(1.0, |t| t.a.hypot(t.b).hypot(t.c.hypot(t.d)));
+        let is_marker = node.has_tag_name((SVG, "marker"));
+        let side = |name| match node.attribute(name).map(str::parse::<Length>) {
+            _ if !is_marker => self.side.length(),
+            // What `usvg` takes.
+            None | Some(Err(_)) => 3.0,
+            Some(Ok(length)) if length.unit == LengthUnit::None => length.number,
+            Some(Ok(_)) => self.side.length(),
+        };
         let view = node.attribute("viewBox").and_then(|text| text.parse().ok());
         let within = view.map_or(1.0, |view: svgtypes::ViewBox| {
-            self.side.length() / view.w.min(view.h)
+            (side("markerWidth") / view.w).max(side("markerHeight") / view.h)
         });
-        own.max(1.0) * within.max(1.0)
+        let units = ["clipPathUnits", "maskContentUnits", "patternContentUnits"];
+        let is_box = |name: &&str| node.attribute(*name) == Some("objectBoundingBox");
+        let of_box = match units.iter().any(is_box) {
+            true => self.side.length(),
+            false => 1.0,
+        };
+        within.max(1.0) * of_box.max(1.0)
     }
 
     /// What a `use` repeats. Nothing, if that would repeat the `use`.
@@ -543,6 +590,19 @@ impl<'a> Reading<'a> {
             }
         }
         Ok(letters)
+    }
+}
+
+/// How much larger a transform makes what it is applied to, at least 1, and whether it turns or skews that.
+fn transformed(text: &str) -> (f64, bool) {
+    let Ok(t) = text.parse::<svgtypes::Transform>() else {
+        return (1.0, false);
+    };
+    let larger = t.a.hypot(t.b).hypot(t.c.hypot(t.d));
+    match larger <= SCALE {
+        true => (larger.max(1.0), t.b != 0.0 || t.c != 0.0),
+        // It may be no number.
+        false => (SCALE, true),
     }
 }
 

@@ -525,8 +525,17 @@ impl<'a> Walk<'a, '_> {
             return Ok(0.0);
         }
         self.outline_of(own)?;
-        // Once as it is, and once as it is turned.
-        Ok(strokes::shape(own.node, 1.0) + strokes::shape(own.node, own.scale))
+        let plain = strokes::shape(own.node, 1.0);
+        if !own.is_turned {
+            return Ok(plain);
+        }
+        // Once more as it is turned.
+        self.outline_of(own)?;
+        let larger = match own.is_marker {
+            true => self.outline.widest,
+            false => 1.0,
+        };
+        Ok(plain + strokes::shape(own.node, own.scale * larger))
     }
 
     /// Markers on the vertices of a shape. One within itself is left out.
@@ -558,7 +567,7 @@ impl<'a> Walk<'a, '_> {
 
     /// The element, of which the outline may be read once more.
     fn outline_of<'e>(&self, element: &'e Element<'a>) -> Result<&'e Element<'a>> {
-        let steps = element.bytes as u64 * 3;
+        let steps = element.bytes as u64 * 3 / 2;
         self.steps.spend(steps, "outlines")?;
         Ok(element)
     }

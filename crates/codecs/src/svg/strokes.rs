@@ -53,7 +53,18 @@ fn path(outline: &str, scale: f64) -> f64 {
                 x,
                 y,
                 ..
-            } => (x, y, Some(far(x1, y1) + far(x2, y2) + far(x, y))),
+            } => {
+                let legs = [
+                    (x1 - from_x, y1 - from_y),
+                    (x2 - x1, y2 - y1),
+                    (x - x2, y - y2),
+                ];
+                let length = far(x1, y1) + far(x2, y2) + far(x, y);
+                if goes_on(legs) && length * scale < SHORT {
+                    total -= EASE * curve(length * scale);
+                }
+                (x, y, Some(length))
+            }
             PathSegment::SmoothCurveTo { x2, y2, x, y, .. } => {
                 (x, y, Some(2.0 * far(x2, y2) + far(x, y)))
             }
@@ -74,6 +85,19 @@ fn path(outline: &str, scale: f64) -> f64 {
     }
     total
 }
+
+/// Do no two parts of a curve lead back from each other? Then nowhere is it so sharp that it takes many pieces.
+fn goes_on(legs: [(f64, f64); 3]) -> bool {
+    let [a, b, c] = legs;
+    let same = |(x, y): (f64, f64), other: (f64, f64)| x * other.0 + y * other.1 >= 0.0;
+    same(a, b) && same(b, c) && same(a, c)
+}
+
+/// In px: what a curve that is not sharp takes less time for.
+const SHORT: f64 = 1000.0;
+
+/// How much less it takes.
+const EASE: f64 = 0.6;
 
 fn is_relative(segment: &PathSegment) -> bool {
     match segment {

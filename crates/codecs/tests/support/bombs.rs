@@ -836,6 +836,13 @@ fn layers() -> Vec<Named> {
 fn shapes() -> Vec<Named> {
     let side = |inside: &str| sized("width='600' height='600'", inside);
     let curve = format!("d='M0 0{}'", "c1 1 2 2 3 3".repeat(8000));
+    let scaled = |open: &str, times: usize| {
+        side(&format!(
+            "{}<path stroke='red' {curve}/>{}",
+            open.repeat(times),
+            "</g>".repeat(times)
+        ))
+    };
     let stops = "<stop offset='.5'/>".repeat(20_000);
     let gradient = |stops: &str| format!("<linearGradient id='l'>{stops}</linearGradient>");
     let mut all = vec![
@@ -950,6 +957,65 @@ fn shapes() -> Vec<Named> {
             side(&format!(
                 "<g transform='{}'><rect width='9' height='9'/></g>",
                 "scale(1.1)".repeat(9000)
+            )),
+        ),
+        named(
+            "scaled-beyond",
+            scaled("<g transform='rotate(1) scale(1e9)'>", 40),
+        ),
+        named(
+            "scaled-beyond-at-once",
+            scaled(
+                &format!("<g transform='rotate(1) {}'>", "scale(1e9)".repeat(40)),
+                1,
+            ),
+        ),
+        named(
+            "scaled-by-style",
+            scaled("<g style='transform:rotate(45) scale(1e6)'>", 1),
+        ),
+        named(
+            "scaled-by-strokes",
+            side(&format!(
+                "<marker id='m' overflow='visible' orient='auto' markerWidth='1e4' markerHeight='1e4' viewBox='0 0 1 1'>\
+                 <path stroke='red' fill='none' {curve}/></marker>\
+                 <path d='M0 0l9 9' stroke='red' stroke-width='1e5' marker-end='url(#m)'/>"
+            )),
+        ),
+        named(
+            "transforms-repeated",
+            side(&format!(
+                "<defs><g id='a' transform='{}'/></defs>{}",
+                "scale(1)".repeat(8000),
+                "<use xlink:href='#a'/>".repeat(20_000)
+            )),
+        ),
+        named(
+            "transforms-of-all",
+            side(&format!(
+                "<style>*{{transform:{}}}</style>{}",
+                "scale(1)".repeat(20_000),
+                "<g/>".repeat(20_000)
+            )),
+        ),
+        named(
+            "uses-with-attributes",
+            side(&format!(
+                "<defs><g id='a'>{}</g></defs>{}",
+                format!(
+                    "<use {}/>",
+                    (0..900).map(|i| format!(" a{i}=''")).collect::<String>()
+                )
+                .repeat(60),
+                "<use xlink:href='#a'/>".repeat(15_000)
+            )),
+        ),
+        named(
+            "outlines-repeated",
+            side(&format!(
+                "<path id='a' stroke='red' d='M0 0{}'/>{}",
+                "h1".repeat(100_000),
+                "<use xlink:href='#a'/>".repeat(1000)
             )),
         ),
         named(
