@@ -64,6 +64,10 @@ fn every_bomb_is_refused_or_drawn() {
             for &scale in scales {
                 if let Err(error) = draw(&bomb.file, &info, scale) {
                     assert!(is_clear(&error), "{name} at {scale:?}: {error:?}");
+                    // It was not drawn at any size.
+                    if error.to_string().contains("too long to read") {
+                        break;
+                    }
                 }
             }
         }
