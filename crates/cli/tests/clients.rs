@@ -71,7 +71,8 @@ fn serves(program: &mut Command) {
     let dialects = format!(
         "[imgproxy]\nprefix = \"/imgproxy\"\nkeys = [\"{HEX_KEY}\"]\nsalts = [\"{HEX_SALT}\"]\n\
          [thumbor]\nprefix = \"/thumbor\"\nkeys = [\"{KEY}\"]\nallow_unsafe = false\n\
-         [imgix]\nprefix = \"/imgix\"\ntokens = [\"{KEY}\"]\n"
+         [imgix]\nprefix = \"/imgix\"\ntokens = [\"{KEY}\"]\n\
+         [native]\nopen = true\n[small_light]\nopen = true\n"
     );
     let unsigned = "[imgproxy]\nprefix = \"/unsigned\"\n[imgix]\nprefix = \"/open\"\n";
     let origin = "[[origin]]\nfs.root = \".\"\n";

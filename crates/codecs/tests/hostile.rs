@@ -184,7 +184,7 @@ fn a_header_that_promises_more_than_its_file_can_hold_is_refused_before_anybody_
     for (name, file) in [("png", &png), ("jpeg", &jpeg)] {
         let info = codec(name).probe(file).unwrap();
         assert_eq!((info.width, info.height), (width, height), "{name}");
-        for recipe in ["fit:100x100", "as:webp", ""] {
+        for recipe in ["fit:100x100", "as:webp", "same"] {
             let recipe = recipe.parse::<andon_recipe::Recipe>().unwrap();
             let planned = engine.plan(&recipe, file);
             let error = planned.unwrap_err().to_string();

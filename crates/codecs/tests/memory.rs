@@ -92,6 +92,9 @@ fn only_a_large_progressive_file_with_all_its_scans_is_planned_without_its_coeff
     let sample =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples/jpeg/progressive-420.jpg");
     let mut whole = std::fs::read(sample).expect("a sample");
+    // A comment, which makes it as long as a file of this size is at least.
+    let comment = [&[0xff, 0xfe, 0x80, 0x02][..], &[b' '; 0x8000]].concat();
+    whole.splice(2..2, comment);
     let at = |marker: u8| move |pair: &[u8]| pair == [0xff, marker];
     let frame = whole.windows(2).position(at(0xc2)).expect("a frame header");
     let (width, height) = (6000_u16, 4000_u16);

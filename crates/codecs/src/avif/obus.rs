@@ -6,7 +6,7 @@ use andon_pixels::{Error, Result};
 use super::NAME;
 
 /// What a bitstream is made of, one unit after the other. The last one may be cut off.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Obus<'a> {
     rest: &'a [u8],
 }

@@ -35,12 +35,13 @@ impl App {
     /// Is it a process of this machine, with no proxy in between?
     pub(super) fn is_local(&self, visitor: Visitor, headers: &HeaderMap) -> bool {
         let is_near = match visitor.peer {
-            Peer::Unix => true,
+            // A socket that is given to a proxy leads to the proxy's clients, whatever it says of them.
+            Peer::Unix => visitor.believed.is_none(),
             Peer::Tcp(address) => self.loopback_is_local && address.is_loopback(),
         };
-        let is_proxied =
-            visitor.is_proxied || PASSED_ON.iter().any(|name| headers.contains_key(*name));
-        is_near && !is_proxied && is_own_host(headers)
+        let believed = |name: &str| visitor.believed == Some(name);
+        let mut passed_on = PASSED_ON.iter().filter(|name| !believed(name));
+        is_near && !passed_on.any(|name| headers.contains_key(*name)) && is_own_host(headers)
     }
 
     pub(super) fn knows_token(&self, headers: &HeaderMap) -> bool {

@@ -9,8 +9,8 @@ use crate::net::Peer;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Visitor {
     pub(crate) peer: Peer,
-    /// It came through one of the trusted proxies.
-    pub(crate) is_proxied: bool,
+    /// The header in which a trusted proxy says it.
+    pub(crate) believed: Option<&'static str>,
 }
 
 /// The proxies that are believed, and where they say it.
@@ -41,7 +41,7 @@ impl Proxies {
         self.header.name().is_some() && self.trusts(peer)
     }
 
-    /// The same as [`Proxies::client`], and whether a trusted proxy says it.
+    /// The same as [`Proxies::client`], with the header that is believed.
     pub(crate) fn visitor<'a, L>(
         &self,
         peer: Peer,
@@ -52,7 +52,7 @@ impl Proxies {
     {
         Visitor {
             peer: self.client(peer, lines),
-            is_proxied: self.trusts(peer),
+            believed: self.header.name().filter(|_| self.trusts(peer)),
         }
     }
 

@@ -192,7 +192,7 @@ mod tests {
 
     use super::*;
 
-    const TIME: Duration = Duration::from_millis(50);
+    const TIME: Duration = Duration::from_millis(500);
 
     /// A header that is not read before the sender goes.
     async fn hang(readers: &HeaderReaders, source: Option<Key>) -> Sender<()> {

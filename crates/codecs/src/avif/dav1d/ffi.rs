@@ -4,8 +4,7 @@
 
 use std::ffi::{c_int, c_void};
 use std::io;
-use std::marker::PhantomData;
-use std::mem::MaybeUninit;
+use std::mem::{self, MaybeUninit};
 use std::ptr::NonNull;
 use std::slice;
 
@@ -114,7 +113,8 @@ impl Sequence {
 /// A decoder of one bitstream.
 pub(in crate::avif) struct Decoder<'a> {
     context: Option<Dav1dContext>,
-    bytes: PhantomData<&'a [u8]>,
+    /// Units that have not been sent yet, of the bytes of which a picture was taken last.
+    left: Obus<'a>,
 }
 
 impl<'a> Decoder<'a> {
@@ -153,7 +153,7 @@ impl<'a> Decoder<'a> {
         }
         Ok(Self {
             context,
-            bytes: PhantomData,
+            left: Obus::default(),
         })
     }
 
@@ -166,17 +166,29 @@ impl<'a> Decoder<'a> {
         layer: Option<u8>,
         interrupt: &dyn Interrupt,
     ) -> Result<Picture> {
-        let mut units = Obus::of(bytes).filter(Obu::matters).peekable();
-        if units.peek().is_none() {
+        let mut fresh = Obus::of(bytes);
+        if !fresh.clone().any(|unit| unit.matters()) {
             return Err(Error::broken(NAME, "it has no pixels"));
         }
+        // A sample may hold more pictures than the one that was taken of it.
+        let mut units = mem::take(&mut self.left);
         let mut input = Input(Dav1dData::default());
+        let mut left = units.clone();
         loop {
-            if input.0.sz == 0
-                && let Some(unit) = units.next()
-            {
-                input = Self::input(unit.whole)?;
+            if input.0.sz == 0 {
+                left.clone_from(&units);
+                let mut unit = units.find(Obu::matters);
+                if unit.is_none() {
+                    units = mem::take(&mut fresh);
+                    left.clone_from(&units);
+                    unit = units.find(Obu::matters);
+                }
+                if let Some(unit) = unit {
+                    input = Self::input(unit.whole)?;
+                }
             }
+            let mut more = units.clone().chain(fresh.clone());
+            let is_last = !more.any(|unit| unit.matters());
             if input.0.sz > 0 {
                 guard::wanted(interrupt)?;
                 // SAFETY: the context is open, and `input` is live and holds what `dav1d_data_wrap` made.
@@ -187,7 +199,7 @@ impl<'a> Decoder<'a> {
                     return Err(failed(code));
                 }
                 // What was not taken waits until a picture is fetched.
-                if input.0.sz == 0 && units.peek().is_some() {
+                if input.0.sz == 0 && !is_last {
                     continue;
                 }
             }
@@ -198,11 +210,12 @@ impl<'a> Decoder<'a> {
             };
             if code == Dav1dResult(0) {
                 if layer.is_none_or(|layer| picture.layer() == Some(layer)) {
+                    self.left = if input.0.sz > 0 { left } else { units };
                     return Ok(picture);
                 }
             } else if !wants_more(code) {
                 return Err(failed(code));
-            } else if input.0.sz == 0 && units.peek().is_none() {
+            } else if input.0.sz == 0 && is_last {
                 return Err(Error::broken(NAME, "it has no picture in its bitstream"));
             }
         }
