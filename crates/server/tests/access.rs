@@ -168,7 +168,8 @@ fn overlays_and_fallbacks_are_guarded_as_images_are() {
 
 #[test]
 fn a_folder_of_overlay_images_within_a_guarded_one_is_guarded() {
-    let keys = format!("{LINK}[small_light]\nmaterial_dir = \"root/secure\"\n");
+    let uploads = "[upload]\nallow = \"all\"\n";
+    let keys = format!("{LINK}[small_light]\nmaterial_dir = \"root/secure\"\n{uploads}");
     let house = House::furnished(&keys, |folder| {
         std::fs::create_dir(folder.join("root/secure")).unwrap();
         std::fs::copy(
@@ -182,6 +183,16 @@ fn a_folder_of_overlay_images_within_a_guarded_one_is_guarded() {
         "/r/over:b.png:1:2/a.jpg",
     ] {
         assert_eq!(house.get(target).status, 403, "{target}");
+    }
+    let image = std::fs::read(crate::common::sample("jpeg/420.jpg")).unwrap();
+    for (recipe, status) in [("over:b.png:1:2", 403), ("fit:9x9", 200)] {
+        let mut client = house.client();
+        let head = format!(
+            "POST /_andon/render?recipe={recipe} HTTP/1.1\r\nHost: h\r\nVia: a proxy\r\nContent-Length: {}\r\n\r\n",
+            image.len()
+        );
+        client.send([head.as_bytes(), &image].concat());
+        assert_eq!(client.reply("POST").status, status, "{recipe}");
     }
 }
 

@@ -21,7 +21,7 @@ use crate::dialect::{HeadersRead, Refusal, Target};
 use crate::dots::{has_dots, path_of_url};
 use crate::errors::{Fault, OWN_ERRORS};
 use crate::request::{Ask, Fallback, ImageRequest, Source, relative};
-use crate::signing::{Signed, uri};
+use crate::signing::{SecureLink, Signed, uri};
 use crate::{Dialects, Headers};
 use named::Named;
 
@@ -199,6 +199,29 @@ impl Dialects {
 }
 
 impl Dialects {
+    /// Refuses an upload that names overlays which a `[[secure_link]]` guards: there is no URL that could open them.
+    ///
+    /// # Errors
+    /// Dot segments, and a guarded path.
+    pub fn check_upload(&self, request: &ImageRequest, places: &dyn Places) -> Result<(), Refusal> {
+        refuse_dots(request, places)?;
+        let overlays = Paths::of(request, places).others;
+        let guards = |link: &&SecureLink| overlays.iter().any(|path| link.guards(path));
+        match self.links.iter().find(guards) {
+            None => Ok(()),
+            Some(link) => {
+                let why = format!(
+                    "it names an overlay image that the [[secure_link]] of {} guards",
+                    link.location()
+                );
+                Err(Refusal {
+                    errors: OWN_ERRORS,
+                    ..Refusal::of(Fault::Signature, &request.rules.text(), why)
+                })
+            }
+        }
+    }
+
     /// Does a `[[secure_link]]` sign all that makes the request what it is?
     fn is_all_signed_by_a_link(
         &self,

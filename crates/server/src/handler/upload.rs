@@ -60,6 +60,8 @@ impl Uploads {
         before: Option<&Self>,
     ) -> Result<Self, ConfigError> {
         let mut plain = config.dialects.clone();
+        // Who may upload decides; an upload has no URL that could be signed.
+        plain.open_all();
         plain.rewrite.clear();
         plain.small_light.getparam_mode = false;
         Ok(Self {
@@ -212,6 +214,9 @@ impl App {
             )));
         }
         let mut image_request = self.uploads.image_request(request)?;
+        if !self.is_local(visitor, request.headers()) && !self.knows_token(request.headers()) {
+            self.maker.resolver.check_upload(&image_request)?;
+        }
         negotiation::settle_without_accept(&mut image_request, self.negotiation.background());
         let image_request = Arc::new(image_request);
         let recipe: Option<Arc<str>> = Some(image_request.rules.text().into());

@@ -215,6 +215,15 @@ impl Resolver {
             .parse_for(target, &Received(headers), self, resolve)
     }
 
+    /// Judges the overlays of an upload, as those of a URL that nobody signed.
+    ///
+    /// # Errors
+    /// `Target`.
+    pub(crate) fn check_upload(&self, request: &ImageRequest) -> Result<(), Error> {
+        let checked = self.dialects.check_upload(request, self);
+        checked.map_err(Error::Target)
+    }
+
     /// The same for whoever may have everything: whether the target is signed is all that is looked at.
     ///
     /// # Errors
