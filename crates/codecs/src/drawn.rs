@@ -39,7 +39,7 @@ const SMALL_LAYERS: u64 = 192 << 20;
 const FEW_LAYERS: u64 = 8 << 20;
 
 impl Drawing {
-    /// Bytes that are held for each px of a picture with so many.
+    /// Bytes of all layers of an image of `pixels` pixels.
     pub(crate) fn for_pixels(&self, pixels: u64) -> u64 {
         let layer = pixels.saturating_mul(4);
         let small = match self.small_layers {
@@ -49,7 +49,7 @@ impl Drawing {
         layer.saturating_mul(self.layers).saturating_add(small)
     }
 
-    /// Bytes that are held of a file with so many.
+    /// Bytes of the elements of a file of `bytes` bytes.
     pub(crate) fn for_file(&self, bytes: u64) -> u64 {
         bytes
             .saturating_mul(self.memory_per_byte)

@@ -100,7 +100,7 @@ macro_rules! dialects {
             /// The keys at the top of a configuration file that are read here.
             pub const KEYS: &[&str] = &["rewrite", "signing", "secure_link", "files", $(stringify!($name)),+];
 
-            /// Answers whoever asks: nobody does who may not.
+            /// Lifts `signing.required`, every `[[secure_link]]` and closed dialects, for callers that have checked access.
             pub fn open_all(&mut self) {
                 self.signing.required = false;
                 self.secure_link.clear();

@@ -51,7 +51,7 @@ pub(crate) fn path_of_url(url: &str) -> &str {
 mod tests {
     use super::*;
 
-    /// A text with every character escaped so many times.
+    /// A text with every character escaped `times` times.
     fn escaped(text: &str, times: usize) -> String {
         let mut escaped = text.to_owned();
         for _ in 0..times {

@@ -90,7 +90,7 @@ fn drawable(tree: &Tree, at: Transform, canvas: (u32, u32)) -> Result<()> {
     let memory = DRAWING.for_pixels(pixels);
     let budget = Budget {
         work: (WORK + WORK_PER_PIXEL * pixels as f64).min(MOST_WORK),
-        // The picture itself, as it is drawn.
+        // The pixels of the image itself are in the plan, too.
         memory: memory.saturating_sub(4 * pixels) as f64,
     };
     weigh(tree, at, canvas, budget).map_err(|refused| {

@@ -23,7 +23,7 @@ const PIXEL_BYTES: u64 = 12;
 /// What decoding one of them may take beyond what its pixels tell, in ns.
 const HIDDEN_NANOS: u64 = 200_000_000;
 
-/// Options that open nothing: no files, no addresses, our fonts only. Images may take so many bytes.
+/// Options that open nothing: no files, no addresses, our fonts only. Embedded images may take `memory` bytes.
 pub(super) fn options<'a>(how: &Decode<'a>, memory: u64) -> Options<'a> {
     let (limits, interrupt) = (*how.limits, how.interrupt);
     let most = PIXELS.min(memory / PIXEL_BYTES);

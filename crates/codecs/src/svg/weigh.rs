@@ -144,7 +144,7 @@ impl Weighing {
         }
     }
 
-    /// Runs with so many more bytes allocated.
+    /// Runs with `bytes` more bytes allocated.
     pub(super) fn holding(
         &mut self,
         bytes: f64,

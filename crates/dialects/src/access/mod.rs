@@ -87,7 +87,7 @@ impl Paths {
 }
 
 impl Dialects {
-    /// What a target asks for, if whoever sent it may have that; `resolve` brings its sources to where they are.
+    /// What a target asks for, if its sender may have that; `resolve` finds its sources.
     ///
     /// # Errors
     /// As [`Dialects::parse`], those of `resolve`, and a request that is not for everybody.

@@ -12,7 +12,7 @@ pub(super) struct Named {
     sources: Vec<String>,
     /// Overlay images and fallbacks that the text itself brings along.
     others: Vec<String>,
-    /// Does it name no source at all, and leave that to whoever appends one?
+    /// Does it name no source at all, and leave it to the client to append one?
     leaves_open: bool,
 }
 
