@@ -12,8 +12,8 @@ pub type Kind = (&'static str, &'static str);
 /// What was learned so far.
 #[derive(Debug, Default)]
 pub struct Calibration {
+    kinds: HashMap<Kind, Learnt>,
     /// Measured over planned.
-    kinds: HashMap<Kind, Running>,
     all: Running,
     /// Measured nanoseconds over bytes of the source file.
     per_byte: Running,
@@ -22,9 +22,12 @@ pub struct Calibration {
 impl Calibration {
     /// How long work that is planned to take `nanos` will take here.
     pub fn time(&self, kind: Kind, nanos: u64) -> Duration {
-        // A kind that was never seen is taken to be as far off as all others.
-        let ratio = self.kinds.get(&kind).unwrap_or(&self.all).factor();
-        nanoseconds(nanos.max(LEAST_NANOS) as f64 * ratio)
+        let nanos = nanos.max(LEAST_NANOS) as f64;
+        nanoseconds(match self.kinds.get(&kind) {
+            Some(learnt) => learnt.time(nanos),
+            // A kind that was never seen is taken to be as far off as all others.
+            None => nanos * self.all.factor(),
+        })
     }
 
     /// What a piece of work will take here.
@@ -47,11 +50,33 @@ impl Calibration {
     /// Work of this kind, planned to take `nanos` on a file of `bytes`, took `measured`.
     pub fn learn(&mut self, kind: Kind, nanos: u64, bytes: u64, measured: Duration) {
         let measured = measured.as_nanos().max(1) as f64;
-        let ratio = measured / nanos.max(LEAST_NANOS) as f64;
-        self.kinds.entry(kind).or_default().see(ratio);
+        let planned = nanos.max(LEAST_NANOS) as f64;
+        let ratio = measured / planned;
+        let learnt = self.kinds.entry(kind).or_default();
+        learnt.ratio.see(ratio);
+        learnt.planned.see(planned / A_MILLISECOND);
         self.all.see(ratio);
         self.per_byte
             .see(measured / (bytes.max(LEAST_BYTES) as f64 * NANOS_PER_BYTE));
+    }
+}
+
+/// What was learned of one kind.
+#[derive(Debug, Default)]
+struct Learnt {
+    /// Measured over planned.
+    ratio: Running,
+    /// The plans that it was learned from, in milliseconds.
+    planned: Running,
+}
+
+impl Learnt {
+    /// Plans are within [`TRUSTED`] of what is measured; where they were farther off, as small drawings with dear parts
+    /// are, that says nothing of much larger ones: a drawing of a megabyte would be taken for the work of a minute.
+    fn time(&self, nanos: f64) -> f64 {
+        let ratio = self.ratio.factor();
+        let near = nanos.min(self.planned.factor() * A_MILLISECOND * NEAR);
+        near * ratio + (nanos - near) * ratio.min(TRUSTED)
     }
 }
 
@@ -84,6 +109,14 @@ impl Running {
 fn nanoseconds(nanos: f64) -> Duration {
     Duration::from_nanos(nanos as u64).min(LONGEST)
 }
+
+/// The most that a plan of some size may be off: `./dev bench plans` keeps to it.
+const TRUSTED: f64 = 8.0;
+
+const A_MILLISECOND: f64 = 1e6;
+
+/// So many times the plans that a ratio was learned from, it still holds.
+const NEAR: f64 = 4.0;
 
 /// Longer than any deadline, and short enough to be added up.
 const LONGEST: Duration = Duration::from_secs(3600);
@@ -158,6 +191,20 @@ mod tests {
         }
         let guess = millis(calibration.guess(1_000_000));
         assert!(guess < 100.0, "{guess} ms");
+    }
+
+    #[test]
+    fn a_thousand_dear_little_drawings_do_not_make_a_large_one_look_endless() {
+        let mut calibration = Calibration::default();
+        let drawing = ("svg", "png");
+        for _ in 0..1000 {
+            // Planned as 7 ms, measured as 0.6 s.
+            calibration.learn(drawing, 7_000_000, 1000, Duration::from_millis(600));
+        }
+        let little = millis(calibration.time(drawing, 7_000_000));
+        assert!((590.0..610.0).contains(&little), "{little} ms");
+        let large = millis(calibration.time(drawing, 400_000_000));
+        assert!((400.0..6_000.0).contains(&large), "{large} ms");
     }
 
     #[test]
