@@ -8,9 +8,11 @@ functions release the interpreter's lock while they work, so threads run at the 
 """
 
 from andon._api import plan, probe, render, render_batch, to_numpy
-from andon._types import AndonError, Info, Limits, Plan
+from andon._types import FORMATS, RASTERS, AndonError, Info, Limits, Plan
 
 __all__ = [
+    "FORMATS",
+    "RASTERS",
     "AndonError",
     "Info",
     "Limits",

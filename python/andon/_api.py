@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from andon import _andon
-from andon._types import Info, Limits, Plan
+from andon._types import FORMATS, RASTERS, Info, Limits, Plan
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,6 +34,8 @@ def render(
     overlays: Mapping[str, Buffer] | None = None,
     limits: Limits | None = None,
     timeout: float | None = None,
+    formats: Collection[str] = RASTERS,
+    isolate: bool = False,
 ) -> bytes:
     """Render an image and return the encoded result.
 
@@ -41,9 +43,13 @@ def render(
     that the recipe names in ``over`` and ``overlay``. The work is given up after `timeout` seconds. Without ``as`` in
     the recipe, or with ``as:auto``, the format stays that of the source.
 
+    Images of other `formats` than these are refused; `RASTERS` is all but drawings, documents and the files of cameras
+    and editors, and `FORMATS` is all. With `isolate` the work is done in worker processes of this interpreter: an image
+    that ends one costs an `AndonError` of kind ``crashed``, and what it took over knows nothing but that image.
+
     Raises `AndonError`.
     """
-    return _andon.render(recipe, data, _given(overlays, limits, timeout))
+    return _andon.render(recipe, data, _given(overlays, limits, timeout, formats, isolate))
 
 
 def plan(
@@ -52,6 +58,8 @@ def plan(
     *,
     overlays: Mapping[str, Buffer] | None = None,
     limits: Limits | None = None,
+    formats: Collection[str] = RASTERS,
+    isolate: bool = False,
 ) -> Plan:
     """Plan what `render` would do, from the image's header: steps, size, estimated time and memory.
 
@@ -59,16 +67,22 @@ def plan(
 
     Raises `AndonError`.
     """
-    fields = _andon.plan(recipe, data, _given(overlays, limits, None))
+    fields = _andon.plan(recipe, data, _given(overlays, limits, None, formats, isolate))
     return Plan(**{**fields, "notes": tuple(fields["notes"])})
 
 
-def probe(data: Buffer, *, limits: Limits | None = None) -> Info:
+def probe(
+    data: Buffer,
+    *,
+    limits: Limits | None = None,
+    formats: Collection[str] = RASTERS,
+    isolate: bool = False,
+) -> Info:
     """Read the header of an image. No pixel is decoded.
 
     Raises `AndonError`.
     """
-    return Info(**_andon.probe(data, _given(None, limits, None)))
+    return Info(**_andon.probe(data, _given(None, limits, None, formats, isolate)))
 
 
 @overload
@@ -80,6 +94,8 @@ def render_batch(
     overlays: Mapping[str, Buffer] | None = None,
     limits: Limits | None = None,
     timeout: float | None = None,
+    formats: Collection[str] = RASTERS,
+    isolate: bool = False,
 ) -> pa.StructArray: ...
 
 
@@ -92,6 +108,8 @@ def render_batch(
     overlays: Mapping[str, Buffer] | None = None,
     limits: Limits | None = None,
     timeout: float | None = None,
+    formats: Collection[str] = RASTERS,
+    isolate: bool = False,
 ) -> list[pa.StructArray]: ...
 
 
@@ -103,6 +121,8 @@ def render_batch(
     overlays: Mapping[str, Buffer] | None = None,
     limits: Limits | None = None,
     timeout: float | None = None,
+    formats: Collection[str] = RASTERS,
+    isolate: bool = False,
 ) -> pa.StructArray | list[pa.StructArray]:
     """Render every image of an Arrow array and return an array of ``struct<bytes: large_binary, error: string>``.
 
@@ -121,7 +141,7 @@ def render_batch(
     if threads < 0:
         raise ValueError(f"threads={threads}: 1 or more, or 0 for one per core")
     recipes = [recipe] if isinstance(recipe, str) else list(recipe)
-    given = _given(overlays, limits, timeout)
+    given = _given(overlays, limits, timeout, formats, isolate)
     made: list[pa.StructArray] = _andon.render_batch(recipes, images, threads, given)
     return made[0] if isinstance(recipe, str) else made
 
@@ -134,6 +154,8 @@ def to_numpy(
     overlays: Mapping[str, Buffer] | None = None,
     limits: Limits | None = None,
     timeout: float | None = None,
+    formats: Collection[str] = RASTERS,
+    isolate: bool = False,
 ) -> npt.NDArray[np.uint8] | npt.NDArray[np.uint16]:
     """Render an image and return its pixels as an array of height × width × channels.
 
@@ -145,12 +167,19 @@ def to_numpy(
 
     Raises `AndonError`.
     """
-    return _andon.to_numpy(recipe, data, channels, _given(overlays, limits, timeout))
+    return _andon.to_numpy(recipe, data, channels, _given(overlays, limits, timeout, formats, isolate))
 
 
 def _given(
     overlays: Mapping[str, Buffer] | None,
     limits: Limits | None,
     timeout: float | None,
+    formats: Collection[str],
+    isolate: bool,
 ) -> _andon._Given:
-    return (None if overlays is None else dict(overlays), limits, timeout)
+    if isinstance(formats, str):
+        raise TypeError(f"formats={formats!r}: a collection of names, such as ({formats!r},)")
+    unknown = [name for name in formats if name not in FORMATS]
+    if unknown:
+        raise ValueError(f"formats: {unknown[0]!r} is none of {', '.join(FORMATS)}")
+    return (None if overlays is None else dict(overlays), limits, timeout, list(formats), isolate)

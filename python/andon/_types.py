@@ -6,14 +6,23 @@ from andon import _andon
 
 _DEFAULTS = _andon.default_limits()
 
+_NAMES = _andon.format_names()
+
+FORMATS: tuple[str, ...] = tuple(_NAMES[0])
+"""The names of all formats, for the parameter ``formats``."""
+
+RASTERS: tuple[str, ...] = tuple(_NAMES[1])
+"""Those that are read by default: all but ``svg``, ``pdf``, ``raw`` and ``psd``."""
+
 
 class AndonError(Exception):
     """An image that cannot be made. ``str(error)`` is one sentence with the offending value."""
 
     kind: str
-    """One of ``recipe``, ``unknown_format``, ``broken``, ``unsupported``, ``limit``, ``interrupted`` and ``internal``.
-    ``recipe``: it cannot be parsed, or not be carried out on this image; ``interrupted``: the timeout; ``internal``: a
-    bug in Andon; all others are about the image."""
+    """One of ``recipe``, ``unknown_format``, ``broken``, ``unsupported``, ``limit``, ``suspect``, ``crashed``,
+    ``interrupted`` and ``internal``. ``recipe``: it cannot be parsed, or not be carried out on this image;
+    ``interrupted``: the timeout; ``crashed``: with ``isolate``, the worker process ended; ``internal``: a bug in
+    Andon; all others are about the image."""
 
     status: int
     """The HTTP status with which a server answers the same error."""

@@ -29,7 +29,7 @@ pub(crate) fn to_numpy<'py>(
     }
     let channels = Channels::new(channels)?;
     let recipe = channels.of(parsed(recipe)?)?;
-    let (renderer, timeout) = (given.renderer(), given.timeout()?);
+    let (renderer, timeout) = (given.renderer(py)?, given.timeout()?);
     let source = data.bytes();
     let work = || {
         let stopped = AtomicBool::new(false);

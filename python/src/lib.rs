@@ -11,6 +11,7 @@ mod data;
 mod deadline;
 mod error;
 mod given;
+mod isolated;
 mod limits;
 mod rows;
 mod still;
@@ -24,7 +25,9 @@ mod _andon {
     #[pymodule_export]
     use crate::array::to_numpy;
     #[pymodule_export]
-    use crate::limits::default_limits;
+    use crate::isolated::as_process;
+    #[pymodule_export]
+    use crate::limits::{default_limits, format_names};
     #[pymodule_export]
     use crate::rows::render_batch;
     #[pymodule_export]

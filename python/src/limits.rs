@@ -30,6 +30,20 @@ macro_rules! limits {
     };
 }
 
+/// The names of all formats that are read, and of those whose pictures are pixels.
+#[pyfunction]
+pub(crate) fn format_names() -> (Vec<&'static str>, Vec<&'static str>) {
+    let all = || andon_codecs::ALL.iter().map(|codec| codec.name());
+    (
+        all().collect(),
+        all().filter(|name| !ASKED_FOR.contains(name)).collect(),
+    )
+}
+
+/// Formats that are read only if they are asked for: documents and drawings, and those of cameras and editors, which hold
+/// others inside.
+const ASKED_FOR: &[&str] = &["svg", "pdf", "raw", "psd"];
+
 limits!(
     source_bytes,
     pixels,

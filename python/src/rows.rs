@@ -42,7 +42,7 @@ pub(crate) fn render_batch<'py>(
             .iter()
             .map(|text| parsed(text))
             .collect::<PyResult<_>>()?,
-        renderer: given.renderer(),
+        renderer: given.renderer(py)?,
         timeout: given.timeout()?,
         threads: match threads {
             0 => thread::available_parallelism().map_or(1, NonZeroUsize::get),

@@ -18,7 +18,7 @@ pub(crate) fn render<'py>(
     data: Data<'py>,
     given: Given<'py>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let (recipe, renderer, timeout) = (parsed(recipe)?, given.renderer(), given.timeout()?);
+    let (recipe, renderer, timeout) = (parsed(recipe)?, given.renderer(py)?, given.timeout()?);
     let source = data.bytes();
     let work = || {
         let stopped = AtomicBool::new(false);
@@ -56,7 +56,7 @@ pub(crate) fn plan<'py>(
     data: Data<'py>,
     given: Given<'py>,
 ) -> PyResult<PlanFields> {
-    let (recipe, renderer) = (parsed(recipe)?, given.renderer());
+    let (recipe, renderer) = (parsed(recipe)?, given.renderer(py)?);
     let source = data.bytes();
     let plan = py
         .detach(|| renderer.plan(&recipe, source))
@@ -102,7 +102,7 @@ pub(crate) fn probe<'py>(
     data: Data<'py>,
     given: Given<'py>,
 ) -> PyResult<InfoFields> {
-    let renderer = given.renderer();
+    let renderer = given.renderer(py)?;
     let source = data.bytes();
     let info = py.detach(|| renderer.probe(source)).map_err(raised)?;
     let codec = |codec: &&&dyn Codec| codec.name() == info.format;

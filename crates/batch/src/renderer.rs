@@ -18,6 +18,8 @@ pub struct Renderer {
     engine: Engine,
     limits: Limits,
     overlays: Overlays,
+    /// The formats that are read; `None`: all.
+    formats: Option<Vec<String>>,
 }
 
 impl Renderer {
@@ -28,6 +30,32 @@ impl Renderer {
             engine: Engine::new(codecs, limits),
             limits,
             overlays,
+            formats: None,
+        }
+    }
+
+    /// Reads pictures of these formats only, by their names; overlays are the caller's own.
+    #[must_use]
+    pub fn reading(mut self, formats: Vec<String>) -> Self {
+        self.formats = Some(formats);
+        self
+    }
+
+    /// Refuses a picture of a format that is not to be read, before anything is.
+    fn permit(&self, source: &[u8]) -> Result<()> {
+        let Some(formats) = &self.formats else {
+            return Ok(());
+        };
+        let claimant = self
+            .engine
+            .codecs()
+            .iter()
+            .find(|codec| codec.sniff(source));
+        match claimant.map(|codec| codec.name()) {
+            Some(format) if !formats.iter().any(|it| it == format) => {
+                Err(Error::NotRead { format })
+            }
+            _ => Ok(()),
         }
     }
 
@@ -36,6 +64,7 @@ impl Renderer {
     /// # Errors
     /// As [`Engine::probe`].
     pub fn probe(&self, source: &[u8]) -> Result<Info> {
+        self.permit(source)?;
         caught(|| self.engine.probe(source))
     }
 
@@ -44,6 +73,7 @@ impl Renderer {
     /// # Errors
     /// As [`Engine::plan_with`].
     pub fn plan(&self, recipe: &Recipe, source: &[u8]) -> Result<Plan> {
+        self.permit(source)?;
         let mut recipe = recipe.clone();
         recipe.output.without_accept();
         caught(|| (self.engine).plan_with(&recipe, source, &self.overlays, None, None))

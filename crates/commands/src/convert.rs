@@ -12,11 +12,14 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use andon_batch::Renderer;
 use andon_pixels::{Limits, Never};
 use andon_recipe::Recipe;
-use anyhow::bail;
+use andon_server::Config;
+use andon_server::config::Processes;
+use anyhow::{Context, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use self::buckets::Buckets;
@@ -25,6 +28,7 @@ use self::manifest::Manifest;
 use self::outputs::Outputs;
 use self::semaphore::Semaphore;
 use crate::print::print;
+use crate::processes::Codecs;
 
 /// Convert many images with one recipe
 #[derive(clap::Args)]
@@ -54,6 +58,15 @@ pub(crate) struct Args {
     /// A file that notes what is done, a line of JSON for each result; a job that was interrupted goes on behind that
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
+    /// Formats whose images are read and written by worker processes, which know nothing but their job: third-party (what
+    /// code of others does, such as SVG, AVIF, WebP and TIFF), all, or none; with --into-store the configuration says it
+    #[arg(
+        long,
+        value_name = "WHICH",
+        default_value = "third-party",
+        conflicts_with = "into_store"
+    )]
+    processes: Processes,
     /// Write results into the store that the nodes of a server share, under the server's own keys
     #[arg(long, requires = "config", conflicts_with_all = ["output", "materials"])]
     into_store: bool,
@@ -116,6 +129,16 @@ a bucket that it serves. Results that the store has are left alone; which ones a
 configuration's to say (store.min_cost, store.min_life).";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let config = args.config.as_deref().map(Config::read).transpose()?;
+    let sandbox = config.as_ref().map(|config| &config.sandbox);
+    let codecs = Codecs::prepare(
+        sandbox.map_or(args.processes, |sandbox| sandbox.processes),
+        cores(),
+        &Limits::default(),
+        sandbox.map_or(SUSPECT, |sandbox| sandbox.suspect.0),
+    )
+    .context("cannot start the worker processes (--processes none does without)")?;
+    let codecs = codecs.start();
     let mut names = args.inputs.clone();
     if let Some(from) = &args.from {
         names.extend(inputs::listed(from)?);
@@ -138,7 +161,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         manifest,
     };
     match (&args.recipe, &args.output) {
-        (spec, None) => into_store::run(args, spec, &job),
+        (spec, None) => into_store::run(args, config.as_ref(), codecs, spec, &job),
         (Spec::Url(_), Some(_)) => {
             bail!("URLs with {} go with --into-store", crate::template::SOURCE)
         }
@@ -146,7 +169,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             let overlays = overlays::read(args.materials.as_deref(), recipe.materials())?;
             let batch = Batch {
                 recipe,
-                renderer: Renderer::new(andon_codecs::ALL, Limits::default(), overlays),
+                renderer: Renderer::new(codecs, Limits::default(), overlays),
                 outputs: Outputs::new(output, &buckets, &job)?,
                 working: Semaphore::new(cores()),
             };
@@ -229,6 +252,9 @@ impl Batch<'_> {
         job.note(input, &[("output", name.into()), ("bytes", length.into())])
     }
 }
+
+/// How long an image is not tried again that ended two worker processes: for the whole of a run.
+const SUSPECT: Duration = Duration::from_secs(24 * 3600);
 
 fn cores() -> usize {
     thread::available_parallelism().map_or(1, NonZeroUsize::get)

@@ -16,6 +16,7 @@ mod man;
 mod place;
 mod play;
 mod print;
+mod processes;
 mod purge;
 mod read;
 mod reference;
@@ -66,6 +67,10 @@ enum Command {
 pub fn main() -> ExitCode {
     // Before there is a second thread, and anything to free.
     andon_codecs::allocator::return_free_memory();
+    let arguments = std::env::args_os().skip(1);
+    if let Some(ended) = andon_isolation::as_process(andon_codecs::ALL, arguments) {
+        return ended.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
+    }
     let result = match parse().command {
         Command::Serve(args) => serve::run(&args),
         Command::Play(args) => play::run(&args),

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::processes::Codecs;
 use andon_server::config::{OriginConfig, OriginKind};
 use andon_server::{Beat, Config, ConfigError, Inherited, Listen, Pulse, Sandbox, Server};
 use anyhow::Context;
@@ -53,6 +54,13 @@ pub(crate) fn until_stopped(
     let inherited = Inherited::from_environment()?;
     let config = configuration()?;
     andon_server::install_log(config.log);
+    let codecs = Codecs::prepare(
+        config.sandbox.processes,
+        config.workers(),
+        &config.limits.pixels(),
+        config.sandbox.suspect.0,
+    )
+    .context("cannot start the worker processes (sandbox.processes = \"none\" does without)")?;
     let sandbox = Sandbox::enter(&config, file)?;
     let runtime = andon_server::runtime(&config).context("cannot start the server's threads")?;
     runtime.block_on(async {
@@ -67,7 +75,7 @@ pub(crate) fn until_stopped(
 
         let mut hang_up = signal(SignalKind::hangup())?;
 
-        let server = Server::bind(&config, andon_codecs::ALL, inherited).await?;
+        let server = Server::bind(&config, codecs.start(), inherited).await?;
         sandbox.report();
         tell_doors(&config);
         announce(&server, &config)?;

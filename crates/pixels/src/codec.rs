@@ -26,6 +26,12 @@ pub trait Codec: Send + Sync {
     /// Does a file that begins with these bytes (16 or more, fewer for tiny files) claim this format?
     fn sniff(&self, head: &[u8]) -> bool;
 
+    /// Which of its work is done by code that cannot be bounded or interrupted from inside, and so belongs into a process of
+    /// its own: code of others over strangers' bytes.
+    fn foreign(&self) -> Foreign {
+        Foreign::default()
+    }
+
     /// Reads the header only: no pixel is decoded, nothing larger than the metadata is allocated.
     ///
     /// # Errors
@@ -364,6 +370,23 @@ pub struct Format {
     /// Counts the changes of the samples it reads and the bytes it writes, from 1: part of every ETag and cache
     /// key. A test of the `codecs` crate fails when they have changed and this number has not.
     pub revision: u32,
+}
+
+/// What of a codec's work is done by code of others that is not bounded from inside.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Foreign {
+    /// Reading: headers, pixels, whatever looks at a file.
+    pub reads: bool,
+    /// Writing.
+    pub writes: bool,
+}
+
+impl Foreign {
+    /// Reading alone.
+    pub const READS: Self = Self {
+        reads: true,
+        writes: false,
+    };
 }
 
 /// How files of a format say what their colours mean.

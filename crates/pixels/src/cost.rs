@@ -9,6 +9,17 @@ pub struct Cost {
     pub scratch: u64,
 }
 
+impl Cost {
+    /// The same with `bytes` more held while it runs.
+    #[must_use]
+    pub fn and_scratch(self, bytes: u64) -> Self {
+        Self {
+            scratch: self.scratch.saturating_add(bytes),
+            ..self
+        }
+    }
+}
+
 /// Processor time in nanoseconds, on one core of that machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuTime {

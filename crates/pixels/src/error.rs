@@ -60,6 +60,23 @@ pub enum Error {
         /// What is wrong and what would do.
         why: String,
     },
+    /// Pictures of this format are not read here: the caller has to ask for it.
+    NotRead {
+        /// The format's name.
+        format: &'static str,
+    },
+    /// The process that read or wrote the picture ended without an answer.
+    Crashed {
+        /// The format's name.
+        format: &'static str,
+        /// How it ended, in a few words.
+        how: String,
+    },
+    /// Processes that read the picture ended without an answer several times: it is not tried again for a while.
+    Suspect {
+        /// The format's name.
+        format: &'static str,
+    },
     /// The deadline passed or the client left.
     Interrupted,
     /// A bug of ours, caught.
@@ -90,8 +107,10 @@ impl Error {
             | Self::Unfit { .. }
             | Self::Broken { .. }
             | Self::Unsupported { .. }
+            | Self::NotRead { .. }
+            | Self::Suspect { .. }
             | Self::Limit { .. } => Fault::Source,
-            Self::Internal(_) => Fault::Us,
+            Self::Crashed { .. } | Self::Internal(_) => Fault::Us,
         }
     }
 
@@ -101,10 +120,12 @@ impl Error {
         match self {
             Self::UnknownFormat => "unknown_format",
             Self::Broken { .. } => "broken",
-            Self::Unsupported { .. } => "unsupported",
+            Self::Unsupported { .. } | Self::NotRead { .. } => "unsupported",
             Self::Limit { .. } => "limit",
             Self::Recipe { .. } => "recipe",
             Self::Unfit { .. } => "unfit",
+            Self::Crashed { .. } => "crashed",
+            Self::Suspect { .. } => "suspect",
             Self::Interrupted => "interrupted",
             Self::Internal(_) => "internal",
         }
@@ -115,9 +136,12 @@ impl Error {
     pub fn status(&self) -> u16 {
         match self {
             Self::Recipe { .. } => 400,
-            Self::UnknownFormat | Self::Broken { .. } | Self::Unsupported { .. } => 415,
-            Self::Unfit { .. } | Self::Limit { .. } => 422,
-            Self::Internal(_) => 500,
+            Self::UnknownFormat
+            | Self::Broken { .. }
+            | Self::Unsupported { .. }
+            | Self::NotRead { .. } => 415,
+            Self::Unfit { .. } | Self::Suspect { .. } | Self::Limit { .. } => 422,
+            Self::Crashed { .. } | Self::Internal(_) => 500,
             Self::Interrupted => 503,
         }
     }
@@ -162,6 +186,19 @@ impl fmt::Display for Error {
             Self::Recipe { piece, why } | Self::Unfit { piece, why } => {
                 write!(f, "`{piece}` cannot be done: {why}")
             }
+            Self::NotRead { format } => write!(
+                f,
+                "{format} pictures are not read unless their format is asked for, by its name among the formats"
+            ),
+            Self::Crashed { format, how } => write!(
+                f,
+                "the process that worked on this {format} picture ended without an answer: {how}"
+            ),
+            Self::Suspect { format } => write!(
+                f,
+                "the processes that read this {format} picture ended without an answer, more than once; it is not tried \
+                 again for some time, or until a purge"
+            ),
             Self::Interrupted => {
                 f.write_str("the work was stopped because its deadline passed or its client left")
             }

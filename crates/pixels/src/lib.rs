@@ -31,7 +31,7 @@ pub mod space;
 pub mod stage;
 
 pub use codec::{
-    Codec, Decode, Encode, Format, GainHeader, Info, Orientation, Scale, Scales, Tags,
+    Codec, Decode, Encode, Foreign, Format, GainHeader, Info, Orientation, Scale, Scales, Tags,
 };
 pub use color::profile_of_gamma;
 pub use cores::{Alone, Cores, STACK, Task};

@@ -2,8 +2,8 @@
 //! container is read in [`crate::heif`] and written here.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Encode, Format, Frame, FrameReader, FrameWriter, GainHeader, GainParams,
-    Head, Image, Info, Interrupt, Result, Scales, Tags, Traits,
+    Codec, Cost, Decode, Encode, Foreign, Format, Frame, FrameReader, FrameWriter, GainHeader,
+    GainParams, Head, Image, Info, Interrupt, Result, Scales, Tags, Traits,
 };
 use andon_recipe::{Arg, Word, options};
 
@@ -46,6 +46,14 @@ impl Codec for Avif {
             aliases: &[],
             media_type: "image/avif",
             revision: 4,
+        }
+    }
+
+    fn foreign(&self) -> Foreign {
+        // Nothing interrupts libaom.
+        Foreign {
+            reads: true,
+            writes: true,
         }
     }
 

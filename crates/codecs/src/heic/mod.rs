@@ -1,7 +1,7 @@
 //! HEIC: HEVC in the container of HEIF, as telephones write it. Only read, and only by builds with the feature `heic`:
 //! the decoder's licence is free, but HEVC is patented, so the published binaries refuse it by name.
 
-use andon_pixels::{Codec, Cost, Decode, Format, Image, Info, Result, Scales};
+use andon_pixels::{Codec, Cost, Decode, Foreign, Format, Image, Info, Result, Scales};
 
 use crate::heif::Boxes;
 
@@ -26,6 +26,10 @@ impl Codec for Heic {
             media_type: "image/heic",
             revision: 1,
         }
+    }
+
+    fn foreign(&self) -> Foreign {
+        Foreign::READS
     }
 
     fn sniff(&self, head: &[u8]) -> bool {

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use andon_pixels::{
-    Codec, Cost, Decode, Depth, Encode, Error, Format, Image, Info, Interrupt, Metadata, Model,
-    Result, Scales, Traits,
+    Codec, Cost, Decode, Depth, Encode, Error, Foreign, Format, Image, Info, Interrupt, Metadata,
+    Model, Result, Scales, Traits,
 };
 
 use crate::bmp::{self, Dib};
@@ -28,6 +28,10 @@ impl Codec for Ico {
             media_type: "image/x-icon",
             revision: 1,
         }
+    }
+
+    fn foreign(&self) -> Foreign {
+        Foreign::READS
     }
 
     fn sniff(&self, head: &[u8]) -> bool {

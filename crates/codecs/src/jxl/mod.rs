@@ -1,8 +1,8 @@
 //! JPEG XL: read by the decoder that browsers use, written by libjxl.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Encode, Error, Format, Frame, FrameReader, FrameWriter, GainHeader,
-    GainParams, Head, Image, Info, Interrupt, Model, Result, Scales, Tags, Traits,
+    Codec, Cost, Decode, Encode, Error, Foreign, Format, Frame, FrameReader, FrameWriter,
+    GainHeader, GainParams, Head, Image, Info, Interrupt, Model, Result, Scales, Tags, Traits,
 };
 use andon_recipe::{Word, options};
 
@@ -34,6 +34,10 @@ impl Codec for Jxl {
             media_type: "image/jxl",
             revision: 1,
         }
+    }
+
+    fn foreign(&self) -> Foreign {
+        Foreign::READS
     }
 
     fn sniff(&self, head: &[u8]) -> bool {

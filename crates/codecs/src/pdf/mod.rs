@@ -1,7 +1,7 @@
 //! PDF: the first page, drawn at the size that is needed. Only read, and only by builds with the feature `pdf`: the
 //! interpreter of a page cannot be interrupted, so it is for files from people you trust.
 
-use andon_pixels::{Codec, Cost, Decode, Format, Image, Info, Result, Scale, Scales};
+use andon_pixels::{Codec, Cost, Decode, Foreign, Format, Image, Info, Result, Scale, Scales};
 
 use crate::drawn::{self, Drawing};
 
@@ -28,6 +28,10 @@ impl Codec for Pdf {
             media_type: "application/pdf",
             revision: 1,
         }
+    }
+
+    fn foreign(&self) -> Foreign {
+        Foreign::READS
     }
 
     fn sniff(&self, head: &[u8]) -> bool {

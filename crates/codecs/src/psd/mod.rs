@@ -1,7 +1,7 @@
 //! PSD and PSB: the merged picture at the file's end, as Photoshop leaves it there for others. Only read.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Depth, Error, Format, Image, Info, Model, Result, Scales, Space,
+    Codec, Cost, Decode, Depth, Error, Foreign, Format, Image, Info, Model, Result, Scales, Space,
 };
 
 use crate::bytes::{u16_be, u32_be};
@@ -24,6 +24,10 @@ impl Codec for Psd {
             media_type: "image/vnd.adobe.photoshop",
             revision: 1,
         }
+    }
+
+    fn foreign(&self) -> Foreign {
+        Foreign::READS
     }
 
     fn sniff(&self, head: &[u8]) -> bool {

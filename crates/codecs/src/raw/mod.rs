@@ -2,7 +2,8 @@
 //! preview. What the sensor saw is not developed. Only read.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Error, Format, Image, Info, Orientation, Result, Scale, Scales, Traits,
+    Codec, Cost, Decode, Error, Foreign, Format, Image, Info, Orientation, Result, Scale, Scales,
+    Traits,
 };
 
 use crate::bytes::u32_be;
@@ -24,6 +25,10 @@ impl Codec for Raw {
             media_type: "image/x-dcraw",
             revision: 1,
         }
+    }
+
+    fn foreign(&self) -> Foreign {
+        Foreign::READS
     }
 
     fn sniff(&self, head: &[u8]) -> bool {

@@ -1,7 +1,7 @@
 //! SVG: drawn at the size that is needed, by `resvg`. Nothing outside the file is looked at.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Format, Image, Info, Metadata, Model, Result, Scale, Scales,
+    Codec, Cost, Decode, Foreign, Format, Image, Info, Metadata, Model, Result, Scale, Scales,
 };
 
 use crate::drawn;
@@ -38,6 +38,10 @@ impl Codec for Svg {
             media_type: "image/svg+xml",
             revision: 1,
         }
+    }
+
+    fn foreign(&self) -> Foreign {
+        Foreign::READS
     }
 
     fn sniff(&self, head: &[u8]) -> bool {

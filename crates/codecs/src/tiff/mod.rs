@@ -4,8 +4,8 @@
 //! our own and they unpack one strip or tile at a time.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Encode, Format, Image, Info, Interrupt, Result, Scales, Space, Tags,
-    Traits,
+    Codec, Cost, Decode, Encode, Foreign, Format, Image, Info, Interrupt, Result, Scales, Space,
+    Tags, Traits,
 };
 
 use crate::guard;
@@ -41,6 +41,10 @@ impl Codec for Tiff {
             media_type: "image/tiff",
             revision: 1,
         }
+    }
+
+    fn foreign(&self) -> Foreign {
+        Foreign::READS
     }
 
     fn sniff(&self, head: &[u8]) -> bool {

@@ -2,8 +2,8 @@
 //! ones as RGB. libwebp does the coding; the container around it is read and written here.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Depth, Encode, Format, FrameReader, FrameWriter, Head, Image, Info,
-    Interrupt, Matrix, Model, Range, Result, Scale, Scales, Subsampling, Tags, Traits,
+    Codec, Cost, Decode, Depth, Encode, Foreign, Format, FrameReader, FrameWriter, Head, Image,
+    Info, Interrupt, Matrix, Model, Range, Result, Scale, Scales, Subsampling, Tags, Traits,
 };
 use andon_recipe::{Word, options};
 
@@ -41,6 +41,10 @@ impl Codec for Webp {
             media_type: "image/webp",
             revision: 2,
         }
+    }
+
+    fn foreign(&self) -> Foreign {
+        Foreign::READS
     }
 
     fn sniff(&self, head: &[u8]) -> bool {

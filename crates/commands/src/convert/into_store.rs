@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use andon_pixels::Codec;
 use andon_server::config::{OriginKind, Store};
 use andon_server::{Config, Filled, Filler};
 use anyhow::{Context, bail};
@@ -14,21 +15,24 @@ use crate::accept;
 use crate::print::print;
 use crate::template::{decoded, filled};
 
-pub(super) fn run(args: &Args, spec: &Spec, job: &Job) -> anyhow::Result<()> {
-    let file = args
-        .config
-        .as_deref()
-        .context("name the server's --config")?;
-    let config = Config::read(file)?;
-    let filler =
-        Filler::open(&config, andon_codecs::ALL).with_context(|| file.display().to_string())?;
+pub(super) fn run(
+    args: &Args,
+    config: Option<&Config>,
+    codecs: &'static [&'static dyn Codec],
+    spec: &Spec,
+    job: &Job,
+) -> anyhow::Result<()> {
+    let (Some(file), Some(config)) = (&args.config, config) else {
+        bail!("name the server's --config");
+    };
+    let filler = Filler::open(config, codecs).with_context(|| file.display().to_string())?;
     let accepts: Vec<Option<&str>> = match args.accept.is_empty() {
         true => vec![None],
         false => args.accept.iter().map(|it| accept::value(it)).collect(),
     };
     let counts = Counts::default();
     let done = job.run(2 * cores(), |input| {
-        let source = source(&config, input)?;
+        let source = source(config, input)?;
         let target = match spec {
             Spec::Url(template) => filled(template, &source),
             Spec::Recipe(recipe) => filler.target(recipe, &source).with_context(|| {

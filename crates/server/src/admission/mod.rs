@@ -47,6 +47,8 @@ use andon_cache::Key;
 use andon_pixels::{Cores, Cost, Decoded, Plan, STACK, SharedPeak, Task, buffers};
 use tokio::sync::oneshot;
 
+use andon_isolation::confine;
+
 use self::calibration::Calibration;
 use self::frames::Frames;
 use self::placement::Placement;
@@ -56,7 +58,6 @@ use self::seats::Seats;
 use self::shared_decode::Member;
 use crate::config::{Config, SandboxMode};
 use crate::error::{Error, Rejection, Stuck};
-use crate::sandbox::worker;
 
 pub(crate) use self::budget::Shares;
 pub(crate) use self::calibration::Kind;
@@ -441,7 +442,7 @@ impl Pool {
                 priority::yield_to_replies(NICENESS);
                 let restricted = match mode {
                     SandboxMode::Off => Ok(()),
-                    SandboxMode::Auto | SandboxMode::Required => worker::restrict(),
+                    SandboxMode::Auto | SandboxMode::Required => confine::thread(),
                 };
                 let goes_on = restricted.is_ok() || mode != SandboxMode::Required;
                 // Somebody waits for it.

@@ -53,7 +53,7 @@ pub use play::PlayConfig;
 pub(crate) use prefix::is_below;
 pub use proxy::{ClientHeader, ProxyConfig, Trusted};
 pub use remote::{BaseUrl, BucketConfig, HttpConfig, OriginTimeouts, Store, UrlPattern};
-pub use sandbox::{SandboxConfig, SandboxMode};
+pub use sandbox::{Processes, SandboxConfig, SandboxMode};
 pub use store::{StoreConfig, StorePlace};
 pub use timeouts::Timeouts;
 pub use tls::TlsConfig;

@@ -1,20 +1,72 @@
 //! `[sandbox]`: what the server gives up at its start, by the kernel.
 
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
 
 use andon_settings::check;
 use serde::Deserialize;
 
-use super::ConfigError;
+use super::{ConfigError, Span};
 
 /// `[sandbox]`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SandboxConfig {
     /// Whether there is one.
     pub mode: SandboxMode,
+    /// Which formats are read and written by processes of their own.
+    pub processes: Processes,
+    /// How long a file is refused that ended two of those.
+    pub suspect: Span,
     /// Files and folders that may be read beside those that other keys name.
     pub read: Vec<PathBuf>,
+}
+
+impl Default for SandboxConfig {
+    fn default() -> Self {
+        Self {
+            mode: SandboxMode::default(),
+            processes: Processes::default(),
+            suspect: Span(Duration::from_secs(3600)),
+            read: Vec::new(),
+        }
+    }
+}
+
+/// Which formats are read and written by processes of their own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Processes {
+    /// Those whose code is of others and cannot be bounded or interrupted from inside.
+    #[default]
+    ThirdParty,
+    /// All.
+    All,
+    /// None.
+    None,
+}
+
+impl FromStr for Processes {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let all = [Self::ThirdParty, Self::All, Self::None];
+        let named = all.into_iter().find(|it| it.name() == text);
+        named.ok_or_else(|| format!("{text:?} is none of third-party, all and none"))
+    }
+}
+
+impl Processes {
+    /// As it is written in the file.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ThirdParty => "third-party",
+            Self::All => "all",
+            Self::None => "none",
+        }
+    }
 }
 
 /// Whether there is a sandbox.

@@ -367,11 +367,13 @@ fn pixels_fault(error: &andon_pixels::Error) -> Fault {
         P::Recipe { .. } => Fault::Client,
         // How large the result is to be, and what is done for it, is in the URL.
         P::Limit { name, .. } if name.starts_with("result") || *name == "cpu" => Fault::Client,
-        P::Interrupted | P::Internal(_) => Fault::Server,
+        P::Interrupted | P::Crashed { .. } | P::Internal(_) => Fault::Server,
         P::UnknownFormat
         | P::Broken { .. }
         | P::Unfit { .. }
         | P::Unsupported { .. }
+        | P::NotRead { .. }
+        | P::Suspect { .. }
         | P::Limit { .. } => Fault::Origin,
     }
 }

@@ -14,6 +14,18 @@ pub struct Stuck {
     pub since: Duration,
 }
 
+impl Stuck {
+    /// Is the process gone that starts worker processes?
+    pub(crate) fn of_processes() -> Option<Self> {
+        let failed = andon_isolation::installed()?.failed()?;
+        Some(Self {
+            threads: Threads::Processes,
+            count: 1,
+            since: failed.elapsed(),
+        })
+    }
+}
+
 /// A kind of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threads {
@@ -21,6 +33,8 @@ pub enum Threads {
     Workers,
     /// Those that read headers and plan.
     Headers,
+    /// Processes that read the formats of others: no more of them can be started.
+    Processes,
 }
 
 impl fmt::Display for Stuck {
@@ -33,6 +47,7 @@ impl fmt::Display for Stuck {
         let kind = match threads {
             Threads::Workers => "worker threads",
             Threads::Headers => "threads that read image headers",
+            Threads::Processes => "processes that start worker processes",
         };
         write!(
             f,

@@ -374,6 +374,9 @@ impl App {
         };
         // They are made again in no time: not worth telling which of them are meant.
         self.maker.admission.clear_frames();
+        if let Some(pool) = andon_isolation::installed() {
+            pool.forgive();
+        }
         let purged = self.maker.results.purge(selector).await;
         Ok(response::purged(purged))
     }

@@ -9,7 +9,7 @@ use super::check_method;
 use super::local::check_site;
 use crate::error::Error;
 use crate::handler::App;
-use crate::operations::metrics::{admission, cache, origins, store};
+use crate::operations::metrics::{admission, cache, origins, processes, store};
 use crate::prometheus::{Exposition, Format};
 use crate::request::forwarded::Visitor;
 use crate::request::negotiation;
@@ -64,6 +64,9 @@ impl App {
         self.metrics.write(&mut out);
         admission::write(&mut out, &self.maker.admission.gauges());
         admission::write_headers(&mut out, self.maker.headers.counts());
+        if let Some(pool) = andon_isolation::installed() {
+            processes::write(&mut out, &pool.counts());
+        }
         let results = &self.maker.results;
         let stats = results.cache.stats();
         cache::write(&mut out, &stats);

@@ -3,7 +3,7 @@
 //! | thread | files (Landlock, `files`) | system calls (seccomp) |
 //! |---|---|---|
 //! | all | those that the configuration and the system's name look-up need, [`files`] | none that start programs, look into other processes or change the machine, [`process`] |
-//! | worker threads, where images are decoded | the same | those that compute: no `open`, no `socket`, no new thread, [`worker`] |
+//! | worker threads, where images are decoded | the same | those that compute: no `open`, no `socket`, no new thread, [`confine`] |
 //!
 //! Landlock restricts a thread and the threads that it starts from then on (all threads of a process at once only since
 //! Linux 7.0). So a program [enters](Sandbox::enter) while it has one thread, before the server binds its addresses and
@@ -14,20 +14,21 @@
 
 mod files;
 mod process;
-mod syscalls;
-pub(crate) mod worker;
 
 use std::io;
 use std::path::Path;
 use std::thread;
 
+use andon_isolation::confine;
+
 use self::files::FileRules;
-use crate::config::{Config, ConfigError, SandboxMode};
+use crate::config::{Config, ConfigError, Processes, SandboxMode};
 
 /// The sandbox that this process is in, if any.
 #[derive(Debug)]
 pub struct Sandbox {
     mode: SandboxMode,
+    processes: Processes,
     /// What may be opened; `None`: everything.
     files: Option<FileRules>,
     /// Are system calls restricted?
@@ -47,6 +48,7 @@ impl Sandbox {
         if mode == SandboxMode::Off {
             return Ok(Self {
                 mode,
+                processes: config.sandbox.processes,
                 files: None,
                 syscalls: false,
             });
@@ -65,6 +67,7 @@ impl Sandbox {
         }
         Ok(Self {
             mode,
+            processes: config.sandbox.processes,
             files,
             syscalls: syscalls.is_ok(),
         })
@@ -98,6 +101,15 @@ impl Sandbox {
             );
             return Err(ConfigError::new("sandbox.mode", text));
         }
+        let processes = config.sandbox.processes;
+        if processes != self.processes {
+            let text = format!(
+                "\"{}\" takes effect with a restart only; the server was started with \"{}\"",
+                processes.name(),
+                self.processes.name()
+            );
+            return Err(ConfigError::new("sandbox.processes", text));
+        }
         match &self.files {
             Some(permitted) => permitted.permit(&FileRules::of(config, None)),
             None => Ok(()),
@@ -117,7 +129,7 @@ pub(crate) fn check(config: &Config) -> Result<(), ConfigError> {
     // A thread of its own takes the restrictions with it when it ends.
     let trying = thread::spawn(move || {
         let files = rules.restrict().map_err(|error| (FILES, error));
-        files.and_then(|()| worker::restrict().map_err(|error| (SYSCALLS, error)))
+        files.and_then(|()| confine::thread().map_err(|error| (SYSCALLS, error)))
     });
     let tried = trying.join().unwrap_or_else(|_| {
         let error = io::Error::other("the thread that tried it panicked");

@@ -7,7 +7,7 @@
 //!
 //! It is a list of what is refused. A list of what is permitted would have to hold for every C library and kernel that the
 //! server meets, and one call that the next release begins with would stop it at an operator's. The worker threads,
-//! which handle what others send, have such a list ([`worker`](super::worker)).
+//! which handle what others send, have such a list ([`confine`](andon_isolation::confine)).
 //!
 //! The kernel remembers which calls a filter permits whatever their arguments (since Linux 5.11), and does not run
 //! it for them: `read`, `write`, `epoll_wait` or `futex` cost the same with it.
@@ -17,7 +17,7 @@ use std::io;
 use libc as c;
 use seccompiler::{BackendError, BpfProgram, apply_filter_all_threads};
 
-use super::syscalls::{Calls, Condition, is, is_not, lacks, said};
+use andon_isolation::confine::syscalls::{Calls, Condition, is, is_not, lacks, said};
 
 /// Refuses them to all threads, for the rest of the process.
 ///

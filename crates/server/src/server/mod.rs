@@ -238,6 +238,7 @@ impl Pulse {
         let workers = self.admission.upgrade().and_then(|it| it.stuck());
         workers
             .or_else(|| self.headers.stuck())
+            .or_else(Stuck::of_processes)
             .map_or(Beat::Alive, Beat::Stuck)
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use andon_isolation::{Counts, Death};
 use bytes::Bytes;
 use serde_json::{Value, json};
 
@@ -12,6 +13,18 @@ use crate::handler::readiness::Readiness;
 use crate::operations::metrics::Metrics;
 use crate::origins::RESULTS;
 use crate::results::making::Maker;
+
+/// The worker processes.
+fn processes(now: &Counts) -> Value {
+    let deaths = Death::ALL.iter().zip(now.deaths);
+    let deaths: Vec<Value> = deaths
+        .map(|(it, count)| json!([it.name(), count]))
+        .collect();
+    json!({
+        "busy": now.busy, "idle": now.idle, "resident": now.resident, "jobs": now.jobs,
+        "deaths": deaths, "suspects": now.suspects,
+    })
+}
 
 /// What the state is read from.
 pub(super) struct Scene {
@@ -81,6 +94,7 @@ impl Scene {
         json!({
             "version": env!("CARGO_PKG_VERSION"),
             "workers": workers,
+            "processes": andon_isolation::installed().map(|pool| processes(&pool.counts())),
             "queue": { "waiting": now.waiting, "delay_ms": millis(now.predicted_wait) },
             "memory": { "reserved": now.budget_used, "budget": now.budget_total },
             "done": counted.done,

@@ -55,6 +55,7 @@ function show(told) {
   byId("version").textContent = told.version;
   byId("state").textContent = "Live";
   workers(told.workers);
+  byId("processes").textContent = processes(told.processes);
   const now = performance.now();
   const total = told.metrics.requests.reduce((sum, [, count]) => sum + count, 0);
   if (before) {
@@ -101,6 +102,16 @@ function workers(all) {
     const along = work.along ? ` and ${work.along} more` : "";
     return make("li", { className: "busy" }, name, make("span", {}, work.plan ? work.plan + along : work.job));
   }));
+}
+
+function processes(told) {
+  if (!told) return "No worker processes: sandbox.processes is \"none\".";
+  const died = told.deaths.filter(([, count]) => count).map(([cause, count]) => `${count} by ${cause}`);
+  return [
+    `Worker processes: ${told.busy} busy, ${told.idle} idle, ${bytes(told.resident)}, ${told.jobs} jobs`,
+    died.length ? `ended before their time: ${died.join(", ")}` : "none ended before its time",
+    told.suspects ? `${told.suspects} files suspected` : "no file suspected",
+  ].join("; ") + ".";
 }
 
 function curve() {

@@ -8,6 +8,7 @@ pub(crate) mod admission;
 pub(crate) mod cache;
 pub(crate) mod origins;
 mod process;
+pub(crate) mod processes;
 pub(crate) mod store;
 
 use std::collections::BTreeMap;

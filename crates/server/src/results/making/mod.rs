@@ -164,6 +164,7 @@ impl Maker {
     /// `Stuck`.
     pub(crate) fn turns(&self) -> Result<(), Error> {
         let stuck = self.admission.stuck().or_else(|| self.headers.stuck());
+        let stuck = stuck.or_else(crate::error::Stuck::of_processes);
         stuck.map_or(Ok(()), |stuck| Err(Error::Stuck(stuck)))
     }
 

@@ -11,14 +11,14 @@ use seccompiler::{
 
 /// The calls that a filter is about, and for which arguments; none: for all.
 #[derive(Debug, Default)]
-pub(super) struct Calls(BTreeMap<i64, Vec<SeccompRule>>);
+pub struct Calls(BTreeMap<i64, Vec<SeccompRule>>);
 
 /// A condition on one argument, of which the kernel looks at 32 bits.
-pub(super) type Condition = Result<SeccompCondition, BackendError>;
+pub type Condition = Result<SeccompCondition, BackendError>;
 
 impl Calls {
     /// These, whatever their arguments.
-    pub(super) fn any(mut self, numbers: &[i64]) -> Self {
+    pub fn any(mut self, numbers: &[i64]) -> Self {
         for number in numbers {
             self.0.insert(*number, Vec::new());
         }
@@ -29,7 +29,7 @@ impl Calls {
     ///
     /// # Errors
     /// For an argument that no call has.
-    pub(super) fn when<const N: usize>(
+    pub fn when<const N: usize>(
         mut self,
         number: i64,
         conditions: [Condition; N],
@@ -44,7 +44,7 @@ impl Calls {
     ///
     /// # Errors
     /// On a machine whose calls it does not know.
-    pub(super) fn only(self, error: c_int) -> Result<BpfProgram, BackendError> {
+    pub fn only(self, error: c_int) -> Result<BpfProgram, BackendError> {
         self.compile(SeccompAction::Allow, refuse(error))
     }
 
@@ -52,7 +52,7 @@ impl Calls {
     ///
     /// # Errors
     /// On a machine whose calls it does not know.
-    pub(super) fn none(self, error: c_int) -> Result<BpfProgram, BackendError> {
+    pub fn none(self, error: c_int) -> Result<BpfProgram, BackendError> {
         self.compile(refuse(error), SeccompAction::Allow)
     }
 
@@ -71,17 +71,17 @@ fn refuse(error: c_int) -> SeccompAction {
 }
 
 /// Is the argument at this place `value`?
-pub(super) fn is(place: u8, value: c_int) -> Condition {
+pub fn is(place: u8, value: c_int) -> Condition {
     condition(place, SeccompCmpOp::Eq, value)
 }
 
 /// Is it anything else?
-pub(super) fn is_not(place: u8, value: c_int) -> Condition {
+pub fn is_not(place: u8, value: c_int) -> Condition {
     condition(place, SeccompCmpOp::Ne, value)
 }
 
 /// Has it none of these bits?
-pub(super) fn lacks(place: u8, bits: c_int) -> Condition {
+pub fn lacks(place: u8, bits: c_int) -> Condition {
     let mask = u64::from(bits.cast_unsigned());
     condition(place, SeccompCmpOp::MaskedEq(mask), 0)
 }
@@ -92,7 +92,7 @@ fn condition(place: u8, operator: SeccompCmpOp, value: c_int) -> Condition {
 }
 
 /// As the rest of the program says it.
-pub(super) fn said(error: Error) -> io::Error {
+pub fn said(error: Error) -> io::Error {
     match error {
         Error::Prctl(error) | Error::Seccomp(error) => error,
         other => io::Error::other(other),

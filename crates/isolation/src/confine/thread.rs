@@ -1,4 +1,4 @@
-//! Which system calls a worker thread may use: those of a thread that computes.
+//! Which system calls a thread may use that computes: the server's worker threads, and all threads of worker processes.
 //!
 //! Decoders and encoders get bytes and return bytes. Their threads allocate, wait for work, wake whoever waits for a
 //! result, and read the clock; no font, profile or library is opened while an image is made. So this is a list of what is
@@ -16,7 +16,7 @@
 use std::io;
 
 use libc as c;
-use seccompiler::{BackendError, BpfProgram, apply_filter};
+use seccompiler::{BackendError, BpfProgram, apply_filter, apply_filter_all_threads};
 
 use super::syscalls::{Calls, is, lacks, said};
 
@@ -24,20 +24,38 @@ use super::syscalls::{Calls, is, lacks, said};
 ///
 /// # Errors
 /// Where the kernel has no seccomp.
-pub(crate) fn restrict() -> io::Result<()> {
-    let filter = filter().map_err(io::Error::other)?;
+pub fn restrict() -> io::Result<()> {
+    let filter = computing().and_then(finished).map_err(io::Error::other)?;
     apply_filter(&filter).map_err(said)
 }
 
-fn filter() -> Result<BpfProgram, BackendError> {
+/// Restricts all threads of a worker process, which also listens to one socket and sets its own limits.
+///
+/// # Errors
+/// Where the kernel has no seccomp.
+pub(crate) fn restrict_process() -> io::Result<()> {
+    let filter = computing()
+        .and_then(|calls| {
+            let calls = calls.any(&[c::SYS_recvfrom]);
+            calls.when(c::SYS_prlimit64, [is(0, ITSELF)])
+        })
+        .and_then(finished)
+        .map_err(io::Error::other)?;
+    apply_filter_all_threads(&filter).map_err(said)
+}
+
+fn computing() -> Result<Calls, BackendError> {
     let process = rustix::process::getpid().as_raw_nonzero().get();
     Calls::default()
         .any(PERMITTED)
         .when(c::SYS_mmap, [lacks(2, c::PROT_EXEC)])?
         .when(c::SYS_mprotect, [lacks(2, c::PROT_EXEC)])?
         .when(c::SYS_sched_setaffinity, [is(0, ITSELF)])?
-        .when(c::SYS_tgkill, [is(0, process)])?
-        .only(c::EPERM)
+        .when(c::SYS_tgkill, [is(0, process)])
+}
+
+fn finished(calls: Calls) -> Result<BpfProgram, BackendError> {
+    calls.only(c::EPERM)
 }
 
 /// The number by which a thread names itself.

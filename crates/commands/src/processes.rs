@@ -1,0 +1,48 @@
+//! The worker processes of a command that makes images.
+
+use std::io;
+use std::time::Duration;
+
+use andon_isolation::{Prepared, Program, Settings, Which};
+use andon_pixels::{Codec, Limits};
+use andon_server::config::Processes;
+
+/// The codecs of a command, before its worker processes are started.
+pub(crate) struct Codecs(Option<(Prepared, Which)>);
+
+impl Codecs {
+    /// Prepares worker processes for so many threads: before there is a second thread, and before anything is given up.
+    ///
+    /// # Errors
+    /// Where the system starts no process.
+    pub(crate) fn prepare(
+        processes: Processes,
+        threads: usize,
+        limits: &Limits,
+        suspect: Duration,
+    ) -> io::Result<Self> {
+        let which = match processes {
+            Processes::ThirdParty => Which::ThirdParty,
+            Processes::All => Which::All,
+            Processes::None => return Ok(Self(None)),
+        };
+        let settings = Settings {
+            program: Program::this(),
+            ready: threads,
+            // Half as much again as any plan.
+            memory: limits.memory.saturating_add(limits.memory / 2),
+            suspect,
+        };
+        Ok(Self(Some((Prepared::new(settings)?, which))))
+    }
+
+    /// Starts the processes.
+    pub(crate) fn start(self) -> &'static [&'static dyn Codec] {
+        match self.0 {
+            Some((prepared, which)) => {
+                andon_isolation::install(andon_codecs::ALL, prepared.start(), which)
+            }
+            None => andon_codecs::ALL,
+        }
+    }
+}

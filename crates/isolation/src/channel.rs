@@ -1,0 +1,129 @@
+//! Messages over a socket: one byte that says what it is, two lengths, a head, and what is too large for a head.
+
+use std::io::{self, Read};
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::io::{Errno, read, write};
+
+use crate::job::Kind;
+use crate::wire::{Input, Output, Wire, garbled};
+
+/// Bytes of a head at most: facts, errors, recipes' options.
+const LONGEST_HEAD: u64 = 1 << 20;
+
+/// What is done whenever the other side is not ready: an error gives up.
+pub(crate) trait Waiting {
+    fn waiting(&mut self) -> io::Result<()>;
+}
+
+/// Waits for as long as it takes.
+pub(crate) struct Patiently;
+
+impl Waiting for Patiently {
+    fn waiting(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// One end of a socket that waits a few milliseconds at a time.
+pub(crate) struct Channel<'a, W> {
+    socket: &'a OwnedFd,
+    waiting: W,
+}
+
+impl<'a, W: Waiting> Channel<'a, W> {
+    pub(crate) fn new(socket: &'a OwnedFd, waiting: W) -> Self {
+        Self { socket, waiting }
+    }
+
+    /// Sends a message.
+    ///
+    /// # Errors
+    /// Where the other side is gone, or `waiting` gives up.
+    pub(crate) fn send(&mut self, kind: Kind, message: &Output<'_>) -> io::Result<()> {
+        let mut start = Vec::with_capacity(17 + message.head.len());
+        start.push(kind as u8);
+        start.extend((message.head.len() as u64).to_le_bytes());
+        start.extend(message.blob_bytes().to_le_bytes());
+        start.extend(&message.head);
+        self.write_all(&start)?;
+        message
+            .blobs
+            .iter()
+            .try_for_each(|blob| self.write_all(blob))
+    }
+
+    /// What the next message is about, and how long it is. What was cancelled before is not told.
+    ///
+    /// # Errors
+    /// As [`Channel::send`]; `UnexpectedEof` where there is no message any more.
+    pub(crate) fn next(&mut self) -> io::Result<(Kind, Lengths)> {
+        loop {
+            let mut start = [0; 17];
+            self.read_exact(&mut start)?;
+            let kind = Kind::of(start[0]).ok_or_else(|| garbled("it is of an unknown kind"))?;
+            let lengths = Lengths {
+                head: number(&start[1..9]),
+                blobs: number(&start[9..]),
+            };
+            if kind != Kind::Cancel {
+                return Ok((kind, lengths));
+            }
+        }
+    }
+
+    /// The value of a message, of which the large parts come to `most` bytes at most.
+    ///
+    /// # Errors
+    /// As [`Channel::send`]; `InvalidData` for a message that is none of this value.
+    pub(crate) fn value<T: Wire>(&mut self, lengths: Lengths, most: u64) -> io::Result<T> {
+        if lengths.head > LONGEST_HEAD || lengths.blobs > most {
+            return Err(garbled("it is longer than it may be"));
+        }
+        let mut head = vec![0; lengths.head as usize];
+        self.read_exact(&mut head)?;
+        let mut input = Input::new(&head, self, lengths.blobs);
+        let value = T::take(&mut input)?;
+        input.ended()?;
+        Ok(value)
+    }
+
+    fn write_all(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        while !bytes.is_empty() {
+            match write(self.socket.as_fd(), bytes) {
+                Ok(written) => bytes = &bytes[written..],
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => self.waiting.waiting()?,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<W: Waiting> Read for Channel<'_, W> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match read(self.socket.as_fd(), &mut *into) {
+                Ok(count) => return Ok(count),
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => self.waiting.waiting()?,
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+/// Bytes of a message's parts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lengths {
+    head: u64,
+    blobs: u64,
+}
+
+fn number(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .rev()
+        .fold(0, |number, byte| number << 8 | u64::from(*byte))
+}

@@ -1,0 +1,347 @@
+//! The workers there are: who has one, who waits, what became of those that died.
+
+mod counters;
+mod lease;
+mod suspects;
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::process::ExitStatus;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use andon_pixels::{Error, Interrupt, Result};
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
+
+use crate::channel::{Channel, Patiently};
+use crate::job::{Hello, Kind, VERSION};
+use crate::process::{Program, Starter};
+use counters::Counters;
+pub use counters::{Counts, Death};
+pub(crate) use lease::{Lease, Question};
+pub(crate) use suspects::Suspects;
+
+/// How many workers there are, and what they may have.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// What they are started from.
+    pub program: Program,
+    /// Workers that are kept ready: as many as there are threads that use them.
+    pub ready: usize,
+    /// Bytes that one of them may have, whatever its job.
+    pub memory: u64,
+    /// How long a file is refused whose jobs ended two workers.
+    pub suspect: Duration,
+}
+
+/// The process that starts workers, before there are any.
+#[derive(Debug)]
+pub struct Prepared {
+    settings: Settings,
+    starter: Starter,
+}
+
+impl Prepared {
+    /// Starts it. To be called before this process gives up what that needs.
+    ///
+    /// # Errors
+    /// Where the system starts no process.
+    pub fn new(settings: Settings) -> io::Result<Self> {
+        let starter = Starter::new(&settings.program, settings.memory)?;
+        Ok(Self { settings, starter })
+    }
+
+    /// Starts the workers, and the thread that keeps as many of them as were asked for.
+    #[must_use]
+    pub fn start(self) -> Arc<Pool> {
+        Pool::new(&self.settings, self.starter)
+    }
+}
+
+/// Worker processes, shared by the threads of this one.
+#[derive(Debug)]
+pub struct Pool {
+    ready: usize,
+    state: Mutex<State>,
+    /// A worker was given back or started, or none can be.
+    changed: Condvar,
+    orders: Sender<Order>,
+    counters: Counters,
+    pub(crate) suspects: Suspects,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    idle: Vec<Worker>,
+    /// The one that reads headers, while it is idle.
+    prober: Option<Worker>,
+    /// Those that somebody has.
+    busy: usize,
+    /// Those that were ordered.
+    ordered: usize,
+    /// Since when there will be no more, and why.
+    failed: Option<(Instant, String)>,
+}
+
+/// One process, and what it has done.
+#[derive(Debug)]
+pub(crate) struct Worker {
+    socket: OwnedFd,
+    number: u32,
+    jobs: u32,
+    resident: u64,
+    /// It reads headers only.
+    prober: bool,
+}
+
+/// What the thread is asked for that starts and ends workers.
+#[derive(Debug)]
+enum Order {
+    Start {
+        prober: bool,
+    },
+    End {
+        worker: u32,
+        how: End,
+        told: Option<Sender<io::Result<ExitStatus>>>,
+    },
+}
+
+#[derive(Clone, Copy, Debug)]
+enum End {
+    /// Whatever it does.
+    Kill,
+    /// It has closed its socket, or its socket was closed.
+    Wait,
+}
+
+impl Pool {
+    fn new(settings: &Settings, starter: Starter) -> Arc<Self> {
+        let (orders, received) = mpsc::channel();
+        let pool = Arc::new(Self {
+            ready: settings.ready.max(1),
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            orders,
+            counters: Counters::default(),
+            suspects: Suspects::new(settings.suspect),
+        });
+        pool.keep(starter, received)
+    }
+
+    /// Starts the thread that keeps workers ready. It ends with the pool.
+    fn keep(self: Arc<Self>, mut starter: Starter, orders: Receiver<Order>) -> Arc<Self> {
+        let weak = Arc::downgrade(&self);
+        let keeping = thread::Builder::new()
+            .name("processes".to_owned())
+            .spawn(move || {
+                for order in orders {
+                    match order {
+                        Order::Start { prober } => {
+                            let started = start(&mut starter, prober);
+                            let Some(pool) = weak.upgrade() else { return };
+                            pool.started(started);
+                        }
+                        Order::End { worker, how, told } => {
+                            let status = match how {
+                                End::Kill => starter.kill(worker),
+                                End::Wait => starter.wait(worker),
+                            };
+                            if let Some(told) = told {
+                                let _ = told.send(status);
+                            }
+                        }
+                    }
+                }
+            });
+        let mut state = self.lock();
+        match keeping {
+            Ok(_) => {
+                for _ in 0..self.ready {
+                    self.order(&mut state, false);
+                }
+                self.order(&mut state, true);
+            }
+            Err(error) => state.failed = Some((Instant::now(), error.to_string())),
+        }
+        drop(state);
+        self
+    }
+
+    /// A worker, as soon as there is one.
+    pub(crate) fn take(&self, interrupt: &dyn Interrupt) -> Result<Worker> {
+        let mut state = self.lock();
+        loop {
+            if let Some(worker) = state.idle.pop() {
+                state.busy += 1;
+                return Ok(worker);
+            }
+            if let Some((_, why)) = &state.failed {
+                return Err(Error::Internal(format!("no worker process: {why}")));
+            }
+            if interrupt.interrupted() {
+                return Err(Error::Interrupted);
+            }
+            // Whoever reads an animation and writes another has two.
+            if state.ordered == 0 && state.busy < 2 * self.ready {
+                self.order(&mut state, false);
+            }
+            let waited = self.changed.wait_timeout(state, MOMENT);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// The worker that reads headers; another one while that is busy.
+    pub(crate) fn take_prober(&self, interrupt: &dyn Interrupt) -> Result<Worker> {
+        let prober = self.lock().prober.take();
+        prober.map_or_else(|| self.take(interrupt), Ok)
+    }
+
+    /// A worker whose job is done.
+    fn give_back(&self, worker: Worker) {
+        if worker.jobs >= MOST_JOBS {
+            self.replace(worker);
+            return;
+        }
+        self.counters.resident(worker.number, worker.resident);
+        let mut state = self.lock();
+        if worker.prober {
+            state.prober = Some(worker);
+            return;
+        }
+        state.busy -= 1;
+        if state.idle.len() < self.ready {
+            state.idle.push(worker);
+            self.changed.notify_one();
+        } else {
+            drop(state);
+            self.end(worker, End::Wait, None);
+        }
+    }
+
+    /// Ends a worker that has done enough, and starts another.
+    fn replace(&self, worker: Worker) {
+        self.lost(worker.prober);
+        self.end(worker, End::Wait, None);
+    }
+
+    /// Ends a worker that somebody has, and says how it ended.
+    fn end_now(&self, worker: Worker, how: End) -> io::Result<ExitStatus> {
+        self.lost(worker.prober);
+        let (told, status) = mpsc::channel();
+        self.end(worker, how, Some(told));
+        status
+            .recv()
+            .unwrap_or_else(|_| Err(io::Error::other("the process that starts workers is gone")))
+    }
+
+    fn end(&self, worker: Worker, how: End, told: Option<Sender<io::Result<ExitStatus>>>) {
+        let Worker { socket, number, .. } = worker;
+        // It ends when it finds its socket closed.
+        drop(socket);
+        self.counters.forget(number);
+        let order = Order::End {
+            worker: number,
+            how,
+            told,
+        };
+        let _ = self.orders.send(order);
+    }
+
+    /// One worker less: another is started, before anybody needs it.
+    fn lost(&self, prober: bool) {
+        let mut state = self.lock();
+        if !prober {
+            state.busy -= 1;
+        }
+        let ready = state.idle.len() + state.busy + state.ordered;
+        if prober || ready < self.ready {
+            self.order(&mut state, prober);
+        }
+    }
+
+    fn order(&self, state: &mut State, prober: bool) {
+        if self.orders.send(Order::Start { prober }).is_ok() {
+            state.ordered += usize::from(!prober);
+        }
+    }
+
+    fn started(&self, started: io::Result<Worker>) {
+        let mut state = self.lock();
+        match started {
+            Ok(worker) if worker.prober => state.prober = Some(worker),
+            Ok(worker) => {
+                state.ordered = state.ordered.saturating_sub(1);
+                state.idle.push(worker);
+            }
+            Err(error) => {
+                tracing::error!(%error, "no worker process could be started");
+                state.failed = Some((Instant::now(), error.to_string()));
+            }
+        }
+        self.counters.started.fetch_add(1, Ordering::Relaxed);
+        self.changed.notify_all();
+    }
+
+    /// What was counted so far, and what there is now.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        let state = self.lock();
+        let idle = state.idle.len() + usize::from(state.prober.is_some());
+        self.counters.counts(idle, state.busy, self.suspects.len())
+    }
+
+    /// Since when no more workers can be started, if that is so: a restart of the program mends it.
+    #[must_use]
+    pub fn failed(&self) -> Option<Instant> {
+        self.lock().failed.as_ref().map(|(since, _)| *since)
+    }
+
+    /// Tries files again that ended workers before.
+    pub fn forgive(&self) {
+        self.suspects.clear();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing panics within.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Jobs after which a worker is replaced: what is left of them in its memory goes with it.
+const MOST_JOBS: u32 = 1000;
+
+/// How long a wait lasts before it is asked whether anybody still wants the result.
+pub(crate) const MOMENT: Duration = Duration::from_millis(10);
+
+/// Starts a worker and hears its greeting.
+fn start(starter: &mut Starter, prober: bool) -> io::Result<Worker> {
+    let (number, socket) = starter.start()?;
+    let hello: Hello = {
+        let mut channel = Channel::new(&socket, Patiently);
+        match channel.next()? {
+            (Kind::Hello, lengths) => channel.value(lengths, 0)?,
+            _ => return Err(io::Error::other("a worker process began otherwise")),
+        }
+    };
+    if hello.version != VERSION {
+        let why = format!("version {} instead of {VERSION}", hello.version);
+        return Err(io::Error::other(why));
+    }
+    if let Some(why) = hello.unconfined {
+        tracing::warn!("a worker process may do more than compute: {why}");
+    }
+    for which in [Timeout::Recv, Timeout::Send] {
+        set_socket_timeout(&socket, which, Some(MOMENT))?;
+    }
+    Ok(Worker {
+        socket,
+        number,
+        jobs: 0,
+        resident: 0,
+        prober,
+    })
+}

@@ -1,0 +1,118 @@
+//! Files whose jobs ended workers.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The name of a file's content.
+pub(crate) type Hash = blake3::Hash;
+
+/// Files that ended workers, and how often.
+#[derive(Debug)]
+pub(crate) struct Suspects {
+    files: Mutex<HashMap<Hash, Suspect>>,
+    /// So that nobody hashes a file while there are none.
+    count: AtomicUsize,
+    for_how_long: Duration,
+}
+
+#[derive(Debug)]
+struct Suspect {
+    deaths: u32,
+    last: Instant,
+}
+
+/// Deaths after which a file is refused.
+const ENOUGH: u32 = 2;
+
+/// Files that are remembered at most.
+const MOST: usize = 4096;
+
+impl Suspects {
+    pub(crate) fn new(for_how_long: Duration) -> Self {
+        Self {
+            files: Mutex::default(),
+            count: AtomicUsize::new(0),
+            for_how_long,
+        }
+    }
+
+    /// Is this file refused without being tried?
+    pub(crate) fn refuses(&self, file: &[u8]) -> bool {
+        if self.count.load(Ordering::Relaxed) == 0 {
+            return false;
+        }
+        let suspect = blake3::hash(file);
+        let mut files = self.lock();
+        let refused = files.get(&suspect).map(|it| {
+            let lasts = it.last.elapsed() < self.for_how_long;
+            (lasts, it.deaths >= ENOUGH)
+        });
+        if let Some((false, _)) = refused {
+            files.remove(&suspect);
+            self.count.store(files.len(), Ordering::Relaxed);
+        }
+        refused == Some((true, true))
+    }
+
+    /// A job on this file ended a worker.
+    pub(crate) fn accuse(&self, file: &[u8]) -> Hash {
+        let hash = blake3::hash(file);
+        let mut files = self.lock();
+        if files.len() >= MOST {
+            files.retain(|_, it| it.last.elapsed() < self.for_how_long);
+        }
+        if files.len() < MOST || files.contains_key(&hash) {
+            let suspect = files.entry(hash).or_insert(Suspect {
+                deaths: 0,
+                last: Instant::now(),
+            });
+            suspect.deaths += 1;
+            suspect.last = Instant::now();
+        }
+        self.count.store(files.len(), Ordering::Relaxed);
+        hash
+    }
+
+    pub(crate) fn clear(&self) {
+        let mut files = self.lock();
+        files.clear();
+        self.count.store(0, Ordering::Relaxed);
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.count.load(Ordering::Relaxed)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Hash, Suspect>> {
+        // Nothing panics within.
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_refused_from_its_second_death_on() {
+        let suspects = Suspects::new(Duration::from_secs(3600));
+        suspects.accuse(b"one");
+        assert!(!suspects.refuses(b"one"));
+        suspects.accuse(b"one");
+        assert!(suspects.refuses(b"one"));
+        assert!(!suspects.refuses(b"another"));
+        suspects.clear();
+        assert!(!suspects.refuses(b"one"));
+    }
+
+    #[test]
+    fn a_file_is_tried_again_when_its_time_is_over() {
+        let suspects = Suspects::new(Duration::ZERO);
+        suspects.accuse(b"one");
+        suspects.accuse(b"one");
+        assert!(!suspects.refuses(b"one"));
+        assert_eq!(suspects.len(), 0, "and forgotten");
+    }
+}

@@ -1,0 +1,104 @@
+//! The two kinds of process beside the server: workers, and the one that starts them.
+//!
+//! A program that begins with [`as_process`] can be started as either. The server, once it has given up what it does not
+//! need, can neither start a process nor end one: the *starter*, a process of its own from the beginning, does both for it and
+//! knows nothing else. A worker begins with an empty environment, in a fresh image of the program, with one socket and no
+//! other descriptor.
+
+mod starter;
+mod worker;
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use andon_pixels::Codec;
+use rustix::process::{Signal, set_parent_process_death_signal};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+
+/// The program that workers are started from.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// Its file.
+    pub path: PathBuf,
+    /// Arguments before those that say which process it is.
+    pub arguments: Vec<OsString>,
+}
+
+impl Program {
+    /// This one, by the file that it was started from, even if that has been replaced since.
+    #[must_use]
+    pub fn this() -> Self {
+        Self {
+            path: "/proc/self/exe".into(),
+            arguments: Vec::new(),
+        }
+    }
+
+    /// A process of it, with nothing of this one but what is passed as its standard input.
+    fn command(&self, role: &str, socket: Stdio) -> Command {
+        let mut command = Command::new(&self.path);
+        command
+            .args(&self.arguments)
+            .args([FLAG, role])
+            .env_clear()
+            .current_dir("/")
+            .stdin(socket)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        command
+    }
+}
+
+/// Is this process to be a worker or the starter, by the arguments after the program's name? Then it is, until nobody needs
+/// it any more, and this says how it ended. To be called before anything else is done.
+#[must_use]
+pub fn as_process(
+    codecs: &'static [&'static dyn Codec],
+    mut arguments: impl Iterator<Item = OsString>,
+) -> Option<io::Result<()>> {
+    if arguments.next()? != FLAG {
+        return None;
+    }
+    let role = arguments.next()?;
+    let memory = arguments.next()?.to_str()?.parse().ok()?;
+    Some(match role.to_str()? {
+        STARTER => {
+            let path = arguments.next()?.into();
+            let arguments = arguments.collect();
+            alone();
+            starter::run(&Program { path, arguments }, memory)
+        }
+        WORKER => {
+            alone();
+            // The starter's only thread started this process.
+            let _ = set_parent_process_death_signal(Some(Signal::KILL));
+            worker::run(codecs, memory)
+        }
+        _ => return None,
+    })
+}
+
+/// Has no descriptor but standard input, output and error inherited by what is started from now on.
+pub(crate) fn keep_descriptors() {
+    close_fds::set_fds_cloexec(3, &[]);
+}
+
+/// Is ended by nothing that is meant for the server: that has to answer requests until they are done, and needs its workers for
+/// that.
+fn alone() {
+    keep_descriptors();
+    for signal in [SIGTERM, SIGINT, SIGHUP, SIGQUIT] {
+        let noted = Arc::new(AtomicBool::new(false));
+        let _ = signal_hook::flag::register(signal, noted);
+    }
+}
+
+pub(crate) use starter::Starter;
+
+const FLAG: &str = "--andon-process";
+const STARTER: &str = "starter";
+const WORKER: &str = "worker";

@@ -1,0 +1,373 @@
+//! A worker process: gets jobs, calls codecs, answers.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use andon_pixels::{
+    Alone, Codec, Decode, Error, Frame, FrameReader, FrameWriter, Image, Info, Interrupt, Limits,
+    Plane, Result, STACK, Timed, buffers,
+};
+use rustix::io::pread;
+use rustix::net::{RecvFlags, recv};
+use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::channel::{Channel, Patiently};
+use crate::confine;
+use crate::job::{Answer, Call, Hello, How, Job, Kind, VERSION};
+use crate::wire::{List, Output, Wire};
+
+/// Answers until the socket is closed. `memory`: bytes that no job may exceed.
+pub(super) fn run(codecs: &'static [&'static dyn Codec], memory: u64) -> io::Result<()> {
+    // Killed before the server, if the system has to kill somebody.
+    let _ = std::fs::write("/proc/self/oom_score_adj", "500");
+    let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    let socket = io::stdin().as_fd().try_clone_to_owned()?;
+    let statm = File::open("/proc/self/statm")?;
+    buffers::allow(KEPT_BUFFERS);
+    // What codecs may recurse to was measured against this stack.
+    let working = thread::Builder::new().stack_size(STACK).spawn(move || {
+        let base = size_of_process(&statm)?.0;
+        limit(Resource::Core, 0, 0)?;
+        limit_address_space(base, memory, Some(memory))?;
+        let unconfined = confine::process().err().map(|error| error.to_string());
+        let worker = Worker {
+            codecs,
+            socket,
+            statm,
+            base,
+            memory,
+        };
+        let hello = Hello {
+            version: VERSION,
+            formats: List(codecs.iter().map(|codec| codec.name().to_owned()).collect()),
+            unconfined,
+        };
+        let mut channel = worker.channel();
+        channel.send(Kind::Hello, &Output::of(&hello))?;
+        worker.serve(&mut channel)
+    })?;
+    working
+        .join()
+        .unwrap_or_else(|_| Err(io::Error::other("it panicked")))
+}
+
+/// Bytes of free buffers that a worker keeps, wiped, for its next picture.
+const KEPT_BUFFERS: u64 = 64 << 20;
+
+struct Worker {
+    codecs: &'static [&'static dyn Codec],
+    socket: OwnedFd,
+    /// What the system says of this process's memory.
+    statm: File,
+    /// Bytes of its address space before the first job.
+    base: u64,
+    memory: u64,
+}
+
+type Socket<'a> = Channel<'a, Patiently>;
+
+impl Worker {
+    fn channel(&self) -> Socket<'_> {
+        Channel::new(&self.socket, Patiently)
+    }
+
+    fn serve(&self, channel: &mut Socket<'_>) -> io::Result<()> {
+        loop {
+            let (kind, lengths) = match channel.next() {
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
+                other => other?,
+            };
+            match kind {
+                Kind::Job => {
+                    let mut job: Job<'_> = channel.value(lengths, u64::MAX)?;
+                    limit_address_space(self.base, job.memory.min(self.memory), None)?;
+                    limit_processor_time(job.seconds)?;
+                    self.run(channel, &mut job)?;
+                    wipe(job.bytes.to_mut());
+                    if let Call::Encode(image, _) = &mut job.call {
+                        wipe_image(image);
+                    }
+                    buffers::release();
+                }
+                // Of an animation that has failed.
+                Kind::Close => {}
+                _ => return Err(io::Error::other("no job")),
+            }
+        }
+    }
+
+    fn run(&self, channel: &mut Socket<'_>, job: &mut Job<'_>) -> io::Result<()> {
+        let Some(codec) = self.codecs.iter().find(|codec| codec.name() == job.format) else {
+            let unknown = Error::Internal(format!("this worker knows no {}", job.format));
+            return self.answer::<()>(channel, || Err(unknown)).map(drop);
+        };
+        let cancelled = Cancelled::new(&self.socket);
+        let decode = |how: &How| decode(how, &job.limits, &cancelled);
+        let bytes = &*job.bytes;
+        match &job.call {
+            Call::Probe => self.answer(channel, || codec.probe(bytes)).map(drop),
+            Call::Decode(info, how) => {
+                self.answer_image(channel, || codec.decode(bytes, info, &decode(how)))
+            }
+            Call::Extent(info, how) => self
+                .answer(channel, || codec.extent(bytes, info, &decode(how)))
+                .map(drop),
+            Call::End(how) => self
+                .answer(channel, || codec.end(bytes, &decode(how)))
+                .map(drop),
+            Call::DecodeAtOnce(info, how, List(scales)) => self
+                .answer(channel, || {
+                    let images = codec.decode_at_once(bytes, info, &decode(how), scales)?;
+                    Ok(images.map(List))
+                })
+                .map(drop),
+            Call::Index(info, how) => self
+                .answer(channel, || codec.index(bytes, info, &decode(how)))
+                .map(drop),
+            Call::Part(info, index, area) => self
+                .answer(channel, || Ok(codec.part(bytes, info, index, *area)))
+                .map(drop),
+            Call::DecodePart(info, how, index, area) => self.answer_image(channel, || {
+                codec.decode_part(bytes, info, &decode(how), index, *area)
+            }),
+            Call::GainMap(info) => self
+                .answer(channel, || Ok(codec.gain_map(bytes, info)))
+                .map(drop),
+            Call::DecodeGainMap(how) => self
+                .answer(channel, || codec.decode_gain_map(bytes, &decode(how)))
+                .map(drop),
+            Call::Recodes(info, to) => self
+                .answer(channel, || Ok(codec.recodes(bytes, info, to)))
+                .map(drop),
+            Call::Recode(info, to, how) => self
+                .answer(channel, || codec.recode(bytes, info, to, &decode(how)))
+                .map(drop),
+            Call::Open(info, how) => self.read_frames(channel, *codec, bytes, info, &decode(how)),
+            Call::Encode(image, how) => self
+                .answer(channel, || codec.encode(image, how, &cancelled))
+                .map(drop),
+            Call::Write(head, how) => {
+                let begin = || codec.writer(head, how, &cancelled);
+                self.write_frames(channel, begin)
+            }
+        }
+    }
+
+    /// Opens an animation, and sends frame by frame as they are asked for.
+    fn read_frames(
+        &self,
+        channel: &mut Socket<'_>,
+        codec: &dyn Codec,
+        bytes: &[u8],
+        info: &Info,
+        how: &Decode<'_>,
+    ) -> io::Result<()> {
+        let mut reader: Option<Box<dyn FrameReader + '_>> = None;
+        self.answer(channel, || {
+            let opened = codec.open(bytes, info, how)?;
+            let metadata = opened.metadata();
+            reader = Some(opened);
+            Ok(metadata)
+        })?;
+        let Some(mut reader) = reader else {
+            return Ok(());
+        };
+        loop {
+            match channel.next()?.0 {
+                Kind::Next => {
+                    let shown = self.answer(channel, || reader.next())?;
+                    if let Some(Some(mut timed)) = shown {
+                        wipe_frame(&mut timed.frame);
+                    }
+                }
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// Begins an animation, and adds frame by frame as they come.
+    fn write_frames<'a>(
+        &self,
+        channel: &mut Socket<'_>,
+        begin: impl FnOnce() -> Result<Box<dyn FrameWriter + 'a>>,
+    ) -> io::Result<()> {
+        let mut writer = None;
+        self.answer(channel, || {
+            writer = Some(begin()?);
+            Ok(())
+        })?;
+        let Some(mut writer) = writer else {
+            return Ok(());
+        };
+        loop {
+            let (kind, lengths) = channel.next()?;
+            match kind {
+                Kind::Push => {
+                    let timed: Timed = channel.value(lengths, u64::MAX)?;
+                    self.answer(channel, || {
+                        writer.push(timed)?;
+                        Ok(writer.written())
+                    })?;
+                }
+                Kind::Finish => return self.answer(channel, || writer.finish()).map(drop),
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    fn answer_image(
+        &self,
+        channel: &mut Socket<'_>,
+        work: impl FnOnce() -> Result<Image>,
+    ) -> io::Result<()> {
+        if let Some(mut image) = self.answer(channel, work)? {
+            wipe_image(&mut image);
+        }
+        Ok(())
+    }
+
+    /// Sends what comes of `work`. After a panic nothing is certain any more: the worker ends.
+    fn answer<T: Wire>(
+        &self,
+        channel: &mut Socket<'_>,
+        work: impl FnOnce() -> Result<T>,
+    ) -> io::Result<Option<T>> {
+        let (result, panicked) = match catch_unwind(AssertUnwindSafe(work)) {
+            Ok(result) => (result, false),
+            Err(panic) => {
+                let text = panic.downcast_ref::<String>().map(String::as_str);
+                let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+                let text = text.unwrap_or("a panic").to_owned();
+                (Err(Error::Internal(text)), true)
+            }
+        };
+        let answer = Answer {
+            resident: size_of_process(&self.statm)?.1,
+            panicked,
+            result,
+        };
+        channel.send(Kind::Answer, &Output::of(&answer))?;
+        match panicked {
+            true => Err(io::Error::other("a codec panicked")),
+            false => Ok(answer.result.ok()),
+        }
+    }
+}
+
+fn decode<'a>(how: &How, limits: &'a Limits, interrupt: &'a dyn Interrupt) -> Decode<'a> {
+    Decode {
+        scales: how.scales,
+        limits,
+        interrupt,
+        cores: &Alone,
+        keep_metadata: how.keep_metadata,
+    }
+}
+
+/// Has the server sent something while it waits for an answer? Then it waits no longer, or is gone.
+struct Cancelled<'a> {
+    socket: &'a OwnedFd,
+    /// When that was looked up, which takes a system call.
+    looked: Mutex<(Instant, bool)>,
+}
+
+impl<'a> Cancelled<'a> {
+    fn new(socket: &'a OwnedFd) -> Self {
+        Self {
+            socket,
+            looked: Mutex::new((Instant::now(), false)),
+        }
+    }
+}
+
+impl Interrupt for Cancelled<'_> {
+    fn interrupted(&self) -> bool {
+        let Ok(mut looked) = self.looked.lock() else {
+            return true;
+        };
+        if looked.0.elapsed() >= LOOKED_EVERY {
+            let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
+            let waiting = recv(self.socket.as_fd(), &mut [0_u8; 1], flags);
+            *looked = (Instant::now(), waiting.is_ok());
+        }
+        looked.1
+    }
+}
+
+const LOOKED_EVERY: Duration = Duration::from_millis(2);
+
+/// Bytes of this process's address space, and of those that are in memory.
+fn size_of_process(statm: &File) -> io::Result<(u64, u64)> {
+    let mut text = [0; 128];
+    let length = pread(statm, &mut text, 0)?;
+    let text = String::from_utf8_lossy(&text[..length]);
+    let page = rustix::param::page_size() as u64;
+    let mut pages = text
+        .split_ascii_whitespace()
+        .map(|word| word.parse::<u64>());
+    match (pages.next(), pages.next()) {
+        (Some(Ok(all)), Some(Ok(resident))) => Ok((all * page, resident * page)),
+        _ => Err(io::Error::other("/proc/self/statm has no numbers")),
+    }
+}
+
+/// Lets a job have `memory` bytes beside what the process had before its first; `most`: for ever.
+fn limit_address_space(base: u64, memory: u64, most: Option<u64>) -> io::Result<()> {
+    let soft = base.saturating_add(memory).saturating_add(SLACK);
+    let hard = match most {
+        Some(_) => Some(soft),
+        None => rustix::process::getrlimit(Resource::As).maximum,
+    };
+    let soft = hard.map_or(soft, |hard| hard.min(soft));
+    let limits = Rlimit {
+        current: Some(soft),
+        maximum: hard,
+    };
+    Ok(setrlimit(Resource::As, limits)?)
+}
+
+/// Bytes of the allocator's own, and of buffers that are kept.
+const SLACK: u64 = (64 << 20) + KEPT_BUFFERS;
+
+/// Lets a job compute for so many seconds beside what the process has computed so far.
+fn limit_processor_time(seconds: u64) -> io::Result<()> {
+    let used = clock_gettime(ClockId::ProcessCPUTime).tv_sec.max(0) as u64;
+    // Whole seconds are counted, and one has begun.
+    let soft = used.saturating_add(seconds).saturating_add(1);
+    limit_soft(Resource::Cpu, soft)
+}
+
+fn limit_soft(resource: Resource, soft: u64) -> io::Result<()> {
+    let maximum = rustix::process::getrlimit(resource).maximum;
+    let current = Some(maximum.map_or(soft, |hard| hard.min(soft)));
+    Ok(setrlimit(resource, Rlimit { current, maximum })?)
+}
+
+fn limit(resource: Resource, soft: u64, hard: u64) -> io::Result<()> {
+    let (current, maximum) = (Some(soft), Some(hard));
+    Ok(setrlimit(resource, Rlimit { current, maximum })?)
+}
+
+/// Overwrites what was a job's, before the memory is used for the next.
+fn wipe(bytes: &mut [u8]) {
+    bytes.fill(0);
+}
+
+fn wipe_image(image: &mut Image) {
+    image.frames.iter_mut().for_each(wipe_frame);
+}
+
+fn wipe_frame(frame: &mut Frame) {
+    for plane in frame.planes.iter_mut().chain(&mut frame.alpha) {
+        match plane {
+            Plane::U8(grid) => grid.samples_mut().fill(0),
+            Plane::U16(grid) => grid.samples_mut().fill(0),
+        }
+    }
+}

@@ -1,0 +1,359 @@
+//! How values are written to a socket and read back: a head of small values, then the large ones as they are in memory.
+//!
+//! Both ends are the same program, so there are no versions of single values. What is read may come from a process that
+//! a crafted picture took over: every length is held against what was announced before anything is allocated.
+
+mod picture;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Read};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A message that is being written.
+#[derive(Debug, Default)]
+pub(crate) struct Output<'a> {
+    /// The small values.
+    pub(crate) head: Vec<u8>,
+    /// The large ones, which follow the head.
+    pub(crate) blobs: Vec<&'a [u8]>,
+}
+
+/// A message that is being read.
+pub(crate) struct Input<'a> {
+    /// What is left of the small values.
+    head: &'a [u8],
+    /// Where the large ones come from.
+    stream: &'a mut dyn Read,
+    /// Bytes that those may still come to.
+    allowed: u64,
+}
+
+/// A value that can be sent.
+pub(crate) trait Wire: Sized {
+    /// Adds it to a message.
+    fn put<'a>(&'a self, output: &mut Output<'a>);
+
+    /// Takes it from a message.
+    ///
+    /// # Errors
+    /// Where the message is none of this value, or the stream ends.
+    fn take(input: &mut Input<'_>) -> io::Result<Self>;
+}
+
+impl Output<'_> {
+    /// A message of one value.
+    pub(crate) fn of<T: Wire>(value: &T) -> Output<'_> {
+        let mut output = Output::default();
+        value.put(&mut output);
+        output
+    }
+
+    /// Bytes of the large values.
+    pub(crate) fn blob_bytes(&self) -> u64 {
+        self.blobs.iter().map(|blob| blob.len() as u64).sum()
+    }
+}
+
+impl<'a> Input<'a> {
+    /// A message with this head, and large values of `allowed` bytes in total at most from `stream`.
+    pub(crate) fn new(head: &'a [u8], stream: &'a mut dyn Read, allowed: u64) -> Self {
+        Self {
+            head,
+            stream,
+            allowed,
+        }
+    }
+
+    fn bytes(&mut self, length: usize) -> io::Result<&'a [u8]> {
+        let (bytes, rest) = self
+            .head
+            .split_at_checked(length)
+            .ok_or_else(|| garbled("it ends too early"))?;
+        self.head = rest;
+        Ok(bytes)
+    }
+
+    /// Reads the next large value into `into`.
+    fn blob(&mut self, into: &mut [u8]) -> io::Result<()> {
+        self.reserve(into.len() as u64)?;
+        self.stream.read_exact(into)
+    }
+
+    /// Refuses a large value of so many bytes if it is larger than what was announced.
+    fn reserve(&mut self, bytes: u64) -> io::Result<()> {
+        self.allowed = self
+            .allowed
+            .checked_sub(bytes)
+            .ok_or_else(|| garbled("it is longer than it may be"))?;
+        Ok(())
+    }
+
+    /// Refuses a message of which something is left.
+    pub(crate) fn ended(&self) -> io::Result<()> {
+        match (self.head.is_empty(), self.allowed) {
+            (true, 0) => Ok(()),
+            _ => Err(garbled("it is longer than its value")),
+        }
+    }
+}
+
+/// An error for a message that is none of what it should be.
+pub(crate) fn garbled(why: &str) -> io::Error {
+    io::Error::new(
+        io::ErrorKind::InvalidData,
+        format!("garbled message: {why}"),
+    )
+}
+
+macro_rules! numbers {
+    ($($number:ty),*) => { $(
+        impl Wire for $number {
+            fn put<'a>(&'a self, output: &mut Output<'a>) {
+                output.head.extend(self.to_le_bytes());
+            }
+
+            fn take(input: &mut Input<'_>) -> io::Result<Self> {
+                let bytes = input.bytes(size_of::<Self>())?;
+                bytes.try_into().map(Self::from_le_bytes).map_err(|_| garbled("a number is cut"))
+            }
+        }
+    )* };
+}
+
+numbers!(u8, u32, u64, i32);
+
+/// The fields of a structure, one after the other.
+macro_rules! fields {
+    ($name:ty { $($field:ident),* $(,)? }) => {
+        impl crate::wire::Wire for $name {
+            fn put<'a>(&'a self, output: &mut crate::wire::Output<'a>) {
+                let Self { $($field),* } = self;
+                $($field.put(output);)*
+            }
+
+            fn take(input: &mut crate::wire::Input<'_>) -> std::io::Result<Self> {
+                Ok(Self { $($field: crate::wire::Wire::take(input)?),* })
+            }
+        }
+    };
+}
+
+/// The variants of an enumeration, each with its number and the values that it holds.
+macro_rules! variants {
+    ($name:ty { $($number:literal => $variant:ident $(($($value:ident),*))? $({$($field:ident),*})?),* $(,)? }) => {
+        impl crate::wire::Wire for $name {
+            fn put<'a>(&'a self, output: &mut crate::wire::Output<'a>) {
+                match self {
+                    $(Self::$variant $(($($value),*))? $({$($field),*})? => {
+                        output.head.push($number);
+                        $($($value.put(output);)*)?
+                        $($($field.put(output);)*)?
+                    })*
+                }
+            }
+
+            fn take(input: &mut crate::wire::Input<'_>) -> std::io::Result<Self> {
+                Ok(match u8::take(input)? {
+                    $($number => {
+                        $($(let $value = crate::wire::Wire::take(input)?;)*)?
+                        $($(let $field = crate::wire::Wire::take(input)?;)*)?
+                        Self::$variant $(($($value),*))? $({$($field),*})?
+                    })*
+                    _ => return Err(crate::wire::garbled("an unknown variant")),
+                })
+            }
+        }
+    };
+}
+
+pub(crate) use {fields, variants};
+
+impl Wire for bool {
+    fn put<'a>(&'a self, output: &mut Output<'a>) {
+        output.head.push(u8::from(*self));
+    }
+
+    fn take(input: &mut Input<'_>) -> io::Result<Self> {
+        Ok(u8::take(input)? != 0)
+    }
+}
+
+impl Wire for () {
+    fn put<'a>(&'a self, _output: &mut Output<'a>) {}
+
+    fn take(_input: &mut Input<'_>) -> io::Result<Self> {
+        Ok(())
+    }
+}
+
+impl Wire for usize {
+    fn put<'a>(&'a self, output: &mut Output<'a>) {
+        output.head.extend((*self as u64).to_le_bytes());
+    }
+
+    fn take(input: &mut Input<'_>) -> io::Result<Self> {
+        Self::try_from(u64::take(input)?).map_err(|_| garbled("a number is too large"))
+    }
+}
+
+impl<T: Wire> Wire for Option<T> {
+    fn put<'a>(&'a self, output: &mut Output<'a>) {
+        output.head.push(u8::from(self.is_some()));
+        if let Some(value) = self {
+            value.put(output);
+        }
+    }
+
+    fn take(input: &mut Input<'_>) -> io::Result<Self> {
+        match bool::take(input)? {
+            true => T::take(input).map(Some),
+            false => Ok(None),
+        }
+    }
+}
+
+impl<T: Wire, E: Wire> Wire for Result<T, E> {
+    fn put<'a>(&'a self, output: &mut Output<'a>) {
+        output.head.push(u8::from(self.is_ok()));
+        match self {
+            Ok(value) => value.put(output),
+            Err(error) => error.put(output),
+        }
+    }
+
+    fn take(input: &mut Input<'_>) -> io::Result<Self> {
+        Ok(match bool::take(input)? {
+            true => Ok(T::take(input)?),
+            false => Err(E::take(input)?),
+        })
+    }
+}
+
+/// A list of values that are no bytes.
+#[derive(Clone, Debug)]
+pub(crate) struct List<T>(pub(crate) Vec<T>);
+
+impl<T: Wire> Wire for List<T> {
+    fn put<'a>(&'a self, output: &mut Output<'a>) {
+        output.head.extend((self.0.len() as u64).to_le_bytes());
+        for value in &self.0 {
+            value.put(output);
+        }
+    }
+
+    fn take(input: &mut Input<'_>) -> io::Result<Self> {
+        let count = usize::take(input)?;
+        // Each value takes a byte at least, so this ends with the head.
+        let mut values = Vec::new();
+        for _ in 0..count {
+            if input.head.is_empty() {
+                return Err(garbled("a list ends too early"));
+            }
+            values.push(T::take(input)?);
+        }
+        Ok(Self(values))
+    }
+}
+
+/// Bytes, as they are.
+impl Wire for Vec<u8> {
+    fn put<'a>(&'a self, output: &mut Output<'a>) {
+        put_bytes(self, output);
+    }
+
+    fn take(input: &mut Input<'_>) -> io::Result<Self> {
+        let length = usize::take(input)?;
+        // Allocated only if no more than was announced.
+        input.reserve(length as u64)?;
+        let mut bytes = vec![0; length];
+        input.stream.read_exact(&mut bytes)?;
+        Ok(bytes)
+    }
+}
+
+impl Wire for Arc<[u8]> {
+    fn put<'a>(&'a self, output: &mut Output<'a>) {
+        put_bytes(self, output);
+    }
+
+    fn take(input: &mut Input<'_>) -> io::Result<Self> {
+        Vec::take(input).map(Into::into)
+    }
+}
+
+fn put_bytes<'a>(bytes: &'a [u8], output: &mut Output<'a>) {
+    output.head.extend((bytes.len() as u64).to_le_bytes());
+    output.blobs.push(bytes);
+}
+
+impl Wire for String {
+    fn put<'a>(&'a self, output: &mut Output<'a>) {
+        put_text(self, output);
+    }
+
+    fn take(input: &mut Input<'_>) -> io::Result<Self> {
+        let length = usize::take(input)?;
+        let bytes = input.bytes(length)?;
+        let text = str::from_utf8(bytes).map_err(|_| garbled("a text is no UTF-8"))?;
+        Ok(text.to_owned())
+    }
+}
+
+/// Names that the program knows.
+impl Wire for &'static str {
+    fn put<'a>(&'a self, output: &mut Output<'a>) {
+        put_text(self, output);
+    }
+
+    fn take(input: &mut Input<'_>) -> io::Result<Self> {
+        Ok(known(String::take(input)?))
+    }
+}
+
+fn put_text(text: &str, output: &mut Output<'_>) {
+    output.head.extend((text.len() as u64).to_le_bytes());
+    output.head.extend(text.as_bytes());
+}
+
+impl Wire for BTreeMap<String, String> {
+    fn put<'a>(&'a self, output: &mut Output<'a>) {
+        output.head.extend((self.len() as u64).to_le_bytes());
+        for (name, value) in self {
+            name.put(output);
+            value.put(output);
+        }
+    }
+
+    fn take(input: &mut Input<'_>) -> io::Result<Self> {
+        let pairs: List<(String, String)> = List::take(input)?;
+        Ok(pairs.0.into_iter().collect())
+    }
+}
+
+impl<A: Wire, B: Wire> Wire for (A, B) {
+    fn put<'a>(&'a self, output: &mut Output<'a>) {
+        self.0.put(output);
+        self.1.put(output);
+    }
+
+    fn take(input: &mut Input<'_>) -> io::Result<Self> {
+        Ok((A::take(input)?, B::take(input)?))
+    }
+}
+
+/// The one copy of a name. Formats and limits have few; a process that invents others soon gets a name that says so.
+fn known(name: String) -> &'static str {
+    const MOST: usize = 256;
+    const LONGEST: usize = 64;
+    static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = names.get(name.as_str()) {
+        return known;
+    }
+    if names.len() >= MOST || name.len() > LONGEST {
+        return "unknown";
+    }
+    let name: &'static str = Box::leak(name.into_boxed_str());
+    names.insert(name);
+    name
+}

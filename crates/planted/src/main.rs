@@ -1,0 +1,70 @@
+//! A server whose codecs fail as their files say: `andon-planted CONFIG`.
+//!
+//! It is what tests and `./dev bench fuse` try worker processes with: a file that begins with `PLANTED` names what its reader
+//! does instead of reading, and SVGs are drawn without any of the guards of [`andon_codecs`].
+
+#![forbid(unsafe_code)]
+
+mod faults;
+mod planted;
+mod unguarded;
+
+use std::error::Error;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use andon_isolation::{Prepared, Program, Settings, Which};
+use andon_pixels::Codec;
+use andon_server::{Config, Inherited, Sandbox, Server};
+
+fn main() -> ExitCode {
+    let codecs = codecs();
+    if let Some(ended) = andon_isolation::as_process(codecs, std::env::args_os().skip(1)) {
+        return ended.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
+    }
+    match serve(codecs) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("andon-planted: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The planted ones before all others, but without the guarded SVG.
+fn codecs() -> &'static [&'static dyn Codec] {
+    let mut codecs: Vec<&'static dyn Codec> = vec![&planted::Planted, &unguarded::Unguarded];
+    codecs.extend(
+        andon_codecs::ALL
+            .iter()
+            .filter(|codec| codec.name() != "svg"),
+    );
+    Box::leak(codecs.into_boxed_slice())
+}
+
+fn serve(codecs: &'static [&'static dyn Codec]) -> Result<(), Box<dyn Error>> {
+    let file = std::env::args_os().nth(1).ok_or("name a configuration")?;
+    let file = Path::new(&file);
+    let config = Config::read(file)?;
+    andon_server::install_log(config.log);
+    let memory = config.limits.pixels().memory;
+    let prepared = Prepared::new(Settings {
+        program: Program::this(),
+        ready: config.workers(),
+        memory: memory + memory / 2,
+        suspect: config.sandbox.suspect.0,
+    })?;
+    let _sandbox = Sandbox::enter(&config, Some(file))?;
+    let codecs = andon_isolation::install(codecs, prepared.start(), Which::ThirdParty);
+    andon_server::runtime(&config)?.block_on(async {
+        let server = Server::bind(&config, codecs, Inherited::default()).await?;
+        let addresses: Vec<String> = server.addresses().iter().map(ToString::to_string).collect();
+        println!("listening on {}", addresses.join(" "));
+        server.run(tokio::time::sleep(LONGEST)).await;
+        Ok(())
+    })
+}
+
+/// A server that nobody ends does so by itself.
+const LONGEST: Duration = Duration::from_secs(3600);

@@ -1,0 +1,74 @@
+//! Files that say what their reader does: `PLANTED WHERE FAULT`, and anything behind that.
+
+use andon_pixels::{
+    Codec, Cost, Decode, Depth, Error, Foreign, Format, Frame, Image, Info, Model, Plane, Result,
+    Scales,
+};
+
+use crate::faults;
+
+/// Reads them: gray pictures of 64×64.
+pub(crate) struct Planted;
+
+const NAME: &str = "planted";
+const SIDE: u32 = 64;
+
+impl Planted {
+    /// Commits what the file wants done here.
+    fn commit(here: &str, bytes: &[u8]) -> Result<()> {
+        let line = bytes
+            .split(|byte| *byte == b'\n')
+            .next()
+            .unwrap_or_default();
+        let line = String::from_utf8_lossy(line);
+        let mut words = line.split(' ').skip(1);
+        match (words.next(), words.next()) {
+            (Some(place), Some(fault)) if place == here => {
+                faults::commit(fault).map_err(|why| Error::broken(NAME, why))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Codec for Planted {
+    fn format(&self) -> Format {
+        Format {
+            name: NAME,
+            aliases: &[],
+            media_type: "image/x-planted",
+            revision: 1,
+        }
+    }
+
+    fn sniff(&self, head: &[u8]) -> bool {
+        head.starts_with(b"PLANTED ")
+    }
+
+    fn foreign(&self) -> Foreign {
+        Foreign::READS
+    }
+
+    fn probe(&self, bytes: &[u8]) -> Result<Info> {
+        Self::commit("header", bytes)?;
+        Ok(Info::new(NAME, SIDE, SIDE, Model::Gray))
+    }
+
+    fn decode(&self, bytes: &[u8], info: &Info, _how: &Decode<'_>) -> Result<Image> {
+        Self::commit("pixels", bytes)?;
+        let gray = Plane::filled(Depth::U8, info.width, info.height, 128);
+        let frame = Frame::new(Model::Gray, info.width, info.height, vec![gray], None)?;
+        Ok(Image::still(frame))
+    }
+
+    fn decode_cost(&self, _bytes: u64, _info: &Info, _scales: Scales) -> Cost {
+        Cost {
+            nanos: 100_000,
+            scratch: 1 << 20,
+        }
+    }
+
+    fn instead(&self, _info: &Info) -> Option<&'static str> {
+        Some("png")
+    }
+}

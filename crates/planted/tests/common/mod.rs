@@ -1,0 +1,201 @@
+//! A planted server for one test, and a look at its processes.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+/// A running server over a folder of its own.
+pub(crate) struct Served {
+    folder: tempfile::TempDir,
+    child: Child,
+    address: String,
+}
+
+impl Served {
+    /// With this beside the origin in its configuration.
+    pub(crate) fn new(more: &str) -> Self {
+        Self::with(|_| more.to_owned())
+    }
+
+    /// With what is made of the folder that the configuration is in.
+    pub(crate) fn with(more: impl FnOnce(&Path) -> String) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let pictures = folder.path().join("pictures");
+        fs::create_dir(&pictures).unwrap();
+        let more = more(folder.path());
+        let config = format!(
+            "listen = [\"127.0.0.1:0\"]\nworkers = 2\n\
+             [metrics]\nallow = \"all\"\n[native]\nenabled = true\n{more}\n\
+             [[origin]]\nprefix = \"/\"\nfs.root = \"{}\"\n",
+            pictures.display()
+        );
+        let file = folder.path().join("andon.toml");
+        fs::write(&file, config).unwrap();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_andon-planted"))
+            .arg(&file)
+            .env("AWS_ACCESS_KEY_ID", "THE-NAME-OF-A-KEY")
+            .env("AWS_SECRET_ACCESS_KEY", SECRET)
+            .stdout(Stdio::piped())
+            .stderr(File::create(folder.path().join("log")).unwrap())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        out.read_line(&mut line).unwrap();
+        let Some(address) = line.split_whitespace().nth(2).map(str::to_owned) else {
+            let log = fs::read_to_string(folder.path().join("log")).unwrap();
+            panic!("it did not start: {log}");
+        };
+        Self {
+            folder,
+            child,
+            address,
+        }
+    }
+
+    /// Writes a picture.
+    pub(crate) fn file(&self, name: &str, bytes: &[u8]) {
+        fs::write(self.folder.path().join("pictures").join(name), bytes).unwrap();
+    }
+
+    /// Status and body.
+    pub(crate) fn get(&self, target: &str) -> (u16, Vec<u8>) {
+        self.send(&format!(
+            "GET {target} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n",
+            self.address
+        ))
+    }
+
+    /// Forgets everything.
+    pub(crate) fn purge(&self, token: &str) {
+        let body = "{\"source\":\"/bad.planted\"}";
+        let (status, body) = self.send(&format!(
+            "POST /_andon/purge HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+            self.address,
+            body.len()
+        ));
+        assert_eq!(status, 200, "{}", String::from_utf8_lossy(&body));
+    }
+
+    fn send(&self, request: &str) -> (u16, Vec<u8>) {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(LONGEST)).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut reply = Vec::new();
+        stream.read_to_end(&mut reply).unwrap();
+        let end = reply.windows(4).position(|it| it == b"\r\n\r\n").unwrap();
+        let head = String::from_utf8_lossy(&reply[..end]).into_owned();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        (status, reply[end + 4..].to_vec())
+    }
+
+    /// A sample of `/metrics`; 0 where there is none.
+    pub(crate) fn metric(&self, sample: &str) -> f64 {
+        let (status, body) = self.get("/metrics");
+        assert_eq!(status, 200);
+        let text = String::from_utf8_lossy(&body).into_owned();
+        let line = text.lines().find_map(|line| line.strip_prefix(sample));
+        line.map_or(0.0, |value| value.trim().parse().unwrap())
+    }
+
+    /// Waits until this is so.
+    pub(crate) fn until(&self, mut is_so: impl FnMut() -> bool) {
+        let began = Instant::now();
+        while !is_so() {
+            assert!(began.elapsed() < LONGEST, "it never came to that");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Its worker processes.
+    pub(crate) fn workers(&self) -> Vec<Worker> {
+        let children = |of: u32| {
+            let all = fs::read_dir("/proc").unwrap().flatten();
+            let numbers = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+            numbers.filter(move |number| parent(*number) == Some(of))
+        };
+        let starters = children(self.child.id());
+        starters.flat_map(children).map(Worker).collect()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What the server's environment knows.
+pub(crate) const SECRET: &str = "a-secret-of-the-bucket-of-photos";
+
+const LONGEST: Duration = Duration::from_secs(60);
+
+fn parent(process: u32) -> Option<u32> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    let (_, after) = stat.rsplit_once(')')?;
+    after.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// A process, by its number.
+#[derive(Debug)]
+pub(crate) struct Worker(u32);
+
+impl Worker {
+    /// The test itself.
+    pub(crate) fn this() -> Self {
+        Self(std::process::id())
+    }
+
+    /// Everything that it can write to. `None`: it may not be looked at.
+    pub(crate) fn memory(&self) -> Option<Vec<u8>> {
+        let place = PathBuf::from(format!("/proc/{}", self.0));
+        let maps = fs::read_to_string(place.join("maps")).ok()?;
+        let mut file = File::open(place.join("mem")).ok()?;
+        let mut all = Vec::new();
+        for line in maps.lines().filter(|line| line.contains("rw-p")) {
+            let (from, to) = line.split(' ').next()?.split_once('-')?;
+            let from = u64::from_str_radix(from, 16).ok()?;
+            let to = u64::from_str_radix(to, 16).ok()?;
+            file.seek(SeekFrom::Start(from)).ok()?;
+            let mut part = vec![0; (to - from) as usize];
+            if file.read_exact(&mut part).is_ok() {
+                all.append(&mut part);
+            }
+        }
+        Some(all)
+    }
+
+    /// Ends it.
+    pub(crate) fn kill(&self) {
+        let status = Command::new("kill")
+            .args(["-9", &self.0.to_string()])
+            .status();
+        assert!(status.unwrap().success());
+    }
+}
+
+/// Does this text stand somewhere in there?
+pub(crate) fn finds(memory: &[u8], text: &str) -> bool {
+    memory
+        .windows(text.len())
+        .any(|window| window == text.as_bytes())
+}
+
+/// A recipe that no other request has, so that nothing is answered from a cache.
+pub(crate) fn distinct() -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(64);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    format!("exact:{}x{},as:png", 1 + count % 64, count / 64)
+}
+
+/// A certificate and its key.
+pub(crate) fn certificate() -> (String, String) {
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    (made.cert.pem(), made.signing_key.serialize_pem())
+}

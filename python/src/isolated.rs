@@ -1,0 +1,84 @@
+//! Worker processes for those who ask for them: interpreters that load nothing but this module.
+
+use std::ffi::OsString;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use andon_isolation::{Pool, Prepared, Program, Settings, Which};
+use andon_pixels::{Codec, Limits};
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+
+type Codecs = &'static [&'static dyn Codec];
+
+/// The codecs that work in processes of this one: after a fork a process has none of its parent's.
+static ISOLATED: Mutex<Option<(u32, Codecs)>> = Mutex::new(None);
+
+/// Codecs of which the work is done in worker processes, started when they are first asked for.
+pub(crate) fn codecs(py: Python<'_>) -> PyResult<Codecs> {
+    let mut isolated = ISOLATED.lock().unwrap_or_else(PoisonError::into_inner);
+    let process = std::process::id();
+    if let Some((of, codecs)) = *isolated
+        && of == process
+    {
+        return Ok(codecs);
+    }
+    let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let memory = Limits::default().memory;
+    let prepared = Prepared::new(Settings {
+        program: program(py)?,
+        ready: cores,
+        memory: memory + memory / 2,
+        suspect: SUSPECT,
+    });
+    let pool = prepared.map_err(|error| {
+        PyOSError::new_err(format!(
+            "isolate=True needs worker processes, and none can be started: {error}"
+        ))
+    })?;
+    let codecs = andon_isolation::isolated(andon_codecs::ALL, leaked(pool.start()), Which::All);
+    *isolated = Some((process, codecs));
+    Ok(codecs)
+}
+
+/// For as long as the process runs: its threads may use it until then.
+fn leaked(pool: Arc<Pool>) -> &'static Pool {
+    Box::leak(Box::new(pool))
+}
+
+/// How long an image is refused that ended two workers.
+const SUSPECT: Duration = Duration::from_secs(3600);
+
+/// The interpreter, with this module and nothing else.
+fn program(py: Python<'_>) -> PyResult<Program> {
+    let interpreter: String = py.import("sys")?.getattr("executable")?.extract()?;
+    let module: String = py.import("andon._andon")?.getattr("__file__")?.extract()?;
+    if interpreter.is_empty() {
+        let why = "isolate=True starts sys.executable, which is empty here";
+        return Err(PyOSError::new_err(why));
+    }
+    let arguments = ["-I", "-S", "-B", "-c", LOAD, &module];
+    Ok(Program {
+        path: interpreter.into(),
+        arguments: arguments.into_iter().map(OsString::from).collect(),
+    })
+}
+
+const LOAD: &str = "\
+import sys
+from importlib.machinery import ExtensionFileLoader
+from importlib.util import module_from_spec, spec_from_file_location
+spec = spec_from_file_location('_andon', sys.argv[1], loader=ExtensionFileLoader('_andon', sys.argv[1]))
+sys.exit(module_from_spec(spec).as_process(sys.argv[2:]))";
+
+/// Is a worker, or starts some, until nobody needs it any more; 2 for other arguments.
+#[pyfunction]
+pub(crate) fn as_process(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+    let run = || andon_isolation::as_process(andon_codecs::ALL, arguments.into_iter());
+    match py.detach(run) {
+        Some(Ok(())) => 0,
+        Some(Err(_)) => 1,
+        None => 2,
+    }
+}
