@@ -55,7 +55,7 @@ def run(args, folder):
         line = server.stdout.readline().split()
         if len(line) < 3:
             sys.exit(f"the server did not start: {(folder / 'log').read_text()}")
-        return measured(args, line[2], server.pid, pictures)
+        return measured(args, line[2].removeprefix("http://").rstrip("/"), server.pid, pictures)
     finally:
         server.kill()
         server.wait()
