@@ -3,7 +3,10 @@
 A server with planted codecs (crates/planted) gets files whose reader aborts, loops, allocates without end, overflows its stack or
 panics, each of them so many times and with other bytes each time, while other clients ask for pictures that have one right
 answer. It fails where one of those is lost or wrong, where a job after a death is answered later than 100 ms after it, or where
-memory, descriptors or processes have grown at the end."""
+memory, descriptors or processes have grown at the end.
+
+Then every drawing of ../shared/cases/hostile, if that is there, is asked for: the server of this program draws SVGs without any
+of Andon's guards."""
 
 import argparse
 import http.client
@@ -46,7 +49,7 @@ def run(args, folder):
     (pictures / "good.planted").write_text("PLANTED nowhere none\n")
     config = folder / "andon.toml"
     config.write_text(
-        'listen = ["127.0.0.1:0"]\n[metrics]\nallow = "all"\n[log]\nformat = "off"\nlevel = "error"\n[cache]\nmemory = "0B"\nframes = "0B"\n'
+        'listen = ["127.0.0.1:0"]\n[metrics]\nallow = "all"\n[log]\nformat = "off"\nlevel = "error"\n[timeouts]\nrequest = "5s"\n[cache]\nmemory = "0B"\nframes = "0B"\n'
         f'[sandbox]\nread = ["{ROOT / "samples"}"]\n'
         f'[[origin]]\nprefix = "/"\nfs.root = "{pictures}"\nfs.outside_links = true\n')
     log = open(folder / "log", "w")
@@ -87,6 +90,12 @@ def measured(args, address, process, pictures):
             "p99 wait": sorted(waits)[int(len(waits) * 0.99)], "longest wait": max(waits)}
         print(f"{fault:10} {times:5} deaths, answered {answers}; the next job after {1000 * statistics.median(waits):.0f} ms in the "
               f"median, {1000 * max(waits):.0f} ms at most", flush=True)
+    for drawing in sorted((ROOT.parent / "shared" / "cases" / "hostile").glob("*.svg")):
+        (pictures / drawing.name).write_bytes(drawing.read_bytes())
+        began = time.monotonic()
+        status, _ = get(address, f"/r/as:png/{drawing.name}")
+        print(f"{drawing.name}: {status} after {time.monotonic() - began:.1f} s", flush=True)
+        figures["faults"].setdefault("drawings", {"statuses": {}})["statuses"][drawing.name] = status
     load.stop()
     time.sleep(1)
     after = state(process)
@@ -177,6 +186,8 @@ def report(figures):
         print(f"{name}: {before[name]} before, {after[name]} after")
     failures = [f"lost or wrong: {it}" for it in figures["lost or wrong"][:5]]
     for fault, row in figures["faults"].items():
+        if fault == "drawings":
+            continue
         if row["p99 wait"] > READY + 0.1:
             failures.append(f"{fault}: a job after a death waited for {row['p99 wait']:.2f} s")
         if set(row["statuses"]) - {500, 503}:

@@ -80,3 +80,35 @@ def test_a_fork_has_worker_processes_of_its_own() -> None:
     expected = shrink(image)
     with ProcessPoolExecutor(2, multiprocessing.get_context("fork")) as pool:
         assert list(pool.map(shrink, [image] * 8)) == [expected] * 8
+
+
+def poison() -> list[bytes]:
+    """Drawings that end or hold a renderer which looks no closer: chains of references, of elements, of selectors."""
+    head = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">'
+    pattern = '<pattern id="p{}" width="9" height="9"><rect width="9" height="9" fill="url(#p{})"/></pattern>'
+    references = "".join(pattern.format(at, at + 1) for at in range(2000)) + '<rect width="9" height="9" fill="url(#p0)"/>'
+    elements = "<g>" * 20_000 + "</g>" * 20_000
+    selectors = f"<style>{('g ' * 14 + '{fill:red}') * 20}</style>" + "<g>" * 180 + "</g>" * 180
+    return [f"{head}{inside}</svg>".encode() for inside in (references, elements, selectors)]
+
+
+def row(given: tuple[bytes, bool]) -> bytes | str:
+    image, isolate = given
+    try:
+        return andon.render("fit:50x50,as:png", image, formats=andon.FORMATS, isolate=isolate, timeout=10)
+    except andon.AndonError as error:
+        return error.kind
+
+
+@pytest.mark.parametrize("isolate", [False, True])
+def test_a_poisonous_row_among_four_hundred_costs_that_row(isolate: bool) -> None:
+    image = (SAMPLES / "png/alpha.png").read_bytes()
+    expected = andon.render("fit:50x50,as:png", image)
+    rows = [image] * 400
+    places = [100, 200, 300]
+    for place, drawing in zip(places, poison()):
+        rows[place] = drawing
+    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
+        made = list(pool.map(row, [(image, isolate) for image in rows], chunksize=50))
+    assert [place for place, it in enumerate(made) if it != expected] == places
+    assert all(isinstance(made[place], str) or made[place].startswith(b"\x89PNG") for place in places)

@@ -29,8 +29,9 @@ impl Server {
         let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples/jpeg/420.jpg");
         std::fs::copy(sample, folder.path().join("a.jpg")).unwrap();
         let config = folder.path().join("andon.toml");
+        // Sockets of worker processes come while descriptors are counted.
         let text = format!(
-            "listen = [\"127.0.0.1:0\"]\n{keys}\n[[origin]]\nfs.root = \".\"\nfs.files = \"all\"\n[log]\nformat = \"off\"\n"
+            "listen = [\"127.0.0.1:0\"]\n{keys}\n[sandbox]\nprocesses = \"none\"\n[[origin]]\nfs.root = \".\"\nfs.files = \"all\"\n[log]\nformat = \"off\"\n"
         );
         std::fs::write(&config, text).unwrap();
         let limit = descriptors.map_or(String::new(), |most| format!("ulimit -n {most};"));

@@ -11,6 +11,7 @@ mod container;
 mod convert_buckets;
 mod docs;
 mod engine_samples;
+mod every_format;
 mod examples;
 mod explain;
 mod free_buffers;

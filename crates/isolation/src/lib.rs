@@ -22,7 +22,7 @@ use std::sync::{Arc, OnceLock};
 use andon_pixels::Codec;
 
 pub use pool::{Counts, Death, Pool, Prepared, Settings};
-pub use process::{Program, as_process};
+pub use process::{AT_REST, Program, as_process};
 
 /// Whose work is done in worker processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -45,6 +45,8 @@ impl Program {
             .args(&self.arguments)
             .args([FLAG, role])
             .env_clear()
+            // Each thread of a decoder would reserve address space, of which a job has its share.
+            .env("MALLOC_ARENA_MAX", "1")
             .current_dir("/")
             .stdin(socket)
             .stdout(Stdio::null())
@@ -98,6 +100,7 @@ fn alone() {
 }
 
 pub(crate) use starter::Starter;
+pub use worker::AT_REST;
 
 const FLAG: &str = "--andon-process";
 const STARTER: &str = "starter";

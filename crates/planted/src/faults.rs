@@ -63,15 +63,20 @@ const ATTEMPTS: &[Attempt] = &[
     ("read a folder", || std::fs::read_dir("/").map(drop)),
     ("connect", || TcpStream::connect("127.0.0.1:9").map(drop)),
     ("listen", || TcpListener::bind("127.0.0.1:0").map(drop)),
-    ("open a datagram socket", || UdpSocket::bind("127.0.0.1:0").map(drop)),
+    ("open a datagram socket", || {
+        UdpSocket::bind("127.0.0.1:0").map(drop)
+    }),
     ("open a Unix socket", || UnixDatagram::unbound().map(drop)),
-    ("start a program", || Command::new("/bin/true").spawn().map(drop)),
-    ("start a thread", || thread::Builder::new().spawn(|| {}).map(drop)),
+    ("start a program", || {
+        Command::new("/bin/true").spawn().map(drop)
+    }),
     ("signal the first process", || {
         let first = Pid::from_raw(1).ok_or(io::ErrorKind::NotFound)?;
         Ok(kill_process(first, Signal::CONT)?)
     }),
-    ("signal its own group", || Ok(kill_current_process_group(Signal::CONT)?)),
+    ("signal its own group", || {
+        Ok(kill_current_process_group(Signal::CONT)?)
+    }),
 ];
 
 fn opened(path: &str) -> io::Result<()> {

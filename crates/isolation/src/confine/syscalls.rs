@@ -86,6 +86,17 @@ pub fn lacks(place: u8, bits: c_int) -> Condition {
     condition(place, SeccompCmpOp::MaskedEq(mask), 0)
 }
 
+/// Has it all of these bits?
+pub fn has(place: u8, bits: c_int) -> Condition {
+    let mask = u64::from(bits.cast_unsigned());
+    SeccompCondition::new(
+        place,
+        SeccompCmpArgLen::Dword,
+        SeccompCmpOp::MaskedEq(mask),
+        mask,
+    )
+}
+
 fn condition(place: u8, operator: SeccompCmpOp, value: c_int) -> Condition {
     let value = u64::from(value.cast_unsigned());
     SeccompCondition::new(place, SeccompCmpArgLen::Dword, operator, value)

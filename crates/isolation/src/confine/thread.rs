@@ -18,7 +18,7 @@ use std::io;
 use libc as c;
 use seccompiler::{BackendError, BpfProgram, apply_filter, apply_filter_all_threads};
 
-use super::syscalls::{Calls, is, lacks, said};
+use super::syscalls::{Calls, has, is, lacks, said};
 
 /// Restricts the calling thread for the rest of its life.
 ///
@@ -29,19 +29,28 @@ pub fn restrict() -> io::Result<()> {
     apply_filter(&filter).map_err(said)
 }
 
-/// Restricts all threads of a worker process, which also listens to one socket and sets its own limits.
+/// Restricts all threads of a worker process. It also listens to one socket, sets its own limits, and starts threads, which are
+/// as restricted: a decoder of others cannot do without.
 ///
 /// # Errors
 /// Where the kernel has no seccomp.
 pub(crate) fn restrict_process() -> io::Result<()> {
-    let filter = computing()
+    // Its flags are in memory, where no filter looks: told that there is no such call, the C library takes `clone`.
+    let newer_clone = Calls::default().any(&[c::SYS_clone3]).none(c::ENOSYS);
+    let others = computing()
         .and_then(|calls| {
-            let calls = calls.any(&[c::SYS_recvfrom]);
-            calls.when(c::SYS_prlimit64, [is(0, ITSELF)])
+            calls
+                .any(&[c::SYS_recvfrom, c::SYS_set_robust_list, c::SYS_clone3])
+                .when(c::SYS_prlimit64, [is(0, ITSELF)])?
+                .when(c::SYS_clone, [has(0, c::CLONE_THREAD)])
         })
-        .and_then(finished)
-        .map_err(io::Error::other)?;
-    apply_filter_all_threads(&filter).map_err(said)
+        .and_then(finished);
+    // The first still permits the second to be installed.
+    for filter in [newer_clone, others] {
+        let filter = filter.map_err(io::Error::other)?;
+        apply_filter_all_threads(&filter).map_err(said)?;
+    }
+    Ok(())
 }
 
 fn computing() -> Result<Calls, BackendError> {

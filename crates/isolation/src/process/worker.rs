@@ -57,8 +57,11 @@ pub(super) fn run(codecs: &'static [&'static dyn Codec], memory: u64) -> io::Res
         .unwrap_or_else(|_| Err(io::Error::other("it panicked")))
 }
 
+/// Bytes that a worker has between its jobs, at most: its program, and buffers.
+pub const AT_REST: u64 = (16 << 20) + KEPT_BUFFERS;
+
 /// Bytes of free buffers that a worker keeps, wiped, for its next picture.
-const KEPT_BUFFERS: u64 = 64 << 20;
+const KEPT_BUFFERS: u64 = 32 << 20;
 
 struct Worker {
     codecs: &'static [&'static dyn Codec],

@@ -46,7 +46,9 @@ impl Served {
         let mut line = String::new();
         let mut out = BufReader::new(child.stdout.take().unwrap());
         out.read_line(&mut line).unwrap();
-        let plain = line.split_whitespace().find_map(|word| word.strip_prefix("http://"));
+        let plain = line
+            .split_whitespace()
+            .find_map(|word| word.strip_prefix("http://"));
         let Some(address) = plain.map(|it| it.trim_end_matches('/').to_owned()) else {
             let log = fs::read_to_string(folder.path().join("log")).unwrap();
             panic!("it did not start: {log}");

@@ -1,7 +1,9 @@
 //! The bytes that running jobs may plan with, together.
 
 use super::cgroup;
-use crate::config::Config;
+use andon_isolation::AT_REST;
+
+use crate::config::{Config, Processes};
 
 /// How much there is and how much is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +26,8 @@ pub(crate) struct Shares {
     pub(crate) frames: u64,
     /// For replies that clients of HTTP/2 have not taken yet: none where there is no HTTP/2.
     pub(crate) replies: u64,
+    /// Of worker processes between their jobs.
+    processes: u64,
     /// For the planned peaks of all jobs that run, beside their source files.
     pub(crate) pixels: u64,
 }
@@ -89,7 +93,11 @@ impl Shares {
             true => shares.with_replies(),
             false => shares,
         };
-        shares.with_frames(config.cache.frames.0)
+        let shares = shares.with_frames(config.cache.frames.0);
+        match config.sandbox.processes {
+            Processes::None => shares,
+            Processes::ThirdParty | Processes::All => shares.with_processes(config.workers()),
+        }
     }
 
     /// Three fifths to plan with and an eighth for the cache; the rest is for what no plan counts: code,
@@ -106,13 +114,14 @@ impl Shares {
             overlays: 0,
             frames: 0,
             replies: 0,
+            processes: 0,
             pixels: budget - sources,
         }
     }
 
     /// For all work on images: everything but the results that are kept.
     pub(super) fn work(self) -> u64 {
-        self.sources + self.overlays + self.frames + self.replies + self.pixels
+        self.sources + self.overlays + self.frames + self.replies + self.processes + self.pixels
     }
 
     /// Overlays as many as are wanted, and at most an eighth of what the pixels have.
@@ -121,6 +130,17 @@ impl Shares {
         Self {
             overlays,
             pixels: self.pixels - overlays,
+            ..self
+        }
+    }
+
+    /// What worker processes hold between their jobs, and at most an eighth of what the pixels have.
+    fn with_processes(self, threads: usize) -> Self {
+        let all = AT_REST.saturating_mul(threads as u64 + 1);
+        let processes = all.min(self.pixels / 8);
+        Self {
+            processes,
+            pixels: self.pixels - processes,
             ..self
         }
     }
