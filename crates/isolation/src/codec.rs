@@ -10,6 +10,7 @@ use andon_pixels::{
 };
 use andon_recipe::{Area, Word};
 
+use crate::facts::Facts;
 use crate::job::{Call, How, Job, Kind};
 use crate::pool::{Lease, Pool, Question};
 use crate::wire::{List, Output, Wire};
@@ -20,6 +21,7 @@ pub(crate) struct Isolated {
     pub(crate) pool: &'static Pool,
     pub(crate) reads: bool,
     pub(crate) writes: bool,
+    pub(crate) facts: Facts,
 }
 
 /// What a job may take.
@@ -172,11 +174,13 @@ impl Codec for Isolated {
             pictures: 0,
         };
         let until = Until(Instant::now() + PROBE);
-        let info: Info = self.read(bytes, ceiling, Call::Probe, &until)?;
-        match info.format == self.codec.name() {
-            true => Ok(info),
-            false => Err(Error::Internal("facts of another format".to_owned())),
-        }
+        self.facts.of(bytes, || {
+            let info: Info = self.read(bytes, ceiling, Call::Probe, &until)?;
+            match info.format == self.codec.name() {
+                true => Ok(info),
+                false => Err(Error::Internal("facts of another format".to_owned())),
+            }
+        })
     }
 
     fn probes_at_once(&self, bytes: &[u8]) -> bool {

@@ -12,6 +12,7 @@
 mod channel;
 mod codec;
 pub mod confine;
+mod facts;
 mod job;
 mod pool;
 mod process;
@@ -20,6 +21,8 @@ mod wire;
 use std::sync::{Arc, OnceLock};
 
 use andon_pixels::Codec;
+
+use crate::facts::Facts;
 
 pub use pool::{Counts, Death, Pool, Prepared, Settings};
 pub use process::{AT_REST, Program, as_process};
@@ -70,6 +73,7 @@ pub fn isolated(
                 pool,
                 reads,
                 writes,
+                facts: Facts::default(),
             })),
             false => *codec,
         }

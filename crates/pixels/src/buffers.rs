@@ -35,15 +35,20 @@ pub fn bytes() -> u64 {
     KEPT.lock().bytes as u64
 }
 
+/// Overwrites what earlier pictures have left in free buffers.
+pub fn wipe() {
+    KEPT.wipe();
+}
+
 /// Gives all free buffers back to the allocator.
 pub fn release() {
     KEPT.release();
 }
 
 /// Values that a buffer can hold.
-pub trait Plain: Copy + Send + 'static {}
+pub trait Plain: Copy + Default + Send + 'static {}
 
-impl<T: Copy + Send + 'static> Plain for T {}
+impl<T: Copy + Default + Send + 'static> Plain for T {}
 
 /// A vector whose memory is kept for another one when it is dropped.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -69,10 +74,7 @@ impl<T: Plain> Buffer<T> {
     /// `count` values of which nothing is promised: those of an earlier picture, perhaps another client's, or defaults. Each must be
     /// written before the buffer is handed on.
     #[must_use]
-    pub fn overwritten(count: usize) -> Self
-    where
-        T: Default,
-    {
+    pub fn overwritten(count: usize) -> Self {
         match KEPT.take(count) {
             Some(mut kept) => {
                 kept.resize(count, T::default());
@@ -164,6 +166,16 @@ struct Entry {
     bytes: usize,
     /// A vector of some type, with the values that it had.
     vec: Box<dyn Any + Send>,
+    /// Overwrites it; `None`: that was done.
+    wipe: Option<fn(&mut (dyn Any + Send))>,
+}
+
+/// Leaves nothing of what a vector of `T` held, beyond its length either.
+fn wipe_vec<T: Plain>(vec: &mut (dyn Any + Send)) {
+    if let Some(vec) = vec.downcast_mut::<Vec<T>>() {
+        vec.clear();
+        vec.resize(vec.capacity(), T::default());
+    }
 }
 
 impl Kept {
@@ -203,7 +215,8 @@ impl Kept {
                 return;
             }
             let vec = Box::new(vec);
-            free.buffers.push_back(Entry { bytes, vec });
+            let wipe = Some(wipe_vec::<T> as fn(&mut (dyn Any + Send)));
+            free.buffers.push_back(Entry { bytes, vec, wipe });
             free.bytes += bytes;
             free.too_many()
         };
@@ -218,6 +231,14 @@ impl Kept {
             free.too_many()
         };
         drop(too_many);
+    }
+
+    fn wipe(&self) {
+        for entry in &mut self.lock().buffers {
+            if let Some(wipe) = entry.wipe.take() {
+                wipe(&mut *entry.vec);
+            }
+        }
     }
 
     fn release(&self) {
@@ -287,6 +308,19 @@ mod tests {
         kept.keep(Vec::<u8>::with_capacity(9 * LEAST));
         assert_eq!(kept.take::<u8>(8 * LEAST - 1), None);
         assert!(kept.take::<u8>(8 * LEAST).is_some());
+    }
+
+    #[test]
+    fn nothing_is_left_in_a_buffer_that_was_wiped() {
+        let all = Kept::new(1 << 30);
+        let mut vec = vec![7_u16; LEAST];
+        let at = vec.as_ptr();
+        vec.truncate(LEAST / 2);
+        all.keep(vec);
+        all.wipe();
+        let vec = all.take::<u16>(LEAST).expect("it is kept");
+        assert_eq!((vec.as_ptr(), vec.len()), (at, LEAST));
+        assert!(vec.iter().all(|it| *it == 0));
     }
 
     #[test]

@@ -33,10 +33,7 @@ impl<T: Plain> Grid<T> {
 
     /// A grid of [`Buffer::overwritten`] samples: each must be written before it is handed on.
     #[must_use]
-    pub(crate) fn overwritten(width: u32, height: u32) -> Self
-    where
-        T: Default,
-    {
+    pub(crate) fn overwritten(width: u32, height: u32) -> Self {
         Self {
             width,
             height,

@@ -9,8 +9,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use andon_pixels::{
-    Alone, Codec, Decode, Error, Frame, FrameReader, FrameWriter, Image, Info, Interrupt, Limits,
-    Plane, Result, STACK, Timed, buffers,
+    Alone, Codec, Decode, Error, FrameReader, FrameWriter, Info, Interrupt, Limits, Result, STACK,
+    Timed, buffers,
 };
 use rustix::io::pread;
 use rustix::net::{RecvFlags, recv};
@@ -61,7 +61,7 @@ pub(super) fn run(codecs: &'static [&'static dyn Codec], memory: u64) -> io::Res
 pub const AT_REST: u64 = (16 << 20) + KEPT_BUFFERS;
 
 /// Bytes of free buffers that a worker keeps, wiped, for its next picture.
-const KEPT_BUFFERS: u64 = 32 << 20;
+const KEPT_BUFFERS: u64 = 80 << 20;
 
 struct Worker {
     codecs: &'static [&'static dyn Codec],
@@ -92,11 +92,9 @@ impl Worker {
                     limit_address_space(self.base, job.memory.min(self.memory), None)?;
                     limit_processor_time(job.seconds)?;
                     self.run(channel, &mut job)?;
-                    wipe(job.bytes.to_mut());
-                    if let Call::Encode(image, _) = &mut job.call {
-                        wipe_image(image);
-                    }
-                    buffers::release();
+                    job.bytes.to_mut().fill(0);
+                    drop(job);
+                    buffers::wipe();
                 }
                 // Of an animation that has failed.
                 Kind::Close => {}
@@ -115,9 +113,9 @@ impl Worker {
         let bytes = &*job.bytes;
         match &job.call {
             Call::Probe => self.answer(channel, || codec.probe(bytes)).map(drop),
-            Call::Decode(info, how) => {
-                self.answer_image(channel, || codec.decode(bytes, info, &decode(how)))
-            }
+            Call::Decode(info, how) => self
+                .answer(channel, || codec.decode(bytes, info, &decode(how)))
+                .map(drop),
             Call::Extent(info, how) => self
                 .answer(channel, || codec.extent(bytes, info, &decode(how)))
                 .map(drop),
@@ -136,9 +134,11 @@ impl Worker {
             Call::Part(info, index, area) => self
                 .answer(channel, || Ok(codec.part(bytes, info, index, *area)))
                 .map(drop),
-            Call::DecodePart(info, how, index, area) => self.answer_image(channel, || {
-                codec.decode_part(bytes, info, &decode(how), index, *area)
-            }),
+            Call::DecodePart(info, how, index, area) => self
+                .answer(channel, || {
+                    codec.decode_part(bytes, info, &decode(how), index, *area)
+                })
+                .map(drop),
             Call::GainMap(info) => self
                 .answer(channel, || Ok(codec.gain_map(bytes, info)))
                 .map(drop),
@@ -184,10 +184,7 @@ impl Worker {
         loop {
             match channel.next()?.0 {
                 Kind::Next => {
-                    let shown = self.answer(channel, || reader.next())?;
-                    if let Some(Some(mut timed)) = shown {
-                        wipe_frame(&mut timed.frame);
-                    }
+                    self.answer(channel, || reader.next())?;
                 }
                 _ => return Ok(()),
             }
@@ -222,17 +219,6 @@ impl Worker {
                 _ => return Ok(()),
             }
         }
-    }
-
-    fn answer_image(
-        &self,
-        channel: &mut Socket<'_>,
-        work: impl FnOnce() -> Result<Image>,
-    ) -> io::Result<()> {
-        if let Some(mut image) = self.answer(channel, work)? {
-            wipe_image(&mut image);
-        }
-        Ok(())
     }
 
     /// Sends what comes of `work`. After a panic nothing is certain any more: the worker ends.
@@ -355,22 +341,4 @@ fn limit_soft(resource: Resource, soft: u64) -> io::Result<()> {
 fn limit(resource: Resource, soft: u64, hard: u64) -> io::Result<()> {
     let (current, maximum) = (Some(soft), Some(hard));
     Ok(setrlimit(resource, Rlimit { current, maximum })?)
-}
-
-/// Overwrites what was a job's, before the memory is used for the next.
-fn wipe(bytes: &mut [u8]) {
-    bytes.fill(0);
-}
-
-fn wipe_image(image: &mut Image) {
-    image.frames.iter_mut().for_each(wipe_frame);
-}
-
-fn wipe_frame(frame: &mut Frame) {
-    for plane in frame.planes.iter_mut().chain(&mut frame.alpha) {
-        match plane {
-            Plane::U8(grid) => grid.samples_mut().fill(0),
-            Plane::U16(grid) => grid.samples_mut().fill(0),
-        }
-    }
 }

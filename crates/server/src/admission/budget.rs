@@ -27,7 +27,7 @@ pub(crate) struct Shares {
     /// For replies that clients of HTTP/2 have not taken yet: none where there is no HTTP/2.
     pub(crate) replies: u64,
     /// Of worker processes between their jobs.
-    processes: u64,
+    pub(crate) processes: u64,
     /// For the planned peaks of all jobs that run, beside their source files.
     pub(crate) pixels: u64,
 }

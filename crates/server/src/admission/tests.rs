@@ -22,6 +22,7 @@ fn start(config: &Config) -> Admission {
         overlays: 0,
         frames: 0,
         replies: 0,
+        processes: 0,
         sources: 100,
         pixels: 1000,
     };
@@ -273,6 +274,7 @@ async fn threads_come_and_go_with_the_configuration_and_no_job_is_lost() {
             overlays: 0,
             frames: 0,
             replies: 0,
+            processes: 0,
             sources: 100,
             pixels: 1000 + round as u64,
         };
@@ -311,6 +313,7 @@ async fn what_was_learnt_outlives_a_resize() {
         overlays: 0,
         frames: 0,
         replies: 0,
+        processes: 0,
         sources: 50,
         pixels: 500,
     };

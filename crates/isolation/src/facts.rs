@@ -1,0 +1,67 @@
+//! What was read in headers lately: the header of a file is read for its facts, and again for every plan.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use andon_pixels::Info;
+use blake3::Hash;
+
+/// Facts of the files that were looked at last, by their content.
+#[derive(Debug, Default)]
+pub(crate) struct Facts(Mutex<VecDeque<(Hash, Info)>>);
+
+/// Files that are remembered.
+const MOST: usize = 64;
+
+impl Facts {
+    /// The facts of a file, remembered or as `read` gives them.
+    ///
+    /// # Errors
+    /// Those of `read`, which are not remembered.
+    pub(crate) fn of<E>(
+        &self,
+        file: &[u8],
+        read: impl FnOnce() -> Result<Info, E>,
+    ) -> Result<Info, E> {
+        let hash = blake3::hash(file);
+        if let Some(info) = self.lock().iter().find(|(it, _)| *it == hash) {
+            return Ok(info.1.clone());
+        }
+        let info = read()?;
+        let mut files = self.lock();
+        if files.len() == MOST {
+            files.pop_front();
+        }
+        files.push_back((hash, info.clone()));
+        Ok(info)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<(Hash, Info)>> {
+        // Nothing panics within.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use andon_pixels::Model;
+
+    use super::*;
+
+    #[test]
+    fn a_header_is_read_once_and_a_failure_is_tried_again() {
+        let facts = Facts::default();
+        let info = |width| Info::new("webp", width, 1, Model::Gray);
+        assert_eq!(facts.of(b"one", || Err("cut")), Err("cut"));
+        assert_eq!(facts.of(b"one", || Ok::<_, ()>(info(1))), Ok(info(1)));
+        assert_eq!(facts.of(b"one", || Err("read again")), Ok(info(1)));
+        for number in 0..MOST as u32 {
+            let file = number.to_le_bytes();
+            assert_eq!(
+                facts.of(&file, || Ok::<_, ()>(info(number))),
+                Ok(info(number))
+            );
+        }
+        assert_eq!(facts.of(b"one", || Err("forgotten")), Err("forgotten"));
+    }
+}
