@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use andon_pixels::{
-    Codec, Cores, Cost, Decode, Encode, Error, Format, Frame, FrameReader, FrameWriter, GainHeader,
-    GainParams, Head, Image, Info, Interrupt, Limits, Metadata, Never, Result, Scale, Scales, Tags,
-    Timed, Traits,
+    Codec, Cores, Cost, Decode, Encode, Error, Foreign, Format, Frame, FrameReader, FrameWriter,
+    GainHeader, GainParams, Head, Image, Info, Interrupt, Limits, Metadata, Never, Result, Scale,
+    Scales, Tags, Timed, Traits,
 };
 use andon_recipe::{Area, Word};
 
@@ -19,8 +19,8 @@ use crate::wire::{List, Output, Wire};
 pub(crate) struct Isolated {
     pub(crate) codec: &'static dyn Codec,
     pub(crate) pool: &'static Pool,
-    pub(crate) reads: bool,
-    pub(crate) writes: bool,
+    /// What of its work is done elsewhere.
+    pub(crate) elsewhere: Foreign,
     pub(crate) facts: Facts,
 }
 
@@ -161,7 +161,7 @@ impl Codec for Isolated {
     }
 
     fn probe(&self, bytes: &[u8]) -> Result<Info> {
-        if !self.reads {
+        if !self.elsewhere.headers {
             return self.codec.probe(bytes);
         }
         let limits = Limits::default();
@@ -184,11 +184,11 @@ impl Codec for Isolated {
     }
 
     fn probes_at_once(&self, bytes: &[u8]) -> bool {
-        !self.reads && self.codec.probes_at_once(bytes)
+        !self.elsewhere.headers && self.codec.probes_at_once(bytes)
     }
 
     fn decode(&self, bytes: &[u8], info: &Info, decode: &Decode<'_>) -> Result<Image> {
-        if !self.reads {
+        if !self.elsewhere.reads {
             return self.codec.decode(bytes, info, decode);
         }
         let call = Call::Decode(Box::new(info.clone()), how(decode));
@@ -197,7 +197,7 @@ impl Codec for Isolated {
     }
 
     fn extent(&self, bytes: &[u8], info: &Info, decode: &Decode<'_>) -> Result<usize> {
-        if !self.reads {
+        if !self.elsewhere.reads {
             return self.codec.extent(bytes, info, decode);
         }
         let cost = self.codec.extent_cost(bytes.len() as u64, info);
@@ -212,7 +212,7 @@ impl Codec for Isolated {
     }
 
     fn end(&self, bytes: &[u8], decode: &Decode<'_>) -> Result<usize> {
-        if !self.reads {
+        if !self.elsewhere.reads {
             return self.codec.end(bytes, decode);
         }
         let ceiling = Self::whole(decode.limits, Cost::default());
@@ -231,7 +231,7 @@ impl Codec for Isolated {
         decode: &Decode<'_>,
         scales: &[Scales],
     ) -> Result<Option<Vec<Image>>> {
-        if !self.reads {
+        if !self.elsewhere.reads {
             return self.codec.decode_at_once(bytes, info, decode, scales);
         }
         let cost = self
@@ -258,7 +258,7 @@ impl Codec for Isolated {
     }
 
     fn index(&self, bytes: &[u8], info: &Info, decode: &Decode<'_>) -> Result<Option<Vec<u8>>> {
-        if !self.reads {
+        if !self.elsewhere.reads {
             return self.codec.index(bytes, info, decode);
         }
         let cost = self.codec.index_cost(bytes.len() as u64, info);
@@ -268,7 +268,7 @@ impl Codec for Isolated {
     }
 
     fn part(&self, bytes: &[u8], info: &Info, index: &[u8], wanted: Area) -> Option<Area> {
-        if !self.reads {
+        if !self.elsewhere.headers {
             return self.codec.part(bytes, info, index, wanted);
         }
         let limits = Limits::default();
@@ -286,7 +286,7 @@ impl Codec for Isolated {
         index: &[u8],
         part: Area,
     ) -> Result<Image> {
-        if !self.reads {
+        if !self.elsewhere.reads {
             return self.codec.decode_part(bytes, info, decode, index, part);
         }
         let call = Call::DecodePart(Box::new(info.clone()), how(decode), index.to_vec(), part);
@@ -304,7 +304,7 @@ impl Codec for Isolated {
         info: &Info,
         decode: &Decode<'a>,
     ) -> Result<Box<dyn FrameReader + 'a>> {
-        if !self.reads {
+        if !self.elsewhere.reads {
             return self.codec.open(bytes, info, decode);
         }
         self.refuse_suspects(bytes)?;
@@ -358,7 +358,7 @@ impl Codec for Isolated {
         encode: &Encode,
         interrupt: &'a dyn Interrupt,
     ) -> Result<Box<dyn FrameWriter + 'a>> {
-        if !self.writes {
+        if !self.elsewhere.writes {
             return self.codec.writer(head, encode, interrupt);
         }
         let limits = Limits::default();
@@ -402,7 +402,7 @@ impl Codec for Isolated {
     }
 
     fn gain_map(&self, bytes: &[u8], info: &Info) -> Option<GainHeader> {
-        if !self.reads {
+        if !self.elsewhere.headers {
             return self.codec.gain_map(bytes, info);
         }
         let limits = Limits::default();
@@ -418,7 +418,7 @@ impl Codec for Isolated {
     }
 
     fn decode_gain_map(&self, bytes: &[u8], decode: &Decode<'_>) -> Result<Frame> {
-        if !self.reads {
+        if !self.elsewhere.reads {
             return self.codec.decode_gain_map(bytes, decode);
         }
         let ceiling = Self::whole(decode.limits, Cost::default());
@@ -431,7 +431,7 @@ impl Codec for Isolated {
     }
 
     fn recodes(&self, bytes: &[u8], info: &Info, to: &str) -> bool {
-        if !self.reads {
+        if !self.elsewhere.headers {
             return self.codec.recodes(bytes, info, to);
         }
         let limits = Limits::default();
@@ -449,7 +449,7 @@ impl Codec for Isolated {
         to: &str,
         decode: &Decode<'_>,
     ) -> Result<Option<Vec<u8>>> {
-        if !self.reads {
+        if !self.elsewhere.reads {
             return self.codec.recode(bytes, info, to, decode);
         }
         let cost = self.codec.recode_cost(bytes.len() as u64, info);
@@ -475,7 +475,7 @@ impl Codec for Isolated {
     }
 
     fn encode(&self, image: &Image, encode: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
-        let Some(frame) = image.frames.first().filter(|_| self.writes) else {
+        let Some(frame) = image.frames.first().filter(|_| self.elsewhere.writes) else {
             return self.codec.encode(image, encode, interrupt);
         };
         let limits = Limits::default();
@@ -512,7 +512,7 @@ impl Codec for Isolated {
         cores: &dyn Cores,
         interrupt: &dyn Interrupt,
     ) -> Result<Vec<u8>> {
-        match self.writes {
+        match self.elsewhere.writes {
             true => self.encode(image, encode, interrupt),
             false => self.codec.encode_shared(image, encode, cores, interrupt),
         }
@@ -536,7 +536,7 @@ impl Codec for Isolated {
 
     fn encode_cost(&self, width: u32, height: u32, traits: Traits, encode: &Encode) -> Cost {
         let cost = self.codec.encode_cost(width, height, traits, encode);
-        match self.writes {
+        match self.elsewhere.writes {
             true => cost.and_scratch(bytes_of(width, height, traits)),
             false => cost,
         }
@@ -554,7 +554,7 @@ impl Codec for Isolated {
 impl Isolated {
     /// What the worker holds beside: the file once more, and the picture before it is sent.
     fn beside(&self, cost: Cost, bytes: u64, picture: u64) -> Cost {
-        match self.reads {
+        match self.elsewhere.reads {
             true => cost.and_scratch(bytes.saturating_add(picture)),
             false => cost,
         }

@@ -20,7 +20,7 @@ mod wire;
 
 use std::sync::{Arc, OnceLock};
 
-use andon_pixels::Codec;
+use andon_pixels::{Codec, Foreign};
 
 use crate::facts::Facts;
 
@@ -64,19 +64,24 @@ pub fn isolated(
     which: Which,
 ) -> &'static [&'static dyn Codec] {
     let isolated = |codec: &&'static dyn Codec| -> &'static dyn Codec {
-        let foreign = codec.foreign();
-        let all = which == Which::All;
-        let (reads, writes) = (all || foreign.reads, all || foreign.writes);
-        match reads || writes {
-            true => Box::leak(Box::new(codec::Isolated {
+        let elsewhere = match which {
+            Which::All => EVERYTHING,
+            Which::ThirdParty => codec.foreign(),
+        };
+        match elsewhere == Foreign::default() {
+            true => *codec,
+            false => Box::leak(Box::new(codec::Isolated {
                 codec: *codec,
                 pool,
-                reads,
-                writes,
+                elsewhere,
                 facts: Facts::default(),
             })),
-            false => *codec,
         }
     };
     Box::leak(codecs.iter().map(isolated).collect())
 }
+
+const EVERYTHING: Foreign = Foreign {
+    writes: true,
+    ..Foreign::READS
+};

@@ -375,15 +375,18 @@ pub struct Format {
 /// What of a codec's work is done by code of others that is not bounded from inside.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Foreign {
-    /// Reading: headers, pixels, whatever looks at a file.
+    /// Reading headers: whatever looks at a file and gives no pixels.
+    pub headers: bool,
+    /// Reading pixels.
     pub reads: bool,
     /// Writing.
     pub writes: bool,
 }
 
 impl Foreign {
-    /// Reading alone.
+    /// Reading, headers and pixels.
     pub const READS: Self = Self {
+        headers: true,
         reads: true,
         writes: false,
     };

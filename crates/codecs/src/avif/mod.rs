@@ -52,8 +52,8 @@ impl Codec for Avif {
     fn foreign(&self) -> Foreign {
         // Nothing interrupts libaom.
         Foreign {
-            reads: true,
             writes: true,
+            ..Foreign::READS
         }
     }
 

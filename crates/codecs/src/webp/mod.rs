@@ -44,7 +44,11 @@ impl Codec for Webp {
     }
 
     fn foreign(&self) -> Foreign {
-        Foreign::READS
+        // Headers are read by code of our own, which asks libwebp for the size in a frame's first bytes.
+        Foreign {
+            headers: false,
+            ..Foreign::READS
+        }
     }
 
     fn sniff(&self, head: &[u8]) -> bool {
