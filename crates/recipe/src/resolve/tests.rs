@@ -114,13 +114,24 @@ fn what_leaves_no_pixels_is_refused() {
 }
 
 #[test]
-fn upright_images_need_no_turning_and_others_one() {
-    assert_eq!(on(400, 300, "orient,fit:100x100"), "exact:100x75");
+fn images_are_turned_upright_first_unless_the_recipe_says_when_or_not_at_all() {
+    for recipe in ["fit:100x100", "orient,fit:100x100", "stored,fit:100x100"] {
+        assert_eq!(on(400, 300, recipe), "exact:100x75");
+    }
     let facts = turned(6);
-    assert_eq!(
-        try_on("orient,fit:100x100", &facts).unwrap(),
-        "orient,exact:75x100"
-    );
+    for (recipe, resolved) in [
+        ("fit:100x100", "orient,exact:75x100"),
+        ("orient,fit:100x100", "orient,exact:75x100"),
+        ("same", "orient"),
+        ("turn:90", "orient,turn:90"),
+        ("fit:100x60,orient", "exact:80x60,orient"),
+        ("stored,fit:100x100", "exact:100x75,stored"),
+        ("stored:verbatim,turn:90", "turn:90,stored:verbatim"),
+        ("original", "original"),
+    ] {
+        assert_eq!(try_on(recipe, &facts).unwrap(), resolved);
+        assert_eq!(try_on(resolved, &facts).unwrap(), resolved);
+    }
     assert_eq!(try_on("orient,orient", &facts).unwrap(), "orient");
     assert_eq!(on(400, 300, "turn:90,turn:90,flip:v"), "flip:h");
     assert_eq!(on(400, 300, "turn:90,turn:270"), "same");
