@@ -280,7 +280,8 @@ fn a_trim_is_the_crop_that_was_measured_wherever_the_image_was_turned() {
         (1, "trim,fit:150x", "crop:10:20:300x200,exact:150x100"),
         (1, "turn:90,trim", "turn:90,crop:80:10:200x300"),
         (1, "flip:h,trim", "flip:h,crop:90:20:300x200"),
-        (6, "trim", "crop:10:20:300x200"),
+        (6, "stored,trim", "crop:10:20:300x200,stored"),
+        (6, "trim", "orient,crop:80:10:200x300"),
         (6, "orient,trim", "orient,crop:80:10:200x300"),
         (8, "orient,trim", "orient,crop:20:90:200x300"),
     ] {
@@ -297,7 +298,8 @@ fn a_trim_is_the_crop_that_was_measured_wherever_the_image_was_turned() {
 fn a_border_is_measured_from_the_corner_that_shows_at_the_upper_left() {
     for (exif, recipe, corner) in [
         (1, "trim:7", (false, false)),
-        (6, "trim:7", (false, false)),
+        (6, "stored,trim:7", (false, false)),
+        (6, "trim:7", (false, true)),
         (6, "orient,trim:7", (false, true)),
         (3, "orient,trim:7", (true, true)),
         (1, "turn:90,trim:7", (false, true)),
