@@ -72,12 +72,12 @@ pub(super) fn encode(
     let grids: Option<Vec<&Grid<u8>>> = frame.planes.iter().map(Plane::as_u8).collect();
     let grids = grids.ok_or_else(|| unfit(frame))?;
     let exif = image.metadata.exif.as_deref().unwrap_or_default();
-    let turn;
-    let exif = match exif.len() > file::MOST_EXIF_BYTES {
+    let turned;
+    let exif = match exif.len() > file::MOST_EXIF_BYTES && !orientation_of(exif).is_upright() {
         // No segment holds more; which way is up is said all the same.
         true => {
-            turn = block_of_orientation(orientation_of(exif));
-            &turn
+            turned = block_of_orientation(orientation_of(exif));
+            &turned
         }
         false => exif,
     };
