@@ -13,8 +13,8 @@ SAMPLES = ["hdr/colour.jpg", "hdr/gray.jpg", "hdr/turned.jpg", "jpeg/orientation
            "png/icc-adobe-rgb.png", "png/16-bit.png", "jpeg/cmyk.jpg", "jpeg/ycck.jpg"]
 CONFORMANCE = ["colour/sharp/Channel_digital_image_CMYK_color.jpg", "gainmap/libavif/seine_sdr_gainmap_srgb.jpg",
                "gainmap/libavif/seine_sdr_gainmap_srgb.avif"]
-RECIPES = {"jpeg": "orient,q:97,chroma:444,as:jpeg", "png": "orient,as:png", "webp": "orient,lossless,as:webp",
-           "avif": "orient,q:97,chroma:444,as:avif", "sRGB": "orient,profile:srgb,as:png"}
+RECIPES = {"jpeg": "q:97,chroma:444,as:jpeg", "png": "as:png", "webp": "lossless,as:webp",
+           "avif": "q:97,chroma:444,as:avif", "sRGB": "profile:srgb,as:png"}
 # By how many of 255 levels a channel may be off: in the mean with its sign, which tells colours, and without.
 SHIFT, DISTANCE = 1.5, 3.0
 # Of tables of inks Chromium makes colours of its own, 4 levels off Little CMS's, which Andon's are 1 off.

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use andon_pixels::{Error, Frame, Model, Plane, Result};
-use andon_recipe::{Colour, FormatName, Output, Profile, Recipe, Step};
+use andon_recipe::{Colour, FormatName, Kept, Output, Profile, Recipe, Step};
 use numpy::PyArray3;
 use numpy::ndarray::Array3;
 use pyo3::exceptions::{PyImportError, PyValueError};
@@ -93,6 +93,9 @@ impl Channels {
             },
             frame: output.frame.or(Some(1)),
             depth: output.depth,
+            stored_turn: output.stored_turn,
+            // An array says no turn.
+            metadata: Kept::None,
             background: output.background,
             drops_gain_map: true,
             ..Output::default()

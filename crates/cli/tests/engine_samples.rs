@@ -118,28 +118,51 @@ fn all_eight_orientations_become_the_same_upright_picture() {
     let upright = shown(&body(&sample("jpeg/orientation-1.jpg"), "fit:120x120,q:95"));
     for exif in 2..=8 {
         let bytes = sample(&format!("jpeg/orientation-{exif}.jpg"));
-        let turned = body(&bytes, "orient,fit:120x120,q:95");
+        let turned = body(&bytes, "fit:120x120,q:95");
         let off = difference(&shown(&turned), &upright);
         assert!(off < 3.0, "orientation {exif} is {off} levels off");
     }
 }
 
 #[test]
-fn a_picture_that_was_turned_upright_says_so() {
+fn a_picture_says_how_it_becomes_upright_where_it_is_left_as_it_was_stored() {
     for exif in 1..=8 {
         let bytes = sample(&format!("jpeg/orientation-{exif}.jpg"));
         let info = |text| engine().probe(&body(&bytes, text)).expect("a picture");
         assert_eq!(
-            info("orient,fit:100x100").orientation,
+            info("fit:100x100").orientation,
             Orientation::default(),
             "{exif}"
         );
         assert_eq!(
-            info("fit:100x100").orientation,
+            info("stored,fit:100x100").orientation,
             Orientation::from_exif(exif),
-            "{exif}: not asked for, so left to the viewer"
+            "{exif}: left to the viewer"
         );
         assert!(!info("metadata:none,fit:100x100").metadata, "{exif}");
+    }
+}
+
+#[test]
+fn a_flip_or_turn_of_an_odd_side_keeps_thinned_chroma_in_its_place() {
+    // Blocks of colours, whose edges chroma that moves by half a pixel would blur.
+    let chart = "exact:41x29,as:png";
+    let png = body(&sample("png/rgb.png"), chart);
+    for chroma in ["420", "422"] {
+        let jpeg = body(&png, &format!("as:jpeg,q:95,chroma:{chroma}"));
+        let straight = body(&jpeg, "as:png");
+        for turn in [
+            "flip:h",
+            "flip:v",
+            "flip:hv",
+            "turn:90",
+            "turn:270",
+            "flip:h,turn:90",
+        ] {
+            let once = shown(&body(&jpeg, &format!("{turn},as:png")));
+            let twice = shown(&body(&straight, &format!("{turn},as:png")));
+            assert_eq!(once, twice, "{chroma} {turn}");
+        }
     }
 }
 

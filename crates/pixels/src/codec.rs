@@ -248,7 +248,7 @@ pub trait Codec: Send + Sync {
     }
 
     /// Can it turn this file into one of format `to`, of which one is its own, without decoding it, so that nothing is
-    /// lost?
+    /// lost, the turn that it is stored with included?
     fn recodes(&self, bytes: &[u8], info: &Info, to: &str) -> bool {
         let _ = (bytes, info, to);
         false
@@ -322,6 +322,11 @@ pub trait Codec: Send + Sync {
     /// How its files say what their colours mean.
     fn tags(&self) -> Tags {
         Tags::None
+    }
+
+    /// Do browsers turn its stills by the orientation that `encode` finds in an image's EXIF block and writes?
+    fn says_orientation(&self) -> bool {
+        false
     }
 
     /// Does it count quality as JPEG does, so that a JPEG's own quality means something to it?
@@ -428,7 +433,7 @@ pub struct Info {
     pub frames: u32,
     /// What it tells of them, if there are several.
     pub animation: Option<Animation>,
-    /// EXIF orientation.
+    /// How the picture as stored becomes upright, as browsers read it: in EXIF or elsewhere.
     pub orientation: Orientation,
     /// The quality it was written with, as far as the tables tell (1–100).
     pub quality: Option<u8>,

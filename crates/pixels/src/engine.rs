@@ -16,6 +16,7 @@ use crate::formats::{Formats, within};
 use crate::frame::{Frame, GainMap, Image, Metadata};
 use crate::limits::{Interrupt, Limits, Never};
 use crate::measure::Measurement;
+use crate::ops::turn::Turned;
 use crate::plan::search::{Candidate, Scored, Search};
 use crate::plan::{self, Frames, Index, Part, Pipeline, Plan, Tag, Taken};
 use crate::profiles;
@@ -265,7 +266,7 @@ impl Engine {
                         let once = codec.decode_cost(length, &info, Scales::FULL);
                         nanos = nanos.saturating_add(once.nanos);
                     }
-                    (info.width, info.height)
+                    info.orientation.size(info.width, info.height)
                 }
             };
             plan.lays(effect, size);
@@ -641,7 +642,7 @@ impl Job<'_> {
             context.check()?;
             frame = stage.apply(frame, context)?;
         }
-        profiles::settle(metadata, pipeline.kept, pipeline.reset_orientation);
+        profiles::settle(metadata, pipeline.kept, pipeline.orientation);
         frame.colour = match pipeline.tag {
             Tag::Own if profiles::describes(&frame) => frame.colour,
             Tag::Own | Tag::None => space::Colour::default(),
@@ -830,7 +831,7 @@ impl Job<'_> {
     /// What an effect composes with, under the same limits as any source.
     fn material(&self, effect: &Effect) -> Result<Image> {
         let picture = match (effect.recipe(), effect.material()) {
-            (None, Some(name)) => self.materials.picture(name, &|bytes| self.whole(bytes)),
+            (None, Some(name)) => self.materials.picture(name, &|bytes| self.upright(bytes)),
             (None, None) => match material(effect, self.materials) {
                 Some(file) => self.whole(&file?),
                 None => nothing_laid(effect),
@@ -865,6 +866,20 @@ impl Job<'_> {
             decoded: None,
         };
         engine.render_frame(&plan, run).map(Image::still)
+    }
+
+    /// Decodes in full, and turns upright.
+    fn upright(&self, bytes: &[u8]) -> Result<Image> {
+        let image = self.whole(bytes)?;
+        let (_, Info { orientation, .. }) = self.engine.formats.header(bytes)?;
+        if orientation.is_upright() {
+            return Ok(image);
+        }
+        let (no_effect, no_document) = (nothing_laid::<Effect>, nothing_laid::<str>);
+        let context = self.context(&no_effect, &no_document);
+        let (frame, _) = first_frame(image)?;
+        let frame = Turned { orientation }.apply(frame, &context)?;
+        Ok(Image::still(frame))
     }
 
     /// Decodes in full.

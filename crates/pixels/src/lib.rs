@@ -44,7 +44,7 @@ pub use frame::{
 pub use limits::{Interrupt, Limits, Never};
 pub use measure::Measurement;
 pub use plan::{DecodeKey, Holding, Index, Plan, RULES, Rule, SharedPeak};
-pub use profiles::reset_orientation;
+pub use profiles::{block_of_orientation, orientation_of};
 pub use revision::{REVISION, revision};
 pub use sequence::{Animation, Delay, FrameReader, FrameWriter, Head, Timed};
 pub use space::{Colour, Icc, Matrix, Primaries, Range, Space, Transfer};

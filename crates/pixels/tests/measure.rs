@@ -229,9 +229,12 @@ const PART: Area = Area {
 fn a_recipe_that_trims_comes_to_a_crop_also_for_a_turned_picture() {
     let file = |words| fake::file("png", &framed((40, 30), PART), words);
     assert_eq!(resolved(&file(""), "trim"), "crop:5:3:20x11");
-    assert_eq!(resolved(&file("turned:6"), "trim"), "crop:5:3:20x11");
     assert_eq!(
-        resolved(&file("turned:6"), "orient,trim"),
+        resolved(&file("turned:6"), "stored,trim"),
+        "crop:5:3:20x11,stored"
+    );
+    assert_eq!(
+        resolved(&file("turned:6"), "trim"),
         "orient,crop:16:5:11x20"
     );
     let plan = |text| {

@@ -36,5 +36,5 @@ pub use resolve::{rotated_size, size_after};
 pub use rules::{Facts, ResolveError, Rules};
 pub use step::{Bounds, Canvas, Colour, Crop, Effect, Flip, Gravity, Length, Pad, Step, Turn};
 pub use text::ParseError;
-pub use types::{Background, Chroma, FormatName, Goal, Kept, Output, Profile, Recipe};
+pub use types::{Background, Chroma, FormatName, Goal, Kept, Output, Profile, Recipe, StoredTurn};
 pub use words::{GRAVITIES, WORDS};

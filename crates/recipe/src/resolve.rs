@@ -12,7 +12,7 @@ use faces::Faces;
 
 use crate::rules::{Facts, ResolveError, Rules};
 use crate::step::{Bounds, Canvas, Colour, Crop, Gravity, Length, Pad, Step, Turn};
-use crate::{Area, Kept, Measure, Orientation, Output, Profile, Recipe};
+use crate::{Area, Kept, Measure, Orientation, Output, Profile, Recipe, StoredTurn};
 
 impl Rules for Recipe {
     fn text(&self) -> String {
@@ -34,7 +34,7 @@ impl Rules for Recipe {
             ));
         }
         let mut picture = Picture::new(facts);
-        for step in &self.steps {
+        for step in self.all_steps() {
             picture.step(step, facts)?;
         }
         let recipe = picture.recipe(self, facts)?;
@@ -60,7 +60,7 @@ impl Rules for Recipe {
         let salient = asks(|step| matches!(step, Step::Salient | Step::Faces));
         let mut measures = Vec::from_iter(faces.then_some(Measure::Faces));
         measures.extend(salient.then_some(Measure::Salient));
-        for step in &self.steps {
+        for step in self.all_steps() {
             if let Step::Trim(tolerance) = *step {
                 measures.push(picture.border(tolerance));
                 break;
@@ -85,6 +85,18 @@ impl Rules for Recipe {
 
     fn materials(&self) -> Vec<String> {
         self.materials()
+    }
+}
+
+impl Recipe {
+    /// Its steps and, unless they or the output say otherwise, before them the one that turns the picture upright.
+    fn all_steps(&self) -> impl Iterator<Item = &Step> {
+        let first =
+            self.output.stored_turn == StoredTurn::Applied && !self.steps.contains(&Step::Orient);
+        first
+            .then_some(&Step::Orient)
+            .into_iter()
+            .chain(&self.steps)
     }
 }
 
@@ -199,6 +211,10 @@ impl Picture {
             ));
         }
         let mut output = asked.output.clone();
+        // Nothing is left to say of a picture that is upright, or is made so.
+        if self.upright || facts.orientation.is_upright() {
+            output.stored_turn = StoredTurn::default();
+        }
         output.settle_moving(facts.frames > 1 && output.frame.is_none());
         // The only frame is the whole picture.
         output.frame = output
@@ -213,7 +229,7 @@ impl Picture {
         if !facts.tagged && !facts.cmyk && output.profile != Profile::P3 {
             output.profile = Profile::default();
         }
-        if !facts.metadata {
+        if !facts.metadata && output.stored_turn == StoredTurn::default() {
             output.metadata = Kept::default();
         }
         Ok(Recipe {

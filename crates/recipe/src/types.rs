@@ -73,6 +73,22 @@ impl From<Vec<Step>> for Recipe {
     }
 }
 
+impl Recipe {
+    /// These steps on the pixels as they are stored, turned upright only where one of them says so.
+    #[must_use]
+    pub fn of_stored(steps: Vec<Step>, output: Output) -> Self {
+        let stored_turn = match output.stored_turn {
+            StoredTurn::Applied => StoredTurn::Kept,
+            said => said,
+        };
+        let output = Output {
+            stored_turn,
+            ..output
+        };
+        Self { steps, output }
+    }
+}
+
 /// No steps.
 impl From<Output> for Recipe {
     fn from(output: Output) -> Self {
@@ -191,6 +207,23 @@ impl Kept {
     pub(crate) const SAID: [Self; 3] = [Self::None, Self::Copyright, Self::All];
 }
 
+/// What becomes of the turn that a source is stored with, as EXIF or its container says it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StoredTurn {
+    /// The pixels are turned before anything else, unless an [`Step::Orient`] says when.
+    #[default]
+    Applied,
+    /// Steps act on the pixels as they are stored. The result says the turn where its format can and browsers read
+    /// it there; elsewhere its pixels are turned last.
+    Kept,
+    /// The same, but pixels are never turned: the turn is metadata as any other, which [`Kept::All`] keeps.
+    Verbatim,
+}
+
+impl StoredTurn {
+    pub(crate) const SAID: [Self; 2] = [Self::Kept, Self::Verbatim];
+}
+
 /// What an encoder aims at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Goal {
@@ -205,6 +238,8 @@ pub enum Goal {
 /// How the result is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Output {
+    /// What becomes of the turn that the source is stored with.
+    pub stored_turn: StoredTurn,
     /// What shows through, where the format keeps no opacity.
     pub background: Background,
     /// The space of its colours.

@@ -10,6 +10,7 @@ pub const WORDS: &[&Word] = &[
     &SAME,
     &ORIGINAL,
     &ORIENT,
+    &STORED,
     &TURN,
     &FLIP,
     &ROTATE,
@@ -69,7 +70,7 @@ pub(crate) const fn word(
 pub(crate) const SAME: Word = word(
     "same",
     &[],
-    "changes nothing but the encoding; stands alone",
+    "changes nothing but the encoding; stands alone. As everywhere, an image that is stored turned becomes upright",
     "same",
 );
 pub(crate) const ORIGINAL: Word = word(
@@ -81,8 +82,18 @@ pub(crate) const ORIGINAL: Word = word(
 pub(crate) const ORIENT: Word = word(
     "orient",
     &[],
-    "turns the image upright by its EXIF orientation",
+    "turns the image upright here; without it, that comes first. Which way is up is what browsers read: EXIF in JPEG and \
+     PNG, the header of AVIF, HEIC, JPEG XL and TIFF, nothing in WebP and GIF",
     "orient",
+);
+pub(crate) const STORED: Word = word(
+    "stored",
+    &[Arg::choice("turn", STORED_TURNS)
+        .default("kept")
+        .help("verbatim: the pixels are never turned, and only metadata:all keeps the tag")],
+    "steps act on the image as it is stored, before it is turned upright. JPEG, PNG and still AVIF results keep the turn as \
+     a tag; where browsers read none, and with metadata:none, the pixels are turned last",
+    "stored",
 );
 pub(crate) const TURN: Word = word(
     "turn",
@@ -369,6 +380,7 @@ pub(crate) const DROP: &str = "drop";
 pub(crate) const TURNS: &[&str] = &["90", "180", "270"];
 pub(crate) const FLIPS: &[&str] = &["h", "v", "hv"];
 pub(crate) const PROFILES: &[&str] = &["srgb", "p3", "keep", "drop", "ignore"];
+pub(crate) const STORED_TURNS: &[&str] = &["kept", "verbatim"];
 pub(crate) const METADATA_KEPT: &[&str] = &["none", "copyright", "all"];
 /// Sides and corners, as arguments say them.
 pub const GRAVITIES: &[&str] = &[

@@ -33,6 +33,7 @@ mod local;
 mod metrics;
 mod mistakes;
 mod native;
+mod orientation;
 mod overlays;
 mod patience;
 mod play;

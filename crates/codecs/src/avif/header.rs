@@ -379,14 +379,11 @@ fn turned(orientation: Orientation, quarters: u8) -> Orientation {
     }
 }
 
-/// The TIFF block of an Exif item, which says first how many bytes to skip. Its orientation is void: the container's
-/// own holds.
+/// The TIFF block of an Exif item, which says first how many bytes to skip.
 fn exif_of(item: &[u8]) -> Option<Vec<u8>> {
     let (skipped, rest) = item.split_first_chunk()?;
     let tiff = rest.get(u32::from_be_bytes(*skipped) as usize..)?;
-    let mut tiff = crate::exif::without_prefix(tiff).to_vec();
-    andon_pixels::reset_orientation(&mut tiff);
-    Some(tiff)
+    Some(crate::exif::without_prefix(tiff).to_vec())
 }
 
 /// The items that are the opacity of others, by those others.

@@ -159,6 +159,10 @@ impl Codec for Avif {
         Tags::IccOrCodePoints
     }
 
+    fn says_orientation(&self) -> bool {
+        true
+    }
+
     fn inherits_quality(&self) -> bool {
         true
     }

@@ -1,6 +1,6 @@
 //! The container of a still picture, and of the first of several: ISO 23008-12 with the items of AVIF.
 
-use andon_pixels::{Metadata, Orientation};
+use andon_pixels::{Metadata, Orientation, orientation_of};
 
 use super::dav1d::{Layout, Sequence};
 use super::gain_map::{self, CodedMap};
@@ -249,7 +249,7 @@ impl Still<'_> {
 
     pub(super) fn orientation(&self) -> Orientation {
         let exif = self.metadata.exif.as_deref();
-        exif.map_or_else(Orientation::default, crate::exif::orientation)
+        exif.map_or_else(Orientation::default, orientation_of)
     }
 
     /// Which way is up, each box followed by `next`.

@@ -14,7 +14,7 @@ mod turbo;
 
 use andon_pixels::{
     Alone, Codec, Cores, Cost, Decode, Encode, Format, Frame, GainHeader, GainParams, Image, Info,
-    Interrupt, Model, Orientation, Result, Scale, Scales, Tags, Traits,
+    Interrupt, Model, Orientation, Result, Scale, Scales, Tags, Traits, orientation_of,
 };
 use andon_recipe::{Area, Word, options};
 
@@ -23,7 +23,6 @@ pub(crate) use self::decode::compare::compare;
 use self::header::layout::Layout;
 use self::header::markers::Header;
 use self::native::Index;
-use crate::exif;
 
 /// The JPEG codec.
 #[derive(Clone, Copy, Debug, Default)]
@@ -35,7 +34,7 @@ impl Codec for Jpeg {
             name: NAME,
             aliases: &["jpg", "jpe", "jfif"],
             media_type: "image/jpeg",
-            revision: 2,
+            revision: 3,
         }
     }
 
@@ -49,7 +48,7 @@ impl Codec for Jpeg {
         let block = header.exif.clone().and_then(|range| bytes.get(range));
         Ok(Info {
             space: header.space(bytes, layout.model),
-            orientation: block.map_or_else(Orientation::default, exif::orientation),
+            orientation: block.map_or_else(Orientation::default, orientation_of),
             quality: header.quality(),
             progressive: header.progressive,
             metadata: header.has_metadata(),
@@ -182,6 +181,10 @@ impl Codec for Jpeg {
 
     fn tags(&self) -> Tags {
         Tags::Icc
+    }
+
+    fn says_orientation(&self) -> bool {
+        true
     }
 
     fn inherits_quality(&self) -> bool {

@@ -5,7 +5,7 @@ use std::io::Read;
 
 use andon_pixels::{
     Animation, Delay, Depth, Error, Icc, Info, Model, Orientation, Primaries, Result, Space,
-    Transfer, profile_of_gamma,
+    Transfer, orientation_of, profile_of_gamma,
 };
 use flate2::read::ZlibDecoder;
 
@@ -145,9 +145,7 @@ impl<'a> Header<'a> {
             palette: self.colour == Colour::Indexed,
             frames: self.frames(),
             animation: self.animation(),
-            orientation: self
-                .exif
-                .map_or_else(Orientation::default, exif::orientation),
+            orientation: self.exif.map_or_else(Orientation::default, orientation_of),
             lossless: true,
             progressive: self.interlaced,
             metadata: self.exif.is_some() || self.other_metadata,

@@ -32,7 +32,7 @@ impl Codec for Png {
             name: NAME,
             aliases: &["apng"],
             media_type: "image/png",
-            revision: 1,
+            revision: 2,
         }
     }
 
@@ -127,6 +127,10 @@ impl Codec for Png {
 
     fn encode(&self, image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
         encode::encode(image, how, interrupt)
+    }
+
+    fn says_orientation(&self) -> bool {
+        true
     }
 
     fn tags(&self) -> Tags {

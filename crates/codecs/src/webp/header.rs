@@ -132,9 +132,8 @@ impl<'a> Header<'a> {
                 .map_or(Space::UNSPECIFIED, |icc| Space::of_profile(icc, Model::Rgb)),
             frames: self.frames,
             animation: self.animation,
-            orientation: self
-                .exif
-                .map_or_else(Orientation::default, exif::orientation),
+            // Browsers read none, in EXIF either.
+            orientation: Orientation::default(),
             lossless: features.lossless,
             metadata: self.exif.is_some() || self.xmp.is_some(),
             ..Info::new(NAME, self.width, self.height, Model::Rgb)

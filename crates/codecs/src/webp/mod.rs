@@ -39,7 +39,7 @@ impl Codec for Webp {
             name: NAME,
             aliases: &[],
             media_type: "image/webp",
-            revision: 2,
+            revision: 3,
         }
     }
 

@@ -101,7 +101,9 @@ impl Rules for ImageFilterRules {
             let why = "image_filter reads JPEG, GIF, PNG and WebP only";
             return Err(ResolveError::new(format, why).of_source());
         }
-        let (width, height) = (facts.width.into(), facts.height.into());
+        // The module knows no orientation. Boxes hold for what is shown.
+        let (width, height) = facts.orientation.size(facts.width, facts.height);
+        let (width, height) = (width.into(), height.into());
         if self.passes(width, height) {
             return Ok(Recipe::original());
         }

@@ -118,6 +118,7 @@ impl Document for Palette {
                 .ok()?;
             let output = Output {
                 frame: recipe.output.frame,
+                stored_turn: recipe.output.stored_turn,
                 ..small.output
             };
             let steps = recipe.steps.iter().chain(&small.steps).cloned().collect();

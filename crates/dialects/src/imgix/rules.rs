@@ -2,7 +2,7 @@
 
 use andon_recipe::{
     Bounds, Canvas, Chroma, Colour, Crop, Facts, Flip, FormatName, Goal, Gravity, Kept, Length,
-    Measure, Orientation, Output, Pad, Profile, Recipe, ResolveError, Rules, Step,
+    Measure, Orientation, Output, Pad, Profile, Recipe, ResolveError, Rules, Step, StoredTurn,
 };
 
 use super::overlays;
@@ -480,14 +480,16 @@ impl Rules for ImgixRules {
             output.chroma = None;
         }
         output.progressive &= format == "jpeg";
-        Recipe { steps, output }.resolve(facts)
+        // `orient` takes the place of what the image says.
+        output.stored_turn = StoredTurn::Verbatim;
+        Recipe::of_stored(steps, output).resolve(facts)
     }
 
     fn measures(&self, stored: Orientation) -> Vec<Measure> {
         let mut steps = self.turns();
         steps.extend(self.trim());
         steps.extend(self.focus());
-        Recipe::from(steps).measures(stored)
+        Recipe::of_stored(steps, Output::default()).measures(stored)
     }
 
     fn materials(&self) -> Vec<String> {

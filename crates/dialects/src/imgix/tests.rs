@@ -117,7 +117,7 @@ fn parts_and_effects_stand_in_their_order() {
         ),
         (
             "duotone=000080,FA8072&orient=1",
-            "duotone:000080:fa8072,q:75",
+            "duotone:000080:fa8072,stored:verbatim,q:75",
         ),
         (
             "fm=pjpg&chromasub=444",

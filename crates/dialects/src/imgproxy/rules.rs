@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use andon_recipe::{
     Area, Canvas, Chroma, Colour, Effect, Facts, FormatName, Goal, Kept, Measure, Orientation,
-    Output, Profile, Recipe, ResolveError, Rules, Step, Turn,
+    Output, Profile, Recipe, ResolveError, Rules, Step, StoredTurn, Turn,
 };
 
 use super::gravity::Gravity;
@@ -89,8 +89,11 @@ impl Rules for ImgproxyRules {
         let mut format = self.format(&seen);
         let (_, drawn) = self.drawn(&seen, &mut format)?;
         steps.extend(drawn);
-        let output = self.written(&seen, format);
-        Recipe { steps, output }.resolve(facts)
+        let output = Output {
+            stored_turn: StoredTurn::Verbatim,
+            ..self.written(&seen, format)
+        };
+        Recipe::of_stored(steps, output).resolve(facts)
     }
 
     fn measures(&self, stored: Orientation) -> Vec<Measure> {

@@ -65,6 +65,7 @@ impl Facts {
             let steps = own.cloned().chain(part.steps).collect();
             let output = Output {
                 frame: recipe.output.frame,
+                stored_turn: recipe.output.stored_turn,
                 ..part.output
             };
             parts.push((*kind, Recipe { steps, output }));

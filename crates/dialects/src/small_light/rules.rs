@@ -7,7 +7,7 @@ mod text;
 
 use andon_recipe::{
     Canvas, Colour, Effect, Facts, Kept, Length, Orientation, Output, Profile, Recipe,
-    ResolveError, Rules, Step, Turn,
+    ResolveError, Rules, Step, StoredTurn, Turn,
 };
 
 use self::layout::Layout;
@@ -144,6 +144,11 @@ impl Rules for SmallLightRules {
                 false => Profile::Keep,
             },
             metadata: if bare { Kept::None } else { Kept::All },
+            // The module leaves it to whoever shows the result, which only some formats say.
+            stored_turn: match self.strict {
+                true => StoredTurn::Verbatim,
+                false => StoredTurn::Kept,
+            },
             ..self.written(facts)
         };
         Recipe { steps, output }.resolve(facts)

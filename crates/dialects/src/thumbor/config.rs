@@ -25,7 +25,7 @@ pub struct ThumborConfig {
     pub allow_unsafe: Option<bool>,
     /// What an image without a scheme is.
     pub loader: Loader,
-    /// Turn pictures upright by EXIF.
+    /// Turn pictures upright; thumbor itself shows them as they are stored unless it is told to.
     pub respect_orientation: bool,
     /// The quality where no filter says it.
     pub quality: u8,
@@ -89,7 +89,7 @@ impl Default for ThumborConfig {
             weak_keys: false,
             allow_unsafe: None,
             loader: Loader::default(),
-            respect_orientation: false,
+            respect_orientation: true,
             quality: 80,
             progressive: false,
             max_width: 0,

@@ -153,9 +153,9 @@ impl Document for Outcome {
         let part = |seen: &Seen| {
             let part: Recipe = format!("fit:100x100,{}", seen.recipe()).parse().ok()?;
             let steps = recipe.steps.iter().chain(&part.steps).cloned().collect();
-            let frame = recipe.output.frame;
             let output = Output {
-                frame,
+                frame: recipe.output.frame,
+                stored_turn: recipe.output.stored_turn,
                 ..part.output
             };
             Some(Recipe { steps, output })

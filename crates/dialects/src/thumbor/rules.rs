@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use andon_recipe::{
     Area, Canvas, Chroma, Colour, Effect, Facts, Flip, FormatName, Goal, Kept, Measure,
-    Orientation, Output, Profile, Recipe, ResolveError, Rules, Step, Turn,
+    Orientation, Output, Profile, Recipe, ResolveError, Rules, Step, StoredTurn, Turn,
 };
 
 use super::colours::{self, Ground};
@@ -254,11 +254,11 @@ impl Rules for ThumborRules {
         for filter in self.filters.iter() {
             self.filter(&mut picture, filter);
         }
-        Recipe {
-            steps: picture.steps,
-            output: self.written(facts),
-        }
-        .resolve(facts)
+        let output = Output {
+            stored_turn: StoredTurn::Verbatim,
+            ..self.written(facts)
+        };
+        Recipe::of_stored(picture.steps, output).resolve(facts)
     }
 
     fn measures(&self, stored: Orientation) -> Vec<Measure> {

@@ -735,7 +735,7 @@ fn metadata_and_orientation_follow_the_flavour() {
     (facts.metadata, facts.tagged) = (true, true);
     assert_eq!(
         recipe(&thumbor(), "200x0/a.jpg", &facts),
-        "exact:200x150,profile:keep,metadata:none,q:80"
+        "orient,exact:200x267,profile:keep,metadata:none,q:80"
     );
     assert_eq!(
         recipe(&imagor(), "150x0/a.jpg", &facts),

@@ -105,7 +105,8 @@ impl WeservRules {
     fn trimmed(&self, facts: &Facts) -> Result<(Vec<Step>, (u32, u32)), ResolveError> {
         let whole = (facts.width, facts.height);
         let trim = self.trim().filter(|_| whole.0 >= 3 && whole.1 >= 3);
-        let mut steps = Recipe::from(Vec::from_iter(trim)).resolve(facts)?.steps;
+        let trimmed = Recipe::of_stored(Vec::from_iter(trim), Output::default());
+        let mut steps = trimmed.resolve(facts)?.steps;
         if let (true, Some(Step::Crop(Crop::At { y, h, .. }))) =
             (self.moves(facts), steps.first_mut())
         {
@@ -525,7 +526,8 @@ impl Rules for WeservRules {
 
     fn measures(&self, stored: Orientation) -> Vec<Measure> {
         let smart = self.smart().then_some(Step::Salient);
-        Recipe::from(Vec::from_iter(self.trim().into_iter().chain(smart))).measures(stored)
+        let steps = Vec::from_iter(self.trim().into_iter().chain(smart));
+        Recipe::of_stored(steps, Output::default()).measures(stored)
     }
 
     crate::rules::kept_output!();

@@ -110,6 +110,18 @@ impl Turned {
         }
     }
 
+    /// Is chroma that is thinned so resampled, because it would not lie on its grid?
+    pub(crate) fn moves_chroma(&self, model: Model, (width, height): (u32, u32)) -> bool {
+        let Subsampling { h, v } = thinning(model, 1);
+        let runs_back =
+            |side: u32, thin: u8, back: bool| back && !side.is_multiple_of(u32::from(thin));
+        let [x, y] = match self.transposes() {
+            true => [self.reverses_y(), self.reverses_x()],
+            false => [self.reverses_x(), self.reverses_y()],
+        };
+        runs_back(width, h, x) || runs_back(height, v, y)
+    }
+
     fn transposes(&self) -> bool {
         self.orientation.quarters % 2 == 1
     }

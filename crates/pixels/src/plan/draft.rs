@@ -38,6 +38,8 @@ pub(super) struct Draft<'a> {
     pub(super) runs: Runs,
     /// What is shown of the stored picture.
     pub(super) stored: Stored,
+    /// Phase 1: how the result's pixels become upright, which it says.
+    pub(super) said: Orientation,
     /// Phase 1: the answer is the source's own bytes.
     pub(super) is_copy: bool,
     /// Phase 1: the turn after the first read.
@@ -112,6 +114,7 @@ impl<'a> Draft<'a> {
             gain_map: None,
             file,
             stored: runs.first.stored(info, runs.measured),
+            said: Orientation::default(),
             is_copy: false,
             turn: None,
             full,
@@ -142,9 +145,43 @@ impl<'a> Draft<'a> {
         self.runs.first.orientation
     }
 
-    /// Is this step in the recipe?
-    pub(super) fn has(&self, step: &Step) -> bool {
-        self.recipe.steps.contains(step)
+    /// The stored turn that no step applies.
+    pub(super) fn left_turned(&self) -> Orientation {
+        let settled = [Step::Original, Step::Orient];
+        match self.recipe.steps.iter().any(|step| settled.contains(step)) {
+            true => Orientation::default(),
+            false => self.info.orientation,
+        }
+    }
+
+    /// What a picture of this size becomes before it is turned: what it has to become anyway, where its thinned chroma
+    /// would be resampled for the turn and is not to be thinned afterwards.
+    pub(super) fn before_turning(&self, size: (u32, u32), have: Traits) -> Result<Option<Traits>> {
+        let turn = Turned {
+            orientation: self.orientation(),
+        };
+        if !turn.moves_chroma(have.model, size) {
+            return Ok(None);
+        }
+        let to = match self.leaves {
+            Some(to) => to,
+            None if self.painted.is_empty() => self.accepted(turn.after(have))?,
+            None => return Ok(None),
+        };
+        let is_thinned = matches!(to.model, Model::YCbCr { sub, .. } if sub != Subsampling::NONE);
+        Ok((!is_thinned).then_some(to))
+    }
+
+    /// Turns what comes out of everything else.
+    pub(super) fn turn_last(&mut self, orientation: Orientation) {
+        self.runs.turn_last(orientation);
+        self.encode = encode(
+            self.recipe,
+            self.source,
+            self.info,
+            self.target,
+            self.runs.first.orientation,
+        );
     }
 
     /// The space that is asked for.

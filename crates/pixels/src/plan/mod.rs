@@ -20,7 +20,7 @@ mod words;
 
 use std::fmt;
 
-use andon_recipe::{Effect, Kept, Recipe};
+use andon_recipe::{Effect, Kept, Orientation, Recipe};
 
 pub use cost::Step;
 pub(crate) use cost::frame_bytes;
@@ -142,8 +142,8 @@ pub(crate) struct Pipeline {
     pub(crate) tag: Tag,
     /// What is carried over of EXIF and the like.
     pub(crate) kept: Kept,
-    /// The picture was turned upright, and its EXIF has to say so.
-    pub(crate) reset_orientation: bool,
+    /// How the pixels that are written become upright, which the result's metadata says.
+    pub(crate) orientation: Orientation,
 }
 
 /// How a result says what its colours are.
@@ -352,6 +352,13 @@ impl Plan {
     #[must_use]
     pub fn size(&self) -> (u32, u32) {
         self.size
+    }
+
+    /// How the result's pixels become upright, which it says; that of a copy is the source's.
+    #[must_use]
+    pub fn orientation(&self) -> Orientation {
+        let made = self.pipeline.as_ref();
+        made.map_or(self.info.orientation, |pipeline| pipeline.orientation)
     }
 
     /// The rules that acted, in the order in which they did.

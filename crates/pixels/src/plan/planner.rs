@@ -1,6 +1,6 @@
 //! How a plan comes about, from top to bottom.
 
-use andon_recipe::{Area, Facts, Kept, Measured, Recipe, Rules, Step};
+use andon_recipe::{Area, Facts, Kept, Measured, Recipe, Rules};
 
 use super::cost::{self, Step as PlanStep};
 use super::draft::{self, Draft};
@@ -75,7 +75,6 @@ pub(crate) fn plan(
     draft.apply(READING);
 
     let scales = draft.scales;
-    let reset_orientation = draft.has(&Step::Orient);
     let decoded = convert_colour_late::decoded(draft.profile(), source, &info, scales);
     let mut notes = Vec::new();
     let gain_map = match gain::along(&draft) {
@@ -120,6 +119,9 @@ pub(crate) fn plan(
         });
     }
     walk.extend(std::mem::take(&mut draft.first).into_stage());
+    if let Some(to) = draft.before_turning(walk.size, walk.traits)? {
+        walk.convert(to);
+    }
     walk.extend(draft.turn.take());
     if let Some(to) = draft.leaves {
         walk.convert(to);
@@ -176,7 +178,7 @@ pub(crate) fn plan(
             } else {
                 Kept::None
             },
-            reset_orientation,
+            orientation: draft.said,
         }),
         recipe: recipe.clone(),
         info: info.clone(),

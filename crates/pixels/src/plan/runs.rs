@@ -56,6 +56,14 @@ impl Runs {
         Ok(runs)
     }
 
+    /// Turns what comes out.
+    pub(super) fn turn_last(&mut self, orientation: Orientation) {
+        if let Some(&size) = self.sizes.last() {
+            self.view(size).turn(orientation);
+            self.sizes.push(orientation.size(size.0, size.1));
+        }
+    }
+
     fn step(
         &mut self,
         step: &Step,

@@ -1,5 +1,7 @@
 //! EXIF: which way is up, and whose picture it is. An EXIF block is a TIFF file without pixels.
 
+use andon_recipe::Orientation;
+
 /// The tag for the orientation.
 const ORIENTATION: u16 = 0x0112;
 
@@ -12,28 +14,26 @@ const SHORT: u16 = 3;
 /// Bytes of one entry of a directory: tag, type, count, value.
 const ENTRY: usize = 12;
 
-/// A block with no more than names and, unless that is upright, the orientation; `None` if there is neither.
+/// A block with no more than names; `None` if there are none.
 pub(super) fn reduced(tiff: &[u8]) -> Option<Vec<u8>> {
     let file = Tiff::of(tiff)?;
     let mut kept: Vec<(u16, u16, u32, Vec<u8>)> = Vec::new();
-    let orientation = file.entry(ORIENTATION).and_then(|at| file.u16(at + 8));
-    if let Some(turned @ 2..=8) = orientation {
-        kept.push((ORIENTATION, SHORT, 1, turned.to_le_bytes().to_vec()));
-    }
     for tag in NAMES {
         let text = file.entry(tag).and_then(|at| file.text(at));
         if let Some(text) = text.filter(|text| text.iter().any(|byte| !b" \0".contains(byte))) {
             kept.push((tag, TEXT, text.len() as u32, text.to_vec()));
         }
     }
-    if kept.is_empty() {
-        return None;
-    }
+    (!kept.is_empty()).then(|| block(kept))
+}
+
+/// A block of these tags: number, type, count and value of each.
+fn block(tags: Vec<(u16, u16, u32, Vec<u8>)>) -> Vec<u8> {
     let mut block = b"II*\0\x08\0\0\0".to_vec();
-    block.extend((kept.len() as u16).to_le_bytes());
-    let mut end = block.len() + kept.len() * ENTRY + 4;
+    block.extend((tags.len() as u16).to_le_bytes());
+    let mut end = block.len() + tags.len() * ENTRY + 4;
     let mut longer: Vec<u8> = Vec::new();
-    for (tag, kind, count, mut value) in kept {
+    for (tag, kind, count, mut value) in tags {
         block.extend(tag.to_le_bytes());
         block.extend(kind.to_le_bytes());
         block.extend(count.to_le_bytes());
@@ -49,18 +49,49 @@ pub(super) fn reduced(tiff: &[u8]) -> Option<Vec<u8>> {
     // No further directory.
     block.extend([0; 4]);
     block.extend(longer);
-    Some(block)
+    block
 }
 
-/// Sets the orientation in the first directory to upright. A block that breaks the rules is left alone: it says no
-/// orientation that anybody could read.
-pub fn reset_orientation(tiff: &mut [u8]) {
-    let value = Tiff::of(tiff).and_then(|file| Some((file.entry(ORIENTATION)? + 8, file.big)));
-    if let Some((at, big)) = value
-        && let Some(value) = tiff.get_mut(at..at + 2)
-    {
-        value.copy_from_slice(&if big { [0, 1] } else { [1, 0] });
+/// A block that says nothing but this orientation.
+#[must_use]
+pub fn block_of_orientation(orientation: Orientation) -> Vec<u8> {
+    let number = orientation.exif().to_le_bytes().to_vec();
+    block(vec![(ORIENTATION, SHORT, 1, number)])
+}
+
+/// Which way is up by the first directory of a block. Browsers take the number from one SHORT, and from nothing else.
+#[must_use]
+pub fn orientation_of(tiff: &[u8]) -> Orientation {
+    let number = Tiff::of(tiff).and_then(|file| {
+        let one_short = |at: &usize| file.u16(at + 2) == Some(SHORT) && file.u32(at + 4) == Some(1);
+        let at = file.entries(ORIENTATION).find(one_short)?;
+        file.u16(at + 8)
+    });
+    Orientation::from_exif(number.unwrap_or(1))
+}
+
+/// The block, saying this orientation and no other; one is made where it has to say more than that nothing is turned.
+pub(super) fn with_orientation(tiff: Option<Vec<u8>>, orientation: Orientation) -> Option<Vec<u8>> {
+    let made = || (!orientation.is_upright()).then(|| block_of_orientation(orientation));
+    let Some(mut tiff) = tiff else {
+        return made();
+    };
+    let Some(file) = Tiff::of(&tiff) else {
+        return made().or(Some(tiff));
+    };
+    let entry = file.entry_of(orientation);
+    let places: Vec<usize> = file.entries(ORIENTATION).collect();
+    for at in &places {
+        // Whole, as `entries` found it.
+        tiff[*at..at + ENTRY].copy_from_slice(&entry);
     }
+    let told = match places.is_empty() && !orientation.is_upright() {
+        true => Tiff::of(&tiff).and_then(|file| file.and(&entry)),
+        false => Some(tiff),
+    };
+    // A block whose parts overlap may not say what was written.
+    told.filter(|tiff| orientation_of(tiff) == orientation)
+        .or_else(made)
 }
 
 struct Tiff<'a> {
@@ -70,9 +101,9 @@ struct Tiff<'a> {
 
 impl<'a> Tiff<'a> {
     fn of(bytes: &'a [u8]) -> Option<Self> {
-        let big = match bytes.get(..2)? {
-            b"MM" => true,
-            b"II" => false,
+        let big = match bytes.get(..4)? {
+            b"MM\0*" => true,
+            b"II*\0" => false,
             _ => return None,
         };
         Some(Self { bytes, big })
@@ -97,20 +128,82 @@ impl<'a> Tiff<'a> {
         usize::try_from(number).ok()
     }
 
-    /// Where a tag's entry stands in the first directory, whole.
+    /// Where a tag's entries stand in the first directory, of which there should be one, whole.
+    fn entries(&self, tag: u16) -> impl Iterator<Item = usize> {
+        let directory = self.u32(4);
+        let count = directory.and_then(|at| self.u16(at)).unwrap_or(0);
+        (0..usize::from(count))
+            .map_while(move |index| directory?.checked_add(2 + index * ENTRY))
+            .take_while(|at| {
+                at.checked_add(ENTRY)
+                    .is_some_and(|end| end <= self.bytes.len())
+            })
+            .filter(move |at| self.u16(*at) == Some(tag))
+    }
+
     fn entry(&self, tag: u16) -> Option<usize> {
+        self.entries(tag).next()
+    }
+
+    /// The entry that says an orientation, in the block's byte order.
+    fn entry_of(&self, orientation: Orientation) -> [u8; ENTRY] {
+        let [tag, kind, number] =
+            [ORIENTATION, SHORT, orientation.exif()].map(|value| self.pair(value));
+        let mut entry = [0; ENTRY];
+        entry[..2].copy_from_slice(&tag);
+        entry[2..4].copy_from_slice(&kind);
+        entry[4..8].copy_from_slice(&self.four(1));
+        entry[8..10].copy_from_slice(&number);
+        entry
+    }
+
+    /// The block with one more entry in its first directory, which moves behind everything else; `None` where that is
+    /// not whole.
+    fn and(&self, entry: &[u8; ENTRY]) -> Option<Vec<u8>> {
         let directory = self.u32(4)?;
-        let entries = usize::from(self.u16(directory)?);
-        for index in 0..entries {
-            let entry = directory.checked_add(2 + index * ENTRY)?;
-            if self.u16(entry)? == tag {
-                return self
-                    .bytes
-                    .get(entry..entry.checked_add(ENTRY)?)
-                    .map(|_| entry);
+        let count = self.u16(directory)?;
+        let from = directory.checked_add(2)?;
+        let end = from.checked_add(usize::from(count) * ENTRY)?;
+        let (entries, next) = (
+            self.bytes.get(from..end)?,
+            self.bytes.get(end..end.checked_add(4)?)?,
+        );
+        let mut block = self.bytes.to_vec();
+        // Directories begin at even places.
+        block.resize((block.len() + 1) & !1, 0);
+        let moved = u32::try_from(block.len()).ok()?;
+        block[4..8].copy_from_slice(&self.four(moved));
+        block.extend(self.pair(count.checked_add(1)?));
+        let mut all: Vec<&[u8]> = entries.chunks_exact(ENTRY).collect();
+        let number = |entry: &[u8]| {
+            Tiff {
+                bytes: entry,
+                big: self.big,
             }
+            .u16(0)
+        };
+        // They stand in the order of their tags.
+        let place = all.iter().position(|other| number(other) > number(entry));
+        all.insert(place.unwrap_or(all.len()), entry);
+        block.extend(all.concat());
+        block.extend(next);
+        Some(block)
+    }
+
+    fn pair(&self, value: u16) -> [u8; 2] {
+        if self.big {
+            value.to_be_bytes()
+        } else {
+            value.to_le_bytes()
         }
-        None
+    }
+
+    fn four(&self, value: u32) -> [u8; 4] {
+        if self.big {
+            value.to_be_bytes()
+        } else {
+            value.to_le_bytes()
+        }
     }
 
     fn text(&self, entry: usize) -> Option<&'a [u8]> {
@@ -167,36 +260,73 @@ pub(super) mod tests {
     #[test]
     fn no_broken_exif_block_is_a_problem() {
         let whole = tiff(true, 6);
-        for length in 0..whole.len() {
-            let mut cut = whole[..length].to_vec();
-            reset_orientation(&mut cut);
-        }
-        for index in 0..whole.len() {
-            for value in [0x00, 0x7f, 0xff] {
-                let mut bent = whole.clone();
-                bent[index] = value;
-                reset_orientation(&mut bent);
-                assert_eq!(bent.len(), whole.len());
+        for orientation in [1, 6].map(Orientation::from_exif) {
+            for length in 0..whole.len() {
+                let cut = whole[..length].to_vec();
+                let told = with_orientation(Some(cut), orientation).expect("a block");
+                assert_eq!(orientation_of(&told), orientation, "{length}");
+            }
+            for index in 0..whole.len() {
+                for value in [0x00, 0x7f, 0xff] {
+                    let mut bent = whole.clone();
+                    bent[index] = value;
+                    let told = with_orientation(Some(bent), orientation).expect("a block");
+                    assert_eq!(orientation_of(&told), orientation, "{index} {value}");
+                }
             }
         }
     }
 
     #[test]
-    fn names_and_a_turn_are_kept_and_the_place_is_not() {
-        // Orientation, artist of two letters, copyright of nine, and a GPS directory.
+    fn an_orientation_of_another_type_than_short_is_none_and_is_corrected() {
+        for big_endian in [false, true] {
+            // The low byte of the type, and of the count.
+            for (big, little, value) in [(3, 2, 4), (3, 2, 1), (7, 4, 2)] {
+                let mut block = tiff(big_endian, 6);
+                let at = Tiff::of(&block)
+                    .and_then(|file| file.entry(ORIENTATION))
+                    .unwrap();
+                block[at + if big_endian { big } else { little }] = value;
+                assert!(orientation_of(&block).is_upright(), "{big_endian} {value}");
+                let told = with_orientation(Some(block), Orientation::from_exif(8));
+                assert_eq!(told, Some(tiff(big_endian, 8)));
+            }
+        }
+    }
+
+    #[test]
+    fn a_block_without_an_orientation_is_given_one_and_keeps_the_rest() {
+        let names = reduced(&named()).expect("names");
+        let told =
+            with_orientation(Some(names.clone()), Orientation::from_exif(5)).expect("a block");
+        assert_eq!(orientation_of(&told).exif(), 5);
+        assert_eq!(reduced(&told), Some(names.clone()));
+        assert_eq!(
+            with_orientation(Some(names.clone()), Orientation::default()),
+            Some(names)
+        );
+        assert_eq!(with_orientation(None, Orientation::default()), None);
+        let alone = with_orientation(None, Orientation::from_exif(3)).expect("a block");
+        assert_eq!(orientation_of(&alone).exif(), 3);
+    }
+
+    /// Orientation, artist of two letters, copyright of nine, and a GPS directory.
+    fn named() -> Vec<u8> {
         let mut block = b"MM\0*\0\0\0\x08\0\x04".to_vec();
         block.extend(b"\x01\x12\0\x03\0\0\0\x01\0\x06\0\0");
         block.extend(b"\x01\x3b\0\x02\0\0\0\x03me\0\0");
         block.extend(b"\x82\x98\0\x02\0\0\0\x09\0\0\0\x3e");
         block.extend(b"\x88\x25\0\x04\0\0\0\x01\0\0\0\x47");
         block.extend(b"\0\0\0\0(c) 2026\0GPS");
+        block
+    }
+
+    #[test]
+    fn names_are_kept_and_the_place_is_not() {
+        let block = named();
         let kept = reduced(&block).expect("something to keep");
         let file = Tiff::of(&kept).expect("a block");
         assert_eq!(file.entry(0x8825), None);
-        assert_eq!(
-            file.u16(file.entry(ORIENTATION).expect("a turn") + 8),
-            Some(6)
-        );
         let text = |tag| file.text(file.entry(tag).expect("a name"));
         assert_eq!(text(0x013b), Some(&b"me\0"[..]));
         assert_eq!(text(0x8298), Some(&b"(c) 2026\0"[..]));
@@ -214,8 +344,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn an_upright_picture_of_nobody_keeps_nothing() {
+    fn a_picture_of_nobody_keeps_nothing() {
         assert_eq!(reduced(&tiff(false, 1)), None);
-        assert!(reduced(&tiff(false, 3)).is_some());
     }
 }

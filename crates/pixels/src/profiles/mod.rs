@@ -4,14 +4,15 @@ mod exif;
 mod iptc;
 mod xmp;
 
-pub use exif::reset_orientation;
+pub use exif::{block_of_orientation, orientation_of};
 
-use andon_recipe::Kept;
+use andon_recipe::{Kept, Orientation};
 
 use crate::frame::{Frame, Metadata, Model};
 
-/// Leaves of the metadata what is kept, in line with the pixels that are written: upright ones, if they were turned.
-pub(crate) fn settle(metadata: &mut Metadata, kept: Kept, turned_upright: bool) {
+/// Leaves of the metadata what is kept, and lets EXIF and XMP say how the pixels that are written become upright,
+/// whatever they said of the source's.
+pub(crate) fn settle(metadata: &mut Metadata, kept: Kept, orientation: Orientation) {
     match kept {
         Kept::None => *metadata = Metadata::default(),
         Kept::Copyright => {
@@ -21,13 +22,9 @@ pub(crate) fn settle(metadata: &mut Metadata, kept: Kept, turned_upright: bool) 
         }
         Kept::All => metadata.xmp = metadata.xmp.as_deref().map(xmp::without_gain_map),
     }
-    if turned_upright {
-        if let Some(exif) = &mut metadata.exif {
-            reset_orientation(exif);
-        }
-        if let Some(xmp) = &mut metadata.xmp {
-            xmp::reset_orientation(xmp);
-        }
+    metadata.exif = exif::with_orientation(metadata.exif.take(), orientation);
+    if let Some(xmp) = &mut metadata.xmp {
+        xmp::set_orientation(xmp, orientation);
     }
 }
 
@@ -57,25 +54,31 @@ mod tests {
         Frame::new(model, 1, 1, planes.collect(), None).unwrap()
     }
 
-    fn settled(orientation: u16, big_endian: bool, turned_upright: bool) -> Option<Vec<u8>> {
+    fn settled(before: u16, big_endian: bool, after: u16) -> Option<Vec<u8>> {
         let mut metadata = Metadata {
-            exif: Some(tiff(big_endian, orientation)),
+            exif: Some(tiff(big_endian, before)),
             ..Metadata::default()
         };
-        settle(&mut metadata, Kept::All, turned_upright);
+        settle(&mut metadata, Kept::All, Orientation::from_exif(after));
         metadata.exif
     }
 
     #[test]
-    fn a_picture_turned_upright_says_so_in_either_byte_order() {
+    fn metadata_says_the_orientation_that_is_left_in_either_byte_order() {
         for big_endian in [false, true] {
-            assert_eq!(settled(6, big_endian, true), Some(tiff(big_endian, 1)));
+            for (before, after) in [(6, 1), (6, 6), (1, 8), (9, 3)] {
+                let expected = Some(tiff(big_endian, after));
+                assert_eq!(settled(before, big_endian, after), expected);
+            }
         }
     }
 
     #[test]
-    fn a_picture_that_was_not_turned_upright_keeps_its_orientation() {
-        assert_eq!(settled(6, false, false), Some(tiff(false, 6)));
+    fn a_turn_is_said_where_nothing_else_is_kept() {
+        let mut metadata = Metadata::default();
+        settle(&mut metadata, Kept::Copyright, Orientation::from_exif(6));
+        let exif = metadata.exif.expect("a block");
+        assert_eq!(orientation_of(&exif), Orientation::from_exif(6));
     }
 
     #[test]

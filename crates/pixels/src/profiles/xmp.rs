@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::ops::Range;
 
+use andon_recipe::Orientation;
 use roxmltree::{Document, Node, ParsingOptions};
 
 const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
@@ -96,8 +97,8 @@ fn gain_map_parts(text: &str) -> Option<Vec<Range<usize>>> {
     Some(parts)
 }
 
-/// Sets the orientation, wherever it stands, to upright.
-pub(super) fn reset_orientation(packet: &mut [u8]) {
+/// Sets the orientation, wherever it stands.
+pub(super) fn set_orientation(packet: &mut [u8], orientation: Orientation) {
     const NAME: &[u8] = b"tiff:Orientation";
     let mut from = 0;
     while let Some(found) = packet[from..]
@@ -108,7 +109,7 @@ pub(super) fn reset_orientation(packet: &mut [u8]) {
         if let [b'=', b'"' | b'\'', digit, ..] | [b'>', digit, ..] = &mut packet[from..]
             && digit.is_ascii_digit()
         {
-            *digit = b'1';
+            *digit = b'0' + orientation.exif() as u8;
         }
     }
 }
@@ -221,12 +222,12 @@ mod tests {
     }
 
     #[test]
-    fn an_orientation_is_reset_in_either_spelling() {
+    fn an_orientation_is_set_in_either_spelling() {
         let mut packet =
             *b"tiff:Orientation=\"6\" <tiff:Orientation>8</tiff:Orientation> tiff:Orientation";
-        reset_orientation(&mut packet);
+        set_orientation(&mut packet, Orientation::from_exif(3));
         let expected =
-            b"tiff:Orientation=\"1\" <tiff:Orientation>1</tiff:Orientation> tiff:Orientation";
+            b"tiff:Orientation=\"3\" <tiff:Orientation>3</tiff:Orientation> tiff:Orientation";
         assert_eq!(&packet, expected);
     }
 }

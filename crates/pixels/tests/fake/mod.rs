@@ -365,6 +365,10 @@ impl Codec for Fake {
         }
     }
 
+    fn says_orientation(&self) -> bool {
+        matches!(self.name, "jpeg" | "finejpeg" | "png" | "avif")
+    }
+
     fn inherits_quality(&self) -> bool {
         matches!(self.name, "jpeg" | "webp")
     }

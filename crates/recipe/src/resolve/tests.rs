@@ -114,13 +114,24 @@ fn what_leaves_no_pixels_is_refused() {
 }
 
 #[test]
-fn upright_images_need_no_turning_and_others_one() {
-    assert_eq!(on(400, 300, "orient,fit:100x100"), "exact:100x75");
+fn images_are_turned_upright_first_unless_the_recipe_says_when_or_not_at_all() {
+    for recipe in ["fit:100x100", "orient,fit:100x100", "stored,fit:100x100"] {
+        assert_eq!(on(400, 300, recipe), "exact:100x75");
+    }
     let facts = turned(6);
-    assert_eq!(
-        try_on("orient,fit:100x100", &facts).unwrap(),
-        "orient,exact:75x100"
-    );
+    for (recipe, resolved) in [
+        ("fit:100x100", "orient,exact:75x100"),
+        ("orient,fit:100x100", "orient,exact:75x100"),
+        ("same", "orient"),
+        ("turn:90", "orient,turn:90"),
+        ("fit:100x60,orient", "exact:80x60,orient"),
+        ("stored,fit:100x100", "exact:100x75,stored"),
+        ("stored:verbatim,turn:90", "turn:90,stored:verbatim"),
+        ("original", "original"),
+    ] {
+        assert_eq!(try_on(recipe, &facts).unwrap(), resolved);
+        assert_eq!(try_on(resolved, &facts).unwrap(), resolved);
+    }
     assert_eq!(try_on("orient,orient", &facts).unwrap(), "orient");
     assert_eq!(on(400, 300, "turn:90,turn:90,flip:v"), "flip:h");
     assert_eq!(on(400, 300, "turn:90,turn:270"), "same");
@@ -269,7 +280,8 @@ fn a_trim_is_the_crop_that_was_measured_wherever_the_image_was_turned() {
         (1, "trim,fit:150x", "crop:10:20:300x200,exact:150x100"),
         (1, "turn:90,trim", "turn:90,crop:80:10:200x300"),
         (1, "flip:h,trim", "flip:h,crop:90:20:300x200"),
-        (6, "trim", "crop:10:20:300x200"),
+        (6, "stored,trim", "crop:10:20:300x200,stored"),
+        (6, "trim", "orient,crop:80:10:200x300"),
         (6, "orient,trim", "orient,crop:80:10:200x300"),
         (8, "orient,trim", "orient,crop:20:90:200x300"),
     ] {
@@ -286,7 +298,8 @@ fn a_trim_is_the_crop_that_was_measured_wherever_the_image_was_turned() {
 fn a_border_is_measured_from_the_corner_that_shows_at_the_upper_left() {
     for (exif, recipe, corner) in [
         (1, "trim:7", (false, false)),
-        (6, "trim:7", (false, false)),
+        (6, "stored,trim:7", (false, false)),
+        (6, "trim:7", (false, true)),
         (6, "orient,trim:7", (false, true)),
         (3, "orient,trim:7", (true, true)),
         (1, "turn:90,trim:7", (false, true)),

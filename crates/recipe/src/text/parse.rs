@@ -6,7 +6,9 @@ use super::{ParseError, escape};
 use crate::args::Word;
 use crate::step::{Bounds, Canvas, Crop, Effect, Flip, Gravity, Length, Pad, Step, Turn};
 use crate::words::{self, GRAVITIES};
-use crate::{Background, Chroma, Colour, FormatName, Goal, Kept, Profile, Recipe, options};
+use crate::{
+    Background, Chroma, Colour, FormatName, Goal, Kept, Profile, Recipe, StoredTurn, options,
+};
 
 impl FromStr for Recipe {
     type Err = ParseError;
@@ -30,6 +32,13 @@ impl FromStr for Recipe {
             return Err(ParseError::new(
                 options::LOSSLESS.name,
                 "`lossless` without `q`, `max` and `score`",
+            ));
+        }
+        if recipe.output.stored_turn != StoredTurn::Applied && recipe.steps.contains(&Step::Orient)
+        {
+            return Err(ParseError::new(
+                words::ORIENT.name,
+                "`orient` or `stored`, not both",
             ));
         }
         Ok(recipe)
@@ -84,6 +93,12 @@ impl Reader {
                 let [name] = words::MOVING.read(parts)?;
                 output.moving = Some(FormatName::new(name.unwrap_or_default())?);
                 &words::MOVING
+            }
+            "stored" => {
+                let [turn] = words::STORED.read(parts)?;
+                let turn = turn.unwrap_or(words::STORED_TURNS[0]);
+                output.stored_turn = among(&StoredTurn::SAID, words::STORED_TURNS, Some(turn));
+                &words::STORED
             }
             "background" => {
                 let [colour] = words::BACKGROUND.read(parts)?;

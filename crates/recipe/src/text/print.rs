@@ -5,7 +5,7 @@ use std::fmt;
 use super::escape;
 use crate::step::{Bounds, Canvas, Crop, Effect, Flip, Gravity, Length, Pad, Step, Turn};
 use crate::words;
-use crate::{Background, Chroma, Colour, FormatName, Kept, Output, Profile, Recipe};
+use crate::{Background, Chroma, Colour, FormatName, Kept, Output, Profile, Recipe, StoredTurn};
 
 impl fmt::Display for Recipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -37,6 +37,14 @@ impl Pieces<'_, '_> {
     }
 
     fn output(&mut self, output: &Output) -> fmt::Result {
+        match output.stored_turn {
+            StoredTurn::Applied => {}
+            StoredTurn::Kept => self.put(words::STORED.name)?,
+            turn @ StoredTurn::Verbatim => {
+                let turn = words::of(&StoredTurn::SAID, words::STORED_TURNS, &turn);
+                self.put(format_args!("{}:{turn}", words::STORED.name))?;
+            }
+        }
         match output.background {
             Background::Unsaid => {}
             Background::Colour(colour) => self.put(format_args!("background:{colour}"))?,

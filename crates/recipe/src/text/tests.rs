@@ -6,7 +6,7 @@ use proptest::sample::select;
 use crate::words::{self, WORDS};
 use crate::{
     Background, Bounds, Canvas, Chroma, Colour, Crop, Effect, Flip, FormatName, Goal, Gravity,
-    Kept, Length, Output, Pad, ParseError, Profile, Recipe, Step, Turn,
+    Kept, Length, Output, Pad, ParseError, Profile, Recipe, Step, StoredTurn, Turn,
 };
 
 fn canonical(text: &str) -> String {
@@ -427,6 +427,7 @@ fn any_output() -> impl Strategy<Value = Output> {
             any::<bool>(),
         ),
         (
+            of(select(StoredTurn::SAID.to_vec())),
             select(Profile::SAID.to_vec()),
             select(Kept::SAID.to_vec()),
             any::<bool>(),
@@ -442,7 +443,7 @@ fn any_output() -> impl Strategy<Value = Output> {
         .prop_map(
             |(
                 (background, format, moving, goal, lossless),
-                (profile, metadata, drops_gain_map, linear),
+                (stored_turn, profile, metadata, drops_gain_map, linear),
                 depth,
                 progressive,
                 chroma,
@@ -451,6 +452,7 @@ fn any_output() -> impl Strategy<Value = Output> {
                 (frame, most_frames),
             )| {
                 Output {
+                    stored_turn: stored_turn.unwrap_or_default(),
                     background,
                     profile,
                     metadata,
@@ -474,5 +476,10 @@ fn any_output() -> impl Strategy<Value = Output> {
 
 /// Any recipe but the one that says `original`.
 pub(crate) fn any_recipe() -> impl Strategy<Value = Recipe> {
-    (vec(any_step(), 0..6), any_output()).prop_map(|(steps, output)| Recipe { steps, output })
+    (vec(any_step(), 0..6), any_output()).prop_map(|(steps, mut output)| {
+        if steps.contains(&Step::Orient) {
+            output.stored_turn = StoredTurn::Applied;
+        }
+        Recipe { steps, output }
+    })
 }

@@ -67,7 +67,7 @@ fn segment(file: &mut Vec<u8>, marker: u8, parts: &[&[u8]]) {
 }
 
 /// A segment's length, of 16 bits, counts itself and what the data are.
-const MOST_EXIF_BYTES: usize = 65_535 - 2 - 6;
+pub(super) const MOST_EXIF_BYTES: usize = 65_535 - 2 - 6;
 const MOST_ICC_BYTES: usize = 65_535 - 2 - 14;
 
 const SOF0: u8 = 0xc0;

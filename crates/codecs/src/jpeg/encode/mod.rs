@@ -18,7 +18,7 @@ mod tests;
 
 use andon_pixels::{
     Cores, Depth, Encode, Error, Frame, Grid, Image, Interrupt, Matrix, Model, Plane, Range,
-    Result, Subsampling, Traits,
+    Result, Subsampling, Traits, block_of_orientation, orientation_of,
 };
 
 use self::bands::Parts;
@@ -72,6 +72,15 @@ pub(super) fn encode(
     let grids: Option<Vec<&Grid<u8>>> = frame.planes.iter().map(Plane::as_u8).collect();
     let grids = grids.ok_or_else(|| unfit(frame))?;
     let exif = image.metadata.exif.as_deref().unwrap_or_default();
+    let turned;
+    let exif = match exif.len() > file::MOST_EXIF_BYTES && !orientation_of(exif).is_upright() {
+        // No segment holds more; which way is up is said all the same.
+        true => {
+            turned = block_of_orientation(orientation_of(exif));
+            &turned
+        }
+        false => exif,
+    };
     let icc = image.metadata.icc.as_deref().unwrap_or_default();
     let quality = quality(how);
     if colour == Colour::Cmyk || how.progressive {

@@ -162,7 +162,7 @@ fn a_crop_is_meant_for_the_picture_as_it_is_seen() {
     // Unturned, it is a crop of what is stored.
     assert_eq!(
         recipe("c:100:50:nowe/ar:0", 400, 300, 6),
-        "crop:0:0:100x50,q:80"
+        "crop:0:0:100x50,stored:verbatim,q:80"
     );
     assert_eq!(
         recipe("c:100:50:nowe/rot:90/fl:1", 400, 300, 1),

@@ -1,6 +1,6 @@
 //! Answer with the source's own bytes.
 
-use andon_recipe::{Goal, Kept};
+use andon_recipe::{Goal, Kept, Orientation};
 
 use super::{Example, Rule, convert_colour_late};
 use crate::plan::draft::Draft;
@@ -35,14 +35,21 @@ fn act(draft: &mut Draft<'_>) -> bool {
 
 /// Is something done with the picture or its metadata?
 pub(in crate::plan) fn changes(draft: &Draft<'_>) -> bool {
-    let whole = View::whole((draft.info.width, draft.info.height));
+    changes_but_turn(draft, Orientation::default())
+}
+
+/// The same, of a picture that is turned so.
+fn changes_but_turn(draft: &Draft<'_>, turn: Orientation) -> bool {
+    let mut whole = View::whole((draft.info.width, draft.info.height));
+    whole.turn(turn);
     let steps = draft.runs.first != whole || !draft.runs.rest.is_empty();
     let metadata = draft.info.metadata && draft.recipe.output.metadata != Kept::All;
     let gain_map = draft.gain_map.is_some() && draft.recipe.output.drops_gain_map;
     steps || metadata || gain_map || !convert_colour_late::keeps_file(draft)
 }
 
-/// Is the one picture there is shown as it is, and nothing said of its file but the format?
+/// Is the one picture there is shown as it is, or upright, which the other format's header says, and nothing said of its
+/// file but the format?
 pub(in crate::plan) fn changes_format_alone(draft: &Draft<'_>) -> bool {
     let output = &draft.recipe.output;
     let said = output.goal.is_some()
@@ -50,7 +57,9 @@ pub(in crate::plan) fn changes_format_alone(draft: &Draft<'_>) -> bool {
         || output.chroma.is_some()
         || output.progressive
         || !output.options.is_empty();
-    draft.info.frames == 1 && !changes(draft) && !said
+    let shown = [Orientation::default(), draft.info.orientation];
+    let changes = shown.iter().all(|turn| changes_but_turn(draft, *turn));
+    draft.info.frames == 1 && !changes && !said
 }
 
 /// Is the source what the encoder would aim at? A copy loses nothing, so a lossless result is one.

@@ -12,9 +12,11 @@ pub(super) mod shrink_on_load;
 pub(super) mod skip_identity;
 pub(super) mod stay_in_planes;
 pub(super) mod turn_late;
+pub(super) mod turn_what_is_not_said;
 
 /// Every rule, in the order in which they act.
 pub const RULES: &[&Rule] = &[
+    &turn_what_is_not_said::RULE,
     &copy_if_nothing_changes::RULE,
     &crop_before_resize::RULE,
     &turn_late::RULE,
@@ -29,6 +31,7 @@ pub const RULES: &[&Rule] = &[
 /// encoder needs, how the source is read.
 pub(super) static PHASES: [&[&Rule]; 2] = [
     &[
+        &turn_what_is_not_said::RULE,
         &copy_if_nothing_changes::RULE,
         &crop_before_resize::RULE,
         &turn_late::RULE,
@@ -42,7 +45,7 @@ pub(super) static PHASES: [&[&Rule]; 2] = [
     ],
 ];
 
-/// One way in which a plan is made cheaper without changing what is seen.
+/// One way in which a plan is made cheaper without changing what is seen, or which keeps what is seen.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
     /// Its name.

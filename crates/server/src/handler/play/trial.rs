@@ -135,7 +135,12 @@ impl App {
         }
         let output = Output {
             format: FormatName::new(LOSSLESS).ok(),
-            metadata: Kept::None,
+            stored_turn: output.stored_turn,
+            // Its pixels are turned where those of the result are.
+            metadata: match plan.orientation().is_upright() {
+                true => Kept::None,
+                false => Kept::All,
+            },
             drops_gain_map: true,
             profile: output.profile,
             // Only the first frame is looked at.
