@@ -480,6 +480,8 @@ impl Rules for ImgixRules {
             output.chroma = None;
         }
         output.progressive &= format == "jpeg";
+        // The last page stands for those that there are not.
+        output.frame = output.frame.map(|page| page.min(facts.frames.max(1)));
         Recipe { steps, output }.resolve(facts)
     }
 
