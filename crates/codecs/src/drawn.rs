@@ -1,6 +1,7 @@
-//! Formats that are drawn (SVG, PDF): at the size that is asked for, since they store no pixels.
+//! Formats that are drawn (SVG, PDF): in the size of the result, since they store no pixels. Scales are for who looks at
+//! the picture before that, to measure it.
 
-use andon_pixels::{Cost, Info, Scale};
+use andon_pixels::{Cost, Scale};
 
 /// By eighths up to twice the size, by quarters up to four times, by whole sizes up to sixteen times.
 pub(crate) const SCALES: &[Scale] = &{
@@ -57,9 +58,8 @@ impl Drawing {
     }
 }
 
-/// The estimated cost of drawing a file of `bytes` at `scale`.
-pub(crate) fn cost(bytes: u64, info: &Info, scale: Scale, drawing: &Drawing) -> Cost {
-    let (width, height) = info.scaled(scale);
+/// The estimated cost of drawing a file of `bytes` in a size.
+pub(crate) fn cost(bytes: u64, (width, height): (u32, u32), drawing: &Drawing) -> Cost {
     let canvas = u64::from(width).saturating_mul(u64::from(height));
     Cost {
         nanos: bytes

@@ -23,6 +23,7 @@ mod placeholder;
 mod png;
 mod png_palette;
 mod raw;
+mod screenshots;
 mod smart;
 mod support;
 mod svg_bombs;

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-use andon_pixels::{Error, Info, Limits, Never, Result, STACK, Scale};
+use andon_pixels::{
+    Alone, Decode, Error, Info, Limits, Never, RegionF, Result, STACK, Scale, Scales, Window,
+};
 
 use crate::support::{codec, decode, decode_at};
 
@@ -26,6 +28,30 @@ fn draw(file: &[u8], info: &Info, scale: Scale) -> Result<()> {
     let image = decode_at(codec("svg"), file, info, scale, &Limits::default(), &Never)?;
     let frame = &image.frames[0];
     assert_eq!((frame.width, frame.height), info.scaled(scale));
+    Ok(())
+}
+
+/// Draws a few px of it, very much larger.
+fn magnify(file: &[u8], info: &Info) -> Result<()> {
+    let from = RegionF {
+        x: 1.0,
+        y: 1.0,
+        w: 2.5,
+        h: 2.5,
+    };
+    let window = Window {
+        from,
+        to: (100, 100),
+    };
+    let how = Decode {
+        scales: Scales::FULL,
+        limits: &Limits::default(),
+        interrupt: &Never,
+        cores: &Alone,
+        keep_metadata: false,
+    };
+    let image = codec("svg").draw(file, info, &how, &window)?;
+    assert_eq!((image.frames[0].width, image.frames[0].height), window.to);
     Ok(())
 }
 
@@ -69,6 +95,11 @@ fn every_bomb_is_refused_or_drawn() {
                         break;
                     }
                 }
+            }
+            if info.pixels() <= TINY
+                && let Err(error) = magnify(&bomb.file, &info)
+            {
+                assert!(is_clear(&error), "{name} magnified: {error:?}");
             }
         }
     });

@@ -83,6 +83,8 @@ pub struct AnswerStyle {
     /// Send exactly what the rules make: no format chosen by `Accept` unless the URL asks for that, and never
     /// the source in place of a result that is larger.
     pub exact: bool,
+    /// Of all this, not the last: what was only encoded anew and is larger gives way to the source.
+    pub never_grows: bool,
     /// Label the result with the media type of the source's file name, even where that is wrong.
     pub type_by_name: bool,
     /// The canonical target, if this one is another.
@@ -109,6 +111,12 @@ pub struct AnswerStyle {
 impl AnswerStyle {
     /// The extension of a result's format, in headers.
     pub const EXTENSION: &str = "{ext}";
+
+    /// Is what the rules make always sent, even where it is larger than the source?
+    #[must_use]
+    pub fn sends_what_is_made(&self) -> bool {
+        self.exact && !self.never_grows
+    }
 }
 
 impl Default for AnswerStyle {
@@ -116,6 +124,7 @@ impl Default for AnswerStyle {
         Self {
             errors: OWN_ERRORS,
             exact: false,
+            never_grows: false,
             type_by_name: false,
             canonical: None,
             headers: Vec::new(),

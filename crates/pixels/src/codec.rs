@@ -12,6 +12,7 @@ use crate::frame::{Depth, Frame, GainParams, Image, Model, Subsampling, Traits};
 use crate::limits::{Interrupt, Limits};
 use crate::sequence::{Animation, FrameReader, FrameWriter, Head};
 use crate::space::Space;
+use crate::window::Window;
 
 /// One picture format: one folder in the `codecs` crate, one entry in its `ALL`.
 pub trait Codec: Send + Sync {
@@ -114,6 +115,28 @@ pub trait Codec: Send + Sync {
     fn index_cost(&self, bytes: u64, info: &Info) -> Option<Cost> {
         let _ = (bytes, info);
         None
+    }
+
+    /// Estimated cost of [`Codec::draw`], and the memory it holds beside the result. `None`: what the window shows is not
+    /// drawn by itself, as of all pictures that are stored as pixels.
+    fn draw_cost(&self, bytes: u64, info: &Info, window: &Window) -> Option<Cost> {
+        let _ = (bytes, info, window);
+        None
+    }
+
+    /// Draws what a window shows of a picture that is no pixels, in its size; `how.scales` does not count.
+    ///
+    /// # Errors
+    /// As `decode`.
+    fn draw(&self, bytes: &[u8], info: &Info, how: &Decode<'_>, window: &Window) -> Result<Image> {
+        let _ = (bytes, info, how, window);
+        Err(Error::Internal(format!("{} draws nothing", self.name())))
+    }
+
+    /// The letters of a text that it has no glyph for, each once, if it is what draws texts.
+    fn undrawn_letters(&self, text: &str) -> Vec<char> {
+        let _ = text;
+        Vec::new()
     }
 
     /// Goes through the file once and notes where decoding can begin, so that parts of the picture are decoded without
@@ -582,7 +605,7 @@ pub struct Decode<'a> {
     pub keep_metadata: bool,
 }
 
-/// How to encode. Everything in it is among the codec's [`Codec::options`].
+/// How to encode. Everything in it that is asked for is among the codec's [`Codec::options`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Encode {
     /// As asked or the source's own, 1 to 100; `None`: the format's default, also where a lossless file has none.
@@ -599,6 +622,9 @@ pub struct Encode {
     pub effort: Option<u8>,
     /// The format's own options, by name.
     pub options: BTreeMap<String, String>,
+    /// The source had a palette: there are few colours, and what lies between them where it was scaled. Nobody asks for
+    /// that; a format may make use of it where it is not seen.
+    pub few_colours: bool,
 }
 
 impl Encode {

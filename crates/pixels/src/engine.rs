@@ -394,7 +394,7 @@ impl Engine {
 
     /// Decodes what several plans for the same bytes begin with, going through the file once: for each
     /// plan, in their order, exactly what it would have decoded alone, so that results do not depend on
-    /// who came along. `None` where the codec cannot do that, and for a copy, which decodes nothing.
+    /// who came along. `None` where the codec cannot do that, for what is drawn, and for a copy, which decodes nothing.
     ///
     /// # Errors
     /// As decoding; a damaged file may fail although not each of the plans alone would.
@@ -412,6 +412,9 @@ impl Engine {
         let Some(source) = pipelines.first().map(|pipeline| pipeline.source) else {
             return Ok(None);
         };
+        if pipelines.iter().any(|pipeline| pipeline.window.is_some()) {
+            return Ok(None);
+        }
         let mut scales: Vec<Scales> = Vec::new();
         for pipeline in &pipelines {
             if !scales.contains(&pipeline.scales) {
@@ -669,9 +672,10 @@ impl Job<'_> {
     fn decoded(&self, pipeline: &Pipeline, info: &Info, bytes: &[u8]) -> Result<Decoded> {
         let start = Instant::now();
         let (source, how) = (pipeline.source, self.how(pipeline));
-        let image = match &pipeline.part {
-            None => source.decode(bytes, info, &how)?,
-            Some(Part { index, area }) => {
+        let image = match (&pipeline.window, &pipeline.part) {
+            (Some(window), _) => source.draw(bytes, info, &how, window)?,
+            (None, None) => source.decode(bytes, info, &how)?,
+            (None, Some(Part { index, area })) => {
                 source.decode_part(bytes, info, &how, (**index).as_ref(), *area)?
             }
         };

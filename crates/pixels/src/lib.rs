@@ -29,6 +29,7 @@ mod score;
 pub mod sequence;
 pub mod space;
 pub mod stage;
+mod window;
 
 pub use codec::{
     Codec, Decode, Encode, Foreign, Format, GainHeader, Info, Orientation, Scale, Scales, Tags,
@@ -49,3 +50,4 @@ pub use revision::{REVISION, revision};
 pub use sequence::{Animation, Delay, FrameReader, FrameWriter, Head, Timed};
 pub use space::{Colour, Icc, Matrix, Primaries, Range, Space, Transfer};
 pub use stage::{Context, Materials, NoMaterials, OnGainMap, Op, Stage};
+pub use window::{RegionF, Window};

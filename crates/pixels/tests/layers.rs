@@ -7,8 +7,8 @@ use std::path::Path;
 /// From the ground up.
 const LAYERS: &[&str] = &[
     "cost", "limits", "error", "cores", "buffers", "space", "frame", "sequence", "samples",
-    "codec", "revision", "formats", "profiles", "stage", "resize", "color", "score", "ops", "plan",
-    "measure", "engine",
+    "window", "codec", "revision", "formats", "profiles", "stage", "resize", "color", "score",
+    "ops", "plan", "measure", "engine",
 ];
 
 #[test]

@@ -39,6 +39,21 @@ fn every_rule_has_an_example_that_it_acts_on() {
 /// Source, recipe, plan; groups with what they show.
 #[rustfmt::skip]
 const GOLDEN: &[(&str, &str, &str)] = &[
+    // What is drawn is drawn as it is seen, and not scaled afterwards.
+    ("drawing 300x150 rgba", "as:png",
+     "draw drawing 300x150 rgba | encode png"),
+    ("drawing 300x150 rgba", "fit:80x80,as:png",
+     "draw drawing 80x40 rgba | encode png"),
+    ("drawing 300x150 rgba", "fit:9000x9000:enlarge,as:png",
+     "draw drawing 9000x4500 rgba | encode png"),
+    ("drawing 300x150 rgba", "exact:70x90,linear,as:png",
+     "draw drawing 70x90 rgba | encode png"),
+    ("drawing 300x150 rgba", "crop:20:10:30x40,exact:300x400,as:png",
+     "draw drawing 300x400 rgba from 20,10 30x40 | encode png"),
+    ("drawing 300x150 rgba", "shrink:4,crop:20:10:30x40,as:png",
+     "draw drawing 30x40 rgba from 40,20 60x80 | encode png"),
+    ("drawing 300x150 rgba", "turn:90,cover:50x50,as:png",
+     "draw drawing 50x50 rgba from 75,0 150x150 | turn 90 | encode png"),
     // Nothing to do, and what keeps a copy from being one.
     ("jpeg 400x300 ycbcr420 q90", "same",
      "copy jpeg"),

@@ -38,6 +38,7 @@ const RECIPES: &[(&str, &str)] = &[
     ("border", "exact:50x35,border:4x2:ff8800"),
     ("over", "exact:50x35,over:icon.png:10:-4"),
     ("gray", "exact:50x35,gray"),
+    ("gray, by light", "exact:50x35,gray:light"),
     ("bitonal", "exact:50x35,bitonal"),
     ("invert", "exact:50x35,invert"),
     ("brightness", "exact:50x35,brightness:30"),
@@ -45,6 +46,7 @@ const RECIPES: &[(&str, &str)] = &[
     ("gamma", "exact:50x35,gamma:1.5"),
     ("rgb", "exact:50x35,rgb:20:-10:0"),
     ("saturation", "exact:50x35,saturation:1.4"),
+    ("saturation, by squares", "exact:50x35,saturation:0.4:rms"),
     ("hue", "exact:50x35,hue:90"),
     ("modulate", "exact:50x35,modulate:1.1:0.8:20"),
     ("tint", "exact:50x35,tint:b06010"),
@@ -57,6 +59,7 @@ const RECIPES: &[(&str, &str)] = &[
     ("round", "exact:50x35,round:12:8"),
     ("round, coloured", "exact:50x35,round:12:8:ff8800,as:jpeg"),
     ("mask", "exact:50x35,mask:heart:ffffff80"),
+    ("around", "exact:50x35,around:5:-3:31x30:ff8800c0"),
     ("overlay", "exact:50x35,overlay:icon.png:-3:5:70:24:0"),
     (
         "overlay, tiled",

@@ -27,12 +27,20 @@ pub const QUALITY: Word = word(
 /// The most bytes that the file may have.
 pub const MAX: Word = word(
     "max",
-    &[Arg::whole("bytes", 1, 1 << 32)
-        .unit("bytes")
-        .help("the most that the file may take")],
+    &[
+        Arg::whole("bytes", 1, 1 << 32)
+            .unit("bytes")
+            .help("the most that the file may take"),
+        Arg::choice("beyond", &["refused", SHORTEST])
+            .default("refused")
+            .help("what comes of an image that is longer even at quality 1: an error, or the shortest file"),
+    ],
     "the largest quality whose file is short enough, found by encoding up to 7 times; instead of q",
     "max:60000",
 );
+
+/// `max:60000:shortest`: where no file is short enough, the shortest.
+pub(crate) const SHORTEST: &str = "shortest";
 
 /// The least perceptual score.
 pub const SCORE: Word = word(

@@ -231,6 +231,8 @@ pub enum Goal {
     Quality(u8),
     /// The largest quality whose file is at most this long, in bytes.
     Bytes(u64),
+    /// The same; where no file is so short, the shortest.
+    BytesOrShortest(u64),
     /// The smallest file that scores at least this much of 100 by a perceptual metric.
     Score(u8),
 }
@@ -317,6 +319,9 @@ impl Output {
         let goal = self.goal.map(|goal| match goal {
             Goal::Quality(quality) => (&options::QUALITY, quality.to_string()),
             Goal::Bytes(bytes) => (&options::MAX, bytes.to_string()),
+            Goal::BytesOrShortest(bytes) => {
+                (&options::MAX, format!("{bytes}:{}", options::SHORTEST))
+            }
             Goal::Score(score) => (&options::SCORE, score.to_string()),
         });
         let said = [

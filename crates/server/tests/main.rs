@@ -13,6 +13,8 @@ mod common;
 mod conditional;
 mod connections;
 mod cpu;
+mod dialect_pixels;
+mod drawings;
 mod equal;
 mod error_labels;
 mod errors;

@@ -11,7 +11,7 @@ use andon_pixels::{
 use crate::bmp::{self, Dib};
 use crate::bytes::{u16_le, u32_le};
 use crate::guard;
-use crate::png::{self, Png};
+use crate::png::{self, Png, in_full_colour};
 
 /// The format's name, as errors and recipes say it.
 const NAME: &str = "ico";
@@ -138,7 +138,7 @@ impl Codec for Ico {
             metadata: Metadata::default(),
             ..image.clone()
         };
-        let png = Png.encode(&plain, how, interrupt)?;
+        let png = Png.encode(&plain, &in_full_colour(how), interrupt)?;
         // One entry; a side of 256 px is a 0. One plane of 32 bits, behind this header of 22 bytes.
         let mut file = vec![
             0,

@@ -27,10 +27,14 @@ pub(super) fn probe(bytes: &[u8]) -> Result<Info> {
     })
 }
 
-/// Draws the first page on white.
-pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
+/// Draws the first page on white, in a size.
+pub(super) fn draw(
+    bytes: &[u8],
+    info: &Info,
+    how: &Decode<'_>,
+    (width, height): (u32, u32),
+) -> Result<Image> {
     guard::size(info.width, info.height, how.limits)?;
-    let (width, height) = info.scaled(how.scales.luma);
     guard::size(width, height, how.limits)?;
     guard::at_most("side", u64::from(width.max(height)), u64::from(u16::MAX))?;
     guard::wanted(how.interrupt)?;

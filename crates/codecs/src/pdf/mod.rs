@@ -1,7 +1,9 @@
-//! PDF: the first page, drawn at the size that is needed. Only read, and only by builds with the feature `pdf`: the
+//! PDF: the first page, drawn in the size that is needed. Only read, and only by builds with the feature `pdf`: the
 //! interpreter of a page cannot be interrupted, so it is for files from people you trust.
 
-use andon_pixels::{Codec, Cost, Decode, Foreign, Format, Image, Info, Result, Scale, Scales};
+use andon_pixels::{
+    Codec, Cost, Decode, Foreign, Format, Image, Info, Result, Scale, Scales, Window,
+};
 
 use crate::drawn::{self, Drawing};
 
@@ -26,7 +28,7 @@ impl Codec for Pdf {
             name: NAME,
             aliases: &[],
             media_type: "application/pdf",
-            revision: 1,
+            revision: 2,
         }
     }
 
@@ -44,7 +46,17 @@ impl Codec for Pdf {
     }
 
     fn decode(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
-        draw::decode(bytes, info, how)
+        draw::draw(bytes, info, how, info.scaled(how.scales.luma))
+    }
+
+    /// Of a whole page only: parts are cut out of it.
+    fn draw_cost(&self, bytes: u64, info: &Info, window: &Window) -> Option<Cost> {
+        let whole = window.is_whole((info.width, info.height));
+        whole.then(|| drawn::cost(bytes, window.to, &DRAWING))
+    }
+
+    fn draw(&self, bytes: &[u8], info: &Info, how: &Decode<'_>, window: &Window) -> Result<Image> {
+        draw::draw(bytes, info, how, window.to)
     }
 
     fn scales(&self, _info: &Info) -> &'static [Scale] {
@@ -53,7 +65,7 @@ impl Codec for Pdf {
 
     /// Guessed: what the page draws is not known before it is interpreted.
     fn decode_cost(&self, bytes: u64, info: &Info, scales: Scales) -> Cost {
-        drawn::cost(bytes, info, scales.luma, &DRAWING)
+        drawn::cost(bytes, info.scaled(scales.luma), &DRAWING)
     }
 
     fn instead(&self, _info: &Info) -> Option<&'static str> {

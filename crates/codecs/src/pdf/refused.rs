@@ -8,7 +8,12 @@ pub(super) fn probe(_bytes: &[u8]) -> Result<Info> {
     Err(missing())
 }
 
-pub(super) fn decode(_bytes: &[u8], _info: &Info, _how: &Decode<'_>) -> Result<Image> {
+pub(super) fn draw(
+    _bytes: &[u8],
+    _info: &Info,
+    _how: &Decode<'_>,
+    _size: (u32, u32),
+) -> Result<Image> {
     Err(missing())
 }
 

@@ -200,7 +200,7 @@ impl<'a> Writer<'a> {
             // Passes would have to be told for each frame, and nobody waits for them.
             how: Encode {
                 progressive: false,
-                ..how.clone()
+                ..encode::in_full_colour(how)
             },
             head: head.clone(),
             count_at: 0,

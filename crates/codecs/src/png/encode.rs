@@ -36,7 +36,8 @@ pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
             });
         }
         Some(most) => Some(Palette::of(frame, most, interrupt)?),
-        None => None,
+        None if Settings::are_said(how) => None,
+        None => Palette::unasked(frame, how, interrupt)?,
     };
     let color = match (frame.model, frame.alpha.is_some()) {
         _ if reduced.is_some() => ColorType::Indexed,
@@ -63,7 +64,11 @@ pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
     }
     let frame = reduced.as_ref().map_or(frame, |palette| &palette.frame);
 
-    let settings = Settings::of(how);
+    let settings = match &reduced {
+        Some(_) => Settings::of_indices(how),
+        None if !Settings::are_said(how) && is_flat(frame) => Settings::of_flat(how),
+        None => Settings::of(how),
+    };
     let xmp = image.metadata.xmp.as_deref();
     let file = write(frame, info.clone(), xmp, settings, interrupt)?;
     // The fast compressor makes noise larger than it was.
@@ -78,13 +83,18 @@ pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
 /// Measured on photographs, one core, per sample byte.
 pub(super) fn cost(width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
     let pixels = u64::from(width) * u64::from(height);
-    let reduced = palette::most(how).is_some();
-    let pixel_bytes = match reduced {
-        true => 1,
-        false => channels(traits.model, traits.alpha) * traits.depth.bytes(),
+    let reduced = palette::most(how).is_some() || how.few_colours;
+    let settings = match reduced {
+        true => Settings::of_indices(how),
+        false => Settings::of(how),
+    };
+    // Where nobody asked for a palette, every pixel may keep its colour.
+    let pixel_bytes = match palette::most(how) {
+        Some(_) => 1,
+        None => channels(traits.model, traits.alpha) * traits.depth.bytes(),
     };
     let bytes = pixels * pixel_bytes as u64;
-    let nanos = match Settings::of(how).level {
+    let nanos = match settings.level {
         None => FAST_NANOS,
         Some(level) => LEVEL_NANOS[usize::from(level.min(9))],
     };
@@ -100,6 +110,25 @@ pub(super) fn cost(width: u32, height: u32, traits: Traits, how: &Encode) -> Cos
         // The result grows as a vector does; noise is written twice, and passes are packed beside it. Indices are there
         // in two orders for a moment.
         scratch: bytes * 2 + DEFLATER_BYTES + tables,
+    }
+}
+
+/// The same without a palette that nobody asked for, where files are put together of several or have a depth of their own:
+/// what is said of the filter, if only the usual one, leaves nothing to choose.
+pub(crate) fn in_full_colour(how: &Encode) -> Encode {
+    let mut full = how.clone();
+    if !Settings::are_said(how) {
+        let usual = "adaptive".to_owned();
+        full.options.insert(FILTER.name.to_owned(), usual);
+    }
+    full
+}
+
+/// How many times as long it may take where nothing is said: what is flat goes through zlib, not the fast compressor.
+pub(super) fn spread(how: &Encode) -> u64 {
+    match Settings::of(how).level {
+        None if !Settings::are_said(how) => 3,
+        _ => 1,
     }
 }
 
@@ -125,27 +154,53 @@ struct Settings {
 impl Settings {
     /// What is said of level and filter, else what the effort comes to.
     fn of(how: &Encode) -> Self {
-        let (level, choice) = match how.effort {
-            None => (None, Choice::SmallestSum),
-            Some(0) => (None, Choice::Fixed(Filter::Up)),
-            // zlib's level 1 is both slower and larger than the fast compressor.
-            Some(1) => (None, Choice::SmallestSum),
-            Some(effort) => (Some(effort.min(9)), Choice::SmallestSum),
-        };
-        let said = how.option(&LEVEL).and_then(|text| text.parse().ok());
-        let (level, choice) = match palette::most(how) {
-            // Neighbouring indices are not alike: there is nothing to filter, and rows repeat.
-            Some(_) => (level.or(Some(PALETTE_LEVEL)), Choice::Fixed(Filter::None)),
-            None => (level, choice),
-        };
-        let level = said.or(level);
-        let choice = how.option(&FILTER).map_or(choice, choice_named);
-        // Rows of passes are filtered here and go to zlib in any case: level 2 is the best of its fast ones.
-        let level = match level {
+        let level = match Self::level(how) {
+            // Rows of passes are filtered here and go to zlib in any case: level 2 is the best of its fast ones.
             None if how.progressive => Some(2),
             level => level,
         };
-        Self { level, choice }
+        let usual = match how.effort {
+            Some(0) => Choice::Fixed(Filter::Up),
+            _ => Choice::SmallestSum,
+        };
+        Self {
+            level,
+            choice: Self::filter_said(how).unwrap_or(usual),
+        }
+    }
+
+    /// The same for indices. Neighbouring ones are not alike: there is nothing to filter, and rows repeat.
+    fn of_indices(how: &Encode) -> Self {
+        Self {
+            level: Self::level(how).or(Some(PALETTE_LEVEL)),
+            choice: Self::filter_said(how).unwrap_or(Choice::Fixed(Filter::None)),
+        }
+    }
+
+    /// The same for what is flat, where nobody said anything: text repeats itself, and does so no more once it is filtered.
+    fn of_flat(how: &Encode) -> Self {
+        Self {
+            level: Self::level(how).or(Some(FLAT_LEVEL)),
+            choice: Choice::Fixed(Filter::None),
+        }
+    }
+
+    /// Does somebody say how rows are to be filtered and compressed?
+    fn are_said(how: &Encode) -> bool {
+        how.effort == Some(0) || how.option(&LEVEL).is_some() || how.option(&FILTER).is_some()
+    }
+
+    fn level(how: &Encode) -> Option<u8> {
+        let said = how.option(&LEVEL).and_then(|text| text.parse().ok());
+        // zlib's level 1 is both slower and larger than the fast compressor.
+        said.or(how
+            .effort
+            .filter(|effort| *effort > 1)
+            .map(|effort| effort.min(9)))
+    }
+
+    fn filter_said(how: &Encode) -> Option<Choice> {
+        how.option(&FILTER).map(choice_named)
     }
 
     fn deflate(self) -> DeflateCompression {
@@ -169,6 +224,42 @@ impl Settings {
 
 /// zlib's level for indices.
 const PALETTE_LEVEL: u8 = 6;
+
+/// zlib's level for what is flat.
+const FLAT_LEVEL: u8 = 6;
+
+/// Are most px like the one to their left, as in text on a ground? Rows are looked at here and there.
+fn is_flat(frame: &Frame) -> bool {
+    let step = frame.height.div_ceil(FLAT_ROWS).max(1) as usize;
+    let planes: Vec<_> = frame.planes.iter().chain(&frame.alpha).collect();
+    let mut same = Vec::new();
+    let (mut flat, mut all) = (0, 0);
+    for y in (0..frame.height).step_by(step) {
+        same.clear();
+        same.resize(frame.width.saturating_sub(1) as usize, true);
+        for plane in &planes {
+            match plane {
+                Plane::U8(grid) => also_same(&mut same, grid.row(y)),
+                Plane::U16(grid) => also_same(&mut same, grid.row(y)),
+            }
+        }
+        flat += same.iter().filter(|same| **same).count();
+        all += same.len();
+    }
+    flat as f64 >= FLAT_SHARE * all as f64 && all > 0
+}
+
+fn also_same<T: PartialEq>(same: &mut [bool], row: &[T]) {
+    for (same, pair) in same.iter_mut().zip(row.windows(2)) {
+        *same &= pair[0] == pair[1];
+    }
+}
+
+/// Rows that are looked at.
+const FLAT_ROWS: u32 = 128;
+
+/// Of px that are like the one to their left, from which on filters make more of a file than they spare.
+const FLAT_SHARE: f64 = 0.5;
 
 /// Bits per sample, as far as the format has a use for them here.
 pub(super) const DEPTH: Word = Word {

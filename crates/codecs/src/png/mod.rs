@@ -137,10 +137,17 @@ impl Codec for Png {
         Tags::IccAndCodePoints
     }
 
+    /// Text takes longer than photographs, which the estimate is for.
+    fn encode_spread(&self, how: &Encode) -> u64 {
+        encode::spread(how)
+    }
+
     fn encode_cost(&self, width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
         encode::cost(width, height, traits, how)
     }
 }
+
+pub(crate) use encode::in_full_colour;
 
 /// Width and height, by the first chunk alone.
 pub(crate) fn size(bytes: &[u8]) -> Result<(u32, u32)> {

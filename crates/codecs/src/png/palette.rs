@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use andon_pixels::{Encode, Error, Frame, Grid, Interrupt, Model, Plane, Result};
+use andon_pixels::{Depth, Encode, Error, Frame, Grid, Interrupt, Model, Plane, Result};
 use andon_recipe::{Arg, Word};
 use png::BitDepth;
 
@@ -34,46 +34,106 @@ pub(super) struct Palette {
 }
 
 impl Palette {
+    /// A palette that costs nothing which is seen: of few colours, or of what lies between few. `None`: every pixel keeps
+    /// its own colour.
+    pub(super) fn unasked(
+        frame: &Frame,
+        how: &Encode,
+        interrupt: &dyn Interrupt,
+    ) -> Result<Option<Self>> {
+        if frame.model != Model::Rgb || frame.depth() != Depth::U8 {
+            return Ok(None);
+        }
+        if let Some(exact) = Self::exact(frame, LARGEST)? {
+            return Ok(Some(exact).filter(|palette| palette.pays(frame)));
+        }
+        if !how.few_colours || how.lossless {
+            return Ok(None);
+        }
+        let close = Self::of(frame, LARGEST, interrupt)?;
+        let is_close = close.error(frame)? <= UNSEEN;
+        Ok(Some(close).filter(|_| is_close))
+    }
+
+    /// Is the list of colours shorter than what it spares?
+    fn pays(&self, frame: &Frame) -> bool {
+        let pixels = frame.width as usize * frame.height as usize;
+        let channels = 3 + usize::from(frame.alpha.is_some());
+        self.colours.len() + self.opacities.len() + CHUNKS < pixels * (channels - 1)
+    }
+
+    /// The mean square of what its colours differ from those of the frame by, in levels, seen through their opacity.
+    fn error(&self, frame: &Frame) -> Result<f64> {
+        let [r, g, b] = colours(frame)?;
+        let alpha = opacity(frame)?;
+        let indices = self.frame.planes[0]
+            .as_u8()
+            .map(Grid::samples)
+            .ok_or_else(unfit)?;
+        let mut sum = 0_u64;
+        for (at, index) in indices.iter().enumerate() {
+            let index = usize::from(*index);
+            let entry = &self.colours[3 * index..3 * index + 3];
+            let own = alpha.map_or(u8::MAX, |alpha| alpha[at]);
+            let shown = self.opacities.get(index).copied().unwrap_or(u8::MAX);
+            let own = premultiplied([r[at], g[at], b[at], own]);
+            let shown = premultiplied([entry[0], entry[1], entry[2], shown]);
+            let squares = own
+                .iter()
+                .zip(shown)
+                .map(|(own, shown)| u64::from(own.abs_diff(shown)).pow(2));
+            sum += squares.sum::<u64>();
+        }
+        Ok(sum as f64 / (3 * indices.len()) as f64)
+    }
+
+    /// The colours of a frame, if there are no more than `most`.
+    fn exact(frame: &Frame, most: usize) -> Result<Option<Self>> {
+        let count = frame.width as usize * frame.height as usize;
+        let [r, g, b] = colours(frame)?;
+        let alpha = opacity(frame)?;
+        let clear = alpha.is_some_and(|alpha| alpha.contains(&0));
+        let own = own_colours(count, most - usize::from(clear), |at| {
+            let a = alpha.map_or(u8::MAX, |alpha| alpha[at]);
+            (a > 0).then_some([r[at], g[at], b[at], a])
+        });
+        own.map(|entries| Self::listed(frame, entries, clear))
+            .transpose()
+    }
+
     /// Finds at most `most` colours for an RGB frame of 8 bits.
     pub(super) fn of(frame: &Frame, most: usize, interrupt: &dyn Interrupt) -> Result<Self> {
+        if let Some(exact) = Self::exact(frame, most)? {
+            return Ok(exact);
+        }
         let (width, height) = (frame.width as usize, frame.height as usize);
-        let count = width * height;
         let [r, g, b] = colours(frame)?;
         let colour = |at: usize| [r[at], g[at], b[at]];
-        let entries = match opacity(frame)? {
-            None => {
-                let colour = |at| Some(colour(at));
-                let indexed = match own_colours(count, most, colour) {
-                    Some(exact) => exact,
-                    None => fitted((width, height), most, colour, interrupt)?,
-                };
-                with_opacity(indexed, |[r, g, b]| [r, g, b, u8::MAX])
-            }
-            Some(alpha) => {
-                let clear = alpha.contains(&0);
-                let most = most - usize::from(clear);
-                let seen = |at: usize| (alpha[at] > 0).then_some(alpha[at]);
-                let plain = |at: usize| {
-                    let [r, g, b] = colour(at);
-                    seen(at).map(|a| [r, g, b, a])
-                };
-                let mut entries = match own_colours(count, most, plain) {
-                    Some(exact) => exact,
-                    None => {
-                        // What is hardly seen may differ a lot.
-                        let weighed = |at| plain(at).map(premultiplied);
-                        with_opacity(
-                            fitted((width, height), most, weighed, interrupt)?,
-                            unmultiplied,
-                        )
-                    }
-                };
-                if clear {
-                    entries.palette.push([0; 4]);
-                }
-                translucent_first(entries)
-            }
+        let Some(alpha) = opacity(frame)? else {
+            let colour = |at| Some(colour(at));
+            let indexed = fitted((width, height), most, colour, interrupt)?;
+            let entries = with_opacity(indexed, |[r, g, b]| [r, g, b, u8::MAX]);
+            return Self::listed(frame, entries, false);
         };
+        let clear = alpha.contains(&0);
+        // What is hardly seen may differ a lot.
+        let weighed = |at: usize| {
+            let [r, g, b] = colour(at);
+            (alpha[at] > 0).then(|| premultiplied([r, g, b, alpha[at]]))
+        };
+        let most = most - usize::from(clear);
+        let indexed = fitted((width, height), most, weighed, interrupt)?;
+        Self::listed(frame, with_opacity(indexed, unmultiplied), clear)
+    }
+
+    /// Entries as a file lists them; `clear`: what has none is transparent.
+    fn listed(frame: &Frame, mut entries: Indexed<4>, clear: bool) -> Result<Self> {
+        if clear {
+            entries.palette.push([0; 4]);
+        }
+        if frame.alpha.is_some() {
+            entries = translucent_first(entries);
+        }
         let translucent = entries.palette.iter().filter(|entry| entry[3] < u8::MAX);
         let indices = Grid::from_samples(frame.width, frame.height, entries.indices)?;
         let indices = Frame::new(
@@ -152,6 +212,16 @@ fn unmultiplied([r, g, b, a]: [u8; 4]) -> [u8; 4] {
 }
 
 const NEARLY_OPAQUE: u8 = 248;
+
+/// Colours of the largest palette.
+const LARGEST: usize = 256;
+
+/// Bytes of the chunks around lists of colours and opacities.
+const CHUNKS: usize = 24;
+
+/// What colours of a palette may differ by in the mean, in squares of levels, where nobody asked for one: SSIMULACRA2 stays
+/// above 90.
+const UNSEEN: f64 = 4.0;
 
 fn colours(frame: &Frame) -> Result<[&[u8]; 3]> {
     let planes: Option<Vec<_>> = frame.planes.iter().map(Plane::as_u8).collect();

@@ -8,27 +8,38 @@ use flate2::{bufread, read::GzDecoder};
 use resvg::usvg::roxmltree::{Document, Node, ParsingOptions};
 use resvg::usvg::{Options, Tree};
 
-use super::NAME;
-use super::markup;
 use super::outline::{ELEMENTS, Outline};
 use super::references::{self, Weight};
 use super::steps::Steps;
+use super::{NAME, encoding, entities, ground::Ground, markup, prolog};
 use crate::guard;
 
 /// Bytes of the text, unpacked.
 const TEXT_BYTES: usize = 1 << 20;
 
-/// How much of the beginning may stand before the root element.
-const HEAD: usize = 4096;
+/// How much of the beginning may stand before the end of the root's tag.
+pub(super) const HEAD: usize = 64 << 10;
+
+/// The same of a drawing in another, of which there may be many.
+const HEAD_INSIDE: usize = 4096;
 
 /// Does it begin like an SVG, packed or not?
 pub(super) fn sniff(head: &[u8]) -> bool {
-    let head = &head[..head.len().min(HEAD)];
+    is_drawing(head, HEAD)
+}
+
+/// The same of an image in a drawing.
+pub(super) fn sniff_inside(head: &[u8]) -> bool {
+    is_drawing(head, HEAD_INSIDE)
+}
+
+fn is_drawing(head: &[u8], most: usize) -> bool {
+    let head = &head[..head.len().min(most)];
     if head.starts_with(GZIP) {
         let mut text = Vec::new();
         // The end of the head is no end of the packed text.
         let _ = GzDecoder::new(head)
-            .take(HEAD as u64)
+            .take(most as u64)
             .read_to_end(&mut text);
         return is_svg(&text);
     }
@@ -38,17 +49,11 @@ pub(super) fn sniff(head: &[u8]) -> bool {
 pub(super) const GZIP: &[u8] = &[0x1f, 0x8b];
 
 fn is_svg(text: &[u8]) -> bool {
-    let text = text
-        .strip_prefix(b"\xef\xbb\xbf")
-        .unwrap_or(text)
-        .trim_ascii_start();
-    let root = |text: &[u8]| memchr::memmem::find(text, b"<svg").is_some();
-    text.starts_with(b"<svg")
-        || ([&b"<?xml"[..], b"<!--", b"<!DOCTYPE svg"].iter())
-            .any(|prefix| text.starts_with(prefix) && root(text))
+    let text = encoding::beginning(text);
+    prolog::read(&text).is_some_and(|prolog| prolog::is_svg(&text[prolog.root..]))
 }
 
-/// The text, unpacked, no longer than it may be.
+/// The text, unpacked, with its entities expanded, no longer than it may be.
 pub(super) fn text(bytes: &[u8]) -> Result<String> {
     let mut unpacked = Vec::new();
     let text = if bytes.starts_with(GZIP) {
@@ -61,8 +66,9 @@ pub(super) fn text(bytes: &[u8]) -> Result<String> {
         bytes
     };
     short_enough(text.len())?;
-    let text = std::str::from_utf8(text).map_err(|_| broken("its text is not UTF-8"))?;
-    Ok(text.to_owned())
+    let text = encoding::decoded(text)?;
+    short_enough(text.len())?;
+    entities::expanded(text)
 }
 
 /// Refuses more bytes of text than are read.
@@ -82,7 +88,7 @@ pub(super) fn end(bytes: &[u8]) -> Result<usize> {
     Ok(bytes.len() - packed.into_inner().len())
 }
 
-/// The elements. Entities are refused, for what they expand to is not known before.
+/// The elements. Entities were expanded before; those that are left are refused, for what they come to is not counted.
 pub(super) fn parse(text: &str) -> Result<Document<'_>> {
     markup::check(text)?;
     let options = ParsingOptions {
@@ -107,17 +113,22 @@ pub(super) enum Inside {
     Nothing,
 }
 
-/// What a document comes to, with the drawings in it.
-pub(super) fn weigh(document: &Document<'_>, inside: Inside, steps: &Steps) -> Result<Weight> {
+/// What a document comes to, with the drawings in it, and what it lies on.
+pub(super) fn weigh(
+    document: &Document<'_>,
+    inside: Inside,
+    steps: &Steps,
+) -> Result<(Weight, Ground)> {
     let before = steps.left();
     let outline = Outline::of(document, steps)?;
+    let ground = outline.ground;
     let nested = |url: &str| match inside {
         Inside::Images => nested(url, steps),
         Inside::Nothing => Ok(Weight::default()),
     };
     let mut weight = references::follow(outline, steps, &nested)?;
     weight.nanos += STEP * (before - steps.left()) as f64;
-    Ok(weight)
+    Ok((weight, ground))
 }
 
 /// What a step of reading takes, in ns.
@@ -133,9 +144,13 @@ fn nested(url: &str, steps: &Steps) -> Result<Weight> {
     // An error ends the decoding.
     let _ = url.decode(|bytes| {
         head.extend_from_slice(bytes);
-        if head.len() < HEAD { Ok(()) } else { Err(()) }
+        if head.len() < HEAD_INSIDE {
+            Ok(())
+        } else {
+            Err(())
+        }
     });
-    if !sniff(&head) {
+    if !sniff_inside(&head) {
         return Ok(Weight::default());
     }
     let read = || -> Result<Weight> {
@@ -144,7 +159,7 @@ fn nested(url: &str, steps: &Steps) -> Result<Weight> {
             .map_err(|_| broken("an image in it is not base64"))?;
         let text = text(&bytes)?;
         let document = parse(&text)?;
-        let weight = weigh(&document, Inside::Nothing, steps)?;
+        let (weight, _) = weigh(&document, Inside::Nothing, steps)?;
         let units = weight.units.saturating_add(text.len() as u64 / 100);
         Ok(Weight { units, ..weight })
     };
@@ -191,7 +206,7 @@ mod tests {
     fn weighed(svg: &str) -> Result<Weight> {
         let document = parse(svg)?;
         let steps = Steps::new();
-        weigh(&document, Inside::Images, &steps)
+        weigh(&document, Inside::Images, &steps).map(|(weight, _)| weight)
     }
 
     #[test]
@@ -212,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn entities_are_refused_and_a_plain_doctype_is_not() {
+    fn entities_that_are_left_are_refused_and_a_plain_doctype_is_not() {
         let svg = |head: &str| {
             format!("{head}<svg xmlns='http://www.w3.org/2000/svg' width='3' height='3'/>")
         };

@@ -2,12 +2,14 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use andon_pixels::{Decode, Error, Frame, Grid, Info, Model, Plane, Result};
+use andon_pixels::{Decode, Error, Frame, Grid, Info, Model, Plane, Result, Window};
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::Tree;
 use resvg::usvg::roxmltree::Document;
+use svgtypes::Color;
 
 use super::document::{self, Inside, unsupported};
+use super::ground::Ground;
 use super::images;
 use super::size;
 use super::steps::Steps;
@@ -28,17 +30,17 @@ const MOST_WORK: f64 = 1.8e9;
 /// how large they are.
 const READING: f64 = 6e8;
 
-/// Draws at the scale that is asked for.
-pub(super) fn draw(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Frame> {
+/// Draws what a window shows.
+pub(super) fn draw(bytes: &[u8], info: &Info, how: &Decode<'_>, window: &Window) -> Result<Frame> {
     guard::size(info.width, info.height, how.limits)?;
-    let (width, height) = info.scaled(how.scales.luma);
+    let (width, height) = window.to;
     guard::size(width, height, how.limits)?;
     guard::wanted(how.interrupt)?;
     let pixmap = caught(|| {
         let text = document::text(bytes)?;
         let document = document::parse(&text)?;
         let memory = DRAWING.for_file(bytes.len() as u64);
-        readable(&document, memory)?;
+        let ground = readable(&document, memory)?;
         guard::wanted(how.interrupt)?;
         let tree = document::tree(&document, &images::options(how, memory))?;
         guard::wanted(how.interrupt)?;
@@ -46,14 +48,20 @@ pub(super) fn draw(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Frame>
             true => size::of(document.root_element()),
             false => Some((tree.size().width(), tree.size().height())),
         };
-        let own = own.unwrap_or((width as f32, height as f32));
-        let at = match document::whole_size(own.0, own.1) == (width, height) {
-            true => Transform::identity(),
-            false => Transform::from_scale(width as f32 / own.0, height as f32 / own.1),
-        };
+        let own = own.unwrap_or((info.width as f32, info.height as f32));
+        let at = placed(own, info, window);
         drawable(&tree, at, (width, height))?;
         let mut pixmap = Pixmap::new(width, height)
             .ok_or_else(|| Error::Internal(format!("no picture of {width}×{height}")))?;
+        if let Some(Color {
+            red,
+            green,
+            blue,
+            alpha,
+        }) = ground.colour()
+        {
+            pixmap.fill(resvg::tiny_skia::Color::from_rgba8(red, green, blue, alpha));
+        }
         resvg::render(&tree, at, &mut pixmap.as_mut());
         Ok(pixmap)
     })?;
@@ -61,9 +69,22 @@ pub(super) fn draw(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Frame>
     planes(&pixmap, width, height)
 }
 
-/// Refuses what takes more time to read, or more memory than was planned.
-fn readable(document: &Document<'_>, memory: u64) -> Result<()> {
-    let weight = document::weigh(document, Inside::Images, &Steps::new())?;
+/// Where a drawing with these sides lies on a canvas that shows the window.
+fn placed(own: (f32, f32), info: &Info, window: &Window) -> Transform {
+    let (width, height) = window.of_whole((info.width, info.height));
+    let (x, y) = window.offset();
+    let place = Transform::from_translate(x as f32, y as f32);
+    // What is nearly as large as a whole number of px is not stretched to it.
+    let whole = document::whole_size(own.0, own.1);
+    match (f64::from(whole.0), f64::from(whole.1)) == (width, height) {
+        true => place,
+        false => place.pre_scale(width as f32 / own.0, height as f32 / own.1),
+    }
+}
+
+/// What the drawing lies on. Refuses what takes more time to read, or more memory than was planned.
+fn readable(document: &Document<'_>, memory: u64) -> Result<Ground> {
+    let (weight, ground) = document::weigh(document, Inside::Images, &Steps::new())?;
     let most = memory / UNIT_BYTES;
     if weight.units > most {
         let count = weight.units.min(MANY);
@@ -77,7 +98,7 @@ fn readable(document: &Document<'_>, memory: u64) -> Result<()> {
             "style sheets or curves that take too long to read".to_owned(),
         ));
     }
-    Ok(())
+    Ok(ground)
 }
 
 /// More than is worth being told.

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
-use resvg::usvg::fontdb::{Database, Source};
+use resvg::usvg::fontdb::{Database, ID, Source};
+use skrifa::{FontRef, MetadataProvider};
 
 /// Latin, Greek and Cyrillic.
 const BUNDLED: &[u8] = include_bytes!("font/DejaVuSans.ttf");
@@ -42,9 +43,56 @@ impl Fonts {
     }
 }
 
+/// The letters of a text that no font has, each once. What shows nothing needs none.
+pub(super) fn missing(text: &str) -> Vec<char> {
+    let (database, _) = fonts();
+    let mut missing: Vec<char> = Vec::new();
+    for letter in text.chars().filter(|letter| !is_invisible(*letter)) {
+        if !missing.contains(&letter)
+            && !database.faces().any(|face| has(&database, face.id, letter))
+        {
+            missing.push(letter);
+        }
+    }
+    missing
+}
+
+fn has(database: &Database, face: ID, letter: char) -> bool {
+    let glyph = database.with_face_data(face, |data, index| {
+        let font = FontRef::from_index(data, index).ok()?;
+        font.charmap().map(letter)
+    });
+    glyph.flatten().is_some()
+}
+
+/// Space, controls, and marks that only say how others are drawn.
+fn is_invisible(letter: char) -> bool {
+    letter.is_whitespace()
+        || letter.is_control()
+        || matches!(
+            letter,
+            '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+                | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+        )
+}
+
 /// The fonts, and the family of text that names none.
 pub(super) fn fonts() -> (Arc<Database>, String) {
     let own = || Fonts::new(vec![BUNDLED.to_vec()], ["DejaVu Sans"; 5]);
     let fonts = FONTS.get_or_init(own);
     (Arc::clone(&fonts.database), fonts.family.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_that_no_font_has_are_told_once() {
+        assert_eq!(missing("Zo\u{eb} \u{3a9}\u{416}\u{200d}\n"), []);
+        assert_eq!(
+            missing("a\u{65e5}\u{672c}\u{65e5}"),
+            ['\u{65e5}', '\u{672c}']
+        );
+    }
 }

@@ -30,7 +30,7 @@ pub(super) fn options<'a>(how: &Decode<'a>, memory: u64) -> Options<'a> {
     let left = AtomicU64::new(most);
     let resolver = ImageHrefResolver {
         resolve_data: Box::new(move |_, data: Arc<Vec<u8>>, _| {
-            if document::sniff(&data) {
+            if document::sniff_inside(&data) {
                 return nested(&data);
             }
             // What cannot be shown is left out.
@@ -116,5 +116,10 @@ fn raster(
         cores: &Alone,
     };
     let frame = Convert { to, from: space }.apply(frame, &context)?;
-    crate::png::Png.encode(&Image::still(frame), &Encode::default(), &Never)
+    // It is read again at once.
+    let quickly = Encode {
+        effort: Some(0),
+        ..Encode::default()
+    };
+    crate::png::Png.encode(&Image::still(frame), &quickly, &Never)
 }

@@ -1,7 +1,8 @@
-//! SVG: drawn at the size that is needed, by `resvg`. Nothing outside the file is looked at.
+//! SVG: drawn in the size that is needed, by `resvg`. Nothing outside the file is looked at.
 
 use andon_pixels::{
     Codec, Cost, Decode, Foreign, Format, Image, Info, Metadata, Model, Result, Scale, Scales,
+    Window,
 };
 
 use crate::drawn;
@@ -9,12 +10,16 @@ use crate::drawn;
 mod css;
 mod document;
 mod draw;
+mod encoding;
+mod entities;
 mod filters;
 mod fonts;
+mod ground;
 mod images;
 mod markup;
 mod numbers;
 mod outline;
+mod prolog;
 mod references;
 mod size;
 mod steps;
@@ -36,7 +41,7 @@ impl Codec for Svg {
             name: NAME,
             aliases: &["svgz"],
             media_type: "image/svg+xml",
-            revision: 1,
+            revision: 2,
         }
     }
 
@@ -58,7 +63,16 @@ impl Codec for Svg {
     }
 
     fn decode(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
-        let frame = draw::draw(bytes, info, how)?;
+        let window = Window::whole((info.width, info.height), info.scaled(how.scales.luma));
+        self.draw(bytes, info, how, &window)
+    }
+
+    fn draw_cost(&self, bytes: u64, _info: &Info, window: &Window) -> Option<Cost> {
+        Some(drawn::cost(bytes, window.to, &draw::DRAWING))
+    }
+
+    fn draw(&self, bytes: &[u8], info: &Info, how: &Decode<'_>, window: &Window) -> Result<Image> {
+        let frame = draw::draw(bytes, info, how, window)?;
         Ok(Image::read(frame, Metadata::default(), info.space))
     }
 
@@ -66,12 +80,16 @@ impl Codec for Svg {
         document::end(bytes)
     }
 
+    fn undrawn_letters(&self, text: &str) -> Vec<char> {
+        fonts::missing(text)
+    }
+
     fn scales(&self, _info: &Info) -> &'static [Scale] {
         drawn::SCALES
     }
 
     fn decode_cost(&self, bytes: u64, info: &Info, scales: Scales) -> Cost {
-        drawn::cost(bytes, info, scales.luma, &draw::DRAWING)
+        drawn::cost(bytes, info.scaled(scales.luma), &draw::DRAWING)
     }
 
     fn instead(&self, _info: &Info) -> Option<&'static str> {

@@ -12,6 +12,7 @@ use svgtypes::{
 
 use super::css::Css;
 use super::document::unsupported;
+use super::ground::Ground;
 use super::numbers::{self, Side};
 use super::size::FONT_SIZE;
 use super::steps::Steps;
@@ -33,6 +34,8 @@ pub(super) struct Outline<'a> {
     pub(super) ids: HashMap<&'a str, usize>,
     /// The identifiers that filters name, for those that are lists.
     pub(super) lists: Vec<Vec<&'a str>>,
+    /// What the root lies on.
+    pub(super) ground: Ground,
     /// How wide the widest stroke is, in px, at least 1.
     pub(super) widest: f64,
 }
@@ -238,6 +241,7 @@ impl<'a> Outline<'a> {
                 elements: Vec::new(),
                 ids: HashMap::new(),
                 lists: Vec::new(),
+                ground: Ground::default(),
                 widest: 1.0,
             },
             open: vec![Open {
@@ -469,12 +473,16 @@ impl<'a> Reading<'a> {
                 slot.0 = read(property, attribute.value(), &mut self.outline.lists);
             }
         }
-        let lists = &mut self.outline.lists;
+        let is_root = self.outline.elements.is_empty();
+        let (lists, ground) = (&mut self.outline.lists, &mut self.outline.ground);
         let mut count = node.attributes().len();
         let mut checked = Ok(());
         self.css.apply(node, |declaration| {
             bytes += declaration.value.len();
             count += 1;
+            if is_root {
+                ground.declare(declaration);
+            }
             let font =
                 (declaration.name == "font").then(|| FontShorthand::from_str(declaration.value));
             let one = match font {

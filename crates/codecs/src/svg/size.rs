@@ -4,19 +4,17 @@ use std::io::Read;
 
 use andon_pixels::Result;
 use flate2::read::GzDecoder;
-use memchr::memmem;
 use resvg::usvg::roxmltree::{Document, Node};
 use svgtypes::{Length, LengthUnit, ViewBox};
 
-use super::document::{self, GZIP, broken};
-use super::markup;
+use super::document::{self, GZIP, HEAD, broken};
+use super::entities::Entities;
 use super::numbers::pixels;
+use super::prolog::{self, Prolog};
+use super::{encoding, markup};
 
 /// Width and height of a drawing that says neither, in px: those of browsers.
 pub(super) const DEFAULT: (f32, f32) = (300.0, 150.0);
-
-/// What the root's tag and what stands before it may take, in bytes.
-const HEAD: usize = 64 << 10;
 
 /// Size of letters, in px, where the root does not say it.
 pub(super) const FONT_SIZE: f32 = 12.0;
@@ -37,7 +35,8 @@ pub(super) fn size(bytes: &[u8]) -> Result<(u32, u32)> {
         document::short_enough(bytes.len())?;
         bytes
     };
-    let alone = alone(tag(&head[..head.len().min(HEAD)])?)?;
+    let head = encoding::beginning(&head[..head.len().min(HEAD)]);
+    let alone = alone(&tag(&head)?)?;
     let document = Document::parse(&alone).map_err(|error| broken(error.to_string()))?;
     let root = document.root_element();
     if root.tag_name().name() != "svg" {
@@ -47,51 +46,28 @@ pub(super) fn size(bytes: &[u8]) -> Result<(u32, u32)> {
     Ok(document::whole_size(width, height))
 }
 
-/// The tag of the root, from `<` to `>`.
-fn tag(head: &[u8]) -> Result<&str> {
+/// The tag of the root, from `<` to `>`, with its entities expanded.
+fn tag(head: &[u8]) -> Result<String> {
     let missing = || broken(format!("no svg element in its first {HEAD} bytes"));
-    let mut at = 0;
-    let start = loop {
-        at += memchr::memchr(b'<', &head[at..]).ok_or_else(missing)?;
-        let rest = &head[at..];
-        let ends: &[u8] = match rest {
-            [b'<', b'?', ..] => b"?>",
-            rest if rest.starts_with(b"<!--") => b"-->",
-            rest if rest.starts_with(b"<!DOCTYPE") => {
-                at += doctype(rest).ok_or_else(missing)?;
-                continue;
-            }
-            _ => break at,
-        };
-        at += memmem::find(rest, ends).ok_or_else(missing)? + ends.len();
-    };
+    let Prolog { root, declarations } = prolog::read(head).ok_or_else(missing)?;
+    let text = |bytes| std::str::from_utf8(bytes).map_err(|_| broken("its text is not UTF-8"));
     let mut quote = None;
-    for (index, byte) in head[start..].iter().enumerate() {
+    let end = head[root..].iter().position(|byte| {
         match (quote, byte) {
-            (None, b'>') => {
-                let tag = &head[start..=start + index];
-                return std::str::from_utf8(tag).map_err(|_| broken("its text is not UTF-8"));
-            }
+            (None, b'>') => return true,
             (None, b'"' | b'\'') => quote = Some(*byte),
             (Some(open), byte) if open == *byte => quote = None,
             _ => {}
         }
-    }
-    Err(missing())
-}
-
-/// How long a document type declaration is. Where one within is taken for its end, the tag that follows is none.
-fn doctype(text: &[u8]) -> Option<usize> {
-    let end = memchr::memchr2(b'[', b'>', text)?;
-    if text[end] == b'>' {
-        return Some(end + 1);
-    }
-    memchr::memchr_iter(b']', text).find_map(|at| {
-        let after = text[at + 1..].trim_ascii_start();
-        after
-            .starts_with(b">")
-            .then(|| text.len() - after.len() + 1)
-    })
+        false
+    });
+    let tag = text(&head[root..=root + end.ok_or_else(missing)?])?;
+    let Some(declarations) = declarations else {
+        return Ok(tag.to_owned());
+    };
+    let mut expanded = String::new();
+    Entities::of(text(&head[declarations])?)?.expand(tag, head.len(), &mut expanded)?;
+    Ok(expanded)
 }
 
 /// The tag as a document of its own.

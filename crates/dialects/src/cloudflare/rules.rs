@@ -232,6 +232,11 @@ impl Rules for CloudflareRules {
         match self.options.quality() {
             // So it is said of this format alone.
             Some(100) if format == "webp" => output.lossless = true,
+            Some(_) if format == "png" => {
+                output
+                    .options
+                    .insert("colours".to_owned(), "256".to_owned());
+            }
             quality if is_lossy(format) => {
                 output.goal = Some(Goal::Quality(quality.unwrap_or(QUALITY)));
             }

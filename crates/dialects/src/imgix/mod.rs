@@ -184,6 +184,9 @@ fn left_out(query: &Query) -> Vec<String> {
             notes.push(format!("{key}: `{word}` is not supported; it is ignored"));
         }
     }
+    if query.number("duotone-alpha", 0.0, 99.0).is_some() {
+        notes.push("duotone-alpha: both colours act in full; it is ignored".to_owned());
+    }
     let mask = query.text("mask");
     if mask.is_some_and(|mask| !["ellipse", "corners"].contains(&mask)) {
         notes.push("mask: pictures are not masks; it is ignored".to_owned());

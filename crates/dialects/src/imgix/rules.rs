@@ -480,6 +480,8 @@ impl Rules for ImgixRules {
             output.chroma = None;
         }
         output.progressive &= format == "jpeg";
+        // The last page stands for those that there are not.
+        output.frame = output.frame.map(|page| page.min(facts.frames.max(1)));
         // `orient` takes the place of what the image says.
         output.stored_turn = StoredTurn::Verbatim;
         Recipe::of_stored(steps, output).resolve(facts)

@@ -10,6 +10,7 @@ mod gravity;
 mod info;
 mod layout;
 mod options;
+mod partly;
 mod path;
 mod round;
 mod rules;
@@ -285,6 +286,7 @@ impl Imgproxy {
         let Reader { options, notes, .. } = reader;
         let style = AnswerStyle {
             exact: true,
+            never_grows: true,
             headers: vec![
                 ("content-disposition", disposition(&options, &source)),
                 ("content-security-policy", "script-src 'none'".to_owned()),
@@ -429,6 +431,9 @@ impl<'a> Reader<'a> {
                 "{name}: `{text}` is neither 1 nor 0; it is taken for 0"
             ));
         }
+        let left_out = partly::left_out(row, args);
+        self.notes
+            .extend(left_out.map(|what| format!("{name}: {what}")));
         (row.read)(&mut self.options, args).map_err(refuse)
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use andon_recipe::Colour;
+use andon_recipe::{Colour, Profile};
 
 use super::gravity::Gravity;
 use crate::signature::Checksum;
@@ -50,6 +50,13 @@ pub(super) struct Options {
     pub(super) progressive: bool,
     pub(super) full_chroma: bool,
     pub(super) lossless: bool,
+    pub(super) near_lossless: bool,
+    /// The most colours of a PNG; 0: any number.
+    pub(super) colours: u16,
+    /// Of an AVIF; absent: by quality.
+    pub(super) thins_chroma: Option<bool>,
+    /// Of an image in another space.
+    pub(super) profile: Option<Profile>,
     /// Of an animation, from 1; 0: none was chosen.
     pub(super) page: u32,
     pub(super) still: bool,
@@ -124,6 +131,7 @@ pub(super) struct Effects {
     /// Sigmas.
     pub(super) blur: f64,
     pub(super) sharpen: f64,
+    pub(super) unsharp: Unsharp,
     pub(super) pixelate: u32,
     /// Levels.
     pub(super) brightness: i16,
@@ -139,6 +147,33 @@ pub(super) struct Effects {
     pub(super) gradient: Gradient,
     /// Sigma and left, top, width, height in shares.
     pub(super) blurred: Vec<[f64; 5]>,
+}
+
+/// An unsharp mask.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Unsharp {
+    pub(super) mode: Mask,
+    /// How much neighbours count.
+    pub(super) weight: f64,
+    /// What the difference from them is divided by.
+    pub(super) divider: f64,
+}
+
+/// Which pictures go through an unsharp mask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mask {
+    None,
+    /// Those that were made smaller.
+    Auto,
+    Always,
+}
+
+impl Mask {
+    pub(super) const ALL: [(&'static str, Self); 3] = [
+        ("none", Self::None),
+        ("auto", Self::Auto),
+        ("always", Self::Always),
+    ];
 }
 
 /// A colour that grows from nothing.
@@ -267,6 +302,10 @@ impl Default for Options {
             progressive: false,
             full_chroma: false,
             lossless: false,
+            near_lossless: false,
+            colours: 0,
+            thins_chroma: None,
+            profile: None,
             page: 0,
             still: false,
             skip: Vec::new(),
@@ -306,6 +345,11 @@ impl Default for Effects {
         Self {
             blur: 0.0,
             sharpen: 0.0,
+            unsharp: Unsharp {
+                mode: Mask::None,
+                weight: 1.0,
+                divider: 24.0,
+            },
             pixelate: 0,
             brightness: 0,
             contrast: 1.0,

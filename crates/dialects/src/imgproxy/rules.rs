@@ -9,7 +9,7 @@ use andon_recipe::{
 
 use super::gravity::Gravity;
 use super::layout::{Layout, Size};
-use super::options::{Effects, Extend, Options, Trim};
+use super::options::{Effects, Extend, Mask, Options, Trim};
 use super::table::{self, About};
 use crate::effects::{is_lossy, rgb};
 use crate::geometry::keep_around;
@@ -170,7 +170,9 @@ impl ImgproxyRules {
         let (w, h) = turned.size(area.w, area.h);
         steps.push(Step::crop(left as u32, top as u32, w, h));
         steps.extend(self.geometry(&layout));
-        steps.extend(effects(&options.effects, (layout.kept.2, layout.kept.3)));
+        let shrinks = layout.scaled.0 < layout.crop.2 || layout.scaled.1 < layout.crop.3;
+        let kept = (layout.kept.2, layout.kept.3);
+        steps.extend(effects(&options.effects, kept, shrinks));
         for &(size, place) in &layout.grounds {
             steps.push(canvas(size, place, ground));
         }
@@ -294,14 +296,25 @@ impl ImgproxyRules {
     fn written(&self, facts: &Facts, format: &str) -> Output {
         let options = &self.options;
         let lossless = options.lossless && format == "webp";
+        let mut said = self.output.options.clone();
+        let near = options.near_lossless && format == "webp";
+        said.extend(near.then(|| ("near-lossless".to_owned(), NEAR.to_string())));
+        let few = options.colours > 0 && format == "png";
+        said.extend(few.then(|| ("colours".to_owned(), options.colours.to_string())));
         let by_format = options.format_quality.get(format).copied().unwrap_or(0);
         let quality = [options.quality, by_format, 80]
             .into_iter()
             .find(|quality| *quality > 0);
         let goal = match options.max_bytes {
-            _ if !is_lossy(format) || lossless => None,
+            _ if !is_lossy(format) || lossless || near => None,
             0 => quality.map(Goal::Quality),
-            bytes => Some(Goal::Bytes(bytes)),
+            bytes => Some(Goal::BytesOrShortest(bytes)),
+        };
+        let chroma = match (format, options.thins_chroma) {
+            ("jpeg", _) => options.full_chroma.then_some(Chroma::C444),
+            ("avif", Some(true)) => Some(Chroma::C420),
+            ("avif", Some(false)) => Some(Chroma::C444),
+            _ => None,
         };
         let moves = self.moves(facts) && MOVING.contains(&format);
         let frame = (!moves).then(|| options.page.max(1));
@@ -310,17 +323,18 @@ impl ImgproxyRules {
             goal,
             lossless,
             frame,
-            profile: match options.strip_profile {
+            profile: options.profile.unwrap_or(match options.strip_profile {
                 true => Profile::Srgb,
                 false => Profile::Keep,
-            },
+            }),
+            options: said,
             metadata: match (options.strip_metadata, options.keep_copyright) {
                 (true, true) => Kept::Copyright,
                 (true, false) => Kept::None,
                 (false, _) => Kept::All,
             },
             progressive: options.progressive && matches!(format, "jpeg" | "png"),
-            chroma: (options.full_chroma && format == "jpeg").then_some(Chroma::C444),
+            chroma,
             ..self.output.clone()
         }
     }
@@ -397,7 +411,8 @@ fn evened(equal: bool, (start, length): (u32, u32), whole: u32) -> (u32, u32) {
     }
 }
 
-fn effects(effects: &Effects, (width, height): (i64, i64)) -> Vec<Step> {
+/// What is done to the pixels of a picture of this size; `shrinks`: it was made smaller.
+fn effects(effects: &Effects, (width, height): (i64, i64), shrinks: bool) -> Vec<Step> {
     let text = |value: f64| value.min(MOST).to_string();
     let (intensity, gray) = effects.monochrome;
     let (mixed, dark, light) = effects.duotone;
@@ -414,6 +429,14 @@ fn effects(effects: &Effects, (width, height): (i64, i64)) -> Vec<Step> {
     ];
     let tinted = intensity > 0.0 && (gray.r, gray.g) != (gray.g, gray.b);
     let brightness = effects.brightness.to_string();
+    let unsharp = &effects.unsharp;
+    let masked = match unsharp.mode {
+        Mask::None => false,
+        Mask::Auto => shrinks,
+        Mask::Always => true,
+    };
+    // The neighbours are the eight around, of which a Gaussian of this sigma weighs about as many.
+    let amount = 9.0 * unsharp.weight / unsharp.divider;
     let words = [
         ("brightness", effects.brightness != 0, vec![brightness]),
         (
@@ -440,6 +463,11 @@ fn effects(effects: &Effects, (width, height): (i64, i64)) -> Vec<Step> {
             vec![percent(colorized), rgb(colour)],
         ),
         ("gradient", gradient.opacity > 0.0, grades),
+        (
+            "unsharp",
+            masked,
+            vec![format!("0x0.8+{}+0", text((amount * 1e4).round() / 1e4))],
+        ),
         (
             "blur",
             effects.blur > 0.0,
@@ -480,6 +508,9 @@ fn effects(effects: &Effects, (width, height): (i64, i64)) -> Vec<Step> {
     }
     steps
 }
+
+/// How near to the image a file stays that is nearly without loss: libwebp's usual level.
+const NEAR: u8 = 60;
 
 /// The longest side, in px, that the engine takes.
 const MOST_PX: u32 = 1_000_000;

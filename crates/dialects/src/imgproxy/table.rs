@@ -1,10 +1,11 @@
 //! Every option: its names, how its arguments are read, and how they are written.
 
-use andon_recipe::Colour;
+use andon_recipe::{Colour, Profile};
 
 use super::args::{self, Wrong, colour, int, not_negative, number, positive, size, truth};
 use super::gravity::Gravity;
-use super::options::{Extend, Options, Resizing, Trim, format};
+use super::options::{Extend, Mask, Options, Resizing, Trim, format};
+use super::partly::profile;
 use super::path::PIPELINE;
 use crate::effects::rgb;
 use crate::signature::{Checksum, base64};
@@ -276,7 +277,19 @@ pub(super) const ALL: &[Row] = &[
         },
         Some(|options| options.effects.brightness.to_string())
     ),
-    value!(&["contrast", "co"], not_negative, effects.contrast),
+    row!(
+        &["contrast", "co"],
+        usize::MAX,
+        About::Picture,
+        |options, args| {
+            // Objects have the same short name.
+            if args[0].parse::<f64>().is_ok() {
+                options.effects.contrast = not_negative(args[0])?;
+            }
+            Ok(())
+        },
+        Some(|options| options.effects.contrast.to_string())
+    ),
     value!(&["saturation", "sa"], not_negative, effects.saturation),
     row!(
         &["monochrome", "mc"],
@@ -341,6 +354,32 @@ pub(super) const ALL: &[Row] = &[
     ),
     value!(&["blur", "bl"], not_negative, effects.blur),
     value!(&["sharpen", "sh"], not_negative, effects.sharpen),
+    row!(
+        &["unsharp_masking", "unsharpening", "ush"],
+        3,
+        About::Picture,
+        |options, args| {
+            let unsharp = &mut options.effects.unsharp;
+            let name = given(args, 0).unwrap_or("auto");
+            let named = Mask::ALL.iter().find(|(known, _)| *known == name);
+            let (_, mode) =
+                named.ok_or_else(|| format!("`{name}` is no mode of an unsharp mask"))?;
+            unsharp.mode = *mode;
+            if let Some(text) = given(args, 1) {
+                unsharp.weight = positive(text)?;
+            }
+            if let Some(text) = given(args, 2) {
+                unsharp.divider = positive(text)?;
+            }
+            Ok(())
+        },
+        Some(|options| {
+            let unsharp = &options.effects.unsharp;
+            let named = Mask::ALL.iter().find(|(_, mode)| *mode == unsharp.mode);
+            let name = named.map_or("none", |(name, _)| name);
+            format!("{name}:{}:{}", unsharp.weight, unsharp.divider)
+        })
+    ),
     value!(&["pixelate", "pix"], size, effects.pixelate),
     row!(
         &["blur_areas", "ba"],
@@ -470,9 +509,23 @@ pub(super) const ALL: &[Row] = &[
         About::Picture,
         |options, args| {
             options.progressive = truth(args[0]);
+            if let Some(text) = given(args, 1) {
+                options.colours = if truth(text) { MOST_COLOURS } else { 0 };
+            }
+            if let Some(text) = given(args, 2) {
+                let most = int(text, 2, MOST_COLOURS.into())? as u16;
+                // The number alone asks for nothing.
+                options.colours = options.colours.min(most);
+            }
             Ok(())
         },
-        None
+        Some(|options| {
+            let (interlaced, colours) = (u8::from(options.progressive), options.colours);
+            match colours {
+                0 => format!("{interlaced}:0"),
+                most => format!("{interlaced}:1:{most}"),
+            }
+        })
     ),
     row!(
         &["webp_options", "webpo"],
@@ -480,12 +533,13 @@ pub(super) const ALL: &[Row] = &[
         About::Picture,
         |options, args| {
             options.lossless = args[0] == "lossless";
+            options.near_lossless = args[0] == "near_lossless";
             Ok(())
         },
-        Some(|options| if options.lossless {
-            "lossless"
-        } else {
-            "lossy"
+        Some(|options| match (options.lossless, options.near_lossless) {
+            (true, _) => "lossless",
+            (_, true) => "near_lossless",
+            _ => "lossy",
         }
         .to_owned())
     ),
@@ -660,7 +714,6 @@ pub(super) const ALL: &[Row] = &[
         &["resizing_algorithm", "ra"],
         "pictures are always scaled with Lanczos 3"
     ),
-    ignored!(&["unsharp_masking", "unsharpening", "ush"], "`sh` sharpens"),
     ignored!(
         &["watermark_url", "wmu"],
         "the watermark is the configuration's"
@@ -689,15 +742,57 @@ pub(super) const ALL: &[Row] = &[
     ignored!(&["video_thumbnail_keyframes", "vtk"], "no videos are read"),
     ignored!(&["video_thumbnail_tile", "vtt"], "no videos are read"),
     ignored!(&["video_thumbnail_animation", "vta"], "no videos are read"),
-    ignored!(
+    row!(
         &["avif_options", "avifo"],
-        "AVIF is written with the settings of the server"
+        1,
+        About::Picture,
+        |options, args| {
+            options.thins_chroma = match args[0] {
+                "" | "auto" => None,
+                "on" => Some(true),
+                "off" => Some(false),
+                other => return Err(format!("`{other}` is none of auto, on and off")),
+            };
+            Ok(())
+        },
+        Some(|options| match options.thins_chroma {
+            None => "auto",
+            Some(true) => "on",
+            Some(false) => "off",
+        }
+        .to_owned())
     ),
     ignored!(&["pages", "pgs"], "one page is shown"),
     ignored!(&["dpi"], "the resolution in print is not written"),
+    row!(
+        &["color_profile", "icc", "cp"],
+        1,
+        About::Picture,
+        |options, args| {
+            options.profile = profile(args[0]);
+            Ok(())
+        },
+        Some(|options| match options.profile {
+            Some(Profile::P3) => "p3",
+            Some(_) => "srgb",
+            None => "",
+        }
+        .to_owned())
+    ),
+    ignored!(&["progressive_blur", "pbl"], "blur is as strong everywhere"),
+    ignored!(&["crop_objects"], "objects are not looked for"),
     ignored!(
-        &["color_profile", "cp", "icc"],
-        "results are in sRGB, or with `scp:0` in their own space"
+        &["bypass_cache", "bc"],
+        "purging a URL makes its result anew"
+    ),
+    ignored!(&["cache_tags", "ct"], "results have the tags of the server"),
+    ignored!(
+        &["gif_options", "gifo"],
+        "GIF is written with the settings of the server"
+    ),
+    ignored!(
+        &["jxl_options", "jxlo"],
+        "JPEG XL is written with the settings of the server"
     ),
     row!(
         &["fallback_image_url", "fiu"],
@@ -715,6 +810,9 @@ pub(super) const ALL: &[Row] = &[
         })
     ),
 ];
+
+/// The most colours that a list of them has room for.
+const MOST_COLOURS: u16 = 256;
 
 /// What options say beyond others, option by option, pipeline by pipeline.
 pub(super) fn texts(

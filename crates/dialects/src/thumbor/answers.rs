@@ -12,6 +12,15 @@ pub(super) fn errors(flavour: Flavour) -> ErrorStyle {
     }
 }
 
+/// What is answered at a path that is no image: to who asks whether it is alive, and to browsers.
+pub(super) fn text_at(flavour: Flavour, path: &str) -> Option<&'static str> {
+    match (flavour, path) {
+        (Flavour::Thumbor, "healthcheck") => Some("WORKING"),
+        (Flavour::Imagor, "healthcheck" | "favicon.ico") => Some(""),
+        _ => None,
+    }
+}
+
 #[derive(Debug)]
 struct Answers(Flavour);
 

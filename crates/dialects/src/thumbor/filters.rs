@@ -8,6 +8,7 @@ use super::overlay::Overlay;
 use super::path::Trim;
 use super::text::Text;
 use super::{Flavour, colours};
+use crate::dialect::shorten;
 use crate::percent;
 
 /// One filter, read.
@@ -109,12 +110,17 @@ pub(super) fn read(flavour: Flavour, name: &str, args: &str) -> Option<Filter> {
 
 /// What of a filter that acts is not done.
 pub(super) fn note(flavour: Flavour, name: &str, args: &str) -> Option<String> {
-    if flavour == Flavour::Thumbor {
-        return None;
-    }
-    match (name, args) {
-        ("format", "heif" | "jp2") => Some(format!("format: {args} is not written; it is ignored")),
-        _ => Text::note(name, args),
+    match (flavour, name) {
+        (_, "format") => {
+            let name = args.to_ascii_lowercase();
+            let unknown = super::rules::format(flavour, &name).is_none();
+            unknown.then(|| format!("format: {} is not written; it is ignored", shorten(&name)))
+        }
+        (Flavour::Thumbor, "sharpen") => Some(
+            "sharpen: an unsharp mask is near thumbor's wavelets, not equal to them".to_owned(),
+        ),
+        (Flavour::Thumbor, _) => None,
+        (Flavour::Imagor, _) => Text::note(name, args),
     }
 }
 
@@ -131,6 +137,12 @@ fn number(value: f64) -> String {
 fn contrast(percent: f64) -> f64 {
     let c = (percent * 2.55).clamp(-255.0, 255.0);
     259.0 * (c + 255.0) / (255.0 * (259.0 - c))
+}
+
+/// The same of thumbor, which computes in whole hundredths.
+fn thumbor_contrast(percent: i64) -> f64 {
+    let share = percent.clamp(-1_000_000, 1_000_000) + 100;
+    ((share * share / 100) as f64 / 100.0).min(1000.0)
 }
 
 /// Per cent of full scale as levels.
@@ -280,8 +292,11 @@ fn thumbor(name: &str, args: &str) -> Option<Filter> {
             )
         }
         "brightness" => effect("brightness", &[levels(list.whole(0)? as f64)]),
-        "contrast" => effect("contrast", &[number(contrast(list.whole(0)? as f64))]),
-        "saturation" => effect("saturation", &[number(list.decimal(0)?.clamp(0.0, 1000.0))]),
+        "contrast" => effect("contrast", &[number(thumbor_contrast(list.whole(0)?))]),
+        "saturation" => {
+            let factor = list.decimal(0)?.clamp(0.0, 1000.0);
+            effect("saturation", &[number(factor), "rms".to_owned()])
+        }
         "rgb" => {
             let [r, g, b] = [0, 1, 2].map(|at| list.whole(at));
             effect(
@@ -441,7 +456,7 @@ pub(super) fn imagor(name: &str, args: &str, deeper: usize) -> Option<Filter> {
             modulate(list.decimal(0), list.decimal(1), list.decimal(2))
         }
         "invert" => effect("invert", &[]),
-        "grayscale" => effect("gray", &[]),
+        "grayscale" => effect("gray", &["light".to_owned()]),
         "round_corner" if list.count() > 0 => {
             let ry = if list.count() > 1 {
                 list.px(1)

@@ -111,6 +111,19 @@ impl Dialect for Thumbor {
         let Some(below) = target.below(&self.prefix) else {
             return Ok(None);
         };
+        if let Some(text) = answers::text_at(self.flavour, below) {
+            let ask = Ask::Text {
+                media_type: "text/plain; charset=utf-8",
+                text: text.to_owned(),
+            };
+            return Ok(Some(ImageRequest {
+                ask,
+                ..ImageRequest::file(Source::from_path(""))
+            }));
+        }
+        if below == "favicon.ico" {
+            return Err(Refusal::of(Fault::Missing, target.path, "it is no image"));
+        }
         if let (Flavour::Imagor, Some(params)) = (self.flavour, below.strip_prefix("params/")) {
             let text = params::json(params)?;
             return Ok(Some(ImageRequest {

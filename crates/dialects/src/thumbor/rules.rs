@@ -7,7 +7,7 @@ mod thumbor;
 use std::sync::Arc;
 
 use andon_recipe::{
-    Area, Canvas, Chroma, Colour, Effect, Facts, Flip, FormatName, Goal, Kept, Measure,
+    Area, Background, Canvas, Chroma, Colour, Effect, Facts, Flip, FormatName, Goal, Kept, Measure,
     Orientation, Output, Profile, Recipe, ResolveError, Rules, Step, StoredTurn, Turn,
 };
 
@@ -160,7 +160,7 @@ impl ThumborRules {
         // The last page stands for those that there are not.
         output.frame = output.frame.map(|page| page.min(facts.frames.max(1)));
         let said = self.filters.iter().rev().find_map(|filter| match filter {
-            Filter::MaxBytes(bytes) => Some(Goal::Bytes(*bytes)),
+            Filter::MaxBytes(bytes) => Some(Goal::BytesOrShortest(*bytes)),
             _ => None,
         });
         let quality = self.filters.iter().rev().find_map(|filter| match filter {
@@ -254,10 +254,17 @@ impl Rules for ThumborRules {
         for filter in self.filters.iter() {
             self.filter(&mut picture, filter);
         }
-        let output = Output {
+        let mut output = Output {
             stored_turn: StoredTurn::Verbatim,
             ..self.written(facts)
         };
+        let clear = facts.alpha || picture.steps.iter().any(may_clear);
+        if clear && output.format_or(&facts.format) == "jpeg" {
+            output.background = Background::Colour(Colour {
+                a: u8::MAX,
+                ..Colour::CLEAR
+            });
+        }
         Recipe::of_stored(picture.steps, output).resolve(facts)
     }
 
@@ -493,6 +500,15 @@ impl Picture {
     }
 }
 
+/// May one see through an opaque picture after it?
+fn may_clear(step: &Step) -> bool {
+    match step {
+        Step::Canvas(canvas) => canvas.colour.a < u8::MAX,
+        Step::Effect(effect) => effect.name == "round" && effect.args.len() < 3,
+        _ => false,
+    }
+}
+
 /// Is an opaque picture certainly opaque after it?
 fn keeps_opaque(step: &Step) -> bool {
     !matches!(step, Step::Canvas(_) | Step::Effect(_))
@@ -508,7 +524,7 @@ pub(super) fn counter_clockwise(quarters: u8) -> Option<Turn> {
 }
 
 /// The engine's name of a format that either flavour knows and the engine writes.
-fn format(flavour: Flavour, name: &str) -> Option<&'static str> {
+pub(super) fn format(flavour: Flavour, name: &str) -> Option<&'static str> {
     match name {
         "jpeg" | "jpg" => Some("jpeg"),
         "png" => Some("png"),

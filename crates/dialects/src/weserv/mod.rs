@@ -146,6 +146,9 @@ fn left_out<'a>(query: &Query, about: impl Fn(&str) -> Option<&'a str>) -> Vec<S
             notes.push(format!("{key}: animations keep their own; it is ignored"));
         }
     }
+    if query.has("fsol") {
+        notes.push("fsol: decoders shrink as far as nobody sees it; it is ignored".to_owned());
+    }
     if query.int("page").is_some_and(|page| page == -2) {
         notes.push("page: sizes of pages are not compared; the first one is shown".to_owned());
     }

@@ -133,8 +133,8 @@ impl WeservRules {
         (side("w", facts.width), side("h", facts.height))
     }
 
-    /// The size that a picture is scaled to; `swapped`: it was stored on its side.
-    fn scaled(&self, (width, height): (u32, u32), (w, h): (i32, i32), swapped: bool) -> (u32, u32) {
+    /// The size that a picture is scaled to.
+    fn scaled(&self, (width, height): (u32, u32), (w, h): (i32, i32)) -> (u32, u32) {
         let (wide, high) = (f64::from(width), f64::from(height));
         let (across, down) = (wide / f64::from(w), high / f64::from(h));
         let fit = self.fit();
@@ -143,9 +143,6 @@ impl WeservRules {
             (true, true, Fit::Fill) => (across, down),
             (true, true, Fit::Cover | Fit::Outside) => (across.min(down), across.min(down)),
             (true, true, Fit::Inside | Fit::Contain) => (across.max(down), across.max(down)),
-            // The service forgets here that the picture is turned.
-            (true, false, Fit::Fill) if swapped => (1.0, across),
-            (false, true, Fit::Fill) if swapped => (down, 1.0),
             (true, false, Fit::Fill) => (across, 1.0),
             (false, true, Fit::Fill) => (1.0, down),
             (true, false, _) => (across, across),
@@ -263,8 +260,15 @@ impl WeservRules {
         if precrop {
             cut(&mut steps, &mut size);
         }
-        let swapped = !precrop && turned.quarters % 2 == 1;
-        size = self.scaled(size, bounds, swapped);
+        // What `ro` turns is scaled before that.
+        let asked = self.quarters().map_or(Orientation::default(), |turn| {
+            Orientation::default().then(turn)
+        });
+        let box_of_scaled = match !precrop && asked.quarters % 2 == 1 {
+            true => (bounds.1, bounds.0),
+            false => bounds,
+        };
+        size = self.scaled(size, box_of_scaled);
         steps.push(Step::exact(size.0, size.1));
         let framed = if moves { (bounds.0, 0) } else { bounds };
         self.align(&mut steps, &mut size, framed);
@@ -280,12 +284,20 @@ impl WeservRules {
             };
             let ground = (side(framed.0, size.0), side(framed.1, size.1));
             let (x, y) = self.place(size, ground);
+            let around = self.query.colour("cbg").unwrap_or(Colour::CLEAR);
+            // What shows through a transparent picture is not the ground.
+            let apart = facts.alpha && around.a > 0 && ground != size;
             steps.push(Step::Canvas(Canvas {
                 w: ground.0,
                 h: ground.1,
-                colour: self.query.colour("cbg").unwrap_or(Colour::CLEAR),
+                colour: if apart { Colour::CLEAR } else { around },
                 at: Some((place(x), place(y))),
             }));
+            if apart {
+                let (part, colour) = (format!("{}x{}", size.0, size.1), around.to_string());
+                let args = vec![x.to_string(), y.to_string(), part, colour];
+                steps.extend(Effect::new("around", args).ok().map(Step::Effect));
+            }
             size = ground;
         }
         if self.degrees() % 90 != 0 {
@@ -356,7 +368,7 @@ impl WeservRules {
             }
         }
         match query.text("filt").unwrap_or_default() {
-            "greyscale" => add("gray", &[]),
+            "greyscale" => add("gray", &["light".to_owned()]),
             "sepia" => add("sepia", &[]),
             "negate" => add("invert", &[]),
             "duotone" => {
@@ -381,9 +393,11 @@ impl WeservRules {
 
     fn mask(&self) -> Option<Effect> {
         let shape = self.query.text("mask")?;
-        Effect::MASKS
-            .contains(&shape)
-            .then(|| Effect::new("mask", vec![shape.to_owned()]).ok())?
+        let mut args = vec![shape.to_owned()];
+        let around = self.query.colour("mbg").filter(|colour| colour.a > 0);
+        args.extend(around.map(|colour| colour.to_string()));
+        let known = Effect::MASKS.contains(&shape);
+        known.then(|| Effect::new("mask", args).ok())?
     }
 }
 
@@ -403,6 +417,18 @@ const STOP: Colour = Colour {
     b: 0x4f,
     a: 255,
 };
+
+/// The gray of a ground: the service's, which is a mean of the numbers.
+fn gray(Colour { r, g, b, a }: Colour) -> Colour {
+    let level = 0.2126 * f64::from(r) + 0.7152 * f64::from(g) + 0.0722 * f64::from(b);
+    let level = level.round() as u8;
+    Colour {
+        r: level,
+        g: level,
+        b: level,
+        a,
+    }
+}
 
 /// The slope in the middle of the service's curve, a logistic function of this steepness or its inverse.
 fn slope(steepness: f64) -> f64 {
@@ -457,21 +483,20 @@ impl Rules for WeservRules {
         }
         steps.extend(self.effects());
         if let Some(ground) = self.query.colour("bg").filter(|ground| ground.a > 0) {
-            steps.push(Step::Flatten(ground));
+            // A gray picture has one band, and so has its ground.
+            let is_gray = self.query.text("filt") == Some("greyscale");
+            steps.push(Step::Flatten(if is_gray { gray(ground) } else { ground }));
             alpha &= ground.a < u8::MAX;
         }
         if let Some(mask) = self.mask() {
             let part = masked(&mask.args[0], size);
+            let around = self.query.colour("mbg").unwrap_or(Colour::CLEAR);
+            alpha |= around.a < u8::MAX;
             steps.push(Step::Effect(mask));
-            alpha = true;
             if self.query.flag("mtrim") {
                 let middle = |side: u32, part: u32| (side - part).div_ceil(2);
                 let (x, y) = (middle(size.0, part.0), middle(size.1, part.1));
                 steps.push(Step::crop(x, y, part.0, part.1));
-            }
-            if let Some(ground) = self.query.colour("mbg").filter(|ground| ground.a > 0) {
-                steps.push(Step::Flatten(ground));
-                alpha = ground.a < u8::MAX;
             }
         }
         let mut output = self.output.clone();

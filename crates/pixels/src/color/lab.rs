@@ -58,6 +58,18 @@ static FROM_LIGHT: LazyLock<Table> = LazyLock::new(|| {
     })
 });
 
+/// The gray that is as light as a colour.
+pub(crate) fn gray(rgb: [f32; 3]) -> f32 {
+    let [_, shares, _] = TO_XYZ;
+    let light = rgb.map(|level| TO_LIGHT.at(level));
+    let light: f32 = shares
+        .iter()
+        .zip(light)
+        .map(|(share, light)| share * light)
+        .sum();
+    FROM_LIGHT.at(light)
+}
+
 static ROOT: LazyLock<Table> = LazyLock::new(|| {
     Table::new(16_384, |light| {
         if light > EDGE.powi(3) {

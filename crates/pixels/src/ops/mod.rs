@@ -3,6 +3,7 @@
 //! Effects are the words of [`ALL`]: a new one is a file here (or in [`tone`]) and a line there. Geometry ([`turn`],
 //! [`canvas`]) is not in the list because recipes hold it in a typed form that the planner reasons about.
 
+mod around;
 mod backdrop;
 mod blend;
 mod blur;
@@ -44,6 +45,7 @@ pub const ALL: &[&dyn Op] = &[
     &overlay::Overlay,
     &round::Round,
     &mask::Mask,
+    &around::Around,
     &tone::GRAY,
     &tone::BITONAL,
     &tone::INVERT,

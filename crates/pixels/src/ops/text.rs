@@ -42,7 +42,7 @@ const DOWN: Arg = Arg::number("down", -10_000.0, 10_000.0)
     .help("between the text and the upper or lower side, likewise");
 
 const WORD: Word = Word {
-    name: "text",
+    name: Effect::TEXT,
     args: &[
         Arg::text("text", "Hello%20world").help("%0A begins a new line"),
         SIZE,

@@ -18,6 +18,7 @@ use crate::ops::turn::Turned;
 use crate::resize::{Crop, Resample, Rescale, kernel};
 use crate::space::Space;
 use crate::stage::Stage;
+use crate::window::Window;
 
 /// What is decided so far; each of the phases of [`super::rules::PHASES`] decides more.
 pub(super) struct Draft<'a> {
@@ -58,6 +59,8 @@ pub(super) struct Draft<'a> {
     pub(super) chroma: Option<Subsampling>,
     /// Phase 2: the scales at which the source is decoded.
     pub(super) scales: Scales,
+    /// Phase 2: what is drawn instead, in its size.
+    pub(super) window: Option<Window>,
     /// Phase 2: what brings the decoded picture to its part and size.
     pub(super) first: First,
     /// Phase 2: that is done in linear light.
@@ -124,6 +127,7 @@ impl<'a> Draft<'a> {
             needed: full,
             chroma: None,
             scales: Scales::FULL,
+            window: None,
             first: First::Nothing,
             scales_light: false,
             fired: Vec::new(),
@@ -417,5 +421,6 @@ fn encode(
         chroma: output.chroma.map(Subsampling::from).or(own_chroma),
         effort: output.effort,
         options: output.options.clone(),
+        few_colours: info.palette,
     }
 }

@@ -37,6 +37,7 @@ use crate::codec::{Codec, Encode, Info, Scales};
 use crate::cost::{Cost, CpuTime};
 use crate::space::Space;
 use crate::stage::Stage;
+use crate::window::Window;
 
 /// How a recipe is carried out on one picture.
 pub struct Plan {
@@ -116,6 +117,8 @@ pub(crate) struct Pipeline {
     pub(crate) source: &'static dyn Codec,
     /// At these scales.
     pub(crate) scales: Scales,
+    /// Or draws what this shows.
+    pub(crate) window: Option<Window>,
     /// Only this part of it, if not all.
     pub(crate) part: Option<Part>,
     /// Which of its frames.
@@ -273,8 +276,6 @@ impl Plan {
         }
     }
 
-    /// Frames that are read one after the other are nothing that another plan could begin with, nor is a part of the
-    /// picture, and what is not decoded begins with nothing.
     /// Which frame it begins with, where another plan could begin with the same one; see [`Decoded`](crate::Decoded).
     #[must_use]
     pub fn decode_key(&self) -> Option<DecodeKey> {
@@ -286,11 +287,14 @@ impl Plan {
         })
     }
 
+    /// Frames that are read one after the other are nothing that another plan could begin with, nor is a part of the
+    /// picture, nor what is drawn for one size, and what is not decoded begins with nothing.
     fn shares_nothing(&self) -> bool {
         self.pipeline.as_ref().is_some_and(|pipeline| {
             pipeline.frames != Frames::First
                 || pipeline.recoder.is_some()
                 || pipeline.part.is_some()
+                || pipeline.window.is_some()
         })
     }
 

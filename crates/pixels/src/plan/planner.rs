@@ -19,6 +19,7 @@ use crate::limits::Limits;
 use crate::score;
 use crate::space::Space;
 use crate::stage::Stage;
+use crate::window::Window;
 
 /// Plans what rules come to for the picture in `bytes`.
 pub(crate) fn plan(
@@ -76,7 +77,7 @@ pub(crate) fn plan(
 
     let scales = draft.scales;
     let decoded = convert_colour_late::decoded(draft.profile(), source, &info, scales);
-    let mut notes = Vec::new();
+    let mut notes: Vec<String> = words::undrawn(formats, &recipe).into_iter().collect();
     let gain_map = match gain::along(&draft) {
         Some(Err(lost)) => {
             notes.push(lost);
@@ -105,7 +106,12 @@ pub(crate) fn plan(
         coded = (file as f64 * read.pixels() as f64 / info.pixels() as f64) as usize;
     }
     let files = (file, coded);
-    let mut walk = Walk::new(files, source, &read, scales, frames, decoded);
+    let window = draft.window;
+    let size = window.map_or_else(|| read.scaled(scales.luma), |window| window.to);
+    let mut walk = match &window {
+        Some(window) => Walk::drawn(file, source, &read, window, decoded),
+        None => Walk::new(files, source, &read, scales, frames, decoded),
+    };
     if let (Some(Part { area, .. }), Some(step)) = (&part, walk.steps.first_mut()) {
         let Area { x, y, w, h } = area;
         step.text += &format!(" from {x},{y} {w}x{h}");
@@ -163,7 +169,8 @@ pub(crate) fn plan(
             scales,
             part,
             frames,
-            decoded: read.scaled(scales.luma),
+            window,
+            decoded: size,
             stages: walk.stages,
             laid: walk.laid,
             reads_profile: walk.reads_profile,
@@ -302,19 +309,7 @@ impl Walk {
         frames: Frames,
         traits: Traits,
     ) -> Self {
-        let size = info.scaled(scales.luma);
-        let mut walk = Self {
-            stages: Vec::new(),
-            file: file as u64,
-            decoded: cost::frame_bytes(size, traits),
-            size,
-            traits,
-            steps: Vec::new(),
-            reads_profile: false,
-            times: 1,
-            beside: 0,
-            laid: Vec::new(),
-        };
+        let mut walk = Self::with(file, info.scaled(scales.luma), traits);
         let times = u64::from(frames.count());
         walk.times = times;
         let mut cost = source.decode_cost(coded as u64 / times, info, scales);
@@ -331,6 +326,37 @@ impl Walk {
         }
         walk.note(text, cost, walk.frame());
         walk
+    }
+
+    /// Starts after drawing what a window shows.
+    fn drawn(
+        file: usize,
+        source: &dyn Codec,
+        info: &Info,
+        window: &Window,
+        traits: Traits,
+    ) -> Self {
+        let mut walk = Self::with(file, window.to, traits);
+        let cost = source.draw_cost(file as u64, info, window);
+        let text = words::draw(source, info, window, traits);
+        walk.note(text, cost.unwrap_or_default(), walk.frame());
+        walk
+    }
+
+    /// Before anything is done, with the frame that comes first.
+    fn with(file: usize, size: (u32, u32), traits: Traits) -> Self {
+        Self {
+            stages: Vec::new(),
+            file: file as u64,
+            decoded: cost::frame_bytes(size, traits),
+            size,
+            traits,
+            steps: Vec::new(),
+            reads_profile: false,
+            times: 1,
+            beside: 0,
+            laid: Vec::new(),
+        }
     }
 
     pub(super) fn extend(&mut self, stages: impl IntoIterator<Item = Box<dyn Stage>>) {
@@ -396,7 +422,7 @@ impl Walk {
             Some(Search::Length(length)) => {
                 cost.nanos = cost.nanos.saturating_mul(length.tries().into());
                 // The best so far is kept beside the next.
-                self.note(text, cost, 2 * frame + frame.min(length.bytes));
+                self.note(text, cost, 2 * frame + length.kept(frame));
             }
             Some(Search::Score(_)) => {
                 let each = self.scored(target, how)?;

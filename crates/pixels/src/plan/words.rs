@@ -1,9 +1,14 @@
 //! How decoding and encoding print themselves in a plan. Stages print their own lines.
 
+use andon_recipe::{Effect, Recipe};
+
 use super::search::Search;
-use crate::codec::{Codec, Encode, Scale, Scales};
+use crate::codec::{Codec, Encode, Info, Scale, Scales};
+
 use crate::color;
+use crate::formats::Formats;
 use crate::frame::Traits;
+use crate::window::{RegionF, Window};
 
 /// `decode jpeg 1/2 chroma 1/4 ycbcr420`: what is full, and chroma's scale when it is luma's, goes
 /// without saying.
@@ -16,6 +21,21 @@ pub(super) fn decode(codec: &dyn Codec, scales: Scales, traits: Traits) -> Strin
         line += &format!(" chroma {}", fraction(scales.chroma));
     }
     line + " " + &color::name(traits)
+}
+
+/// `draw svg 400x300 rgba`, and which part where it is not all.
+pub(super) fn draw(codec: &dyn Codec, info: &Info, window: &Window, traits: Traits) -> String {
+    let (width, height) = window.to;
+    let mut line = format!(
+        "draw {} {width}x{height} {}",
+        codec.name(),
+        color::name(traits)
+    );
+    if !window.is_whole((info.width, info.height)) {
+        let RegionF { x, y, w, h } = window.from;
+        line += &format!(" from {x},{y} {w}x{h}");
+    }
+    line
 }
 
 /// `encode jpeg q80 progressive`: what is the format's default goes without saying.
@@ -54,6 +74,36 @@ pub(crate) fn fraction(scale: Scale) -> String {
         n => format!("{n}/8"),
     }
 }
+
+/// Which letters of the texts of a recipe no font has, if any: they are not drawn.
+pub(super) fn undrawn(formats: &Formats, recipe: &Recipe) -> Option<String> {
+    let mut texts = recipe
+        .effects()
+        .filter(|effect| effect.name == Effect::TEXT);
+    let missing = texts.find_map(|effect| {
+        let text = effect.args.first()?;
+        let mut missing = formats
+            .codecs
+            .iter()
+            .map(|codec| codec.undrawn_letters(text));
+        missing.find(|letters| !letters.is_empty())
+    })?;
+    let codes = missing
+        .iter()
+        .take(MOST_TOLD)
+        .map(|letter| format!("U+{:04X}", u32::from(*letter)));
+    let mut told: Vec<String> = codes.collect();
+    if missing.len() > MOST_TOLD {
+        told.push(format!("{} more", missing.len() - MOST_TOLD));
+    }
+    Some(format!(
+        "text: no font here has {}; the server's are told by its configuration",
+        told.join(", ")
+    ))
+}
+
+/// Letters that a note names.
+const MOST_TOLD: usize = 3;
 
 /// Says what is unknown, which word was probably meant, and which are known.
 pub(super) fn unknown_word(what: &str, word: &str, known: &[impl AsRef<str>]) -> String {

@@ -13,6 +13,8 @@ mod weights;
 use std::fmt;
 
 pub use andon_kernels::resample::Kernel;
+
+pub use crate::window::RegionF;
 use andon_recipe::Area;
 
 pub(crate) use alpha::thinned;
@@ -29,31 +31,6 @@ use crate::frame::{Depth, Frame, Grid, Model, Subsampling, Traits};
 use crate::limits::Interrupt;
 use crate::samples::{Planes, by_depth, bytes, thinning};
 use crate::stage::{Context, OnGainMap, Stage};
-
-/// A rectangle with fractions, in px of the stored picture at full resolution.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RegionF {
-    /// Left edge.
-    pub x: f64,
-    /// Top edge.
-    pub y: f64,
-    /// Width.
-    pub w: f64,
-    /// Height.
-    pub h: f64,
-}
-
-impl RegionF {
-    /// The same on a picture whose width and height are multiplied by `across` and `down`.
-    pub(crate) fn times(self, (across, down): (f64, f64)) -> Self {
-        Self {
-            x: self.x * across,
-            y: self.y * down,
-            w: self.w * across,
-            h: self.h * down,
-        }
-    }
-}
 
 /// Width and height times these, in whole px, of which there is at least one.
 pub(crate) fn size_times((width, height): (u32, u32), (across, down): (f64, f64)) -> (u32, u32) {

@@ -8,10 +8,12 @@ use andon_pixels::codec::{Decode, Encode, Info, Orientation, Scale, Scales};
 use andon_pixels::frame::{Depth, Frame, Grid, Image, Model, Plane, Subsampling, Traits};
 use andon_pixels::limits::Interrupt;
 use andon_pixels::{Codec, Cost, Error, Format, Metadata, Result, Tags, color};
-use andon_pixels::{Matrix, Range, Space};
+use andon_pixels::{Matrix, Range, RegionF, Space, Window};
 
 /// All of them.
-pub(crate) const ALL: &[&dyn Codec] = &[&JPEG, &FINE_JPEG, &PNG, &WEBP, &AVIF, &GIF, &Drawing];
+pub(crate) const ALL: &[&dyn Codec] = &[
+    &JPEG, &FINE_JPEG, &PNG, &WEBP, &AVIF, &GIF, &DRAWING, &Drawing,
+];
 
 static JPEG: Fake = Fake {
     name: "jpeg",
@@ -59,6 +61,13 @@ static GIF: Fake = Fake {
     name: "gif",
     aliases: &[],
     scales: &[Scale::FULL],
+};
+
+/// Is drawn in any size: each px is the stored one in which its middle lies.
+static DRAWING: Fake = Fake {
+    name: "drawing",
+    aliases: &[],
+    scales: &[Scale::HALF, Scale::FULL],
 };
 
 const DEPTH: Word = Word {
@@ -246,6 +255,39 @@ impl Codec for Fake {
 
     fn scales(&self, _: &Info) -> &'static [Scale] {
         self.scales
+    }
+
+    fn draw_cost(&self, _: u64, _: &Info, window: &Window) -> Option<Cost> {
+        let (width, height) = window.to;
+        (self.name == "drawing").then(|| Cost {
+            nanos: u64::from(width) * u64::from(height),
+            scratch: u64::from(width),
+        })
+    }
+
+    fn draw(&self, bytes: &[u8], info: &Info, how: &Decode<'_>, window: &Window) -> Result<Image> {
+        let full = Decode {
+            scales: Scales::FULL,
+            ..*how
+        };
+        let frame = self.decode(bytes, info, &full)?.frames.remove(0);
+        let (width, height) = window.to;
+        let place = |at: u32, to: u32, start: f64, length: f64| {
+            (start + (f64::from(at) + 0.5) * length / f64::from(to)) as usize
+        };
+        let RegionF { x, y, w, h } = window.from;
+        let drawn = |plane: &Plane| {
+            let Plane::U8(grid) = plane else {
+                unreachable!("drawings have 8 bits")
+            };
+            let rows = (0..height).map(|at| grid.row(place(at, height, y, h) as u32));
+            let samples = rows.flat_map(|row| (0..width).map(|at| row[place(at, width, x, w)]));
+            Grid::from_samples(width, height, samples.collect()).map(Plane::U8)
+        };
+        let planes = frame.planes.iter().map(drawn).collect::<Result<_>>()?;
+        let alpha = frame.alpha.as_ref().map(drawn).transpose()?;
+        let frame = Frame::new(frame.model, width, height, planes, alpha)?;
+        Ok(Image::read(frame, Metadata::default(), info.space))
     }
 
     fn splits_chroma(&self, _: &Info, luma: Scale) -> bool {

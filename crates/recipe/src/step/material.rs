@@ -5,6 +5,9 @@ use crate::text::ParseError;
 use crate::{Colour, Output, Recipe};
 
 impl Effect {
+    /// The word that writes on an image.
+    pub const TEXT: &str = "text";
+
     /// What the name of a material that is one colour begins with.
     pub const COLOUR: &str = "colour:";
 

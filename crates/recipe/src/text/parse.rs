@@ -144,8 +144,14 @@ impl Reader {
                 &options::QUALITY
             }
             "max" => {
-                let bytes = whole(&options::MAX, parts)?;
-                self.goal(word, Goal::Bytes(bytes.unsigned_abs()))?;
+                let [bytes, beyond] = options::MAX.read(parts)?;
+                let bytes = options::MAX.args[0].read_whole(bytes.unwrap_or_default())?;
+                let bytes = bytes.unsigned_abs();
+                let goal = match beyond {
+                    Some(options::SHORTEST) => Goal::BytesOrShortest(bytes),
+                    _ => Goal::Bytes(bytes),
+                };
+                self.goal(word, goal)?;
                 &options::MAX
             }
             "score" => {

@@ -47,6 +47,7 @@ fn canonical_texts_print_as_they_were_written() {
         "grey:",
         "as:webp,q:80,progressive,chroma:420,effort:7,frame:3",
         "as:jpeg,max:60000",
+        "as:jpeg,max:60000:shortest",
         "as:webp,score:75",
         "as:png,lossless,depth:16,with:filter:paeth,with:level:9",
         "with:near-lossless",
@@ -415,6 +416,7 @@ fn any_output() -> impl Strategy<Value = Output> {
     let goal = prop_oneof![
         (1..=100u8).prop_map(Goal::Quality),
         (1..=1u64 << 32).prop_map(Goal::Bytes),
+        (1..=1u64 << 32).prop_map(Goal::BytesOrShortest),
         (1..=100u8).prop_map(Goal::Score),
     ];
     let options = btree_map("with-[a-z0-9]{1,8}", "[a-z0-9._-]{0,4}", 0..3);

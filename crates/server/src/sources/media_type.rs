@@ -59,8 +59,11 @@ pub fn by_name(codecs: &[&dyn Codec], path: &str) -> Option<&'static str> {
 /// Nothing is known about it.
 pub const UNKNOWN: &str = "application/octet-stream";
 
-/// Bytes that any format is known by: of SVG, the beginning of its root.
-pub(crate) const HEAD: usize = 1024;
+/// Bytes that nearly every file is known by.
+pub(crate) const SHORT_HEAD: usize = 1024;
+
+/// Bytes that any is known by: an SVG by the beginning of its root, which long comments may stand before.
+pub(crate) const HEAD: usize = 64 << 10;
 
 const EXTENSIONS: &[(&str, &str)] = &[
     ("css", "text/css; charset=utf-8"),

@@ -285,7 +285,7 @@ impl Planned {
         let any_format = self.negotiated || self.plan.format() == self.plan.info().format;
         let any_format = any_format && !self.is_only_read(engine);
         let larger = body.len() > self.source.len();
-        !self.request.style.exact && only_encoded && any_format && larger
+        !self.request.style.sends_what_is_made() && only_encoded && any_format && larger
     }
 
     /// Is the source of a format that browsers are not shown?

@@ -376,8 +376,16 @@ impl Resolver {
     }
 
     fn is_image(&self, file: &OpenFile, blocking: Blocking) -> Result<bool, Error> {
-        let head = file.piece(0, media_type::HEAD, blocking)?;
-        Ok(media_type::is_picture(self.codecs, &head))
+        for length in [media_type::SHORT_HEAD, media_type::HEAD] {
+            let head = file.piece(0, length, blocking)?;
+            if media_type::is_picture(self.codecs, &head) {
+                return Ok(true);
+            }
+            if head.len() < length {
+                break;
+            }
+        }
+        Ok(false)
     }
 
     /// Opens the files that a request needs, all of them in folders, without reading them.

@@ -6,6 +6,11 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
+use andon_pixels::color::Convert;
+use andon_pixels::{
+    Alone, Context, Decode, Depth, Error, Limits, Model, Never, Plane, Scales, Stage, Traits,
+};
+
 /// One connection.
 pub struct Client {
     writer: Box<dyn Write + Send>,
@@ -164,9 +169,51 @@ impl Reply {
 
     /// Width and height of the picture in the body.
     pub fn size(&self) -> (u32, u32) {
-        let engine = andon_pixels::Engine::new(andon_codecs::ALL, andon_pixels::Limits::default());
+        let engine = andon_pixels::Engine::new(andon_codecs::ALL, Limits::default());
         let info = engine.probe(&self.body).expect("a picture");
         (info.width, info.height)
+    }
+
+    /// Its width and its pixels, as red, green, blue and opacity.
+    pub fn pixels(&self) -> (u32, Vec<[u8; 4]>) {
+        let codec = andon_codecs::ALL
+            .iter()
+            .find(|codec| codec.sniff(&self.body));
+        let codec = codec.unwrap_or_else(|| panic!("{} is no picture", self.text()));
+        let info = codec.probe(&self.body).expect("a header");
+        let how = Decode {
+            scales: Scales::FULL,
+            limits: &Limits::default(),
+            interrupt: &Never,
+            cores: &Alone,
+            keep_metadata: false,
+        };
+        let mut image = codec.decode(&self.body, &info, &how).expect("a picture");
+        let frame = image.frames.remove(0);
+        let (width, count) = (frame.width, frame.width as usize * frame.height as usize);
+        let rgb = Traits {
+            alpha: frame.alpha.is_some(),
+            ..Traits::new(Model::Rgb, Depth::U8)
+        };
+        let to_rgb = Convert {
+            to: rgb,
+            from: frame.colour.space,
+        };
+        let context = Context {
+            materials: &|effect| Err(Error::Internal(effect.to_string())),
+            draw: &|document| Err(Error::Internal(document.to_owned())),
+            interrupt: &Never,
+            cores: &Alone,
+        };
+        let frame = to_rgb.apply(frame, &context).expect("a frame");
+        let samples = |plane: &Plane| plane.as_u8().expect("8 bits").samples().to_vec();
+        let [r, g, b] = [0, 1, 2].map(|channel| samples(&frame.planes[channel]));
+        let alpha = frame.alpha.as_ref().map(samples);
+        let pixel = |at: usize| {
+            let opacity = alpha.as_ref().map_or(255, |alpha| alpha[at]);
+            [r[at], g[at], b[at], opacity]
+        };
+        (width, (0..count).map(pixel).collect())
     }
 
     /// The name of its format.

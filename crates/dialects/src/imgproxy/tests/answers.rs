@@ -28,7 +28,7 @@ fn sources_of_the_web_stay_and_others_become_what_fits() {
         ("jpeg", false, "f:jxl/q:50", "as:jxl,q:50"),
         ("png", false, "f:jpg/fq:jpeg:33", "as:jpeg,q:33"),
         ("jpeg", false, "f:png/q:50/mb:1000", "as:png"),
-        ("jpeg", false, "mb:1000", "max:1000"),
+        ("jpeg", false, "mb:1000", "max:1000:shortest"),
         ("jpeg", false, "jpgo:1:1", "q:80,progressive,chroma:444"),
         ("jpeg", false, "f:webp/webpo:lossless", "as:webp,lossless"),
         ("gif", false, "pg:2", "frame:3"),

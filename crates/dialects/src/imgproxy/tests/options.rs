@@ -168,7 +168,7 @@ fn mistakes_are_404_but_for_words_that_are_neither_yes_nor_no() {
     }
     let noted = ask(&house(), "rs:fit:1:1:maybe").unwrap().notes;
     assert!(noted[0].contains("maybe"), "{noted:?}");
-    assert!(ask(&house(), "rs:fit:1:1:T:0/ush:1").unwrap().notes[0].contains("sharpens"));
+    assert!(ask(&house(), "rs:fit:1:1:T:0/wmr:1").unwrap().notes[0].contains("turned"));
     assert!(ask(&house(), "g:obj:cat").unwrap().notes[0].contains("eye"));
     let notes = |options| ask(&house(), options).unwrap().notes;
     assert_eq!(notes("g:obj:face").is_empty(), FACES);
@@ -188,6 +188,12 @@ fn the_last_writer_of_a_value_wins() {
         ("gr:0.5:fff:right", "gr:0.5:fff:-90"),
         ("gr:0.5:fff:down", "gr:0.5:fff"),
         ("aq:/aq::80/jpgo::1", "jpgo:0:1"),
+        ("ush::2/icc:srgb", "unsharp_masking:auto:2:24/cp:srgb"),
+        ("pngo::1:64/pngo:1", "pngo:1:1:64"),
+        (
+            "webpo:near_lossless/avifo:on/avifo:auto",
+            "webp_options:near_lossless",
+        ),
         ("crop_ar:1.5", "car:1.5"),
         ("wm:1:ch:3:4", "wm:1:re:3:4"),
         ("w:9/q:5/-/h:7/q:0", "q:5/w:9/-/q:0/h:7"),

@@ -1,16 +1,29 @@
-//! `gray`: luma alone.
+//! `gray:OF`: lightness alone.
 
-use andon_recipe::Word;
+use andon_recipe::{Arg, Word};
 
 use super::{Map, Tone};
+use crate::color::lab;
+
+const OF: Arg = Arg::choice("of", &["luma", "light"]).default("luma").help(
+    "luma: the weighted mean of the numbers, by Rec. 601; light: that of the light, by Rec. 709",
+);
 
 /// Takes the colour out of a picture.
 pub(in crate::ops) const GRAY: Tone = Tone {
     word: &Word {
         name: "gray",
-        args: &[],
-        help: "makes the image gray: luma of Rec. 601",
+        args: &[OF],
+        help: "makes the image gray",
         example: "gray",
     },
-    map: |_| Ok(Some(Map::Chroma(0.0))),
+    map: |args| {
+        Ok(Some(match args.text(0) {
+            "light" => Map::Pixel {
+                colours: false,
+                map: Box::new(|pixel| [lab::gray(pixel); 3]),
+            },
+            _ => Map::Chroma(0.0),
+        }))
+    },
 };

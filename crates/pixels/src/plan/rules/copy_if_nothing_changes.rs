@@ -66,7 +66,7 @@ pub(in crate::plan) fn changes_format_alone(draft: &Draft<'_>) -> bool {
 fn keeps_goal(draft: &Draft<'_>) -> bool {
     match draft.recipe.output.goal {
         None => true,
-        Some(Goal::Bytes(most)) => draft.file as u64 <= most,
+        Some(Goal::Bytes(most) | Goal::BytesOrShortest(most)) => draft.file as u64 <= most,
         Some(Goal::Quality(_) | Goal::Score(_)) => false,
     }
 }

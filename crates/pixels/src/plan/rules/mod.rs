@@ -7,6 +7,7 @@ use super::draft::Draft;
 pub(super) mod convert_colour_late;
 pub(super) mod copy_if_nothing_changes;
 pub(super) mod crop_before_resize;
+pub(super) mod draw_at_size;
 pub(super) mod scale_in_linear_light;
 pub(super) mod shrink_on_load;
 pub(super) mod skip_identity;
@@ -22,6 +23,7 @@ pub const RULES: &[&Rule] = &[
     &turn_late::RULE,
     &stay_in_planes::RULE,
     &convert_colour_late::RULE,
+    &draw_at_size::RULE,
     &shrink_on_load::RULE,
     &skip_identity::RULE,
     &scale_in_linear_light::RULE,
@@ -39,6 +41,7 @@ pub(super) static PHASES: [&[&Rule]; 2] = [
     &[
         &stay_in_planes::RULE,
         &convert_colour_late::RULE,
+        &draw_at_size::RULE,
         &shrink_on_load::RULE,
         &skip_identity::RULE,
         &scale_in_linear_light::RULE,

@@ -43,8 +43,8 @@ pub(crate) const HEADROOM: f64 = 1.35;
 
 /// Decides the scales at which the source is decoded.
 fn act(draft: &mut Draft<'_>) -> bool {
-    if draft.frames != Frames::First {
-        // They are composed in full.
+    if draft.frames != Frames::First || draft.window.is_some() {
+        // They are composed in full; and what is drawn has its size.
         return false;
     }
     let (source, info, stored) = (draft.source, draft.info, &draft.stored);

@@ -21,6 +21,9 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Decides what brings the decoded picture to its part and size. Does that come to copying?
 fn act(draft: &mut Draft<'_>) -> bool {
+    if draft.window.is_some() {
+        return false;
+    }
     draft.first = cheaper(draft.info, &draft.stored, draft.scales, draft.chroma)
         .unwrap_or_else(|| draft.resample());
     let geometry =

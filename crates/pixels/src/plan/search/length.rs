@@ -10,11 +10,21 @@ use crate::plan::output::{refused, said};
 pub(crate) struct Length {
     /// The most bytes.
     pub(crate) bytes: u64,
+    /// Where none is so short, is the shortest one the result?
+    pub(crate) shortest: bool,
     /// The most that the quality may be: more than the source's own shows nothing more of it.
     pub(crate) quality: u8,
 }
 
 impl Length {
+    /// Bytes of what is kept beside the file that is being tried, of a frame of this size.
+    pub(crate) fn kept(self, frame: u64) -> u64 {
+        match self.shortest {
+            true => frame,
+            false => frame.min(self.bytes),
+        }
+    }
+
     /// How many encodes it takes at most.
     pub(crate) fn tries(self) -> u32 {
         u8::BITS - self.quality.leading_zeros()
@@ -29,19 +39,23 @@ impl Length {
     /// larger one may be missed, but what is found is short enough.
     pub(crate) fn run(self, mut encode: impl FnMut(u8) -> Result<Vec<u8>>) -> Result<Vec<u8>> {
         let (mut fits, mut most) = (0, self.quality);
-        let mut best = None;
-        let mut shortest = usize::MAX;
+        let (mut best, mut shortest): (Option<Vec<u8>>, usize) = (None, usize::MAX);
+        let mut fallback = None;
         while fits < most {
             let quality = fits + (most - fits).div_ceil(2);
             let file = encode(quality)?;
             shortest = shortest.min(file.len());
             if file.len() as u64 <= self.bytes {
-                (fits, best) = (quality, Some(file));
+                (fits, best, fallback) = (quality, Some(file), None);
             } else {
                 most = quality - 1;
+                // Nothing has fitted yet, and this one is of the least quality so far.
+                if self.shortest && best.is_none() {
+                    fallback = Some(file);
+                }
             }
         }
-        best.ok_or_else(|| {
+        best.or(fallback).ok_or_else(|| {
             refused(
                 &said(options::MAX.name, &self.bytes.to_string()),
                 format!(
@@ -67,6 +81,7 @@ mod tests {
             for fits in 1..=quality {
                 let search = Length {
                     bytes: u64::from(fits) * 10 + 5,
+                    shortest: false,
                     quality,
                 };
                 let mut tried = Vec::new();
@@ -85,6 +100,7 @@ mod tests {
     fn what_never_fits_is_an_error_that_says_how_short_it_can_be() {
         let search = Length {
             bytes: 9,
+            shortest: false,
             quality: 100,
         };
         let error = search.run(|quality| Ok(file(quality))).unwrap_err();
@@ -92,5 +108,15 @@ mod tests {
             error.to_string(),
             "`max:9` cannot be done: even at quality 1 it takes 10 bytes; allow more, or ask for a smaller size"
         );
+    }
+
+    #[test]
+    fn what_never_fits_may_be_as_short_as_it_can_be() {
+        let search = Length {
+            bytes: 9,
+            shortest: true,
+            quality: 100,
+        };
+        assert_eq!(search.run(|quality| Ok(file(quality))), Ok(file(1)));
     }
 }

@@ -20,11 +20,16 @@ pub(crate) enum Search {
 impl Search {
     /// The search that an output asks for, of a picture whose own quality is `inherited`.
     pub(super) fn of(output: &Output, inherited: Option<u8>) -> Option<Self> {
-        match output.goal {
-            Some(Goal::Bytes(bytes)) => Some(Self::Length(Length {
+        let length = |bytes, shortest| {
+            Some(Self::Length(Length {
                 bytes,
+                shortest,
                 quality: inherited.unwrap_or(100).max(1),
-            })),
+            }))
+        };
+        match output.goal {
+            Some(Goal::Bytes(bytes)) => length(bytes, false),
+            Some(Goal::BytesOrShortest(bytes)) => length(bytes, true),
             Some(Goal::Score(score)) => Some(Self::Score(Scored { score })),
             _ => None,
         }

@@ -65,12 +65,12 @@ impl Names {
         };
         let any_format = rules.with_output(any_format);
         let Some(recipe) = Revision::recipe(&**rules, facts)? else {
-            let exact = asked.request.style.exact;
+            let exact = asked.request.style.sends_what_is_made();
             return Ok(self.resolved(asked, exact, &rules.text(), &any_format.text()));
         };
         // Only what may do nothing but encode may be answered with the source.
         let is_effect = |step: &Step| matches!(step, Step::Effect(_));
-        let exact = asked.request.style.exact && recipe.steps.iter().all(is_effect);
+        let exact = asked.request.style.sends_what_is_made() && recipe.steps.iter().all(is_effect);
         let resolved = self.resolved(asked, exact, &recipe, &any_format.resolve(facts)?);
         Ok(Resolved {
             canonical: rules.canonical(facts),
@@ -91,7 +91,7 @@ impl Names {
             _ => String::new(),
         };
         let text = format!("unresolved {ask} {}", asked.request.rules.text());
-        Key::of(&self.parts(asked, asked.request.style.exact, text))
+        Key::of(&self.parts(asked, asked.request.style.sends_what_is_made(), text))
     }
 
     /// What the facts of a request's source are kept under.

@@ -1,0 +1,71 @@
+//! How the text is encoded: UTF-8, or UTF-16 of either order of bytes. Its first bytes tell, as they do in browsers.
+
+use std::borrow::Cow;
+
+use andon_pixels::Result;
+
+use super::document::broken;
+
+/// The whole text, without a byte order mark.
+pub(super) fn decoded(bytes: &[u8]) -> Result<Cow<'_, str>> {
+    let Some((units, odd)) = utf16(bytes) else {
+        let text = bytes.strip_prefix(MARK).unwrap_or(bytes);
+        let text = std::str::from_utf8(text).map_err(|_| broken("its text is not UTF-8"))?;
+        return Ok(Cow::Borrowed(text));
+    };
+    let text: Option<String> = char::decode_utf16(units).collect::<Result<_, _>>().ok();
+    text.filter(|_| !odd)
+        .map(Cow::Owned)
+        .ok_or_else(|| broken("its text is not UTF-16"))
+}
+
+/// The beginning of a text as UTF-8, as far as it is valid. It may end anywhere.
+pub(super) fn beginning(bytes: &[u8]) -> Cow<'_, [u8]> {
+    let Some((units, _)) = utf16(bytes) else {
+        return Cow::Borrowed(bytes.strip_prefix(MARK).unwrap_or(bytes));
+    };
+    let text: String = char::decode_utf16(units).map_while(Result::ok).collect();
+    Cow::Owned(text.into_bytes())
+}
+
+/// UTF-8's byte order mark.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// The code units of a text in UTF-16, and whether half of one is left over.
+fn utf16(bytes: &[u8]) -> Option<(impl Iterator<Item = u16> + '_, bool)> {
+    let (from_bytes, text): (fn([u8; 2]) -> u16, _) = match bytes {
+        [0xff, 0xfe, text @ ..] => (u16::from_le_bytes, text),
+        [0xfe, 0xff, text @ ..] => (u16::from_be_bytes, text),
+        // Without a mark it begins with markup.
+        [b'<', 0, ..] => (u16::from_le_bytes, bytes),
+        [0, b'<', ..] => (u16::from_be_bytes, bytes),
+        _ => return None,
+    };
+    let (pairs, rest) = text.as_chunks::<2>();
+    let units = pairs.iter().map(move |pair| from_bytes(*pair));
+    Some((units, !rest.is_empty()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn utf_16_of_both_orders_is_read_with_and_without_a_mark() {
+        let text = "<svg>\u{e9}\u{1f600}</svg>";
+        let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+        for (mark, bytes) in [(&[0xff, 0xfe], &little), (&[0xfe, 0xff], &big)] {
+            for mark in [&mark[..], &[]] {
+                let file = [mark, bytes].concat();
+                assert_eq!(decoded(&file).as_deref(), Ok(text));
+                assert_eq!(
+                    &*beginning(&file[..file.len() - 1]),
+                    b"<svg>\xc3\xa9\xf0\x9f\x98\x80</svg"
+                );
+                assert!(decoded(&file[..file.len() - 1]).is_err());
+            }
+        }
+        assert!(decoded(b"<svg>\xe9</svg>").is_err());
+    }
+}

@@ -1,0 +1,217 @@
+//! Names for fixed texts, as drawing programs declare them for their namespaces: they are put in before the text is read,
+//! so that everything that is counted is counted of what they expand to.
+
+use std::borrow::Cow;
+
+use andon_pixels::Result;
+
+use super::document::{broken, short_enough, unsupported};
+use super::prolog::{self, behind};
+
+/// Entities of one document. Drawing programs declare some ten.
+const MOST: usize = 64;
+
+/// Names and their texts, the first of each name.
+#[derive(Debug, Default)]
+pub(super) struct Entities<'a>(Vec<(&'a str, String)>);
+
+/// The text without the declarations of its document type, and with every entity that they declare expanded.
+pub(super) fn expanded(text: Cow<'_, str>) -> Result<String> {
+    let own = prolog::read(text.as_bytes()).and_then(|prolog| prolog.declarations);
+    let Some(own) = own else {
+        return Ok(text.into_owned());
+    };
+    let entities = Entities::of(&text[own.clone()])?;
+    // The brackets go, too.
+    let (before, after) = (&text[..own.start - 1], &text[own.end + 1..]);
+    let mut expanded = before.to_owned();
+    entities.expand(after, text.len(), &mut expanded)?;
+    Ok(expanded)
+}
+
+impl<'a> Entities<'a> {
+    /// Those that the declarations of a document type make.
+    ///
+    /// # Errors
+    /// `Unsupported` for what is not fixed text: what is outside the file, and what names other entities or elements.
+    pub(super) fn of(declarations: &'a str) -> Result<Self> {
+        let bytes = declarations.as_bytes();
+        let (mut at, mut entities) = (0, Self::default());
+        while let Some(found) = bytes.get(at..).and_then(|rest| memchr::memchr(b'<', rest)) {
+            at += found;
+            let rest = &declarations[at..];
+            let end = if rest.starts_with("<!--") {
+                behind(bytes, at, b"-->")
+            } else if let Some(declared) = rest.strip_prefix("<!ENTITY") {
+                Some(bytes.len() - entities.declare(declared)?.len())
+            } else {
+                Some(at + 1)
+            };
+            at = end.ok_or_else(|| broken("a comment in its document type does not end"))?;
+        }
+        Ok(entities)
+    }
+
+    /// Takes one declaration, and returns what follows it.
+    fn declare(&mut self, declared: &'a str) -> Result<&'a str> {
+        let declared = declared.trim_ascii_start();
+        let name = declared
+            .split(|c: char| c.is_ascii_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | '%'))
+            .next()
+            .unwrap_or_default();
+        let value = declared[name.len()..].trim_ascii_start();
+        let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''));
+        let split = quote.and_then(|quote| value[1..].split_once(quote));
+        let (Some((value, rest)), false) = (split, name.is_empty()) else {
+            return Err(unsupported(
+                "entities that are not fixed text in quotation marks".to_owned(),
+            ));
+        };
+        if !is_fixed(value) {
+            return Err(unsupported(format!(
+                "the entity {name}, whose text names others or holds markup"
+            )));
+        }
+        if self.0.len() == MOST {
+            return Err(unsupported(format!("more than {MOST} entities")));
+        }
+        if self.value(name).is_none() {
+            self.0.push((name, literal(value)));
+        }
+        Ok(rest)
+    }
+
+    fn value(&self, name: &str) -> Option<&str> {
+        let known = self.0.iter().find(|(known, _)| *known == name);
+        known.map(|(_, value)| value.as_str())
+    }
+
+    /// Appends a text in which every entity is expanded: to `most` bytes at most, together.
+    pub(super) fn expand(&self, text: &str, most: usize, to: &mut String) -> Result<()> {
+        let bytes = text.as_bytes();
+        let (mut copied, mut at, mut added) = (0, 0, 0);
+        while let Some(found) = bytes
+            .get(at..)
+            .and_then(|rest| memchr::memchr2(b'&', b'<', rest))
+        {
+            at += found;
+            let rest = &text[at..];
+            let literal = [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>")]
+                .into_iter()
+                .find(|(begin, _)| rest.starts_with(begin));
+            if let Some((_, end)) = literal {
+                at = behind(bytes, at, end.as_bytes()).unwrap_or(bytes.len());
+                continue;
+            }
+            let name = rest.strip_prefix('&').and_then(|rest| {
+                let end = memchr::memchr(b';', &rest.as_bytes()[..rest.len().min(LONGEST)])?;
+                rest.get(..end)
+            });
+            let Some((name, value)) = name.and_then(|name| Some((name, self.value(name)?))) else {
+                at += 1;
+                continue;
+            };
+            added += value.len();
+            if added > most {
+                return Err(unsupported(
+                    "entities that expand to more than the file".to_owned(),
+                ));
+            }
+            to.push_str(&text[copied..at]);
+            to.push_str(value);
+            at += name.len() + 2;
+            copied = at;
+        }
+        to.push_str(&text[copied..]);
+        short_enough(to.len())
+    }
+}
+
+/// Bytes of a name.
+const LONGEST: usize = 256;
+
+/// Does a text hold nothing but characters, written as themselves or as numbers?
+fn is_fixed(value: &str) -> bool {
+    let mut parts = value.split('&');
+    let plain = |part: &str| !part.contains(['<', '%']);
+    let numbered = |part: &str| {
+        let number = part
+            .strip_prefix('#')
+            .and_then(|part| part.split_once(';'))
+            .map(|(number, _)| number);
+        let code = number.and_then(|number| match number.strip_prefix('x') {
+            Some(hex) => u32::from_str_radix(hex, 16).ok(),
+            None => number.parse().ok(),
+        });
+        // What is numbered in it is read once more where it is put.
+        let markup = ['<', '&'].map(|c| Some(u32::from(c)));
+        code.is_some() && !markup.contains(&code)
+    };
+    parts.next().is_some_and(plain) && parts.all(|part| numbered(part) && plain(part))
+}
+
+/// The same, where it ends neither an attribute nor a tag.
+fn literal(value: &str) -> String {
+    value
+        .replace('"', "&quot;")
+        .replace('\'', "&apos;")
+        .replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(declarations: &str, text: &str) -> Result<String> {
+        expanded(format!("<!DOCTYPE svg [{declarations}]><svg>{text}").into())
+    }
+
+    #[test]
+    fn entities_are_put_in_where_they_are_references() {
+        let declared = "\n<!-- <!ENTITY a 'no'> --><!ENTITY a 'x>&#233;'> <!ENTITY b \"it's\">";
+        let text = "<g a='&a;&b;'>&a;&amp;&c;<!--&a;--><![CDATA[&a;]]><?p &a;?>&a";
+        assert_eq!(
+            of(declared, text).as_deref(),
+            Ok(
+                "<!DOCTYPE svg ><svg><g a='x&gt;&#233;it&apos;s'>x&gt;&#233;&amp;&c;<!--&a;--><![CDATA[&a;]]>\
+                <?p &a;?>&a"
+            )
+        );
+        assert_eq!(
+            of("<!ENTITY a 'b'><!ENTITY a 'c'>", "&a; &a;").as_deref(),
+            Ok("<!DOCTYPE svg ><svg>b b")
+        );
+        let plain = "<!DOCTYPE svg><svg>&a;";
+        assert_eq!(expanded(plain.into()).as_deref(), Ok(plain));
+    }
+
+    #[test]
+    fn what_is_not_fixed_text_is_refused() {
+        for declared in [
+            "<!ENTITY a SYSTEM 'file:///etc/passwd'>",
+            "<!ENTITY % a 'b'>",
+            "<!ENTITY a '&b;'>",
+            "<!ENTITY a '<b/>'>",
+            "<!ENTITY a '&#60;b/>'>",
+            "<!ENTITY a '&#x26;b;'>",
+            "<!ENTITY a '%b;'>",
+            "<!ENTITY a 'b",
+            "<!ENTITY",
+        ] {
+            let refused = Entities::of(declared);
+            assert!(refused.is_err(), "{declared}");
+        }
+        let many: String = (0..65)
+            .map(|index| format!("<!ENTITY a{index} 'b'>"))
+            .collect();
+        assert!(of(&many, "").is_err());
+    }
+
+    #[test]
+    fn entities_expand_to_no_more_than_the_text_again() {
+        let declared = format!("<!ENTITY a '{}'>", "b".repeat(1000));
+        assert!(of(&declared, &format!("&a;{}", " ".repeat(1000))).is_ok());
+        let error = of(&declared, &"&a;".repeat(10)).unwrap_err().to_string();
+        assert!(error.contains("expand to more"), "{error}");
+    }
+}

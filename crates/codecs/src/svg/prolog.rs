@@ -1,0 +1,112 @@
+//! What stands before the root element: a declaration, comments, instructions and a document type.
+
+use std::ops::Range;
+
+/// Where the root begins, and what was passed over.
+#[derive(Debug, PartialEq)]
+pub(super) struct Prolog {
+    /// Where the tag of the root begins.
+    pub(super) root: usize,
+    /// Where the declarations lie that a document type holds itself.
+    pub(super) declarations: Option<Range<usize>>,
+}
+
+/// Reads the beginning of a text. `None`: the root begins behind it, or it is no XML.
+pub(super) fn read(text: &[u8]) -> Option<Prolog> {
+    let mut at = 0;
+    let mut declarations = None;
+    loop {
+        at = skip_space(text, at);
+        let rest = &text[at..];
+        at = if rest.starts_with(b"<?") {
+            behind(text, at, b"?>")?
+        } else if rest.starts_with(b"<!--") {
+            behind(text, at, b"-->")?
+        } else if rest.starts_with(b"<!DOCTYPE") {
+            let (end, own) = doctype(text, at)?;
+            declarations = own.or(declarations);
+            end
+        } else {
+            let root = rest.starts_with(b"<").then_some(at)?;
+            return Some(Prolog { root, declarations });
+        };
+    }
+}
+
+/// Is the element whose tag begins here an `svg`, with or without a prefix?
+pub(super) fn is_svg(tag: &[u8]) -> bool {
+    let name = tag.strip_prefix(b"<").unwrap_or_default();
+    let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'>' | b'/');
+    let Some(end) = name.iter().position(ends) else {
+        return false;
+    };
+    let local = name[..end].rsplit(|byte| *byte == b':').next();
+    local == Some(b"svg")
+}
+
+/// The byte behind the next `end`.
+pub(super) fn behind(text: &[u8], at: usize, end: &[u8]) -> Option<usize> {
+    let found = memchr::memmem::find(text.get(at..)?, end)?;
+    Some(at + found + end.len())
+}
+
+fn skip_space(text: &[u8], at: usize) -> usize {
+    let rest = &text[at..];
+    at + rest.len() - rest.trim_ascii_start().len()
+}
+
+/// Where a document type ends that begins here, and where its own declarations lie.
+fn doctype(text: &[u8], start: usize) -> Option<(usize, Option<Range<usize>>)> {
+    let (mut at, mut begins, mut own) = (start + 1, None, None);
+    loop {
+        let rest = text.get(at..)?;
+        at = match rest.first()? {
+            quote @ (b'"' | b'\'') => behind(text, at + 1, &[*quote])?,
+            b'<' if rest.starts_with(b"<!--") => behind(text, at, b"-->")?,
+            b'<' if rest.starts_with(b"<?") => behind(text, at, b"?>")?,
+            b'[' if begins.is_none() => {
+                begins = Some(at + 1);
+                at + 1
+            }
+            b']' if own.is_none() => {
+                own = begins.map(|begins| begins..at);
+                at + 1
+            }
+            b'>' if begins.is_none() || own.is_some() => return Some((at + 1, own)),
+            _ => at + 1,
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_root_is_found_behind_everything_that_is_not_drawn() {
+        for head in [
+            "",
+            " \n",
+            "<?xml version='1.0'?>\n",
+            "<!-- <svg> ' -->",
+            "<!DOCTYPE svg PUBLIC '-//W3C//DTD SVG 1.1//EN' 'http://www.w3.org/>'>",
+            "<!DOCTYPE svg [<!ENTITY a ']>'><!-- ]> ' --><?x ]>?>] >",
+        ] {
+            let prolog = read(format!("{head}<svg>").as_bytes());
+            assert_eq!(prolog.map(|prolog| prolog.root), Some(head.len()), "{head}");
+        }
+        for text in ["", "text <svg>", "<!-- <svg>", "<!DOCTYPE svg ['"] {
+            assert_eq!(read(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_root_is_known_by_its_name() {
+        for tag in ["<svg>", "<svg ", "<a:svg\n", "<svg/>"] {
+            assert!(is_svg(tag.as_bytes()), "{tag}");
+        }
+        for tag in ["<svgs>", "<svg", "<html>", "<svg:a>", ""] {
+            assert!(!is_svg(tag.as_bytes()), "{tag}");
+        }
+    }
+}

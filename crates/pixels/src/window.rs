@@ -1,0 +1,120 @@
+//! Parts of pictures with fractions of px, and what is wanted of a picture that is drawn.
+
+/// A rectangle with fractions, in px of the stored picture at full resolution.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RegionF {
+    /// Left edge.
+    pub x: f64,
+    /// Top edge.
+    pub y: f64,
+    /// Width.
+    pub w: f64,
+    /// Height.
+    pub h: f64,
+}
+
+impl RegionF {
+    /// All of a picture of this size.
+    pub(crate) fn whole((width, height): (u32, u32)) -> Self {
+        Self {
+            x: 0.0,
+            y: 0.0,
+            w: width.into(),
+            h: height.into(),
+        }
+    }
+
+    /// The same on a picture whose width and height are multiplied by `across` and `down`.
+    pub(crate) fn times(self, (across, down): (f64, f64)) -> Self {
+        Self {
+            x: self.x * across,
+            y: self.y * down,
+            w: self.w * across,
+            h: self.h * down,
+        }
+    }
+}
+
+/// What is wanted of a picture that is drawn, and in which size: the two sides may be scaled differently.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Window {
+    /// The part of it, in px of the size that its header tells.
+    pub from: RegionF,
+    /// The size that this part is drawn in, in px.
+    pub to: (u32, u32),
+}
+
+impl Window {
+    /// All of a picture of size `own`, in another.
+    #[must_use]
+    pub fn whole(own: (u32, u32), to: (u32, u32)) -> Self {
+        Self {
+            from: RegionF::whole(own),
+            to,
+        }
+    }
+
+    /// Does it show all of a picture of this size?
+    #[must_use]
+    pub fn is_whole(&self, own: (u32, u32)) -> bool {
+        self.from == RegionF::whole(own)
+    }
+
+    /// What becomes of a picture of size `own` where this part has its size: its width and height.
+    #[must_use]
+    pub fn of_whole(&self, own: (u32, u32)) -> (f64, f64) {
+        let whole = RegionF::whole(own).times(self.scale());
+        (nearly_whole(whole.w), nearly_whole(whole.h))
+    }
+
+    /// Where the picture begins, seen from the beginning of this part, in px of its size there.
+    #[must_use]
+    pub fn offset(&self) -> (f64, f64) {
+        let from = self.from.times(self.scale());
+        (nearly_whole(-from.x), nearly_whole(-from.y))
+    }
+
+    fn scale(&self) -> (f64, f64) {
+        let (width, height) = self.to;
+        (
+            f64::from(width) / self.from.w,
+            f64::from(height) / self.from.h,
+        )
+    }
+}
+
+/// Whole px come out of several divisions and products, each of which rounds.
+fn nearly_whole(px: f64) -> f64 {
+    let whole = px.round();
+    if (px - whole).abs() < 1e-6 { whole } else { px }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_lie_on_whole_px_where_the_whole_has_whole_px() {
+        for side in 1..400 {
+            let whole = Window::whole((300, 150), (2 * side, side));
+            assert_eq!(
+                whole.of_whole((300, 150)),
+                (f64::from(2 * side), f64::from(side))
+            );
+            assert_eq!(whole.offset(), (0.0, 0.0));
+            let share = 300.0 / f64::from(2 * side);
+            let from = RegionF {
+                x: share * 7.0,
+                y: share * 3.0,
+                w: share,
+                h: share,
+            };
+            let part = Window { from, to: (1, 1) };
+            assert_eq!(
+                part.of_whole((300, 150)),
+                (f64::from(2 * side), f64::from(side))
+            );
+            assert_eq!(part.offset(), (-7.0, -3.0), "{side}");
+        }
+    }
+}
