@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use andon_pixels::{
     Codec, Cores, Cost, Decode, Encode, Error, Foreign, Format, Frame, FrameReader, FrameWriter,
     GainHeader, GainParams, Head, Image, Info, Interrupt, Limits, Metadata, Never, Result, Scale,
-    Scales, Tags, Timed, Traits,
+    Scales, Tags, Timed, Traits, Window,
 };
 use andon_recipe::{Area, Word};
 
@@ -110,6 +110,12 @@ impl Isolated {
         let traits = self.codec.decoded(info, scales);
         let (width, height) = info.scaled(scales.luma);
         bytes_of(width, height, traits)
+    }
+
+    /// Bytes of what is drawn for a window.
+    fn drawn_bytes(&self, info: &Info, window: &Window) -> u64 {
+        let traits = self.codec.decoded(info, Scales::FULL);
+        bytes_of(window.to.0, window.to.1, traits)
     }
 
     fn whole<'a>(limits: &'a Limits, cost: Cost) -> Ceiling<'a> {
@@ -251,6 +257,35 @@ impl Codec for Isolated {
 
     fn decodes_at_once(&self, info: &Info, one: Scales, other: Scales) -> bool {
         self.codec.decodes_at_once(info, one, other)
+    }
+
+    fn draw_cost(&self, bytes: u64, info: &Info, window: &Window) -> Option<Cost> {
+        let cost = self.codec.draw_cost(bytes, info, window)?;
+        Some(self.beside(cost, bytes, self.drawn_bytes(info, window)))
+    }
+
+    fn draw(
+        &self,
+        bytes: &[u8],
+        info: &Info,
+        decode: &Decode<'_>,
+        window: &Window,
+    ) -> Result<Image> {
+        if !self.elsewhere.reads {
+            return self.codec.draw(bytes, info, decode, window);
+        }
+        let cost = self.codec.draw_cost(bytes.len() as u64, info, window);
+        let ceiling = Ceiling {
+            limits: decode.limits,
+            cost: cost.unwrap_or_default(),
+            pictures: self.drawn_bytes(info, window),
+        };
+        let call = Call::Draw(Box::new(info.clone()), how(decode), *window);
+        self.read(bytes, ceiling, call, decode.interrupt)
+    }
+
+    fn undrawn_letters(&self, text: &str) -> Vec<char> {
+        self.codec.undrawn_letters(text)
     }
 
     fn index_cost(&self, bytes: u64, info: &Info) -> Option<Cost> {
@@ -522,6 +557,10 @@ impl Codec for Isolated {
         self.codec.tags()
     }
 
+    fn says_orientation(&self) -> bool {
+        self.codec.says_orientation()
+    }
+
     fn inherits_quality(&self) -> bool {
         self.codec.inherits_quality()
     }
@@ -648,5 +687,42 @@ impl Drop for Written<'_> {
         if self.open {
             self.lease.tell(Kind::Close);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    /// The names of the functions in a part of a source.
+    fn functions(source: &str) -> BTreeSet<&str> {
+        let declared = source
+            .lines()
+            .filter_map(|line| line.strip_prefix("    fn "));
+        let names = declared.filter_map(|rest| rest.split(['(', '<']).next());
+        names.collect()
+    }
+
+    #[test]
+    fn every_method_of_a_codec_is_handed_on() {
+        let asked = include_str!("../../pixels/src/codec.rs");
+        let asked = asked.split("pub trait Codec").nth(1).expect("the trait");
+        let asked = functions(asked.split("\n}\n").next().expect("its end"));
+        let answered = include_str!("codec.rs");
+        let answered = answered
+            .split("impl Codec for Isolated")
+            .nth(1)
+            .expect("the answers");
+        let answered = functions(answered.split("\n}\n").next().expect("their end"));
+        let own = BTreeSet::from(["name", "foreign"]);
+        let missing: Vec<_> = asked
+            .difference(&answered)
+            .filter(|it| !own.contains(**it))
+            .collect();
+        assert!(
+            asked.len() > 40 && missing.is_empty(),
+            "{missing:?} of {}",
+            asked.len()
+        );
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io;
 
-use andon_pixels::{Encode, Head, Image, Info, Limits, Scales};
+use andon_pixels::{Encode, Head, Image, Info, Limits, Scales, Window};
 use andon_recipe::Area;
 
 use crate::wire::{Input, List, Output, Wire, fields, variants};
@@ -113,6 +113,7 @@ pub(crate) enum Call {
     Open(Box<Info>, How),
     Encode(Box<Image>, Encode),
     Write(Box<Head>, Encode),
+    Draw(Box<Info>, How, Window),
 }
 
 variants!(Call {
@@ -131,6 +132,7 @@ variants!(Call {
     12 => Open(info, how),
     13 => Encode(image, how),
     14 => Write(head, how),
+    15 => Draw(info, how, window),
 });
 
 /// What came of a call.

@@ -116,6 +116,9 @@ impl Worker {
             Call::Decode(info, how) => self
                 .answer(channel, || codec.decode(bytes, info, &decode(how)))
                 .map(drop),
+            Call::Draw(info, how, window) => self
+                .answer(channel, || codec.draw(bytes, info, &decode(how), window))
+                .map(drop),
             Call::Extent(info, how) => self
                 .answer(channel, || codec.extent(bytes, info, &decode(how)))
                 .map(drop),

@@ -120,7 +120,7 @@ macro_rules! numbers {
     )* };
 }
 
-numbers!(u8, u32, u64, i32);
+numbers!(u8, u32, u64, i32, f64);
 
 /// The fields of a structure, one after the other.
 macro_rules! fields {

@@ -6,8 +6,8 @@ use andon_pixels::buffers::Buffer;
 use andon_pixels::space::{Colour, Matrix, Primaries, Range, Space, Transfer};
 use andon_pixels::{
     Animation, Delay, Depth, Encode, Error, Frame, GainHeader, GainMap, GainParams, Grid, Head,
-    Image, Info, Limits, Metadata, Model, Orientation, Plane, Scale, Scales, Subsampling, Timed,
-    Traits,
+    Image, Info, Limits, Metadata, Model, Orientation, Plane, RegionF, Scale, Scales, Subsampling,
+    Timed, Traits, Window,
 };
 use andon_recipe::Area;
 
@@ -78,6 +78,8 @@ fields!(Head {
     plays,
     metadata
 });
+fields!(RegionF { x, y, w, h });
+fields!(Window { from, to });
 fields!(Scales { luma, chroma });
 fields!(Area { x, y, w, h });
 fields!(Encode {
@@ -87,7 +89,8 @@ fields!(Encode {
     progressive,
     chroma,
     effort,
-    options
+    options,
+    few_colours,
 });
 variants!(Range { 0 => Full, 1 => Limited });
 variants!(Model {
