@@ -57,7 +57,8 @@ const ROUTES: [&str; 6] = [
     "/small_light(of=png)/NAME",
 ];
 
-const RECIPES: [&str; 3] = ["same", "original", "fit:9000x9000"];
+// Turned pixels would be another file.
+const RECIPES: [&str; 3] = ["stored", "original", "stored,fit:9000x9000"];
 
 const BEHIND: &[u8] = b"<script>alert(1)</script>";
 
