@@ -5,10 +5,10 @@ use andon_pixels::{Depth, Encode, Frame, Grid, Image, Model, Never, Plane};
 
 use crate::common::{House, Reply};
 
-const KEYS: &str = "[weserv]\nprefix = \"/w\"\n[thumbor]\nprefix = \"/t\"\nallow_unsafe = true\n\
+const KEYS: &str = "[native]\nopen = true\n[weserv]\nprefix = \"/w\"\nopen = true\n[thumbor]\nprefix = \"/t\"\nallow_unsafe = true\n\
                     keys = [\"a key of twenty byte\"]\nopen = true\n\
                     [imagor]\nprefix = \"/i\"\nallow_unsafe = true\nkeys = [\"a key of twenty byte\"]\nopen = true\n\
-                    [imgproxy]\nprefix = \"/p\"\nopen = true\n[imgix]\nprefix = \"/x\"\n";
+                    [imgproxy]\nprefix = \"/p\"\nopen = true\n[imgix]\nprefix = \"/x\"\nopen = true\n";
 
 /// A PNG of 40 × 20 px of one colour, in which nothing is seen of the right half.
 fn half(colour: [u8; 3]) -> Vec<u8> {

@@ -66,7 +66,7 @@ pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
 
     let settings = match &reduced {
         Some(_) => Settings::of_indices(how),
-        None if !Settings::are_said(how) && is_flat(frame) => Settings::of_flat(how),
+        None if !Settings::are_said(how) && repeats(frame)? => Settings::of_flat(how),
         None => Settings::of(how),
     };
     let xmp = image.metadata.xmp.as_deref();
@@ -228,8 +228,34 @@ const PALETTE_LEVEL: u8 = 6;
 /// zlib's level for what is flat.
 const FLAT_LEVEL: u8 = 6;
 
-/// Are most px like the one to their left, as in text on a ground? Rows are looked at here and there.
-fn is_flat(frame: &Frame) -> bool {
+/// Is it packed better as it is than filtered, as text is? Some rows are packed in both ways, where there are many px like
+/// their neighbours at all, of which photographs have few.
+fn repeats(frame: &Frame) -> Result<bool> {
+    if flat_share(frame) < LEAST_FLAT {
+        return Ok(false);
+    }
+    let pixel_bytes = channels(frame.model, frame.alpha.is_some()) * frame.depth().bytes();
+    let row_bytes = frame.width as usize * pixel_bytes;
+    let rows = (TRIED_BYTES / TRIED_BANDS as usize / row_bytes.max(1)).max(1) as u32;
+    let packed = |choice| {
+        let mut zlib = ZlibEncoder::new(Vec::new(), Compression::new(u32::from(FLAT_LEVEL)));
+        let mut filtered = Rows::new(choice, pixel_bytes, row_bytes);
+        let mut row = Vec::new();
+        for band in 0..TRIED_BANDS {
+            let middle = u64::from(frame.height) * u64::from(2 * band + 1);
+            let first = (middle / u64::from(2 * TRIED_BANDS)) as u32;
+            for y in first..frame.height.min(first.saturating_add(rows)) {
+                gather(frame, Pass::WHOLE, y, &mut row);
+                zlib.write_all(filtered.filter(&row)).map_err(internal)?;
+            }
+        }
+        Ok::<_, Error>(zlib.finish().map_err(internal)?.len())
+    };
+    Ok(packed(Choice::Fixed(Filter::None))? < packed(Choice::SmallestSum)?)
+}
+
+/// How many px are like the one to their left, of all. Rows are looked at here and there.
+fn flat_share(frame: &Frame) -> f64 {
     let step = frame.height.div_ceil(FLAT_ROWS).max(1) as usize;
     let planes: Vec<_> = frame.planes.iter().chain(&frame.alpha).collect();
     let mut same = Vec::new();
@@ -246,7 +272,7 @@ fn is_flat(frame: &Frame) -> bool {
         flat += same.iter().filter(|same| **same).count();
         all += same.len();
     }
-    flat as f64 >= FLAT_SHARE * all as f64 && all > 0
+    flat as f64 / f64::from(u32::try_from(all).unwrap_or(u32::MAX).max(1))
 }
 
 fn also_same<T: PartialEq>(same: &mut [bool], row: &[T]) {
@@ -258,8 +284,12 @@ fn also_same<T: PartialEq>(same: &mut [bool], row: &[T]) {
 /// Rows that are looked at.
 const FLAT_ROWS: u32 = 128;
 
-/// Of px that are like the one to their left, from which on filters make more of a file than they spare.
-const FLAT_SHARE: f64 = 0.5;
+/// Of px that are like the one to their left, below which nothing is tried.
+const LEAST_FLAT: f64 = 0.2;
+
+/// Bytes of rows that are tried, in so many bands.
+const TRIED_BYTES: usize = 48 << 10;
+const TRIED_BANDS: u32 = 3;
 
 /// Bits per sample, as far as the format has a use for them here.
 pub(super) const DEPTH: Word = Word {
