@@ -47,16 +47,20 @@ fn a_part_of_a_drawing_is_what_the_whole_shows_there() {
         ("crop:10:20:30x40", "", (10, 20)),
         ("crop:10:20:30x40,exact:60x80", "exact:160x120,", (20, 40)),
         ("cover:60x60", "", (10, 0)),
-        ("cover:120x120,crop:7:9:50x50", "exact:160x120,", (27, 9)),
+        (
+            "cover:120x120:enlarge,crop:7:9:50x50",
+            "exact:160x120,",
+            (27, 9),
+        ),
     ] {
         let (width, seen) = house.get(&format!("/r/{part},as:png/own.svg")).pixels();
         let (whole_width, all) = house.get(&format!("/r/{whole}as:png/own.svg")).pixels();
         for (row, seen) in (0..).zip(seen.chunks(width as usize)) {
             let start = ((row + y) * whole_width + x) as usize;
-            assert!(
-                seen == &all[start..start + width as usize],
-                "{part}: row {row}"
-            );
+            let whole = all[start..].iter().zip(seen);
+            let apart = whole.flat_map(|(all, seen)| (0..4).map(|at| all[at].abs_diff(seen[at])));
+            // Curves are cut at the sides, and their edges rounded from there.
+            assert!(apart.max() <= Some(4), "{part}: row {row}");
         }
     }
 }
