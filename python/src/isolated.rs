@@ -30,6 +30,7 @@ pub(crate) fn codecs(py: Python<'_>) -> PyResult<Codecs> {
         program: program(py)?,
         ready: cores,
         memory: memory + memory / 2,
+        kept: andon_isolation::AT_REST,
         suspect: SUSPECT,
     });
     let pool = prepared.map_err(|error| {

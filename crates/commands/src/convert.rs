@@ -135,6 +135,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         sandbox.map_or(args.processes, |sandbox| sandbox.processes),
         cores(),
         &Limits::default(),
+        andon_isolation::AT_REST,
         sandbox.map_or(SUSPECT, |sandbox| sandbox.suspect.0),
     )
     .context("cannot start the worker processes (--processes none does without)")?;

@@ -11,7 +11,7 @@ use andon_server::config::Processes;
 pub(crate) struct Codecs(Option<(Prepared, Which)>);
 
 impl Codecs {
-    /// Prepares worker processes for so many threads: before there is a second thread, and before anything is given up.
+    /// Prepares worker processes for so many threads, which keep so many bytes of buffers: before there is a second thread, and before anything is given up.
     ///
     /// # Errors
     /// Where the system starts no process.
@@ -19,6 +19,7 @@ impl Codecs {
         processes: Processes,
         threads: usize,
         limits: &Limits,
+        kept: u64,
         suspect: Duration,
     ) -> io::Result<Self> {
         let which = match processes {
@@ -31,6 +32,7 @@ impl Codecs {
             ready: threads,
             // Half as much again as any plan.
             memory: limits.memory.saturating_add(limits.memory / 2),
+            kept,
             suspect,
         };
         Ok(Self(Some((Prepared::new(settings)?, which))))

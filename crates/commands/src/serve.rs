@@ -58,6 +58,7 @@ pub(crate) fn until_stopped(
         config.sandbox.processes,
         config.workers(),
         &config.limits.pixels(),
+        andon_server::kept_by_process(&config),
         config.sandbox.suspect.0,
     )
     .context("cannot start the worker processes (sandbox.processes = \"none\" does without)")?;

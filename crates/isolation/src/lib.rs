@@ -25,7 +25,7 @@ use andon_pixels::{Codec, Foreign};
 use crate::facts::Facts;
 
 pub use pool::{Counts, Death, Pool, Prepared, Settings};
-pub use process::{AT_REST, Program, as_process};
+pub use process::{AT_REST, BARE, Program, as_process};
 
 /// Whose work is done in worker processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

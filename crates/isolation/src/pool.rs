@@ -33,6 +33,8 @@ pub struct Settings {
     pub ready: usize,
     /// Bytes that one of them may have, whatever its job.
     pub memory: u64,
+    /// Bytes of free buffers that each of them keeps between its jobs, wiped; more than [`AT_REST`](crate::AT_REST) is of no use.
+    pub kept: u64,
     /// How long a file is refused whose jobs ended two workers.
     pub suspect: Duration,
 }
@@ -50,7 +52,7 @@ impl Prepared {
     /// # Errors
     /// Where the system starts no process.
     pub fn new(settings: Settings) -> io::Result<Self> {
-        let starter = Starter::new(&settings.program, settings.memory)?;
+        let starter = Starter::new(&settings.program, [settings.memory, settings.kept])?;
         Ok(Self { settings, starter })
     }
 

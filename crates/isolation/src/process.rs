@@ -66,7 +66,8 @@ pub fn as_process(
         return None;
     }
     let role = arguments.next()?;
-    let memory = arguments.next()?.to_str()?.parse().ok()?;
+    let mut bytes = || arguments.next()?.to_str()?.parse().ok();
+    let memory = [bytes()?, bytes()?];
     Some(match role.to_str()? {
         STARTER => {
             let path = arguments.next()?.into();
@@ -100,7 +101,7 @@ fn alone() {
 }
 
 pub(crate) use starter::Starter;
-pub use worker::AT_REST;
+pub use worker::{AT_REST, BARE};
 
 const FLAG: &str = "--andon-process";
 const STARTER: &str = "starter";

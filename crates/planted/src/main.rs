@@ -53,6 +53,7 @@ fn serve(codecs: &'static [&'static dyn Codec]) -> Result<(), Box<dyn Error>> {
         program: Program::this(),
         ready: config.workers(),
         memory: memory + memory / 2,
+        kept: andon_server::kept_by_process(&config),
         suspect: config.sandbox.suspect.0,
     })?;
     let _sandbox = Sandbox::enter(&config, Some(file))?;

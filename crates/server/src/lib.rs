@@ -27,7 +27,7 @@ mod server;
 mod sources;
 mod trace;
 
-pub use admission::{Counters, Gauges, calibration, queue};
+pub use admission::{Counters, Gauges, calibration, kept_by_process, queue};
 pub use config::{Config, ConfigError, Listen};
 pub use error::{Cause, ConnectionLimit, Error, Rejection, Stuck, Threads};
 pub use handler::{Filled, Filler, check, doors, warnings};

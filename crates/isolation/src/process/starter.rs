@@ -1,7 +1,6 @@
 //! The process that starts and ends workers, and what the server sees of it.
 
 use std::collections::HashMap;
-use std::ffi::OsStr;
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
@@ -34,16 +33,17 @@ const WAIT: u8 = b'W';
 const ENDING: Duration = Duration::from_millis(200);
 
 impl Starter {
-    /// Starts the starter. Its workers are of `program` and never have more than `memory` bytes.
+    /// Starts the starter. Its workers are of `program` and never have more than the first of these numbers of bytes, and keep the second between
+    /// their jobs.
     ///
     /// # Errors
     /// Where the system starts no process.
-    pub(crate) fn new(program: &Program, memory: u64) -> io::Result<Self> {
+    pub(crate) fn new(program: &Program, memory: [u64; 2]) -> io::Result<Self> {
         keep_descriptors();
         let (ours, theirs) = UnixStream::pair()?;
         let process = program
             .command(STARTER, OwnedFd::from(theirs).into())
-            .arg(memory.to_string())
+            .args(memory.map(|bytes| bytes.to_string()))
             .arg(&program.path)
             .args(&program.arguments)
             // What a terminal sends to the server is not for them.
@@ -121,7 +121,7 @@ fn gone() -> io::Error {
 }
 
 /// The starter's side: does what it is told until nobody is there to tell it.
-pub(super) fn run(program: &Program, memory: u64) -> io::Result<()> {
+pub(super) fn run(program: &Program, memory: [u64; 2]) -> io::Result<()> {
     let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let mut children = HashMap::new();
     let served = serve(&mut socket, program, memory, &mut children);
@@ -134,7 +134,7 @@ pub(super) fn run(program: &Program, memory: u64) -> io::Result<()> {
 fn serve(
     socket: &mut UnixStream,
     program: &Program,
-    memory: u64,
+    memory: [u64; 2],
     children: &mut HashMap<u32, Child>,
 ) -> io::Result<()> {
     loop {
@@ -164,12 +164,14 @@ fn serve(
 fn start(
     socket: &UnixStream,
     program: &Program,
-    memory: u64,
+    memory: [u64; 2],
     children: &mut HashMap<u32, Child>,
 ) -> io::Result<()> {
     let started = UnixStream::pair().and_then(|(ours, theirs)| {
         let mut command = program.command(WORKER, Stdio::from(OwnedFd::from(theirs)));
-        let child = command.arg(OsStr::new(&memory.to_string())).spawn()?;
+        let child = command
+            .args(memory.map(|bytes| bytes.to_string()))
+            .spawn()?;
         Ok((child, ours))
     });
     let (number, worker) = match started {

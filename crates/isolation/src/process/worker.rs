@@ -22,14 +22,17 @@ use crate::confine;
 use crate::job::{Answer, Call, Hello, How, Job, Kind, VERSION};
 use crate::wire::{List, Output, Wire};
 
-/// Answers until the socket is closed. `memory`: bytes that no job may exceed.
-pub(super) fn run(codecs: &'static [&'static dyn Codec], memory: u64) -> io::Result<()> {
+/// Answers until the socket is closed: with bytes that no job may exceed, and those of buffers that are kept between jobs.
+pub(super) fn run(
+    codecs: &'static [&'static dyn Codec],
+    [memory, kept]: [u64; 2],
+) -> io::Result<()> {
     // Killed before the server, if the system has to kill somebody.
     let _ = std::fs::write("/proc/self/oom_score_adj", "500");
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     let socket = io::stdin().as_fd().try_clone_to_owned()?;
     let statm = File::open("/proc/self/statm")?;
-    buffers::allow(KEPT_BUFFERS);
+    buffers::allow(kept.min(KEPT_BUFFERS));
     // What codecs may recurse to was measured against this stack.
     let working = thread::Builder::new().stack_size(STACK).spawn(move || {
         let base = size_of_process(&statm)?.0;
@@ -57,8 +60,11 @@ pub(super) fn run(codecs: &'static [&'static dyn Codec], memory: u64) -> io::Res
         .unwrap_or_else(|_| Err(io::Error::other("it panicked")))
 }
 
+/// Bytes of a worker that has done nothing yet.
+pub const BARE: u64 = 16 << 20;
+
 /// Bytes that a worker has between its jobs, at most: its program, and buffers.
-pub const AT_REST: u64 = (16 << 20) + KEPT_BUFFERS;
+pub const AT_REST: u64 = BARE + KEPT_BUFFERS;
 
 /// Bytes of free buffers that a worker keeps, wiped, for its next picture.
 const KEPT_BUFFERS: u64 = 80 << 20;

@@ -1,7 +1,7 @@
 //! The bytes that running jobs may plan with, together.
 
 use super::cgroup;
-use andon_isolation::AT_REST;
+use andon_isolation::{AT_REST, BARE};
 
 use crate::config::{Config, Processes};
 
@@ -145,6 +145,11 @@ impl Shares {
         }
     }
 
+    /// Bytes of free buffers that each worker process may keep.
+    pub(crate) fn kept_by_process(self, threads: usize) -> u64 {
+        (self.processes / (threads as u64 + 1)).saturating_sub(BARE)
+    }
+
     /// An eighth of what the pixels have: a page of large images for each of some clients.
     fn with_replies(self) -> Self {
         let replies = self.pixels / 8;
@@ -213,8 +218,7 @@ mod tests {
         config.dialects.small_light.material_dir = Some("icons".into());
         let shares = Shares::of(&config);
         assert_eq!(shares.overlays, 32 << 20);
-        let all = shares.sources + shares.overlays + shares.frames + shares.pixels;
-        assert_eq!(all, 400 << 20);
+        assert_eq!(shares.work(), 400 << 20);
         config.memory_budget.0 = 16 << 20;
         assert_eq!(Shares::of(&config).overlays, (12 << 20) / 8);
     }
@@ -238,7 +242,7 @@ mod tests {
         config.memory_budget.0 = 4 << 30;
         let shares = Shares::of(&config);
         assert_eq!(shares.frames, config.cache.frames.0);
-        assert_eq!(shares.sources + shares.frames + shares.pixels, 4 << 30);
+        assert_eq!(shares.work(), 4 << 30);
         config.memory_budget.0 = 16 << 20;
         assert_eq!(Shares::of(&config).frames, (12 << 20) / 8);
         config.cache.frames.0 = 0;

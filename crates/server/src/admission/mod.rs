@@ -60,6 +60,12 @@ use crate::config::{Config, SandboxMode};
 use crate::error::{Error, Rejection, Stuck};
 
 pub(crate) use self::budget::Shares;
+/// Bytes of free buffers that each worker process of a server with this configuration may keep between its jobs.
+#[must_use]
+pub fn kept_by_process(config: &Config) -> u64 {
+    Shares::of(config).kept_by_process(config.workers())
+}
+
 pub(crate) use self::calibration::Kind;
 pub(crate) use self::cancel::CancelToken;
 pub use self::counters::{Counters, Gauges};
