@@ -236,7 +236,7 @@ fn equal_requests_come_to_the_same_pixels_in_every_language() {
         recipes.insert(first);
     }
     assert_eq!(different, []);
-    assert_eq!(recipes.len(), 20);
+    assert_eq!(recipes.len(), 22);
 }
 
 #[test]

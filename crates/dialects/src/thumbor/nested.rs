@@ -248,7 +248,7 @@ mod tests {
     #[test]
     fn a_path_becomes_steps() {
         for (path, steps) in [
-            ("filters:grayscale()/a.png", "orient,gray"),
+            ("filters:grayscale()/a.png", "orient,gray:light"),
             (
                 "-120x80/left/a.png",
                 "orient,cover:120x80:west:enlarge,flip:h",

@@ -393,7 +393,7 @@ fn filters_act_in_their_order_after_the_transform() {
         ),
         (
             "round_corner(20,255,255,255,1)",
-            "exact:200x150,round:20:20,q:80",
+            "exact:200x150,round:20:20,background:000000,q:80",
         ),
         ("round_corner(20)", "exact:200x150,q:80"),
         ("proportion(0.5)", "exact:200x150,exact:100x75,q:80"),
@@ -401,11 +401,11 @@ fn filters_act_in_their_order_after_the_transform() {
         ("fill(red)", "exact:200x150,canvas:200x200:ff0000:0:25,q:80"),
         (
             "fill(blur)",
-            "exact:200x150,canvas:200x200:00000000:0:25,backdrop:blur:0:25:200x150,canvas:200x200:ffffff:0:0,q:80",
+            "exact:200x150,canvas:200x200:00000000:0:25,backdrop:blur:0:25:200x150,canvas:200x200:ffffff:0:0,background:000000,q:80",
         ),
         (
             "fill(auto)",
-            "exact:200x150,canvas:200x200:00000000:0:25,backdrop:median:0:25:200x150,q:80",
+            "exact:200x150,canvas:200x200:00000000:0:25,backdrop:median:0:25:200x150,background:000000,q:80",
         ),
         (
             "rotate(90):fill(00ff00)",
@@ -435,13 +435,13 @@ fn imagors_grounds_colours_and_frames_become_steps() {
         (
             "fill(blur)",
             &jpeg,
-            format!("{blurred},canvas:200x200:ffffff:0:0,q:75"),
+            format!("{blurred},canvas:200x200:ffffff:0:0,background:000000,q:75"),
         ),
         ("fill(blur)", &clear, blurred.to_owned()),
         (
             "fill(auto)",
             &jpeg,
-            "exact:200x150,canvas:200x200:00000000:0:25,backdrop:mean:0:25:200x150,q:75".to_owned(),
+            "exact:200x150,canvas:200x200:00000000:0:25,backdrop:mean:0:25:200x150,background:000000,q:75".to_owned(),
         ),
         // imagor does not blur animations.
         (
@@ -504,7 +504,7 @@ fn imagors_filters_have_their_own_grammar() {
         ("rotate(450)", "exact:200x150,q:75"),
         (
             "fill(none)",
-            "exact:200x150,canvas:200x200:00000000:0:25,q:75",
+            "exact:200x150,canvas:200x200:00000000:0:25,background:000000,q:75",
         ),
         (
             "padding(red,1,2,3,4)",
