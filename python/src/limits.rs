@@ -15,7 +15,9 @@ macro_rules! limits {
 
             fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
                 Ok(Self(Limits {
-                    $($name: object.getattr(stringify!($name))?.extract()?),*
+                    $($name: object.getattr(stringify!($name))?.extract()?,)*
+                    // Nobody waits in a queue behind this image.
+                    cpu: None,
                 }))
             }
         }
