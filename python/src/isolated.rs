@@ -71,7 +71,9 @@ import sys
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
 spec = spec_from_file_location('_andon', sys.argv[1], loader=ExtensionFileLoader('_andon', sys.argv[1]))
-sys.exit(module_from_spec(spec).as_process(sys.argv[2:]))";
+module = module_from_spec(spec)
+spec.loader.exec_module(module)
+sys.exit(module.as_process(sys.argv[2:]))";
 
 /// Is a worker, or starts some, until nobody needs it any more; 2 for other arguments.
 #[pyfunction]
