@@ -25,11 +25,10 @@ pub(crate) fn codecs(py: Python<'_>) -> PyResult<Codecs> {
         return Ok(codecs);
     }
     let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let memory = Limits::default().memory;
     let prepared = Prepared::new(Settings {
         program: program(py)?,
         ready: cores,
-        memory: memory + memory / 2,
+        memory: Limits::default().memory,
         kept: andon_isolation::AT_REST,
         suspect: SUSPECT,
     });

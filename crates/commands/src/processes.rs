@@ -11,7 +11,7 @@ use andon_server::config::Processes;
 pub(crate) struct Codecs(Option<(Prepared, Which)>);
 
 impl Codecs {
-    /// Prepares worker processes for so many threads, which keep so many bytes of buffers: before there is a second thread, and before anything is given up.
+    /// Prepares a worker process for each of `threads`, each with `kept` bytes of free buffers at most. To be called before there is a second thread, and before anything is given up.
     ///
     /// # Errors
     /// Where the system starts no process.
@@ -30,8 +30,7 @@ impl Codecs {
         let settings = Settings {
             program: Program::this(),
             ready: threads,
-            // Half as much again as any plan.
-            memory: limits.memory.saturating_add(limits.memory / 2),
+            memory: limits.memory,
             kept,
             suspect,
         };

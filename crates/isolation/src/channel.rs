@@ -8,6 +8,9 @@ use rustix::io::{Errno, read, write};
 use crate::job::Kind;
 use crate::wire::{Input, Output, Wire, garbled};
 
+/// Bytes before a head: the kind, and two lengths.
+pub(crate) const START: usize = 17;
+
 /// Bytes of a head at most: facts, errors, recipes' options.
 const LONGEST_HEAD: u64 = 1 << 20;
 
@@ -41,7 +44,7 @@ impl<'a, W: Waiting> Channel<'a, W> {
     /// # Errors
     /// Where the other side is gone, or `waiting` gives up.
     pub(crate) fn send(&mut self, kind: Kind, message: &Output<'_>) -> io::Result<()> {
-        let mut start = Vec::with_capacity(17 + message.head.len());
+        let mut start = Vec::with_capacity(START + message.head.len());
         start.push(kind as u8);
         start.extend((message.head.len() as u64).to_le_bytes());
         start.extend(message.blob_bytes().to_le_bytes());
@@ -59,7 +62,7 @@ impl<'a, W: Waiting> Channel<'a, W> {
     /// As [`Channel::send`]; `UnexpectedEof` where there is no message any more.
     pub(crate) fn next(&mut self) -> io::Result<(Kind, Lengths)> {
         loop {
-            let mut start = [0; 17];
+            let mut start = [0; START];
             self.read_exact(&mut start)?;
             let kind = Kind::of(start[0]).ok_or_else(|| garbled("it is of an unknown kind"))?;
             let lengths = Lengths {

@@ -365,18 +365,9 @@ impl Codec for Isolated {
             ceiling,
             Call::Open(Box::new(info.clone()), how(decode)),
         );
-        let mut frames = Frames {
-            lease: Lease::new(self.pool, false, decode.interrupt)?,
-            format: self.codec.name(),
-            bytes,
-            interrupt: decode.interrupt,
-            most: frame.saturating_mul(2).saturating_add(FACTS),
-            open: false,
-            metadata: Metadata::default(),
-        };
-        frames.metadata = frames.ask(Kind::Job, Output::of(&job))?;
-        frames.open = true;
-        Ok(Box::new(frames))
+        let most = frame.saturating_mul(2).saturating_add(FACTS);
+        let (session, metadata) = Session::begin(self, &job, bytes, most, decode.interrupt)?;
+        Ok(Box::new(Frames { session, metadata }))
     }
 
     fn animates(&self) -> Option<&'static str> {
@@ -406,17 +397,8 @@ impl Codec for Isolated {
             seconds: WRITING,
             ..self.job(&[], ceiling, call)
         };
-        let mut written = Written {
-            lease: Lease::new(self.pool, false, interrupt)?,
-            format: self.codec.name(),
-            interrupt,
-            most: limits.memory,
-            open: false,
-            bytes: 0,
-        };
-        written.ask::<()>(Kind::Job, Output::of(&job))?;
-        written.open = true;
-        Ok(Box::new(written))
+        let (session, ()) = Session::begin(self, &job, &[], limits.memory, interrupt)?;
+        Ok(Box::new(Written { session, bytes: 0 }))
     }
 
     fn scales(&self, info: &Info) -> &'static [Scale] {
@@ -600,28 +582,64 @@ impl Isolated {
     }
 }
 
-/// An animation that a worker reads.
-struct Frames<'a> {
+/// An animation in the hands of one worker, from frame to frame.
+struct Session<'a> {
     lease: Lease<'static>,
     format: &'static str,
-    bytes: &'a [u8],
+    /// The file that is read; empty: one is written.
+    file: &'a [u8],
     interrupt: &'a dyn Interrupt,
     most: u64,
+    /// The worker waits for more.
     open: bool,
-    metadata: Metadata,
 }
 
-impl Frames<'_> {
+impl<'a> Session<'a> {
+    /// Begins with a job: what the worker answers to it, too.
+    fn begin<T: Wire>(
+        codec: &Isolated,
+        job: &Job<'a>,
+        file: &'a [u8],
+        most: u64,
+        interrupt: &'a dyn Interrupt,
+    ) -> Result<(Self, T)> {
+        let mut session = Self {
+            lease: Lease::new(codec.pool, false, interrupt)?,
+            format: codec.codec.name(),
+            file,
+            interrupt,
+            most,
+            open: false,
+        };
+        let answer = session.ask(Kind::Job, Output::of(job))?;
+        session.open = true;
+        Ok((session, answer))
+    }
+
     fn ask<T: Wire>(&mut self, kind: Kind, message: Output<'_>) -> Result<T> {
         self.lease.ask(&Question {
             kind,
             message,
             most: self.most,
             format: self.format,
-            file: self.bytes,
+            file: self.file,
             interrupt: self.interrupt,
         })
     }
+}
+
+impl Drop for Session<'_> {
+    fn drop(&mut self) {
+        if self.open {
+            self.lease.tell(Kind::Close);
+        }
+    }
+}
+
+/// An animation that a worker reads.
+struct Frames<'a> {
+    session: Session<'a>,
+    metadata: Metadata,
 }
 
 impl FrameReader for Frames<'_> {
@@ -630,45 +648,20 @@ impl FrameReader for Frames<'_> {
     }
 
     fn next(&mut self) -> Result<Option<Timed>> {
-        self.ask(Kind::Next, Output::default())
-    }
-}
-
-impl Drop for Frames<'_> {
-    fn drop(&mut self) {
-        if self.open {
-            self.lease.tell(Kind::Close);
-        }
+        self.session.ask(Kind::Next, Output::default())
     }
 }
 
 /// An animation that a worker writes.
 struct Written<'a> {
-    lease: Lease<'static>,
-    format: &'static str,
-    interrupt: &'a dyn Interrupt,
-    most: u64,
-    open: bool,
-    /// As far as it is written.
+    session: Session<'a>,
+    /// Bytes written so far.
     bytes: u64,
-}
-
-impl Written<'_> {
-    fn ask<T: Wire>(&mut self, kind: Kind, message: Output<'_>) -> Result<T> {
-        self.lease.ask(&Question {
-            kind,
-            message,
-            most: self.most,
-            format: self.format,
-            file: &[],
-            interrupt: self.interrupt,
-        })
-    }
 }
 
 impl FrameWriter for Written<'_> {
     fn push(&mut self, timed: Timed) -> Result<()> {
-        self.bytes = self.ask(Kind::Push, Output::of(&timed))?;
+        self.bytes = self.session.ask(Kind::Push, Output::of(&timed))?;
         Ok(())
     }
 
@@ -677,16 +670,8 @@ impl FrameWriter for Written<'_> {
     }
 
     fn finish(mut self: Box<Self>) -> Result<Vec<u8>> {
-        self.open = false;
-        self.ask(Kind::Finish, Output::default())
-    }
-}
-
-impl Drop for Written<'_> {
-    fn drop(&mut self) {
-        if self.open {
-            self.lease.tell(Kind::Close);
-        }
+        self.session.open = false;
+        self.session.ask(Kind::Finish, Output::default())
     }
 }
 

@@ -83,7 +83,7 @@ pub(crate) struct Job<'a> {
 
 fields!(Job<'_> { format, limits, memory, seconds, bytes, call });
 
-/// How to decode, as far as it is said.
+/// The part of [`andon_pixels::Decode`] that is sent with each call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct How {
     pub(crate) scales: Scales,

@@ -31,7 +31,7 @@ pub struct Settings {
     pub program: Program,
     /// Workers that are kept ready: as many as there are threads that use them.
     pub ready: usize,
-    /// Bytes that one of them may have, whatever its job.
+    /// Bytes that a plan may come to: a worker has half as much again, whatever its job.
     pub memory: u64,
     /// Bytes of free buffers that each of them keeps between its jobs, wiped; more than [`AT_REST`](crate::AT_REST) is of no use.
     pub kept: u64,
@@ -52,7 +52,8 @@ impl Prepared {
     /// # Errors
     /// Where the system starts no process.
     pub fn new(settings: Settings) -> io::Result<Self> {
-        let starter = Starter::new(&settings.program, [settings.memory, settings.kept])?;
+        let memory = settings.memory.saturating_add(settings.memory / 2);
+        let starter = Starter::new(&settings.program, [memory, settings.kept])?;
         Ok(Self { settings, starter })
     }
 

@@ -48,11 +48,10 @@ fn serve(codecs: &'static [&'static dyn Codec]) -> Result<(), Box<dyn Error>> {
     let file = Path::new(&file);
     let config = Config::read(file)?;
     andon_server::install_log(config.log);
-    let memory = config.limits.pixels().memory;
     let prepared = Prepared::new(Settings {
         program: Program::this(),
         ready: config.workers(),
-        memory: memory + memory / 2,
+        memory: config.limits.pixels().memory,
         kept: andon_server::kept_by_process(&config),
         suspect: config.sandbox.suspect.0,
     })?;

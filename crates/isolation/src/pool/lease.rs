@@ -10,7 +10,7 @@ use andon_pixels::{Error, Interrupt, Result};
 use rustix::io::write;
 
 use super::{Death, End, Pool, Worker};
-use crate::channel::{Channel, Waiting};
+use crate::channel::{Channel, START, Waiting};
 use crate::job::{Answer, Kind};
 use crate::wire::{Output, Wire};
 
@@ -80,7 +80,7 @@ impl<'a> Lease<'a> {
     /// Says something that is not answered.
     pub(crate) fn tell(&mut self, kind: Kind) {
         if let Some(worker) = &self.worker {
-            // A worker that is gone is found so by whoever asks it next.
+            // If the worker is gone, the next question finds out.
             let _ = say(&worker.socket, kind);
         }
     }
@@ -159,7 +159,7 @@ fn exchange<T: Wire>(socket: &OwnedFd, question: &Question<'_>) -> io::Result<An
 }
 
 fn say(socket: &OwnedFd, kind: Kind) -> io::Result<()> {
-    let mut message = [0; 17];
+    let mut message = [0; START];
     message[0] = kind as u8;
     write(socket.as_fd(), &message)?;
     Ok(())

@@ -24,7 +24,7 @@ pub(crate) struct Starter {
     _process: Child,
 }
 
-/// A message to the starter: what is wanted, and of which process.
+/// Requests to the starter. Each is followed by the number of a process.
 const START: u8 = b'S';
 const KILL: u8 = b'K';
 const WAIT: u8 = b'W';

@@ -36,15 +36,15 @@ pub(super) fn run(
     // What codecs may recurse to was measured against this stack.
     let working = thread::Builder::new().stack_size(STACK).spawn(move || {
         let base = size_of_process(&statm)?.0;
-        limit(Resource::Core, 0, 0)?;
-        limit_address_space(base, memory, Some(memory))?;
+        limit(Resource::Core, 0, Some(0))?;
+        let most = space(base, memory);
+        limit(Resource::As, most, Some(most))?;
         let unconfined = confine::process().err().map(|error| error.to_string());
         let worker = Worker {
             codecs,
             socket,
             statm,
             base,
-            memory,
         };
         let hello = Hello {
             version: VERSION,
@@ -76,7 +76,6 @@ struct Worker {
     statm: File,
     /// Bytes of its address space before the first job.
     base: u64,
-    memory: u64,
 }
 
 type Socket<'a> = Channel<'a, Patiently>;
@@ -95,9 +94,9 @@ impl Worker {
             match kind {
                 Kind::Job => {
                     let mut job: Job<'_> = channel.value(lengths, u64::MAX)?;
-                    limit_address_space(self.base, job.memory.min(self.memory), None)?;
+                    limit(Resource::As, space(self.base, job.memory), None)?;
                     limit_processor_time(job.seconds)?;
-                    self.run(channel, &mut job)?;
+                    self.run(channel, &job)?;
                     job.bytes.to_mut().fill(0);
                     drop(job);
                     buffers::wipe();
@@ -109,61 +108,51 @@ impl Worker {
         }
     }
 
-    fn run(&self, channel: &mut Socket<'_>, job: &mut Job<'_>) -> io::Result<()> {
+    fn run(&self, channel: &mut Socket<'_>, job: &Job<'_>) -> io::Result<()> {
         let Some(codec) = self.codecs.iter().find(|codec| codec.name() == job.format) else {
             let unknown = Error::Internal(format!("this worker knows no {}", job.format));
-            return self.answer::<()>(channel, || Err(unknown)).map(drop);
+            return self.answer::<()>(channel, || Err(unknown));
         };
         let cancelled = Cancelled::new(&self.socket);
         let decode = |how: &How| decode(how, &job.limits, &cancelled);
         let bytes = &*job.bytes;
         match &job.call {
-            Call::Probe => self.answer(channel, || codec.probe(bytes)).map(drop),
-            Call::Decode(info, how) => self
-                .answer(channel, || codec.decode(bytes, info, &decode(how)))
-                .map(drop),
-            Call::Draw(info, how, window) => self
-                .answer(channel, || codec.draw(bytes, info, &decode(how), window))
-                .map(drop),
-            Call::Extent(info, how) => self
-                .answer(channel, || codec.extent(bytes, info, &decode(how)))
-                .map(drop),
-            Call::End(how) => self
-                .answer(channel, || codec.end(bytes, &decode(how)))
-                .map(drop),
-            Call::DecodeAtOnce(info, how, List(scales)) => self
-                .answer(channel, || {
-                    let images = codec.decode_at_once(bytes, info, &decode(how), scales)?;
-                    Ok(images.map(List))
-                })
-                .map(drop),
-            Call::Index(info, how) => self
-                .answer(channel, || codec.index(bytes, info, &decode(how)))
-                .map(drop),
-            Call::Part(info, index, area) => self
-                .answer(channel, || Ok(codec.part(bytes, info, index, *area)))
-                .map(drop),
-            Call::DecodePart(info, how, index, area) => self
-                .answer(channel, || {
-                    codec.decode_part(bytes, info, &decode(how), index, *area)
-                })
-                .map(drop),
-            Call::GainMap(info) => self
-                .answer(channel, || Ok(codec.gain_map(bytes, info)))
-                .map(drop),
-            Call::DecodeGainMap(how) => self
-                .answer(channel, || codec.decode_gain_map(bytes, &decode(how)))
-                .map(drop),
-            Call::Recodes(info, to) => self
-                .answer(channel, || Ok(codec.recodes(bytes, info, to)))
-                .map(drop),
-            Call::Recode(info, to, how) => self
-                .answer(channel, || codec.recode(bytes, info, to, &decode(how)))
-                .map(drop),
+            Call::Probe => self.answer(channel, || codec.probe(bytes)),
+            Call::Decode(info, how) => {
+                self.answer(channel, || codec.decode(bytes, info, &decode(how)))
+            }
+            Call::Draw(info, how, window) => {
+                self.answer(channel, || codec.draw(bytes, info, &decode(how), window))
+            }
+            Call::Extent(info, how) => {
+                self.answer(channel, || codec.extent(bytes, info, &decode(how)))
+            }
+            Call::End(how) => self.answer(channel, || codec.end(bytes, &decode(how))),
+            Call::DecodeAtOnce(info, how, List(scales)) => self.answer(channel, || {
+                let images = codec.decode_at_once(bytes, info, &decode(how), scales)?;
+                Ok(images.map(List))
+            }),
+            Call::Index(info, how) => {
+                self.answer(channel, || codec.index(bytes, info, &decode(how)))
+            }
+            Call::Part(info, index, area) => {
+                self.answer(channel, || Ok(codec.part(bytes, info, index, *area)))
+            }
+            Call::DecodePart(info, how, index, area) => self.answer(channel, || {
+                codec.decode_part(bytes, info, &decode(how), index, *area)
+            }),
+            Call::GainMap(info) => self.answer(channel, || Ok(codec.gain_map(bytes, info))),
+            Call::DecodeGainMap(how) => {
+                self.answer(channel, || codec.decode_gain_map(bytes, &decode(how)))
+            }
+            Call::Recodes(info, to) => self.answer(channel, || Ok(codec.recodes(bytes, info, to))),
+            Call::Recode(info, to, how) => {
+                self.answer(channel, || codec.recode(bytes, info, to, &decode(how)))
+            }
             Call::Open(info, how) => self.read_frames(channel, *codec, bytes, info, &decode(how)),
-            Call::Encode(image, how) => self
-                .answer(channel, || codec.encode(image, how, &cancelled))
-                .map(drop),
+            Call::Encode(image, how) => {
+                self.answer(channel, || codec.encode(image, how, &cancelled))
+            }
             Call::Write(head, how) => {
                 let begin = || codec.writer(head, how, &cancelled);
                 self.write_frames(channel, begin)
@@ -224,7 +213,7 @@ impl Worker {
                         Ok(writer.written())
                     })?;
                 }
-                Kind::Finish => return self.answer(channel, || writer.finish()).map(drop),
+                Kind::Finish => return self.answer(channel, || writer.finish()),
                 _ => return Ok(()),
             }
         }
@@ -235,7 +224,7 @@ impl Worker {
         &self,
         channel: &mut Socket<'_>,
         work: impl FnOnce() -> Result<T>,
-    ) -> io::Result<Option<T>> {
+    ) -> io::Result<()> {
         let (result, panicked) = match catch_unwind(AssertUnwindSafe(work)) {
             Ok(result) => (result, false),
             Err(panic) => {
@@ -253,7 +242,7 @@ impl Worker {
         channel.send(Kind::Answer, &Output::of(&answer))?;
         match panicked {
             true => Err(io::Error::other("a codec panicked")),
-            false => Ok(answer.result.ok()),
+            false => Ok(()),
         }
     }
 }
@@ -315,19 +304,9 @@ fn size_of_process(statm: &File) -> io::Result<(u64, u64)> {
     }
 }
 
-/// Lets a job have `memory` bytes beside what the process had before its first; `most`: for ever.
-fn limit_address_space(base: u64, memory: u64, most: Option<u64>) -> io::Result<()> {
-    let soft = base.saturating_add(memory).saturating_add(SLACK);
-    let hard = match most {
-        Some(_) => Some(soft),
-        None => rustix::process::getrlimit(Resource::As).maximum,
-    };
-    let soft = hard.map_or(soft, |hard| hard.min(soft));
-    let limits = Rlimit {
-        current: Some(soft),
-        maximum: hard,
-    };
-    Ok(setrlimit(Resource::As, limits)?)
+/// Bytes of address space for a job that may have `memory` bytes, in a process that had `base` before its first.
+fn space(base: u64, memory: u64) -> u64 {
+    base.saturating_add(memory).saturating_add(SLACK)
 }
 
 /// Bytes of the allocator's own, and of buffers that are kept.
@@ -338,16 +317,12 @@ fn limit_processor_time(seconds: u64) -> io::Result<()> {
     let used = clock_gettime(ClockId::ProcessCPUTime).tv_sec.max(0) as u64;
     // Whole seconds are counted, and one has begun.
     let soft = used.saturating_add(seconds).saturating_add(1);
-    limit_soft(Resource::Cpu, soft)
+    limit(Resource::Cpu, soft, None)
 }
 
-fn limit_soft(resource: Resource, soft: u64) -> io::Result<()> {
-    let maximum = rustix::process::getrlimit(resource).maximum;
+/// Limits this process; `hard`: for ever, as it is if nothing is said.
+fn limit(resource: Resource, soft: u64, hard: Option<u64>) -> io::Result<()> {
+    let maximum = hard.or_else(|| rustix::process::getrlimit(resource).maximum);
     let current = Some(maximum.map_or(soft, |hard| hard.min(soft)));
-    Ok(setrlimit(resource, Rlimit { current, maximum })?)
-}
-
-fn limit(resource: Resource, soft: u64, hard: u64) -> io::Result<()> {
-    let (current, maximum) = (Some(soft), Some(hard));
     Ok(setrlimit(resource, Rlimit { current, maximum })?)
 }
