@@ -83,7 +83,7 @@ pub struct AnswerStyle {
     /// Send exactly what the rules make: no format chosen by `Accept` unless the URL asks for that, and never
     /// the source in place of a result that is larger.
     pub exact: bool,
-    /// Of all this, not the last: what was only encoded anew and is larger gives way to the source.
+    /// The exception: a result that was only re-encoded and is larger than its source is replaced by the source.
     pub never_grows: bool,
     /// Label the result with the media type of the source's file name, even where that is wrong.
     pub type_by_name: bool,

@@ -228,7 +228,7 @@ const PALETTE_LEVEL: u8 = 6;
 /// zlib's level for what is flat.
 const FLAT_LEVEL: u8 = 6;
 
-/// Is it packed better as it is than filtered, as text is? Some rows are packed in both ways, where there are many px like
+/// Do unfiltered rows compress better, as those of text do? Some rows are packed in both ways, where there are many px like
 /// their neighbours at all, of which photographs have few.
 fn repeats(frame: &Frame) -> Result<bool> {
     if flat_share(frame) < LEAST_FLAT {
@@ -287,7 +287,7 @@ const FLAT_ROWS: u32 = 128;
 /// Of px that are like the one to their left, below which nothing is tried.
 const LEAST_FLAT: f64 = 0.2;
 
-/// Bytes of rows that are tried, in so many bands.
+/// Bytes of the sample rows, spread over this many bands.
 const TRIED_BYTES: usize = 48 << 10;
 const TRIED_BANDS: u32 = 3;
 

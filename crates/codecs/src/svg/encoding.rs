@@ -19,7 +19,7 @@ pub(super) fn decoded(bytes: &[u8]) -> Result<Cow<'_, str>> {
         .ok_or_else(|| broken("its text is not UTF-16"))
 }
 
-/// The beginning of a text as UTF-8, as far as it is valid. It may end anywhere.
+/// The longest valid UTF-8 prefix of a text, which may be cut anywhere.
 pub(super) fn beginning(bytes: &[u8]) -> Cow<'_, [u8]> {
     let Some((units, _)) = utf16(bytes) else {
         return Cow::Borrowed(bytes.strip_prefix(MARK).unwrap_or(bytes));

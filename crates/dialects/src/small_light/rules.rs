@@ -144,7 +144,7 @@ impl Rules for SmallLightRules {
                 false => Profile::Keep,
             },
             metadata: if bare { Kept::None } else { Kept::All },
-            // The module leaves it to whoever shows the result, which only some formats say.
+            // The module keeps the tag, and viewers turn the picture; only some formats carry a tag.
             stored_turn: match self.strict {
                 true => StoredTurn::Verbatim,
                 false => StoredTurn::Kept,
