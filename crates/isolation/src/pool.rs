@@ -8,7 +8,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::process::ExitStatus;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -81,11 +81,13 @@ struct State {
     idle: Vec<Worker>,
     /// The one that reads headers, while it is idle.
     prober: Option<Worker>,
-    /// Those that somebody has.
+    /// Somebody has it, or it was ordered.
+    prober_away: bool,
+    /// Those that somebody has, without the prober.
     busy: usize,
-    /// Those that were ordered.
+    /// Those that were ordered, without the prober.
     ordered: usize,
-    /// Since when there will be no more, and why.
+    /// Since when none could be started, and why.
     failed: Option<(Instant, String)>,
 }
 
@@ -141,12 +143,14 @@ impl Pool {
         let keeping = thread::Builder::new()
             .name("processes".to_owned())
             .spawn(move || {
-                for order in orders {
+                let mut pause = None;
+                while let Some(order) = next(&orders, pause) {
                     match order {
                         Order::Start { prober } => {
                             let started = start(&mut starter, prober);
+                            pause = started.is_err().then_some(PAUSE);
                             let Some(pool) = weak.upgrade() else { return };
-                            pool.started(started);
+                            pool.started(started, prober);
                         }
                         Order::End { worker, how, told } => {
                             let status = match how {
@@ -163,10 +167,7 @@ impl Pool {
         let mut state = self.lock();
         match keeping {
             Ok(_) => {
-                for _ in 0..self.ready {
-                    self.order(&mut state, false);
-                }
-                self.order(&mut state, true);
+                self.complete(&mut state);
             }
             Err(error) => state.failed = Some((Instant::now(), error.to_string())),
         }
@@ -182,14 +183,14 @@ impl Pool {
                 state.busy += 1;
                 return Ok(worker);
             }
-            if let Some((_, why)) = &state.failed {
+            if let (Some((_, why)), 0) = (&state.failed, state.busy) {
                 return Err(Error::Internal(format!("no worker process: {why}")));
             }
             if interrupt.interrupted() {
                 return Err(Error::Interrupted);
             }
             // Whoever reads an animation and writes another has two.
-            if state.ordered == 0 && state.busy < 2 * self.ready {
+            if state.failed.is_none() && state.ordered == 0 && state.busy < 2 * self.ready {
                 self.order(&mut state, false);
             }
             let waited = self.changed.wait_timeout(state, MOMENT);
@@ -199,8 +200,13 @@ impl Pool {
 
     /// The worker that reads headers; another one while that is busy.
     pub(crate) fn take_prober(&self, interrupt: &dyn Interrupt) -> Result<Worker> {
-        let prober = self.lock().prober.take();
-        prober.map_or_else(|| self.take(interrupt), Ok)
+        let mut state = self.lock();
+        if let Some(prober) = state.prober.take() {
+            state.prober_away = true;
+            return Ok(prober);
+        }
+        drop(state);
+        self.take(interrupt)
     }
 
     /// A worker whose job is done.
@@ -213,6 +219,7 @@ impl Pool {
         let mut state = self.lock();
         if worker.prober {
             state.prober = Some(worker);
+            state.prober_away = false;
             return;
         }
         state.busy -= 1;
@@ -257,36 +264,64 @@ impl Pool {
     /// One worker less: another is started, before anybody needs it.
     fn lost(&self, prober: bool) {
         let mut state = self.lock();
-        if !prober {
-            state.busy -= 1;
+        match prober {
+            true => state.prober_away = false,
+            false => state.busy -= 1,
         }
-        let ready = state.idle.len() + state.busy + state.ordered;
-        if prober || ready < self.ready {
-            self.order(&mut state, prober);
+        if state.failed.is_none() {
+            self.complete(&mut state);
         }
     }
 
     fn order(&self, state: &mut State, prober: bool) {
         if self.orders.send(Order::Start { prober }).is_ok() {
-            state.ordered += usize::from(!prober);
+            match prober {
+                true => state.prober_away = true,
+                false => state.ordered += 1,
+            }
         }
     }
 
-    fn started(&self, started: io::Result<Worker>) {
+    fn started(&self, started: io::Result<Worker>, prober: bool) {
         let mut state = self.lock();
+        match prober {
+            true => state.prober_away = false,
+            false => state.ordered = state.ordered.saturating_sub(1),
+        }
         match started {
-            Ok(worker) if worker.prober => state.prober = Some(worker),
             Ok(worker) => {
-                state.ordered = state.ordered.saturating_sub(1);
-                state.idle.push(worker);
+                self.counters.started.fetch_add(1, Ordering::Relaxed);
+                match prober {
+                    true => state.prober = Some(worker),
+                    false => state.idle.push(worker),
+                }
+                if state.failed.take().is_some() {
+                    tracing::warn!("worker processes can be started again");
+                    self.complete(&mut state);
+                }
             }
             Err(error) => {
-                tracing::error!(%error, "no worker process could be started");
-                state.failed = Some((Instant::now(), error.to_string()));
+                if state.failed.is_none() {
+                    tracing::error!(%error, "no worker process could be started: it is tried every second");
+                }
+                let since = state
+                    .failed
+                    .take()
+                    .map_or_else(Instant::now, |(since, _)| since);
+                state.failed = Some((since, error.to_string()));
             }
         }
-        self.counters.started.fetch_add(1, Ordering::Relaxed);
         self.changed.notify_all();
+    }
+
+    /// Orders as many workers as there should be.
+    fn complete(&self, state: &mut State) {
+        for _ in state.idle.len() + state.busy + state.ordered..self.ready {
+            self.order(state, false);
+        }
+        if state.prober.is_none() && !state.prober_away {
+            self.order(state, true);
+        }
     }
 
     /// What was counted so far, and what there is now.
@@ -294,10 +329,11 @@ impl Pool {
     pub fn counts(&self) -> Counts {
         let state = self.lock();
         let idle = state.idle.len() + usize::from(state.prober.is_some());
-        self.counters.counts(idle, state.busy, self.suspects.len())
+        let busy = state.busy + usize::from(state.prober_away);
+        self.counters.counts(idle, busy, self.suspects.len())
     }
 
-    /// Since when no more workers can be started, if that is so: a restart of the program mends it.
+    /// Since when no worker could be started, if that is so. It is tried again every second.
     #[must_use]
     pub fn failed(&self) -> Option<Instant> {
         self.lock().failed.as_ref().map(|(since, _)| *since)
@@ -314,15 +350,36 @@ impl Pool {
     }
 }
 
+/// After how long it is tried again to start a worker that could not be.
+const PAUSE: Duration = Duration::from_secs(1);
+
 /// Jobs after which a worker is replaced: what is left of them in its memory goes with it.
 const MOST_JOBS: u32 = 1000;
 
 /// How long a wait lasts before it is asked whether anybody still wants the result.
 pub(crate) const MOMENT: Duration = Duration::from_millis(10);
 
+/// What is to be done next; after a pause, a worker is to be started once more. `None`: the pool is gone.
+fn next(orders: &Receiver<Order>, pause: Option<Duration>) -> Option<Order> {
+    let Some(pause) = pause else {
+        return orders.recv().ok();
+    };
+    match orders.recv_timeout(pause) {
+        Ok(order) => Some(order),
+        Err(RecvTimeoutError::Timeout) => Some(Order::Start { prober: false }),
+        Err(RecvTimeoutError::Disconnected) => None,
+    }
+}
+
 /// Starts a worker and hears its greeting.
 fn start(starter: &mut Starter, prober: bool) -> io::Result<Worker> {
     let (number, socket) = starter.start()?;
+    greeted(number, socket, prober).inspect_err(|_| {
+        let _ = starter.kill(number);
+    })
+}
+
+fn greeted(number: u32, socket: OwnedFd, prober: bool) -> io::Result<Worker> {
     let hello: Hello = {
         let mut channel = Channel::new(&socket, Patiently);
         match channel.next()? {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Served, Worker, distinct};
+use common::{Process, Served, distinct};
 
 /// What ends a worker by itself.
 const DEADLY: &[&str] = &["abort", "exit", "panic", "overflow", "allocate", "loop"];
@@ -47,6 +47,28 @@ fn nobody_waits_for_a_worker_that_sleeps_beyond_its_deadline() {
     served.until(|| served.metric("andon_process_deaths_total{cause=\"overstayed\"}") >= 1.0);
     // Nobody says that it was the file's fault.
     assert_eq!(served.metric("andon_process_suspects"), 0.0);
+}
+
+#[test]
+fn a_worker_that_cannot_be_started_is_tried_again() {
+    let served = Served::new("");
+    served.file("good.planted", b"PLANTED nowhere none\n");
+    assert_eq!(served.get("/r/as:png/good.planted").0, 200);
+    served.until(|| served.workers().len() == 3);
+    let before = served.starter().most_descriptors(Some(0)).unwrap();
+    for worker in served.workers() {
+        worker.kill();
+    }
+    let asked = || served.get(&format!("/r/{}/good.planted", distinct()));
+    served.until(|| {
+        assert_eq!(asked().0, 500);
+        let (status, body) = served.get("/readyz");
+        status == 503 && String::from_utf8_lossy(&body).contains("no worker process")
+    });
+    served.starter().most_descriptors(Some(before));
+    served.until(|| asked().0 == 200);
+    served.until(|| served.get("/readyz").0 == 200);
+    served.until(|| served.workers().len() == 3);
 }
 
 #[test]
@@ -111,7 +133,7 @@ fn no_worker_has_a_key_or_what_was_another_jobs_in_its_memory() {
     let secrets = [line, "a-token-of-the-purge-page", common::SECRET, mark];
     let workers = served.workers();
     assert!(workers.len() >= 2, "{workers:?}");
-    let Some(own) = Worker::this().memory() else {
+    let Some(own) = Process::this().memory() else {
         eprintln!("no memory of processes can be read here: nothing was looked for");
         return;
     };

@@ -8,6 +8,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
+
 /// A running server over a folder of its own.
 pub(crate) struct Served {
     folder: tempfile::TempDir,
@@ -116,14 +118,13 @@ impl Served {
     }
 
     /// Its worker processes.
-    pub(crate) fn workers(&self) -> Vec<Worker> {
-        let children = |of: u32| {
-            let all = fs::read_dir("/proc").unwrap().flatten();
-            let numbers = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-            numbers.filter(move |number| parent(*number) == Some(of))
-        };
-        let starters = children(self.child.id());
-        starters.flat_map(children).map(Worker).collect()
+    pub(crate) fn workers(&self) -> Vec<Process> {
+        self.starter().children().collect()
+    }
+
+    /// The process that starts them.
+    pub(crate) fn starter(&self) -> Process {
+        Process(self.child.id()).children().next().unwrap()
     }
 }
 
@@ -147,12 +148,30 @@ fn parent(process: u32) -> Option<u32> {
 
 /// A process, by its number.
 #[derive(Debug)]
-pub(crate) struct Worker(u32);
+pub(crate) struct Process(u32);
 
-impl Worker {
+impl Process {
     /// The test itself.
     pub(crate) fn this() -> Self {
         Self(std::process::id())
+    }
+
+    fn children(&self) -> impl Iterator<Item = Self> {
+        let of = self.0;
+        let all = fs::read_dir("/proc").unwrap().flatten();
+        let numbers = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+        let children = numbers.filter(move |number| parent(*number) == Some(of));
+        children.map(Self)
+    }
+
+    /// Lets it have no more descriptors than this, and says how many that was.
+    pub(crate) fn most_descriptors(&self, most: Option<u64>) -> Option<u64> {
+        let pid = Pid::from_raw(self.0.cast_signed());
+        let limits = Rlimit {
+            current: most,
+            maximum: getrlimit(Resource::Nofile).maximum,
+        };
+        prlimit(pid, Resource::Nofile, limits).unwrap().current
     }
 
     /// Everything that it can write to. `None`: it may not be looked at.

@@ -15,7 +15,7 @@ pub struct Stuck {
 }
 
 impl Stuck {
-    /// Is the process gone that starts worker processes?
+    /// Can no worker process be started?
     pub(crate) fn of_processes() -> Option<Self> {
         let failed = andon_isolation::installed()?.failed()?;
         Some(Self {
@@ -33,7 +33,7 @@ pub enum Threads {
     Workers,
     /// Those that read headers and plan.
     Headers,
-    /// Processes that read the formats of others: no more of them can be started.
+    /// Processes that read the formats of others: none can be started.
     Processes,
 }
 
@@ -44,15 +44,20 @@ impl fmt::Display for Stuck {
             count,
             since,
         } = self;
+        let seconds = since.as_secs();
         let kind = match threads {
             Threads::Workers => "worker threads",
             Threads::Headers => "threads that read image headers",
-            Threads::Processes => "processes that start worker processes",
+            Threads::Processes => {
+                return write!(
+                    f,
+                    "for {seconds} s no worker process could be started; formats that are read in one cannot be read until that is possible (it is tried every second)"
+                );
+            }
         };
         write!(
             f,
-            "{count} of {count} {kind} have been stuck for {:.0} s; new images cannot be made until one returns or the server is restarted",
-            since.as_secs_f64()
+            "{count} of {count} {kind} have been stuck for {seconds} s; new images cannot be made until one returns or the server is restarted"
         )
     }
 }
