@@ -333,7 +333,13 @@ fn convert_passes_on_whole_pictures_only() {
         for length in [whole.len() / 4, whole.len() / 2, whole.len() - 1] {
             std::fs::write(&cut, &whole[..length]).unwrap();
             let done = andon(["convert", "original", &cut, "-o", &out]);
-            assert_eq!(done.status.code(), Some(1), "{name} {length}");
+            // These get back the end that all their files have.
+            let ends = ["jpg", "png", "gif"].contains(&kind) && length + 1 == whole.len();
+            assert_eq!(
+                done.status.code(),
+                Some(i32::from(!ends)),
+                "{name} {length}"
+            );
         }
     }
 }

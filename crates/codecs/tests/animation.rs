@@ -161,7 +161,8 @@ fn a_header_counts_frames_without_unpacking_any() {
     let animation = info.animation.expect("it moves");
     assert_eq!(info.frames, 7);
     assert_eq!(animation.plays, 5, "once, and four times more");
-    assert_eq!(animation.duration_ms, 10 * (1 + 2 + 3 + 4 + 1));
+    // As browsers play it: two of 0 and two of 1 are 10.
+    assert_eq!(animation.duration_ms, 10 * (4 * 10 + 2 + 3 + 4));
     assert!(!animation.alpha, "nothing is ever cleared");
 }
 
@@ -176,7 +177,12 @@ fn frames_are_composed_as_pillow_composes_them() {
     for (number, ((frame, delay), (pillow_delay, pixels))) in own.iter().zip(&expected).enumerate()
     {
         assert_eq!(&rgba(frame), pixels, "frame {number}");
-        assert_eq!(delay.seconds() * 1000.0, *pillow_delay, "frame {number}");
+        let played = if *pillow_delay <= 10.0 {
+            100.0
+        } else {
+            *pillow_delay
+        };
+        assert_eq!(delay.seconds() * 1000.0, played, "frame {number}");
     }
 }
 
@@ -507,9 +513,10 @@ fn no_cut_or_damaged_animation_is_taken_for_a_whole_one() {
         for end in (20..file.len() - 2).step_by(37) {
             let cut = &file[..end];
             if let Ok(result) = made(cut, "fit:20x20,as:webp") {
-                // A GIF may end between frames.
-                assert_eq!(probe(&file).format, "gif");
-                assert!(probe(&result).frames < 5, "cut at {end}");
+                // A GIF may end between frames, and any PNG without its last chunk.
+                let ended = probe(&file).format == "png" && end + 12 >= file.len();
+                assert!(ended || probe(&file).format == "gif", "cut at {end}");
+                assert!(ended || probe(&result).frames < 5, "cut at {end}");
             }
         }
         for at in (12..file.len()).step_by(7) {

@@ -169,12 +169,23 @@ fn a_frame_smaller_than_its_screen_lies_on_clear_ground() {
 
 #[test]
 fn a_frame_that_leaves_its_screen_is_cut_to_it() {
-    let file = write(4, 4, &[part(2, 3, 9, 9, None)]);
+    let file = write(4, 4, &[part(2, 3, 4, 4, None)]);
     let image = decode(gif(), &file).expect("a picture");
     assert_eq!((image.frames[0].width, image.frames[0].height), (4, 4));
     let red = image.frames[0].planes[0].as_u8().expect("8-bit");
     assert_eq!(red.row(3), [0, 0, 0, 10]);
     assert_eq!(red.row(2), [0; 4]);
+}
+
+#[test]
+fn a_screen_is_as_large_as_a_first_frame_that_is_larger_and_cuts_later_ones() {
+    let file = write(4, 4, &[part(0, 1, 9, 2, None), part(0, 0, 20, 20, None)]);
+    let info = gif().probe(&file).expect("a header");
+    assert_eq!((info.width, info.height), (9, 4));
+    let image = decode(gif(), &file).expect("a picture");
+    assert_keeps_promises(&info, &image);
+    let red = image.frames[0].planes[0].as_u8().expect("8-bit");
+    assert_eq!(red.row(1), [0, 10, 20, 30, 40, 50, 60, 70, 80]);
 }
 
 #[test]

@@ -202,6 +202,15 @@ impl Codec for Isolated {
         self.read(bytes, ceiling, call, decode.interrupt)
     }
 
+    fn salvage(&self, bytes: &[u8], info: &Info, decode: &Decode<'_>) -> Result<Image> {
+        if !self.elsewhere.reads {
+            return self.codec.salvage(bytes, info, decode);
+        }
+        let call = Call::Salvage(Box::new(info.clone()), how(decode));
+        let ceiling = self.decoding(bytes, info, decode);
+        self.read(bytes, ceiling, call, decode.interrupt)
+    }
+
     fn extent(&self, bytes: &[u8], info: &Info, decode: &Decode<'_>) -> Result<usize> {
         if !self.elsewhere.reads {
             return self.codec.extent(bytes, info, decode);
@@ -224,6 +233,10 @@ impl Codec for Isolated {
         let ceiling = Self::whole(decode.limits, Cost::default());
         let length: usize = self.read(bytes, ceiling, Call::End(how(decode)), decode.interrupt)?;
         Ok(length.min(bytes.len()))
+    }
+
+    fn end_marker(&self) -> &'static [u8] {
+        self.codec.end_marker()
     }
 
     fn extent_cost(&self, bytes: u64, info: &Info) -> Cost {

@@ -114,6 +114,7 @@ pub(crate) enum Call {
     Encode(Box<Image>, Encode),
     Write(Box<Head>, Encode),
     Draw(Box<Info>, How, Window),
+    Salvage(Box<Info>, How),
 }
 
 variants!(Call {
@@ -133,6 +134,7 @@ variants!(Call {
     13 => Encode(image, how),
     14 => Write(head, how),
     15 => Draw(info, how, window),
+    16 => Salvage(info, how),
 });
 
 /// What came of a call.

@@ -53,6 +53,19 @@ pub trait Codec: Send + Sync {
     /// `Broken` (truncated files too), `Limit`, `Interrupted`.
     fn decode(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image>;
 
+    /// Decodes what there is of a file that is cut or damaged, where [`Codec::decode`] refuses it: what is missing is as browsers
+    /// show it, or white.
+    ///
+    /// # Errors
+    /// As `decode`; `Broken` where there is nothing to show, or the codec cannot show it.
+    fn salvage(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
+        let _ = (bytes, info, how);
+        Err(Error::broken(
+            self.name(),
+            "what is left of it cannot be shown",
+        ))
+    }
+
     /// How many bytes from the beginning are the picture, which is whole as far as its pixels go: what follows
     /// them does not belong to it. `how.scales` does not count. Of a picture that is over a limit or not
     /// supported only the structure is looked at.
@@ -75,6 +88,12 @@ pub trait Codec: Send + Sync {
     fn end(&self, bytes: &[u8], how: &Decode<'_>) -> Result<usize> {
         let _ = how;
         Ok(bytes.len())
+    }
+
+    /// What its files end with, where all end alike; nothing otherwise. A file that lacks no more than this is whole, and
+    /// what is passed on of it gets it back.
+    fn end_marker(&self) -> &'static [u8] {
+        &[]
     }
 
     /// Estimated cost of [`Codec::extent`], and the memory it holds, the decoded frame included.

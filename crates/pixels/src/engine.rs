@@ -1,6 +1,6 @@
 //! Plans and runs: the crate's front door.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use crate::cost::Cost;
 use crate::error::{Error, Result};
 use crate::formats::{Formats, within};
 use crate::frame::{Frame, GainMap, Image, Metadata};
-use crate::limits::{Interrupt, Limits, Never};
+use crate::limits::{Damaged, Interrupt, Limits, Never};
 use crate::measure::Measurement;
 use crate::ops::turn::Turned;
 use crate::plan::search::{Candidate, Scored, Search};
@@ -35,7 +35,7 @@ pub struct Engine {
 /// A finished picture.
 #[derive(Debug)]
 pub struct Rendered {
-    /// Its bytes; `None`: the source's own, as many as `of_source` says.
+    /// Its bytes; `None`: the source's own, as many as `of_source` says, which lack nothing.
     pub body: Option<Vec<u8>>,
     /// How many of the source's first bytes are the picture, if the answer is the source: they were looked at
     /// to their end, and what follows is not part of it.
@@ -48,6 +48,8 @@ pub struct Rendered {
     pub height: u32,
     /// What of the source is left out although nobody asked for that, in a sentence each.
     pub notes: Vec<String>,
+    /// The source is cut or damaged, and shown as far as it goes ([`Limits::damaged`]).
+    pub damaged: bool,
     /// Where the time went.
     pub timings: Timings,
 }
@@ -78,6 +80,8 @@ pub struct Timings {
 #[derive(Clone, Debug)]
 pub struct Decoded {
     image: Image,
+    /// It is what is left of a file that is cut or damaged.
+    damaged: bool,
     /// How long that took, for all who began with it.
     pub time: Duration,
 }
@@ -331,13 +335,20 @@ impl Engine {
             materials,
             interrupt,
             cores,
+            damaged: Cell::new(false),
         };
         let body = match plan.pipeline() {
             None => {
                 let began = Instant::now();
-                of_source = self.extent(cores, bytes, interrupt)?;
+                let extent = self.extent(cores, bytes, interrupt);
                 timings.decode = began.elapsed();
-                None
+                if job.forgives(&extent) {
+                    of_source = bytes.len();
+                    None
+                } else {
+                    of_source = extent?;
+                    self.ended(&bytes[..of_source], plan.format())
+                }
             }
             Some(pipeline) if matches!(pipeline.frames, Frames::All(_)) => {
                 Some(job.animation(pipeline, plan.info(), bytes, &mut timings)?)
@@ -356,6 +367,10 @@ impl Engine {
                 },
             ),
         };
+        let damaged = job.damaged.get();
+        if damaged {
+            notes.push(DAMAGED.to_owned());
+        }
         let (width, height) = plan.size();
         Ok(Rendered {
             body,
@@ -364,6 +379,7 @@ impl Engine {
             width,
             height,
             notes,
+            damaged,
             timings,
         })
     }
@@ -380,6 +396,28 @@ impl Engine {
     ) -> Result<usize> {
         let (codec, info) = self.formats.header(bytes)?;
         codec.extent(bytes, &info, &self.how_in_full(cores, interrupt))
+    }
+
+    /// Decodes; of a file that is cut or damaged what there is, if it may be shown, and whether that was so.
+    fn decode_or_salvage(
+        &self,
+        source: &dyn Codec,
+        bytes: &[u8],
+        info: &Info,
+        how: &Decode<'_>,
+    ) -> Result<(Image, bool)> {
+        match source.decode(bytes, info, how) {
+            Err(Error::Broken { .. }) if how.limits.damaged == Damaged::Shown => {
+                Ok((source.salvage(bytes, info, how)?, true))
+            }
+            decoded => decoded.map(|image| (image, false)),
+        }
+    }
+
+    /// A picture with the end that it lacks; `None` if it has it.
+    fn ended(&self, picture: &[u8], format: &str) -> Option<Vec<u8>> {
+        let marker = self.formats.codec(format)?.end_marker();
+        (!picture.ends_with(marker)).then(|| [picture, marker].concat())
     }
 
     fn how_in_full<'a>(&'a self, cores: &'a dyn Cores, interrupt: &'a dyn Interrupt) -> Decode<'a> {
@@ -429,12 +467,18 @@ impl Engine {
             keep_metadata: pipelines.iter().any(|pipeline| pipeline.reads_metadata()),
         };
         let began = Instant::now();
-        let images = match &*scales {
-            [_] => Some(vec![source.decode(bytes, first.info(), &how)?]),
-            several => source.decode_at_once(bytes, first.info(), &how, several)?,
+        let (images, damaged) = match &*scales {
+            [_] => {
+                let (image, damaged) = self.decode_or_salvage(source, bytes, first.info(), &how)?;
+                (Some(vec![image]), damaged)
+            }
+            several => (
+                source.decode_at_once(bytes, first.info(), &how, several)?,
+                false,
+            ),
         };
         let time = began.elapsed();
-        Ok(images.and_then(|images| deal(images, &scales, &pipelines, time)))
+        Ok(images.and_then(|images| deal(images, &scales, &pipelines, (time, damaged))))
     }
 
     /// Runs a plan up to the frame that would be encoded (of several, the last): for tests that judge pixels, not
@@ -455,6 +499,7 @@ impl Engine {
             materials,
             interrupt,
             cores,
+            damaged: Cell::new(false),
         };
         let image = match plan.pipeline() {
             Some(pipeline) => {
@@ -480,6 +525,7 @@ impl Engine {
             materials: run.materials,
             interrupt: run.interrupt,
             cores: run.cores,
+            damaged: Cell::new(false),
         };
         let reference = self.render_frame(plan, run)?;
         let (frame, _) = first_frame(job.whole(result)?)?;
@@ -523,9 +569,19 @@ struct Job<'a> {
     materials: &'a dyn Materials,
     interrupt: &'a dyn Interrupt,
     cores: &'a dyn Cores,
+    /// What was shown of the source is not all of it.
+    damaged: Cell<bool>,
 }
 
 impl Job<'_> {
+    /// Is it a fault of the source that may be shown? Then it is noted.
+    fn forgives<T>(&self, made: &Result<T>) -> bool {
+        let shown = self.engine.formats.limits.damaged == Damaged::Shown;
+        let forgiven = shown && matches!(made, Err(Error::Broken { .. }));
+        self.damaged.set(self.damaged.get() || forgiven);
+        forgiven
+    }
+
     /// The result without decoding, if that was planned and works out.
     fn recoded(
         &self,
@@ -562,6 +618,7 @@ impl Job<'_> {
             (None, frames) => self.nth(frames.count(), pipeline, info, bytes)?,
         };
         timings.decode = decoded.time;
+        self.damaged.set(self.damaged.get() || decoded.damaged);
 
         let start = Instant::now();
         let (frame, mut metadata) = first_frame(decoded.image)?;
@@ -672,15 +729,18 @@ impl Job<'_> {
     fn decoded(&self, pipeline: &Pipeline, info: &Info, bytes: &[u8]) -> Result<Decoded> {
         let start = Instant::now();
         let (source, how) = (pipeline.source, self.how(pipeline));
-        let image = match (&pipeline.window, &pipeline.part) {
-            (Some(window), _) => source.draw(bytes, info, &how, window)?,
-            (None, None) => source.decode(bytes, info, &how)?,
+        let (image, damaged) = match (&pipeline.window, &pipeline.part) {
+            (Some(window), _) => (source.draw(bytes, info, &how, window)?, false),
+            (None, None) => self.engine.decode_or_salvage(source, bytes, info, &how)?,
             (None, Some(Part { index, area })) => {
-                source.decode_part(bytes, info, &how, (**index).as_ref(), *area)?
+                let index = (**index).as_ref();
+                let part = source.decode_part(bytes, info, &how, index, *area)?;
+                (part, false)
             }
         };
         Ok(Decoded {
             image,
+            damaged,
             time: start.elapsed(),
         })
     }
@@ -706,6 +766,7 @@ impl Job<'_> {
         };
         Ok(Decoded {
             image: Image::read(timed.frame, reader.metadata(), info.space),
+            damaged: false,
             time: start.elapsed(),
         })
     }
@@ -745,9 +806,14 @@ impl Job<'_> {
         let mut left = pipeline.frames.count();
         // To its end where all of it is shown, for what is cut off there is broken.
         let whole = left == info.frames;
-        while (whole || left > 0)
-            && let Some(Timed { frame, delay }) = reader.next()?
-        {
+        while whole || left > 0 {
+            let next = reader.next();
+            if writer.is_some() && self.forgives(&next) {
+                break;
+            }
+            let Some(Timed { frame, delay }) = next? else {
+                break;
+            };
             left = left.checked_sub(1).ok_or_else(|| {
                 Error::Internal("there are more frames than were counted".to_owned())
             })?;
@@ -920,7 +986,7 @@ fn deal(
     images: Vec<Image>,
     scales: &[Scales],
     pipelines: &[&Pipeline],
-    time: Duration,
+    (time, damaged): (Duration, bool),
 ) -> Option<Vec<Decoded>> {
     let mut images: Vec<_> = images.into_iter().map(Some).collect();
     let hand_out = |(index, pipeline): (usize, &&Pipeline)| {
@@ -935,13 +1001,19 @@ fn deal(
                 frame.colour.icc = None;
             }
         }
-        Some(Decoded { image, time })
+        Some(Decoded {
+            image,
+            damaged,
+            time,
+        })
     };
     pipelines.iter().enumerate().map(hand_out).collect()
 }
 
 /// Bytes of a file whose header may be read at once: an ICC profile can be as long.
 const PROBED_AT_ONCE: usize = 1 << 20;
+
+const DAMAGED: &str = "the source is cut or damaged: what is missing of it is blank";
 
 /// Its picture is whole.
 const BROKEN_GAIN_MAP: &str = "the gain map for HDR screens is left out: it is broken";

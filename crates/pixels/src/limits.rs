@@ -18,6 +18,16 @@ impl Interrupt for Never {
     }
 }
 
+/// What becomes of a source that is cut or damaged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Damaged {
+    /// It is refused.
+    #[default]
+    Refused,
+    /// What there is of it is shown, as browsers do, where its codec can.
+    Shown,
+}
+
 /// Ceilings, checked from headers and recipes before anything is allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -44,6 +54,8 @@ pub struct Limits {
     /// Processor time that work for a waiting client may be planned to take, if it has a limit. Planning itself does not
     /// check it: [`Limits::check_cpu`] does, for callers whose clients wait.
     pub cpu: Option<Duration>,
+    /// Sources that are cut or damaged.
+    pub damaged: Damaged,
 }
 
 /// The name of the limit of processor time, whose values are nanoseconds.
@@ -63,6 +75,7 @@ impl Default for Limits {
             scans: 100,
             metadata_bytes: 4 << 20,
             cpu: None,
+            damaged: Damaged::Refused,
         }
     }
 }

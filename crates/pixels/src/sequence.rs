@@ -6,8 +6,8 @@
 use crate::error::Result;
 use crate::frame::{Frame, Metadata, Traits};
 
-/// How long a frame stays, as its file says it: `ticks` of which there are `per_second`. GIF counts hundredths of a
-/// second, WebP thousandths, PNG fractions. 0 is kept: what it means is for whoever shows the picture to say.
+/// How long a frame stays, as browsers play it: `ticks` of which there are `per_second`. GIF counts hundredths of a
+/// second, WebP thousandths, PNG fractions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delay {
     /// How many ticks.
@@ -17,6 +17,26 @@ pub struct Delay {
 }
 
 impl Delay {
+    /// The delay that a file gives as so many ticks. Chromium, Firefox and Safari play a frame of 10 ms or less for
+    /// 100 ms, whatever its format, and other containers give 0 another meaning (JPEG XL: a layer of the next frame).
+    #[must_use]
+    pub fn played(ticks: u32, per_second: u32) -> Self {
+        let per_second = per_second.max(1);
+        if u64::from(ticks) * 100 > u64::from(per_second) {
+            return Self { ticks, per_second };
+        }
+        match per_second % 10 {
+            0 => Self {
+                ticks: per_second / 10,
+                per_second,
+            },
+            _ => Self {
+                ticks: 1,
+                per_second: 10,
+            },
+        }
+    }
+
     /// In seconds.
     #[must_use]
     pub fn seconds(self) -> f64 {
@@ -29,7 +49,7 @@ impl Delay {
 pub struct Animation {
     /// How often it is shown; 0 is forever.
     pub plays: u32,
-    /// How long all frames stay together, in milliseconds.
+    /// How long all frames stay together, in milliseconds, as browsers play them.
     pub duration_ms: u64,
     /// May a composed frame be transparent somewhere?
     pub alpha: bool,
@@ -89,4 +109,27 @@ pub struct Head {
     pub plays: u32,
     /// Profiles.
     pub metadata: Metadata,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ten_milliseconds_and_less_are_played_as_a_tenth_of_a_second() {
+        for (ticks, per_second, seconds) in [
+            (0, 100, 0.1),
+            (1, 100, 0.1),
+            (2, 100, 0.02),
+            (10, 1000, 0.1),
+            (11, 1000, 0.011),
+            (1, 128, 0.1),
+            (2, 128, 2.0 / 128.0),
+            (0, 0, 0.1),
+            (1, 1, 1.0),
+        ] {
+            let played = Delay::played(ticks, per_second);
+            assert_eq!(played.seconds(), seconds, "{ticks}/{per_second}");
+        }
+    }
 }

@@ -107,6 +107,18 @@ code_points! {
     }
 }
 
+impl Transfer {
+    /// The one by which browsers show a file of the HEIF family: the curve of cameras for video (BT.709, of which BT.601
+    /// and BT.2020 have the same) is sRGB's to them, so that codes stay as they are.
+    #[must_use]
+    pub fn shown(self) -> Self {
+        match self {
+            Self::Bt709 | Self::Bt601 | Self::Bt2020Ten | Self::Bt2020Twelve => Self::Srgb,
+            other => other,
+        }
+    }
+}
+
 /// How luma and chroma are mixed from red, green and blue (MatrixCoefficients of H.273): those that frames can hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Matrix {
@@ -132,7 +144,8 @@ impl Matrix {
             0 => Some(Self::Identity),
             1 => Some(Self::Bt709),
             2 | 5 | 6 => Some(Self::Bt601),
-            9 => Some(Self::Bt2020),
+            // Of constant luminance (10) few can tell: browsers mix it as any other.
+            9 | 10 => Some(Self::Bt2020),
             _ => None,
         }
     }

@@ -200,7 +200,7 @@ impl Picture {
     }
 
     /// The resolved recipe: what holds for the whole picture, then the steps, then the output without a
-    /// format that the source has anyway.
+    /// format that it gets anyway.
     fn recipe(mut self, asked: &Recipe, facts: &Facts) -> Result<Recipe, ResolveError> {
         self.settle();
         if let Some(step) = self.steps.iter().find(|step| is_beyond_words(step)) {
@@ -224,7 +224,7 @@ impl Picture {
         output.most_frames = output.most_frames.filter(fewer);
         output.format = output
             .format
-            .filter(|format| format.as_str() != facts.format);
+            .filter(|format| facts.replaced || format.as_str() != facts.format);
         // What is sRGB already is to be widened, if anything.
         if !facts.tagged && !facts.cmyk && output.profile != Profile::P3 {
             output.profile = Profile::default();

@@ -70,6 +70,8 @@ pub struct Facts {
     pub tagged: bool,
     /// Has it EXIF, XMP or other metadata beside what says what its colours are?
     pub metadata: bool,
+    /// Is the result written in another format where none is asked for, because few clients show this one?
+    pub replaced: bool,
     /// Can it be decoded at N/8 ([`Step::Shrink`](crate::Step::Shrink))?
     pub shrinks: bool,
     /// The answers to [`Rules::measures`].
@@ -91,6 +93,7 @@ impl Facts {
             quality: None,
             tagged: false,
             metadata: false,
+            replaced: false,
             shrinks: false,
             measured: Measured::default(),
         }

@@ -199,12 +199,14 @@ pub enum Kept {
     Copyright,
     /// Nothing.
     None,
+    /// Everything but the place where it was taken.
+    Public,
     /// Everything, the place where it was taken too.
     All,
 }
 
 impl Kept {
-    pub(crate) const SAID: [Self; 3] = [Self::None, Self::Copyright, Self::All];
+    pub(crate) const SAID: [Self; 4] = [Self::None, Self::Copyright, Self::Public, Self::All];
 }
 
 /// What becomes of the turn that a source is stored with, as EXIF or its container says it.

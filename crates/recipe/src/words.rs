@@ -304,8 +304,8 @@ pub(crate) const PROFILE: Word = word(
 pub(crate) const METADATA: Word = word(
     "metadata",
     &[Arg::choice("kept", METADATA_KEPT).help(
-        "copyright: author, copyright and licence of EXIF, IPTC and XMP, and which way is up; all: the place where \
-         the picture was taken, too",
+        "copyright: author, copyright and licence of EXIF, IPTC and XMP, whether the image was made by AI, and which way \
+         is up; public: all but the place where it was taken; all: that, too; thumbnails and previews never",
     )],
     "what the result keeps of EXIF, IPTC and XMP; absent: copyright",
     "metadata:none",
@@ -381,7 +381,7 @@ pub(crate) const TURNS: &[&str] = &["90", "180", "270"];
 pub(crate) const FLIPS: &[&str] = &["h", "v", "hv"];
 pub(crate) const PROFILES: &[&str] = &["srgb", "p3", "keep", "drop", "ignore"];
 pub(crate) const STORED_TURNS: &[&str] = &["kept", "verbatim"];
-pub(crate) const METADATA_KEPT: &[&str] = &["none", "copyright", "all"];
+pub(crate) const METADATA_KEPT: &[&str] = &["none", "copyright", "public", "all"];
 /// Sides and corners, as arguments say them.
 pub const GRAVITIES: &[&str] = &[
     "centre",

@@ -4,7 +4,9 @@
 mod canvas;
 mod change;
 mod clock;
+mod pace;
 
 pub(crate) use canvas::{Blend, Canvas, Disposal, Part, Place, composed};
 pub(crate) use change::{changed, cropped};
 pub(crate) use clock::Clock;
+pub(crate) use pace::{Pace, Turn};

@@ -225,7 +225,7 @@ impl<'a> Header<'a> {
             Some(icc) => Space::of_profile(icc, shown(sequence.layout)),
             None => Space {
                 primaries: Primaries::from_code(code(primaries)),
-                transfer: Transfer::from_code(code(transfer)),
+                transfer: Transfer::from_code(code(transfer)).shown(),
                 profiled: false,
             },
         };

@@ -45,7 +45,7 @@ impl Codec for Avif {
             name: NAME,
             aliases: &[],
             media_type: "image/avif",
-            revision: 4,
+            revision: 5,
         }
     }
 

@@ -130,10 +130,14 @@ impl<'a> Movie<'a> {
     /// How many frames, and what is known of them if there are several.
     pub(super) fn frames(&self) -> (u32, Option<Animation>) {
         let samples = &self.colour.samples;
-        let ticks: u64 = samples.iter().map(|sample| u64::from(sample.ticks)).sum();
+        let per_second = self.colour.per_second;
+        let delays = samples
+            .iter()
+            .map(|sample| Delay::played(sample.ticks, per_second));
+        let seconds: f64 = delays.map(Delay::seconds).sum();
         let animation = (samples.len() > 1).then(|| Animation {
             plays: self.colour.plays,
-            duration_ms: ticks.saturating_mul(1000) / u64::from(self.colour.per_second.max(1)),
+            duration_ms: (seconds * 1000.0).round() as u64,
             alpha: self.alpha.is_some(),
         });
         (samples.len() as u32, animation)
@@ -248,10 +252,7 @@ impl FrameReader for Reader<'_> {
         };
         self.number += 1;
         let frame = frame(&self.header, colour, alpha.map(|(canvas, _)| canvas))?;
-        let delay = Delay {
-            ticks,
-            per_second: self.per_second,
-        };
+        let delay = Delay::played(ticks, self.per_second);
         Ok(Some(Timed { frame, delay }))
     }
 }

@@ -128,7 +128,7 @@ impl<'a> Dib<'a> {
         })
     }
 
-    /// The bitmap of an icon, below which stands a mask: 32 bits have opacity of their own.
+    /// The bitmap of an icon, below which stands a mask: 32 bits have opacity of their own, unless all of it is 0.
     pub(crate) fn of_icon(mut self) -> Self {
         self.height = self.height.div_ceil(2);
         if self.bits == 32 && self.masks[3] == 0 {
@@ -136,23 +136,6 @@ impl<'a> Dib<'a> {
         }
         self.clear_mask = true;
         self
-    }
-
-    /// Takes the fourth byte of plain pixels of 32 bits for their opacity where it says anything.
-    pub(super) fn find_opacity(&mut self) {
-        let pixels = self.bytes.get(self.pixels_at..).unwrap_or_default();
-        // Later headers have a mask for it, and leave it out where there is none.
-        let early = u32_le(self.bytes, 0).is_some_and(|length| length < 56);
-        let plain = early && self.bits == 32 && self.masks == [0xff_0000, 0xff00, 0xff, 0];
-        if plain
-            && pixels
-                .iter()
-                .skip(3)
-                .step_by(4)
-                .any(|opacity| *opacity != 0)
-        {
-            self.masks[3] = 0xff00_0000;
-        }
     }
 
     /// Has it opacity?

@@ -31,7 +31,7 @@ impl Codec for Bmp {
             name: NAME,
             aliases: &["dib"],
             media_type: "image/bmp",
-            revision: 1,
+            revision: 2,
         }
     }
 
@@ -96,7 +96,6 @@ fn dib(bytes: &[u8]) -> Result<Dib<'_>> {
     if at >= dib.palette_at {
         dib.pixels_at = at;
     }
-    dib.find_opacity();
     Ok(dib)
 }
 

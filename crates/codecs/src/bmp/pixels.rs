@@ -40,6 +40,8 @@ impl Dib<'_> {
             true => data.get(stride * height..).unwrap_or_default(),
             false => &[],
         };
+        // Writers that know no opacity leave zeros there.
+        let by_mask = self.clear_mask && !(self.bits == 32 && self.says_opacity(data));
         let alpha = self.has_alpha();
         let channels = 3 + usize::from(alpha);
         let mut planes = Grid::several(channels, self.width, self.height, 0_u8);
@@ -57,7 +59,7 @@ impl Dib<'_> {
                 }
                 None => self.row(&data[stored * stride..], &palette, &mut pixels),
             }
-            if self.clear_mask && self.bits < 32 {
+            if by_mask {
                 let row = clear.get(stored * self.stride(1)..).unwrap_or_default();
                 for (x, pixel) in pixels.iter_mut().enumerate() {
                     let bits = row.get(x / 8).copied().unwrap_or(0);
@@ -71,6 +73,16 @@ impl Dib<'_> {
             }
         }
         Frame::of_planes(Model::Rgb, planes.into_iter().map(Plane::U8).collect())
+    }
+
+    /// Is anything of 32 bits not wholly clear?
+    fn says_opacity(&self, data: &[u8]) -> bool {
+        let pixels = data.chunks_exact(4);
+        let mut pixels = pixels.take(self.width as usize * self.height as usize);
+        pixels.any(|pixel| {
+            let pixel = u32::from_le_bytes([pixel[0], pixel[1], pixel[2], pixel[3]]);
+            pixel & self.masks[3] != 0
+        })
     }
 
     /// Where pixels, mask and profile end, from the header on; what is missing of the last row's padding is left out. An

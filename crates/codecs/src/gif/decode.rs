@@ -1,7 +1,7 @@
 //! From a GIF to planes.
 
 use andon_pixels::{
-    Cost, Decode, Delay, Error, Frame, FrameReader, Grid, Image, Info, Interrupt, Limits, Result,
+    Cost, Damaged, Decode, Error, Frame, FrameReader, Grid, Image, Info, Interrupt, Limits, Result,
     Timed,
 };
 
@@ -16,13 +16,32 @@ use crate::guard;
 pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
     let header = Header::read(bytes)?;
     guard::probed(header.width, header.height, info, how.limits)?;
-    // A frame may be larger than its screen; what lies outside is decoded and dropped.
+    // A frame may hang over the edge of its screen; what lies outside is decoded and dropped.
     guard::size(header.frame.width, header.frame.height, how.limits)?;
     if !header.whole {
         return Err(Error::broken(NAME, "it is cut off"));
     }
     let alpha = header.info().alpha;
     frame(&header, alpha, how.interrupt).map(Image::still)
+}
+
+/// Decodes what there is of the first frame.
+pub(super) fn salvage(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
+    let header = Header::read(bytes)?;
+    guard::probed(header.width, header.height, info, how.limits)?;
+    guard::size(header.frame.width, header.frame.height, how.limits)?;
+    let part = &header.frame;
+    let length = part.width as usize * part.height as usize;
+    let mut indices = lzw::unpack_there(part.data, part.index_bits, length, how.interrupt)?;
+    if indices.is_empty() {
+        return Err(Error::broken(NAME, "it has no pixels"));
+    }
+    // What is missing shows what is below, or has the first colour, which is the ground of many.
+    indices.resize(length, part.transparent.unwrap_or(0));
+    let mut canvas = Canvas::new(header.width, header.height, header.info().alpha);
+    let part = dealt(part, header.height, &indices)?;
+    let frame = canvas.draw(&part, Blend::Over, Disposal::Keep)?;
+    Ok(Image::still(frame))
 }
 
 /// Where the picture ends, every frame unpacked on the way, as far as the limits go.
@@ -88,7 +107,7 @@ impl<'a> Reader<'a> {
     pub(super) fn open(bytes: &'a [u8], info: &Info, how: &Decode<'a>) -> Result<Self> {
         let header = Header::read(bytes)?;
         guard::probed(header.width, header.height, info, how.limits)?;
-        if !header.whole {
+        if !header.whole && how.limits.damaged == Damaged::Refused {
             return Err(Error::broken(NAME, "it is cut off"));
         }
         Ok(Self {
@@ -115,10 +134,7 @@ impl FrameReader for Reader<'_> {
             }
             let pixels = unpacked(&part, self.canvas.height(), self.interrupt)?;
             let frame = self.canvas.draw(&pixels, Blend::Over, part.disposal)?;
-            let delay = Delay {
-                ticks: u32::from(part.delay),
-                per_second: 100,
-            };
+            let delay = part.delay;
             return Ok(Some(Timed { frame, delay }));
         }
     }
@@ -126,10 +142,15 @@ impl FrameReader for Reader<'_> {
 
 /// A frame's own pixels, in the order in which they are seen. What lies below the screen is unpacked and dropped.
 fn unpacked(part: &Stored<'_>, screen: u32, interrupt: &dyn Interrupt) -> Result<Part> {
-    let (width, height) = (part.width as usize, part.height as usize);
-    let indices = lzw::unpack(part.data, part.index_bits, width * height, interrupt)?;
+    let length = part.width as usize * part.height as usize;
+    let indices = lzw::unpack(part.data, part.index_bits, length, interrupt)?;
     guard::wanted(interrupt)?;
+    dealt(part, screen, &indices)
+}
 
+/// A frame's own pixels from their indices.
+fn dealt(part: &Stored<'_>, screen: u32, indices: &[u8]) -> Result<Part> {
+    let width = part.width as usize;
     let table = Table::new(part.palette, part.transparent);
     let channels = if part.transparent.is_some() { 4 } else { 3 };
     let seen = part.height.min(screen.saturating_sub(part.y));

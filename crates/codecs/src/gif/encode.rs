@@ -9,7 +9,7 @@ use andon_pixels::{
 
 use super::palette::{OPAQUE, Picture};
 use super::rows::stored_order;
-use crate::animation::{Clock, changed, cropped};
+use crate::animation::{Pace, Turn, changed, cropped};
 use crate::guard;
 
 /// Writes the first frame.
@@ -52,14 +52,18 @@ pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
 ///
 /// Only what changes from one frame to the next is written, and of that place only the pixels that do: the others are
 /// clear, and what was there before is seen through them. A frame is held back until the next is known, for where
-/// the next is clear and it is not, everything is cleared in between.
+/// the next is clear and it is not, everything is cleared in between. One is ready before that, and is written when it is
+/// known how long it stays.
 pub(super) struct Writer<'a> {
     encoder: gif::Encoder<Vec<u8>>,
-    clock: Clock,
+    pace: Pace,
     interrupt: &'a dyn Interrupt,
     /// What is seen when the frame held back is drawn; `None`: nothing.
     below: Option<Frame>,
-    held: Option<(Frame, u16)>,
+    held: Option<Frame>,
+    /// The frame in front of that, and for how many hundredths of a second it stays.
+    ready: Option<gif::Frame<'static>>,
+    stays: Option<u64>,
 }
 
 impl<'a> Writer<'a> {
@@ -80,16 +84,18 @@ impl<'a> Writer<'a> {
         }
         Ok(Self {
             encoder,
-            clock: Clock::new(100, u32::from(u16::MAX)),
+            pace: Pace::new(100, SHORTEST),
             interrupt,
             below: None,
             held: None,
+            ready: None,
+            stays: None,
         })
     }
 
-    /// Writes the frame held back, which the next follows.
-    fn flush(&mut self, next: Option<&Frame>) -> Result<()> {
-        let Some((frame, delay)) = self.held.take() else {
+    /// Makes the frame held back ready, which the next follows.
+    fn finish_held(&mut self, next: Option<&Frame>) -> Result<()> {
+        let Some(frame) = self.held.take() else {
             return Ok(());
         };
         let clears = next.is_some_and(|next| uncovers(&frame, next));
@@ -105,35 +111,45 @@ impl<'a> Writer<'a> {
         }
         let indexed = picture.index(self.interrupt)?;
         guard::wanted(self.interrupt)?;
-        self.encoder
-            .write_frame(&gif::Frame {
-                delay,
-                dispose: if clears {
-                    gif::DisposalMethod::Background
-                } else {
-                    gif::DisposalMethod::Keep
-                },
-                left: side(place.x)?,
-                top: side(place.y)?,
-                width: side(place.width)?,
-                height: side(place.height)?,
-                transparent: indexed.transparent,
-                palette: Some(indexed.palette),
-                buffer: Cow::Owned(indexed.indices),
-                ..gif::Frame::default()
-            })
-            .map_err(internal)?;
+        self.ready = Some(gif::Frame {
+            dispose: if clears {
+                gif::DisposalMethod::Background
+            } else {
+                gif::DisposalMethod::Keep
+            },
+            left: side(place.x)?,
+            top: side(place.y)?,
+            width: side(place.width)?,
+            height: side(place.height)?,
+            transparent: indexed.transparent,
+            palette: Some(indexed.palette),
+            buffer: Cow::Owned(indexed.indices),
+            ..gif::Frame::default()
+        });
         self.below = (!clears).then_some(frame);
         Ok(())
+    }
+
+    /// Writes the frame that is ready, which stays for so many hundredths of a second.
+    fn write_ready(&mut self, hundredths: Option<u64>) -> Result<()> {
+        let Some(mut frame) = self.ready.take() else {
+            return Ok(());
+        };
+        frame.delay = u16::try_from(hundredths.unwrap_or(SHORTEST)).unwrap_or(u16::MAX);
+        self.encoder.write_frame(&frame).map_err(internal)
     }
 }
 
 impl FrameWriter for Writer<'_> {
     fn push(&mut self, timed: Timed) -> Result<()> {
-        self.flush(Some(&timed.frame))?;
-        // At most 65535.
-        let delay = self.clock.ticks(timed.delay) as u16;
-        self.held = Some((timed.frame, delay));
+        let Turn::Shown { before } = self.pace.turn(timed.delay) else {
+            return Ok(());
+        };
+        let stays = self.stays.take();
+        self.write_ready(stays)?;
+        self.finish_held(Some(&timed.frame))?;
+        self.stays = before;
+        self.held = Some(timed.frame);
         Ok(())
     }
 
@@ -142,10 +158,19 @@ impl FrameWriter for Writer<'_> {
     }
 
     fn finish(mut self: Box<Self>) -> Result<Vec<u8>> {
-        self.flush(None)?;
+        let end = self.pace.end();
+        // Without time for the last frame, it is the one in front that is seen to the end.
+        self.write_ready(end.before)?;
+        if end.last.is_some() {
+            self.finish_held(None)?;
+            self.write_ready(end.last)?;
+        }
         self.encoder.into_inner().map_err(internal)
     }
 }
+
+/// Hundredths of a second below which browsers play a frame for ten.
+const SHORTEST: u64 = 2;
 
 /// Is the next frame clear where this one is not?
 fn uncovers(frame: &Frame, next: &Frame) -> bool {

@@ -1,6 +1,6 @@
 //! What a GIF says before its pixels, read block by block from the file in memory.
 
-use andon_pixels::{Animation, Error, Info, Model, Result};
+use andon_pixels::{Animation, Delay, Error, Info, Model, Result};
 
 use super::NAME;
 use super::decode::NANOS_PER_PIXEL;
@@ -50,8 +50,8 @@ pub(super) struct Part<'a> {
     pub(super) index_bits: u8,
     /// The sub-blocks of packed indices, and the rest of the file.
     pub(super) data: &'a [u8],
-    /// How long it stays, in hundredths of a second.
-    pub(super) delay: u16,
+    /// How long it stays.
+    pub(super) delay: Delay,
     /// What becomes of its place before the next frame.
     pub(super) disposal: Disposal,
 }
@@ -67,7 +67,7 @@ impl<'a> Header<'a> {
     pub(super) fn read(bytes: &'a [u8]) -> Result<Self> {
         let mut blocks = Blocks::of(bytes)?;
         let mut first: Option<Part<'a>> = None;
-        let (mut frames, mut hundredths, mut clears) = (0_u32, 0_u64, false);
+        let (mut frames, mut seconds, mut clears) = (0_u32, 0.0, false);
         let (mut pixels, mut largest, mut widest) = (0_u64, 0_u64, 0_u32);
         let whole = loop {
             match blocks.next_part() {
@@ -83,7 +83,7 @@ impl<'a> Header<'a> {
                     pixels += part.pixels();
                     largest = largest.max(part.pixels());
                     widest = widest.max(part.width);
-                    hundredths += u64::from(part.delay);
+                    seconds += part.delay.seconds();
                 }
                 Block::Skipped => {}
                 Block::End => break true,
@@ -103,11 +103,13 @@ impl<'a> Header<'a> {
         if frame.palette.is_empty() {
             return Err(Error::broken(NAME, "its first frame has no colours"));
         }
-        // Some writers leave the screen empty: then the frame is the screen.
-        let side = |side: u32, end: u32| if side == 0 { end } else { side };
+        // Some writers leave the screen empty, or it is too small: browsers make it as large as the first frame needs.
+        let screen = blocks.screen;
+        let grows = frame.width > screen.0 || frame.height > screen.1;
+        let side = |side: u32, end: u32| if grows { side.max(end) } else { side };
         let mut header = Self {
-            width: side(blocks.screen.0, frame.x + frame.width),
-            height: side(blocks.screen.1, frame.y + frame.height),
+            width: side(screen.0, frame.x + frame.width),
+            height: side(screen.1, frame.y + frame.height),
             frame,
             frames,
             pixels,
@@ -119,21 +121,21 @@ impl<'a> Header<'a> {
         };
         header.animation = (frames > 1).then(|| Animation {
             plays: blocks.plays.unwrap_or(1),
-            duration_ms: hundredths * 10,
+            duration_ms: (seconds * 1000.0_f64).round() as u64,
             alpha: clears || frame.transparent.is_some() || !header.covers(),
         });
         Ok(header)
     }
 
-    /// Hands over every frame, in their order, and says where the trailer ends.
+    /// Hands over every frame, in their order, and says where the last block ends: with the trailer, or in front of what
+    /// stands in its place.
     ///
     /// # Errors
-    /// `Broken` for a file without its trailer, and what `each` says.
+    /// `Broken` for a file that is cut inside a block, and what `each` says.
     pub(super) fn each_frame(
         bytes: &'a [u8],
         mut each: impl FnMut(&Part<'a>) -> Result<()>,
     ) -> Result<usize> {
-        let cut = || Error::broken(NAME, "it ends before its trailer");
         let mut blocks = Blocks::of(bytes)?;
         loop {
             match blocks.next_part() {
@@ -144,10 +146,9 @@ impl<'a> Header<'a> {
             }
         }
         let end = bytes.len() - blocks.walk.rest.len();
-        match bytes.get(end - 1) {
-            Some(&TRAILER) => Ok(end),
-            _ => Err(cut()),
-        }
+        // Nothing but the trailer is a block that ends a picture.
+        let is_other = blocks.ended && bytes.get(end - 1) != Some(&TRAILER);
+        Ok(end - usize::from(is_other))
     }
 
     /// As the engine wants it.
@@ -196,7 +197,7 @@ fn cut() -> Error {
 
 const EXTENSION: u8 = 0x21;
 const IMAGE: u8 = 0x2c;
-const TRAILER: u8 = 0x3b;
+pub(super) const TRAILER: u8 = 0x3b;
 const GRAPHIC_CONTROL: u8 = 0xf9;
 const COMMENT: u8 = 0xfe;
 const APPLICATION: u8 = 0xff;
@@ -233,6 +234,8 @@ pub(super) struct Blocks<'a> {
     metadata: bool,
     begun: bool,
     cut: bool,
+    /// By a byte that begins no block, such as the trailer.
+    ended: bool,
 }
 
 /// What a graphic control extension says of the frame that follows.
@@ -261,6 +264,7 @@ impl<'a> Blocks<'a> {
             metadata: false,
             begun: false,
             cut: false,
+            ended: false,
         })
     }
 
@@ -300,7 +304,7 @@ impl<'a> Blocks<'a> {
                     palette: if own.is_empty() { self.palette } else { own },
                     index_bits,
                     data: walk.rest,
-                    delay: control.delay,
+                    delay: Delay::played(u32::from(control.delay), 100),
                     disposal: control.disposal,
                 };
                 self.begun = true;
@@ -309,7 +313,10 @@ impl<'a> Blocks<'a> {
                 Some(Block::Part(part))
             }
             // The trailer. Rubbish after a picture is the end of it, too; before one, it is no picture.
-            _ => Some(Block::End),
+            _ => {
+                self.ended = true;
+                Some(Block::End)
+            }
         }
     }
 

@@ -18,6 +18,36 @@ pub(super) fn unpack(
     pixels: usize,
     interrupt: &dyn Interrupt,
 ) -> Result<Vec<u8>> {
+    let mut out = vec![0; pixels];
+    unpack_to(&mut out, &mut 0, data, index_bits, interrupt)?;
+    Ok(out)
+}
+
+/// As many of them as there are, up to damage or to the end of the file.
+pub(super) fn unpack_there(
+    data: &[u8],
+    index_bits: u8,
+    pixels: usize,
+    interrupt: &dyn Interrupt,
+) -> Result<Vec<u8>> {
+    let mut out = vec![0; pixels];
+    let mut filled = 0;
+    match unpack_to(&mut out, &mut filled, data, index_bits, interrupt) {
+        Err(Error::Broken { .. }) => out.truncate(filled),
+        made => made?,
+    }
+    Ok(out)
+}
+
+/// Fills `out`, of which `filled` are done.
+fn unpack_to(
+    out: &mut [u8],
+    filled: &mut usize,
+    data: &[u8],
+    index_bits: u8,
+    interrupt: &dyn Interrupt,
+) -> Result<()> {
+    let pixels = out.len();
     // More than 8 have no colours, but some writers say so and use none of them.
     if !(1..MOST_BITS).contains(&index_bits) {
         return Err(Error::broken(NAME, "its indices have an impossible size"));
@@ -26,17 +56,15 @@ pub(super) fn unpack(
     let end = clear + 1;
     let mut codes = Codes::new(data);
     let mut strings = [Span::default(); STRINGS];
-    let mut out = vec![0; pixels];
-    let mut filled = 0;
 
     let mut bits = index_bits + 1;
     let mut next = end + 1;
     let mut last: Option<Span> = None;
     let mut look = 0;
-    while filled < pixels {
-        if filled >= look {
+    while *filled < pixels {
+        if *filled >= look {
             guard::wanted(interrupt)?;
-            look = filled + PIXELS_BETWEEN_LOOKS;
+            look = *filled + PIXELS_BETWEEN_LOOKS;
         }
         let code = codes.next(bits).ok_or_else(too_few)?;
         if code == clear {
@@ -46,18 +74,18 @@ pub(super) fn unpack(
         if code == end {
             return Err(too_few());
         }
-        let written = filled;
+        let written = *filled;
         let length = match last {
             _ if code < clear => {
-                out[filled] = code as u8;
+                out[*filled] = code as u8;
                 1
             }
-            Some(_) if code < next => repeat(&mut out, filled, strings[code]),
+            Some(_) if code < next => repeat(out, *filled, strings[code]),
             // The string that this very code defines: the last one and its own first pixel.
-            Some(last) if code == next && next < STRINGS => repeat(&mut out, filled, last.longer()),
+            Some(last) if code == next && next < STRINGS => repeat(out, *filled, last.longer()),
             _ => return Err(Error::broken(NAME, "its pixels use an undefined code")),
         };
-        filled += length;
+        *filled += length;
         if let Some(last) = last
             && next < STRINGS
         {
@@ -72,7 +100,7 @@ pub(super) fn unpack(
             length,
         });
     }
-    Ok(out)
+    Ok(())
 }
 
 const MOST_BITS: u8 = 12;

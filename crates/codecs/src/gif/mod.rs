@@ -32,7 +32,7 @@ impl Codec for Gif {
             name: NAME,
             aliases: &[],
             media_type: "image/gif",
-            revision: 1,
+            revision: 2,
         }
     }
 
@@ -50,8 +50,16 @@ impl Codec for Gif {
         decode::decode(bytes, info, how)
     }
 
+    fn salvage(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
+        decode::salvage(bytes, info, how)
+    }
+
     fn extent(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usize> {
         decode::extent(bytes, info, how)
+    }
+
+    fn end_marker(&self) -> &'static [u8] {
+        &[header::TRAILER]
     }
 
     fn extent_cost(&self, bytes: u64, info: &Info) -> Cost {

@@ -259,7 +259,7 @@ fn space(color: &ColorMetadata, model: Model) -> Space {
         ),
         None => Space {
             primaries: Primaries::from_code(color.color_encoding().primaries as u8),
-            transfer: Transfer::from_code(color.color_encoding().transfer as u8),
+            transfer: Transfer::from_code(color.color_encoding().transfer as u8).shown(),
             profiled: false,
         },
     }

@@ -24,7 +24,7 @@ impl Codec for Heic {
             name: NAME,
             aliases: &["heif", "hif"],
             media_type: "image/heic",
-            revision: 1,
+            revision: 2,
         }
     }
 

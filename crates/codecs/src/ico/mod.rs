@@ -26,7 +26,7 @@ impl Codec for Ico {
             name: NAME,
             aliases: &["cur"],
             media_type: "image/x-icon",
-            revision: 1,
+            revision: 2,
         }
     }
 

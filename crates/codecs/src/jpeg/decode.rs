@@ -1,5 +1,6 @@
 //! From a file to planes: by our own decoder, or by libjpeg-turbo where ours does not apply.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use andon_pixels::{
@@ -7,6 +8,7 @@ use andon_pixels::{
 };
 use andon_recipe::Area;
 
+use super::extent;
 use super::header::layout::{Colour, Layout};
 use super::header::markers::Header;
 use super::native::{self, Index, Refused, Scans};
@@ -28,6 +30,21 @@ pub(crate) fn decode(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<
         Some(grids) => grids,
         None => turbo(bytes, header, &layout, how)?,
     };
+    let frame = frame((header.width, header.height), &layout, how.scales, grids)?;
+    let space = header.space(bytes, layout.model);
+    Ok(Image::read(frame, metadata, space))
+}
+
+/// Decodes what there is at the scales asked for: libjpeg-turbo fills in gray or a guess, as it does in browsers.
+///
+/// # Errors
+/// As `decode`; `Broken` where there is no scan to begin with.
+pub(crate) fn salvage(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<Image> {
+    let layout = Layout::of(header)?;
+    guard::size(header.width, header.height, how.limits)?;
+    guard::wanted(how.interrupt)?;
+    let metadata = metadata(bytes, header, how)?;
+    let grids = turbo_as(bytes, header, &layout, how, true)?;
     let frame = frame((header.width, header.height), &layout, how.scales, grids)?;
     let space = header.space(bytes, layout.model);
     Ok(Image::read(frame, metadata, space))
@@ -212,6 +229,22 @@ fn turbo(
     layout: &Layout,
     how: &Decode<'_>,
 ) -> Result<Vec<Grid<u8>>> {
+    // It reads ahead, up to the end marker, and takes one that comes too early for the end of all scans.
+    let ended = extent::ended(bytes);
+    if header.progressive && matches!(ended, Cow::Owned(_)) {
+        return Err(Error::broken(super::NAME, "it ends early"));
+    }
+    turbo_as(&ended, header, layout, how, false)
+}
+
+/// The same of a file with its end marker, or of what there is of one.
+fn turbo_as(
+    bytes: &[u8],
+    header: &Header,
+    layout: &Layout,
+    how: &Decode<'_>,
+    lenient: bool,
+) -> Result<Vec<Grid<u8>>> {
     let scale = how.scales.luma;
     if !matches!(scale.0, 1 | 2 | 4 | 8) || !scale.0.is_multiple_of(how.scales.chroma.0) {
         return Err(Error::Internal(format!(
@@ -234,6 +267,7 @@ fn turbo(
         bytes,
         header,
         colour: layout.colour,
+        lenient,
         raw: layout.raw,
         eighths: scale.0,
         scans: most_scans(header, how.limits),
@@ -241,7 +275,8 @@ fn turbo(
         interrupt: how.interrupt,
     };
     ffi::read(&reading, &mut grids)?;
-    if layout.inverted {
+    // 255 is no ink, with Adobe's marker or without: browsers and Pillow never read it otherwise.
+    if layout.model == Model::Cmyk {
         for sample in grids.iter_mut().flat_map(Grid::samples_mut) {
             *sample = 255 - *sample;
         }

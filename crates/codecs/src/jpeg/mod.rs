@@ -67,8 +67,17 @@ impl Codec for Jpeg {
         decode::decode(bytes, &header, how)
     }
 
+    fn salvage(&self, bytes: &[u8], _info: &Info, how: &Decode<'_>) -> Result<Image> {
+        let header = Header::read(bytes)?;
+        decode::salvage(bytes, &header, how)
+    }
+
     fn extent(&self, bytes: &[u8], _info: &Info, how: &Decode<'_>) -> Result<usize> {
         extent::extent(bytes, how)
+    }
+
+    fn end_marker(&self) -> &'static [u8] {
+        extent::END
     }
 
     fn extent_cost(&self, bytes: u64, info: &Info) -> Cost {

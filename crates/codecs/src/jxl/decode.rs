@@ -1,8 +1,8 @@
 //! From a JPEG XL to planes.
 
 use andon_pixels::{
-    Cost, Decode, Delay, Depth, Error, Frame, FrameReader, Grid, Image, Info, Interrupt, Limits,
-    Metadata, Model, Plane, Result, Timed,
+    Cost, Decode, Depth, Error, Frame, FrameReader, Grid, Image, Info, Interrupt, Limits, Metadata,
+    Model, Plane, Result, Timed,
 };
 use jxl::api::{AlphaMode, Event, JxlDecoder, JxlOutputBuffer};
 
@@ -182,16 +182,9 @@ impl FrameReader for Reader<'_> {
         if !self.advance()? {
             return Ok(None);
         }
-        let delay = match (self.header.ticks, self.decoder.scanned_frames().last()) {
-            (Some((per_second, seconds)), Some(frame)) => Delay {
-                ticks: frame.duration_ticks.saturating_mul(seconds),
-                per_second,
-            },
-            _ => Delay {
-                ticks: 0,
-                per_second: 1000,
-            },
-        };
+        let ticks = self.decoder.scanned_frames().last();
+        let ticks = ticks.map_or(0, |frame| frame.duration_ticks);
+        let delay = self.header.delay(ticks);
         let frame = self.frame()?;
         Ok(Some(Timed { frame, delay }))
     }

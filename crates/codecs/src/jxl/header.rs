@@ -1,6 +1,6 @@
 //! What a JPEG XL says before its pixels.
 
-use andon_pixels::{Animation, Depth, Error, Info, Model, Never, Result};
+use andon_pixels::{Animation, Delay, Depth, Error, Info, Model, Never, Result};
 use jxl::api::{
     Endianness, Event, ExtraChannel, JxlBasicInfo, JxlBitDepth, JxlColorType, JxlDataFormat,
     JxlDecoder, JxlDecoderOptions, JxlPixelFormat, ProfileLevel,
@@ -56,22 +56,25 @@ impl<'a> Header<'a> {
         let mut decoder = JxlDecoder::new(options);
         let mut rest = file;
         let mut header = Self::begun(&mut decoder, &mut rest, container)?;
-        if let Some(ticks) = header.ticks {
+        if header.ticks.is_some() {
             let plays = decoder.basic_info().and_then(|info| info.animation.clone());
             header.count(&mut decoder, rest)?;
-            let ticks_long: u64 = decoder
-                .scanned_frames()
-                .iter()
-                .map(|frame| u64::from(frame.duration_ticks))
-                .sum();
-            let (many, seconds) = ticks;
+            let frames = decoder.scanned_frames().iter();
+            let delays = frames.map(|frame| header.delay(frame.duration_ticks));
+            let seconds: f64 = delays.map(Delay::seconds).sum();
             header.animation = (header.frames > 1).then(|| Animation {
                 plays: plays.map_or(0, |animation| animation.num_loops),
-                duration_ms: ticks_long.saturating_mul(1000 * u64::from(seconds)) / u64::from(many),
+                duration_ms: (seconds * 1000.0).round() as u64,
                 alpha: header.alpha.is_some(),
             });
         }
         Ok(header)
+    }
+
+    /// How long a frame of so many ticks stays.
+    pub(super) fn delay(&self, ticks: u32) -> Delay {
+        let (per_second, seconds) = self.ticks.unwrap_or((1000, 1));
+        Delay::played(ticks.saturating_mul(seconds), per_second)
     }
 
     /// Reads up to the first frame's header, and tells the decoder which samples are wanted.

@@ -32,7 +32,7 @@ impl Codec for Jxl {
             name: NAME,
             aliases: &[],
             media_type: "image/jxl",
-            revision: 1,
+            revision: 2,
         }
     }
 

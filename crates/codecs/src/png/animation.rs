@@ -2,8 +2,8 @@
 //! to deflate.
 
 use andon_pixels::{
-    Decode, Delay, Encode, Error, Frame, FrameReader, FrameWriter, Grid, Head, Image, Info,
-    Interrupt, Limits, Metadata, Plane, Result, Timed,
+    Damaged, Decode, Delay, Encode, Error, Frame, FrameReader, FrameWriter, Grid, Head, Image,
+    Info, Interrupt, Limits, Metadata, Plane, Result, Timed,
 };
 
 use super::NAME;
@@ -34,8 +34,12 @@ impl<'a> Reader<'a> {
     pub(super) fn open(bytes: &'a [u8], info: &Info, how: &Decode<'a>) -> Result<Self> {
         let header = Header::read(bytes)?;
         guard::probed(header.width, header.height, info, how.limits)?;
-        header::verify(bytes)?;
-        let mut chunks = Chunks::of(bytes)?;
+        let end = match header::extent(bytes) {
+            // The frames that are there.
+            Err(_) if how.limits.damaged == Damaged::Shown => bytes.len(),
+            end => end?,
+        };
+        let mut chunks = Chunks::of(&bytes[..end])?;
         let ihdr = match chunks.next() {
             Some(chunk) => chunk?.data,
             None => return Err(broken("it has no header")),

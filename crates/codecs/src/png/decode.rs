@@ -20,14 +20,46 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
     let header = Header::read(bytes)?;
     guard::probed(header.width, header.height, info, how.limits)?;
     guard::wanted(how.interrupt)?;
-    header::verify(bytes)?;
+    let end = header::extent(bytes)?;
     let metadata = if how.keep_metadata {
         metadata(&header, how.limits)?
     } else {
         Metadata::default()
     };
-    let frame = pixels(bytes, info, how.interrupt)?;
+    let frame = pixels(&bytes[..end], info, how.interrupt)?;
     Ok(Image::read(frame, metadata, info.space))
+}
+
+/// Decodes the rows that are there. Those that are missing are clear, or white in an opaque picture.
+pub(super) fn salvage(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
+    let header = Header::read(bytes)?;
+    guard::probed(header.width, header.height, info, how.limits)?;
+    let metadata = if how.keep_metadata {
+        metadata(&header, how.limits)?
+    } else {
+        Metadata::default()
+    };
+    let frame = match info.depth {
+        Depth::U8 => rows_there::<u8>(bytes, info, how.interrupt),
+        _ => rows_there::<u16>(bytes, info, how.interrupt),
+    }?;
+    Ok(Image::read(frame, metadata, info.space))
+}
+
+fn rows_there<S: Sample>(bytes: &[u8], info: &Info, interrupt: &dyn Interrupt) -> Result<Frame> {
+    let channels = channels(info.model, info.alpha);
+    let ground = if info.alpha { S::default() } else { S::MOST };
+    let mut planes = Grid::several(channels, info.width, info.height, ground);
+    let mut rows = 0_u64;
+    let made = each_line(bytes, info, S::BYTES, interrupt, |line, pass, y| {
+        rows += 1;
+        deal(line, &mut planes, pass, y);
+    });
+    match made {
+        Err(Error::Broken { .. }) if rows > 0 => {}
+        made => made?,
+    }
+    Frame::of_planes(info.model, planes.into_iter().map(S::plane).collect())
 }
 
 /// The pixels of a file that was found to be whole.
@@ -132,17 +164,18 @@ fn each_line(
     Ok(())
 }
 
-/// The file as the `png` crate reads it: code points that are none in a PNG are nothing that it would pass over.
+/// The file as the `png` crate reads it: code points that are none in a PNG are nothing that it would pass over, and
+/// it looks for the end.
 fn readable(bytes: &[u8]) -> Cow<'_, [u8]> {
-    match header::unsound_code_points(bytes) {
-        None => Cow::Borrowed(bytes),
-        Some(name) => {
-            let mut bytes = bytes.to_vec();
-            // A private chunk, whose checksum nobody asks for.
-            bytes[name + 1] = b'i';
-            Cow::Owned(bytes)
-        }
+    let mut file = match bytes.ends_with(header::END) {
+        true => Cow::Borrowed(bytes),
+        false => Cow::Owned([bytes, header::END].concat()),
+    };
+    if let Some(name) = header::unsound_code_points(bytes) {
+        // A private chunk, whose checksum nobody asks for.
+        file.to_mut()[name + 1] = b'i';
     }
+    file
 }
 
 /// Rows between two looks at the interrupt.
@@ -151,12 +184,14 @@ const BAND_ROWS: usize = 16;
 /// A sample as a plane holds it and as a PNG row does: big-endian.
 trait Sample: Plain + Default {
     const BYTES: usize;
+    const MOST: Self;
     fn read(bytes: &[u8]) -> Self;
     fn plane(grid: Grid<Self>) -> Plane;
 }
 
 impl Sample for u8 {
     const BYTES: usize = 1;
+    const MOST: Self = Self::MAX;
 
     fn read(bytes: &[u8]) -> Self {
         bytes[0]
@@ -169,6 +204,7 @@ impl Sample for u8 {
 
 impl Sample for u16 {
     const BYTES: usize = 2;
+    const MOST: Self = Self::MAX;
 
     fn read(bytes: &[u8]) -> Self {
         Self::from_be_bytes([bytes[0], bytes[1]])

@@ -16,6 +16,9 @@ use crate::exif;
 /// The eight bytes every PNG begins with.
 pub(super) const SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
 
+/// The chunk that every PNG ends with: it has no data.
+pub(super) const END: &[u8] = b"\0\0\0\0IEND\xae\x42\x60\x82";
+
 /// Bytes that deflate unpacks one byte to at most: 258 for each two bits.
 const DEFLATE_RATIO: u64 = 1032;
 
@@ -39,6 +42,8 @@ pub(super) struct Header<'a> {
     apart: bool,
     duration_ms: f64,
     chunks: u64,
+    /// Bytes of a file without an end, which is read behind one.
+    unended: u64,
     /// Deflated bytes of the frame at hand, and of the longest: each is read as a file of its own.
     frame_bytes: u64,
     longest_frame: u64,
@@ -84,13 +89,17 @@ impl<'a> Header<'a> {
         let mut chunks = Chunks::of(bytes)?;
         let mut header = Self::first(&mut chunks)?;
         let mut pixels = false;
+        header.unended = bytes.len() as u64;
         while let Some(chunk) = chunks.next() {
             header.chunks += 1;
             match chunk {
+                Ok(chunk) if &chunk.kind == b"IEND" => header.unended = 0,
                 Ok(chunk) if &chunk.kind == b"IDAT" => {
                     pixels = true;
                     header.add_frame_bytes(&chunk);
                 }
+                // As libpng has it: what is not needed and damaged is as if it were not there.
+                Ok(chunk) if !chunk.is_critical() && !chunk.is_sound() => {}
                 Ok(chunk) => header.take(&chunk, pixels),
                 // A probe may be handed the beginning of a file only.
                 Err(_) if pixels || chunks.is_inside(b"IDAT") => {
@@ -149,7 +158,7 @@ impl<'a> Header<'a> {
             lossless: true,
             progressive: self.interlaced,
             metadata: self.exif.is_some() || self.other_metadata,
-            decoder_bytes: self.animated.map_or(0, |_| self.longest_frame),
+            decoder_bytes: self.unended + self.animated.map_or(0, |_| self.longest_frame),
             fewest_bytes: self.unpacked() / DEFLATE_RATIO,
             decoder_nanos: self.chunks.saturating_sub(FEW_CHUNKS) * NANOS_PER_CHUNK
                 / u64::from(self.frames()),
@@ -274,6 +283,7 @@ impl<'a> Header<'a> {
             apart: false,
             duration_ms: 0.0,
             chunks: 0,
+            unended: 0,
             frame_bytes: 0,
             longest_frame: 0,
             clears: false,
@@ -448,10 +458,10 @@ impl Control {
                 width,
                 height,
             },
-            delay: Delay {
-                ticks: u32::from(u16::from_be_bytes([*n0, *n1])),
-                per_second: u32::from(per_second),
-            },
+            delay: Delay::played(
+                u32::from(u16::from_be_bytes([*n0, *n1])),
+                u32::from(per_second),
+            ),
             disposal: match disposal {
                 1 => Disposal::Clear,
                 2 => Disposal::Restore,
@@ -472,38 +482,48 @@ pub(super) fn size(bytes: &[u8]) -> Result<(u32, u32)> {
     Ok((header.width, header.height))
 }
 
-/// Checks what the pixels hang on: the file reaches its end, and every critical chunk has the checksum
-/// it claims. Done over the file in memory before anything is inflated, so that the inflater can stop
-/// at the last row instead of following a stream that may go on for gigabytes.
-pub(super) fn verify(bytes: &[u8]) -> Result<()> {
-    let critical = |chunk: &Chunk<'_>| {
-        chunk.kind[0].is_ascii_uppercase() || matches!(&chunk.kind, b"tRNS" | b"fcTL" | b"fdAT")
-    };
-    walked(bytes, critical).map(drop)
-}
-
-/// How many bytes from the beginning are the picture: up to its last chunk, each with the checksum it claims.
+/// How many bytes from the beginning are the picture, and whether they hold what its pixels hang on: the file reaches its
+/// end, and every critical chunk has the checksum it claims. Done over the file in memory before anything is inflated,
+/// so that the inflater can stop at the last row instead of following a stream that may go on for gigabytes.
+///
+/// A file whose end is missing is whole if it is cut behind its pixels, and no frame is missing either.
 pub(super) fn extent(bytes: &[u8]) -> Result<usize> {
-    walked(bytes, |_| true)
-}
-
-/// Walks to the end of the last chunk and checks the checksums of some.
-fn walked(bytes: &[u8], checked: impl Fn(&Chunk<'_>) -> bool) -> Result<usize> {
     let mut chunks = Chunks::of(bytes)?;
+    let mut pixels = false;
+    let (mut frames, mut told) = (0, 0);
+    let mut end = bytes.len() - chunks.rest.len();
     while let Some(chunk) = chunks.next() {
-        let chunk = chunk?;
-        if checked(&chunk) && chunk.checksum != chunk.computed_checksum() {
+        let Ok(chunk) = chunk else {
+            let mut needed = [b"IDAT", b"fdAT", b"fcTL"].into_iter();
+            let is_needed = needed.any(|kind| chunks.is_inside(kind));
+            pixels &= !is_needed;
+            break;
+        };
+        if chunk.is_critical() && !chunk.is_sound() {
             let kind = String::from_utf8_lossy(&chunk.kind);
             return Err(Error::broken(
                 NAME,
                 format!("its {kind} chunk has a wrong checksum"),
             ));
         }
-        if &chunk.kind == b"IEND" {
-            return Ok(bytes.len() - chunks.rest.len());
+        end = bytes.len() - chunks.rest.len();
+        match &chunk.kind {
+            b"IEND" => return Ok(end),
+            b"IDAT" => pixels = true,
+            b"fcTL" => frames += 1,
+            b"acTL" => {
+                told = chunk
+                    .data
+                    .first_chunk()
+                    .map_or(0, |four| u32::from_be_bytes(*four))
+            }
+            _ => {}
         }
     }
-    Err(cut())
+    match pixels && frames >= told {
+        true => Ok(end),
+        false => Err(cut()),
+    }
 }
 
 /// What the decoder does for a chunk, however short.
@@ -525,11 +545,17 @@ pub(super) struct Chunk<'a> {
 }
 
 impl Chunk<'_> {
-    fn computed_checksum(&self) -> u32 {
+    /// Do pixels hang on it?
+    fn is_critical(&self) -> bool {
+        self.kind[0].is_ascii_uppercase() || matches!(&self.kind, b"tRNS" | b"fcTL" | b"fdAT")
+    }
+
+    /// Has it the checksum that it claims?
+    fn is_sound(&self) -> bool {
         let mut hasher = crc32fast::Hasher::new();
         hasher.update(&self.kind);
         hasher.update(self.data);
-        hasher.finalize()
+        hasher.finalize() == self.checksum
     }
 }
 

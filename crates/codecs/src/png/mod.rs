@@ -48,8 +48,16 @@ impl Codec for Png {
         decode::decode(bytes, info, how)
     }
 
+    fn salvage(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
+        decode::salvage(bytes, info, how)
+    }
+
     fn extent(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usize> {
         decode::extent(bytes, info, how)
+    }
+
+    fn end_marker(&self) -> &'static [u8] {
+        header::END
     }
 
     fn extent_cost(&self, bytes: u64, info: &Info) -> Cost {

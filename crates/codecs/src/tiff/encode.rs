@@ -27,6 +27,9 @@ pub(super) fn accepts(have: Traits) -> Traits {
 /// Rows of a strip.
 const ROWS: u32 = 64;
 
+/// What is taken for granted where nothing is known of a print.
+const PER_INCH: u32 = 72;
+
 /// Numbers of the tags that are written, in their order, which the format demands.
 mod tag {
     pub(super) const WIDTH: u16 = 256;
@@ -38,6 +41,9 @@ mod tag {
     pub(super) const SAMPLES: u16 = 277;
     pub(super) const ROWS: u16 = 278;
     pub(super) const LENGTHS: u16 = 279;
+    pub(super) const ACROSS: u16 = 282;
+    pub(super) const DOWN: u16 = 283;
+    pub(super) const UNIT: u16 = 296;
     pub(super) const PREDICTOR: u16 = 317;
     pub(super) const EXTRA: u16 = 338;
     pub(super) const PROFILE: u16 = 34675;
@@ -47,6 +53,8 @@ mod tag {
 enum Value {
     Shorts(Vec<u16>),
     Longs(Vec<u32>),
+    /// A whole number as a fraction.
+    Ratio(u32),
     Bytes(Vec<u8>),
 }
 
@@ -55,6 +63,11 @@ impl Value {
     fn written(&self) -> (u16, usize, Vec<u8>) {
         match self {
             Self::Bytes(bytes) => (7, bytes.len(), bytes.clone()),
+            Self::Ratio(whole) => (
+                5,
+                1,
+                [*whole, 1].iter().flat_map(|v| v.to_le_bytes()).collect(),
+            ),
             Self::Shorts(list) => (
                 3,
                 list.len(),
@@ -103,6 +116,10 @@ pub(super) fn encode(image: &Image, interrupt: &dyn Interrupt) -> Result<Vec<u8>
         (tag::SAMPLES, Value::Shorts(vec![samples])),
         (tag::ROWS, Value::Longs(vec![ROWS])),
         (tag::LENGTHS, Value::Longs(lengths)),
+        // Every baseline file has them, and some readers refuse one that has not: pixels per inch.
+        (tag::ACROSS, Value::Ratio(PER_INCH)),
+        (tag::DOWN, Value::Ratio(PER_INCH)),
+        (tag::UNIT, Value::Shorts(vec![2])),
         // Differences along a row.
         (tag::PREDICTOR, Value::Shorts(vec![2])),
     ];

@@ -39,7 +39,7 @@ impl Codec for Tiff {
             name: NAME,
             aliases: &["tif"],
             media_type: "image/tiff",
-            revision: 1,
+            revision: 2,
         }
     }
 

@@ -152,11 +152,14 @@ impl<'a> Page<'a> {
         let (Some(chunk_width), Some(chunk_height)) = chunk else {
             return Err(broken("its strips or tiles have an impossible size"));
         };
-        let (offsets, lengths) = if tiled { (324, 325) } else { (273, 279) };
-        let offsets = directory.numbers(offsets);
-        let offsets = offsets.ok_or_else(|| broken("it does not say where its pixels are"))?;
+        // Some writers put the places of tiles where those of strips belong.
+        let strips = || (directory.numbers(273), directory.numbers(279));
+        let (offsets, lengths) = match directory.numbers(324) {
+            Some(tiles) if tiled => (Some(tiles), directory.numbers(325)),
+            _ => strips(),
+        };
         // Some writers of uncompressed files left the lengths out.
-        let lengths = directory.numbers(lengths);
+        let offsets = offsets.ok_or_else(|| broken("it does not say where its pixels are"))?;
         // Which needs none: what is handed over is sRGB.
         let lab = matches!(colours, Colours::Lab { .. });
         let planar = get(284, 1) == 2 && samples > 1;

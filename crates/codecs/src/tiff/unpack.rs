@@ -1,13 +1,14 @@
 //! One strip or tile, unpacked.
 
+use std::convert::Infallible;
 use std::io::Read;
 
 use andon_pixels::color::Convert;
 use andon_pixels::{
     Codec, Context, Decode, Depth, Error, Frame, Image, Model, Plane, Result, Scales, Stage, Traits,
 };
-use fax::Color;
 use fax::decoder::{decode_g3, decode_g4, pels};
+use fax::{BitReader, ByteReader, Color, maps};
 use flate2::read::ZlibDecoder;
 use weezl::{BitOrder, LzwStatus};
 
@@ -75,7 +76,7 @@ fn lzw(packed: &[u8], length: usize) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Black is 1, as libtiff has it. Lines that are missing are white.
+/// Black is 1, as libtiff has it. Lines that are missing in groups 3 and 4 are white.
 fn fax(packed: &[u8], page: &Page<'_>, width: usize, rows: usize) -> Result<Option<Vec<u8>>> {
     let Ok(columns) = u16::try_from(width) else {
         return Err(unsupported(format!("fax lines of {width} px")));
@@ -95,6 +96,10 @@ fn fax(packed: &[u8], page: &Page<'_>, width: usize, rows: usize) -> Result<Opti
         lines += 1;
     };
     match page.compression {
+        2 => {
+            let whole = modified_huffman(packed, columns, rows, &mut line);
+            return Ok(whole.map(|()| bytes));
+        }
         4 => {
             let height = u16::try_from(rows).ok();
             decode_g4(packed.iter().copied(), columns, height, &mut line);
@@ -105,6 +110,46 @@ fn fax(packed: &[u8], page: &Page<'_>, width: usize, rows: usize) -> Result<Opti
         other => return Err(unsupported(format!("fax compression {other} of this kind"))),
     }
     Ok((lines > 0).then_some(bytes))
+}
+
+/// Lines of runs, each of which begins with a byte. `None`: some are missing.
+fn modified_huffman(
+    packed: &[u8],
+    columns: u16,
+    rows: usize,
+    line: &mut impl FnMut(&[u16]),
+) -> Option<()> {
+    // Codes are looked up by more bits than they have.
+    let bytes = packed.iter().copied().chain([0; 2]);
+    let mut bits = ByteReader::new(bytes.map(Ok::<u8, Infallible>)).ok()?;
+    let mut changes = Vec::new();
+    for _ in 0..rows {
+        changes.clear();
+        let (mut at, mut colour) = (0_u16, Color::White);
+        while at < columns {
+            at = at.checked_add(run(colour, &mut bits)?)?;
+            changes.push(at);
+            colour = !colour;
+        }
+        line(&changes);
+        bits.consume(bits.bits_to_byte_boundary()).ok()?;
+    }
+    Some(())
+}
+
+/// The length of a run: multiples of 64, and the rest.
+fn run(colour: Color, bits: &mut impl BitReader) -> Option<u16> {
+    let mut length = 0_u16;
+    loop {
+        let part = match colour {
+            Color::Black => maps::black::decode(bits),
+            Color::White => maps::white::decode(bits),
+        }?;
+        length = length.checked_add(part)?;
+        if part < 64 {
+            return Some(length);
+        }
+    }
 }
 
 /// The side of a block of luma and chroma, in pixels.
@@ -170,10 +215,12 @@ fn jpeg(
     }
     let planes: Option<Vec<_>> = frame.planes.iter().map(Plane::as_u8).collect();
     let planes = planes.ok_or_else(|| unsupported("JPEGs of 12 bits".to_owned()))?;
+    // In a TIFF, 0 is no ink: as it is stored, which is the other way round in a JPEG of its own.
+    let stored = if info.model == Model::Cmyk { 255 } else { 0 };
     let mut bytes = Vec::with_capacity(width * rows * samples);
     for y in 0..rows {
         for x in 0..width {
-            bytes.extend(planes.iter().map(|plane| plane.row(y as u32)[x]));
+            bytes.extend(planes.iter().map(|plane| plane.row(y as u32)[x] ^ stored));
         }
     }
     Ok(Some(bytes))

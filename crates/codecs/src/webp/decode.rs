@@ -209,10 +209,7 @@ impl FrameReader for Reader<'_> {
         };
         let part = Part::new(place, planes)?;
         let frame = self.canvas.draw(&part, stored.blend, stored.disposal)?;
-        let delay = Delay {
-            ticks: stored.duration,
-            per_second: 1000,
-        };
+        let delay = Delay::played(stored.duration, 1000);
         Ok(Some(Timed { frame, delay }))
     }
 }

@@ -1,6 +1,6 @@
 //! What a WebP says before its pixels: the container's chunks, and the first frame's own header.
 
-use andon_pixels::{Animation, Error, Info, Model, Orientation, Result, Space};
+use andon_pixels::{Animation, Delay, Error, Info, Model, Orientation, Result, Space};
 
 use super::ffi::{self, Features};
 use super::groups;
@@ -269,7 +269,8 @@ impl<'a> Found<'a> {
                     && Part::of_animation(chunk.data).is_ok_and(|part| part.features.alpha);
                 self.clears |= flags & frame_flags::CLEAR != 0 || replaces;
                 let duration = chunk.data.get(12..).and_then(u24).unwrap_or(0);
-                self.duration_ms += u64::from(duration);
+                self.duration_ms +=
+                    (Delay::played(duration, 1000).seconds() * 1000.0).round() as u64;
             }
             b"ANIM" => {
                 if let Some(&[low, high]) = chunk.data.get(4..6) {

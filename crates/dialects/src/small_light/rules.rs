@@ -143,7 +143,12 @@ impl Rules for SmallLightRules {
                 false if bare => Profile::Drop,
                 false => Profile::Keep,
             },
-            metadata: if bare { Kept::None } else { Kept::All },
+            metadata: match self.strict {
+                _ if bare => Kept::None,
+                // As the module does, the place where it was taken included.
+                true => Kept::All,
+                false => Kept::Public,
+            },
             // The module keeps the tag, and viewers turn the picture; only some formats carry a tag.
             stored_turn: match self.strict {
                 true => StoredTurn::Verbatim,

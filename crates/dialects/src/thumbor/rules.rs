@@ -42,7 +42,7 @@ impl ThumborRules {
             profile: Profile::Keep,
             metadata: match flavour {
                 Flavour::Thumbor => Kept::None,
-                Flavour::Imagor => Kept::All,
+                Flavour::Imagor => Kept::Public,
             },
             ..Output::default()
         };

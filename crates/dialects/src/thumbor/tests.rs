@@ -739,7 +739,7 @@ fn metadata_and_orientation_follow_the_flavour() {
     );
     assert_eq!(
         recipe(&imagor(), "150x0/a.jpg", &facts),
-        "orient,exact:150x200,profile:keep,metadata:all,q:75"
+        "orient,exact:150x200,profile:keep,metadata:public,q:75"
     );
 }
 

@@ -121,6 +121,9 @@ impl Worker {
             Call::Decode(info, how) => {
                 self.answer(channel, || codec.decode(bytes, info, &decode(how)))
             }
+            Call::Salvage(info, how) => {
+                self.answer(channel, || codec.salvage(bytes, info, &decode(how)))
+            }
             Call::Draw(info, how, window) => {
                 self.answer(channel, || codec.draw(bytes, info, &decode(how), window))
             }

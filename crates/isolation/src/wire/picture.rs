@@ -5,9 +5,9 @@ use std::io;
 use andon_pixels::buffers::Buffer;
 use andon_pixels::space::{Colour, Matrix, Primaries, Range, Space, Transfer};
 use andon_pixels::{
-    Animation, Delay, Depth, Encode, Error, Frame, GainHeader, GainMap, GainParams, Grid, Head,
-    Image, Info, Limits, Metadata, Model, Orientation, Plane, RegionF, Scale, Scales, Subsampling,
-    Timed, Traits, Window,
+    Animation, Damaged, Delay, Depth, Encode, Error, Frame, GainHeader, GainMap, GainParams, Grid,
+    Head, Image, Info, Limits, Metadata, Model, Orientation, Plane, RegionF, Scale, Scales,
+    Subsampling, Timed, Traits, Window,
 };
 use andon_recipe::Area;
 
@@ -93,6 +93,7 @@ fields!(Encode {
     few_colours,
 });
 variants!(Range { 0 => Full, 1 => Limited });
+variants!(Damaged { 0 => Refused, 1 => Shown });
 variants!(Model {
     0 => Gray,
     1 => YCbCr { sub, range, matrix },
@@ -164,6 +165,7 @@ impl Wire for Limits {
         for number in [self.frames, self.side, self.result_side, self.scans] {
             output.head.extend(number.to_le_bytes());
         }
+        self.damaged.put(output);
     }
 
     fn take(input: &mut Input<'_>) -> io::Result<Self> {
@@ -179,6 +181,7 @@ impl Wire for Limits {
             result_side: Wire::take(input)?,
             scans: Wire::take(input)?,
             cpu: None,
+            damaged: Wire::take(input)?,
         })
     }
 }

@@ -38,15 +38,16 @@ impl Table {
     }
 }
 
-static TO_LIGHT: LazyLock<Table> = LazyLock::new(|| {
-    Table::new(4_096, |level| {
-        if level <= 0.040_45 {
-            level / 12.92
-        } else {
-            ((level + 0.055) / 1.055).powf(2.4)
-        }
-    })
-});
+/// The light that a level of sRGB stands for, both 0 to 1.
+pub(super) fn to_light(level: f64) -> f64 {
+    if level <= 0.040_45 {
+        level / 12.92
+    } else {
+        ((level + 0.055) / 1.055).powf(2.4)
+    }
+}
+
+static TO_LIGHT: LazyLock<Table> = LazyLock::new(|| Table::new(4_096, to_light));
 
 static FROM_LIGHT: LazyLock<Table> = LazyLock::new(|| {
     Table::new(16_384, |light| {

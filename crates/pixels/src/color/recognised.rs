@@ -2,6 +2,7 @@
 
 use moxcms::{Chromaticity, ColorPrimaries, ColorProfile, DataColorSpace, Matrix3d, ToneReprCurve};
 
+use super::lab::to_light;
 use super::managed::written;
 use crate::frame::Model;
 use crate::space::{Icc, Primaries, Space, Transfer};
@@ -37,23 +38,28 @@ impl Space {
 }
 
 /// The profile of a picture that says by numbers what its colours are, as PNG does: the power of its code values, such
-/// as 1 / 2.2, and the chromaticities of white, red, green and blue, x before y. `None` where that is sRGB or nonsense.
+/// as 1 / 2.2, and the chromaticities of white, red, green and blue, x before y. `None` where browsers show the numbers
+/// as they are.
+///
+/// Chromium and Firefox agree. Both numbers together are a profile. A power alone is corrected for a screen of 2.2, which
+/// is nothing where that is what it was written for; chromaticities alone are passed over.
 #[must_use]
 pub fn profile_of_gamma(
     gamma: Option<f64>,
     chromaticities: Option<[f64; 8]>,
     model: Model,
 ) -> Option<Icc> {
-    let plain = |gamma: f64| (gamma - 1.0 / 2.2).abs() < 0.005;
-    let gamma = gamma.filter(|gamma| (0.01..10.0).contains(gamma));
-    let curve = gamma.map(|gamma| ToneReprCurve::Parametric(vec![(1.0 / gamma) as f32]));
+    let gamma = gamma.filter(|gamma| (0.01..10.0).contains(gamma))?;
+    let curve = match chromaticities {
+        Some(_) => ToneReprCurve::Parametric(vec![(1.0 / gamma) as f32]),
+        None => corrected(gamma * SCREEN)?,
+    };
     let mut profile = if model == Model::Gray {
         let mut profile = ColorProfile::new_gray_with_gamma(2.2);
-        profile.gray_trc = Some(curve?);
+        profile.gray_trc = Some(curve);
         profile
     } else {
-        let srgb = ColorProfile::new_srgb();
-        let mut profile = srgb.clone();
+        let mut profile = ColorProfile::new_srgb();
         if let Some([wx, wy, places @ ..]) = chromaticities {
             let [rx, ry, gx, gy, bx, by] = places.map(|place| place as f32);
             let at = Chromaticity::new;
@@ -74,19 +80,12 @@ pub fn profile_of_gamma(
         if !sound || colorants.determinant().is_none_or(|size| size.abs() < 1e-4) {
             return None;
         }
-        // The pair that PNG has its writers set for sRGB.
-        let is_srgb = chromaticities.is_none_or(|_| is_near(&colorants, &srgb.colorant_matrix()));
-        if is_srgb && gamma.is_none_or(|gamma| chromaticities.is_some() && plain(gamma)) {
-            return None;
-        }
-        if let Some(curve) = curve {
-            for trc in [
-                &mut profile.red_trc,
-                &mut profile.green_trc,
-                &mut profile.blue_trc,
-            ] {
-                *trc = Some(curve.clone());
-            }
+        for trc in [
+            &mut profile.red_trc,
+            &mut profile.green_trc,
+            &mut profile.blue_trc,
+        ] {
+            *trc = Some(curve.clone());
         }
         profile
     };
@@ -94,6 +93,25 @@ pub fn profile_of_gamma(
     profile.description = None;
     written(&profile)
 }
+
+/// The curve under which codes come to sRGB as a power of themselves; `None` where that is too near to 1 to matter: as
+/// libpng judges it.
+fn corrected(power: f64) -> Option<ToneReprCurve> {
+    if (power - 1.0).abs() <= 0.05 {
+        return None;
+    }
+    let step = |index: u16| {
+        let code = f64::from(index) / f64::from(CURVE_STEPS);
+        (to_light(code.powf(1.0 / power)) * 65535.0).round() as u16
+    };
+    Some(ToneReprCurve::Lut((0..=CURVE_STEPS).map(step).collect()))
+}
+
+/// The power of the screens that browsers correct for.
+const SCREEN: f64 = 2.2;
+
+/// Four for each code of 8 bits, which is so met exactly.
+const CURVE_STEPS: u16 = 4 * 255;
 
 /// `None`: nothing is known, as of all that are not a matrix and curves.
 fn of_rgb(profile: &ColorProfile) -> Option<Space> {
@@ -240,13 +258,16 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_come_to_srgb_need_no_profile_and_nonsense_makes_none() {
+    fn numbers_are_a_profile_where_browsers_take_them_for_one_and_nonsense_is_none() {
         let srgb = [0.3127, 0.329, 0.64, 0.33, 0.3, 0.6, 0.15, 0.06];
         let of = |gamma, places| profile_of_gamma(gamma, places, Model::Rgb);
-        assert_eq!(of(Some(0.45455), Some(srgb)), None);
+        assert_eq!(of(Some(0.45455), None), None);
+        assert_eq!(of(Some(0.44), None), None);
         assert_eq!(of(None, None), None);
-        assert_eq!(of(None, Some([0.0; 8])), None);
-        assert_eq!(of(None, Some([0.3; 8])), None);
+        assert_eq!(of(None, Some(srgb)), None);
+        assert_eq!(of(Some(0.45455), Some([0.0; 8])), None);
+        assert_eq!(of(Some(0.45455), Some([0.3; 8])), None);
+        assert!(of(Some(0.45455), Some(srgb)).is_some());
         let linear = of(Some(1.0), None).expect("a profile");
         assert!(!Space::of_profile(&linear, Model::Rgb).is_as(Space::SRGB));
         let gray = profile_of_gamma(Some(1.0), None, Model::Gray).expect("a profile");

@@ -100,6 +100,14 @@ pub(crate) enum Frames {
 }
 
 impl Frames {
+    /// How many the result has.
+    pub(crate) fn shown(self) -> u32 {
+        match self {
+            Self::First | Self::Nth(_) => 1,
+            Self::All(frames) => frames,
+        }
+    }
+
     /// How many are composed.
     pub(crate) fn count(self) -> u32 {
         match self {

@@ -15,7 +15,7 @@ use crate::cost::Cost;
 use crate::error::{Error, Result};
 use crate::formats::{Formats, within};
 use crate::frame::{Depth, Model, Traits};
-use crate::limits::Limits;
+use crate::limits::{Damaged, Limits};
 use crate::score;
 use crate::space::Space;
 use crate::stage::Stage;
@@ -47,9 +47,11 @@ pub(crate) fn plan(
         draft.gain_map = source.gain_map(bytes, &info);
     }
     draft.apply(LAYOUT);
+    let limits = &formats.limits;
     if draft.is_copy {
-        long_enough(source.name(), &info, file)?;
-        return Ok(copy(source, info, recipe, file));
+        long_enough(source.name(), &info, file, limits)?;
+        let ended = bytes.ends_with(source.end_marker());
+        return Ok(copy(source, info, recipe, file, ended));
     }
     let recoder = copy_if_nothing_changes::changes_format_alone(&draft)
         .then(|| {
@@ -58,9 +60,8 @@ pub(crate) fn plan(
         })
         .flatten();
     let encodes_only = !copy_if_nothing_changes::changes(&draft);
-    let limits = &formats.limits;
     limits.check_source(&info)?;
-    long_enough(source.name(), &info, file)?;
+    long_enough(source.name(), &info, file, limits)?;
     if frames != Frames::First {
         limits.check_frames(&info, frames.count())?;
     }
@@ -213,6 +214,7 @@ pub(crate) fn facts(source: &dyn Codec, info: &Info, measured: &Measured) -> Fac
         tagged: info.space != Space::UNSPECIFIED,
         quality: info.quality,
         metadata: info.metadata,
+        replaced: source.instead(info).is_some(),
         shrinks: source.scales(info) != [Scale::FULL],
         measured: measured.clone(),
     }
@@ -298,6 +300,9 @@ const DECODED_NANOS: u64 = 5;
 
 /// Bytes that the result of several frames may take, however short the source.
 const LEAST_RESULT: u64 = 8 << 20;
+
+/// Bytes of a written frame that are not its pixels: tables, palettes, filters, and blocks of small images.
+const FRAME_OVERHEAD: u64 = 4 << 10;
 
 impl Walk {
     /// Starts after the decoder, which reads `coded` of the file's bytes.
@@ -434,7 +439,9 @@ impl Walk {
         if self.beside == 0 {
             return Ok(frame);
         }
-        let result = (frame * self.times).min(8 * self.file + LEAST_RESULT);
+        // Frames that do not compress take a little more than their samples; profiles are no longer than the file.
+        let each = frame + frame / 8 + FRAME_OVERHEAD;
+        let result = (each * self.times + self.file).min(8 * self.file + LEAST_RESULT);
         // The writer keeps the frames before, and what it has written, while the next is on its way.
         for step in &mut self.steps {
             step.holds = step.holds.saturating_add(self.beside + 2 * frame + result);
@@ -478,9 +485,12 @@ impl Walk {
     }
 }
 
-/// The plan of a copy.
-fn copy(source: &'static dyn Codec, info: Info, recipe: Recipe, file: usize) -> Plan {
-    let cost = source.extent_cost(file as u64, &info);
+/// The plan of a copy of a file that is `ended`, as far as its last bytes tell: what gets its end back is held twice.
+fn copy(source: &'static dyn Codec, info: Info, recipe: Recipe, file: usize, ended: bool) -> Plan {
+    let mut cost = source.extent_cost(file as u64, &info);
+    if !ended {
+        cost.scratch = cost.scratch.max(file as u64);
+    }
     Plan {
         format: source.name(),
         media_type: source.format().media_type,
@@ -515,9 +525,9 @@ fn check_sizes(limits: &Limits, sizes: &[(u32, u32)]) -> Result<()> {
 }
 
 /// Refuses a file that is too short for the pixels that its header declares, before anybody waits for them to be decoded.
-fn long_enough(format: &'static str, info: &Info, bytes: usize) -> Result<()> {
+fn long_enough(format: &'static str, info: &Info, bytes: usize, limits: &Limits) -> Result<()> {
     let (width, height, fewest) = (info.width, info.height, info.fewest_bytes);
-    match bytes as u64 >= fewest {
+    match bytes as u64 >= fewest || limits.damaged == Damaged::Shown {
         true => Ok(()),
         false => Err(Error::broken(
             format,

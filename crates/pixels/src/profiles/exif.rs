@@ -12,7 +12,7 @@ const TEXT: u16 = 2;
 const SHORT: u16 = 3;
 
 /// Bytes of one entry of a directory: tag, type, count, value.
-const ENTRY: usize = 12;
+pub(super) const ENTRY: usize = 12;
 
 /// A block with no more than names; `None` if there are none.
 pub(super) fn reduced(tiff: &[u8]) -> Option<Vec<u8>> {
@@ -94,13 +94,14 @@ pub(super) fn with_orientation(tiff: Option<Vec<u8>>, orientation: Orientation) 
         .or_else(made)
 }
 
-struct Tiff<'a> {
+/// A block and its byte order.
+pub(super) struct Tiff<'a> {
     bytes: &'a [u8],
     big: bool,
 }
 
 impl<'a> Tiff<'a> {
-    fn of(bytes: &'a [u8]) -> Option<Self> {
+    pub(super) fn of(bytes: &'a [u8]) -> Option<Self> {
         let big = match bytes.get(..4)? {
             b"MM\0*" => true,
             b"II*\0" => false,
@@ -109,7 +110,15 @@ impl<'a> Tiff<'a> {
         Some(Self { bytes, big })
     }
 
-    fn u16(&self, at: usize) -> Option<u16> {
+    pub(super) fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    pub(super) fn is_big(&self) -> bool {
+        self.big
+    }
+
+    pub(super) fn u16(&self, at: usize) -> Option<u16> {
         let bytes = *self.bytes.get(at..)?.first_chunk()?;
         Some(if self.big {
             u16::from_be_bytes(bytes)
@@ -118,7 +127,7 @@ impl<'a> Tiff<'a> {
         })
     }
 
-    fn u32(&self, at: usize) -> Option<usize> {
+    pub(super) fn u32(&self, at: usize) -> Option<usize> {
         let bytes = *self.bytes.get(at..)?.first_chunk()?;
         let number = if self.big {
             u32::from_be_bytes(bytes)
@@ -246,7 +255,7 @@ pub(super) mod tests {
         tiff.extend(u16_bytes(42));
         tiff.extend(u32_bytes(8));
         tiff.extend(u16_bytes(2));
-        for (tag, value) in [(0x0100, 640), (ORIENTATION, orientation)] {
+        for (tag, value) in [(0x0107, 640), (ORIENTATION, orientation)] {
             tiff.extend(u16_bytes(tag));
             tiff.extend(u16_bytes(3));
             tiff.extend(u32_bytes(1));

@@ -2,6 +2,7 @@
 
 mod exif;
 mod iptc;
+mod pictures;
 mod xmp;
 
 pub use exif::{block_of_orientation, orientation_of};
@@ -20,7 +21,15 @@ pub(crate) fn settle(metadata: &mut Metadata, kept: Kept, orientation: Orientati
             metadata.iptc = metadata.iptc.as_deref().and_then(iptc::reduced);
             metadata.xmp = metadata.xmp.as_deref().and_then(xmp::reduced);
         }
-        Kept::All => metadata.xmp = metadata.xmp.as_deref().map(xmp::without_gain_map),
+        Kept::Public | Kept::All => {
+            let place = kept == Kept::Public;
+            let exif = metadata.exif.as_deref();
+            metadata.exif = exif.and_then(|exif| pictures::without(exif, place));
+            let iptc = metadata.iptc.as_deref();
+            metadata.iptc = iptc.and_then(pictures::without_preview);
+            let xmp = metadata.xmp.as_deref();
+            metadata.xmp = xmp.and_then(|xmp| xmp::without_pictures(xmp, place));
+        }
     }
     metadata.exif = exif::with_orientation(metadata.exif.take(), orientation);
     if let Some(xmp) = &mut metadata.xmp {

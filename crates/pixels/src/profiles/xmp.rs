@@ -9,15 +9,38 @@ use roxmltree::{Document, Node, ParsingOptions};
 const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 const DUBLIN_CORE: &str = "http://purl.org/dc/elements/1.1/";
 
-/// Everything in these is about rights.
-const RIGHTS: [&str; 2] = [
+/// Everything in these is about rights; PLUS says, too, whether machines may learn from it.
+const RIGHTS: [&str; 3] = [
     "http://ns.adobe.com/xap/1.0/rights/",
     "http://creativecommons.org/ns#",
+    "http://ns.useplus.org/ldf/xmp/1.0/",
 ];
+
+/// Whether and how the picture was made by AI, which has to stay with it.
+const IPTC_EXTENSION: &str = "http://iptc.org/std/Iptc4xmpExt/2008-02-29/";
+const ORIGIN: [&str; 5] = [
+    "DigitalSourceType",
+    "AISystemUsed",
+    "AISystemVersionUsed",
+    "AIPromptInformation",
+    "AIPromptWriterName",
+];
+
+const PHOTOSHOP: &str = "http://ns.adobe.com/photoshop/1.0/";
+const CREDITS: [&str; 1] = ["Credit"];
 
 /// The pictures of a file, and how a gain map among them acts.
 const CONTAINER: &str = "http://ns.google.com/photos/1.0/container/";
 const GAIN_MAP: &str = "http://ns.adobe.com/hdr-gain-map/1.0/";
+
+/// Pictures in the packet itself: as a camera saw it, and how far away things are.
+const ORIGINAL: &str = "http://ns.google.com/photos/1.0/image/";
+const DEPTHS: &str = "http://ns.google.com/photos/1.0/depthmap/";
+const PICTURES: [&str; 4] = [CONTAINER, GAIN_MAP, ORIGINAL, DEPTHS];
+
+const BASIC: &str = "http://ns.adobe.com/xap/1.0/";
+const EXIF: &str = "http://ns.adobe.com/exif/1.0/";
+const TIFF: &str = "http://ns.adobe.com/tiff/1.0/";
 
 const NAMES: [&str; 4] = ["rights", "creator", "contributor", "publisher"];
 
@@ -66,35 +89,56 @@ pub(super) fn reduced(packet: &[u8]) -> Option<Vec<u8>> {
     kept.packet()
 }
 
-/// The packet without what it says of pictures behind this one, such as a gain map: they lie elsewhere in the file that
-/// will be written, if at all. One that cannot be read stays as it is.
-pub(super) fn without_gain_map(packet: &[u8]) -> Vec<u8> {
-    let mut packet = packet.to_vec();
-    let text = std::str::from_utf8(&packet).ok();
-    let text = text.map(|text| text.trim_end_matches(['\0']));
-    let mut parts: Vec<_> = text.and_then(gain_map_parts).unwrap_or_default();
+/// The packet without what it says of other pixels and, if so wanted, of where the picture was taken: thumbnails in it,
+/// sizes, and pictures behind this one, such as a gain map, which lie elsewhere in the file that will be written, if at
+/// all. `None` for one that cannot be read.
+pub(super) fn without_pictures(packet: &[u8], place: bool) -> Option<Vec<u8>> {
+    let text = std::str::from_utf8(packet).ok()?;
+    let mut parts = parts_on_others(text.trim_end_matches(['\0']), place)?;
     parts.sort_by_key(|part| part.start);
+    let mut packet = packet.to_vec();
     for part in parts.into_iter().rev() {
         packet.drain(part);
     }
-    packet
+    Some(packet)
 }
 
 /// Where that stands, no part in another.
-fn gain_map_parts(text: &str) -> Option<Vec<Range<usize>>> {
-    let document = parsed(text)?;
+fn parts_on_others(text: &str, place: bool) -> Option<Vec<Range<usize>>> {
+    let document = parsed(text.trim_start_matches('\u{feff}'))?;
+    let begin = text.len() - text.trim_start_matches('\u{feff}').len();
+    let goes = |space: Option<&str>, name: &str| {
+        space.is_some_and(|space| is_of_others(space, name) || (place && is_place(space, name)))
+    };
     let mut parts = Vec::new();
     for node in document.descendants().filter(is_description) {
         let attributes = node.attributes();
-        let about = attributes.filter(|attribute| attribute.namespace() == Some(GAIN_MAP));
-        parts.extend(about.map(|attribute| attribute.range()));
-        let about = |child: &Node<'_, '_>| {
-            let space = child.tag_name().namespace();
-            space.is_some_and(|space| [GAIN_MAP, CONTAINER].contains(&space))
+        let gone = attributes.filter(|attribute| goes(attribute.namespace(), attribute.name()));
+        parts.extend(gone.map(|attribute| attribute.range()));
+        let gone = |child: &Node<'_, '_>| {
+            let name = child.tag_name();
+            goes(name.namespace(), name.name())
         };
-        parts.extend(node.children().filter(about).map(|child| child.range()));
+        parts.extend(node.children().filter(gone).map(|child| child.range()));
     }
-    Some(parts)
+    let moved = |part: Range<usize>| part.start + begin..part.end + begin;
+    Some(parts.into_iter().map(moved).collect())
+}
+
+/// Is it a property of other pixels than those that will be written?
+fn is_of_others(space: &str, name: &str) -> bool {
+    PICTURES.contains(&space)
+        || match space {
+            BASIC => name == "Thumbnails",
+            EXIF => matches!(name, "PixelXDimension" | "PixelYDimension"),
+            TIFF => matches!(name, "ImageWidth" | "ImageLength"),
+            _ => false,
+        }
+}
+
+/// Does it say where the picture was taken? By coordinates; towns and countries are words of its author.
+fn is_place(space: &str, name: &str) -> bool {
+    space == EXIF && name.starts_with("GPS")
 }
 
 /// Sets the orientation, wherever it stands.
@@ -130,7 +174,13 @@ fn is_description(node: &Node<'_, '_>) -> bool {
 }
 
 fn is_kept(space: &str, name: &str) -> bool {
-    RIGHTS.contains(&space) || (space == DUBLIN_CORE && NAMES.contains(&name))
+    RIGHTS.contains(&space)
+        || match space {
+            DUBLIN_CORE => NAMES.contains(&name),
+            IPTC_EXTENSION => ORIGIN.contains(&name),
+            PHOTOSHOP => CREDITS.contains(&name),
+            _ => false,
+        }
 }
 
 fn escaped(text: &str) -> String {

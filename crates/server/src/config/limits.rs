@@ -1,8 +1,8 @@
-//! `[limits]`: what a request may cost. The first eleven keys are the pixel engine's own.
+//! `[limits]`: what a request may cost. The first twelve keys are the pixel engine's own.
 
 use std::time::Duration;
 
-use andon_pixels::Limits;
+use andon_pixels::{Damaged, Limits};
 use andon_settings::check;
 use serde::Deserialize;
 
@@ -36,6 +36,8 @@ pub struct LimitsConfig {
     /// small sources, see [`Limits::check_cpu`]; zero: no such limit. It holds where a client waits, not for idle requests
     /// and results made ahead for a store.
     pub cpu: Span,
+    /// Sources that are cut or damaged.
+    pub broken: Broken,
     /// Open connections, as far as the system grants descriptors for them. Then whoever waits longest
     /// without asking makes room; if all are being answered, the next is refused.
     pub connections: usize,
@@ -45,6 +47,26 @@ pub struct LimitsConfig {
     pub fetches: usize,
     /// Bytes of source files held at the same time, waiting and being worked on.
     pub held_bytes: Bytes,
+}
+
+/// What becomes of a source that is cut or damaged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Broken {
+    /// It is answered with 415.
+    #[default]
+    Refuse,
+    /// What there is of a JPEG, PNG or GIF is shown, for `cache.negative` only.
+    Show,
+}
+
+impl From<Broken> for Damaged {
+    fn from(broken: Broken) -> Self {
+        match broken {
+            Broken::Refuse => Self::Refused,
+            Broken::Show => Self::Shown,
+        }
+    }
 }
 
 impl Default for LimitsConfig {
@@ -62,6 +84,7 @@ impl Default for LimitsConfig {
             scans: pixels.scans,
             metadata_bytes: Bytes(pixels.metadata_bytes),
             cpu: Span(Duration::from_secs(5)),
+            broken: Broken::Refuse,
             connections: 2048,
             connections_per_client: 1024,
             fetches: 2,
@@ -86,6 +109,7 @@ impl LimitsConfig {
             scans: self.scans,
             metadata_bytes: self.metadata_bytes.0,
             cpu: (!self.cpu.0.is_zero()).then_some(self.cpu.0),
+            damaged: self.broken.into(),
         }
     }
 

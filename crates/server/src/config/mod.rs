@@ -43,7 +43,7 @@ pub use allowed_clients::AllowedClients;
 pub use cache::{CacheConfig, CacheRule, DiskConfig, TagHeader};
 pub use effective::{REFERENCE, effective};
 pub use fallback::FallbackConfig;
-pub use limits::LimitsConfig;
+pub use limits::{Broken, LimitsConfig};
 pub use listen::{Listen, SocketMode};
 pub use log::{LogConfig, LogFormat, LogLevel};
 pub use metrics::MetricsConfig;

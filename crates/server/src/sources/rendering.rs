@@ -76,6 +76,10 @@ pub struct Rendered {
     pub media_type: &'static str,
     /// What of the source is left out although nobody asked for that, in a sentence each.
     pub notes: Vec<String>,
+    /// The source is cut or damaged, and shown as far as it goes.
+    pub damaged: bool,
+    /// It is the source with the end that it lacked.
+    pub completed: bool,
     /// Where the time went.
     pub timings: Timings,
 }
@@ -248,10 +252,11 @@ impl Planned {
             },
         )?;
         let media_type = self.media_type(engine, made.media_type);
+        let completed = self.plan.is_copy() && made.body.is_some();
         let mut notes = made.notes;
         let (body, media_type) = match made.body {
             None => (source.slice(..made.of_source), media_type),
-            Some(body) if self.only_grew(engine, &body) => {
+            Some(body) if !completed && self.only_grew(engine, &body) => {
                 // What follows the picture must not be sent, and no more than a decoder needs was seen.
                 match engine.extent(cores, source, interrupt) {
                     Ok(length) => {
@@ -271,6 +276,8 @@ impl Planned {
             body,
             media_type,
             notes,
+            damaged: made.damaged,
+            completed,
             timings: made.timings,
         })
     }

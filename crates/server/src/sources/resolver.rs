@@ -409,11 +409,15 @@ impl Resolver {
             }
             Entry::Folder => self.index(request.source.as_str(), blocking)?,
         };
-        // Before anything is told of it, its date included: with options, too, it is as if it were not there.
+        // Before anything is told of it, its date included. Whoever wants an image of it learns that it is none; as a file
+        // it is as if it were not there.
         if only_images {
             match self.is_image(&file, blocking) {
                 Ok(true) => {}
                 Err(error) if blocking.ends_with(&error) => return Err(error),
+                Ok(false) if !request.is_file() => {
+                    return Err(Error::Pixels(andon_pixels::Error::UnknownFormat));
+                }
                 Ok(false) | Err(_) => {
                     let why = Withheld::NoImage;
                     return Err(Error::Withheld { path, why });

@@ -9,6 +9,7 @@
 
 mod client;
 pub mod hostile;
+pub mod images;
 pub mod listener;
 pub mod origin;
 pub mod s3;

@@ -184,6 +184,7 @@ impl File<'_> {
             bytes: self.bytes,
             header: &self.header,
             colour: self.layout.colour,
+            lenient: false,
             raw: self.layout.raw,
             eighths: 8,
             scans: most_scans(&self.header, self.limits),

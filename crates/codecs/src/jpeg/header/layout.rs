@@ -29,8 +29,6 @@ pub(crate) struct Layout {
     /// Planes are the components as stored. Otherwise the components are sampled in a way that planes
     /// cannot express, or need a colour conversion: they are brought to full size first.
     pub(crate) raw: bool,
-    /// Adobe writes CMYK with 255 for no ink.
-    pub(crate) inverted: bool,
 }
 
 impl Layout {
@@ -49,12 +47,7 @@ impl Layout {
             (Colour::Cmyk, sampling) => (Model::Cmyk, sampling.is_even()),
             (Colour::Ycck, _) => (Model::Cmyk, false),
         };
-        Ok(Self {
-            colour,
-            model,
-            raw,
-            inverted: model == Model::Cmyk && header.adobe.is_some(),
-        })
+        Ok(Self { colour, model, raw })
     }
 }
 
@@ -194,15 +187,9 @@ mod tests {
     fn four_components_are_print() {
         let mut print = header(b"CMYK", &[(1, 1); 4]);
         let layout = Layout::of(&print).expect("supported");
-        assert_eq!(
-            (layout.colour, layout.raw, layout.inverted),
-            (Colour::Cmyk, true, false)
-        );
+        assert_eq!((layout.colour, layout.raw), (Colour::Cmyk, true));
         print.adobe = Some(2);
         let layout = Layout::of(&print).expect("supported");
-        assert_eq!(
-            (layout.colour, layout.raw, layout.inverted),
-            (Colour::Ycck, false, true)
-        );
+        assert_eq!((layout.colour, layout.raw), (Colour::Ycck, false));
     }
 }

@@ -60,12 +60,13 @@ pub(super) fn decode(
     planes: Vec<PlaneDecoder>,
     wanted: &Request<'_>,
 ) -> Result<Vec<PlaneDecoder>, Refused> {
-    let scans = all_scans(segments, wanted.scans)?;
+    let scans = all_scans(segments, planes.len(), wanted.scans)?;
     let needed = match wanted.followed {
-        Scans::Needed => needed_scans(&scans, &planes),
-        Scans::All => vec![true; scans.len()],
+        // Where the file is cut in its last scan, no size of the picture is whole.
+        Scans::Needed if segments.ended() => needed_scans(&scans, &planes),
+        Scans::Needed | Scans::All => vec![true; scans.len()],
     };
-    if !is_complete(&scans, planes.len()) {
+    if !is_complete(&scans, planes.len(), GUESSED) {
         return Err(Refused::Unsupported);
     }
     let rows = (0..planes.len())
@@ -159,7 +160,11 @@ fn block_rows(frame: &FrameHeader, plane: &PlaneDecoder) -> u32 {
 }
 
 /// Every scan of the file, none of them kept beyond the ceiling.
-fn all_scans<'a>(segments: &mut Segments<'a>, most: u32) -> Result<Vec<Found<'a>>, Refused> {
+fn all_scans<'a>(
+    segments: &mut Segments<'a>,
+    components: usize,
+    most: u32,
+) -> Result<Vec<Found<'a>>, Refused> {
     let mut scans = Vec::new();
     while let Segment::Scan(header) = segments.next()? {
         let rest = segments.entropy_coded();
@@ -172,8 +177,8 @@ fn all_scans<'a>(segments: &mut Segments<'a>, most: u32) -> Result<Vec<Found<'a>
         });
         within("scans", scans.len() as u64, most.into())?;
     }
-    // Unlike a sequential file, one that ends between scans looks whole: only EOI tells.
-    if segments.ended() {
+    // Unlike a sequential file, one that ends between scans looks whole: EOI tells, or that there is nothing to add.
+    if segments.ended() || is_complete(&scans, components, HIGHEST) {
         Ok(scans)
     } else {
         Err(Refused::broken("it ends early"))
@@ -186,10 +191,9 @@ pub(super) fn is_whole(
     frame: &FrameHeader,
     most: u32,
 ) -> Result<bool, Refused> {
-    Ok(is_complete(
-        &all_scans(segments, most)?,
-        frame.components.len(),
-    ))
+    let components = frame.components.len();
+    let scans = all_scans(segments, components, most)?;
+    Ok(is_complete(&scans, components, GUESSED))
 }
 
 /// Which scans must be decoded: DC scans, those with a coefficient that is kept, and those that place
@@ -217,18 +221,21 @@ fn needed_scans(scans: &[Found<'_>], planes: &[PlaneDecoder]) -> Vec<bool> {
     needed
 }
 
-/// Are the low frequencies of every component known to their last bit? libjpeg guesses those that are not
+/// Are the frequencies of every component up to one known to their last bit? libjpeg guesses low ones that are not
 /// from neighbouring blocks, DC included where there is nothing else: such files are left to it.
-fn is_complete(scans: &[Found<'_>], components: usize) -> bool {
+fn is_complete(scans: &[Found<'_>], components: usize, highest: u32) -> bool {
     (0..components).all(|index| {
         let of_it = scans.iter().filter(|scan| scan.header.has(index));
         let known = of_it.fold(0, |known, scan| match scan.header.low {
             0 => known | scan.header.band(),
             _ => known & !scan.header.band(),
         });
-        known & places(0, GUESSED) == places(0, GUESSED)
+        known & places(0, highest) == places(0, highest)
     })
 }
+
+/// The highest zigzag position.
+const HIGHEST: u32 = 63;
 
 /// The highest zigzag position that libjpeg guesses.
 const GUESSED: u32 = 9;

@@ -20,6 +20,8 @@ pub(in crate::jpeg) struct Reading<'a> {
     pub(in crate::jpeg) bytes: &'a [u8],
     pub(in crate::jpeg) header: &'a Header,
     pub(in crate::jpeg) colour: Colour,
+    /// What is missing or damaged is gray or guessed, instead of an error.
+    pub(in crate::jpeg) lenient: bool,
     /// Components as stored, not upsampled, not converted.
     pub(in crate::jpeg) raw: bool,
     /// 1, 2, 4 or 8.
@@ -60,6 +62,7 @@ impl Reading<'_> {
             height: self.header.height,
             components: components.min(MOST_COMPONENTS) as c_int,
             colour: self.colour.into(),
+            lenient: self.lenient.into(),
             raw: self.raw.into(),
             eighths: self.eighths.into(),
             scans: c_int::try_from(self.scans).unwrap_or(c_int::MAX),
@@ -255,6 +258,7 @@ struct DecodeJob {
     height: u32,
     components: c_int,
     colour: c_int,
+    lenient: c_int,
     raw: c_int,
     eighths: c_int,
     scans: c_int,

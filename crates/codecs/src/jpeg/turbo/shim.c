@@ -45,6 +45,7 @@ struct decode_job {
   uint32_t width, height; /* as the header walk read them */
   int components;
   int colour;
+  int lenient; /* what is missing or damaged is gray or guessed, as browsers show it */
   int raw;     /* planes as stored; else through libjpeg's upsampling and colour conversion */
   int eighths; /* 1, 2, 4 or 8 */
   int scans;
@@ -80,6 +81,7 @@ struct call {
   jmp_buf escape;
   struct outcome *outcome;
   const struct watch *watch;
+  int lenient;
 };
 
 static struct call *call_of(j_common_ptr common) { return (struct call *)common->client_data; }
@@ -114,9 +116,10 @@ static void on_error(j_common_ptr common) {
 }
 
 /* libjpeg goes on after a warning with grey or guessed blocks. A picture with such blocks must not be
- * served or cached, so that a warning ends the call unless the pixels are sure to be whole. */
+ * served or cached, so that a warning ends the call unless the pixels are sure to be whole, or it was said that
+ * what there is shall do. */
 static void on_message(j_common_ptr common, int level) {
-  if (level >= 0)
+  if (level >= 0 || call_of(common)->lenient)
     return;
   switch (common->err->msg_code) {
   case JWRN_ADOBE_XFORM:
@@ -177,15 +180,22 @@ static struct decoder *decoder_of(j_common_ptr common) { return (struct decoder 
 static void source_nothing(j_decompress_ptr jpeg) { (void)jpeg; }
 
 static boolean source_ended(j_decompress_ptr jpeg) {
-  ERREXIT(jpeg, JWRN_JPEG_EOF);
-  return FALSE;
+  static const uint8_t end[2] = { 0xFF, JPEG_EOI };
+
+  if (!call_of((j_common_ptr)jpeg)->lenient)
+    ERREXIT(jpeg, JWRN_JPEG_EOF);
+  jpeg->src->next_input_byte = end;
+  jpeg->src->bytes_in_buffer = sizeof end;
+  return TRUE;
 }
 
 static void source_skip(j_decompress_ptr jpeg, long count) {
   if (count <= 0)
     return;
-  if ((size_t)count > jpeg->src->bytes_in_buffer)
+  if ((size_t)count > jpeg->src->bytes_in_buffer) {
     source_ended(jpeg);
+    return;
+  }
   jpeg->src->next_input_byte += count;
   jpeg->src->bytes_in_buffer -= (size_t)count;
 }
@@ -239,7 +249,7 @@ static void read_planes(struct decoder *decoder) {
       }
     }
     if (jpeg_read_raw_data(jpeg, image, band) == 0)
-      source_ended(jpeg);
+      ERREXIT(jpeg, JWRN_JPEG_EOF);
     for (int i = 0; i < jpeg->num_components; i++) {
       const JDIMENSION count = (JDIMENSION)(jpeg->comp_info[i].v_samp_factor * size);
       for (JDIMENSION r = 0; r < count && !direct[i]; r++) {
@@ -264,7 +274,7 @@ static void read_pixels(struct decoder *decoder) {
   while (jpeg->output_scanline < jpeg->output_height) {
     const size_t y = jpeg->output_scanline;
     if (jpeg_read_scanlines(jpeg, row, 1) == 0)
-      source_ended(jpeg);
+      ERREXIT(jpeg, JWRN_JPEG_EOF);
     for (size_t i = 0; i < step; i++) {
       uint8_t *samples = planes[i].samples + y * planes[i].width;
       for (size_t x = 0; x < planes[i].width; x++)
@@ -318,6 +328,7 @@ void andon_jpeg_decode(const struct decode_job *job, struct outcome *outcome) {
   memset(&decoder, 0, sizeof decoder);
   decoder.job = job;
   jpeg->err = prepare(&decoder.call, outcome, &job->watch);
+  decoder.call.lenient = job->lenient;
   jpeg->client_data = &decoder;
   if (setjmp(decoder.call.escape)) {
     jpeg_destroy_decompress(jpeg);

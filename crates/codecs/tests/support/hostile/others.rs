@@ -85,22 +85,26 @@ pub(crate) fn ico(entries: &[u32], data: &[u8]) -> Vec<u8> {
     file
 }
 
-/// An animated GIF on a screen of this size, whose frames have another.
+/// An animated GIF on a screen of this size, whose frames behind the first have another.
 pub(crate) fn gif(screen: (u16, u16), frame: (u16, u16), frames: usize) -> Vec<u8> {
     let mut file = b"GIF89a".to_vec();
     file.extend(screen.0.to_le_bytes());
     file.extend(screen.1.to_le_bytes());
     file.extend([0x80, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff]);
-    let mut one = vec![0x2c, 0, 0, 0, 0];
-    one.extend(frame.0.to_le_bytes());
-    one.extend(frame.1.to_le_bytes());
-    one.extend([0, 2]);
-    for block in runs(usize::from(frame.0) * usize::from(frame.1)).chunks(255) {
-        one.push(block.len() as u8);
-        one.extend_from_slice(block);
-    }
-    one.push(0);
-    file.extend(one.repeat(frames));
+    let part = |(width, height): (u16, u16)| {
+        let mut part = vec![0x2c, 0, 0, 0, 0];
+        part.extend(width.to_le_bytes());
+        part.extend(height.to_le_bytes());
+        part.extend([0, 2]);
+        for block in runs(usize::from(width) * usize::from(height)).chunks(255) {
+            part.push(block.len() as u8);
+            part.extend_from_slice(block);
+        }
+        part.push(0);
+        part
+    };
+    file.extend(part(screen));
+    file.extend(part(frame).repeat(frames - 1));
     file.push(0x3b);
     file
 }
@@ -255,7 +259,7 @@ pub(crate) fn bounded() -> Vec<(&'static str, Vec<u8>)> {
         ("webp, 2,500 groups of prefix codes", groups(50)),
         (
             "gif, frames larger than their screen",
-            gif((1, 1), (3000, 3000), 3),
+            gif((1, 1), (3000, 3000), 4),
         ),
         ("gif, a million extensions", {
             let file = gif((8, 8), (8, 8), 1);

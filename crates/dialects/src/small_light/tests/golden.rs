@@ -273,7 +273,7 @@ fn a_canvas_drops_metadata_after_conversions_and_rmprof_before_them() {
         ..Facts::new("jpeg", 400, 300)
     };
     for (options, recipe) in [
-        ("cmyk2rgb=y", "profile:srgb,metadata:all"),
+        ("cmyk2rgb=y", "profile:srgb,metadata:public"),
         (
             "rmprof=y,cw=9,ch=9,q=5",
             "crop:195:145:9x9,profile:drop,metadata:none,q:5",

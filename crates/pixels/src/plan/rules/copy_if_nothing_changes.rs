@@ -28,7 +28,7 @@ fn act(draft: &mut Draft<'_>) -> bool {
         || output.chroma.is_some()
         || output.effort.is_some()
         || output.progressive != info.progressive
-        || draft.frames.count() != info.frames;
+        || draft.frames.shown() != info.frames;
     draft.is_copy = draft.recipe.is_original() || !(changes(draft) || rewrites);
     draft.is_copy
 }

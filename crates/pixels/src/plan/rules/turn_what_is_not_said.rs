@@ -27,7 +27,7 @@ fn act(draft: &mut Draft<'_>) -> bool {
     }
     let moves = matches!(draft.frames, Frames::All(_));
     let says = match output.stored_turn {
-        StoredTurn::Verbatim => output.metadata == Kept::All,
+        StoredTurn::Verbatim => matches!(output.metadata, Kept::Public | Kept::All),
         _ => output.metadata != Kept::None && draft.target.says_orientation() && !moves,
     };
     if says {

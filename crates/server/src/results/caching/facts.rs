@@ -103,6 +103,7 @@ struct Record {
     cmyk: bool,
     tagged: bool,
     metadata: bool,
+    replaced: bool,
     shrinks: bool,
     quality: Option<u8>,
 }
@@ -121,6 +122,7 @@ impl Record {
             cmyk: facts.cmyk,
             tagged: facts.tagged,
             metadata: facts.metadata,
+            replaced: facts.replaced,
             shrinks: facts.shrinks,
             quality: facts.quality,
         }
@@ -141,6 +143,7 @@ impl From<Record> for SourceFacts {
                 cmyk: record.cmyk,
                 tagged: record.tagged,
                 metadata: record.metadata,
+                replaced: record.replaced,
                 shrinks: record.shrinks,
                 quality: record.quality,
                 measured: Measured::default(),

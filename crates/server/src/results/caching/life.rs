@@ -48,6 +48,15 @@ impl Terms {
         }
     }
 
+    /// For what is left of a source that is cut or damaged: it may be whole the next time.
+    pub(crate) fn of_damaged(config: &CacheConfig) -> Self {
+        Self {
+            life: Life::fresh_for(config.negative.0),
+            client: ClientSide::AsHere,
+            shared: true,
+        }
+    }
+
     /// For what an origin sent, with what it said about it.
     pub(crate) fn of_origin(config: &CacheConfig, source: &str, said: Freshness) -> Self {
         let rule = config.rule(source);

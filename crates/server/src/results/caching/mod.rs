@@ -57,7 +57,7 @@ pub(crate) struct Results<Made, Source> {
     /// What they said.
     pub(crate) facts: Arc<FactsTable>,
     /// Where the pictures in files end, or why they cannot be passed on.
-    pub(crate) ends: SourceMemo<u64>,
+    pub(crate) ends: SourceMemo<Option<u64>>,
     /// What was measured of sources' pixels.
     pub(crate) measured: SourceMemo<Measured>,
     /// Indexes of sources being made; the cache has those that are.

@@ -38,7 +38,10 @@ impl Maker {
             let (found, read) = self.read(found).await?;
             let mut body = Body::from(read.source.clone());
             if self.is_picture(&found, &read.source)? {
-                body.cut_to(0..self.end_of_picture(task, key).await?);
+                match self.end_of_picture(task, key).await? {
+                    Some(end) => body.cut_to(0..end),
+                    None => body = self.completed(task).await?,
+                }
             }
             return Ok(Served {
                 media_type: media_type::of(self.codecs, &found.path, &read.source),
@@ -53,7 +56,10 @@ impl Maker {
         let is_picture = self.is_picture(&found, &beginning)?;
         let mut body = Body::Pieces(Pieces::of(file, beginning, self.fetcher.clone()));
         if is_picture {
-            body.cut_to(0..self.end_of_picture(task, key).await?);
+            match self.end_of_picture(task, key).await? {
+                Some(end) => body.cut_to(0..end),
+                None => body = self.completed(task).await?,
+            }
         }
         Ok(Served {
             body,
@@ -74,8 +80,20 @@ impl Maker {
         Ok(is_picture)
     }
 
-    /// How many bytes of a file are the picture: known, or found out, together with all who want to know.
-    async fn end_of_picture(self: &Arc<Self>, task: &Task<'_>, key: Key) -> Result<u64, Error> {
+    /// A picture with the end that its file lacks.
+    async fn completed(&self, task: &Task<'_>) -> Result<Body, Error> {
+        let found = self.open(&task.asked.request).await?;
+        let picture = self.picture(task, found, &mut Stages::new()).await?;
+        Ok(Body::from(picture.body))
+    }
+
+    /// How many bytes of a file are the picture: known, or found out, together with all who want to know. `None`: all of
+    /// them, and an end that the file lacks.
+    async fn end_of_picture(
+        self: &Arc<Self>,
+        task: &Task<'_>,
+        key: Key,
+    ) -> Result<Option<u64>, Error> {
         let (maker, asked) = (self.clone(), task.asked.clone());
         let (deadline, began) = (task.deadline, task.began);
         let find = move || async move {
@@ -91,7 +109,7 @@ impl Maker {
                 return Err(Error::Changing);
             }
             let picture = maker.picture(&task, found, &mut Stages::new()).await?;
-            Ok(picture.body.len() as u64)
+            Ok((!picture.completed).then_some(picture.body.len() as u64))
         };
         self.results.ends.get_or(key, find).await
     }

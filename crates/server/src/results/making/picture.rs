@@ -65,6 +65,10 @@ pub(crate) struct Picture {
     pub(crate) media_type: &'static str,
     /// What of the source is left out of it although nobody asked for that.
     pub(crate) notes: Vec<String>,
+    /// The source is cut or damaged, and shown as far as it goes.
+    pub(crate) damaged: bool,
+    /// It is the source with the end that it lacked.
+    pub(crate) completed: bool,
     /// Where plans are told.
     pub(crate) plan: Option<String>,
     /// Processor time that the plan predicted.
@@ -95,6 +99,8 @@ impl Maker {
             media_type: media_type::of(self.codecs, &found.path, &read.source),
             body: read.source,
             notes: Vec::new(),
+            damaged: false,
+            completed: false,
             plan: None,
             cost: Duration::ZERO,
         })
@@ -154,6 +160,8 @@ impl Maker {
             body: document.write(&planned.about(&parts)).into(),
             media_type: document.media_type(),
             notes: Vec::new(),
+            damaged: false,
+            completed: false,
             plan: None,
             cost: Duration::ZERO,
         })
@@ -256,6 +264,8 @@ impl Maker {
             body: rendered.body,
             media_type: rendered.media_type,
             notes: rendered.notes,
+            damaged: rendered.damaged,
+            completed: rendered.completed,
             plan: self.plan_header.then(|| plan.to_string()),
             cost: Duration::from_nanos(plan.cost().nanos),
         })

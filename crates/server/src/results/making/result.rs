@@ -53,6 +53,10 @@ impl Maker {
             Ask::Picture => self.picture(&task, found, stages_of).await?,
             Ask::Describe(document) => self.describe(&**document, &task, found, stages_of).await?,
         };
+        let terms = match picture.damaged {
+            true => Terms::of_damaged(&self.results.config),
+            false => terms,
+        };
         let request = &job.known.asked.request;
         let mut tags = vec![resolved.tag.clone(), format!("type:{}", picture.media_type)];
         let materials = request.rules.materials().into_iter();
