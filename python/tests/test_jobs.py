@@ -1,6 +1,7 @@
 """The examples for Ray Data, Daft and Spark, over 10,000 images, against single calls."""
 
 import os
+import re
 import subprocess
 import sys
 from functools import cache
@@ -9,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import SAMPLES
+from conftest import SAMPLES, poison
 
 import andon
 
@@ -129,3 +130,56 @@ def test_a_job_of_spark_gives_the_bytes_of_single_calls(source, tmp_path):
     pytest.importorskip("pyspark")
     run(EXAMPLES / "with_spark.py", source, tmp_path / "made")
     check(tmp_path / "made")
+
+
+# As a batch is rendered of images that nobody knows; with drawings, which are read only if that is asked for.
+ISOLATED = ", formats=andon.FORMATS, isolate=True, timeout=20)"
+
+
+@pytest.fixture(scope="module")
+def strangers(tmp_path_factory) -> Path:
+    """Parquet files of 400 images, of which some are made to end or to hold whoever reads them."""
+    folder = tmp_path_factory.mktemp("strangers")
+    images = [distinct()[number % len(distinct())] for number in range(400)]
+    for place, hostile in hostile_rows().items():
+        images[place] = hostile
+    for part in range(4):
+        numbers = range(part, 400, 4)
+        table = pa.table(
+            {
+                "name": [str(number) for number in numbers],
+                "bytes": pa.array([images[number] for number in numbers], pa.large_binary()),
+            }
+        )
+        pq.write_table(table, folder / f"{part}.parquet")
+    return folder
+
+
+@cache
+def hostile_rows() -> dict[int, bytes]:
+    """Hostile images by their rows: generated ones, and those that lie beside the project, if they do."""
+    beside = Path(__file__).resolve().parents[3] / "shared/cases/hostile"
+    files = [path for path in sorted(beside.glob("*")) if path.suffix in {".svg", ".avif", ".tif", ".ico"}]
+    images = poison() + [path.read_bytes() for path in files]
+    return {400 * (2 * at + 1) // (2 * len(images)): image for at, image in enumerate(images)}
+
+
+@pytest.mark.parametrize("isolate", [False, True], ids=["by default", "isolated"])
+@pytest.mark.parametrize("engine", ["ray", "daft", "pyspark"])
+def test_a_hostile_image_costs_its_row_and_no_other(engine: str, isolate: bool, strangers: Path, tmp_path: Path) -> None:
+    pytest.importorskip(engine)
+    example = (EXAMPLES / f"with_{engine.removeprefix('py')}.py").read_text()
+    if isolate:
+        example, changed = re.subn(r"(andon\.render_batch\(.*)\)$", rf"\1{ISOLATED}", example, flags=re.MULTILINE)
+        assert changed == 1
+    script = tmp_path / "example.py"
+    script.write_text(example)
+    run(script, strangers, tmp_path / "made")
+    made = pq.read_table(tmp_path / "made")
+    rows = dict(zip(made["name"].to_pylist(), zip(made["bytes"].to_pylist(), made["error"].to_pylist())))
+    assert len(made) == len(rows) == 400
+    good = [number for number in range(400) if number not in hostile_rows()]
+    assert [number for number in good if rows[str(number)] != single(distinct()[number % len(distinct())])] == []
+    for number in hostile_rows():
+        data, error = rows[str(number)]
+        assert error or data.startswith(b"\xff\xd8"), number

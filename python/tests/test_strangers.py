@@ -8,9 +8,9 @@ from pathlib import Path
 
 import andon
 import pytest
+from conftest import SAMPLES, poison
 
 DRAWING = b'<svg xmlns="http://www.w3.org/2000/svg" width="40" height="30"><rect width="40" height="30"/></svg>'
-SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 
 
 def test_drawings_are_read_only_if_they_are_asked_for() -> None:
@@ -82,16 +82,6 @@ def test_a_fork_has_worker_processes_of_its_own() -> None:
         assert list(pool.map(shrink, [image] * 8)) == [expected] * 8
 
 
-def poison() -> list[bytes]:
-    """Drawings that end or hold a renderer which looks no closer: chains of references, of elements, of selectors."""
-    head = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">'
-    pattern = '<pattern id="p{}" width="9" height="9"><rect width="9" height="9" fill="url(#p{})"/></pattern>'
-    references = "".join(pattern.format(at, at + 1) for at in range(2000)) + '<rect width="9" height="9" fill="url(#p0)"/>'
-    elements = "<g>" * 20_000 + "</g>" * 20_000
-    selectors = f"<style>{('g ' * 14 + '{fill:red}') * 20}</style>" + "<g>" * 180 + "</g>" * 180
-    return [f"{head}{inside}</svg>".encode() for inside in (references, elements, selectors)]
-
-
 def row(given: tuple[bytes, bool]) -> bytes | str:
     image, isolate = given
     try:
@@ -105,8 +95,9 @@ def test_a_poisonous_row_among_four_hundred_costs_that_row(isolate: bool) -> Non
     image = (SAMPLES / "png/alpha.png").read_bytes()
     expected = andon.render("fit:50x50,as:png", image)
     rows = [image] * 400
-    places = [100, 200, 300]
-    for place, drawing in zip(places, poison()):
+    hostile = poison()
+    places = [400 * (2 * at + 1) // (2 * len(hostile)) for at in range(len(hostile))]
+    for place, drawing in zip(places, hostile):
         rows[place] = drawing
     with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
         made = list(pool.map(row, [(image, isolate) for image in rows], chunksize=50))

@@ -199,7 +199,12 @@ impl Engine {
     /// `UnknownFormat`, `Broken`, `Unsupported`.
     pub fn facts(&self, bytes: &[u8]) -> Result<Facts> {
         let (codec, info) = self.formats.header(bytes)?;
-        Ok(plan::planner::facts(codec, &info, &Measured::default()))
+        Ok(plan::planner::facts(
+            codec,
+            &info,
+            bytes,
+            &Measured::default(),
+        ))
     }
 
     /// Plans what rules, such as a recipe, come to for the picture in `bytes`: reads its header only.

@@ -70,6 +70,11 @@ pub struct Facts {
     pub tagged: bool,
     /// Has it EXIF, XMP or other metadata beside what says what its colours are?
     pub metadata: bool,
+    /// Is it brighter than white in places, by its curve or a gain map?
+    pub hdr: bool,
+    /// Is it drawn rather than photographed, as far as its header tells: shapes, a palette, or a file without loss that is
+    /// short for its pixels?
+    pub drawn: bool,
     /// Is the result written in another format where none is asked for, because few clients show this one?
     pub replaced: bool,
     /// Can it be decoded at N/8 ([`Step::Shrink`](crate::Step::Shrink))?
@@ -93,6 +98,8 @@ impl Facts {
             quality: None,
             tagged: false,
             metadata: false,
+            hdr: false,
+            drawn: false,
             replaced: false,
             shrinks: false,
             measured: Measured::default(),

@@ -47,7 +47,7 @@ fn a_file_that_lacks_only_its_end_is_served_and_gets_it_back() {
                 assert_eq!(reply.status, 200, "{target}: {}", reply.text());
                 decoded(&reply.body);
             }
-            let copy = house.get(&format!("/r/fit:999x999/{name}"));
+            let copy = house.get(&format!("/r/original/{name}"));
             assert!(copy.body == file, "{name}: not what it was");
             let plain = house.get(&format!("/{name}"));
             assert_eq!(plain.status, 200, "{name}: {}", plain.text());
@@ -129,7 +129,9 @@ fn what_there_is_of_a_cut_file_is_shown_where_the_operator_says_so_with_a_note_a
         assert_eq!((shown.width, shown.height), (320, 240), "{name}");
         if name.ends_with("png") {
             let (shown, whole) = (samples(&shown.planes[0]), samples(&whole.planes[0]));
-            assert_eq!(shown.last(), whole.first(), "{name}");
+            // With white it has one colour more than a palette holds.
+            let (last, first) = (shown[shown.len() - 1], whole[0]);
+            assert!(last.abs_diff(first) <= 2, "{name}: {last} for {first}");
             assert_eq!(
                 shown.first(),
                 Some(&255),
@@ -178,7 +180,12 @@ fn a_file_that_is_no_image_is_415_in_every_dialect_and_one_that_is_not_there_404
             format!("/imgix/in/{name}?w=20"),
             format!("/imagor/unsafe/20x20/in/{name}"),
         ] {
-            let status = if name == "page.jpg" { 415 } else { 404 };
+            let status = match name {
+                // As imagor itself has it.
+                "page.jpg" if target.starts_with("/imagor") => 406,
+                "page.jpg" => 415,
+                _ => 404,
+            };
             assert_eq!(house.get(&target).status, status, "{target}");
         }
     }

@@ -229,9 +229,11 @@ fn turbo(
     layout: &Layout,
     how: &Decode<'_>,
 ) -> Result<Vec<Grid<u8>>> {
-    // It reads ahead, up to the end marker, and takes one that comes too early for the end of all scans.
+    // It reads ahead, up to the end marker, and takes one that comes too early for the end of all scans; arithmetic coding
+    // goes on with zeros behind it.
     let ended = extent::ended(bytes);
-    if header.progressive && matches!(ended, Cow::Owned(_)) {
+    let needs_end = header.holds_coefficients() || header.arithmetic;
+    if needs_end && matches!(ended, Cow::Owned(_)) {
         return Err(Error::broken(super::NAME, "it ends early"));
     }
     turbo_as(&ended, header, layout, how, false)

@@ -15,6 +15,7 @@ pub(super) const SIGNATURE: &[u8] = b"\0\0\0\x0cJXL \r\n\x87\n";
 #[derive(Debug, Default)]
 pub(super) struct Container<'a> {
     exif: Option<Packed<'a>>,
+    xmp: Option<Packed<'a>>,
     /// What makes the picture brighter where that can be shown.
     pub(super) gain_map: Option<&'a [u8]>,
     /// Is there what makes the JPEG of it again that it was made of?
@@ -67,7 +68,11 @@ impl<'a> Container<'a> {
                 self.gain_map = self.gain_map.or((!brotli).then_some(data));
                 self.metadata = true;
             }
-            b"xml " | b"jumb" => self.metadata = true,
+            b"xml " => {
+                self.xmp.get_or_insert(Packed { data, brotli });
+                self.metadata = true;
+            }
+            b"jumb" => self.metadata = true,
             b"jbrd" => self.jpeg = true,
             b"JXL " | b"ftyp" | b"jxll" | b"jxli" | b"jxlc" | b"jxlp" => {}
             _ => return,
@@ -78,29 +83,36 @@ impl<'a> Container<'a> {
     /// The EXIF block from its TIFF header on. One that cannot be unpacked is left out: the pixels are whole
     /// without it.
     pub(super) fn exif(&self, limit: u64) -> Result<Option<Vec<u8>>> {
-        let Some(packed) = self.exif else {
-            return Ok(None);
-        };
-        let mut data = Vec::new();
-        let read = if packed.brotli {
-            let unpacker = Decompressor::new(packed.data, 4096);
-            unpacker
-                .take(limit.saturating_add(5))
-                .read_to_end(&mut data)
-        } else {
-            guard::metadata(packed.data.len(), limit)?;
-            data.extend_from_slice(packed.data);
-            Ok(data.len())
-        };
-        guard::metadata(data.len(), limit)?;
-        if read.is_err() {
-            return Ok(None);
-        }
+        let data = Packed::read(self.exif, limit)?;
         // First stands how far the block begins behind this number.
-        let tiff = data
-            .split_first_chunk()
-            .and_then(|(offset, rest)| rest.get(u32::from_be_bytes(*offset) as usize..));
+        let tiff = data.as_ref().and_then(|data| {
+            let (offset, rest) = data.split_first_chunk()?;
+            rest.get(u32::from_be_bytes(*offset) as usize..)
+        });
         Ok(tiff.map(|tiff| exif::without_prefix(tiff).to_vec()))
+    }
+
+    /// The XMP packet, of which the same holds.
+    pub(super) fn xmp(&self, limit: u64) -> Result<Option<Vec<u8>>> {
+        Packed::read(self.xmp, limit)
+    }
+}
+
+impl Packed<'_> {
+    fn read(packed: Option<Self>, limit: u64) -> Result<Option<Vec<u8>>> {
+        let Some(Self { data, brotli }) = packed else {
+            return Ok(None);
+        };
+        if !brotli {
+            guard::metadata(data.len(), limit)?;
+            return Ok(Some(data.to_vec()));
+        }
+        let mut unpacked = Vec::new();
+        let unpacker = Decompressor::new(data, 4096);
+        let most = limit.saturating_add(5);
+        let read = unpacker.take(most).read_to_end(&mut unpacked);
+        guard::metadata(unpacked.len(), limit)?;
+        Ok(read.is_ok().then_some(unpacked))
     }
 }
 

@@ -197,6 +197,7 @@ fn metadata(header: &Header<'_>, limits: &Limits) -> Result<Metadata> {
     Ok(Metadata {
         icc,
         exif: header.container.exif(limits.metadata_bytes)?,
+        xmp: header.container.xmp(limits.metadata_bytes)?,
         ..Metadata::default()
     })
 }

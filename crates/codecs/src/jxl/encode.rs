@@ -65,6 +65,10 @@ fn head<'a>(
     metadata: &'a Metadata,
     how: &Encode,
 ) -> ffi::Head<'a> {
+    // First stands how far the block begins behind this number.
+    let exif = metadata.exif.as_ref();
+    let exif = exif.map(|exif| (c"Exif", [&[0; 4], &exif[..]].concat()));
+    let xmp = metadata.xmp.as_ref().map(|xmp| (c"xml ", xmp.clone()));
     ffi::Head {
         width,
         height,
@@ -73,10 +77,7 @@ fn head<'a>(
         bits: u32::from(traits.depth.bits()),
         space: traits.space,
         icc: metadata.icc.as_deref(),
-        // First stands how far the block begins behind this number.
-        boxes: (metadata.exif.iter())
-            .map(|exif| (c"Exif", [&[0; 4], &exif[..]].concat()))
-            .collect(),
+        boxes: exif.into_iter().chain(xmp).collect(),
         plays: None,
         distance: distance(how),
         effort: EFFORTS[level(how)],

@@ -103,6 +103,9 @@ impl<'a> Header<'a> {
                 Ok(chunk) => header.take(&chunk, pixels),
                 // A probe may be handed the beginning of a file only.
                 Err(_) if pixels || chunks.is_inside(b"IDAT") => {
+                    if chunks.rest.len() > END.len() {
+                        header.unended = 0;
+                    }
                     pixels = true;
                     break;
                 }

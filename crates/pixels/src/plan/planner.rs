@@ -31,7 +31,7 @@ pub(crate) fn plan(
 ) -> Result<Plan> {
     let (source, info) = formats.header(bytes)?;
     let recipe = rules
-        .resolve(&facts(source, &info, measured))
+        .resolve(&facts(source, &info, bytes, measured))
         .map_err(Error::of_rules)?;
     let target = draft::target(formats, &recipe, source, &info)?;
     let named = rules.output().format.is_some();
@@ -202,7 +202,9 @@ const LAYOUT: usize = 0;
 const READING: usize = 1;
 
 /// What rules may depend on.
-pub(crate) fn facts(source: &dyn Codec, info: &Info, measured: &Measured) -> Facts {
+pub(crate) fn facts(source: &dyn Codec, info: &Info, bytes: &[u8], measured: &Measured) -> Facts {
+    let pixels = u64::from(info.width) * u64::from(info.height) * u64::from(info.frames);
+    let short = bytes.len() as u64 * 8 < DRAWN_BITS * pixels;
     Facts {
         format: info.format.to_owned(),
         width: info.width,
@@ -214,11 +216,26 @@ pub(crate) fn facts(source: &dyn Codec, info: &Info, measured: &Measured) -> Fac
         tagged: info.space != Space::UNSPECIFIED,
         quality: info.quality,
         metadata: info.metadata,
+        hdr: info.space.is_hdr() || source.gain_map(bytes, info).is_some(),
+        drawn: info.palette || is_drawn(source, info, bytes) || (info.lossless && short),
         replaced: source.instead(info).is_some(),
         shrinks: source.scales(info) != [Scale::FULL],
         measured: measured.clone(),
     }
 }
+
+/// Is it no pixels?
+fn is_drawn(source: &dyn Codec, info: &Info, bytes: &[u8]) -> bool {
+    let size = (info.width, info.height);
+    let window = Window::whole(size, size);
+    source
+        .draw_cost(bytes.len() as u64, info, &window)
+        .is_some()
+}
+
+/// Bits for each pixel that a file without loss has more of if it shows a photograph: those have 10 to 16 as PNG, and
+/// screenshots 1 to 3.
+const DRAWN_BITS: u64 = 4;
 
 /// Which frames are read. A picture that moves goes on moving where the result's format holds frames and was asked
 /// for by a name that says so, or is the source's own.

@@ -53,6 +53,7 @@ impl App {
             request: Arc::new(request),
             // However long its writing takes: there is no other format to go to.
             negotiated: false,
+            is_open: false,
         };
         let other = Arc::new(RequestVariant::new(target, settled, &self.maker));
         let made = self

@@ -231,17 +231,25 @@ impl App {
         let mut without = Vec::new();
         loop {
             let result = self.result(&known, headers, deadline, record).await;
-            match (result, known.chosen()) {
-                (Err(error), Some(format)) if matches!(error.root(), Error::Postponed) => {
-                    without.push(format.clone());
+            match result {
+                Err(error) if matches!(error.root(), Error::Postponed) => {
+                    let Some(resolved) = maker.resolve_known(&known).await else {
+                        return Err(error);
+                    };
+                    let mut formats = negotiation.formats().map(|(name, _)| name);
+                    match formats.any(|name| name.as_str() == resolved.format) {
+                        true => without.extend(andon_recipe::FormatName::new(&resolved.format)),
+                        // Its own format, which no other is preferred to.
+                        false => without.extend(negotiation.formats().map(|(name, _)| name)),
+                    }
                 }
-                (Ok(mut reply), _) => {
+                Ok(mut reply) => {
                     if let Some(format) = without.first() {
                         response::set_instead_of(&mut reply, format.as_str());
                     }
                     return Ok(reply);
                 }
-                (error, _) => return error,
+                error => return error,
             }
             let targets = &self.targets;
             known = targets.understand(target, headers, &without, maker, negotiation)?;
@@ -392,6 +400,7 @@ impl App {
         let asked = SettledRequest {
             request: Arc::new(request),
             negotiated: false,
+            is_open: false,
         };
         let resolved = match asked.request.is_file() {
             true => Some(results.names.file(&asked)),

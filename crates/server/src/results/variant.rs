@@ -4,7 +4,7 @@
 //! configuration, and on `Accept` where the target leaves the format open; on nothing that changes
 //! while a configuration is in force.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use andon_cache::{Entry, Key};
 use andon_dialects::{Fault, ImageRequest, Refusal};
@@ -19,7 +19,7 @@ use super::served_file::ServedFile;
 use crate::config::TagHeader;
 use crate::error::Error;
 use crate::operations::clock;
-use crate::request::negotiation::{Negotiation, SettledRequest};
+use crate::request::negotiation::{Choice, Negotiation, SettledRequest};
 
 /// One result's name and all that is told about it beside the result itself.
 #[derive(Debug)]
@@ -57,12 +57,18 @@ enum Remembered {
     DependsOn(Arc<[&'static str]>),
 }
 
-/// A target's meaning for every choice of a format: a single one, if the target settles it.
+/// A target's meaning for every choice of formats: a single one, if the target settles it.
 #[derive(Debug)]
 struct ParsedTarget {
     request: ImageRequest,
-    is_open: bool,
-    known: Box<[OnceLock<Arc<RequestVariant>>]>,
+    known: Known,
+}
+
+#[derive(Debug)]
+enum Known {
+    Settled(OnceLock<Arc<RequestVariant>>),
+    /// By choices: clients differ in few.
+    Open(RwLock<Vec<(Choice, Arc<RequestVariant>)>>),
 }
 
 impl Default for TargetCache {
@@ -94,16 +100,21 @@ impl TargetCache {
             }
         };
         meaning.check_expiry(target)?;
-        let choice = match meaning.is_open {
-            true => negotiation.choose(headers, without),
-            false => 0,
-        };
-        let known = meaning.known[choice].get_or_init(|| {
-            let choice = meaning.is_open.then_some(choice);
+        let settle = |choice| {
             let asked = negotiation.settle(meaning.request.clone(), choice);
             Arc::new(RequestVariant::new(target, asked, maker))
-        });
-        Ok(known.clone())
+        };
+        Ok(match &meaning.known {
+            Known::Settled(known) => known.get_or_init(|| settle(None)).clone(),
+            Known::Open(_) => {
+                let choice = negotiation.choose(headers, without);
+                meaning.variant(choice).unwrap_or_else(|| {
+                    let variant = settle(Some(choice));
+                    meaning.learn(choice, &variant);
+                    variant
+                })
+            }
+        })
     }
 
     fn meaning(&self, target: &str, headers: &HeaderMap) -> Option<Arc<ParsedTarget>> {
@@ -142,22 +153,39 @@ impl TargetCache {
             return None;
         };
         meaning.check_expiry(target).ok()?;
-        let choice = match meaning.is_open {
-            true => negotiation.choose(&headers(), &[]),
-            false => 0,
-        };
-        meaning.known[choice].get().cloned()
+        match &meaning.known {
+            Known::Settled(known) => known.get().cloned(),
+            Known::Open(_) => meaning.variant(negotiation.choose(&headers(), &[])),
+        }
     }
 }
 
 impl ParsedTarget {
     fn new(request: ImageRequest, negotiation: &Negotiation) -> Self {
-        let is_open = negotiation.is_open(&request);
-        let choices = if is_open { negotiation.choices() } else { 1 };
-        Self {
-            request,
-            is_open,
-            known: (0..choices).map(|_| OnceLock::new()).collect(),
+        let known = match negotiation.is_open(&request) {
+            true => Known::Open(RwLock::default()),
+            false => Known::Settled(OnceLock::new()),
+        };
+        Self { request, known }
+    }
+
+    /// What an open target means for a choice, if that is known.
+    fn variant(&self, choice: Choice) -> Option<Arc<RequestVariant>> {
+        let Known::Open(known) = &self.known else {
+            return None;
+        };
+        // No code panics while it holds the lock.
+        let known = known.read().unwrap_or_else(PoisonError::into_inner);
+        let found = known.iter().find(|(of, _)| *of == choice);
+        found.map(|(_, variant)| variant.clone())
+    }
+
+    fn learn(&self, choice: Choice, variant: &Arc<RequestVariant>) {
+        if let Known::Open(known) = &self.known {
+            let mut known = known.write().unwrap_or_else(PoisonError::into_inner);
+            if known.iter().all(|(of, _)| *of != choice) {
+                known.push((choice, variant.clone()));
+            }
         }
     }
 
@@ -200,12 +228,6 @@ impl RequestVariant {
             served: Mutex::default(),
             asked,
         }
-    }
-
-    /// The format that was chosen for the client; another will do as well.
-    pub(crate) fn chosen(&self) -> Option<&FormatName> {
-        let format = self.asked.request.rules.output().format.as_ref();
-        format.filter(|_| self.asked.negotiated)
     }
 
     /// What it came to last; not for longer than to the next purge, which goes by what is known of sources then.

@@ -219,7 +219,7 @@ pub(crate) fn index(bytes: &[u8], wanted: &Request<'_>) -> Result<Vec<u8>, Refus
         check(&bits)?;
     }
     segments.pass(length);
-    ends(&mut segments)?;
+    ends(&mut segments, 1)?;
 
     let mut index = Vec::with_capacity(HEAD + starts.len() * ENTRY);
     index.extend(MAGIC);

@@ -44,7 +44,7 @@ pub(super) fn decode(
             // there may be another scan.
             let all = wanted.followed == Scans::All;
             if all || scans > 1 || planes.iter().any(|plane| plane.kept.side == 8) {
-                ends(segments)?;
+                ends(segments, scans)?;
             }
             return Ok(planes);
         }
@@ -57,15 +57,16 @@ pub(super) fn decode(
     })
 }
 
-/// Goes to the end of the file, after the last scan that is needed.
-pub(super) fn ends(segments: &mut Segments<'_>) -> Result<(), Refused> {
+/// Goes to the end of the file, after the last scan that is needed. Of a file whose only scan was decoded, only the end
+/// marker may be missing.
+pub(super) fn ends(segments: &mut Segments<'_>, scans: u64) -> Result<(), Refused> {
     loop {
         match segments.next()? {
             Segment::Frame(_) => {}
             // Something comes again.
             Segment::Scan(_) => return Err(Refused::Unsupported),
-            // With its end marker or without: every component was seen.
-            Segment::End => return Ok(()),
+            Segment::End if segments.ended() || scans == 1 => return Ok(()),
+            Segment::End => return Err(Refused::broken("it ends early")),
         }
     }
 }

@@ -20,6 +20,8 @@ use crate::sources::revision::Revision;
 pub(crate) struct Resolved {
     /// What its result is kept under.
     pub(crate) key: Key,
+    /// The name of the result's format.
+    pub(crate) format: String,
     /// What the entity tag says besides the files: the recipe and who makes it.
     pub(crate) text: String,
     /// What its results have in common in all formats: purging by URL means each of them.
@@ -66,12 +68,19 @@ impl Names {
         let any_format = rules.with_output(any_format);
         let Some(recipe) = Revision::recipe(&**rules, facts)? else {
             let exact = asked.request.style.sends_what_is_made();
-            return Ok(self.resolved(asked, exact, &rules.text(), &any_format.text()));
+            return Ok(self.resolved(
+                asked,
+                exact,
+                &facts.format,
+                &rules.text(),
+                &any_format.text(),
+            ));
         };
         // Only what may do nothing but encode may be answered with the source.
         let is_effect = |step: &Step| matches!(step, Step::Effect(_));
         let exact = asked.request.style.sends_what_is_made() && recipe.steps.iter().all(is_effect);
-        let resolved = self.resolved(asked, exact, &recipe, &any_format.resolve(facts)?);
+        let format = recipe.output.format_or(&facts.format);
+        let resolved = self.resolved(asked, exact, format, &recipe, &any_format.resolve(facts)?);
         Ok(Resolved {
             canonical: rules.canonical(facts),
             ..resolved
@@ -81,7 +90,7 @@ impl Names {
     /// The same for a file as it is, whatever its facts are.
     pub(crate) fn file(&self, asked: &SettledRequest) -> Resolved {
         let original = Recipe::original();
-        self.resolved(asked, false, &original, &original)
+        self.resolved(asked, false, "", &original, &original)
     }
 
     /// What is made for a request before anybody knows what it comes to.
@@ -104,6 +113,7 @@ impl Names {
         &self,
         asked: &SettledRequest,
         exact: bool,
+        format: &str,
         recipe: &dyn Display,
         any_format: &dyn Display,
     ) -> Resolved {
@@ -114,6 +124,7 @@ impl Names {
             key: Key::of(&self.parts(asked, exact, text.clone())),
             tag: format!("url:{}", Key::of(&[source_path(request), of_url])),
             text,
+            format: format.to_owned(),
             canonical: None,
         }
     }
@@ -208,6 +219,7 @@ mod tests {
         let asked = SettledRequest {
             request: Arc::new(request),
             negotiated: false,
+            is_open: false,
         };
         let names = Names::new(&config, andon_codecs::ALL);
         let resolved = match asked.request.is_file() {

@@ -27,6 +27,7 @@ pub fn tiers(
     let asked = SettledRequest {
         request: Arc::new(request.clone()),
         negotiated: false,
+        is_open: false,
     };
     let source = request.source.as_str();
     let terms = match found.freshness() {

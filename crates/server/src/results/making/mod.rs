@@ -121,9 +121,9 @@ impl Maker {
         let obtained = self
             .obtain_within(allowance, known, headers, deadline)
             .await;
-        match (known.chosen(), obtained) {
-            (Some(_), Err(error)) => Err(self.put_off(known, error).await),
-            (_, obtained) => obtained,
+        match obtained {
+            Err(error) if known.asked.is_open => Err(self.put_off(known, error).await),
+            obtained => obtained,
         }
     }
 

@@ -36,7 +36,9 @@ const PAUSE: Duration = Duration::from_millis(20);
 impl Maker {
     /// How long writing may take for a request that another format will do for as well: less while others wait.
     pub(super) fn patience(&self, known: &RequestVariant) -> Option<Duration> {
-        known.chosen()?;
+        if !known.asked.is_open {
+            return None;
+        }
         let waiting = self.admission.gauges().waiting > 0;
         Some(self.patience / if waiting { 8 } else { 1 })
     }
@@ -47,20 +49,19 @@ impl Maker {
         known: &Arc<RequestVariant>,
         error: Error,
     ) -> Error {
-        let too_large = known.chosen().is_some_and(|format| match error.root() {
+        let resolved = self.resolve_known(known).await;
+        let too_large = resolved.filter(|resolved| match error.root() {
             // Another format may be written in the time that there is.
             Error::Pixels(PixelError::Limit { name: "cpu", .. }) => true,
             Error::Pixels(PixelError::Limit { name, .. }) => {
-                let own = name.strip_prefix(format.as_str());
+                let own = name.strip_prefix(resolved.format.as_str());
                 own.is_some_and(|rest| rest.starts_with('_'))
             }
             _ => false,
         });
-        if too_large {
-            if let Some(resolved) = self.resolve_known(known).await {
-                let pause = self.results.config.negative.0;
-                self.results.postponed.remember(resolved.key, (), pause);
-            }
+        if let Some(resolved) = too_large {
+            let pause = self.results.config.negative.0;
+            self.results.postponed.remember(resolved.key, (), pause);
             return Error::Postponed;
         }
         if matches!(error.root(), Error::Postponed) {

@@ -57,6 +57,7 @@ impl Maker {
         let asked = SettledRequest {
             request: request.clone(),
             negotiated: false,
+            is_open: false,
         };
         let task = Task {
             asked: &asked,

@@ -17,7 +17,7 @@ use crate::sources::resolver::OpenSource;
 
 impl Maker {
     /// What a request comes to, as far as it is known without its source.
-    pub(super) async fn resolve_known(&self, known: &RequestVariant) -> Option<Arc<Resolved>> {
+    pub(crate) async fn resolve_known(&self, known: &RequestVariant) -> Option<Arc<Resolved>> {
         let (results, purges) = (&self.results, self.results.purges());
         if let Some(resolved) = known.resolved(purges) {
             return Some(resolved);
