@@ -49,9 +49,11 @@ fn a_file_that_lacks_only_its_end_is_served_and_gets_it_back() {
             }
             let copy = house.get(&format!("/r/original/{name}"));
             assert!(copy.body == file, "{name}: not what it was");
-            let plain = house.get(&format!("/{name}"));
-            assert_eq!(plain.status, 200, "{name}: {}", plain.text());
-            assert!(file.starts_with(&plain.body), "{name}");
+            for _ in 0..2 {
+                let plain = house.get(&format!("/{name}"));
+                assert_eq!(plain.status, 200, "{name}: {}", plain.text());
+                assert!(plain.body == file, "{name}");
+            }
         }
     }
 }

@@ -343,8 +343,11 @@ impl App {
                 let served = known.served();
                 served.is_none_or(|served| served.identity != *identity)
             };
+            let end = reply.body().length();
+            // What got an end that the file lacks is not sent from the file.
+            let identity = identity.filter(|identity| end <= identity.size);
             if let Some(identity) = identity.filter(is_new) {
-                let (headers, end) = (reply.headers().clone(), reply.body().length());
+                let headers = reply.headers().clone();
                 let wire = self.wire(headers, end);
                 known.serves(ServedFile::new(identity, end, wire));
             }
