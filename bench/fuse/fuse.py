@@ -5,8 +5,8 @@ panics, each of them so many times and with other bytes each time, while other c
 answer. It fails where one of those is lost or wrong, where a job after a death is answered later than 100 ms after it, or where
 memory, descriptors or processes have grown at the end.
 
-Then every drawing of ../shared/cases/hostile, if that is there, is asked for: the server of this program draws SVGs without any
-of Andon's guards."""
+Then every image of ../shared/cases/hostile, if that is there, is asked for, of a server without guards: this program draws SVGs
+without any of Andon's own, and the limits that hold AVIF, TIFF and ICO are set too high to hold anything."""
 
 import argparse
 import http.client
@@ -28,6 +28,18 @@ READY = 0.1
 GOOD = ["/r/fit:300x300,as:jpeg/large/ocean-waves.jpg", "/r/fit:200x200,as:webp/png/alpha.png", "/r/as:png/good.planted"]
 
 
+# No limit that a file could reach, but for those that a worker process is held to.
+UNLIMITED = """[limits]
+memory = "3GiB"
+cpu = "1h"
+pixels = 4_000_000_000
+side = 1_000_000
+frames = 1_000_000
+animation_pixels = 4_000_000_000_000
+scans = 1_000_000
+"""
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("planted", help="the program crates/planted, built")
@@ -35,13 +47,18 @@ def main():
     parser.add_argument("--output", type=pathlib.Path, metavar="FILE", help="write the figures there, as JSON")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        figures = run(args, pathlib.Path(folder))
+        figures = run(args, pathlib.Path(folder), "", measured)
+    with tempfile.TemporaryDirectory() as folder:
+        others = run(args, pathlib.Path(folder), UNLIMITED, unguarded)
+    figures["faults"] |= others["faults"]
+    figures["others"] += others["others"]
+    figures["lost or wrong"] += others["lost or wrong"]
     if args.output:
         args.output.write_text(json.dumps(figures, indent=2) + "\n")
     sys.exit(report(figures))
 
 
-def run(args, folder):
+def run(args, folder, more, measure):
     pictures = folder / "pictures"
     pictures.mkdir()
     for inside in ["large", "png"]:
@@ -50,7 +67,7 @@ def run(args, folder):
     config = folder / "andon.toml"
     config.write_text(
         'listen = ["127.0.0.1:0"]\n[metrics]\nallow = "all"\n[log]\nformat = "off"\nlevel = "error"\n[timeouts]\nrequest = "5s"\n[cache]\nmemory = "0B"\nframes = "0B"\n'
-        f'[sandbox]\nread = ["{ROOT / "samples"}"]\n'
+        f'{more}[sandbox]\nread = ["{ROOT / "samples"}"]\n'
         f'[[origin]]\nprefix = "/"\nfs.root = "{pictures}"\nfs.outside_links = true\n')
     log = open(folder / "log", "w")
     server = subprocess.Popen([args.planted, config], stdout=subprocess.PIPE, stderr=log, text=True)
@@ -58,7 +75,7 @@ def run(args, folder):
         line = server.stdout.readline().split()
         if len(line) < 3:
             sys.exit(f"the server did not start: {(folder / 'log').read_text()}")
-        return measured(args, line[2].removeprefix("http://").rstrip("/"), server.pid, pictures)
+        return measure(args, line[2].removeprefix("http://").rstrip("/"), server.pid, pictures)
     finally:
         server.kill()
         server.wait()
@@ -90,17 +107,26 @@ def measured(args, address, process, pictures):
             "p99 wait": sorted(waits)[int(len(waits) * 0.99)], "longest wait": max(waits)}
         print(f"{fault:10} {times:5} deaths, answered {answers}; the next job after {1000 * statistics.median(waits):.0f} ms in the "
               f"median, {1000 * max(waits):.0f} ms at most", flush=True)
-    for drawing in sorted((ROOT.parent / "shared" / "cases" / "hostile").glob("*.svg")):
-        (pictures / drawing.name).write_bytes(drawing.read_bytes())
-        began = time.monotonic()
-        status, _ = get(address, f"/r/as:png/{drawing.name}")
-        print(f"{drawing.name}: {status} after {time.monotonic() - began:.1f} s", flush=True)
-        figures["faults"].setdefault("drawings", {"statuses": {}})["statuses"][drawing.name] = status
     load.stop()
     time.sleep(1)
     after = state(process)
     figures |= {"others": load.done, "lost or wrong": load.failed, "before": before, "after": after}
     return figures
+
+
+def unguarded(args, address, process, pictures):
+    """Asks for hostile images, while others ask for good ones."""
+    expected = {target: get(address, target) for target in GOOD}
+    load, statuses = Load(address, expected), {}
+    beside = (ROOT.parent / "shared" / "cases" / "hostile").glob("*")
+    for image in sorted(path for path in beside if path.suffix in {".svg", ".avif", ".tif", ".ico"}):
+        (pictures / image.name).write_bytes(image.read_bytes())
+        began = time.monotonic()
+        statuses[image.name], _ = get(address, f"/r/as:png/{image.name}")
+        print(f"{image.name}: {statuses[image.name]} after {time.monotonic() - began:.1f} s", flush=True)
+    load.stop()
+    faults = {"hostile images": {"statuses": statuses}} if statuses else {}
+    return {"faults": faults, "others": load.done, "lost or wrong": load.failed}
 
 
 def die(address, pictures, fault, number):
@@ -186,7 +212,7 @@ def report(figures):
         print(f"{name}: {before[name]} before, {after[name]} after")
     failures = [f"lost or wrong: {it}" for it in figures["lost or wrong"][:5]]
     for fault, row in figures["faults"].items():
-        if fault == "drawings":
+        if fault == "hostile images":
             continue
         if row["p99 wait"] > READY + 0.1:
             failures.append(f"{fault}: a job after a death waited for {row['p99 wait']:.2f} s")

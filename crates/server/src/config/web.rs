@@ -16,7 +16,7 @@ use super::{ConfigError, Span};
 pub struct NegotiationConfig {
     /// What a picture is written as whose URL names no format.
     pub default: DefaultFormat,
-    /// Formats to choose from, the best first; those that cannot be written are passed over.
+    /// Formats to choose from; those that cannot be written are passed over.
     pub formats: Vec<String>,
     /// How long writing may take. What takes longer is answered in the next best format, and made once nobody waits.
     pub patience: Span,
