@@ -4,7 +4,7 @@
 ./dev browser [-k WORD] [--browser NAME] [-o FOLDER]. Each browser opens a page of this program's own, which draws every file
 and sends the pixels back; results are asked for with the browser's own Accept. Exit status 1: something differs.
 """
-import argparse, json, re, shutil, subprocess, sys, tempfile
+import argparse, json, re, subprocess, sys, tempfile
 from pathlib import Path
 
 import browsers, cases, sources

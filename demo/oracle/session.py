@@ -101,6 +101,13 @@ def handler(session):
         def log_message(self, *_):
             pass
 
+        def handle(self):
+            try:
+                super().handle()
+            except ConnectionError:
+                # The browser has ended.
+                pass
+
         def answer(self, body, kind="text/plain", status=200):
             self.send_response(status)
             self.send_header("Content-Type", kind)
