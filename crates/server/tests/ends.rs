@@ -129,16 +129,18 @@ fn what_there_is_of_a_cut_file_is_shown_where_the_operator_says_so_with_a_note_a
         };
         let shown = decoded(&house.get(&format!("/r/turn:180,as:png/{name}")).body);
         assert_eq!((shown.width, shown.height), (320, 240), "{name}");
+        if ["half.jpg", "half.png"].contains(&name) {
+            assert_eq!(
+                samples(&shown.planes[0]).first(),
+                Some(&255),
+                "{name}: what is missing is white"
+            );
+        }
         if name.ends_with("png") {
             let (shown, whole) = (samples(&shown.planes[0]), samples(&whole.planes[0]));
             // With white it has one colour more than a palette holds.
             let (last, first) = (shown[shown.len() - 1], whole[0]);
             assert!(last.abs_diff(first) <= 2, "{name}: {last} for {first}");
-            assert_eq!(
-                shown.first(),
-                Some(&255),
-                "{name}: what is missing is white"
-            );
         }
     }
     house.put("none.jpg", &sequential[..20]);

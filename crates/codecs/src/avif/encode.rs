@@ -355,20 +355,16 @@ impl FrameWriter for Writer<'_> {
     }
 }
 
-/// libaom's speed for frames that refer to each other, by effort, 0 to 9.
-const MOVING_SPEEDS: [u8; 10] = [10, 10, 9, 9, 8, 8, 7, 7, 6, 5];
+/// libaom's speed for frames that refer to each other, by effort, 0 to 9. From 8 on what has moved away may stay to be seen,
+/// and a film takes no less time than at 7 until 9.
+const MOVING_SPEEDS: [u8; 10] = [7, 7, 7, 7, 7, 7, 7, 7, 6, 5];
 
 /// Nanoseconds per px by speed, from 5 on: three photographs that are panned over in 12 frames, at quality 70 and both
 /// sizes, measured as stills are.
-const MOVING_NANOS: [u64; 6] = [155, 105, 60, 60, 45, 33];
-
-/// As the quickest of stills is.
-const DEFAULT_MOVING_SPEED: u8 = 8;
+const MOVING_NANOS: [u64; 3] = [155, 105, 60];
 
 fn moving_speed(how: &Encode) -> u8 {
-    how.effort.map_or(DEFAULT_MOVING_SPEED, |effort| {
-        MOVING_SPEEDS[usize::from(effort.min(9))]
-    })
+    MOVING_SPEEDS[usize::from(how.effort.unwrap_or(0).min(9))]
 }
 
 /// Of one frame among several, and the memory of the encoders, which does not grow with the frames.
@@ -376,7 +372,7 @@ pub(super) fn moving_cost(width: u32, height: u32, traits: Traits, how: &Encode)
     let pixels = u64::from(width) * u64::from(height);
     let parts = if traits.alpha { 3 } else { 2 };
     let wide = traits.depth.bytes() as u64;
-    let nanos = MOVING_NANOS[usize::from(moving_speed(how).saturating_sub(5)).min(5)];
+    let nanos = MOVING_NANOS[usize::from(moving_speed(how) - 5)];
     Cost {
         nanos: pixels * nanos * parts / 2 * fineness(how) / 10,
         scratch: (pixels * MOVING_SCRATCH_PER_BYTE * wide + ENCODER_BYTES) * parts / 2,

@@ -81,8 +81,11 @@ pub(crate) fn profile_of(space: Space) -> Option<Icc> {
 }
 
 /// A profile as a file, without the second in which it is written: the same picture is the same bytes at any time.
+///
+/// It says that it is of version 2: Firefox passes over those of version 4, and reads all that is in ours.
 pub(super) fn written(profile: &ColorProfile) -> Option<Icc> {
     let mut file = profile.encode().ok()?;
+    file.get_mut(8..12)?.copy_from_slice(&[2, 0x40, 0, 0]);
     // ICC.1, 7.2.1: bytes 24 to 35 of the header, of which the year, the month and the day come first.
     let created = file.get_mut(24..36)?;
     created.fill(0);

@@ -173,6 +173,7 @@ struct decoder {
   struct jpeg_source_mgr source;
   const struct decode_job *job;
   void (*realize)(j_common_ptr common);
+  int ended; /* the file has, before its end marker */
 };
 
 static struct decoder *decoder_of(j_common_ptr common) { return (struct decoder *)common->client_data; }
@@ -184,9 +185,16 @@ static boolean source_ended(j_decompress_ptr jpeg) {
 
   if (!call_of((j_common_ptr)jpeg)->lenient)
     ERREXIT(jpeg, JWRN_JPEG_EOF);
+  decoder_of((j_common_ptr)jpeg)->ended = 1;
   jpeg->src->next_input_byte = end;
   jpeg->src->bytes_in_buffer = sizeof end;
   return TRUE;
+}
+
+/* Rows behind the end of a picture of one scan: white, where libjpeg has gray. Browsers show none of the row of MCUs that is cut
+ * either. */
+static int is_missing(const struct decoder *decoder, j_decompress_ptr jpeg) {
+  return decoder->ended && !jpeg_has_multiple_scans(jpeg);
 }
 
 static void source_skip(j_decompress_ptr jpeg, long count) {
@@ -252,10 +260,17 @@ static void read_planes(struct decoder *decoder) {
       ERREXIT(jpeg, JWRN_JPEG_EOF);
     for (int i = 0; i < jpeg->num_components; i++) {
       const JDIMENSION count = (JDIMENSION)(jpeg->comp_info[i].v_samp_factor * size);
-      for (JDIMENSION r = 0; r < count && !direct[i]; r++) {
+      const int missing = is_missing(decoder, jpeg);
+      const int white = decoder->job->colour == YCBCR && i > 0 ? 128 : 255;
+      for (JDIMENSION r = 0; r < count && (missing || !direct[i]); r++) {
         const size_t y = (size_t)index * count + r;
-        if (y < planes[i].height)
-          memcpy(planes[i].samples + y * planes[i].width, rows[i][r], planes[i].width);
+        if (y >= planes[i].height)
+          break;
+        uint8_t *samples = planes[i].samples + y * planes[i].width;
+        if (missing)
+          memset(samples, white, planes[i].width);
+        else
+          memcpy(samples, rows[i][r], planes[i].width);
       }
     }
   }
@@ -278,7 +293,7 @@ static void read_pixels(struct decoder *decoder) {
     for (size_t i = 0; i < step; i++) {
       uint8_t *samples = planes[i].samples + y * planes[i].width;
       for (size_t x = 0; x < planes[i].width; x++)
-        samples[x] = row[0][x * step + i];
+        samples[x] = is_missing(decoder, jpeg) ? 255 : row[0][x * step + i];
     }
   }
 }

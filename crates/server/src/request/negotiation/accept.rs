@@ -1,0 +1,53 @@
+//! What a client says it accepts.
+
+use hyper::HeaderMap;
+use hyper::header;
+
+/// An `Accept` header: ranges of media types and their qualities in thousandths.
+pub(super) struct Accept(Vec<(String, u16)>);
+
+impl Accept {
+    pub(super) fn read(headers: &HeaderMap) -> Self {
+        let mut ranges = Vec::new();
+        for value in headers.get_all(header::ACCEPT) {
+            let Ok(list) = value.to_str() else { continue };
+            // A header may be 64 KiB long, and nobody has that many formats.
+            for item in list.split(',').take(MOST_RANGES) {
+                let mut parts = item.split(';').map(str::trim);
+                let range = parts.next().unwrap_or_default().to_ascii_lowercase();
+                let quality = parts.find_map(|part| {
+                    let (name, value) = part.split_once('=')?;
+                    name.trim()
+                        .eq_ignore_ascii_case("q")
+                        .then(|| thousandths(value))
+                });
+                ranges.push((range, quality.unwrap_or(1000)));
+            }
+        }
+        Self(ranges)
+    }
+
+    /// The quality of a type that is named itself.
+    pub(super) fn named(&self, media_type: &str) -> Option<u16> {
+        let found = self.0.iter().find(|(range, _)| range == media_type);
+        found.map(|(_, quality)| *quality)
+    }
+
+    /// The quality of a type, by the most specific range; 0 when none holds it.
+    pub(super) fn quality(&self, media_type: &str) -> u16 {
+        [media_type, "image/*", "*/*"]
+            .iter()
+            .find_map(|range| self.named(range))
+            .unwrap_or(0)
+    }
+}
+
+/// What cannot be read is no welcome.
+fn thousandths(quality: &str) -> u16 {
+    match quality.trim().parse::<f32>() {
+        Ok(quality) if (0.0..=1.0).contains(&quality) => (quality * 1000.0).round() as u16,
+        _ => 0,
+    }
+}
+
+const MOST_RANGES: usize = 64;

@@ -1,0 +1,154 @@
+//! Which format a picture is written in when the URL leaves it to us: the shortest of those that the client says it
+//! accepts. Only what it accepts of them goes into the cache's key, never the header itself, so that a thousand spellings
+//! of `Accept` share a handful of entries.
+
+mod accept;
+mod background;
+mod shortest;
+
+use std::sync::Arc;
+
+use andon_dialects::{Ask, ImageRequest};
+use andon_pixels::Codec;
+use andon_recipe::{Colour, FormatName};
+use hyper::HeaderMap;
+
+use self::accept::Accept;
+pub use self::background::Background;
+use self::shortest::{Offer, Shortest};
+use crate::config::{DefaultFormat, NegotiationConfig};
+
+/// The formats there are to choose from.
+#[derive(Debug)]
+pub(crate) struct Negotiation {
+    offers: Vec<Offer>,
+    by_default: bool,
+    background: Background,
+}
+
+/// Those of the formats that will do, one bit for each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Choice(u32);
+
+/// A request whose format is settled.
+#[derive(Clone, Debug)]
+pub(crate) struct SettledRequest {
+    pub(crate) request: Arc<ImageRequest>,
+    /// The answer depends on `Accept`.
+    pub(crate) negotiated: bool,
+    /// The format is one of several that will do.
+    pub(crate) is_open: bool,
+}
+
+impl Negotiation {
+    /// The configured formats that a codec knows.
+    pub(crate) fn new(
+        config: &NegotiationConfig,
+        background: Colour,
+        codecs: &[&'static dyn Codec],
+    ) -> Self {
+        let offers = config.formats.iter();
+        Self {
+            offers: offers.filter_map(|name| Offer::new(name, codecs)).collect(),
+            by_default: config.default == DefaultFormat::Auto,
+            background: Background::new(background, codecs),
+        }
+    }
+
+    /// Does the answer to a request depend on `Accept`?
+    pub(crate) fn is_open(&self, request: &ImageRequest) -> bool {
+        let open = request.rules.output().is_open()
+            || (self.by_default && request.rules.output().format.is_none() && !request.style.exact);
+        open && request.ask == Ask::Picture && !self.offers.is_empty()
+    }
+
+    /// What there is to choose from: names and media types.
+    pub(crate) fn formats(&self) -> impl Iterator<Item = (FormatName, &'static str)> {
+        let offers = self.offers.iter();
+        offers.map(|offer| (offer.name.clone(), offer.media_type))
+    }
+
+    /// Which of the formats a client accepts, without those in `without`: the ones that are named in `Accept`, no less
+    /// welcome than the formats most sources have, and the most welcome of these. Wildcards name nothing, because everybody
+    /// sends them.
+    pub(crate) fn choose(&self, headers: &HeaderMap, without: &[FormatName]) -> Choice {
+        let accept = Accept::read(headers);
+        let usual = accept
+            .quality("image/jpeg")
+            .max(accept.quality("image/png"));
+        let mut choice = Choice::default();
+        let mut most = usual.max(1);
+        for (place, offer) in self.offers.iter().enumerate() {
+            let quality = accept.named(offer.media_type).unwrap_or(0);
+            if quality < most || without.contains(&offer.name) {
+                continue;
+            }
+            if quality > most {
+                choice = Choice::default();
+            }
+            most = quality;
+            choice.0 |= 1 << place;
+        }
+        choice
+    }
+
+    /// Settles the format of a request: `choice`, if the request leaves it open.
+    pub(crate) fn settle(
+        &self,
+        mut request: ImageRequest,
+        choice: Option<Choice>,
+    ) -> SettledRequest {
+        let mut output = request.rules.output().clone();
+        let mut offers = Vec::new();
+        if let Some(Choice(bits)) = choice {
+            output.format = None;
+            output.moving = None;
+            let chosen = |(place, _): &(usize, &Offer)| bits & (1 << place) != 0;
+            let chosen = self.offers.iter().enumerate().filter(chosen);
+            offers.extend(chosen.map(|(_, offer)| offer.clone()));
+            // The name of the source promises nothing any more.
+            request.style.type_by_name = false;
+        }
+        output.without_accept();
+        let is_open = !offers.is_empty();
+        if is_open {
+            request.write_as(output);
+            request.rules = Arc::new(Shortest {
+                rules: request.rules,
+                offers,
+                background: self.background.clone(),
+            });
+        } else {
+            self.background.complete(&mut output);
+            request.write_as(output);
+        }
+        SettledRequest {
+            request: Arc::new(request),
+            negotiated: choice.is_some(),
+            is_open,
+        }
+    }
+
+    /// What pictures are flattened over.
+    pub(crate) fn background(&self) -> &Background {
+        &self.background
+    }
+}
+
+/// Settles a request without a client to ask: its format, and what shows through it.
+pub fn settle_without_accept(request: &mut ImageRequest, background: &Background) {
+    let mut output = request.rules.output().clone();
+    output.without_accept();
+    background.complete(&mut output);
+    request.write_as(output);
+}
+
+/// Does a client ask for the media type `wanted` by its name, and for `usual` no more than for that?
+pub(crate) fn prefers(headers: &HeaderMap, wanted: &str, usual: &str) -> bool {
+    let accept = Accept::read(headers);
+    let quality = |media_type| accept.named(media_type).unwrap_or(0);
+    quality(wanted) > 0 && quality(wanted) >= quality(usual)
+}
+
+#[cfg(test)]
+mod tests;
