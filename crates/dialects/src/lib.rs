@@ -19,6 +19,7 @@ pub mod cloudflare;
 mod colours;
 mod config;
 mod dialect;
+mod disposition;
 mod document;
 mod dots;
 mod effects;

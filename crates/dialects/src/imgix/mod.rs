@@ -19,6 +19,7 @@ use self::palette::Palette;
 use self::query::Query;
 use self::rules::ImgixRules;
 use crate::dialect::{Dialect, Refusal, Target};
+use crate::disposition;
 use crate::document::{About, Document};
 use crate::errors::{ErrorStyle, Errors, Fault};
 use crate::geometry::FACES;
@@ -157,15 +158,10 @@ fn hex(bytes: &[u8]) -> String {
 
 /// The file name that a browser is to keep the result under; without one its own.
 fn attachment(name: &str) -> (&'static str, String) {
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-._ ".contains(letter);
-    let name: String = name
-        .chars()
-        .filter(|letter| plain(*letter))
-        .take(100)
-        .collect();
+    let name: String = name.chars().take(100).collect();
     let disposition = match name.is_empty() {
         true => "attachment".to_owned(),
-        false => format!("attachment; filename=\"{name}\""),
+        false => disposition::named("attachment", &name, ""),
     };
     ("content-disposition", disposition)
 }

@@ -27,6 +27,7 @@ pub use config::{ImgproxyConfig, WatermarkConfig};
 
 use crate::EXAMPLE_SOURCE;
 use crate::dialect::{Dialect, Refusal, Target};
+use crate::disposition;
 use crate::errors::{ErrorStyle, Errors, Fault};
 use crate::geometry::FACES;
 use crate::percent;
@@ -533,7 +534,7 @@ fn disposition(options: &Options, source: &Source) -> String {
             letter => quoted.push(letter),
         }
     }
-    format!("{how}; filename=\"{quoted}.{extension}\"")
+    disposition::named(how, &quoted, &format!(".{extension}"))
 }
 
 /// Which sources may be asked for, and what they are called here.

@@ -2,6 +2,7 @@
 
 use super::Flavour;
 use super::filters::Filter;
+use crate::disposition;
 use crate::errors::{ErrorStyle, Errors, Fault};
 use crate::request::{AnswerStyle, Source};
 
@@ -95,14 +96,10 @@ pub(super) fn disposition(attachment: Option<&str>) -> Vec<(&'static str, String
     let value = match attachment {
         None => "inline".to_owned(),
         Some("") => "attachment".to_owned(),
-        Some(name) => {
-            let plain = |letter: &char| letter.is_ascii_graphic() && !['"', '\\'].contains(letter);
-            let name: String = name
-                .chars()
-                .map(|letter| if plain(&letter) { letter } else { '_' })
-                .collect();
-            format!("attachment; filename=\"{name}\"")
-        }
+        Some(name) => match name.strip_suffix(AnswerStyle::EXTENSION) {
+            Some(stem) => disposition::named("attachment", stem, AnswerStyle::EXTENSION),
+            None => disposition::named("attachment", name, ""),
+        },
     };
     vec![("content-disposition", value)]
 }

@@ -31,8 +31,10 @@ pub enum OriginError {
     Unbounded,
     #[error("the origin's reply is not HTTP as it should be")]
     Garbled,
-    #[error("the origin's reply is compressed, although that was not asked for")]
-    Compressed,
+    #[error(
+        "the origin's reply is packed as {0:?}, which was not asked for and is not unpacked here (gzip is)"
+    )]
+    Packed(String),
     #[error("the origin answered {0}")]
     Status(u16),
     #[error("the origin sent us on {0}")]
@@ -90,7 +92,7 @@ impl OriginError {
             Self::Insecure => "origin_tls",
             Self::Slow { .. } => "origin_slow",
             Self::BrokenOff | Self::Unbounded => "origin_cut",
-            Self::Garbled | Self::Compressed => "origin_garbled",
+            Self::Garbled | Self::Packed(_) => "origin_garbled",
             Self::Status(_) => "origin_status",
             Self::Redirect(_) => "origin_redirect",
         }

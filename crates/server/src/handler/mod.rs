@@ -34,6 +34,7 @@ use self::record::RequestRecord;
 use crate::error::Error;
 use crate::net::Peer;
 use crate::origins::Identity;
+use crate::request::conditional;
 use crate::request::forwarded::Visitor;
 use crate::request::negotiation::{self, SettledRequest};
 use crate::request::priority;
@@ -104,6 +105,8 @@ impl App {
             Ok(reply) => reply,
             Err(error) => record.failed(&error),
         };
+        let negative = self.maker.results.config.negative.0;
+        response::limit_fault(&mut reply, negative);
         self.cors.apply(&head.headers, &mut reply);
         record.answered(&reply);
         reply
@@ -167,7 +170,7 @@ impl App {
             Err(_) => OWN_ERRORS,
         };
         if head.method == Method::OPTIONS
-            && let Some(reply) = self.cors.preflight_of(errors)
+            && let Some(reply) = self.cors.preflight_of(errors, &head.headers)
         {
             return Ok(reply);
         }
@@ -214,6 +217,9 @@ impl App {
         } else {
             self.file(&known, &head.headers, deadline, record).await?
         };
+        if conditional::is_another(&head.headers, reply.headers()) {
+            response::precondition_failed(&mut reply);
+        }
         ranges::apply(head, &mut reply);
         Ok(reply)
     }

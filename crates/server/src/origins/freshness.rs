@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use hyper::HeaderMap;
 use hyper::header::{self, HeaderName};
+use serde::{Deserialize, Serialize};
 
 /// An origin's asks_for. `None` where it says nothing: then the configuration decides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,24 +18,69 @@ pub struct Freshness {
     pub stale_if_error: Option<Duration>,
     /// `no-store` or `private`: not to be kept for others at all.
     pub not_shared: bool,
+    /// What clients are to know of it.
+    pub told: Told,
+}
+
+/// What an origin says to everybody who keeps its reply. Lifetimes are seconds from when the reply arrived.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Told {
+    /// For all.
+    max_age: Option<u64>,
+    /// For shared caches.
+    shared_max_age: Option<u64>,
+    public: bool,
+    private: bool,
+    no_store: bool,
+    no_cache: bool,
+    must_revalidate: bool,
+    immutable: bool,
+}
+
+impl Told {
+    /// The `Cache-Control` of a reply that is `age` seconds old; `None` where nothing was said.
+    #[must_use]
+    pub fn text(&self, age: u64) -> Option<String> {
+        if self.no_store {
+            return Some("no-store".to_owned());
+        }
+        let seconds = |name: &str, span: Option<u64>| {
+            span.map(|span| format!("{name}={}", span.saturating_sub(age)))
+        };
+        let word = |said: bool, name: &str| said.then(|| name.to_owned());
+        let directives = [
+            word(self.private, "private"),
+            word(self.public && !self.private, "public"),
+            word(self.no_cache, "no-cache"),
+            seconds("max-age", self.max_age),
+            seconds("s-maxage", self.shared_max_age.filter(|_| !self.private)),
+            word(self.must_revalidate, "must-revalidate"),
+            word(self.immutable, "immutable"),
+        ];
+        let said: Vec<_> = directives.into_iter().flatten().collect();
+        (!said.is_empty()).then(|| said.join(", "))
+    }
 }
 
 impl Freshness {
     /// Reads the headers of a reply that arrived at `now`.
     #[must_use]
     pub fn of(headers: &HeaderMap, now: SystemTime) -> Self {
-        let mut said = Directives::default();
-        for value in headers.get_all(header::CACHE_CONTROL) {
-            // What cannot be read is no permission.
-            match value.to_str() {
-                Ok(text) => said.read(text),
-                Err(_) => said.always_ask = true,
-            }
-        }
+        let said = Directives::of(headers, &header::CACHE_CONTROL);
+        // RFC 9213: what is meant for caches between an origin and its clients goes before what is meant for all.
+        let targeted = HeaderName::from_static("cdn-cache-control");
+        let ours = match headers.contains_key(&targeted) {
+            true => Directives::of(headers, &targeted),
+            false => said,
+        };
         let age = text(headers, &header::AGE)
             .and_then(delta_seconds)
             .unwrap_or(Duration::ZERO);
-        let fresh_for = match said {
+        let expiry = || until_expiry(headers, now).map(|span| span.saturating_sub(age));
+        let left = |span: Option<Duration>| {
+            span.map(|span| span.saturating_sub(age).min(LONGEST).as_secs())
+        };
+        let fresh_for = match ours {
             Directives {
                 always_ask: true, ..
             } => Some(Duration::ZERO),
@@ -46,22 +92,36 @@ impl Freshness {
                 max_age: Some(span),
                 ..
             } => Some(span.saturating_sub(age)),
-            _ => until_expiry(headers, now).map(|span| span.saturating_sub(age)),
+            _ => expiry(),
         };
-        let stale = |span: Option<Duration>| match said.never_stale {
+        let stale = |span: Option<Duration>| match ours.never_stale || ours.always_ask {
             true => Some(Duration::ZERO),
             false => span.map(|span| span.min(LONGEST)),
         };
         Self {
             fresh_for: fresh_for.map(|span| span.min(LONGEST)),
-            stale_while_revalidate: stale(said.stale_while_revalidate),
-            stale_if_error: stale(said.stale_if_error),
-            not_shared: said.not_shared,
+            stale_while_revalidate: stale(ours.stale_while_revalidate),
+            stale_if_error: stale(ours.stale_if_error),
+            not_shared: ours.private || ours.no_store,
+            told: Told {
+                max_age: left(said.max_age)
+                    .or_else(|| expiry().map(|span| span.min(LONGEST).as_secs())),
+                shared_max_age: left(
+                    ours.shared_max_age
+                        .or(ours.max_age.filter(|_| ours != said)),
+                ),
+                public: said.public,
+                private: said.private,
+                no_store: said.no_store,
+                no_cache: said.always_ask,
+                must_revalidate: said.must_revalidate,
+                immutable: said.immutable,
+            },
         }
     }
 }
 
-#[derive(Default)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Directives {
     max_age: Option<Duration>,
     shared_max_age: Option<Duration>,
@@ -69,10 +129,26 @@ struct Directives {
     stale_if_error: Option<Duration>,
     always_ask: bool,
     never_stale: bool,
-    not_shared: bool,
+    must_revalidate: bool,
+    private: bool,
+    no_store: bool,
+    public: bool,
+    immutable: bool,
 }
 
 impl Directives {
+    fn of(headers: &HeaderMap, name: &HeaderName) -> Self {
+        let mut said = Self::default();
+        for value in headers.get_all(name) {
+            // What cannot be read is no permission.
+            match value.to_str() {
+                Ok(text) => said.read(text),
+                Err(_) => said.always_ask = true,
+            }
+        }
+        said
+    }
+
     fn read(&mut self, list: &str) {
         for directive in list.split(',') {
             let (name, value) = match directive.split_once('=') {
@@ -90,8 +166,12 @@ impl Directives {
                 "stale-while-revalidate" => shorter(&mut self.stale_while_revalidate),
                 "stale-if-error" => shorter(&mut self.stale_if_error),
                 "no-cache" => self.always_ask = true,
-                "must-revalidate" | "proxy-revalidate" => self.never_stale = true,
-                "no-store" | "private" => self.not_shared = true,
+                "must-revalidate" => (self.never_stale, self.must_revalidate) = (true, true),
+                "proxy-revalidate" => self.never_stale = true,
+                "private" => self.private = true,
+                "no-store" => self.no_store = true,
+                "public" => self.public = true,
+                "immutable" => self.immutable = true,
                 _ => {}
             }
         }
@@ -156,6 +236,7 @@ mod tests {
     #[test]
     fn silence_leaves_it_to_the_configuration() {
         assert_eq!(freshness(&[]), Freshness::default());
+        assert_eq!(freshness(&[]).told.text(0), None);
         assert_eq!(fresh_for("public, immutable"), None);
     }
 
@@ -247,6 +328,51 @@ mod tests {
         assert_eq!(
             stale("stale-if-error=9, must-revalidate"),
             (seconds(0), seconds(0))
+        );
+    }
+
+    #[test]
+    fn clients_are_told_what_is_meant_for_them_and_caches_what_is_meant_for_caches() {
+        for (said, told) in [
+            ("max-age=60", "max-age=50"),
+            ("max-age=0, s-maxage=600", "max-age=0, s-maxage=590"),
+            ("s-maxage=600", "s-maxage=590"),
+            (
+                "public, max-age=60, immutable",
+                "public, max-age=50, immutable",
+            ),
+            (
+                "public, no-cache, max-age=100",
+                "public, no-cache, max-age=90",
+            ),
+            ("private, max-age=60, s-maxage=9", "private, max-age=50"),
+            ("no-store, max-age=60", "no-store"),
+            ("max-age=60, must-revalidate", "max-age=50, must-revalidate"),
+            ("max-age=60, stale-while-revalidate=9", "max-age=50"),
+        ] {
+            let said = freshness(&[(header::CACHE_CONTROL, said)]);
+            assert_eq!(said.told.text(10).as_deref(), Some(told));
+        }
+        let targeted = HeaderName::from_static("cdn-cache-control");
+        let both = [
+            (header::CACHE_CONTROL, "max-age=5"),
+            (targeted, "max-age=600"),
+        ];
+        let both = freshness(&both);
+        assert_eq!(both.fresh_for, Some(Duration::from_secs(600)));
+        assert_eq!(
+            both.told.text(0).as_deref(),
+            Some("max-age=5, s-maxage=600")
+        );
+    }
+
+    #[test]
+    fn what_is_to_be_asked_each_time_is_never_used_stale() {
+        let said = freshness(&[(header::CACHE_CONTROL, "no-cache")]);
+        let never = Some(Duration::ZERO);
+        assert_eq!(
+            (said.stale_while_revalidate, said.stale_if_error),
+            (never, never)
         );
     }
 

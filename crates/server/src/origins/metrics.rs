@@ -105,7 +105,7 @@ fn word(error: &Error) -> &'static str {
             OriginError::Insecure => "tls",
             OriginError::Slow { .. } => "timeout",
             OriginError::BrokenOff | OriginError::Unbounded => "cut",
-            OriginError::Garbled | OriginError::Compressed => "garbled",
+            OriginError::Garbled | OriginError::Packed(_) => "garbled",
             OriginError::Status(_) => "status",
             OriginError::Redirect(_) => "redirect",
         },
@@ -129,7 +129,7 @@ mod tests {
             OriginError::Denied(([127, 0, 0, 1], 80).into()).into(),
             OriginError::Insecure.into(),
             OriginError::Unbounded.into(),
-            OriginError::Compressed.into(),
+            OriginError::Packed("br".to_owned()).into(),
             OriginError::Status(500).into(),
         ];
         for error in &errors {

@@ -22,7 +22,7 @@ pub use beneath::{Entry, Identity, OpenFile, Root};
 pub(crate) use beneath::{READ_AHEAD, Status};
 pub use blocking::Blocking;
 pub use budget::{Budget, Reservation, SourceMemory};
-pub use freshness::Freshness;
+pub use freshness::{Freshness, Told};
 pub(crate) use metrics::{Line, OriginMetrics, RESULTS};
 pub use objects::{ObjectInfo, Objects};
 pub(crate) use shared::open as open_store;

@@ -68,7 +68,8 @@ impl Validators {
     #[must_use]
     pub fn unchanged(&self, headers: &HeaderMap) -> bool {
         if headers.contains_key(header::IF_NONE_MATCH) {
-            return texts(headers, &header::IF_NONE_MATCH).any(|list| names(list, &self.etag));
+            return texts(headers, &header::IF_NONE_MATCH)
+                .any(|list| names(list, &self.etag, Comparison::Weak));
         }
         texts(headers, &header::IF_MODIFIED_SINCE)
             .next()
@@ -76,6 +77,25 @@ impl Validators {
             .zip(self.modified)
             .is_some_and(|(since, modified)| modified <= since)
     }
+}
+
+/// Does the client mean another state than the one of this reply? `If-Match` decides when it is there,
+/// `If-Unmodified-Since` otherwise (RFC 9110, 13.2.2).
+pub(crate) fn is_another(asked: &HeaderMap, reply: &HeaderMap) -> bool {
+    if asked.contains_key(header::IF_MATCH) {
+        let etag = reply.get(header::ETAG).and_then(|it| it.to_str().ok());
+        let known = etag.is_some_and(|etag| {
+            texts(asked, &header::IF_MATCH).any(|list| names(list, etag, Comparison::Strong))
+        });
+        return !known;
+    }
+    let date = |headers: &HeaderMap, name| {
+        let text = texts(headers, name).next()?;
+        httpdate::parse_http_date(text).ok()
+    };
+    date(asked, &header::IF_UNMODIFIED_SINCE)
+        .zip(date(reply, &header::LAST_MODIFIED))
+        .is_some_and(|(since, modified)| modified > since)
 }
 
 /// Does the client tell what it holds?
@@ -90,8 +110,16 @@ fn texts<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item = 
         .filter_map(|value| value.to_str().ok())
 }
 
-/// Is `etag` in the list, or is the list `*`? The comparison is weak, as it is for If-None-Match.
-fn names(list: &str, etag: &str) -> bool {
+/// How entity tags are held against each other (RFC 9110, 8.8.3.2).
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Comparison {
+    /// A weak tag is none.
+    Strong,
+    Weak,
+}
+
+/// Is `etag` in the list, or is the list `*`?
+fn names(list: &str, etag: &str, comparison: Comparison) -> bool {
     let mut rest = list.trim();
     if rest == "*" {
         return true;
@@ -107,7 +135,8 @@ fn names(list: &str, etag: &str) -> bool {
         else {
             return false;
         };
-        if &opaque[..length] == etag {
+        let counts = comparison == Comparison::Weak || opaque.len() == rest.len();
+        if counts && &opaque[..length] == etag {
             return true;
         }
         rest = &opaque[length..];

@@ -37,13 +37,18 @@ impl Cors {
     }
 
     /// The same for a dialect whose errors any page may read: so it may the rest.
-    pub(crate) fn preflight_of(&self, errors: ErrorStyle) -> Option<Reply> {
+    pub(crate) fn preflight_of(&self, errors: ErrorStyle, asked: &HeaderMap) -> Option<Reply> {
         let name = header::ACCESS_CONTROL_ALLOW_ORIGIN;
         let mut told = errors.0.headers().iter();
         let (_, origins) = told.find(|(told, _)| *told == name.as_str())?;
         let mut reply = self.permission(true);
         let origins = HeaderValue::from_static(origins);
-        reply.headers_mut().insert(name, origins);
+        let out = reply.headers_mut();
+        out.insert(name, origins);
+        // Whatever a page sends with it: viewers add headers of their own.
+        if let Some(names) = asked.get(header::ACCESS_CONTROL_REQUEST_HEADERS) {
+            out.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, names.clone());
+        }
         Some(reply)
     }
 

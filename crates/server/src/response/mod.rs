@@ -56,15 +56,12 @@ pub(crate) fn error(error: &Error, status: StatusCode, style: ErrorStyle) -> Rep
     if let Some((name, value)) = style.0.mark(status.as_u16()) {
         set(headers, HeaderName::from_static(name), &value);
     }
-    // A fault may be mended at any moment: nobody should keep it for long. What counts is the fault, not
-    // the 415 that the module's strict mode calls it.
-    // Another URL, signed anew, may be good at once.
+    // Another URL, signed anew, may be good at once. What counts is the fault, not the 415 that the module's strict mode
+    // calls it.
     let passing = matches!(error.kind(), Fault::Signature | Fault::Expired);
-    let cache = match passing || error.status().is_server_error() {
-        true => "no-store",
-        false => "max-age=60",
-    };
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(cache));
+    if passing || error.status().is_server_error() {
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
     if let Some(seconds) = error.retry_after() {
         headers.insert(header::RETRY_AFTER, seconds.into());
     }
@@ -208,9 +205,10 @@ pub(crate) fn add_remarks(
     if !links.is_empty() {
         set(headers, header::LINK, &links.join(", "));
     }
-    // The host is part of the URL.
-    for name in request.style.reads.iter().filter(|name| **name != "host") {
-        headers.append(header::VARY, HeaderValue::from_static(name));
+    // The host is part of the URL, and `Via` decides between an error and nothing.
+    let reads = request.style.reads.iter();
+    for name in reads.filter(|name| !["host", "via"].contains(*name)) {
+        add_vary(headers, name);
     }
     add_notes(headers, &request.notes);
 }
@@ -277,8 +275,39 @@ pub(crate) fn set_cache_control(reply: &mut Reply, text: &str) {
 
 /// Adds a request header that the reply depends on to `Vary`.
 pub(crate) fn vary(reply: &mut Reply, name: &'static str) {
+    add_vary(reply.headers_mut(), name);
+}
+
+/// The same. All of them stand in one line: nginx heeds the last one only, before its version 1.23.
+fn add_vary(headers: &mut HeaderMap, name: &str) {
+    let said = headers.get(header::VARY).and_then(|it| it.to_str().ok());
+    let mut names: Vec<&str> = said.map(|it| it.split(", ").collect()).unwrap_or_default();
+    if !names.iter().any(|it| it.eq_ignore_ascii_case(name)) {
+        names.push(name);
+        let names = names.join(", ");
+        set(headers, header::VARY, &names);
+    }
+}
+
+/// Lets a client's fault be kept for so long, unless something is said of that: it may be mended at any moment.
+pub(crate) fn limit_fault(reply: &mut Reply, span: Duration) {
+    let said = reply.headers().contains_key(header::CACHE_CONTROL);
+    if reply.status().is_client_error() && !said {
+        let text = match span.as_secs() {
+            0 => "no-store".to_owned(),
+            seconds => format!("max-age={seconds}"),
+        };
+        set_cache_control(reply, &text);
+    }
+}
+
+/// 412: it is not the state that the client means.
+pub(crate) fn precondition_failed(reply: &mut Reply) {
+    *reply.status_mut() = StatusCode::PRECONDITION_FAILED;
+    *reply.body_mut() = Body::default();
     let headers = reply.headers_mut();
-    headers.append(header::VARY, HeaderValue::from_static(name));
+    headers.remove(header::CONTENT_TYPE);
+    set(headers, header::CACHE_CONTROL, "no-store");
 }
 
 fn with_type(status: StatusCode, body: impl Into<Body>, media_type: &str) -> Reply {

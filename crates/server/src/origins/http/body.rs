@@ -7,6 +7,7 @@ use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use tokio::time::timeout;
 
+use super::coding::Coding;
 use crate::error::Error;
 use crate::error::{Late, OriginError};
 use crate::origins::budget::{Reservation, SourceMemory};
@@ -18,6 +19,7 @@ pub(super) async fn whole(
     mut body: Incoming,
     most: u64,
     idle: Duration,
+    coding: Coding,
     held: &SourceMemory,
 ) -> Result<(Bytes, Reservation), Error> {
     let declared = body.size_hint().exact();
@@ -25,7 +27,9 @@ pub(super) async fn whole(
         return Err(too_large(length, most));
     }
     // All at once: bodies that took their room piece by piece could wait for one another for ever.
-    let mut hold = held.take(declared.unwrap_or(most)).await;
+    let mut hold = held
+        .take(coding.holds(declared.unwrap_or(most), most))
+        .await;
     let mut bytes = BytesMut::with_capacity(declared.map_or(0, |length| length as usize));
     loop {
         let frame = timeout(idle, body.frame())
@@ -50,11 +54,11 @@ pub(super) async fn whole(
     if declared.is_some_and(|declared| declared != length) {
         return Err(OriginError::BrokenOff.into());
     }
-    hold.shrink_to(length);
+    hold.shrink_to(coding.holds(length, most));
     Ok((bytes.freeze(), hold))
 }
 
-fn too_large(value: u64, limit: u64) -> Error {
+pub(super) fn too_large(value: u64, limit: u64) -> Error {
     Error::Pixels(andon_pixels::Error::Limit {
         name: "source_bytes",
         value,

@@ -18,6 +18,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use url::Url;
 
 use super::body;
+use super::coding::Coding;
 use super::connect::Connector;
 use super::redirect;
 use crate::config::{OriginTimeouts, UrlPattern};
@@ -205,13 +206,13 @@ impl Client {
             }
             status => return Err(refusal(status, ask.path)),
         }
-        if is_compressed(&head.headers) {
-            return Err(OriginError::Compressed.into());
-        }
+        let coding = Coding::of(&head.headers)?;
         // TLS says goodbye, or hyper sees a broken body.
         let bounded = secure || body.size_hint().exact().is_some() || is_chunked(&head.headers);
         let (most, idle) = (self.rules.most_bytes, self.rules.timeouts.idle.0);
-        let (bytes, hold) = body::whole(body, most, idle, &budget.held).await?;
+        let (packed, mut hold) = body::whole(body, most, idle, coding, &budget.held).await?;
+        let bytes = coding.unpacked(packed, most).await?;
+        hold.shrink_to(bytes.len() as u64);
         let media_type = head.headers.get(header::CONTENT_TYPE);
         Ok(Fetched::Body(Source {
             validators: SourceValidators::of_reply(ask.name, &head.headers, &bytes),
@@ -289,13 +290,6 @@ fn refusal(status: StatusCode, path: &str) -> Error {
         }
         status => OriginError::Status(status.as_u16()).into(),
     }
-}
-
-fn is_compressed(headers: &HeaderMap) -> bool {
-    headers
-        .get_all(header::CONTENT_ENCODING)
-        .iter()
-        .any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
 /// Does the body end with its last chunk? With any other last coding it ends with its connection

@@ -5,6 +5,7 @@
 
 pub(crate) mod body;
 pub(crate) mod client;
+mod coding;
 pub(crate) mod connect;
 mod redirect;
 pub(crate) mod tls;

@@ -21,10 +21,9 @@ pub(super) fn next(
 ) -> Result<Url, OriginError> {
     let location = headers
         .get(header::LOCATION)
-        .and_then(|value| value.to_str().ok())
         .ok_or(OriginError::Redirect(RedirectError::Nowhere))?;
     let mut next = url
-        .join(location)
+        .join(&ascii(location.as_bytes()))
         .map_err(|_| OriginError::Redirect(RedirectError::Nowhere))?;
     match (url.scheme(), next.scheme()) {
         (_, "https") | ("http", "http") => {}
@@ -40,6 +39,11 @@ pub(super) fn next(
     }
 }
 
+/// A place as browsers read it: bytes beyond ASCII stand for themselves.
+fn ascii(location: &[u8]) -> String {
+    percent_encoding::percent_encode(location, percent_encoding::CONTROLS).to_string()
+}
+
 /// There were more than `limit`.
 pub(super) fn too_many(limit: u32) -> OriginError {
     OriginError::Redirect(RedirectError::TooMany { limit })
@@ -53,7 +57,10 @@ mod tests {
 
     fn from(url: &str, location: &str) -> Result<String, OriginError> {
         let mut headers = HeaderMap::new();
-        headers.insert(header::LOCATION, HeaderValue::from_str(location).unwrap());
+        headers.insert(
+            header::LOCATION,
+            HeaderValue::from_bytes(location.as_bytes()).unwrap(),
+        );
         next(&url.parse().unwrap(), &headers, &[]).map(String::from)
     }
 
@@ -67,6 +74,7 @@ mod tests {
             ("http://user:secret@b.test/", "http://b.test/"),
             ("http://0x7f.1/", "http://127.0.0.1/"),
             ("http://2130706433/", "http://127.0.0.1/"),
+            ("/日.png?ü", "http://a.test/%E6%97%A5.png?%C3%BC"),
         ] {
             assert_eq!(from("http://a.test/b/x", location).as_deref(), Ok(expected));
         }

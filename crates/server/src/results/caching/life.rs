@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::CacheConfig;
 use crate::operations::clock;
-use crate::origins::Freshness;
+use crate::origins::{Freshness, Told};
 
 /// The terms a result is kept on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub(crate) enum ClientSide {
     Silence,
     /// To keep it for as long as it is fresh here.
     AsHere,
+    /// What the origin says.
+    AsTheOrigin(Told),
     /// These very words.
     Words(String),
 }
@@ -65,9 +67,9 @@ impl Terms {
         let shared = ruled.is_some() || !said.not_shared;
         let client = match words {
             Some(words) => ClientSide::Words(words),
-            None if !shared => ClientSide::Words("no-store".to_owned()),
-            None if ruled.is_some() || said.fresh_for.is_some() => ClientSide::AsHere,
-            None => ClientSide::Silence,
+            None if ruled.is_some() => ClientSide::AsHere,
+            None if said.told == Told::default() => ClientSide::Silence,
+            None => ClientSide::AsTheOrigin(said.told),
         };
         let fresh_for = ruled.map(|span| span.0).or(said.fresh_for);
         Self {
@@ -90,6 +92,7 @@ impl ClientSide {
         let text = match self {
             Self::Silence => style.max_age.map(|seconds| format!("max-age={seconds}")),
             Self::Words(words) => Some(words.clone()),
+            Self::AsTheOrigin(told) => told.text(age.as_secs()),
             Self::AsHere => Some(match life.fresh_for.saturating_sub(age).as_secs() {
                 0 => "no-cache".to_owned(),
                 left => format!("max-age={left}"),
@@ -140,6 +143,11 @@ const AS_LONG_AS_THERE_IS_ROOM: Duration = Duration::from_secs(10 * 365 * 86_400
 
 #[cfg(test)]
 mod tests {
+    use std::time::SystemTime;
+
+    use hyper::HeaderMap;
+    use hyper::header::CACHE_CONTROL;
+
     use super::*;
     use crate::config::{CacheRule, Span};
 
@@ -158,14 +166,12 @@ mod tests {
     #[test]
     fn the_rule_goes_before_the_origin_and_that_before_the_default() {
         let silent = Freshness::default();
-        let minute = Freshness {
-            fresh_for: Some(MINUTE),
-            ..silent
+        let said = |text: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(CACHE_CONTROL, text.parse().unwrap());
+            Freshness::of(&headers, SystemTime::now())
         };
-        let private = Freshness {
-            not_shared: true,
-            ..silent
-        };
+        let (minute, private) = (said("max-age=60"), said("no-store"));
         let text = |text: &str| Some(text.to_owned());
         let plain = CacheConfig::default();
         assert_eq!(told(&plain, silent), (plain.ttl.0, None, true));

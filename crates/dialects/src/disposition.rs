@@ -1,0 +1,47 @@
+//! `Content-Disposition`: the name that a browser is to keep an image under (RFC 6266).
+
+/// `how` with a file name, and behind it an extension that is put in later.
+///
+/// Header libraries read Latin-1 at best, so other letters than those of ASCII are underscores in `filename`, and stand in
+/// `filename*` (RFC 8187), which browsers read.
+pub(crate) fn named(how: &str, name: &str, extension: &str) -> String {
+    let plain = |letter: char| matches!(letter, ' '..='~') && !['"', '\\'].contains(&letter);
+    let ascii: String = name
+        .chars()
+        .map(|letter| if plain(letter) { letter } else { '_' })
+        .collect();
+    let mut said = format!("{how}; filename=\"{ascii}{extension}\"");
+    if !name.is_ascii() {
+        said.push_str("; filename*=UTF-8''");
+        for byte in name.bytes() {
+            match byte {
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                    said.push(char::from(byte));
+                }
+                other => said.push_str(&format!("%{other:02X}")),
+            }
+        }
+        said.push_str(extension);
+    }
+    said
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_beyond_ascii_are_said_in_a_parameter_of_their_own() {
+        for (name, extension, said) in [
+            ("a b.png", "", "attachment; filename=\"a b.png\""),
+            ("a\"\\\n.png", "", "attachment; filename=\"a___.png\""),
+            (
+                "日本 é",
+                ".{ext}",
+                "attachment; filename=\"__ _.{ext}\"; filename*=UTF-8''%E6%97%A5%E6%9C%AC%20%C3%A9.{ext}",
+            ),
+        ] {
+            assert_eq!(named("attachment", name, extension), said);
+        }
+    }
+}

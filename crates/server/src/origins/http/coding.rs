@@ -1,0 +1,128 @@
+//! What sources are packed in although nobody asked for that: objects that were stored gzipped are sent so.
+
+use std::io::Read;
+
+use bytes::Bytes;
+use flate2::read::MultiGzDecoder;
+use hyper::header::{self, HeaderMap};
+
+use crate::error::{Error, OriginError};
+
+/// How a body is packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Coding {
+    Plain,
+    Gzip,
+}
+
+impl Coding {
+    /// By `Content-Encoding`, in which clients of S3 leave `aws-chunked` behind, which names nothing that is stored.
+    ///
+    /// # Errors
+    /// `Packed` for other codings, and for several.
+    pub(super) fn of(headers: &HeaderMap) -> Result<Self, OriginError> {
+        let lines = headers.get_all(header::CONTENT_ENCODING).iter();
+        let lines = lines.map(|line| String::from_utf8_lossy(line.as_bytes()));
+        let mut coding = Self::Plain;
+        for line in lines {
+            for name in line.split(',').map(str::trim) {
+                match name.to_ascii_lowercase().as_str() {
+                    "" | "identity" | "aws-chunked" => {}
+                    "gzip" | "x-gzip" if coding == Self::Plain => coding = Self::Gzip,
+                    _ => return Err(OriginError::Packed(name.to_owned())),
+                }
+            }
+        }
+        Ok(coding)
+    }
+
+    /// Bytes that have to be held for a body of `length`, which is at most `most` when it is unpacked.
+    pub(super) fn holds(self, length: u64, most: u64) -> u64 {
+        match self {
+            Self::Plain => length,
+            Self::Gzip => length.saturating_add(most),
+        }
+    }
+
+    /// The bytes that were packed.
+    ///
+    /// # Errors
+    /// `BrokenOff` for what is not packed so; a `Limit` for more than `most` of them.
+    pub(super) async fn unpacked(self, packed: Bytes, most: u64) -> Result<Bytes, Error> {
+        match self {
+            Self::Plain => Ok(packed),
+            Self::Gzip => tokio::task::spawn_blocking(move || gunzipped(&packed, most))
+                .await
+                .unwrap_or_else(|_| Err(OriginError::BrokenOff.into())),
+        }
+    }
+}
+
+fn gunzipped(packed: &[u8], most: u64) -> Result<Bytes, Error> {
+    let mut bytes = Vec::new();
+    let mut unpacker = MultiGzDecoder::new(packed).take(most.saturating_add(1));
+    if unpacker.read_to_end(&mut bytes).is_err() {
+        return Err(OriginError::BrokenOff.into());
+    }
+    match bytes.len() as u64 > most {
+        true => Err(super::body::too_large(bytes.len() as u64, most)),
+        false => Ok(bytes.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use hyper::header::{CONTENT_ENCODING, HeaderValue};
+
+    use super::*;
+
+    fn of(lines: &[&str]) -> Result<Coding, OriginError> {
+        let mut headers = HeaderMap::new();
+        for line in lines {
+            headers.append(CONTENT_ENCODING, HeaderValue::from_str(line).unwrap());
+        }
+        Coding::of(&headers)
+    }
+
+    #[test]
+    fn what_names_no_packing_is_passed_over_and_what_is_unknown_is_named() {
+        for plain in [
+            &[][..],
+            &[""],
+            &["identity"],
+            &["aws-chunked"],
+            &["", "Identity"],
+        ] {
+            assert_eq!(of(plain), Ok(Coding::Plain), "{plain:?}");
+        }
+        for gzip in [
+            &["gzip"][..],
+            &["X-GZIP"],
+            &["aws-chunked, gzip"],
+            &["aws-chunked", "gzip"],
+        ] {
+            assert_eq!(of(gzip), Ok(Coding::Gzip), "{gzip:?}");
+        }
+        for unknown in [&["br"][..], &["gzip, gzip"], &["gzip", "zstd"]] {
+            assert!(
+                matches!(of(unknown), Err(OriginError::Packed(_))),
+                "{unknown:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn no_more_is_unpacked_than_a_source_may_have() {
+        let mut packer = GzEncoder::new(Vec::new(), Compression::best());
+        packer.write_all(&[7; 100_000]).unwrap();
+        let packed = packer.finish().unwrap();
+        assert_eq!(gunzipped(&packed, 100_000).unwrap().len(), 100_000);
+        assert!(gunzipped(&packed, 99_999).is_err());
+        assert!(gunzipped(&packed[..packed.len() - 9], 100_000).is_err());
+        assert!(gunzipped(b"no gzip", 100_000).is_err());
+    }
+}
