@@ -14,8 +14,11 @@ use tempfile::TempDir;
 const DEADLINE: Duration = Duration::from_secs(90);
 
 /// Everything that has no line here is as it is by default. A file in its own format without loss is more work than a small
-/// file may ask for by default.
+/// file may ask for by default, and an unoptimised server predicts that others wait for long.
 const CONFIGURATION: &str = "\
+target_wait = \"60s\"
+max_wait = \"60s\"
+
 [imgproxy]
 prefix = \"/imgproxy\"
 
@@ -51,7 +54,7 @@ impl Server {
         let (socket, configuration) = (folder.path().join("socket"), folder.path().join("toml"));
         let (set, listen) = (set.canonicalize()?, socket.display());
         let text = format!(
-            "listen = [\"unix:{listen}\"]\n[[origin]]\nprefix = \"/\"\nfs.root = {set:?}\n{CONFIGURATION}"
+            "listen = [\"unix:{listen}\"]\n{CONFIGURATION}\n[[origin]]\nprefix = \"/\"\nfs.root = {set:?}\n"
         );
         std::fs::write(&configuration, text)?;
         let child = Command::new(program)
