@@ -1,6 +1,5 @@
-//! One row in a process of its own.
+//! One row in a process of its own, by the decoders alone.
 
-use std::fmt;
 use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,49 +8,17 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use rustix::process::{Resource, Rlimit, setrlimit};
-use serde::{Deserialize, Serialize};
 
+use crate::decoders::Decoders;
 use crate::judge;
 use crate::rows::Row;
+use crate::verdict::Verdict;
 
 /// How long a row may take, in an unoptimised build beside other work.
 const DEADLINE: Duration = Duration::from_secs(20);
 
 /// How much address space it may take: what a request may hold by default, and as much again for the program.
 const MEMORY: u64 = 2 << 30;
-
-/// What came of a row.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-pub(crate) enum Verdict {
-    /// As it should be.
-    Passed {
-        /// To the last bit, where that can be said.
-        exact: bool,
-        /// What of it could not be judged.
-        left: Vec<String>,
-    },
-    /// Why not.
-    Missed(String),
-}
-
-impl Verdict {
-    pub(crate) fn missed(&self) -> bool {
-        matches!(self, Self::Missed(_))
-    }
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Passed { left, .. } if !left.is_empty() => {
-                write!(f, "ok, but not judged: {}", left.join(", "))
-            }
-            Self::Passed { exact: true, .. } => f.write_str("ok, to the bit"),
-            Self::Passed { .. } => f.write_str("ok"),
-            Self::Missed(why) => write!(f, "MISSED: {why}"),
-        }
-    }
-}
 
 /// Starts this program for one row and waits for its verdict.
 pub(crate) fn judged(row: &Row, set: &Path) -> Result<Verdict> {
@@ -110,12 +77,12 @@ pub(crate) fn judge(set: &Path) -> Result<()> {
     if row.folder() == "svg" {
         fonts(&set.join("svg/fonts"))?;
     }
-    let verdict = thread::scope(|scope| scope.spawn(|| judge::judge(&row, set)).join());
-    let verdict = match verdict {
-        Ok(Ok(passed)) => passed,
-        Ok(Err(why)) => Verdict::Missed(why),
-        Err(_) => anyhow::bail!("it panicked"),
+    let verdict = || match Decoders::read(&set.join(&row.path)) {
+        Ok(decoders) => judge::judge(&row, set, &decoders),
+        Err(why) => Verdict::Missed(why),
     };
+    let verdict = thread::scope(|scope| scope.spawn(verdict).join());
+    let verdict = verdict.map_err(|_| anyhow::anyhow!("it panicked"))?;
     println!("{}", serde_json::to_string(&verdict)?);
     Ok(())
 }

@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use andon_pixels::{Error, Info};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::judge::{Judged, Source, close};
+use crate::judge::{Judged, close};
 use crate::rgba::Rgba;
 use crate::rows::Row;
 
@@ -52,38 +51,36 @@ fn plays(answer: &Answer) -> u64 {
     }
 }
 
-/// Are all frames right? True: to the bit.
-pub(crate) fn judge(
-    row: &Row,
-    source: &Source,
-    answer: &Path,
-    set: &Path,
-) -> Result<Judged<bool>, Error> {
-    let answer: Answer = match read(answer) {
-        Ok(answer) => answer,
-        Err(why) => return Ok(Err(why)),
-    };
-    let (codec, info) = source.header()?;
-    let mut own = Vec::new();
-    if codec.composed(&info).is_some() {
-        let mut reader = codec.open(&source.bytes, &info, &source.how())?;
-        while let Some(timed) = reader.next()? {
-            own.push((timed.delay.seconds() * 1000.0, Rgba::of(timed.frame)?));
-        }
-    } else {
-        let image = codec.decode(&source.bytes, &info, &source.how())?;
-        for frame in image.frames {
-            own.push((
-                answer.frames.first().map_or(0.0, |frame| frame.delay_ms),
-                Rgba::of(frame)?,
-            ));
-        }
+/// The frames of a picture.
+pub(crate) struct Moving {
+    /// How long each stays, in ms; `None`: it is a still.
+    pub(crate) frames: Vec<(Option<f64>, Rgba)>,
+    /// How many its header says there are.
+    pub(crate) told: u32,
+    /// How often they are shown; 0: for ever.
+    pub(crate) plays: Option<u32>,
+}
+
+impl Moving {
+    pub(crate) fn pictures(self) -> Vec<Rgba> {
+        (self.frames.into_iter())
+            .map(|(_, picture)| picture)
+            .collect()
     }
-    if codec.composed(&info).is_none() && row.may_stand_still() {
-        return Ok(Ok(false));
+
+    fn stands(&self) -> bool {
+        self.frames.iter().all(|(delay, _)| delay.is_none())
+    }
+}
+
+/// Are all frames right? True: to the bit.
+pub(crate) fn judge(row: &Row, own: &Moving, answer: &Path, set: &Path) -> Judged<bool> {
+    let answer = read(answer)?;
+    if own.stands() && row.may_stand_still() {
+        return Ok(false);
     }
     let tolerance = row.expected.get("tolerance").unwrap_or(&Value::Null);
-    Ok(compare(&info, &own, &answer, set, tolerance))
+    compare(own, &answer, set, tolerance)
 }
 
 fn read(path: &Path) -> Judged<Answer> {
@@ -91,30 +88,32 @@ fn read(path: &Path) -> Judged<Answer> {
     serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-fn compare(
-    info: &Info,
-    own: &[(f64, Rgba)],
-    answer: &Answer,
-    set: &Path,
-    tolerance: &Value,
-) -> Judged<bool> {
-    if own.len() != answer.frames.len() || info.frames as usize != own.len() {
-        let (told, wanted) = (info.frames, answer.frames.len());
+/// As browsers show it: no time, or 10 ms, mean 100 ms.
+fn shown(delay: f64) -> f64 {
+    if delay <= 10.0 { 100.0 } else { delay }
+}
+
+fn compare(own: &Moving, answer: &Answer, set: &Path, tolerance: &Value) -> Judged<bool> {
+    let Moving {
+        frames: own,
+        told,
+        plays: often,
+    } = own;
+    if own.len() != answer.frames.len() || *told as usize != own.len() {
+        let wanted = answer.frames.len();
         return Err(format!("{} frames of {wanted}, {told} told", own.len()));
     }
-    if let Some(animation) = info.animation
+    if let Some(often) = often
         && !answer.r#loop.is_string()
-        && u64::from(animation.plays) != plays(answer)
+        && u64::from(*often) != plays(answer)
     {
-        return Err(format!(
-            "shown {} times instead of {}",
-            animation.plays,
-            plays(answer)
-        ));
+        return Err(format!("shown {often} times instead of {}", plays(answer)));
     }
     let mut others = Vec::new();
     for (number, ((delay, picture), wanted)) in own.iter().zip(&answer.frames).enumerate() {
-        if (delay - wanted.delay_ms).abs() > 0.5 {
+        if let Some(delay) = delay
+            && (shown(*delay) - shown(wanted.delay_ms)).abs() > 0.5
+        {
             return Err(format!(
                 "frame {number} stays {delay} ms instead of {}",
                 wanted.delay_ms

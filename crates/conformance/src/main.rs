@@ -1,21 +1,28 @@
 //! `./dev conformance`: every picture of the conformance set, judged as its README says.
 //!
-//! Each row is judged in a process of its own, with a deadline and a memory limit: a hang, a crash or a bomb is a missed
-//! row and not the end of the run.
+//! A server is asked for each row over HTTP, as its clients would. Or the decoders alone are judged, each row in a process of
+//! its own with a deadline and a memory limit. Either way a hang, a crash or a bomb is a missed row and not the end of the run.
 
 #[cfg(test)]
 mod against_lcms;
 mod alone;
+mod apng;
 mod colours;
+mod decoders;
 mod delta;
 mod frames;
 mod gain_maps;
+mod house;
 mod judge;
 mod misses;
 mod page;
 mod planes;
 mod rgba;
 mod rows;
+mod served;
+mod server;
+mod verdict;
+mod way;
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -25,9 +32,10 @@ use std::thread;
 use anyhow::{Context, Result};
 use clap::Parser;
 
-use crate::alone::Verdict;
+use crate::house::House;
 use crate::misses::Misses;
 use crate::rows::Row;
+use crate::verdict::Verdict;
 
 /// Judge the pictures of the conformance set
 #[derive(Parser)]
@@ -44,12 +52,18 @@ struct Args {
     /// Fail if a row is missed that crates/conformance/misses.txt does not explain
     #[arg(long)]
     strict: bool,
+    /// Judge the decoders alone, without a server: in a fraction of the time
+    #[arg(long)]
+    decoders: bool,
+    /// The server to ask [default: `andon` beside this program]
+    #[arg(long, value_name = "PROGRAM", conflicts_with = "decoders")]
+    andon: Option<PathBuf>,
     /// The folder of the set
     #[arg(long, default_value = "../shared/conformance")]
     set: PathBuf,
     /// Write the page, of the whole set
     #[arg(long, value_name = "PAGE", num_args = 0..=1, default_missing_value = "docs/conformance.md")]
-    #[arg(conflicts_with_all = ["words", "format"])]
+    #[arg(conflicts_with_all = ["words", "format", "decoders"])]
     write: Option<PathBuf>,
     /// Judge the row on standard input and print the verdict (what this starts for every row)
     #[arg(long, hide = true)]
@@ -63,6 +77,7 @@ Examples:
   ./dev conformance avif/own/odd-420-8bit.avif -v   one row
   ./dev conformance tiff/ bmp/                   two folders
   ./dev conformance --format jxl -v              one format, in whatever folder
+  ./dev conformance --decoders                   without a server
 
 Why a row is missed is explained by hand, in crates/conformance/misses.txt.";
 
@@ -95,13 +110,20 @@ fn main() -> Result<()> {
         })
         .collect();
     let whole = args.words.is_empty() && args.format.is_none();
-    let verdicts = judged(&rows, &args)?;
+    let house = match args.decoders {
+        true => None,
+        false => Some(House::open(&args.set, args.andon.as_deref())?),
+    };
+    let verdicts = judged(&rows, &args, house.as_ref())?;
     let judged: Vec<_> = rows.iter().zip(&verdicts).collect();
     let misses = Misses::read()?;
     let unexplained = (judged.iter())
         .filter(|(row, verdict)| verdict.missed() && misses.why(&row.path).is_none())
         .count();
     print!("{}", page::tables(&judged));
+    if let Some(house) = &house {
+        println!("\n{}", house.fared()?);
+    }
     if let Some(path) = &args.write {
         std::fs::write(path, page::write(&judged, &misses))
             .with_context(|| format!("cannot write {}", path.display()))?;
@@ -118,7 +140,7 @@ fn main() -> Result<()> {
 }
 
 /// Every row's verdict, on all cores.
-fn judged(rows: &[Row], args: &Args) -> Result<Vec<Verdict>> {
+fn judged(rows: &[Row], args: &Args, house: Option<&House>) -> Result<Vec<Verdict>> {
     let next = AtomicUsize::new(0);
     let verdicts = Mutex::new(vec![None; rows.len()]);
     let work = || {
@@ -127,7 +149,10 @@ fn judged(rows: &[Row], args: &Args) -> Result<Vec<Verdict>> {
             let Some(row) = rows.get(index) else {
                 return Ok(());
             };
-            let verdict = alone::judged(row, &args.set)?;
+            let verdict = match house {
+                Some(house) => house.judged(row, &args.set)?,
+                None => alone::judged(row, &args.set)?,
+            };
             if verdict.missed() || args.verbose {
                 println!("{:<56} {verdict}", row.path);
             }

@@ -2,8 +2,8 @@
 
 use anyhow::{Context, Result};
 
-use crate::alone::Verdict;
 use crate::rows::Row;
+use crate::verdict::Verdict;
 
 const FILE: &str = include_str!("../misses.txt");
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::alone::Verdict;
 use crate::misses::Misses;
 use crate::rows::{KINDS, Row};
+use crate::verdict::Verdict;
 
 type Judged<'a> = (&'a Row, &'a Verdict);
 
@@ -109,10 +109,14 @@ pub(crate) fn write(judged: &[Judged<'_>], misses: &Misses) -> String {
 const INTRODUCTION: &str = "\
 # Conformance
 
-Written by `./dev conformance --write`; not to be edited. Every file of the conformance set is decoded in a process of its own
-with a deadline and a memory limit, and held against the answer beside it. *Agreed* rows are those whose answer several
-decoders give, or the suite itself. *Partly judged* means that something of the row's answer has nothing in Andon to hold it
-against yet (`-v` says what). *refuse*: the file has to be refused as the client's fault, within the deadline and the
-memory. Pictures in sRGB may be 3 levels off lcms2's in the mean. 415 passes for TIFF samples that are documented as not read
-(float, signed, more than 16 bits), and for HEIC. Why a row is missed is explained in `crates/conformance/misses.txt`.
+Written by `./dev conformance --write`; not to be edited. A server with the default limits, but 40 s of `limits.cpu` and
+waits of a minute, is asked over HTTP for every file of the conformance set: for the picture at its own size as PNG (all
+frames as APNG), which is held against the answer beside it, and then for the same at half the size, for single frames, in
+the file's own format where Andon writes that, and by a URL of imgproxy's, which are held against the first. A server that
+ends is a missed row. Text of an SVG needs the set's fonts, which only the decoder can be given: it is judged there. So are
+the exact planes of AV1, by `./dev conformance --decoders`. *Agreed* rows are those whose answer several decoders give, or
+the suite itself. *Partly judged* means that something of the row's answer has nothing in Andon to hold it against yet (`-v`
+says what). *refuse*: the file has to be refused with a 413, 415 or 422, and the server lives on. Pictures in sRGB may be 3
+levels off lcms2's in the mean. 415 passes for TIFF samples that are documented as not read (float, signed, more than 16
+bits), and for HEIC. Why a row is missed is explained in `crates/conformance/misses.txt`.
 ";

@@ -80,24 +80,34 @@ impl Rgba {
 
     pub(crate) fn png(bytes: &[u8]) -> Result<Self> {
         let mut decoder = png::Decoder::new(std::io::Cursor::new(bytes));
-        decoder.set_transformations(png::Transformations::ALPHA | png::Transformations::STRIP_16);
+        decoder.set_transformations(png::Transformations::ALPHA);
         let mut reader = decoder.read_info()?;
         let mut samples = vec![0; reader.output_buffer_size().context("its size")?];
         let info = reader.next_frame(&mut samples)?;
         samples.truncate(info.buffer_size());
-        let pixels = match info.color_type.samples() {
-            2 => (samples.chunks_exact(2))
-                .map(|p| cleared([p[0], p[0], p[0], p[1]]))
-                .collect(),
-            _ => (samples.chunks_exact(4))
-                .map(|p| cleared([p[0], p[1], p[2], p[3]]))
-                .collect(),
-        };
         Ok(Self {
             width: info.width as usize,
             height: info.height as usize,
-            pixels,
+            pixels: straight(&samples, &info).into_iter().map(cleared).collect(),
         })
+    }
+
+    /// What is hidden has no colour any more.
+    pub(crate) fn clear(&mut self) {
+        for pixel in &mut self.pixels {
+            *pixel = cleared(*pixel);
+        }
+    }
+
+    /// Colours as strong as they are opaque.
+    pub(crate) fn seen(mut self) -> Self {
+        for pixel in &mut self.pixels {
+            let opacity = u16::from(pixel[3]);
+            for sample in &mut pixel[..3] {
+                *sample = (u16::from(*sample) * opacity / 255) as u8;
+            }
+        }
+        self
     }
 
     /// Upright.
@@ -241,6 +251,26 @@ impl Rgba {
             worst,
             means: [0, 1, 2, 3].map(|channel| ours[channel] - theirs[channel]),
         })
+    }
+}
+
+/// The pixels of samples that the `png` crate read, of gray or colours with opacity.
+pub(crate) fn straight(samples: &[u8], info: &png::OutputInfo) -> Vec<[u8; 4]> {
+    let narrow = |pair: &[u8]| {
+        let wide = u32::from(pair[0]) << 8 | u32::from(pair[1]);
+        ((wide + 128) / 257) as u8
+    };
+    let samples: Vec<u8> = match info.bit_depth {
+        png::BitDepth::Sixteen => samples.chunks_exact(2).map(narrow).collect(),
+        _ => samples.to_vec(),
+    };
+    match info.color_type.samples() {
+        2 => (samples.chunks_exact(2))
+            .map(|p| [p[0], p[0], p[0], p[1]])
+            .collect(),
+        _ => (samples.chunks_exact(4))
+            .map(|p| [p[0], p[1], p[2], p[3]])
+            .collect(),
     }
 }
 

@@ -85,6 +85,16 @@ impl Row {
             })
     }
 
+    /// Is its answer turned upright? By what a format says of its own; EXIF counts only in the gain maps' pictures.
+    pub(crate) fn is_upright(&self) -> bool {
+        matches!(self.format.as_str(), "avif" | "heic" | "jxl") || self.folder() == "gainmap"
+    }
+
+    /// Was its answer drawn with the set's fonts?
+    pub(crate) fn needs_fonts(&self) -> bool {
+        self.note.contains("needs svg/fonts")
+    }
+
     /// A text among what is expected.
     pub(crate) fn text(&self, key: &str) -> Option<&str> {
         self.expected.get(key).and_then(Value::as_str)

@@ -39,6 +39,7 @@ mod marks;
 mod metrics;
 mod mistakes;
 mod native;
+mod options;
 mod orientation;
 mod overlays;
 mod patience;

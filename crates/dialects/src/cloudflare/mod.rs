@@ -11,6 +11,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 pub use config::CloudflareConfig;
+pub(crate) use options::names as options;
 
 use self::options::Options;
 use self::rules::CloudflareRules;
@@ -141,6 +142,9 @@ fn left_out(options: &Options) -> Vec<String> {
     }
     if options.text("gravity") == Some("face") && !FACES {
         notes.push("gravity: faces are not looked for; what draws the eye is kept".to_owned());
+    }
+    if options.text("face-zoom").is_some() {
+        notes.push("face-zoom: faces are kept in view as they are; it is ignored".to_owned());
     }
     notes
 }

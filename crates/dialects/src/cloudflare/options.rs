@@ -80,6 +80,11 @@ const CHECKS: &[(&str, Check)] = &[
     ("segment", Check::Word(&["foreground"])),
 ];
 
+/// The names of all options.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    CHECKS.iter().map(|(name, _)| *name)
+}
+
 /// The longest side that can be asked for, px.
 const MOST: f64 = 12_000.0;
 

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 pub use config::ImgixConfig;
+pub(crate) use query::names as options;
 
 use self::palette::Palette;
 use self::query::Query;
@@ -166,12 +167,16 @@ fn attachment(name: &str) -> (&'static str, String) {
     ("content-disposition", disposition)
 }
 
+/// What `fm` may ask for here.
+const FORMATS: &[&str] = &[
+    "jpg", "pjpg", "png", "png8", "png32", "gif", "webp", "avif", "jxl", "json",
+];
+
 /// Values that are known, but not done.
 fn left_out(query: &Query) -> Vec<String> {
     let mut notes = overlays::notes(query);
     for (key, words) in [
         ("fit", &["clamp", "facearea"][..]),
-        ("fm", &["blurhash", "mp4", "webm", "jp2", "jxr"][..]),
         ("auto", &["enhance", "redeye", "compress", "true"][..]),
         ("fill", &["blur", "generative", "gradient", "gen"][..]),
         ("trim", &["colorUnlessAlpha"][..]),
@@ -179,6 +184,13 @@ fn left_out(query: &Query) -> Vec<String> {
         for word in words.iter().filter(|word| query.lists(key, word)) {
             notes.push(format!("{key}: `{word}` is not supported; it is ignored"));
         }
+    }
+    if let Some(format) = query.text("fm").filter(|format| !FORMATS.contains(format)) {
+        let format = crate::dialect::shorten(format);
+        notes.push(format!("fm: `{format}` is not written; it is ignored"));
+    }
+    if query.text("trim-color").is_some() {
+        notes.push("trim-color: the border has the colour of its corner; it is ignored".to_owned());
     }
     if query.number("duotone-alpha", 0.0, 99.0).is_some() {
         notes.push("duotone-alpha: both colours act in full; it is ignored".to_owned());

@@ -153,6 +153,11 @@ const NOT_DONE: &[&str] = &[
     "upscale",
 ];
 
+/// The names of all options.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    KEYS.iter().chain(NOT_DONE).copied()
+}
+
 /// Other names. Those of one letter are left out but for `f`: `?t=1` is what pages put behind the names of files.
 const ALIASES: &[(&str, &str)] = &[
     ("blendalign", "blend-align"),

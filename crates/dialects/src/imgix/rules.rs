@@ -379,23 +379,27 @@ impl ImgixRules {
             .then(|| radius("corner-radius"))
             .flatten();
         let ground = query.colour("mask-bg").map(|colour| colour.to_string());
-        match (rounded, radius("border-radius")) {
+        let outer = radius("border-radius").filter(|_| rounded.is_none());
+        match (rounded, &outer) {
             (Some(px), _) => {
                 let args = ground.map_or(vec![px.clone()], |ground| vec![px.clone(), px, ground]);
                 add("round", &args);
             }
-            (None, Some(px)) => add("round", &[px]),
             (None, None) if query.text("mask") == Some("ellipse") => {
                 let args = ["ellipse".to_owned()].into_iter().chain(ground);
                 add("mask", &args.collect::<Vec<_>>());
             }
-            (None, None) => {}
+            (None, _) => {}
         }
         if let Some((px, colour)) = query.text("border").and_then(|text| text.split_once(','))
             && let (Ok(px), Some(colour)) = (px.parse::<f64>(), query::colour(colour))
         {
             let px = number((px * self.ratio()).clamp(0.0, MOST).round());
             add("border", &[format!("{px}x{px}"), colour.to_string()]);
+        }
+        // It rounds the border, if there is one.
+        if let Some(px) = outer {
+            add("round", &[px]);
         }
         effects.0
     }

@@ -96,6 +96,13 @@ const FIELDS: [Field; 8] = [
     },
 ];
 
+/// The options whose facts are told, by one name each.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    FIELDS
+        .iter()
+        .filter_map(|field| field.names.first().copied())
+}
+
 /// Options of imgproxy's that ask for what is not told here: it takes decoding, or reading metadata.
 const UNTOLD: &[&str] = &[
     "exif",
@@ -107,6 +114,8 @@ const UNTOLD: &[&str] = &[
     "crop",
     "c",
     "phash",
+    "perceptual_hash",
+    "classify",
     "calc_hashsums",
     "chs",
     "detect_objects",

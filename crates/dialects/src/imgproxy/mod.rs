@@ -54,6 +54,13 @@ pub(crate) struct Imgproxy {
     config: ImgproxyConfig,
 }
 
+/// The names of all options; those about a source stand behind `/info`.
+pub(crate) fn option_names() -> Vec<String> {
+    let options = table::ALL.iter().filter_map(|row| row.names.first());
+    let told = info::names().map(|name| format!("/info {name}"));
+    options.map(|name| (*name).to_owned()).chain(told).collect()
+}
+
 /// How imgproxy answers errors.
 #[derive(Debug)]
 struct Statuses;

@@ -13,6 +13,7 @@ use andon_recipe::Recipe;
 use serde_json::json;
 
 pub use config::WeservConfig;
+pub(crate) use query::names as options;
 
 use self::query::Query;
 use self::rules::WeservRules;
@@ -56,7 +57,9 @@ impl Dialect for Weserv {
         let Some(url) = about("url") else {
             return Ok(None);
         };
-        let source = match (read_source(url), about("default").and_then(location)) {
+        // The second is its old name.
+        let default = about("default").or_else(|| about("errorredirect"));
+        let source = match (read_source(url), default.and_then(location)) {
             (Ok(source), _) => source,
             (Err(_), Some(to)) => {
                 let ask = Ask::Redirect(Redirect { to, status: 302 });
@@ -97,7 +100,7 @@ impl Dialect for Weserv {
             ask,
             notes,
             style: AnswerStyle {
-                fallback: fallback(about("default"), &source),
+                fallback: fallback(default, &source),
                 headers,
                 max_age: Some(about("maxage").and_then(max_age).unwrap_or(YEAR)),
                 ..AnswerStyle::default()

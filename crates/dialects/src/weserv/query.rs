@@ -35,6 +35,11 @@ const ABOUT_ANSWERS: &[&str] = &[
     "maxage",
 ];
 
+/// The names of all options.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    KEYS.iter().chain(ABOUT_ANSWERS).copied()
+}
+
 const SYNONYMS: &[(&str, &str)] = &[
     ("shape", "mask"),
     ("strim", "mtrim"),

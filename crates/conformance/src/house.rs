@@ -1,0 +1,74 @@
+//! One server for all rows, and another one if it ends.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{PoisonError, RwLock};
+
+use anyhow::Result;
+
+use crate::rows::Row;
+use crate::server::Server;
+use crate::verdict::Verdict;
+use crate::{alone, served};
+
+/// The server.
+pub(crate) struct House {
+    program: PathBuf,
+    server: RwLock<Server>,
+    ended: AtomicUsize,
+}
+
+impl House {
+    /// Starts a server: the program `andon`, or the one beside this.
+    pub(crate) fn open(set: &Path, andon: Option<&Path>) -> Result<Self> {
+        let program = match andon {
+            Some(program) => program.to_owned(),
+            None => std::env::current_exe()?.with_file_name("andon"),
+        };
+        Ok(Self {
+            server: RwLock::new(Server::start(&program, set)?),
+            program,
+            ended: AtomicUsize::new(0),
+        })
+    }
+
+    /// By what the server answers; a row after which it is gone is missed.
+    pub(crate) fn judged(&self, row: &Row, set: &Path) -> Result<Verdict> {
+        // A server has fonts of its own: only the decoders can be given those of the set.
+        if row.needs_fonts() {
+            let verdict = alone::judged(row, set)?;
+            if verdict.missed() {
+                return Ok(verdict);
+            }
+        }
+        {
+            let server = self.server.read().unwrap_or_else(PoisonError::into_inner);
+            let verdict = served::judge(row, set, &server);
+            if server.lives() {
+                return Ok(verdict);
+            }
+        }
+        // Another row may have ended it: once more, alone.
+        let mut server = self.server.write().unwrap_or_else(PoisonError::into_inner);
+        if !server.lives() {
+            *server = Server::start(&self.program, set)?;
+        }
+        let verdict = served::judge(row, set, &server);
+        if server.lives() {
+            return Ok(verdict);
+        }
+        self.ended.fetch_add(1, Ordering::Relaxed);
+        *server = Server::start(&self.program, set)?;
+        Ok(Verdict::Missed("the server ended".to_owned()))
+    }
+
+    /// What became of it.
+    pub(crate) fn fared(&self) -> Result<String> {
+        let server = self.server.read().unwrap_or_else(PoisonError::into_inner);
+        Ok(format!(
+            "the server ended {} times; worker processes ended in the midst of their work {} times",
+            self.ended.load(Ordering::Relaxed),
+            server.deaths()?
+        ))
+    }
+}

@@ -1,0 +1,224 @@
+//! What a server answers: every picture is asked for over HTTP, in the ways in which clients ask.
+
+use std::path::Path;
+
+use andon_codecs::ALL;
+use andon_pixels::{Depth, Encode, Model, Traits};
+use andon_recipe::options;
+use serde_json::json;
+
+use crate::apng;
+use crate::decoders::Decoders;
+use crate::frames::Moving;
+use crate::judge::{self, Judged, close};
+use crate::rgba::Rgba;
+use crate::rows::Row;
+use crate::server::Server;
+use crate::verdict::Verdict;
+use crate::way::{Miss, Way};
+
+/// Judges a row by what the server answers.
+pub(crate) fn judge(row: &Row, set: &Path, server: &Server) -> Verdict {
+    let upright = row.is_upright();
+    judge::judge(
+        row,
+        set,
+        &Served {
+            server,
+            path: escaped(&row.path),
+            upright,
+        },
+    )
+}
+
+/// A PNG of 8 bits, which is no copy of one.
+const WRITTEN: &str = "depth:8,with:level:1";
+
+/// A file of a server.
+struct Served<'a> {
+    server: &'a Server,
+    path: String,
+    upright: bool,
+}
+
+impl Served<'_> {
+    fn get(&self, target: &str) -> Result<Vec<u8>, Miss> {
+        let reply = self.server.get(target).map_err(|error| error.to_string())?;
+        let why = || {
+            let text = String::from_utf8_lossy(&reply.body);
+            format!("{}: {}", reply.status, text.trim())
+        };
+        match reply.status {
+            200 => Ok(reply.body),
+            415 => Err(Miss::Unsupported(why())),
+            // Not the request, for which nobody but this is to blame.
+            413 | 422 => Err(Miss::Refused(why())),
+            _ => Err(Miss::Wrong(why())),
+        }
+    }
+
+    /// What a recipe makes of the file's own numbers, turned as its answer is.
+    fn numbers(&self, recipe: &str) -> Result<Vec<u8>, Miss> {
+        let turned = if self.upright { "" } else { "stored:verbatim," };
+        self.rendered(&format!("{turned}{recipe},profile:ignore"))
+    }
+
+    fn png(&self, recipe: &str) -> Result<Rgba, Miss> {
+        let png = self.numbers(&format!("{recipe},as:png,{WRITTEN}"))?;
+        Ok(Rgba::png(&png).map_err(|error| format!("{error:#}"))?)
+    }
+
+    /// Half as large. Filters differ, so what is compared are the means of blocks, as far as they are seen.
+    fn scaled(&self, own: &Rgba) -> Result<(), Miss> {
+        let half = own.reduced(2);
+        let scaled = self.png(&format!("frame:1,exact:{}x{}", half.width, half.height))?;
+        let size = (half.width, half.height);
+        if (scaled.width, scaled.height) != size {
+            return Err(format!("{}×{} px", scaled.width, scaled.height).into());
+        }
+        // Of a small picture, more is edge than not.
+        if size.0.min(size.1) < 32 {
+            return Ok(());
+        }
+        let blocks = size.0.max(size.1).div_ceil(4);
+        let seen = |picture: &Rgba| picture.reduced(blocks).seen();
+        Ok(close(&seen(&scaled), &seen(&half), &json!({ "mean": 8 })).map(drop)?)
+    }
+
+    /// One frame after the other.
+    fn frames(&self, own: &[Rgba]) -> Result<(), Miss> {
+        for number in [1, own.len().div_ceil(2), own.len()] {
+            let frame = self.png(&format!("frame:{number}"))?;
+            close(&frame, &own[number - 1], &json!({ "max": 2 }))
+                .map_err(|why| format!("frame {number}: {why}"))?;
+        }
+        Ok(())
+    }
+
+    /// In the format that it has, where that is written; without loss, where it can be.
+    fn encoded(&self, own: &[Rgba], format: &str) -> Result<(), Miss> {
+        let Some(codec) = ALL.iter().find(|codec| codec.name() == format) else {
+            return Ok(());
+        };
+        let have = Traits::new(Model::Rgb, Depth::U8);
+        if codec.accepts(have, &Encode::default()).is_none() {
+            return Ok(());
+        }
+        let lossless = codec
+            .options()
+            .iter()
+            .any(|word| word.name == options::LOSSLESS.name);
+        let (recipe, tolerance) = match (lossless, format) {
+            (true, _) => (format!("as:{format},lossless"), json!({ "max": 2 })),
+            (false, "jpeg") => ("as:jpeg,q:95".to_owned(), json!({ "mean": 6 })),
+            (false, "gif") => ("as:gif".to_owned(), json!({ "mean": 6 })),
+            (false, _) => (format!("as:{format}"), json!({ "max": 2 })),
+        };
+        let made = Decoders::of(self.numbers(&recipe)?);
+        let moving = made.moving()?;
+        if made.format()? != format {
+            return Err(format!("it is {}", made.format()?).into());
+        }
+        if moving.told as usize != own.len() {
+            return Err(format!("{} frames of {}", moving.told, own.len()).into());
+        }
+        for (frame, own) in moving.pictures().iter().zip(own) {
+            close(frame, own, &tolerance)?;
+        }
+        Ok(())
+    }
+
+    /// In another server's words.
+    fn dialect(&self, own: &Rgba, format: &str) -> Result<(), Miss> {
+        let (width, height) = (own.width, own.height);
+        let (sized, size) = match format {
+            "svg" => (
+                format!("exact:{width}x{height},"),
+                format!("rs:force:{width}:{height}/"),
+            ),
+            _ => Default::default(),
+        };
+        let turned = if self.upright { "" } else { "stored:verbatim," };
+        let native = self.rendered(&format!("{turned}{sized}frame:1,profile:keep,as:png"))?;
+        let (turn, path) = (u8::from(self.upright), &self.path);
+        let other = self.get(&format!(
+            "/imgproxy/x/{size}ar:{turn}/scp:0/f:png/pngo:1/plain/local:///{path}"
+        ))?;
+        let [native, other] = [native, other].map(|png| Rgba::png(&png));
+        let (native, other) = (
+            native.map_err(|error| format!("{error:#}"))?,
+            other.map_err(|error| format!("{error:#}"))?,
+        );
+        Ok(close(&other, &native, &json!({ "max": 2 })).map(drop)?)
+    }
+}
+
+impl Way for Served<'_> {
+    fn still(&self, row: &Row) -> Result<Rgba, Miss> {
+        let own = self.png("frame:1")?;
+        let size = |own: &Rgba| (Some(own.width as u32), Some(own.height as u32));
+        match (row.width, row.height) {
+            // What is drawn is drawn at any size.
+            (Some(width), Some(height))
+                if row.format == "svg" && size(&own) != (Some(width), Some(height)) =>
+            {
+                self.png(&format!("fit:{width}x{height}:enlarge"))
+            }
+            _ => Ok(own),
+        }
+    }
+
+    fn moving(&self) -> Result<Moving, Miss> {
+        let made = self.numbers(&format!("as:apng,{WRITTEN}"))?;
+        Ok(apng::read(&made).map_err(|error| format!("{error:#}"))?)
+    }
+
+    fn rendered(&self, recipe: &str) -> Result<Vec<u8>, Miss> {
+        self.get(&format!("/r/{recipe}/{}", self.path))
+    }
+
+    fn has_fonts(&self) -> bool {
+        false
+    }
+
+    fn beside(&self, row: &Row, own: &[Rgba]) -> Judged {
+        let Some(first) = own.first() else {
+            return Ok(());
+        };
+        let frames = match own.len() {
+            1 => Ok(()),
+            _ => self.frames(own),
+        };
+        let format = match row.format.as_str() {
+            "cur" => "ico",
+            format => format,
+        };
+        let ways = [
+            ("scaled", self.scaled(first)),
+            ("single frames", frames),
+            (format, self.encoded(own, format)),
+            ("imgproxy", self.dialect(first, format)),
+        ];
+        let wrong = (ways.into_iter())
+            .filter_map(|(name, asked)| Some(format!("{name}: {}", asked.err()?)))
+            .collect::<Vec<_>>();
+        match wrong.is_empty() {
+            true => Ok(()),
+            false => Err(wrong.join("; ")),
+        }
+    }
+}
+
+/// A path in a URL.
+fn escaped(path: &str) -> String {
+    let mut text = String::new();
+    for byte in path.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                text.push(char::from(byte));
+            }
+            _ => text += &format!("%{byte:02X}"),
+        }
+    }
+    text
+}

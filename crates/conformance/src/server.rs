@@ -1,0 +1,131 @@
+//! A real server of the set's folder: `andon serve`, as a program of its own.
+
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use tempfile::TempDir;
+
+/// How long an answer may take, in an unoptimised build beside other work. The server itself gives up before.
+const DEADLINE: Duration = Duration::from_secs(90);
+
+/// Everything that has no line here is as it is by default. A file in its own format without loss is more work than a small
+/// file may ask for by default, and an unoptimised server predicts that others wait for long.
+const CONFIGURATION: &str = "\
+target_wait = \"60s\"
+max_wait = \"60s\"
+
+[imgproxy]
+prefix = \"/imgproxy\"
+
+[timeouts]
+request = \"60s\"
+
+[limits]
+cpu = \"40s\"
+
+[log]
+format = \"off\"
+level = \"error\"
+";
+
+/// The server; it ends with this.
+pub(crate) struct Server {
+    child: Child,
+    socket: PathBuf,
+    _folder: TempDir,
+}
+
+/// What it answers.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Server {
+    /// Starts a program, `andon`.
+    pub(crate) fn start(program: &Path, set: &Path) -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let (socket, configuration) = (folder.path().join("socket"), folder.path().join("toml"));
+        let (set, listen) = (set.canonicalize()?, socket.display());
+        let text = format!(
+            "listen = [\"unix:{listen}\"]\n{CONFIGURATION}\n[[origin]]\nprefix = \"/\"\nfs.root = {set:?}\n"
+        );
+        std::fs::write(&configuration, text)?;
+        let child = Command::new(program)
+            .arg("serve")
+            .arg("--config")
+            .arg(&configuration)
+            .stdout(Stdio::null())
+            .spawn()
+            .with_context(|| format!("{} cannot be started", program.display()))?;
+        let mut server = Self {
+            child,
+            socket,
+            _folder: folder,
+        };
+        let began = Instant::now();
+        while !server.lives() {
+            if let Some(status) = server.child.try_wait()? {
+                bail!("the server does not start: {status}");
+            }
+            ensure!(began.elapsed() < DEADLINE, "the server does not answer");
+            thread::sleep(Duration::from_millis(20));
+        }
+        Ok(server)
+    }
+
+    /// Does it answer?
+    pub(crate) fn lives(&self) -> bool {
+        self.get("/healthz").is_ok_and(|reply| reply.status == 200)
+    }
+
+    /// How many of its worker processes ended in the midst of their work.
+    pub(crate) fn deaths(&self) -> Result<f64> {
+        let reply = self.get("/metrics")?;
+        let text = String::from_utf8(reply.body)?;
+        let counts = (text.lines())
+            .filter(|line| line.starts_with("andon_process_deaths_total"))
+            .filter_map(|line| line.rsplit_once(' ')?.1.parse::<f64>().ok());
+        Ok(counts.sum())
+    }
+
+    /// One request on a connection of its own.
+    pub(crate) fn get(&self, target: &str) -> Result<Reply> {
+        let mut stream = UnixStream::connect(&self.socket)?;
+        stream.set_read_timeout(Some(DEADLINE))?;
+        write!(
+            stream,
+            "GET {target} HTTP/1.1\r\nHost: conformance\r\nConnection: close\r\n\r\n"
+        )?;
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes)?;
+        let end = (bytes.windows(4).position(|window| window == b"\r\n\r\n")).context("no head")?;
+        let body = bytes.split_off(end + 4);
+        let head = String::from_utf8(bytes)?.to_ascii_lowercase();
+        let status = head.split(' ').nth(1).and_then(|code| code.parse().ok());
+        let length = (head.lines()).find_map(|line| line.strip_prefix("content-length: "));
+        ensure!(
+            length.is_some_and(|length| length.parse() == Ok(body.len())),
+            "a body of {} bytes, not {length:?}",
+            body.len()
+        );
+        Ok(Reply {
+            status: status.context("no status")?,
+            body,
+        })
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may be gone already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
