@@ -37,7 +37,7 @@ pub(crate) struct Drawing {
 const SMALL_LAYERS: u64 = 192 << 20;
 
 /// Bytes of further layers that any picture may need: those of filters reach far beyond a small one.
-const FEW_LAYERS: u64 = 8 << 20;
+const FEW_LAYERS: u64 = 24 << 20;
 
 impl Drawing {
     /// Bytes of all layers of an image of `pixels` pixels.

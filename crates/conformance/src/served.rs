@@ -27,6 +27,8 @@ pub(crate) fn judge(row: &Row, set: &Path, server: &Server) -> Verdict {
             server,
             path: escaped(&row.path),
             upright,
+            file: std::fs::read(set.join(&row.path)).unwrap_or_default(),
+            is_drawing: row.format == "svg",
         },
     )
 }
@@ -39,9 +41,16 @@ struct Served<'a> {
     server: &'a Server,
     path: String,
     upright: bool,
+    file: Vec<u8>,
+    is_drawing: bool,
 }
 
 impl Served<'_> {
+    /// Filters work on the pixels of the result, as in browsers: smaller, it is another picture.
+    fn is_filtered(&self) -> bool {
+        self.is_drawing && String::from_utf8_lossy(&self.file).contains("<filter")
+    }
+
     fn get(&self, target: &str) -> Result<Vec<u8>, Miss> {
         let reply = self.server.get(target).map_err(|error| error.to_string())?;
         let why = || {
@@ -77,7 +86,7 @@ impl Served<'_> {
             return Err(format!("{}×{} px", scaled.width, scaled.height).into());
         }
         // Of a small picture, more is edge than not.
-        if size.0.min(size.1) < 32 {
+        if size.0.min(size.1) < 32 || self.is_filtered() {
             return Ok(());
         }
         let blocks = size.0.max(size.1).div_ceil(4);
@@ -144,6 +153,10 @@ impl Served<'_> {
         let other = self.get(&format!(
             "/imgproxy/x/{size}ar:{turn}/scp:0/f:png/pngo:1/plain/local:///{path}"
         ))?;
+        // Passed on as it is: a PNG of one frame, say, may hold another picture for those who show no animations.
+        if self.file == other {
+            return Ok(());
+        }
         let [native, other] = [native, other].map(|png| Rgba::png(&png));
         let (native, other) = (
             native.map_err(|error| format!("{error:#}"))?,

@@ -53,6 +53,8 @@ pub struct Animation {
     pub duration_ms: u64,
     /// May a composed frame be transparent somewhere?
     pub alpha: bool,
+    /// Is the picture for those who show no animations none of the frames?
+    pub apart: bool,
 }
 
 /// A frame and how long it stays.

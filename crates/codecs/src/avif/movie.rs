@@ -136,6 +136,7 @@ impl<'a> Movie<'a> {
             .map(|sample| Delay::played(sample.ticks, per_second));
         let seconds: f64 = delays.map(Delay::seconds).sum();
         let animation = (samples.len() > 1).then(|| Animation {
+            apart: false,
             plays: self.colour.plays,
             duration_ms: (seconds * 1000.0).round() as u64,
             alpha: self.alpha.is_some(),

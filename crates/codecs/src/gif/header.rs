@@ -120,6 +120,7 @@ impl<'a> Header<'a> {
             whole,
         };
         header.animation = (frames > 1).then(|| Animation {
+            apart: false,
             plays: blocks.plays.unwrap_or(1),
             duration_ms: (seconds * 1000.0_f64).round() as u64,
             alpha: clears || frame.transparent.is_some() || !header.covers(),

@@ -63,6 +63,7 @@ impl<'a> Header<'a> {
             let delays = frames.map(|frame| header.delay(frame.duration_ticks));
             let seconds: f64 = delays.map(Delay::seconds).sum();
             header.animation = (header.frames > 1).then(|| Animation {
+                apart: false,
                 plays: plays.map_or(0, |animation| animation.num_loops),
                 duration_ms: (seconds * 1000.0).round() as u64,
                 alpha: header.alpha.is_some(),

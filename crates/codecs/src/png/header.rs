@@ -225,6 +225,7 @@ impl<'a> Header<'a> {
     fn animation(&self) -> Option<Animation> {
         let Animated { plays, .. } = self.animated?;
         (self.frames() > 1 || self.apart).then(|| Animation {
+            apart: self.apart,
             plays,
             duration_ms: self.duration_ms.round() as u64,
             alpha: self.clears || self.has_alpha(),

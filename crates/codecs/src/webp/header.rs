@@ -85,6 +85,7 @@ impl<'a> Header<'a> {
             whole,
         };
         header.animation = (frames > 1).then(|| Animation {
+            apart: false,
             plays: found.plays,
             duration_ms: found.duration_ms,
             alpha: found.clears || header.frame.features.alpha || !header.covers(),

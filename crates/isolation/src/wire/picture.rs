@@ -37,7 +37,8 @@ fields!(Info {
 fields!(Animation {
     plays,
     duration_ms,
-    alpha
+    alpha,
+    apart
 });
 fields!(Delay { ticks, per_second });
 fields!(Subsampling { h, v });
@@ -359,6 +360,7 @@ mod tests {
                 plays: 0,
                 duration_ms: 70,
                 alpha: true,
+                apart: true,
             }),
             quality: Some(75),
             page_offset: (-3, 4),

@@ -242,7 +242,7 @@ const DRAWN_BITS: u64 = 4;
 fn frames(recipe: &Recipe, source: &dyn Codec, info: &Info, target: &dyn Codec) -> Result<Frames> {
     if let Some(number) = recipe.output.frame {
         return match number {
-            1 => Ok(Frames::First),
+            1 => Ok(first(info)),
             _ if number <= info.frames && source.composed(info).is_some() => {
                 Ok(Frames::Nth(number))
             }
@@ -260,8 +260,16 @@ fn frames(recipe: &Recipe, source: &dyn Codec, info: &Info, target: &dyn Codec) 
         let most = recipe.output.most_frames.unwrap_or(u32::MAX);
         Frames::All(info.frames.min(most))
     } else {
-        Frames::First
+        first(info)
     })
+}
+
+/// The first frame, which may be none of the picture for those who show no animations.
+fn first(info: &Info) -> Frames {
+    match info.animation {
+        Some(animation) if animation.apart => Frames::Nth(1),
+        _ => Frames::First,
+    }
 }
 
 fn counted(frames: u32) -> String {
