@@ -33,6 +33,7 @@ mod iiif;
 mod imagor;
 mod imgproxy;
 mod layers;
+mod lifetimes;
 mod load;
 mod local;
 mod marks;

@@ -60,7 +60,7 @@ pub use tls::TlsConfig;
 pub use trace::TraceConfig;
 pub use units::{Background, Bytes, Span};
 pub use upload::UploadConfig;
-pub use web::{AdminConfig, CorsConfig, DefaultFormat, NegotiationConfig};
+pub use web::{AdminConfig, CorsConfig, DefaultFormat, HeadersConfig, NegotiationConfig};
 
 /// The whole file.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -104,6 +104,8 @@ pub struct Config {
     pub fallback: Vec<FallbackConfig>,
     /// Whose pages may read replies.
     pub cors: CorsConfig,
+    /// What further headers replies have.
+    pub headers: HeadersConfig,
     /// Who may purge.
     pub admin: AdminConfig,
     /// What a request may cost.
@@ -159,6 +161,7 @@ impl Default for Config {
             negotiation: NegotiationConfig::default(),
             fallback: Vec::new(),
             cors: CorsConfig::default(),
+            headers: HeadersConfig::default(),
             admin: AdminConfig::default(),
             limits: LimitsConfig::default(),
             timeouts: Timeouts::default(),
@@ -296,6 +299,7 @@ impl Config {
         fallback::validate(&self.fallback)?;
         self.negotiation.validate()?;
         self.cors.validate()?;
+        self.headers.validate()?;
         self.limits.validate()?;
         self.timeouts.validate()?;
         self.tls.validate()?;
@@ -556,6 +560,9 @@ mod tests {
             "listen = [\"127.0.0.1:80\"]\nmetrics.listen = \"127.0.0.1:80\"",
             "target_wait = \"20s\"",
             "negotiation.formats = [\"avf\"]",
+            "[headers]\nEtag = \"x\"",
+            "[headers]\n\"a b\" = \"x\"",
+            "[headers]\na = \"x\\ny\"",
             "[small_light.patterns]\nm = \"p=m\"",
             "workers = 100000",
             "target_wait = \"0s\"",

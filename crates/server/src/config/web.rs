@@ -1,11 +1,12 @@
-//! What other machines on the web are told and asked: `[negotiation]`, `[cors]`, `[admin]`.
+//! What other machines on the web are told and asked: `[negotiation]`, `[cors]`, `[headers]`, `[admin]`.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
 use andon_recipe::unknown;
 use andon_settings::check;
-use hyper::header::HeaderValue;
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use serde::Deserialize;
 
 use super::{ConfigError, Span};
@@ -42,6 +43,10 @@ pub struct CorsConfig {
     /// How long a browser need not ask again.
     pub max_age: Span,
 }
+
+/// `[headers]`: further headers of replies, by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct HeadersConfig(BTreeMap<String, String>);
 
 /// `[admin]`.
 #[derive(Clone, Default, PartialEq, Eq, Deserialize)]
@@ -112,6 +117,54 @@ impl CorsConfig {
         }
     }
 }
+
+impl HeadersConfig {
+    pub(super) fn validate(&self) -> Result<(), ConfigError> {
+        let wrong = |name: &str, why: &str| {
+            let key = format!("headers.{name}");
+            Err(ConfigError::new(key, why.to_owned()))
+        };
+        for (name, value) in &self.0 {
+            match HeaderName::from_bytes(name.as_bytes()) {
+                Err(_) => return wrong(name, "is no name of a header"),
+                Ok(name) if OWN.contains(&name) => {
+                    return wrong(name.as_str(), "is said by the server itself");
+                }
+                Ok(_) if HeaderValue::from_str(value).is_err() => {
+                    return wrong(name, "has a value that no header can have");
+                }
+                Ok(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// As replies have them.
+    #[must_use]
+    pub fn map(&self) -> HeaderMap {
+        let said = self.0.iter().filter_map(|(name, value)| {
+            let name = HeaderName::from_bytes(name.as_bytes()).ok()?;
+            Some((name, HeaderValue::from_str(value).ok()?))
+        });
+        said.collect()
+    }
+}
+
+/// Headers that say what a reply is, how long it is good and where it ends.
+const OWN: [HeaderName; 12] = [
+    header::ACCEPT_RANGES,
+    header::CACHE_CONTROL,
+    header::CONNECTION,
+    header::CONTENT_LENGTH,
+    header::CONTENT_RANGE,
+    header::CONTENT_TYPE,
+    header::DATE,
+    header::ETAG,
+    header::LAST_MODIFIED,
+    header::LOCATION,
+    header::TRANSFER_ENCODING,
+    header::VARY,
+];
 
 impl AdminConfig {
     /// The token, if administration is switched on.

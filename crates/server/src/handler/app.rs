@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use andon_cache::StoreConfig;
 use andon_pixels::{Codec, Engine};
+use hyper::HeaderMap;
 
 use crate::admission::{Admission, Shares};
 use crate::config::{AllowedClients, Bytes, Config, ConfigError, FallbackConfig, LimitsConfig};
@@ -91,6 +92,8 @@ pub(crate) struct App {
     pub(crate) negotiation: Negotiation,
     pub(crate) targets: TargetCache,
     pub(crate) cors: Cors,
+    /// Those that the operator adds to replies.
+    pub(crate) further_headers: HeaderMap,
     /// What is sent in place of images whose sources cannot be had.
     pub(crate) fallbacks: Vec<FallbackConfig>,
     /// Who may purge; nobody without it.
@@ -179,6 +182,7 @@ impl App {
             negotiation: Negotiation::new(&config.negotiation, config.background.0, codecs),
             targets: TargetCache::default(),
             cors: Cors::new(&config.cors),
+            further_headers: config.headers.map(),
             fallbacks: config.fallback.clone(),
             token,
             tls,

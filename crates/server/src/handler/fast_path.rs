@@ -19,7 +19,7 @@ use crate::http::{AfterReply, FastBody, Simple};
 use crate::net::Peer;
 use crate::origins::Blocking;
 use crate::request::route::{Purpose, Route};
-use crate::response::ranges;
+use crate::response::{self, ranges};
 use crate::response::{Reply, Timing};
 use crate::results::caching::Terms;
 use crate::results::served_file::{RecentBytes, ServedFile};
@@ -171,6 +171,7 @@ impl App {
         *reply.headers_mut() = headers;
         ranges::apply(&plainest, &mut reply);
         self.cors.apply(&plainest.headers, &mut reply);
+        response::add_headers(&mut reply, &self.further_headers);
         reply
             .headers_mut()
             .insert(header::CONTENT_LENGTH, length.into());

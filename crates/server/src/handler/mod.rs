@@ -108,6 +108,7 @@ impl App {
         let negative = self.maker.results.config.negative.0;
         response::limit_fault(&mut reply, negative);
         self.cors.apply(&head.headers, &mut reply);
+        response::add_headers(&mut reply, &self.further_headers);
         record.answered(&reply);
         reply
     }

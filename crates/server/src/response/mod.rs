@@ -301,6 +301,16 @@ pub(crate) fn limit_fault(reply: &mut Reply, span: Duration) {
     }
 }
 
+/// Headers that the operator adds; those that are there stay.
+pub(crate) fn add_headers(reply: &mut Reply, further: &HeaderMap) {
+    for (name, value) in further {
+        reply
+            .headers_mut()
+            .entry(name)
+            .or_insert_with(|| value.clone());
+    }
+}
+
 /// 412: it is not the state that the client means.
 pub(crate) fn precondition_failed(reply: &mut Reply) {
     *reply.status_mut() = StatusCode::PRECONDITION_FAILED;
