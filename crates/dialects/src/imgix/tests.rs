@@ -332,7 +332,7 @@ fn answers_can_be_kept_under_a_name_and_end() {
     assert_eq!(request.style.errors.0.status(Fault::Expired, 410), 404);
     let named = (
         "content-disposition",
-        "attachment; filename=\"my file.jpg\"".to_owned(),
+        "attachment; filename=\"my _file_.jpg\"".to_owned(),
     );
     assert_eq!(request.style.headers, [named]);
     assert!(matches!(ask("fm=json").unwrap().ask, Ask::Describe(_)));
