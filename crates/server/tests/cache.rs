@@ -287,7 +287,7 @@ fn what_an_origin_calls_private_is_kept_for_nobody() {
     for asked in 1..3 {
         let reply = house.get(FAR);
         assert_eq!(status(&reply), "andon; fwd=uri-miss");
-        assert_eq!(reply.header("cache-control"), Some("no-store"));
+        assert_eq!(reply.header("cache-control"), Some("private, max-age=60"));
         assert_eq!(origin.asked(), asked);
     }
 }

@@ -19,7 +19,7 @@ fn assert_is_one_sentence(reply: &Reply, what: &str) {
     );
     let cache = reply.header("cache-control");
     assert!(
-        matches!(cache, Some("no-store" | "max-age=60")),
+        matches!(cache, Some("no-store" | "max-age=5")),
         "{what}: {cache:?}"
     );
     assert_eq!(reply.header("etag"), None, "{what}");
