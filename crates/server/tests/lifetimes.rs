@@ -12,9 +12,15 @@ const RESULT: &str = "/r/fit:20x20/far/a.jpg";
 #[test]
 fn clients_are_told_what_is_meant_for_them_and_caches_what_is_meant_for_caches() {
     for (said, told) in [
-        ("max-age=0, s-maxage=31536000", "max-age=0, s-maxage=31536000"),
+        (
+            "max-age=0, s-maxage=31536000",
+            "max-age=0, s-maxage=31536000",
+        ),
         ("s-maxage=600", "s-maxage=600"),
-        ("public, max-age=600, immutable", "public, max-age=600, immutable"),
+        (
+            "public, max-age=600, immutable",
+            "public, max-age=600, immutable",
+        ),
         ("private, max-age=60", "private, max-age=60"),
         ("no-store", "no-store"),
         ("public, no-cache", "public, no-cache"),
@@ -24,7 +30,11 @@ fn clients_are_told_what_is_meant_for_them_and_caches_what_is_meant_for_caches()
         for target in [RESULT, "/far/a.jpg"] {
             let reply = house.get(target);
             assert_eq!(reply.status, 200, "{}", reply.text());
-            assert_eq!(reply.header("cache-control"), Some(told), "{target}: {said}");
+            assert_eq!(
+                reply.header("cache-control"),
+                Some(told),
+                "{target}: {said}"
+            );
         }
     }
 }
@@ -105,7 +115,13 @@ fn another_state_than_the_client_means_is_412() {
 #[test]
 fn further_headers_are_in_every_answer() {
     let house = House::with("[headers]\nCross-Origin-Resource-Policy = \"cross-origin\"\n");
-    for target in [RESULT, "/r/fit:20x20/a.jpg", "/r/fit:20x20/a.jpg", "/a.jpg", "/a.jpg"] {
+    for target in [
+        RESULT,
+        "/r/fit:20x20/a.jpg",
+        "/r/fit:20x20/a.jpg",
+        "/a.jpg",
+        "/a.jpg",
+    ] {
         let reply = house.get(target);
         let said = reply.header("cross-origin-resource-policy");
         assert_eq!(said, Some("cross-origin"), "{target}: {}", reply.status);

@@ -32,6 +32,7 @@ mod idle;
 mod iiif;
 mod imagor;
 mod imgproxy;
+mod kept_sources;
 mod layers;
 mod lifetimes;
 mod load;

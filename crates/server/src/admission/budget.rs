@@ -3,7 +3,7 @@
 use super::cgroup;
 use andon_isolation::{AT_REST, BARE};
 
-use crate::config::{Config, Processes};
+use crate::config::{Config, OriginConfig, Processes};
 
 /// How much there is and how much is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub(crate) struct Shares {
     pub(crate) overlays: u64,
     /// For decoded frames that are kept for further sizes.
     pub(crate) frames: u64,
+    /// For fetched sources that are kept for further sizes.
+    pub(crate) kept_sources: u64,
     /// For replies that clients of HTTP/2 have not taken yet: none where there is no HTTP/2.
     pub(crate) replies: u64,
     /// Of worker processes between their jobs.
@@ -94,6 +96,10 @@ impl Shares {
             false => shares,
         };
         let shares = shares.with_frames(config.cache.frames.0);
+        let shares = match config.origin.iter().any(OriginConfig::is_remote) {
+            true => shares.with_kept_sources(config.cache.sources.0),
+            false => shares,
+        };
         match config.sandbox.processes {
             Processes::None => shares,
             Processes::ThirdParty | Processes::All => shares.with_processes(config.workers()),
@@ -113,6 +119,7 @@ impl Shares {
             sources,
             overlays: 0,
             frames: 0,
+            kept_sources: 0,
             replies: 0,
             processes: 0,
             pixels: budget - sources,
@@ -121,7 +128,13 @@ impl Shares {
 
     /// For all work on images: everything but the results that are kept.
     pub(super) fn work(self) -> u64 {
-        self.sources + self.overlays + self.frames + self.replies + self.processes + self.pixels
+        self.sources
+            + self.overlays
+            + self.frames
+            + self.kept_sources
+            + self.replies
+            + self.processes
+            + self.pixels
     }
 
     /// Overlays as many as are wanted, and at most an eighth of what the pixels have.
@@ -156,6 +169,16 @@ impl Shares {
         Self {
             replies,
             pixels: self.pixels - replies,
+            ..self
+        }
+    }
+
+    /// As many fetched sources as are wanted, and at most an eighth of what the pixels have.
+    fn with_kept_sources(self, most: u64) -> Self {
+        let kept_sources = most.min(self.pixels / 8);
+        Self {
+            kept_sources,
+            pixels: self.pixels - kept_sources,
             ..self
         }
     }

@@ -23,6 +23,9 @@ pub struct CacheConfig {
     /// Bytes of decoded frames, out of what all work may plan with, from which further sizes of an image are made; 0 keeps
     /// none.
     pub frames: Bytes,
+    /// Bytes of sources that were fetched over a network, out of what all work may plan with, from which further sizes of an
+    /// image are made; 0 keeps none.
+    pub sources: Bytes,
     /// How long what an origin over a network holds is used without asking, where it does not say.
     pub ttl: Span,
     /// How long a folder's file is taken for unchanged; then one look at the file's date and size.
@@ -80,6 +83,7 @@ impl Default for CacheConfig {
             disk: None,
             overlays: Bytes(32 << 20),
             frames: Bytes(32 << 20),
+            sources: Bytes(64 << 20),
             ttl: span(600),
             fs_fresh: span(1),
             stale_while_revalidate: span(30),

@@ -197,6 +197,11 @@ impl TryFrom<Written> for OriginConfig {
 }
 
 impl OriginConfig {
+    /// Is it asked over a network?
+    pub(crate) fn is_remote(&self) -> bool {
+        !matches!(self.keeper, OriginKind::Fs(_))
+    }
+
     /// The folder `root` at `/`.
     pub fn folder(root: impl Into<PathBuf>) -> Self {
         Self {

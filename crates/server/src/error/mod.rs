@@ -355,7 +355,16 @@ impl Error {
         match self.root() {
             Self::Refused(rejection) => Some(rejection.retry_after),
             Self::NotIdle(seconds) => Some(*seconds),
+            Self::Origin(OriginError::Spared { seconds, .. }) => Some(*seconds),
             _ => (self.status() == StatusCode::SERVICE_UNAVAILABLE).then_some(1),
+        }
+    }
+
+    /// For how many seconds the origin asks to be spared, if it does.
+    pub(crate) fn origin_pause(&self) -> Option<u32> {
+        match self.root() {
+            Self::Origin(OriginError::Spared { seconds, .. }) => Some(*seconds),
+            _ => None,
         }
     }
 }

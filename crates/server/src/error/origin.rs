@@ -37,6 +37,8 @@ pub enum OriginError {
     Packed(String),
     #[error("the origin answered {0}")]
     Status(u16),
+    #[error("the origin answered {status} and asks to be spared for {seconds} s")]
+    Spared { status: u16, seconds: u32 },
     #[error("the origin sent us on {0}")]
     Redirect(RedirectError),
 }
@@ -93,7 +95,7 @@ impl OriginError {
             Self::Slow { .. } => "origin_slow",
             Self::BrokenOff | Self::Unbounded => "origin_cut",
             Self::Garbled | Self::Packed(_) => "origin_garbled",
-            Self::Status(_) => "origin_status",
+            Self::Status(_) | Self::Spared { .. } => "origin_status",
             Self::Redirect(_) => "origin_redirect",
         }
     }

@@ -165,7 +165,7 @@ impl App {
             results: Results::new(
                 config,
                 names,
-                shares.cache,
+                shares,
                 store,
                 former.map(|maker| &maker.results),
             ),
@@ -215,6 +215,7 @@ impl App {
             .resize(config, shares)
             .map_err(|error| no_threads(config, &error))?;
         maker.fetcher.resize(&limits(config, shares));
+        maker.results.sources.resize(shares.kept_sources);
         maker.resolver.origins().resize();
         maker.resolver.materials().decoded().resize(shares.overlays);
         maker.results.resize();

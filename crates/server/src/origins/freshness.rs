@@ -63,6 +63,24 @@ impl Told {
 }
 
 impl Freshness {
+    /// The same, so much later.
+    #[must_use]
+    pub fn after(self, span: Duration) -> Self {
+        let seconds = span.as_secs();
+        let later = |said: Option<u64>| said.map(|said| said.saturating_sub(seconds));
+        Self {
+            fresh_for: self
+                .fresh_for
+                .map(|fresh_for| fresh_for.saturating_sub(span)),
+            told: Told {
+                max_age: later(self.told.max_age),
+                shared_max_age: later(self.told.shared_max_age),
+                ..self.told
+            },
+            ..self
+        }
+    }
+
     /// Reads the headers of a reply that arrived at `now`.
     #[must_use]
     pub fn of(headers: &HeaderMap, now: SystemTime) -> Self {

@@ -106,7 +106,7 @@ fn word(error: &Error) -> &'static str {
             OriginError::Slow { .. } => "timeout",
             OriginError::BrokenOff | OriginError::Unbounded => "cut",
             OriginError::Garbled | OriginError::Packed(_) => "garbled",
-            OriginError::Status(_) => "status",
+            OriginError::Status(_) | OriginError::Spared { .. } => "status",
             OriginError::Redirect(_) => "redirect",
         },
         _ => "other",

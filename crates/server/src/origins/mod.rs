@@ -268,6 +268,12 @@ impl Origins {
         fetched.map_err(|error| origin.told(error, source))
     }
 
+    /// What the origin is called that keeps `source`.
+    pub(crate) fn name(&self, source: &str) -> String {
+        let found = self.find(source);
+        found.map_or_else(|_| String::new(), |(origin, _)| origin.place.to_string())
+    }
+
     /// Who keeps `source`, and what is left of its path there.
     fn find<'a>(&self, source: &'a str) -> Result<(&Origin, &'a str), Error> {
         let path = source.trim_start_matches('/');

@@ -17,6 +17,7 @@ use andon_recipe::{Facts, ResolveError};
 use bytes::Bytes;
 use hyper::HeaderMap;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use url::Url;
 
 use crate::admission::{Admitted, Shares};
 use crate::config::{Config, ConfigError, Files};
@@ -296,6 +297,16 @@ impl Resolver {
     #[must_use]
     pub fn is_remote(&self, request: &ImageRequest) -> bool {
         request.source.colour().is_some() || self.origins.is_remote(request.source.as_str())
+    }
+
+    /// What the origin of a request's source is called, for what holds for all of it.
+    pub(crate) fn origin(&self, request: &ImageRequest) -> Key {
+        let source = request.source.as_str();
+        let host = Url::parse(source)
+            .ok()
+            .map(|url| url.origin().ascii_serialization());
+        let name = host.unwrap_or_else(|| self.origins.name(source));
+        Key::of(&["origin", &name])
     }
 
     /// Fetches a request's source from wherever it is kept, unless it still is what `known` says.

@@ -3,6 +3,7 @@
 use andon_cache::{DiskErrorKind, Stats};
 
 use crate::prometheus::Exposition;
+use crate::results::caching::KeptSourcesGauges;
 
 /// Followers of others' results, fetches and measurements, right now.
 pub(crate) fn write_coalesced(out: &mut Exposition, followers: [usize; 3]) {
@@ -12,6 +13,30 @@ pub(crate) fn write_coalesced(out: &mut Exposition, followers: [usize; 3]) {
     );
     for (work, waiting) in ["result", "fetch", "measure"].into_iter().zip(followers) {
         out.sample("", &[("work", work)], waiting as f64);
+    }
+}
+
+/// Sources that were fetched over a network and are kept for further sizes.
+pub(crate) fn write_sources(out: &mut Exposition, sources: KeptSourcesGauges) {
+    out.counter(
+        "andon_source_cache_hits_total",
+        "Fetches over a network that were saved because the source was kept.",
+    );
+    out.value(sources.hits as f64);
+    for (name, help, value) in [
+        (
+            "andon_source_cache_bytes",
+            "Bytes of sources that were fetched over a network and are kept.",
+            sources.bytes,
+        ),
+        (
+            "andon_source_cache_limit_bytes",
+            "Bytes that they may take.",
+            sources.limit,
+        ),
+    ] {
+        out.gauge(name, help);
+        out.value(value as f64);
     }
 }
 

@@ -204,7 +204,7 @@ impl Client {
             StatusCode::NOT_MODIFIED if ask.known.is_some() => {
                 return Ok(Fetched::NotModified(freshness));
             }
-            status => return Err(refusal(status, ask.path)),
+            status => return Err(refusal(status, &head.headers, ask.path)),
         }
         let coding = Coding::of(&head.headers)?;
         // TLS says goodbye, or hyper sees a broken body.
@@ -281,15 +281,34 @@ fn headers(ask: &Ask<'_>, ours: bool) -> HeaderMap {
 }
 
 /// What a status means that brings no picture.
-fn refusal(status: StatusCode, path: &str) -> Error {
+fn refusal(status: StatusCode, headers: &HeaderMap, path: &str) -> Error {
     let path = path.to_owned();
     match status {
         StatusCode::NOT_FOUND | StatusCode::GONE => Error::Missing { path },
         StatusCode::FORBIDDEN | StatusCode::UNAVAILABLE_FOR_LEGAL_REASONS => {
             Error::Forbidden { path }
         }
+        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
+            let status = status.as_u16();
+            match retry_after(headers) {
+                Some(seconds) => OriginError::Spared { status, seconds },
+                None => OriginError::Status(status),
+            }
+            .into()
+        }
         status => OriginError::Status(status.as_u16()).into(),
     }
+}
+
+/// Seconds, or a date (RFC 9110, 10.2.3).
+fn retry_after(headers: &HeaderMap) -> Option<u32> {
+    let text = headers.get(header::RETRY_AFTER)?.to_str().ok()?.trim();
+    let seconds = text.parse().ok();
+    seconds.or_else(|| {
+        let date = httpdate::parse_http_date(text).ok()?;
+        let left = date.duration_since(SystemTime::now()).unwrap_or_default();
+        Some(u32::try_from(left.as_secs()).unwrap_or(u32::MAX))
+    })
 }
 
 /// Does the body end with its last chunk? With any other last coding it ends with its connection

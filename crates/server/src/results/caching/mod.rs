@@ -2,6 +2,7 @@
 //! become replies. What makes them is `handler::making`.
 
 mod facts;
+mod kept_sources;
 mod life;
 mod memo;
 mod name;
@@ -19,6 +20,7 @@ use andon_recipe::Measured;
 use bytes::Bytes;
 
 pub(crate) use self::facts::{FactsTable, KeptFacts, SourceFacts};
+pub(crate) use self::kept_sources::{KeptSources, KeptSourcesGauges, Known};
 use self::life::NOT_SHARED;
 pub(crate) use self::life::{ClientSide, Terms};
 pub(crate) use self::memo::Memo;
@@ -27,7 +29,7 @@ pub(crate) use self::notes::Notes;
 pub(crate) use self::source_memo::{SourceMemo, fallen};
 pub use self::tiers::tiers;
 pub(crate) use self::worth::Worth;
-use crate::admission::Admitted;
+use crate::admission::{Admitted, Shares};
 use crate::config::{self, CacheConfig, Config};
 use crate::error::SharedError;
 use crate::request::conditional::Validators;
@@ -52,6 +54,8 @@ pub(crate) struct Results<Made, Source> {
     pub(crate) flights: Flights<Key, Result<Made, SharedError>>,
     /// Sources being fetched, for any number of results.
     pub(crate) fetches: Flights<Key, Result<Source, SharedError>>,
+    /// Those that were fetched lately.
+    pub(crate) sources: KeptSources,
     /// Headers being read.
     pub(crate) headers: Flights<Key, Result<Header, SharedError>>,
     /// What they said.
@@ -86,16 +90,19 @@ where
     Made: Clone + Send + Sync + 'static,
     Source: Clone + Send + Sync + 'static,
 {
-    /// Needs a tokio runtime. `memory` bytes of results are kept there, whatever is configured. The cache
+    /// Needs a tokio runtime. As many bytes of results and sources are kept as `shares` say, whatever is configured. The cache
     /// itself is that of `before`, if its tiers are in the same places; then it keeps its sizes until
     /// [`Results::resize`].
     pub(crate) fn new(
         config: &Config,
         names: Names,
-        memory: u64,
+        shares: Shares,
         store: Option<andon_cache::StoreConfig>,
         before: Option<&Self>,
     ) -> Self {
+        let memory = shares.cache;
+        let sources = KeptSources::default();
+        sources.resize(shares.kept_sources);
         let cache = CacheConfig {
             memory: config::Bytes(memory),
             ..config.cache.clone()
@@ -110,6 +117,7 @@ where
             config: cache,
             flights: Flights::new(),
             fetches: Flights::new(),
+            sources,
             headers: Flights::new(),
             facts: before.map_or_else(
                 || Arc::new(FactsTable::new(memory)),
@@ -147,6 +155,13 @@ where
         };
         let path = request.source.as_str().trim_start_matches('/');
         Key::of(&["source", kind, path, known, &purges])
+    }
+
+    /// What a request's source is called among those that are kept.
+    pub(crate) fn source(&self, request: &ImageRequest) -> Key {
+        let purges = self.purges().to_string();
+        let path = request.source.as_str().trim_start_matches('/');
+        Key::of(&["kept", path, &purges])
     }
 
     /// Is anything kept at all?

@@ -12,9 +12,9 @@ use super::result::ResultJob;
 use super::{Fetch, Lookup, Made, Maker, fresh_for};
 use crate::error::Error;
 use crate::error::OriginError;
-use crate::origins::{Fetched, SourceValidators};
+use crate::origins::{Budget, Fetched, SourceValidators};
 use crate::request::conditional::Validators;
-use crate::results::caching::{Notes, Terms, fallen};
+use crate::results::caching::{Known, Notes, Terms, fallen};
 use crate::results::variant::RequestVariant;
 use crate::trace;
 
@@ -210,20 +210,76 @@ impl Maker {
             let (maker, request, trace) = (self.clone(), request.clone(), trace::current());
             let work = async move {
                 let budget = maker.fetcher.budget(deadline);
-                match maker
-                    .resolver
-                    .fetch(&request, known.as_ref(), &budget)
-                    .await
-                {
-                    Ok(Fetched::Body(source)) => Ok(Fetch::Body(Arc::new(source))),
-                    Ok(Fetched::NotModified(said)) => Ok(Fetch::NotModified(said)),
-                    Err(error) => Err(error.shared()),
-                }
+                let fetched = maker.kept_or_fetched(&request, known, &budget).await;
+                fetched.map_err(Error::shared)
             };
             move |_: Cancellation| trace::within(trace, work)
         };
         let landed = self.results.fetches.run(key, work).await;
         Ok(landed.map_err(fallen)?.value?)
+    }
+
+    /// A source that is kept, or what its origin says.
+    async fn kept_or_fetched(
+        &self,
+        request: &ImageRequest,
+        known: Option<SourceValidators>,
+        budget: &Budget,
+    ) -> Result<Fetch, Error> {
+        let results = &self.results;
+        let (name, origin) = (results.source(request), self.resolver.origin(request));
+        let kept = match results.sources.look_up(&name, &origin, budget).await {
+            // Its end may have been an accident, which only a decoder sees.
+            Known::Source(source) if source.bounded || !request.is_file() => {
+                let same = known.is_some_and(|known| known == source.validators);
+                return Ok(match same {
+                    true => Fetch::NotModified(source.freshness),
+                    false => Fetch::Body(Arc::new(source)),
+                });
+            }
+            Known::Fault(fault) => return Err(fault.into()),
+            Known::Stale(validators) => Some(validators),
+            Known::Source(_) | Known::Nothing => None,
+        };
+        let lifetime = |said| {
+            let terms = Terms::of_origin(&results.config, request.source.as_str(), said);
+            (terms.shared && !is_signed(request.source.as_str())).then_some(terms.life.fresh_for)
+        };
+        let asked = known.as_ref().or(kept.as_ref());
+        let fetched = self.resolver.fetch(request, asked, budget).await;
+        match fetched {
+            Ok(Fetched::Body(source)) => {
+                if let Some(fresh_for) = lifetime(source.freshness) {
+                    results.sources.keep(name, &source, fresh_for);
+                }
+                Ok(Fetch::Body(Arc::new(source)))
+            }
+            Ok(Fetched::NotModified(said)) => {
+                let renewed = async {
+                    if asked != kept.as_ref() {
+                        return None;
+                    }
+                    let fresh_for = lifetime(said).unwrap_or_default();
+                    let sources = &results.sources;
+                    sources.renewed(&name, said, fresh_for, budget).await
+                };
+                match (renewed.await, &known) {
+                    (_, Some(_)) => Ok(Fetch::NotModified(said)),
+                    (Some(source), None) => Ok(Fetch::Body(Arc::new(source))),
+                    // It had to make room meanwhile.
+                    (None, None) => match self.resolver.fetch(request, None, budget).await? {
+                        Fetched::Body(source) => Ok(Fetch::Body(Arc::new(source))),
+                        Fetched::NotModified(_) => Err(OriginError::Status(304).into()),
+                    },
+                }
+            }
+            Err(error) => {
+                let fault = error.shared();
+                let negative = results.config.negative.0;
+                results.sources.note(name, origin, &fault, negative);
+                Err(fault.into())
+            }
+        }
     }
 
     /// The old result again, on new terms.
@@ -245,6 +301,18 @@ impl Maker {
         }
     }
 }
+
+/// Does a URL carry a signature, which ends some time?
+fn is_signed(source: &str) -> bool {
+    let query = source.split_once('?').map_or("", |(_, query)| query);
+    query.split('&').any(|pair| {
+        let name = pair.split('=').next().unwrap_or_default();
+        SIGNATURES.iter().any(|it| it.eq_ignore_ascii_case(name))
+    })
+}
+
+/// Parameters of the clouds' signed URLs.
+const SIGNATURES: [&str; 4] = ["X-Amz-Signature", "X-Goog-Signature", "Signature", "sig"];
 
 impl Lookup {
     /// What sets computations apart that wait, and those that do not.
