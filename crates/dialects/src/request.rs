@@ -185,19 +185,21 @@ impl Source {
         Ok(Self::from_path(&percent::decode(raw)?))
     }
 
-    /// A raw path of a target, or an absolute URL in its place; proxies that merge slashes leave one of its two.
+    /// A raw path of a target, or an absolute URL in its place: one that is escaped as a whole is unescaped, and any other
+    /// is what it is. Proxies that merge slashes leave one of its two.
     ///
     /// # Errors
     /// A text that does not decode.
     pub(crate) fn path_or_url(raw: &str) -> Result<Self, Refusal> {
         let decoded = percent::decode(raw)?;
-        for scheme in ["http:/", "https:/"] {
-            if let Some(rest) = decoded.strip_prefix(scheme) {
-                let rest = rest.trim_start_matches('/');
-                return Ok(Self::Url(format!("{scheme}/{rest}")));
-            }
-        }
-        Ok(Self::from_path(&decoded))
+        let url = |text: &str| {
+            ["http:/", "https:/"].into_iter().find_map(|scheme| {
+                let rest = text.strip_prefix(scheme)?.trim_start_matches('/');
+                Some(Self::Url(format!("{scheme}/{rest}")))
+            })
+        };
+        let found = url(raw).or_else(|| url(&decoded));
+        Ok(found.unwrap_or_else(|| Self::from_path(&decoded)))
     }
 
     /// A decoded path. Equivalent paths (`//a`, `/a`) become the same text, so that they share one cache entry. A slash at

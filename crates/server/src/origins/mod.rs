@@ -114,12 +114,19 @@ impl Origins {
         matches!(self.find(source), Ok((origin, _)) if !matches!(origin.backend, Backend::Folder(_)))
     }
 
-    /// An absolute URL as a source is named: a path, if an origin's own base is above it, or the URL, if it may be
-    /// asked.
+    /// An absolute URL as a source is named: the URL, if it may be asked, or a path, if an origin's own base is above it and
+    /// is asked for the same by that path.
     pub(crate) fn locate(&self, url: &str) -> Option<Location> {
         let mut url = Url::parse(url).ok()?;
         url.set_fragment(None);
-        match self.path_by(|http| http.path_of(&url)) {
+        let is_listed = |origin: &Origin| {
+            matches!(origin.place, Place::Urls(_)) && origin.place.rest(url.as_str()).is_some()
+        };
+        let path = match self.0.iter().any(is_listed) {
+            true => None,
+            false => self.path_by(|http| http.path_of(&url)),
+        };
+        match path {
             Some(path) => Some(Location::from_path(&path)),
             None => self
                 .find(url.as_str())
@@ -277,10 +284,18 @@ impl Origins {
     /// Who keeps `source`, and what is left of its path there.
     fn find<'a>(&self, source: &'a str) -> Result<(&Origin, &'a str), Error> {
         let path = source.trim_start_matches('/');
-        self.0
-            .iter()
-            .find_map(|origin| Some((origin, origin.place.rest(path)?)))
-            .ok_or_else(|| missing(source))
+        let of_place = |origin: &'_ Origin| origin.place.rest(path);
+        let found = (self.0.iter()).find_map(|origin| Some((origin, of_place(origin)?)));
+        // No path is read as a URL: slashes in them are merged.
+        let below_a_base = || {
+            let url = path.contains("://").then(|| Url::parse(path).ok())??;
+            let is_above = |origin: &&Origin| match &origin.backend {
+                Backend::Http(http) => http.may_ask(&url),
+                _ => false,
+            };
+            Some((self.0.iter().find(is_above)?, path))
+        };
+        found.or_else(below_a_base).ok_or_else(|| missing(source))
     }
 }
 

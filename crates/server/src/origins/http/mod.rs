@@ -57,10 +57,18 @@ impl HttpOrigin {
         &self.client
     }
 
-    /// The path of an absolute URL below the base, percent-decoded.
+    /// The path of an absolute URL below the base, percent-decoded, where the server is asked for that very URL by it.
     pub(crate) fn path_of(&self, url: &Url) -> Option<String> {
-        let plain = url.query().is_none() && url.username().is_empty() && url.password().is_none();
-        plain.then(|| self.path_below(url)).flatten()
+        let path = self.path_below(url)?;
+        let asked = below(self.base.as_ref()?, &path)?;
+        // Slashes in paths are merged.
+        (asked == *url && !path.contains("//")).then_some(path)
+    }
+
+    /// May the server be asked for an absolute URL, which is below the base?
+    pub(crate) fn may_ask(&self, url: &Url) -> bool {
+        let is_plain = url.username().is_empty() && url.password().is_none();
+        is_plain && self.path_below(url).is_some()
     }
 
     /// The same, whatever a URL says beside its path: the server may give the same for it.
@@ -85,9 +93,14 @@ impl HttpOrigin {
         let missing = || Error::Missing {
             path: path.to_owned(),
         };
-        let url = match &self.base {
-            Some(base) => below(base, path),
-            None => Url::parse(path).ok(),
+        let whole = path
+            .contains("://")
+            .then(|| Url::parse(path).ok())
+            .flatten();
+        let url = match (&self.base, whole) {
+            (Some(_), Some(url)) => Some(url).filter(|url| self.may_ask(url)),
+            (Some(base), None) => below(base, path),
+            (None, url) => url,
         };
         let url = url.ok_or_else(missing)?;
         let ask = Ask {
