@@ -45,7 +45,7 @@ LIBRARIES = [
 ]
 
 
-def read(target):
+def read(target, crate="andon-cli"):
     """(the binary's crate, all packages in it by id, ids that each needs directly) for a target such as
     x86_64-unknown-linux-gnu; packages bear the checksum of Cargo.lock."""
     command = ["cargo", "metadata", "--format-version=1", "--locked", "--filter-platform", target]
@@ -54,7 +54,7 @@ def read(target):
     nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
     lock = tomllib.loads(pathlib.Path("Cargo.lock").read_text())
     sums = {(entry["name"], entry["version"]): entry.get("checksum") for entry in lock["package"]}
-    root = next(package for package in metadata["packages"] if package["name"] == "andon-cli")
+    root = next(package for package in metadata["packages"] if package["name"] == crate)
     needs, waiting = {}, [root["id"]]
     while waiting:
         package = waiting.pop()

@@ -1,5 +1,5 @@
-"""notices.py TARGET: the licences of everything foreign in the binary, each text once, to standard output: of libraries, and
-of data in Andon's own crates, such as fonts and models."""
+"""notices.py TARGET [CRATE]: the licences of everything foreign in the binary, or in another crate, each text once, to
+standard output: of libraries, and of data in Andon's own crates, such as fonts and models."""
 
 import pathlib
 import sys
@@ -24,8 +24,8 @@ def data(packages):
         yield f"data in {path.parent}{note}", path.parent
 
 
-def main(target):
-    root, packages, _ = crates.read(target)
+def main(*of):
+    _, packages, _ = crates.read(*of)
     owners = {}
     without = []
     found = [

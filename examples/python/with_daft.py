@@ -20,7 +20,8 @@ RECIPE = "fit:256x256,as:jpeg,q:80"
     batch_size=64,
 )
 def resize(images: daft.Series) -> pa.Array:
-    return andon.render_batch(RECIPE, images.to_arrow(), threads=os.cpu_count() or 1)
+    made = andon.render_batch(RECIPE, images.to_arrow(), threads=os.cpu_count() or 1)
+    return pa.StructArray.from_arrays([made.field("bytes"), made.field("error")], ["bytes", "error"])
 
 
 def main(source: str, target: str) -> None:

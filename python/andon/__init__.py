@@ -7,6 +7,7 @@ A recipe is what the server's URLs come to and what ``andon convert`` takes; doc
 functions release the interpreter's lock while they work, so threads run at the same time.
 """
 
+from andon._andon import __version__
 from andon._api import plan, probe, render, render_batch, to_numpy
 from andon._types import FORMATS, RASTERS, AndonError, Info, Limits, Plan
 
@@ -17,6 +18,7 @@ __all__ = [
     "Info",
     "Limits",
     "Plan",
+    "__version__",
     "plan",
     "probe",
     "render",

@@ -7,8 +7,11 @@ from typing_extensions import Buffer
 
 from andon._types import Limits
 
-# Overlay images by name, limits, seconds per image, formats that are read, whether in worker processes.
-_Given = tuple[dict[str, Buffer] | None, Limits | None, float | None, list[str], bool]
+__version__: str
+
+# Overlay images by name, limits, seconds per image, formats that are read, whether in worker processes, whether what there
+# is of a damaged image is shown.
+_Given = tuple[dict[str, Buffer] | None, Limits | None, float | None, list[str], bool, bool]
 
 def as_process(arguments: Sequence[str]) -> int: ...
 def default_limits() -> dict[str, int]: ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, overload
+from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
 
 from andon import _andon
 from andon._types import FORMATS, RASTERS, Info, Limits, Plan
@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
     from typing_extensions import Buffer
+
+
+OnDamage = Literal["refuse", "partial"]
+"""What becomes of a file that is cut or damaged: an error, or what there is of the image."""
 
 
 class ArrowArray(Protocol):
@@ -36,6 +40,7 @@ def render(
     timeout: float | None = None,
     formats: Collection[str] = RASTERS,
     isolate: bool = False,
+    on_damage: OnDamage = "refuse",
 ) -> bytes:
     """Render an image and return the encoded result.
 
@@ -47,9 +52,12 @@ def render(
     and editors, and `FORMATS` is all. With `isolate` the work is done in worker processes of this interpreter: an image
     that ends one costs an `AndonError` of kind ``crashed``, and what it took over knows nothing but that image.
 
+    A file that is cut or damaged is an error of kind ``broken``. With ``on_damage="partial"`` what there is of it is
+    shown, as browsers do, where its format allows that (JPEG, PNG, GIF).
+
     Raises `AndonError`.
     """
-    return _andon.render(recipe, data, _given(overlays, limits, timeout, formats, isolate))
+    return _andon.render(recipe, data, _given(overlays, limits, timeout, formats, isolate, on_damage))
 
 
 def plan(
@@ -60,6 +68,7 @@ def plan(
     limits: Limits | None = None,
     formats: Collection[str] = RASTERS,
     isolate: bool = False,
+    on_damage: OnDamage = "refuse",
 ) -> Plan:
     """Plan what `render` would do, from the image's header: steps, size, estimated time and memory.
 
@@ -67,7 +76,7 @@ def plan(
 
     Raises `AndonError`.
     """
-    fields = _andon.plan(recipe, data, _given(overlays, limits, None, formats, isolate))
+    fields = _andon.plan(recipe, data, _given(overlays, limits, None, formats, isolate, on_damage))
     return Plan(**{**fields, "notes": tuple(fields["notes"])})
 
 
@@ -82,7 +91,7 @@ def probe(
 
     Raises `AndonError`.
     """
-    return Info(**_andon.probe(data, _given(None, limits, None, formats, isolate)))
+    return Info(**_andon.probe(data, _given(None, limits, None, formats, isolate, "refuse")))
 
 
 @overload
@@ -96,6 +105,7 @@ def render_batch(
     timeout: float | None = None,
     formats: Collection[str] = RASTERS,
     isolate: bool = False,
+    on_damage: OnDamage = "refuse",
 ) -> pa.StructArray: ...
 
 
@@ -110,6 +120,7 @@ def render_batch(
     timeout: float | None = None,
     formats: Collection[str] = RASTERS,
     isolate: bool = False,
+    on_damage: OnDamage = "refuse",
 ) -> list[pa.StructArray]: ...
 
 
@@ -123,25 +134,33 @@ def render_batch(
     timeout: float | None = None,
     formats: Collection[str] = RASTERS,
     isolate: bool = False,
+    on_damage: OnDamage = "refuse",
 ) -> pa.StructArray | list[pa.StructArray]:
-    """Render every image of an Arrow array and return an array of ``struct<bytes: large_binary, error: string>``.
+    """Render every image of an Arrow array and return an array of structures, row by row in the order of `images`.
 
-    Row N of the result belongs to row N of `images`. An image that fails has a null in ``bytes`` and a sentence in
-    ``error``; it does not fail the others. A null row stays null in both.
+    A structure has ``bytes`` (large_binary) or ``error`` (string) and its ``kind`` (string, as `AndonError.kind`); the
+    ``width`` and ``height`` of the result; ``partial`` (bool), whether the source was damaged, with
+    ``on_damage="partial"``; ``source_format`` (string), ``source_width`` and ``source_height``, of the upright image,
+    also of an image that failed, if its header can be read. Sizes are int32. An image that fails does not fail the
+    others. A null row is null in all.
 
     With several recipes the result is a list of such arrays, one per recipe. Each image is decoded once for all recipes
     where its format allows that, and the bytes are the same as from separate calls.
 
-    `images` is an array of ``binary``, ``large_binary`` or ``binary_view`` of any Arrow library, in one chunk or
-    several; it is not copied. `threads` is the number of threads to work on, 0 for one per core. Leave it at 1 where
-    the caller runs one task per core, as Ray does. `timeout` is in seconds per image.
+    `images` is an array of ``binary``, ``large_binary`` or ``binary_view`` of any Arrow library, or a dictionary of these,
+    in one chunk or several; it is not copied. `threads` is the number of threads to work on, 0 for one per core. Leave it
+    at 1 where the caller runs one task per core, as Ray does. `timeout` is in seconds per image.
 
-    Raises `AndonError` for a recipe that cannot be parsed, and ``TypeError`` for an array of another type.
+    Raises `AndonError`, before the first image, for a recipe that no image can be made by, and ``TypeError`` for an array
+    of another type.
     """
     if threads < 0:
         raise ValueError(f"threads={threads}: 1 or more, or 0 for one per core")
+    if not hasattr(images, "__arrow_c_array__") and not hasattr(images, "__arrow_c_stream__"):
+        kind = type(images).__name__
+        raise TypeError(f"images: an Arrow array, such as pyarrow.array(images, pyarrow.binary()), not a {kind}")
     recipes = [recipe] if isinstance(recipe, str) else list(recipe)
-    given = _given(overlays, limits, timeout, formats, isolate)
+    given = _given(overlays, limits, timeout, formats, isolate, on_damage)
     made: list[pa.StructArray] = _andon.render_batch(recipes, images, threads, given)
     return made[0] if isinstance(recipe, str) else made
 
@@ -156,6 +175,7 @@ def to_numpy(
     timeout: float | None = None,
     formats: Collection[str] = RASTERS,
     isolate: bool = False,
+    on_damage: OnDamage = "refuse",
 ) -> npt.NDArray[np.uint8] | npt.NDArray[np.uint16]:
     """Render an image and return its pixels as an array of height × width × channels.
 
@@ -167,7 +187,7 @@ def to_numpy(
 
     Raises `AndonError`.
     """
-    return _andon.to_numpy(recipe, data, channels, _given(overlays, limits, timeout, formats, isolate))
+    return _andon.to_numpy(recipe, data, channels, _given(overlays, limits, timeout, formats, isolate, on_damage))
 
 
 def _given(
@@ -176,10 +196,13 @@ def _given(
     timeout: float | None,
     formats: Collection[str],
     isolate: bool,
+    on_damage: OnDamage,
 ) -> _andon._Given:
     if isinstance(formats, str):
         raise TypeError(f"formats={formats!r}: a collection of names, such as ({formats!r},)")
     unknown = [name for name in formats if name not in FORMATS]
     if unknown:
         raise ValueError(f"formats: {unknown[0]!r} is none of {', '.join(FORMATS)}")
-    return (None if overlays is None else dict(overlays), limits, timeout, list(formats), isolate)
+    if on_damage not in ("refuse", "partial"):
+        raise ValueError(f"on_damage={on_damage!r}: 'refuse' or 'partial'")
+    return (None if overlays is None else dict(overlays), limits, timeout, list(formats), isolate, on_damage == "partial")

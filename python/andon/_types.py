@@ -19,8 +19,8 @@ class AndonError(Exception):
     """An image that cannot be made. ``str(error)`` is one sentence with the offending value."""
 
     kind: str
-    """One of ``recipe``, ``unknown_format``, ``broken``, ``unsupported``, ``limit``, ``suspect``, ``crashed``,
-    ``interrupted`` and ``internal``. ``recipe``: it cannot be parsed, or not be carried out on this image;
+    """One of ``recipe``, ``unfit``, ``unknown_format``, ``broken``, ``unsupported``, ``limit``, ``suspect``, ``crashed``,
+    ``interrupted`` and ``internal``. ``recipe``: it cannot be carried out on any image; ``unfit``: not on this image;
     ``interrupted``: the timeout; ``crashed``: with ``isolate``, the worker process ended; ``internal``: a bug in
     Andon; all others are about the image."""
 

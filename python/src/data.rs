@@ -14,6 +14,34 @@ impl Data<'_> {
     }
 }
 
+/// Says what it is instead, and how bytes are made of it.
+fn no_buffer(object: &Borrowed<'_, '_, PyAny>) -> PyErr {
+    let kind = object.get_type();
+    let kind = kind
+        .name()
+        .map_or_else(|_| String::new(), |name| name.to_string());
+    let has = |name| object.hasattr(name).unwrap_or(false);
+    let way = if has("__fspath__") {
+        "; of a path they are path.read_bytes()"
+    } else if has("encode") {
+        "; of a file's name they are open(name, \"rb\").read()"
+    } else if has("read") {
+        "; of an open file they are file.read()"
+    } else {
+        ""
+    };
+    let shown = object
+        .repr()
+        .map_or_else(|_| String::new(), |text| text.to_string());
+    let shown: String = shown.chars().take(SHOWN).collect();
+    PyTypeError::new_err(format!(
+        "{shown} is of type {kind}, and an image is the bytes of its file{way}"
+    ))
+}
+
+/// Characters of a wrong value that an error shows.
+const SHOWN: usize = 60;
+
 impl<'py> FromPyObject<'_, 'py> for Data<'py> {
     type Error = PyErr;
 
@@ -22,7 +50,7 @@ impl<'py> FromPyObject<'_, 'py> for Data<'py> {
             return Ok(Self(bytes.to_owned()));
         }
         // Signed or unsigned, contiguous or not.
-        let view = PyMemoryView::from(&object)?;
+        let view = PyMemoryView::from(&object).map_err(|_| no_buffer(&object))?;
         let size: usize = view.getattr("itemsize")?.extract()?;
         if size != 1 {
             let why = format!("a buffer of bytes is needed, not one with items of {size} bytes");

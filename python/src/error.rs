@@ -1,5 +1,6 @@
 //! Errors of the engine as `andon.AndonError`.
 
+use andon_batch::Renderer;
 use andon_pixels::Error;
 use andon_recipe::{ParseError, Recipe};
 use pyo3::prelude::*;
@@ -23,4 +24,11 @@ pub(crate) fn parsed(text: &str) -> PyResult<Recipe> {
         python::AndonError::new_err((error.to_string(), kind.kind(), kind.status()))
     };
     text.parse().map_err(refused)
+}
+
+/// The same, if any image could be made by it.
+pub(crate) fn checked(text: &str, renderer: &Renderer) -> PyResult<Recipe> {
+    let recipe = parsed(text)?;
+    renderer.check(&recipe).map_err(raised)?;
+    Ok(recipe)
 }

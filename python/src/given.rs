@@ -3,20 +3,24 @@
 use std::collections::BTreeMap;
 
 use andon_batch::{Overlays, Renderer};
+use andon_pixels::{Damaged, Limits};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::data::Data;
 use crate::deadline::Timeout;
 use crate::isolated;
 use crate::limits::GivenLimits;
 
-/// Overlay images by name, limits, seconds per image, the formats that are read, and whether in worker processes.
+/// Overlay images by name, limits, seconds per image, the formats that are read, whether in worker processes, and
+/// whether what there is of a damaged image is shown.
 #[derive(FromPyObject)]
 pub(crate) struct Given<'py>(
-    Option<BTreeMap<String, Data<'py>>>,
+    Option<Bound<'py, PyDict>>,
     Option<GivenLimits>,
     Option<f64>,
     Vec<String>,
+    bool,
     bool,
 );
 
@@ -24,14 +28,24 @@ impl Given<'_> {
     /// # Errors
     /// Where worker processes are wanted and cannot be started.
     pub(crate) fn renderer(&self, py: Python<'_>) -> PyResult<Renderer> {
-        let limits = self.1.as_ref().map_or_else(Default::default, |it| it.0);
-        let files = self.0.iter().flatten();
-        let files = files.map(|(name, data)| (name.clone(), data.bytes().to_vec()));
+        let limits = self.1.as_ref().map_or_else(Limits::default, |it| it.0);
+        let limits = Limits {
+            damaged: match self.5 {
+                true => Damaged::Shown,
+                false => Damaged::Refused,
+            },
+            ..limits
+        };
+        let mut files = BTreeMap::new();
+        for (name, data) in self.0.iter().flatten() {
+            let data: Data<'_> = data.extract()?;
+            files.insert(name.extract()?, data.bytes().to_vec());
+        }
         let codecs = match self.4 {
             true => isolated::codecs(py)?,
             false => andon_codecs::ALL,
         };
-        let overlays = Overlays::new(files.collect());
+        let overlays = Overlays::new(files);
         Ok(Renderer::new(codecs, limits, overlays).reading(self.3.clone()))
     }
 

@@ -7,10 +7,12 @@
 
 mod allocator;
 mod array;
+mod column;
 mod data;
 mod deadline;
 mod error;
 mod given;
+mod images;
 mod isolated;
 mod limits;
 mod rows;
@@ -34,8 +36,8 @@ mod _andon {
     use crate::still::{plan, probe, render};
 
     #[pymodule_init]
-    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         crate::allocator::set();
-        Ok(())
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

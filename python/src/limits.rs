@@ -1,6 +1,6 @@
 //! Limits that come from Python, and their defaults.
 
-use andon_pixels::Limits;
+use andon_pixels::{Damaged, Limits};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -18,6 +18,8 @@ macro_rules! limits {
                     $($name: object.getattr(stringify!($name))?.extract()?,)*
                     // Nobody waits in a queue behind this image.
                     cpu: None,
+                    // It has a parameter of its own.
+                    damaged: Damaged::default(),
                 }))
             }
         }

@@ -7,22 +7,20 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use andon_batch::{Renderer, each};
-use andon_pixels::{Error, Rendered};
 use andon_recipe::Recipe;
-use arrow_array::builder::{LargeBinaryBuilder, StringBuilder};
-use arrow_array::cast::AsArray;
-use arrow_array::{ArrayRef, StructArray};
-use arrow_schema::{DataType, Field};
-use pyo3::exceptions::{PyImportError, PyTypeError};
+use arrow_array::StructArray;
+use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 use pyo3_arrow::PyArray;
 use pyo3_arrow::input::AnyArray;
 
+use crate::column::{Column, Made, Source};
 use crate::deadline::Timeout;
-use crate::error::parsed;
+use crate::error::checked;
 use crate::given::Given;
+use crate::images::files;
 
-/// For each recipe an array of `struct<bytes, error>`, row by row in the order of `images`; a row of neither was null.
+/// For each recipe an array of structures, row by row in the order of `images`.
 #[pyfunction]
 pub(crate) fn render_batch<'py>(
     py: Python<'py>,
@@ -37,20 +35,24 @@ pub(crate) fn render_batch<'py>(
             "the result is a pyarrow array: pip install 'andon[arrow]'",
         ));
     }
+    let renderer = given.renderer(py)?;
     let batch = Batch {
         recipes: recipes
             .iter()
-            .map(|text| parsed(text))
+            .map(|text| checked(text, &renderer))
             .collect::<PyResult<_>>()?,
-        renderer: given.renderer(py)?,
+        renderer,
         timeout: given.timeout()?,
         threads: match threads {
             0 => thread::available_parallelism().map_or(1, NonZeroUsize::get),
             threads => threads,
         },
     };
-    let (chunks, field) = images.into_chunked_array()?.into_inner();
-    let images = rows(&chunks, field.data_type())?;
+    let (chunks, _) = images.into_chunked_array()?.into_inner();
+    let mut images = Vec::new();
+    for chunk in &chunks {
+        images.extend(files(chunk)?);
+    }
     let columns = py.detach(|| batch.run(&images))?;
     let pyarrow = |column: StructArray| {
         let array = PyArray::from_array_ref(Arc::new(column));
@@ -58,28 +60,6 @@ pub(crate) fn render_batch<'py>(
         Ok(array.into_bound(py))
     };
     columns.into_iter().map(pyarrow).collect()
-}
-
-/// The files in these arrays; `None` for null.
-fn rows<'a>(chunks: &'a [ArrayRef], kind: &DataType) -> PyResult<Vec<Option<&'a [u8]>>> {
-    let mut rows = Vec::new();
-    match kind {
-        DataType::Binary => chunks
-            .iter()
-            .for_each(|chunk| rows.extend(chunk.as_binary::<i32>())),
-        DataType::LargeBinary => chunks
-            .iter()
-            .for_each(|chunk| rows.extend(chunk.as_binary::<i64>())),
-        DataType::BinaryView => chunks
-            .iter()
-            .for_each(|chunk| rows.extend(chunk.as_binary_view())),
-        other => {
-            return Err(PyTypeError::new_err(format!(
-                "images are an array of binary, large_binary or binary_view, not {other}"
-            )));
-        }
-    }
-    Ok(rows)
 }
 
 /// What is made of every image.
@@ -90,13 +70,10 @@ struct Batch {
     threads: usize,
 }
 
-/// What one recipe made of one image.
-type Made = Result<Rendered, Error>;
-
 impl Batch {
     /// One array for each recipe. Ctrl-C ends it soon, not at once.
     fn run(&self, images: &[Option<&[u8]>]) -> PyResult<Vec<StructArray>> {
-        let made: Vec<OnceLock<Vec<Made>>> = images.iter().map(|_| OnceLock::new()).collect();
+        let rows: Vec<OnceLock<Row>> = images.iter().map(|_| OnceLock::new()).collect();
         let signals = Signals::new();
         each(self.threads, images.len(), |index| {
             if let Some(image) = images[index]
@@ -105,63 +82,43 @@ impl Batch {
                 let deadline = self.timeout.begin(&signals.stop);
                 let results = self.renderer.render(&self.recipes, image, &deadline);
                 // Nobody else has this index.
-                let _ = made[index].set(results);
+                let _ = rows[index].set(Row {
+                    source: results.source.as_ref().map(Source::of),
+                    made: results.made,
+                });
             }
         });
         signals.raised()?;
-        let mut columns: Vec<Column> = self.recipes.iter().map(|_| Column::default()).collect();
-        for (image, made) in images.iter().zip(made) {
-            match (image, made.into_inner()) {
-                (Some(image), Some(made)) => columns
-                    .iter_mut()
-                    .zip(made)
-                    .for_each(|(column, made)| column.push(image, &made)),
-                _ => columns.iter_mut().for_each(Column::push_null),
+        let mut columns: Vec<Column> = (0..self.recipes.len())
+            .map(|recipe| Column::new(images.len(), length(images, &rows, recipe)))
+            .collect();
+        for (image, row) in images.iter().zip(rows) {
+            let image = image.unwrap_or_default();
+            let row = row.into_inner().unwrap_or_default();
+            let mut made = row.made.iter();
+            for column in &mut columns {
+                column.push(image, row.source, made.next());
             }
         }
         Ok(columns.into_iter().map(Column::finish).collect())
     }
 }
 
-/// An array of `struct<bytes, error>` that grows.
+/// What is made of one image, or was not, because it is null.
 #[derive(Default)]
-struct Column {
-    bytes: LargeBinaryBuilder,
-    errors: StringBuilder,
+struct Row {
+    source: Option<Source>,
+    made: Vec<Made>,
 }
 
-impl Column {
-    fn push(&mut self, image: &[u8], made: &Made) {
-        match made {
-            Ok(made) => {
-                self.bytes.append_value(made.bytes(image));
-                self.errors.append_null();
-            }
-            Err(error) => {
-                self.bytes.append_null();
-                self.errors.append_value(error.to_string());
-            }
-        }
-    }
-
-    fn push_null(&mut self) {
-        self.bytes.append_null();
-        self.errors.append_null();
-    }
-
-    fn finish(mut self) -> StructArray {
-        let field = |name, kind| Arc::new(Field::new(name, kind, true));
-        StructArray::from(vec![
-            (
-                field("bytes", DataType::LargeBinary),
-                Arc::new(self.bytes.finish()) as ArrayRef,
-            ),
-            (
-                field("error", DataType::Utf8),
-                Arc::new(self.errors.finish()) as ArrayRef,
-            ),
-        ])
-    }
+/// Bytes of all results of one recipe: an array that grew would be held twice.
+fn length(images: &[Option<&[u8]>], rows: &[OnceLock<Row>], recipe: usize) -> usize {
+    let rows = images.iter().zip(rows);
+    rows.filter_map(|(image, row)| {
+        let made = row.get()?.made.get(recipe)?.as_ref().ok()?;
+        Some(made.bytes(image.unwrap_or_default()).len())
+    })
+    .sum()
 }
 
 /// Ctrl-C, looked for now and then by the thread that Python called on: taking the interpreter's lock for every image

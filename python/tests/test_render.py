@@ -2,6 +2,7 @@
 
 import array
 import copy
+import io
 import mmap
 import os
 import pickle
@@ -9,6 +10,7 @@ import platform
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -49,10 +51,50 @@ def test_every_buffer_of_bytes_gives_the_same_result(otter):
         assert andon.render(RECIPE, buffer) == expected, type(buffer)
 
 
-def test_what_is_no_buffer_of_bytes_is_a_type_error():
-    for other in ["photo.jpg", 7, None, np.zeros(4, np.uint16)]:
-        with pytest.raises(TypeError):
-            andon.render(RECIPE, other)
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        ("photo.jpg", r"'photo.jpg' is of type str, and .* open\(name, \"rb\"\).read\(\)"),
+        (Path("photo.jpg"), r"PosixPath\('photo.jpg'\) is of type PosixPath, and .* path.read_bytes\(\)"),
+        (io.BytesIO(), r"is of type BytesIO, and .* file.read\(\)"),
+        (7, "7 is of type int, and an image is the bytes of its file"),
+        (None, "None is of type NoneType"),
+        (np.zeros(4, np.uint16), "items of 2 bytes"),
+    ],
+)
+def test_what_is_no_buffer_of_bytes_is_a_type_error_that_says_how_to_get_one(other, said):
+    work = [
+        lambda: andon.render(RECIPE, other),
+        lambda: andon.probe(other),
+        lambda: andon.to_numpy(RECIPE, other),
+        lambda: andon.render("over:a.png", b"", overlays={"a.png": other}),
+    ]
+    for call in work:
+        with pytest.raises(TypeError, match=said):
+            call()
+
+
+def test_images_come_out_upright():
+    turned = sample("jpeg/orientation-6.jpg")
+    for recipe in ["fit:120x120,as:jpeg", "fit:120x120,as:webp", "cover:120x80,as:png"]:
+        made = andon.probe(andon.render(recipe, turned))
+        assert (made.width, made.height, made.orientation) == (120, 80, 1), recipe
+    assert andon.to_numpy("same", turned).shape[:2] == (160, 240)
+    stored = andon.probe(andon.render("stored,fit:120x120,as:jpeg", turned))
+    assert (stored.width, stored.height, stored.orientation) == (80, 120, 6)
+
+
+@pytest.mark.parametrize("isolate", [False, True])
+def test_what_there_is_of_a_damaged_image_is_shown_if_that_is_asked_for(otter, isolate):
+    cut = otter[: len(otter) // 2]
+    with pytest.raises(andon.AndonError) as caught:
+        andon.render(RECIPE, cut, isolate=isolate)
+    assert caught.value.kind == "broken"
+    made = andon.probe(andon.render(RECIPE, cut, isolate=isolate, on_damage="partial"))
+    assert made.size == andon.probe(andon.render(RECIPE, otter)).size
+    pixels = andon.to_numpy("fit:64x64", cut, isolate=isolate, on_damage="partial")
+    whole = andon.to_numpy("fit:64x64", otter)
+    assert pixels.shape == whole.shape and (pixels[:16] == whole[:16]).all()
 
 
 def test_a_writable_buffer_may_change_while_it_is_worked_on(otter):

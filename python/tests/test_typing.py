@@ -64,5 +64,6 @@ def test_the_stubs_are_those_of_the_native_module(tmp_path):
 def test_every_public_name_is_documented():
     import pydoc
 
-    for name in andon.__all__:
+    # Constants have their sentences in the source alone.
+    for name in filter(lambda name: callable(getattr(andon, name)), andon.__all__):
         assert pydoc.getdoc(getattr(andon, name)), name

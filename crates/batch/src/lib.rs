@@ -12,7 +12,7 @@
 //! let svg = br#"<svg xmlns="http://www.w3.org/2000/svg" width="40" height="30"/>"#;
 //! let recipes = ["fit:20x20,as:png", "fit:10x10,as:webp"];
 //! let recipes: Vec<Recipe> = recipes.iter().filter_map(|text| text.parse().ok()).collect();
-//! let made = renderer.render(&recipes, svg, &Never);
+//! let made = renderer.render(&recipes, svg, &Never).made;
 //! let sizes: Vec<_> = made.iter().flatten().map(|image| (image.width, image.height)).collect();
 //! assert_eq!(sizes, [(20, 15), (10, 8)]);
 //! ```
@@ -25,4 +25,4 @@ mod renderer;
 
 pub use each::each;
 pub use overlays::Overlays;
-pub use renderer::Renderer;
+pub use renderer::{Renderer, Results};

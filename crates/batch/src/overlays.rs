@@ -22,7 +22,7 @@ impl Overlays {
         }
     }
 
-    fn file(&self, name: &str) -> Result<&Vec<u8>> {
+    pub(crate) fn file(&self, name: &str) -> Result<&Vec<u8>> {
         self.files.get(name).ok_or_else(|| Error::Recipe {
             piece: name.to_owned(),
             why: "there is no overlay image of this name".to_owned(),

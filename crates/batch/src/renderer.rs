@@ -22,6 +22,14 @@ pub struct Renderer {
     formats: Option<Vec<String>>,
 }
 
+/// What recipes made of one image.
+pub struct Results {
+    /// The source's header; `None` where it cannot be read.
+    pub source: Option<Info>,
+    /// In the order of the recipes.
+    pub made: Vec<Result<Rendered>>,
+}
+
 impl Renderer {
     /// A renderer over these codecs, within these limits; recipes may lay these images over others.
     #[must_use]
@@ -57,6 +65,16 @@ impl Renderer {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Checks what can be known to be wrong with a recipe before the first image, overlays that are missing among it.
+    ///
+    /// # Errors
+    /// As [`Engine::check`].
+    pub fn check(&self, recipe: &Recipe) -> Result<()> {
+        self.engine.check(recipe)?;
+        let mut names = recipe.materials().into_iter();
+        names.try_for_each(|name| self.overlays.file(&name).map(drop))
     }
 
     /// Reads the header of `source`.
@@ -105,22 +123,24 @@ impl Renderer {
 
     /// Plans and runs several recipes for `source`, in their order. Those that can begin with the same decode share it,
     /// as far as `limits.memory` allows; each result is what its recipe alone would give, to the byte.
-    pub fn render(
-        &self,
-        recipes: &[Recipe],
-        source: &[u8],
-        interrupt: &dyn Interrupt,
-    ) -> Vec<Result<Rendered>> {
+    pub fn render(&self, recipes: &[Recipe], source: &[u8], interrupt: &dyn Interrupt) -> Results {
         let plans: Vec<Result<Plan>> = recipes
             .iter()
             .map(|recipe| self.plan(recipe, source))
             .collect();
+        let planned = plans.iter().flatten().next();
+        let header = planned.map(|plan| plan.info().clone());
+        let header = header.or_else(|| self.probe(source).ok());
         let mut decoded = self.decode_at_once(&plans, source, interrupt);
-        plans
+        let made = plans
             .into_iter()
             .zip(&mut decoded)
             .map(|(plan, decoded)| self.run_from(decoded.take(), &plan?, source, interrupt))
-            .collect()
+            .collect();
+        Results {
+            source: header,
+            made,
+        }
     }
 
     fn run_from(
@@ -210,6 +230,7 @@ fn said(panic: &(dyn Any + Send)) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
     use std::path::Path;
 
     use andon_pixels::Never;
@@ -250,7 +271,8 @@ mod tests {
         assert_eq!(grouped, SIZES.len());
         let recipes = recipes(&SIZES);
         let together = renderer.render(&recipes, &source, &Never);
-        for (recipe, together) in recipes.iter().zip(together) {
+        assert_eq!(together.source, renderer.probe(&source).ok());
+        for (recipe, together) in recipes.iter().zip(together.made) {
             let plan = renderer.plan(recipe, &source).unwrap();
             let alone = renderer.run(&plan, &source, &Never).unwrap();
             assert_eq!(together.unwrap().body, alone.body, "{recipe}");
@@ -263,8 +285,48 @@ mod tests {
         let source = sample("photos/otter.jpg");
         let texts = [SIZES[0], "over:nowhere.png", SIZES[1]];
         let made = renderer.render(&recipes(&texts), &source, &Never);
-        let failed: Vec<bool> = made.iter().map(Result::is_err).collect();
+        let failed: Vec<bool> = made.made.iter().map(Result::is_err).collect();
         assert_eq!(failed, [false, true, false]);
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_recipe_for_every_image_is_known_before_the_first() {
+        let overlays = BTreeMap::from([("a.png".to_owned(), Vec::new())]);
+        let renderer = Renderer::new(
+            andon_codecs::ALL,
+            Limits::default(),
+            Overlays::new(overlays),
+        );
+        let check = |text: &str| renderer.check(&recipes(&[text])[0]);
+        for right in [
+            "same",
+            "original",
+            "fit:9x9,as:auto,q:80",
+            "crop:5000:5000:10x10",
+            "fit:9x9,as:jpg,moving:webp,lossless",
+            "over:a.png,blur:0x1,as:avif,effort:3",
+            "moving:source,as:webp",
+        ] {
+            assert_eq!(check(right), Ok(()), "{right}");
+        }
+        for (wrong, said) in [
+            ("fitt:9x9", "did you mean `fit`?"),
+            ("blur:much", "`blur:much`"),
+            ("as:jpge", "did you mean `jpeg`?"),
+            ("moving:web", "did you mean `webp`?"),
+            ("as:psd", "not written"),
+            ("as:png,q:80", "png has no such option"),
+            ("as:jpeg,with:hue:7", "with:hue"),
+            ("over:b.png", "`b.png`"),
+            (
+                "overlay:a.png:0:0:100:0:0:normal:exact:blurr%3a2",
+                "`blurr`",
+            ),
+        ] {
+            let error = check(wrong).expect_err(wrong);
+            assert_eq!(error.kind(), "recipe", "{wrong}");
+            assert!(error.to_string().contains(said), "{wrong}: {error}");
+        }
     }
 
     #[test]
@@ -272,7 +334,7 @@ mod tests {
         let renderer = renderer(Limits::default());
         let whole = sample("photos/otter.jpg");
         let source = &whole[..whole.len() / 2];
-        for made in renderer.render(&recipes(&SIZES), source, &Never) {
+        for made in renderer.render(&recipes(&SIZES), source, &Never).made {
             assert!(matches!(made, Err(Error::Broken { .. })), "{made:?}");
         }
     }

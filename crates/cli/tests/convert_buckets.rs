@@ -201,6 +201,42 @@ fn a_job_that_was_killed_goes_on_and_makes_every_result_once() {
 }
 
 #[test]
+fn an_empty_object_fails_as_an_empty_file_does() {
+    let house = House::new();
+    let photos = house.s3.folder.path().join("photos");
+    fs::write(photos.join("2026/empty.jpg"), "").unwrap();
+    let file = house.file("empty.jpg");
+    fs::write(&file, "").unwrap();
+    let (code, of_folder) = house.convert(&[RECIPE, "s3://photos/2026/", "-o", "s3://results"]);
+    assert_eq!(code, Some(1), "{of_folder}");
+    let (_, of_file) = house.convert(&[RECIPE, &file, "-o", &house.file("out")]);
+    let (_, why) = of_file.split_once("empty.jpg: ").expect(&of_file);
+    let why = why.lines().next().unwrap();
+    let said = format!("s3://photos/2026/empty.jpg: {why}\n");
+    assert!(of_folder.contains(&said), "{said} {of_folder}");
+    let (code, alone) = house.convert(&[
+        RECIPE,
+        "s3://photos/2026/empty.jpg",
+        "-o",
+        "s3://results/x.webp",
+    ]);
+    assert_eq!(code, Some(1), "{alone}");
+    assert!(alone.contains(&said), "{said} {alone}");
+    // A result may be named in a bucket, too.
+    let (code, said) = house.convert(&[
+        "fit:9x9",
+        "s3://photos/2025/a.jpg",
+        "-o",
+        "s3://results/deep/x.webp",
+    ]);
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(
+        &fs::read(house.result("deep/x.webp")).unwrap()[8..12],
+        b"WEBP"
+    );
+}
+
+#[test]
 fn what_cannot_be_read_or_written_is_named() {
     let house = House::new();
     for (args, said) in [

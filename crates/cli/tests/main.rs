@@ -9,6 +9,7 @@ mod common;
 mod config;
 mod container;
 mod convert_buckets;
+mod convert_folders;
 mod docs;
 mod engine_samples;
 mod every_format;

@@ -1,22 +1,24 @@
 //! `andon convert`: one recipe, many files or objects, all cores.
 
 mod buckets;
+mod folder;
 mod inputs;
 mod into_store;
 mod manifest;
 mod outputs;
 mod overlays;
 mod semaphore;
+mod target;
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use andon_batch::Renderer;
-use andon_pixels::{Limits, Never};
-use andon_recipe::Recipe;
+use andon_pixels::{Engine, Limits, Never};
+use andon_recipe::{ParseError, Recipe};
 use andon_server::Config;
 use andon_server::config::Processes;
 use anyhow::{Context, bail};
@@ -27,6 +29,7 @@ use self::inputs::Input;
 use self::manifest::Manifest;
 use self::outputs::Outputs;
 use self::semaphore::Semaphore;
+use self::target::Target;
 use crate::print::print;
 use crate::processes::Codecs;
 
@@ -38,17 +41,19 @@ pub(crate) struct Args {
     /// URL path with {source} in it
     #[arg(value_parser = Spec::parse)]
     recipe: Spec,
-    /// The images, which are never overwritten: files, s3://BUCKET/KEY, or s3://BUCKET/FOLDER/ for all below it
+    /// The images, which are never overwritten: files, folders for all images below them, s3://BUCKET/KEY, or
+    /// s3://BUCKET/FOLDER/ for all below it
     #[arg(required_unless_present = "from", value_name = "IN")]
     inputs: Vec<PathBuf>,
     /// A file with more of them, one a line; - reads standard input
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
-    /// Where results go: a folder, or s3://BUCKET/FOLDER; made if it is missing. Older results in it are replaced
+    /// Where results go: a folder, or s3://BUCKET/FOLDER; made if it is missing. For one image also a file, such as
+    /// small.jpg, whose extension is the format where the recipe names none. Older results are replaced
     #[arg(
         short,
         long,
-        value_name = "DIR",
+        value_name = "OUT",
         required_unless_present = "into_store"
     )]
     output: Option<String>,
@@ -93,10 +98,16 @@ impl Spec {
         match text.starts_with('/') || text.contains(SOURCE) {
             true if !text.contains(SOURCE) => Err(format!("it has no {SOURCE} in it")),
             true => Ok(Self::Url(text.to_owned())),
-            false => text
-                .parse()
-                .map(Self::Recipe)
-                .map_err(|error: <Recipe as std::str::FromStr>::Err| error.to_string()),
+            false => {
+                let recipe: Recipe = text
+                    .parse()
+                    .map_err(|error: ParseError| error.to_string())?;
+                // Not once for each image.
+                Engine::new(andon_codecs::ALL, Limits::default())
+                    .check(&recipe)
+                    .map_err(|error| error.to_string())?;
+                Ok(Self::Recipe(recipe))
+            }
         }
     }
 
@@ -111,13 +122,15 @@ impl Spec {
 const AFTER: &str = "\
 Examples:
   andon convert fit:1200x1200,as:webp,q:80 *.jpg -o small/
-  andon convert fit:300x300,as:jpeg,q:85 ~/photos/*.png -o thumbs/
+  andon convert fit:300x300,as:jpeg,q:85 ~/photos -o thumbs/
+  andon convert cover:300x300 photo.png -o square.jpg
   andon convert fit:800x800,as:avif s3://photos/2026/ -o s3://results/800 --manifest 800.jsonl
   andon convert fit:250x250,as:webp --into-store --config andon.toml /trip/a.jpg /trip/b.jpg
   andon convert '/small_light(dw=250){source}' --into-store --config andon.toml --from list.txt
 
-A result is named after its image, with the extension of its format; below an s3:// folder it keeps the folders that \
-its image is in. as:auto keeps the source format (there is no Accept header). An image that fails is reported and the \
+A result is named after its image, with the extension of its format; below a folder it keeps the folders that its image \
+is in. Of a folder all images are taken, in its folders too; other files, hidden ones and the folder of the results are \
+left out. as:auto keeps the source format (there is no Accept header). An image that fails is reported and the \
 others go on; the exit code is then 1, and with --manifest the next run tries those that failed again. An image \
 whose file or object has changed since is made again.
 
@@ -140,12 +153,32 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     )
     .context("cannot start the worker processes (--processes none does without)")?;
     let codecs = codecs.start();
+    let target = args.output.as_deref().map(Target::of).transpose()?;
+    let work = match (&args.recipe, target) {
+        (_, None) => None,
+        (Spec::Url(_), Some(_)) => {
+            bail!("URLs with {} go with --into-store", crate::template::SOURCE)
+        }
+        (Spec::Recipe(recipe), Some(target)) => {
+            let recipe = target.completed(recipe.clone())?;
+            let overlays = overlays::read(args.materials.as_deref(), recipe.materials())?;
+            let renderer = Renderer::new(codecs, Limits::default(), overlays);
+            renderer.check(&recipe)?;
+            Some((recipe, renderer, target))
+        }
+    };
     let mut names = args.inputs.clone();
     if let Some(from) = &args.from {
         names.extend(inputs::listed(from)?);
     }
     let buckets = Buckets::default();
-    let images = inputs::all(&names, &buckets, args.into_store)?;
+    let results = work
+        .as_ref()
+        .map(|(_, _, target)| Path::new(&target.folder));
+    let images = inputs::all(&names, &buckets, results)?;
+    if let Some((_, _, target)) = &work {
+        target.holds(images.len())?;
+    }
     let into = match (&args.output, &args.config) {
         (Some(output), _) => output.clone(),
         (None, Some(config)) => format!("the store of {}", config.display()),
@@ -161,22 +194,17 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         done: done.len(),
         manifest,
     };
-    match (&args.recipe, &args.output) {
-        (spec, None) => into_store::run(args, config.as_ref(), codecs, spec, &job),
-        (Spec::Url(_), Some(_)) => {
-            bail!("URLs with {} go with --into-store", crate::template::SOURCE)
-        }
-        (Spec::Recipe(recipe), Some(output)) => {
-            let overlays = overlays::read(args.materials.as_deref(), recipe.materials())?;
-            let batch = Batch {
-                recipe,
-                renderer: Renderer::new(codecs, Limits::default(), overlays),
-                outputs: Outputs::new(output, &buckets, &job)?,
-                working: Semaphore::new(cores()),
-            };
-            job.run(threads(&job, output), |input| batch.convert(input, &job))
-        }
-    }
+    let Some((recipe, renderer, target)) = work else {
+        return into_store::run(args, config.as_ref(), codecs, &args.recipe, &job);
+    };
+    let threads = threads(&job, &target.folder);
+    let batch = Batch {
+        recipe,
+        renderer,
+        outputs: Outputs::new(target, &buckets, &job)?,
+        working: Semaphore::new(cores()),
+    };
+    job.run(threads, |input| batch.convert(input, &job))
 }
 
 /// The images that are left to do.
@@ -228,18 +256,18 @@ impl Job {
     }
 }
 
-struct Batch<'a> {
-    recipe: &'a Recipe,
+struct Batch {
+    recipe: Recipe,
     renderer: Renderer,
     outputs: Outputs,
     /// Threads that work on pixels.
     working: Semaphore,
 }
 
-impl Batch<'_> {
+impl Batch {
     fn convert(&self, input: &Input, job: &Job) -> anyhow::Result<()> {
         let source = input.read()?;
-        let plan = self.renderer.plan(self.recipe, &source)?;
+        let plan = self.renderer.plan(&self.recipe, &source)?;
         let output = self.outputs.claim(input, plan.format())?;
         let made = self
             .working

@@ -8,6 +8,7 @@ mod completions;
 mod config_check;
 mod convert;
 mod explain;
+mod format_of;
 mod import;
 mod journal;
 mod lab;

@@ -8,11 +8,11 @@ use andon_pixels::{Alone, Never};
 use andon_recipe::FormatName;
 use andon_server::media_type;
 use andon_server::rendering::{Ingredients, Planned};
-use anyhow::{Context, bail};
+use anyhow::Context;
 
+use crate::format_of::format_of;
 use crate::place::{self, Place};
 use crate::print::print;
-use crate::reference::is_written;
 
 /// Make the image that a URL path asks for, without a server
 #[derive(clap::Args)]
@@ -36,7 +36,7 @@ Examples:
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let (resolver, engine, background) = args.place.open()?;
     let mut request = resolver.read(&place::target(&args.target))?;
-    let promised = format_of(&args.output)?;
+    let promised = args.output.to_str().map_or(Ok(None), format_of)?;
     let mut output = request.rules.output().clone();
     output.without_accept();
     if !request.is_file() && output.format.is_none() && !request.style.exact {
@@ -103,26 +103,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         _ => {}
     }
     write(&args.output, picture)
-}
-
-/// The format that a file's extension promises, if it is an image's.
-fn format_of(output: &Path) -> anyhow::Result<Option<&'static str>> {
-    let promised = output
-        .to_str()
-        .and_then(|path| media_type::by_name(andon_codecs::ALL, path));
-    let written = || andon_codecs::ALL.iter().filter(|codec| is_written(**codec));
-    let codec = written().find(|codec| promised == Some(codec.format().media_type));
-    match (codec, promised) {
-        (None, Some(promised)) if promised.starts_with("image/") => {
-            let formats: Vec<&str> = written().map(|codec| codec.name()).collect();
-            bail!(
-                "{}: {promised} cannot be written; formats are {}",
-                output.display(),
-                formats.join(", ")
-            )
-        }
-        (codec, _) => Ok(codec.map(|codec| codec.name())),
-    }
 }
 
 fn write(output: &Path, picture: &[u8]) -> anyhow::Result<()> {

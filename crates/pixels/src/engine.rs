@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use andon_recipe::{Colour, Effect, Facts, Measured, Rules};
+use andon_recipe::{Colour, Effect, Facts, Measured, Recipe, Rules};
 
 use crate::codec::{Codec, Decode, Info, Scales, Tags};
 use crate::color::{Convert, profile_of};
@@ -152,6 +152,15 @@ impl Engine {
     #[must_use]
     pub fn codecs(&self) -> &'static [&'static dyn Codec] {
         self.formats.codecs
+    }
+
+    /// Checks what can be known to be wrong with a recipe before there is a picture: unknown words, formats that are not
+    /// written, arguments and options that are never taken.
+    ///
+    /// # Errors
+    /// `Recipe`.
+    pub fn check(&self, recipe: &Recipe) -> Result<()> {
+        plan::check::check(&self.formats, recipe)
     }
 
     /// Reads a picture's header.

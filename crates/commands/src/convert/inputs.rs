@@ -1,6 +1,7 @@
 //! The images of a job: files, objects of buckets, or sources as a server's URLs name them.
 
 use std::fs::Metadata;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
@@ -9,6 +10,7 @@ use andon_server::origins::Objects;
 use anyhow::{Context, bail};
 
 use super::buckets::{Buckets, SCHEME};
+use super::folder;
 use crate::read;
 
 /// One image.
@@ -47,12 +49,13 @@ impl Input {
         }
     }
 
-    fn of_file(path: &Path) -> Self {
+    /// A file, and its path below the folder that was given.
+    pub(super) fn of_file(path: &Path, below: &Path) -> Self {
         Self {
             name: path.to_string_lossy().into_owned(),
             // One that is not there fails when it is read.
             version: path.metadata().map(|it| version(&it)).unwrap_or_default(),
-            below: path.file_name().unwrap_or_default().into(),
+            below: below.to_owned(),
             place: Place::File(path.to_owned()),
         }
     }
@@ -78,24 +81,31 @@ fn version(metadata: &Metadata) -> String {
     )
 }
 
-/// All images that these names mean; `sources`: what is no file is named as in URLs.
+/// All images that these names mean. Where results go into no folder, what is no file is named as in URLs.
 pub(super) fn all(
     names: &[PathBuf],
     buckets: &Buckets,
-    sources: bool,
+    results: Option<&Path>,
 ) -> anyhow::Result<Vec<Input>> {
     let mut inputs = Vec::new();
     for path in names {
         match path.to_str() {
             Some(name) if name.starts_with(SCHEME) => objects(name, buckets, &mut inputs)?,
-            Some(name) if sources && !path.exists() => inputs.push(Input::of_source(name)),
-            _ => inputs.push(Input::of_file(path)),
+            Some(name) if results.is_none() && !path.exists() => {
+                inputs.push(Input::of_source(name));
+            }
+            _ if path.is_dir() => folder::add(path, results, &mut inputs)?,
+            _ => inputs.push(Input::of_file(path, name_of(path))),
         }
     }
     if inputs.is_empty() {
         bail!("there is nothing to convert");
     }
     Ok(inputs)
+}
+
+fn name_of(path: &Path) -> &Path {
+    Path::new(path.file_name().unwrap_or_default())
 }
 
 /// An object, or all below a folder.
@@ -109,21 +119,34 @@ fn objects(url: &str, buckets: &Buckets, inputs: &mut Vec<Input>) -> anyhow::Res
     let bucket = &url[..url.len() - key.len()];
     let bucket = bucket.trim_end_matches('/');
     let before = inputs.len();
-    inputs.extend(found.into_iter().filter(|it| it.bytes > 0).map(|it| {
+    for it in found {
+        if is_folder && it.bytes == 0 && is_marker(&objects, &it.key)? {
+            continue;
+        }
         let below = match is_folder {
             true => it.key.strip_prefix(key).unwrap_or(&it.key),
             false => it.key.rsplit('/').next().unwrap_or(&it.key),
         };
-        Input {
+        inputs.push(Input {
             name: format!("{bucket}/{}", it.key),
             version: it.version,
             below: below.into(),
             place: Place::Object(objects.clone(), it.key),
-        }
-    }));
+        });
+    }
     match inputs.len() == before {
         true => bail!("there is no object below {url}"),
         false => Ok(()),
+    }
+}
+
+/// Is an empty object what a console makes for a folder? It is listed without the slash at the end of its name, and under
+/// that name there is nothing.
+fn is_marker(objects: &Objects, key: &str) -> anyhow::Result<bool> {
+    match objects.info(key) {
+        Ok(_) => Ok(false),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(true),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -11,10 +11,13 @@ use anyhow::{Context, bail};
 use super::Job;
 use super::buckets::{Buckets, SCHEME};
 use super::inputs::Input;
+use super::target::{File, Target};
 
 /// Where results go, and what may not be written there.
 pub(super) struct Outputs {
     place: Place,
+    /// The only result, where it was named.
+    file: Option<File>,
     /// Every input: files with links resolved, objects by their names.
     inputs: HashSet<PathBuf>,
     /// Names of results, and the inputs that they are of.
@@ -39,15 +42,19 @@ pub(super) struct Output<'a> {
 
 impl Outputs {
     /// A folder, which is made, or a bucket.
-    pub(super) fn new(output: &str, buckets: &Buckets, job: &Job) -> anyhow::Result<Self> {
+    pub(super) fn new(target: Target, buckets: &Buckets, job: &Job) -> anyhow::Result<Self> {
+        let Target {
+            folder: output,
+            file,
+        } = target;
         let place = match output.starts_with(SCHEME) {
             false => {
-                std::fs::create_dir_all(output)
+                std::fs::create_dir_all(&output)
                     .with_context(|| format!("cannot make the folder {output}"))?;
                 Place::Folder(PathBuf::from(output))
             }
             true => {
-                let (objects, folder) = buckets.open(output)?;
+                let (objects, folder) = buckets.open(&output)?;
                 let bucket = output[..output.len() - folder.len()].trim_end_matches('/');
                 let folder = match folder.trim_end_matches('/') {
                     "" => String::new(),
@@ -60,6 +67,7 @@ impl Outputs {
         let earlier = earlier.map(|(output, input)| (output.to_owned(), input.to_owned()));
         Ok(Self {
             place,
+            file,
             // What cannot be resolved cannot be read either, and fails there.
             inputs: job
                 .inputs
@@ -76,10 +84,21 @@ impl Outputs {
     /// The place of `input`'s result in `format`.
     pub(super) fn claim(&self, input: &Input, format: &str) -> anyhow::Result<Output<'_>> {
         let codec = andon_codecs::ALL.iter().find(|it| it.name() == format);
-        (input.below.file_stem()).context("has no name to call its result by")?;
-        let mut below = input.below.with_extension("").into_os_string();
-        below.push(".");
-        below.push(extension(format));
+        let below = match &self.file {
+            Some(file) if file.format == format => OsString::from(&file.name),
+            Some(file) => bail!(
+                "its result is a {format}, and {} is the name of a {}; name another file",
+                file.name,
+                file.format
+            ),
+            None => {
+                (input.below.file_stem()).context("has no name to call its result by")?;
+                let mut below = input.below.with_extension("").into_os_string();
+                below.push(".");
+                below.push(extension(format));
+                below
+            }
+        };
         let (name, written) = match &self.place {
             Place::Folder(folder) => {
                 let path = folder.join(&below);
@@ -164,17 +183,18 @@ mod tests {
     use super::*;
 
     /// Of these files, for results in a folder.
-    fn job(names: &[&str]) -> Job {
-        let names: Vec<PathBuf> = names.iter().map(PathBuf::from).collect();
+    fn job<P: AsRef<Path>>(names: &[P]) -> Job {
+        let names: Vec<PathBuf> = names.iter().map(|it| it.as_ref().into()).collect();
         Job {
-            inputs: inputs::all(&names, &Buckets::default(), false).unwrap(),
+            inputs: inputs::all(&names, &Buckets::default(), Some(Path::new("out"))).unwrap(),
             done: 0,
             manifest: None,
         }
     }
 
     fn outputs(folder: &Path, job: &Job) -> Outputs {
-        Outputs::new(folder.to_str().unwrap(), &Buckets::default(), job).unwrap()
+        let target = Target::of(folder.to_str().unwrap()).unwrap();
+        Outputs::new(target, &Buckets::default(), job).unwrap()
     }
 
     #[test]
@@ -192,10 +212,7 @@ mod tests {
     fn a_name_that_is_no_text_stays_as_it_is() {
         let folder = tempfile::tempdir().unwrap();
         let name = PathBuf::from(OsStr::from_bytes(b"in/\xff.png"));
-        let job = Job {
-            inputs: inputs::all(&[name], &Buckets::default(), false).unwrap(),
-            ..job(&["unused"])
-        };
+        let job = job(&[name]);
         let outputs = outputs(folder.path(), &job);
         let claimed = outputs.claim(&job.inputs[0], "webp").unwrap();
         assert_eq!(claimed.below.as_bytes(), b"\xff.webp");

@@ -49,6 +49,14 @@ trait Analysis {
     fn areas(&self) -> Option<Vec<Area>>;
 }
 
+/// Refuses what this build cannot look for.
+pub(crate) fn can_be_looked_for(measures: &[Measure]) -> Result<()> {
+    match measures.contains(&Measure::Faces) {
+        true => faces::can_be_found(),
+        false => Ok(()),
+    }
+}
+
 fn analysis(measure: Measure, stored: Orientation) -> Box<dyn Analysis> {
     match measure {
         Measure::Trim { tolerance, corner } => Box::new(trim::Trim::new(
@@ -73,9 +81,7 @@ impl Measurement {
             return Ok(None);
         }
         let for_faces = asked.contains(&Measure::Faces);
-        if for_faces {
-            faces::can_be_found()?;
-        }
+        can_be_looked_for(&asked)?;
         // A small picture, and of the first frame, is all that is looked at otherwise.
         let looks_close = asked.iter().any(|it| it.decides_size());
         let (source, info) = formats.header(bytes)?;

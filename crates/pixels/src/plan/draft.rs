@@ -1,6 +1,6 @@
 //! A plan in the making: what the rules look at and decide.
 
-use andon_recipe::{Goal, Orientation, Profile, Recipe, Step};
+use andon_recipe::{FormatName, Goal, Orientation, Profile, Recipe, Step};
 
 use super::rules::{PHASES, Rule, convert_colour_late};
 use super::runs::{Run, Runs};
@@ -377,6 +377,11 @@ pub(super) fn target(
         let instead = source.instead(info).and_then(|name| formats.codec(name));
         return Ok(instead.unwrap_or(source));
     };
+    named(formats, name)
+}
+
+/// The codec that a recipe names.
+pub(super) fn named(formats: &Formats, name: &FormatName) -> Result<&'static dyn Codec> {
     formats.codec(name.as_str()).ok_or_else(|| {
         let known: Vec<&str> = formats.codecs.iter().map(|codec| codec.name()).collect();
         Error::Recipe {

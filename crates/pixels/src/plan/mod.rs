@@ -4,6 +4,7 @@
 //! `decode jpeg 1/4 ycbcr420 | resize 400x300 lanczos3 | encode jpeg q80`: the log, the debug header and
 //! the golden tests. `planner` makes it by the named [`RULES`]; `engine` runs it.
 
+pub(crate) mod check;
 mod cost;
 mod draft;
 mod explain;

@@ -1,7 +1,7 @@
 //! A resolved recipe as the runs that are carried out: reads of the picture, and what is painted on it
 //! in between.
 
-use andon_recipe::{Canvas, Colour, Crop, Length, Orientation, Recipe, Step};
+use andon_recipe::{Canvas, Colour, Crop, Effect, Length, Orientation, Recipe, Step};
 
 use super::view::View;
 use super::words::unknown_word;
@@ -23,6 +23,23 @@ pub(super) struct Runs {
     pub(super) rest: Vec<Run>,
     /// Every size that comes about on the way, the result's last.
     pub(super) sizes: Vec<(u32, u32)>,
+}
+
+/// The stage of an effect; `None`: its arguments ask for nothing.
+pub(super) fn stage(effect: &Effect) -> Result<Option<Box<dyn Stage>>> {
+    let op = ops::ALL.iter().find(|op| op.word().name == effect.name);
+    let op = op.ok_or_else(|| {
+        let effects = ops::ALL.iter().map(|op| op.word().name);
+        let words = andon_recipe::WORDS.iter().map(|word| word.name);
+        let mut known: Vec<&str> = words.chain(effects).collect();
+        // A word with two forms stands twice.
+        known.dedup();
+        Error::Recipe {
+            piece: effect.name.clone(),
+            why: unknown_word("there is no such step", &effect.name, &known),
+        }
+    })?;
+    op.parse(effect)
 }
 
 /// One run after the first.
@@ -96,19 +113,7 @@ impl Runs {
             Step::Canvas(canvas) => self.canvas(canvas, size),
             Step::Rotate { degrees, colour } => self.paint(Box::new(Rotated { degrees, colour })),
             Step::Effect(ref effect) => {
-                let op = ops::ALL.iter().find(|op| op.word().name == effect.name);
-                let op = op.ok_or_else(|| {
-                    let effects = ops::ALL.iter().map(|op| op.word().name);
-                    let words = andon_recipe::WORDS.iter().map(|word| word.name);
-                    let mut known: Vec<&str> = words.chain(effects).collect();
-                    // A word with two forms stands twice.
-                    known.dedup();
-                    Error::Recipe {
-                        piece: effect.name.clone(),
-                        why: unknown_word("there is no such step", &effect.name, &known),
-                    }
-                })?;
-                if let Some(stage) = op.parse(effect)? {
+                if let Some(stage) = stage(effect)? {
                     self.paint(stage);
                 }
             }

@@ -1,0 +1,245 @@
+//! `andon convert` with folders of images, and with the name of one result.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use andon_pixels::{Engine, Limits};
+use tempfile::TempDir;
+
+use crate::common::sample;
+use crate::s3::S3;
+
+/// A folder `photos` with images in folders, and other files.
+fn house() -> TempDir {
+    let house = tempfile::tempdir().unwrap();
+    for (name, from) in [
+        ("a.jpg", "jpeg/420.jpg"),
+        ("trip/b.PNG", "png/alpha.png"),
+        ("trip/far/without an extension", "webp/lossy.webp"),
+        ("trip/.hidden.jpg", "jpeg/420.jpg"),
+        (".thumbnails/a.jpg", "jpeg/420.jpg"),
+        ("trip/notes.txt", "README.md"),
+    ] {
+        let path = house.path().join("photos").join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::copy(sample(from), path).unwrap();
+    }
+    house
+}
+
+/// Runs the binary in the house.
+fn convert(house: &TempDir, args: &[&str]) -> (Option<i32>, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_andon"));
+    let run = command.arg("convert").args(args).current_dir(house.path());
+    let output = run.output().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8(said).unwrap())
+}
+
+/// The files below a folder.
+fn files(folder: &Path) -> BTreeSet<String> {
+    fn add(folder: &Path, below: &Path, found: &mut BTreeSet<String>) {
+        for entry in fs::read_dir(below).into_iter().flatten() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => add(folder, &path, found),
+                false => {
+                    let name = path.strip_prefix(folder).unwrap();
+                    found.insert(name.to_str().unwrap().to_owned());
+                }
+            }
+        }
+    }
+    let mut found = BTreeSet::new();
+    add(folder, folder, &mut found);
+    found
+}
+
+fn format(path: &Path) -> &'static str {
+    let engine = Engine::new(andon_codecs::ALL, Limits::default());
+    engine.probe(&fs::read(path).unwrap()).unwrap().format
+}
+
+const RECIPE: &str = "fit:40x40,as:webp,q:80";
+
+#[test]
+fn all_images_below_a_folder_are_converted_and_keep_their_folders() {
+    let house = house();
+    let (code, said) = convert(&house, &[RECIPE, "photos", "-o", "out"]);
+    assert_eq!(code, Some(0), "{said}");
+    let expected = [
+        "a.webp",
+        "trip/b.webp",
+        "trip/far/without an extension.webp",
+    ];
+    let expected: BTreeSet<String> = expected.map(str::to_owned).into();
+    assert_eq!(files(&house.path().join("out")), expected);
+    let left_out = "photos/trip/notes.txt is no image and left out";
+    assert!(said.contains(left_out), "{said}");
+    // Results below the folder are no images of the next run.
+    for _ in 0..2 {
+        let (code, said) = convert(&house, &[RECIPE, "photos/", "-o", "photos/small"]);
+        assert_eq!(code, Some(0), "{said}");
+        assert_eq!(files(&house.path().join("photos/small")), expected);
+    }
+}
+
+#[test]
+fn a_link_to_a_folder_above_does_not_lead_in_circles() {
+    let house = house();
+    let photos = house.path().join("photos");
+    std::os::unix::fs::symlink(&photos, photos.join("trip/up")).unwrap();
+    std::os::unix::fs::symlink(photos.join("a.jpg"), photos.join("linked.jpg")).unwrap();
+    let (code, said) = convert(&house, &[RECIPE, "photos", "-o", "out"]);
+    assert_eq!(code, Some(0), "{said}");
+    let made = files(&house.path().join("out"));
+    assert_eq!(made.len(), 4, "{made:?}");
+    assert!(made.contains("linked.webp"), "{made:?}");
+}
+
+#[test]
+fn an_image_of_a_folder_that_fails_is_named_and_the_others_are_made() {
+    let house = house();
+    fs::write(house.path().join("photos/trip/empty.jpg"), "").unwrap();
+    let (code, said) = convert(&house, &[RECIPE, "photos", "-o", "out"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("photos/trip/empty.jpg: "), "{said}");
+    assert!(said.contains("1 of 4 pictures failed"), "{said}");
+    assert_eq!(files(&house.path().join("out")).len(), 3);
+    fs::create_dir(house.path().join("nothing")).unwrap();
+    let (code, said) = convert(&house, &[RECIPE, "nothing", "-o", "out"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("no image below nothing"), "{said}");
+}
+
+#[test]
+fn one_image_may_have_the_name_of_its_result() {
+    let house = house();
+    for (recipe, output, expected) in [
+        ("fit:40x40", "x.webp", "webp"),
+        ("fit:40x40,as:auto", "deep/x.png", "png"),
+        ("fit:40x40,as:jpeg", "x.jpg", "jpeg"),
+        ("original", "same.jpg", "jpeg"),
+    ] {
+        let (code, said) = convert(&house, &[recipe, "photos/a.jpg", "-o", output]);
+        assert_eq!(code, Some(0), "{output}: {said}");
+        assert_eq!(format(&house.path().join(output)), expected);
+    }
+    let (code, said) = convert(&house, &[RECIPE, "photos/a.jpg", "-o", "y.jpg/"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(house.path().join("y.jpg/a.webp").exists());
+    // It is a folder now.
+    let (code, said) = convert(&house, &["fit:9x9", "photos/a.jpg", "-o", "y.jpg"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(house.path().join("y.jpg/a.jpg").exists());
+}
+
+#[test]
+fn a_name_that_cannot_be_that_of_the_result_is_refused_before_anything_is_read() {
+    let house = house();
+    let before = files(house.path());
+    for (recipe, inputs, output, said) in [
+        (RECIPE, "photos/a.jpg", "x.jpg", "as:webp"),
+        (
+            "fit:9x9,q:80",
+            "photos/a.jpg",
+            "x.png",
+            "png has no such option",
+        ),
+        (
+            "fit:9x9",
+            "photos",
+            "x.jpg",
+            "there are 3 images; x.jpg/ would be a folder",
+        ),
+        ("fit:9x9", "photos/a.jpg", "x.psd", "cannot be written"),
+        (
+            "original",
+            "photos/trip/b.PNG",
+            "x.jpg",
+            "its result is a png",
+        ),
+        (
+            "fit:9x9",
+            "photos/a.jpg",
+            "photos/a.jpg",
+            "would overwrite the input",
+        ),
+    ] {
+        let (code, told) = convert(&house, &[recipe, inputs, "-o", output]);
+        assert_eq!(code, Some(1), "{recipe} {output}: {told}");
+        assert!(told.contains(said), "{said}: {told}");
+    }
+    assert_eq!(files(house.path()), before);
+}
+
+#[test]
+fn a_mistyped_recipe_ends_the_command_before_the_first_image() {
+    let house = house();
+    for (recipe, said) in [
+        ("fitt:9x9", "did you mean `fit`"),
+        ("fit:9x9,as:jpge", "did you mean `jpeg`"),
+        ("as:png,q:80", "png has no such option"),
+    ] {
+        let (code, told) = convert(&house, &[recipe, "photos", "-o", "out"]);
+        assert_eq!(code, Some(2), "{told}");
+        assert_eq!(told.matches(said).count(), 1, "{told}");
+    }
+    assert!(!house.path().join("out").exists());
+}
+
+/// The lines below "Examples:".
+fn examples() -> Vec<String> {
+    let (_, help) = convert(&house(), &["--help"]);
+    let (_, examples) = help.split_once("Examples:\n").expect("examples");
+    let examples = examples.lines().take_while(|line| !line.is_empty());
+    examples.map(|line| line.trim().to_owned()).collect()
+}
+
+#[test]
+fn the_examples_of_its_help_work_as_they_are_printed() {
+    let (house, s3) = (house(), S3::start());
+    let copy = |from: &str, to: &Path| {
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::copy(sample(from), to).unwrap();
+    };
+    for name in ["one.jpg", "site/trip/a.jpg", "site/trip/b.jpg"] {
+        copy("jpeg/420.jpg", &house.path().join(name));
+    }
+    copy("png/alpha.png", &house.path().join("photo.png"));
+    copy("jpeg/420.jpg", &s3.folder.path().join("photos/2026/a.jpg"));
+    fs::write(house.path().join("list.txt"), "/trip/a.jpg\n").unwrap();
+    let config = "[[origin]]\nfs.root = \"site\"\n[store]\nfs.root = \"store\"\nsecret_env = \"ANDON_STORE_SECRET\"\n";
+    fs::write(house.path().join("andon.toml"), config).unwrap();
+    let binary = Path::new(env!("CARGO_BIN_EXE_andon")).parent().unwrap();
+    let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());
+    let examples = examples();
+    assert!(examples.len() > 4, "{examples:?}");
+    for example in examples {
+        let mut shell = Command::new("sh");
+        let run = shell
+            .args(["-c", &example])
+            .current_dir(house.path())
+            .env("PATH", &path)
+            .env("HOME", house.path())
+            .env("ANDON_STORE_SECRET", "a secret of sixteen bytes and more")
+            .env("AWS_ENDPOINT_URL", s3.endpoint())
+            .env("AWS_ACCESS_KEY_ID", env!("CARGO_PKG_NAME"))
+            .env("AWS_SECRET_ACCESS_KEY", env!("CARGO_PKG_VERSION"));
+        let output = run.output().unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8(said).unwrap();
+        assert!(output.status.success(), "{example}: {said}");
+    }
+    for made in [
+        "small/one.webp",
+        "thumbs/trip/b.jpg",
+        "square.jpg",
+        "800.jsonl",
+    ] {
+        assert!(house.path().join(made).exists(), "{made}");
+    }
+    assert!(s3.folder.path().join("results/800/a.avif").exists());
+}

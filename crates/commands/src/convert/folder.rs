@@ -1,0 +1,91 @@
+//! The images below a folder.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use andon_server::media_type;
+use anyhow::{Context, bail};
+
+use super::inputs::Input;
+
+/// Adds all images below `folder`, in the order of their names, without those below `results`.
+pub(super) fn add(
+    folder: &Path,
+    results: Option<&Path>,
+    inputs: &mut Vec<Input>,
+) -> anyhow::Result<()> {
+    let mut walk = Walk {
+        results: results.and_then(|path| path.canonicalize().ok()),
+        images: Vec::new(),
+        others: Vec::new(),
+    };
+    walk.folder(folder)?;
+    let Walk { images, others, .. } = walk;
+    if let [other, more @ ..] = &*others {
+        let other = other.display();
+        match more.len() {
+            0 => eprintln!("note: {other} is no image and left out"),
+            more => eprintln!("note: {other} and {more} more are no images and left out"),
+        }
+    }
+    if images.is_empty() {
+        bail!("there is no image below {}", folder.display());
+    }
+    for path in images {
+        inputs.push(Input::of_file(&path, path.strip_prefix(folder)?));
+    }
+    Ok(())
+}
+
+struct Walk {
+    results: Option<PathBuf>,
+    images: Vec<PathBuf>,
+    others: Vec<PathBuf>,
+}
+
+impl Walk {
+    fn folder(&mut self, folder: &Path) -> anyhow::Result<()> {
+        let named = |path: &Path| format!("{} cannot be read", path.display());
+        let entries = fs::read_dir(folder).with_context(|| named(folder))?;
+        let mut entries = entries
+            .collect::<Result<Vec<_>, _>>()
+            .with_context(|| named(folder))?;
+        entries.sort_by_key(fs::DirEntry::file_name);
+        for entry in entries {
+            let path = entry.path();
+            if entry.file_name().as_encoded_bytes().starts_with(b".") {
+                continue;
+            }
+            // A link to a folder may lead back up.
+            if entry.file_type().with_context(|| named(&path))?.is_dir() {
+                if !self.is_of_results(&path) {
+                    self.folder(&path)?;
+                }
+            } else if path.is_file() {
+                match is_image(&path).with_context(|| named(&path))? {
+                    true => self.images.push(path),
+                    false => self.others.push(path),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn is_of_results(&self, path: &Path) -> bool {
+        self.results.is_some() && path.canonicalize().ok() == self.results
+    }
+}
+
+/// By its name, or else by its first bytes.
+fn is_image(path: &Path) -> io::Result<bool> {
+    if media_type::promises_picture(andon_codecs::ALL, &path.to_string_lossy()) {
+        return Ok(true);
+    }
+    let mut head = Vec::new();
+    File::open(path)?.take(HEAD).read_to_end(&mut head)?;
+    Ok(media_type::is_picture(andon_codecs::ALL, &head))
+}
+
+/// Bytes that nearly every image is known by.
+const HEAD: u64 = 1024;

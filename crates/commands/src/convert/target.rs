@@ -1,0 +1,151 @@
+//! Where results go, as it was said: a folder, or one file by its name.
+
+use std::path::Path;
+
+use andon_recipe::{FormatName, Recipe};
+use anyhow::bail;
+
+use super::buckets::SCHEME;
+use crate::format_of::format_of;
+
+/// A place of results.
+pub(super) struct Target {
+    /// A folder, or s3://BUCKET/FOLDER.
+    pub(super) folder: String,
+    /// The only file in it.
+    pub(super) file: Option<File>,
+}
+
+/// A result that was named.
+pub(super) struct File {
+    pub(super) name: String,
+    /// What its extension says.
+    pub(super) format: &'static str,
+}
+
+impl Target {
+    /// A name with an image's extension is a file, unless it ends with a slash or there is a folder of that name.
+    ///
+    /// # Errors
+    /// For an image of a format that is not written.
+    pub(super) fn of(output: &str) -> anyhow::Result<Self> {
+        let is_bucket = output
+            .strip_prefix(SCHEME)
+            .is_some_and(|rest| !rest.contains('/'));
+        let (folder, name) = match output.rsplit_once('/') {
+            _ if is_bucket => (output, ""),
+            Some(("", name)) => ("/", name),
+            Some(parts) => parts,
+            None => ("", output),
+        };
+        let format = match name.is_empty() || Path::new(output).is_dir() {
+            true => None,
+            false => format_of(name)?,
+        };
+        Ok(match format {
+            Some(format) => Self {
+                folder: folder.to_owned(),
+                file: Some(File {
+                    name: name.to_owned(),
+                    format,
+                }),
+            },
+            None => Self {
+                folder: output.to_owned(),
+                file: None,
+            },
+        })
+    }
+
+    /// The recipe with the format of the file, where it names none.
+    ///
+    /// # Errors
+    /// Where it names another.
+    pub(super) fn completed(&self, mut recipe: Recipe) -> anyhow::Result<Recipe> {
+        let Some(File { name, format }) = &self.file else {
+            return Ok(recipe);
+        };
+        recipe.output.without_accept();
+        match &recipe.output.format {
+            // What it is made of alone says its format.
+            None if recipe.is_original() => {}
+            None => recipe.output.format = Some(FormatName::new(format)?),
+            Some(asked) => {
+                let is_asked = |codec: &&&dyn andon_pixels::Codec| {
+                    let format = codec.format();
+                    format.name == asked.as_str() || format.aliases.contains(&asked.as_str())
+                };
+                let codec = andon_codecs::ALL.iter().find(is_asked);
+                if codec.is_some_and(|codec| codec.name() != *format) {
+                    bail!(
+                        "the recipe says as:{asked}, and {name} is the name of a {format}; leave as: out, or give the file another extension"
+                    );
+                }
+            }
+        }
+        Ok(recipe)
+    }
+
+    /// # Errors
+    /// Where one file is to hold more than one image.
+    pub(super) fn holds(&self, images: usize) -> anyhow::Result<()> {
+        match &self.file {
+            Some(File { name, .. }) if images > 1 => bail!(
+                "{name} is the name of one file, and there are {images} images; {name}/ would be a folder"
+            ),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(output: &str) -> (String, Option<(String, &'static str)>) {
+        let target = Target::of(output).unwrap();
+        (target.folder, target.file.map(|it| (it.name, it.format)))
+    }
+
+    #[test]
+    fn a_name_with_an_images_extension_is_a_file_and_any_other_a_folder() {
+        let file =
+            |folder: &str, name: &str, format| (folder.to_owned(), Some((name.to_owned(), format)));
+        assert_eq!(parts("x.jpg"), file("", "x.jpg", "jpeg"));
+        assert_eq!(parts("/x.TIF"), file("/", "x.TIF", "tiff"));
+        assert_eq!(parts("a.png/x.webp"), file("a.png", "x.webp", "webp"));
+        assert_eq!(parts("s3://b/x.jpg"), file("s3://b", "x.jpg", "jpeg"));
+        for folder in [
+            "small",
+            "x.jpg/",
+            "x.txt",
+            "s3://b",
+            "s3://b.jpg",
+            "s3://b/2026",
+            ".",
+        ] {
+            assert_eq!(parts(folder), (folder.to_owned(), None));
+        }
+        let error = Target::of("x.psd").map(drop).unwrap_err().to_string();
+        assert!(error.contains("cannot be written"), "{error}");
+    }
+
+    #[test]
+    fn the_extension_is_the_format_unless_the_recipe_says_another() {
+        let target = Target::of("x.jpg").unwrap();
+        let completed = |text: &str| target.completed(text.parse().unwrap());
+        for (recipe, expected) in [
+            ("fit:9x9", "fit:9x9,as:jpeg"),
+            ("fit:9x9,as:auto", "fit:9x9,as:jpeg"),
+            ("fit:9x9,as:jpg", "fit:9x9,as:jpg"),
+            ("original", "original"),
+        ] {
+            assert_eq!(completed(recipe).unwrap().to_string(), expected);
+        }
+        let error = completed("as:webp").unwrap_err().to_string();
+        assert!(
+            error.contains("as:webp") && error.contains("x.jpg"),
+            "{error}"
+        );
+    }
+}

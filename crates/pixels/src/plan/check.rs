@@ -1,0 +1,50 @@
+//! What can be said of a recipe before there is a picture.
+
+use andon_recipe::{FormatName, Orientation, Output, Recipe, Rules};
+
+use super::draft::{accepted, named};
+use super::{output, runs};
+use crate::codec::{Codec, Encode};
+use crate::error::Result;
+use crate::formats::Formats;
+use crate::frame::{Depth, Model, Traits};
+use crate::measure;
+use crate::stage::wrong;
+
+/// Refuses a recipe that no picture can be made by: an unknown effect or format, a format that is not written, arguments
+/// and options that are never taken.
+pub(crate) fn check(formats: &Formats, recipe: &Recipe) -> Result<()> {
+    effects(recipe)?;
+    measure::can_be_looked_for(&recipe.measures(Orientation::default()))?;
+    let output = &recipe.output;
+    if let Some(name) = &output.moving
+        && name.as_str() != Output::SOURCE
+    {
+        written(formats, name)?;
+    }
+    if let Some(name) = output.format.as_ref().filter(|_| !output.is_open()) {
+        let target = written(formats, name)?;
+        // Otherwise an option may be the other format's.
+        if output.moving.is_none() {
+            output::settled(output, target, true)?;
+        }
+    }
+    Ok(())
+}
+
+fn effects(recipe: &Recipe) -> Result<()> {
+    for effect in recipe.effects() {
+        runs::stage(effect)?;
+        if let Some(own) = effect.recipe() {
+            effects(&own.map_err(|error| wrong(effect, &error))?)?;
+        }
+    }
+    Ok(())
+}
+
+fn written(formats: &Formats, name: &FormatName) -> Result<&'static dyn Codec> {
+    let target = named(formats, name)?;
+    let plain = Traits::new(Model::Rgb, Depth::U8);
+    accepted(target, plain, &Encode::default())?;
+    Ok(target)
+}

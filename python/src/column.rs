@@ -1,0 +1,119 @@
+//! What a recipe made of many images, as an Arrow array.
+
+use std::sync::Arc;
+
+use andon_pixels::{Error, Info, Rendered};
+use arrow_array::builder::{BooleanBuilder, Int32Builder, LargeBinaryBuilder, StringBuilder};
+use arrow_array::{ArrayRef, StructArray};
+use arrow_schema::{DataType, Field};
+
+/// What one recipe made of one image.
+pub(crate) type Made = Result<Rendered, Error>;
+
+/// What is told of a source.
+#[derive(Clone, Copy)]
+pub(crate) struct Source {
+    format: &'static str,
+    /// Width and height, upright.
+    size: (u32, u32),
+}
+
+impl Source {
+    pub(crate) fn of(info: &Info) -> Self {
+        Self {
+            format: info.format,
+            size: info.orientation.size(info.width, info.height),
+        }
+    }
+}
+
+/// An array of structures that grows: docs/python.md has its fields.
+pub(crate) struct Column {
+    bytes: LargeBinaryBuilder,
+    error: StringBuilder,
+    kind: StringBuilder,
+    width: Int32Builder,
+    height: Int32Builder,
+    partial: BooleanBuilder,
+    source_format: StringBuilder,
+    source_width: Int32Builder,
+    source_height: Int32Builder,
+}
+
+impl Column {
+    /// With room for so many rows and bytes of results.
+    pub(crate) fn new(rows: usize, bytes: usize) -> Self {
+        let texts = || StringBuilder::with_capacity(rows, 0);
+        let numbers = || Int32Builder::with_capacity(rows);
+        Self {
+            bytes: LargeBinaryBuilder::with_capacity(rows, bytes),
+            error: texts(),
+            kind: texts(),
+            width: numbers(),
+            height: numbers(),
+            partial: BooleanBuilder::with_capacity(rows),
+            source_format: texts(),
+            source_width: numbers(),
+            source_height: numbers(),
+        }
+    }
+
+    /// Adds a row; `None`: for a null.
+    pub(crate) fn push(&mut self, image: &[u8], source: Option<Source>, made: Option<&Made>) {
+        let result = made.and_then(|made| made.as_ref().ok());
+        let error = made.and_then(|made| made.as_ref().err());
+        self.bytes.append_option(result.map(|it| it.bytes(image)));
+        self.error.append_option(error.map(ToString::to_string));
+        self.kind.append_option(error.map(Error::kind));
+        self.width.append_option(result.map(|it| number(it.width)));
+        self.height
+            .append_option(result.map(|it| number(it.height)));
+        self.partial.append_option(result.map(|it| it.damaged));
+        self.source_format.append_option(source.map(|it| it.format));
+        self.source_width
+            .append_option(source.map(|it| number(it.size.0)));
+        self.source_height
+            .append_option(source.map(|it| number(it.size.1)));
+    }
+
+    pub(crate) fn finish(mut self) -> StructArray {
+        let columns: [(&str, DataType, ArrayRef); 9] = [
+            (
+                "bytes",
+                DataType::LargeBinary,
+                Arc::new(self.bytes.finish()),
+            ),
+            ("error", DataType::Utf8, Arc::new(self.error.finish())),
+            ("kind", DataType::Utf8, Arc::new(self.kind.finish())),
+            ("width", DataType::Int32, Arc::new(self.width.finish())),
+            ("height", DataType::Int32, Arc::new(self.height.finish())),
+            (
+                "partial",
+                DataType::Boolean,
+                Arc::new(self.partial.finish()),
+            ),
+            (
+                "source_format",
+                DataType::Utf8,
+                Arc::new(self.source_format.finish()),
+            ),
+            (
+                "source_width",
+                DataType::Int32,
+                Arc::new(self.source_width.finish()),
+            ),
+            (
+                "source_height",
+                DataType::Int32,
+                Arc::new(self.source_height.finish()),
+            ),
+        ];
+        let field = |(name, kind, column)| (Arc::new(Field::new(name, kind, true)), column);
+        StructArray::from(columns.map(field).to_vec())
+    }
+}
+
+/// Signed, as every library has it; no side is longer.
+fn number(side: u32) -> i32 {
+    i32::try_from(side).unwrap_or(i32::MAX)
+}
