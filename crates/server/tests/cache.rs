@@ -33,7 +33,7 @@ fn is_made(reply: &Reply) -> bool {
 #[test]
 fn a_hit_needs_no_origin_while_it_is_fresh() {
     let origin = Origin::start(picture(), TAGGED);
-    let house = House::with(&origin.keys());
+    let house = House::with(&format!("{}[cache]\nsources = \"0\"\n", origin.keys()));
     for target in [FAR, "/far/a.jpg"] {
         let before = origin.asked();
         let first = house.get(target);

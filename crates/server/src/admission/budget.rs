@@ -96,7 +96,8 @@ impl Shares {
             false => shares,
         };
         let shares = shares.with_frames(config.cache.frames.0);
-        let shares = match config.origin.iter().any(OriginConfig::is_remote) {
+        let keeps = config.cache.memory.0 > 0 || config.cache.disk.is_some();
+        let shares = match keeps && config.origin.iter().any(OriginConfig::is_remote) {
             true => shares.with_kept_sources(config.cache.sources.0),
             false => shares,
         };

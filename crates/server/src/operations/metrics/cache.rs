@@ -3,7 +3,6 @@
 use andon_cache::{DiskErrorKind, Stats};
 
 use crate::prometheus::Exposition;
-use crate::results::caching::KeptSourcesGauges;
 
 /// Followers of others' results, fetches and measurements, right now.
 pub(crate) fn write_coalesced(out: &mut Exposition, followers: [usize; 3]) {
@@ -16,23 +15,24 @@ pub(crate) fn write_coalesced(out: &mut Exposition, followers: [usize; 3]) {
     }
 }
 
-/// Sources that were fetched over a network and are kept for further sizes.
-pub(crate) fn write_sources(out: &mut Exposition, sources: KeptSourcesGauges) {
+/// Sources that were fetched over a network and are kept for further sizes: fetches that were saved, bytes, and how many those
+/// may be.
+pub(crate) fn write_sources(out: &mut Exposition, [hits, bytes, limit]: [u64; 3]) {
     out.counter(
         "andon_source_cache_hits_total",
         "Fetches over a network that were saved because the source was kept.",
     );
-    out.value(sources.hits as f64);
+    out.value(hits as f64);
     for (name, help, value) in [
         (
             "andon_source_cache_bytes",
             "Bytes of sources that were fetched over a network and are kept.",
-            sources.bytes,
+            bytes,
         ),
         (
             "andon_source_cache_limit_bytes",
             "Bytes that they may take.",
-            sources.limit,
+            limit,
         ),
     ] {
         out.gauge(name, help);

@@ -58,14 +58,6 @@ pub(crate) enum Known {
     Nothing,
 }
 
-/// What is kept, for metrics.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct KeptSourcesGauges {
-    pub(crate) bytes: u64,
-    pub(crate) limit: u64,
-    pub(crate) hits: u64,
-}
-
 impl KeptSources {
     /// So many bytes from now on.
     pub(crate) fn resize(&self, most: u64) {
@@ -145,13 +137,10 @@ impl KeptSources {
         }
     }
 
-    pub(crate) fn gauges(&self) -> KeptSourcesGauges {
+    /// Fetches that were saved, bytes that are kept, and how many may be.
+    pub(crate) fn figures(&self) -> [u64; 3] {
         let kept = self.lock();
-        KeptSourcesGauges {
-            bytes: kept.bytes,
-            limit: kept.most,
-            hits: kept.hits,
-        }
+        [kept.hits, kept.bytes, kept.most]
     }
 
     fn kept(&self, name: &Key) -> Option<KeptSource> {
@@ -281,9 +270,9 @@ mod tests {
         sources.keep(name("large"), &source(251).await, LONG);
         let known = sources.look_up(&name("large"), &origin, &budget()).await;
         assert!(matches!(known, Known::Nothing));
-        assert_eq!(sources.gauges().bytes, 1000);
+        assert_eq!(sources.figures()[1], 1000);
         sources.resize(0);
-        assert_eq!(sources.gauges().bytes, 0);
+        assert_eq!(sources.figures()[1], 0);
     }
 
     #[tokio::test]

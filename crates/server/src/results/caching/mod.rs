@@ -20,7 +20,7 @@ use andon_recipe::Measured;
 use bytes::Bytes;
 
 pub(crate) use self::facts::{FactsTable, KeptFacts, SourceFacts};
-pub(crate) use self::kept_sources::{KeptSources, KeptSourcesGauges, Known};
+pub(crate) use self::kept_sources::{KeptSources, Known};
 use self::life::NOT_SHARED;
 pub(crate) use self::life::{ClientSide, Terms};
 pub(crate) use self::memo::Memo;
