@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use andon_recipe::{Colour, Effect, Facts, Measured, Recipe, Rules};
+use andon_recipe::{Colour, Effect, Facts, Measured, Orientation, Recipe, Rules};
 
 use crate::codec::{Codec, Decode, Info, Scales, Tags};
 use crate::color::{Convert, profile_of};
@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::formats::{Formats, within};
 use crate::frame::{Frame, GainMap, Image, Metadata};
 use crate::limits::{Damaged, Interrupt, Limits, Never};
-use crate::measure::Measurement;
+use crate::measure::{self, Measurement};
 use crate::ops::turn::Turned;
 use crate::plan::search::{Candidate, Scored, Search};
 use crate::plan::{self, Frames, Index, Part, Pipeline, Plan, Tag, Taken};
@@ -160,6 +160,7 @@ impl Engine {
     /// # Errors
     /// `Recipe`.
     pub fn check(&self, recipe: &Recipe) -> Result<()> {
+        measure::can_be_looked_for(&recipe.measures(Orientation::default()))?;
         plan::check::check(&self.formats, recipe)
     }
 

@@ -270,6 +270,13 @@ fn asks_the_same(one: &ImageRequest, other: &ImageRequest) -> bool {
         && one.style.fallback == other.style.fallback
 }
 
+/// Parsers of URLs differ in what they make of it.
+fn has_escapes_in_its_host(url: &str) -> bool {
+    let rest = url.split_once("://").map_or("", |(_, rest)| rest);
+    let host = rest.split(['/', '\\', '?', '#']).next().unwrap_or_default();
+    host.contains('%')
+}
+
 /// Nothing is looked for at a path with dot segments, unless they are part of a name.
 fn refuse_dots(request: &ImageRequest, places: &dyn Places) -> Result<(), Refusal> {
     let refused = |text: &str, why: &str| {
@@ -290,6 +297,9 @@ fn refuse_dots(request: &ImageRequest, places: &dyn Places) -> Result<(), Refusa
             }
             Source::Url(url) if has_dots(path_of_url(url)) => return refused(url, why),
             // URL parsers drop some of them, and take a backslash for a slash.
+            Source::Url(url) if has_escapes_in_its_host(url) => {
+                return refused(url, "the host of a URL has no escapes");
+            }
             Source::Url(url) if url.contains(|it: char| it.is_control() || it == '\\') => {
                 return refused(url, "a URL has neither backslashes nor control characters");
             }

@@ -73,7 +73,7 @@ impl Dialect for Cloudflare {
         };
         let mut notes = left_out(&options);
         let fallback = match (options.text("onerror"), &source) {
-            (Some(_), Source::Url(url)) => Some(Fallback::Redirect(percent::encode(url, "/?"))),
+            (Some(_), Source::Url(url)) => Some(Fallback::Redirect(percent::encode(url, "/?%"))),
             (Some(_), Source::Path(_)) => {
                 notes.push("onerror: a path has no other place to redirect to".to_owned());
                 None
@@ -96,7 +96,7 @@ impl Dialect for Cloudflare {
         let (options, _) = text.strip_prefix("cloudflare(")?.rsplit_once(';')?;
         let source = match &request.source {
             Source::Path(path) => percent::encode(path, "/"),
-            Source::Url(url) => percent::encode(url, "/?"),
+            Source::Url(url) => percent::encode(url, "/?%"),
         };
         let written = matches!(request.ask, Ask::Picture | Ask::Describe(_));
         written.then(|| format!("{}/{options}/{source}", self.prefix))

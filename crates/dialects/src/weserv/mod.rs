@@ -88,7 +88,7 @@ impl Dialect for Weserv {
         if let Source::Url(url) = &source {
             headers.push((
                 "link",
-                format!("<{}>; rel=\"canonical\"", percent::encode(url, "/?")),
+                format!("<{}>; rel=\"canonical\"", percent::encode(url, "/?%")),
             ));
         }
         let ask = match (read.text("output"), about("encoding")) {
@@ -213,7 +213,7 @@ fn read_source(raw: &str) -> Result<Source, Refusal> {
 /// Where clients are sent if the image cannot be had: to a URL, or with `1` to its own.
 fn fallback(default: Option<&str>, source: &Source) -> Option<Fallback> {
     let to = match (default?, source) {
-        ("1", Source::Url(url)) => percent::encode(url, "/?"),
+        ("1", Source::Url(url)) => percent::encode(url, "/?%"),
         (url, _) => location(url)?,
     };
     Some(Fallback::Redirect(to))

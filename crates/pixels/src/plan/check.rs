@@ -1,6 +1,6 @@
 //! What can be said of a recipe before there is a picture.
 
-use andon_recipe::{FormatName, Orientation, Output, Recipe, Rules};
+use andon_recipe::{FormatName, Output, Recipe};
 
 use super::draft::{accepted, named};
 use super::{output, runs};
@@ -8,14 +8,12 @@ use crate::codec::{Codec, Encode};
 use crate::error::Result;
 use crate::formats::Formats;
 use crate::frame::{Depth, Model, Traits};
-use crate::measure;
 use crate::stage::wrong;
 
 /// Refuses a recipe that no picture can be made by: an unknown effect or format, a format that is not written, arguments
 /// and options that are never taken.
 pub(crate) fn check(formats: &Formats, recipe: &Recipe) -> Result<()> {
     effects(recipe)?;
-    measure::can_be_looked_for(&recipe.measures(Orientation::default()))?;
     let output = &recipe.output;
     if let Some(name) = &output.moving
         && name.as_str() != Output::SOURCE
