@@ -318,8 +318,9 @@ const SLACK: u64 = (64 << 20) + KEPT_BUFFERS;
 /// Lets a job compute for so many seconds beside what the process has computed so far.
 fn limit_processor_time(seconds: u64) -> io::Result<()> {
     let used = clock_gettime(ClockId::ProcessCPUTime).tv_sec.max(0) as u64;
-    // Whole seconds are counted, and one has begun.
-    let soft = used.saturating_add(seconds).saturating_add(1);
+    // Whole seconds are counted, and one has begun. The kernel holds the limit against ticks, of which a process whose jobs
+    // are short may have got half as many as its clock says, or twice as many.
+    let soft = (2 * used).saturating_add(seconds).saturating_add(1);
     limit(Resource::Cpu, soft, None)
 }
 
