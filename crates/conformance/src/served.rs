@@ -154,7 +154,7 @@ impl Served<'_> {
             "/imgproxy/x/{size}ar:{turn}/scp:0/f:png/pngo:1/plain/local:///{path}"
         ))?;
         // Passed on as it is: a PNG of one frame, say, may hold another picture for those who show no animations.
-        if self.file == other {
+        if [&native, &other].contains(&&self.file) {
             return Ok(());
         }
         let [native, other] = [native, other].map(|png| Rgba::png(&png));
