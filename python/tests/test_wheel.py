@@ -19,6 +19,12 @@ def test_the_version_is_that_of_the_wheel():
     assert andon.__version__ == metadata.version("andon")
 
 
+def test_the_wheel_runs_with_the_glibc_of_distributions_of_2018():
+    files()
+    tags = metadata.distribution("andon").read_text("WHEEL") or ""
+    assert "cp311-abi3-manylinux_2_28_" in tags
+
+
 def test_the_licences_of_all_that_is_linked_are_in_the_wheel():
     licences = [file for file in files() if "/licenses/" in file]
     for name in ["LICENSE-MIT", "LICENSE-APACHE", "third-party-notices.txt"]:
