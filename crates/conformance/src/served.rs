@@ -153,7 +153,7 @@ impl Served<'_> {
         let other = self.get(&format!(
             "/imgproxy/x/{size}ar:{turn}/scp:0/f:png/pngo:1/plain/local:///{path}"
         ))?;
-        // Passed on as it is: a PNG of one frame, say, may hold another picture for those who show no animations.
+        // A file that is passed on unchanged is right, even if it holds another picture for viewers without animations.
         if [&native, &other].contains(&&self.file) {
             return Ok(());
         }

@@ -209,11 +209,14 @@ impl Engine {
     /// `UnknownFormat`, `Broken`, `Unsupported`.
     pub fn facts(&self, bytes: &[u8]) -> Result<Facts> {
         let (codec, info) = self.formats.header(bytes)?;
+        let gain_map = codec.gain_map(bytes, &info);
+        let measured = Measured::default();
         Ok(plan::planner::facts(
             codec,
             &info,
             bytes,
-            &Measured::default(),
+            gain_map.as_ref(),
+            &measured,
         ))
     }
 

@@ -296,10 +296,10 @@ fn refuse_dots(request: &ImageRequest, places: &dyn Places) -> Result<(), Refusa
                 return refused(path, why);
             }
             Source::Url(url) if has_dots(path_of_url(url)) => return refused(url, why),
-            // URL parsers drop some of them, and take a backslash for a slash.
             Source::Url(url) if has_escapes_in_its_host(url) => {
                 return refused(url, "the host of a URL has no escapes");
             }
+            // URL parsers drop some of them, and take a backslash for a slash.
             Source::Url(url) if url.contains(|it: char| it.is_control() || it == '\\') => {
                 return refused(url, "a URL has neither backslashes nor control characters");
             }

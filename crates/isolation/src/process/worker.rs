@@ -324,7 +324,7 @@ fn limit_processor_time(seconds: u64) -> io::Result<()> {
     limit(Resource::Cpu, soft, None)
 }
 
-/// Limits this process; `hard`: for ever, as it is if nothing is said.
+/// Limits this process. A `hard` limit cannot be raised again; without one the present hard limit stays.
 fn limit(resource: Resource, soft: u64, hard: Option<u64>) -> io::Result<()> {
     let maximum = hard.or_else(|| rustix::process::getrlimit(resource).maximum);
     let current = Some(maximum.map_or(soft, |hard| hard.min(soft)));

@@ -87,7 +87,9 @@ impl Measurement {
         let (source, info) = formats.header(bytes)?;
         formats.limits.check_source(&info)?;
         if !looks_close {
-            let facts = plan::planner::facts(source, &info, bytes, &Measured::default());
+            let gain_map = source.gain_map(bytes, &info);
+            let measured = Measured::default();
+            let facts = plan::planner::facts(source, &info, bytes, gain_map.as_ref(), &measured);
             let recipe = rules.resolve(&facts).map_err(Error::of_rules)?;
             if !recipe.steps.iter().any(Step::is_to_be_measured) {
                 return Ok(None);

@@ -9,7 +9,7 @@ use super::output;
 use super::rules::{convert_colour_late, copy_if_nothing_changes};
 use super::search::{Scored, Search};
 use super::{Frames, Index, Part, Pipeline, Plan, words};
-use crate::codec::{Codec, Encode, Info, Scale, Scales};
+use crate::codec::{Codec, Encode, GainHeader, Info, Scale, Scales};
 use crate::color::Convert;
 use crate::cost::Cost;
 use crate::error::{Error, Result};
@@ -30,8 +30,9 @@ pub(crate) fn plan(
     index: Option<&Index>,
 ) -> Result<Plan> {
     let (source, info) = formats.header(bytes)?;
+    let gain_map = source.gain_map(bytes, &info);
     let recipe = rules
-        .resolve(&facts(source, &info, bytes, measured))
+        .resolve(&facts(source, &info, bytes, gain_map.as_ref(), measured))
         .map_err(Error::of_rules)?;
     let target = draft::target(formats, &recipe, source, &info)?;
     let named = rules.output().format.is_some();
@@ -44,7 +45,7 @@ pub(crate) fn plan(
     let file = bytes.len();
     let mut draft = Draft::new(formats, &recipe, (source, target), (&info, file), frames)?;
     if frames == Frames::First {
-        draft.gain_map = source.gain_map(bytes, &info);
+        draft.gain_map = gain_map;
     }
     draft.apply(LAYOUT);
     let limits = &formats.limits;
@@ -202,7 +203,13 @@ const LAYOUT: usize = 0;
 const READING: usize = 1;
 
 /// What rules may depend on.
-pub(crate) fn facts(source: &dyn Codec, info: &Info, bytes: &[u8], measured: &Measured) -> Facts {
+pub(crate) fn facts(
+    source: &dyn Codec,
+    info: &Info,
+    bytes: &[u8],
+    gain_map: Option<&GainHeader>,
+    measured: &Measured,
+) -> Facts {
     let pixels = u64::from(info.width) * u64::from(info.height) * u64::from(info.frames);
     let short = bytes.len() as u64 * 8 < DRAWN_BITS * pixels;
     Facts {
@@ -216,7 +223,7 @@ pub(crate) fn facts(source: &dyn Codec, info: &Info, bytes: &[u8], measured: &Me
         tagged: info.space != Space::UNSPECIFIED,
         quality: info.quality,
         metadata: info.metadata,
-        hdr: info.space.is_hdr() || source.gain_map(bytes, info).is_some(),
+        hdr: info.space.is_hdr() || gain_map.is_some(),
         drawn: info.palette || is_drawn(source, info, bytes) || (info.lossless && short),
         replaced: source.instead(info).is_some(),
         shrinks: source.scales(info) != [Scale::FULL],

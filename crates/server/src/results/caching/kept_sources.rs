@@ -2,7 +2,7 @@
 //! image that is not there, or that its origin is too busy for, do not either.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use andon_cache::Key;
@@ -208,7 +208,7 @@ impl KeptSource {
             freshness: self.freshness.after(self.arrived.elapsed()),
             bounded: self.bounded,
             media_type: self.media_type.clone(),
-            hold: std::sync::Arc::new(budget.held.take(0).await),
+            hold: Arc::new(budget.held.take(0).await),
         }
     }
 }
@@ -244,7 +244,7 @@ mod tests {
             freshness: Freshness::default(),
             bounded: true,
             media_type: None,
-            hold: std::sync::Arc::new(budget().held.take(0).await),
+            hold: Arc::new(budget().held.take(0).await),
         }
     }
 
