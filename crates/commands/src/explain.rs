@@ -45,7 +45,7 @@ fn tell(args: &Args, told: &mut String) -> anyhow::Result<()> {
     let mut request = resolver.read(&target)?;
     negotiation::settle_without_accept(&mut request, &background);
     writeln!(told, "target  {target}")?;
-    writeln!(told, "file    /{}", request.source.as_str())?;
+    writeln!(told, "file    /{}", request.source.place())?;
     if let Err(error) = resolver.parse(&target) {
         writeln!(told, "access  {}", with_status(error))?;
     }

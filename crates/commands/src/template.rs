@@ -12,7 +12,7 @@ pub(crate) fn filled(template: &str, source: &str) -> String {
 
 /// The path of a source as URLs name it, decoded and from its slash on.
 pub(crate) fn decoded(source: &str) -> Result<String, Refusal> {
-    Ok(format!("/{}", Source::from_raw(source)?.as_str()))
+    Ok(format!("/{}", Source::from_raw(source)?.place()))
 }
 
 #[cfg(test)]

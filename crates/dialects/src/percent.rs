@@ -63,6 +63,23 @@ pub fn encode(text: &str, bare: &str) -> String {
     encoded
 }
 
+/// Is it a path as URLs have it (RFC 3986, 3.3)? Escapes are not looked at.
+pub(crate) fn is_path(raw: &str) -> bool {
+    let bytes = raw.bytes();
+    bytes
+        .into_iter()
+        .all(|it| is_bare(it) || matches!(it, b'/' | b'%'))
+}
+
+/// Is it the same decoded and encoded again?
+pub(crate) fn is_plain(raw: &str) -> bool {
+    raw.bytes().all(|it| is_bare(it) || it == b'/')
+}
+
+fn is_bare(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || BARE.as_bytes().contains(&byte)
+}
+
 /// One text for everything that decodes to the same bytes: what may stand bare is, and so are the bytes of `bare`.
 ///
 /// # Errors
@@ -71,8 +88,7 @@ pub(crate) fn normal(raw: &str, bare: &[u8]) -> Result<String, Refusal> {
     let mut text = String::with_capacity(raw.len());
     for byte in bytes(raw) {
         let byte = byte?;
-        let plain = byte.is_ascii_alphanumeric() || BARE.as_bytes().contains(&byte);
-        if plain || bare.contains(&byte) {
+        if is_bare(byte) || bare.contains(&byte) {
             text.push(char::from(byte));
         } else {
             // Writing to a String cannot fail.

@@ -1,5 +1,6 @@
 //! What a target asks for, whichever dialect it is written in.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use andon_recipe::{Colour, Output, Recipe, Rules};
@@ -62,6 +63,10 @@ pub enum Source {
     /// Below the roots of the origins: percent-decoded exactly once, without empty segments. It may be empty. Dot
     /// segments stand for themselves.
     Path(String),
+    /// `//` and a path as it stands in a URL, where that says more than the decoded path: an empty segment, or the escape of
+    /// a character that need not be escaped (`%2F`, `%2B`). A web server or a bucket is asked for just that; in a folder it
+    /// is the decoded path.
+    Escaped(String),
     /// An absolute URL, decoded once. Only those are served that the server's origins allow.
     Url(String),
 }
@@ -182,31 +187,100 @@ impl Source {
     /// # Errors
     /// A path that does not decode.
     pub fn from_raw(raw: &str) -> Result<Self, Refusal> {
-        Ok(Self::from_path(&percent::decode(raw)?))
+        let decoded = percent::decode(raw)?;
+        let raw = raw.trim_start_matches('/');
+        let path = relative(&decoded);
+        let is_plain = percent::is_plain(raw) && !raw.contains("//");
+        Ok(
+            match !is_plain && percent::is_path(raw) && raw != percent::encode(&path, "/") {
+                true => Self::Escaped(format!("//{raw}")),
+                false => Self::Path(path),
+            },
+        )
+    }
+
+    /// What is left of a raw path of a target behind all that does not belong to its source, which is at this decoded path.
+    pub(crate) fn at_the_end(raw: &str, path: String) -> Self {
+        let ends = raw.match_indices('/').map(|(at, _)| &raw[at + 1..]);
+        let is_it = |end: &&str| percent::decode(end).is_ok_and(|it| relative(&it) == path);
+        let end = ends.chain([raw]).find(is_it);
+        let source = end.and_then(|raw| Self::from_raw(raw).ok());
+        source.unwrap_or(Self::Path(path))
     }
 
     /// A raw path of a target, or an absolute URL in its place: one that is escaped as a whole is unescaped, and any other
-    /// is what it is. Proxies that merge slashes leave one of its two.
+    /// is what it is.
     ///
     /// # Errors
     /// A text that does not decode.
     pub(crate) fn path_or_url(raw: &str) -> Result<Self, Refusal> {
         let decoded = percent::decode(raw)?;
-        let url = |text: &str| {
-            ["http:/", "https:/"].into_iter().find_map(|scheme| {
-                let rest = text.strip_prefix(scheme)?.trim_start_matches('/');
-                Some(Self::Url(format!("{scheme}/{rest}")))
-            })
-        };
-        let found = url(raw).or_else(|| url(&decoded));
-        Ok(found.unwrap_or_else(|| Self::from_path(&decoded)))
+        match Self::url(raw).or_else(|| Self::url(&decoded)) {
+            Some(url) => Ok(url),
+            None => Self::from_raw(raw),
+        }
     }
 
-    /// A decoded path. Equivalent paths (`//a`, `/a`) become the same text, so that they share one cache entry. A slash at
-    /// the end stays: it asks for a folder.
+    /// A path or an absolute URL that is escaped as a whole, slashes included: what it is decoded to is meant, and nothing of
+    /// how it was escaped.
+    ///
+    /// # Errors
+    /// A text that does not decode.
+    pub(crate) fn escaped_path_or_url(raw: &str) -> Result<Self, Refusal> {
+        let decoded = percent::decode(raw)?;
+        let url = Self::url(raw).or_else(|| Self::url(&decoded));
+        Ok(url.unwrap_or_else(|| Self::from_path(&decoded)))
+    }
+
+    /// A text as an absolute URL, if it begins as one. Its scheme may be in any case, and proxies that merge slashes leave one
+    /// of its two.
+    pub(crate) fn url(text: &str) -> Option<Self> {
+        ["http:/", "https:/"].into_iter().find_map(|scheme| {
+            let (first, rest) = text.split_at_checked(scheme.len())?;
+            let rest = rest.trim_start_matches('/');
+            first
+                .eq_ignore_ascii_case(scheme)
+                .then(|| Self::Url(format!("{scheme}/{rest}")))
+        })
+    }
+
+    /// A decoded path. A slash at its end stays: it asks for a folder.
     #[must_use]
     pub fn from_path(path: &str) -> Self {
-        Self::Path(relative(path))
+        let path = path.trim_start_matches('/');
+        match path.contains("//") {
+            true => Self::Escaped(format!("//{}", percent::encode(path, "/"))),
+            false => Self::Path(path.to_owned()),
+        }
+    }
+
+    /// The path without empty segments, percent-decoded, or the URL: what rules for sources are about.
+    #[must_use]
+    pub fn place(&self) -> Cow<'_, str> {
+        match self {
+            Self::Path(text) | Self::Url(text) => text.into(),
+            Self::Escaped(_) => relative(&self.literal()).into(),
+        }
+    }
+
+    /// The path percent-decoded, with every slash, or the URL.
+    #[must_use]
+    pub fn literal(&self) -> Cow<'_, str> {
+        match self {
+            Self::Path(text) | Self::Url(text) => text.into(),
+            // It has been decoded before.
+            Self::Escaped(text) => percent::decode(&text[2..]).unwrap_or_default().into(),
+        }
+    }
+
+    /// The path as it stands in a URL, without a slash before it; none for a URL.
+    #[must_use]
+    pub fn escaped(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Self::Path(path) => Some(percent::encode(path, "/").into()),
+            Self::Escaped(text) => Some(text[2..].into()),
+            Self::Url(_) => None,
+        }
     }
 
     /// A picture of one px in this colour, which is made and not fetched.
@@ -221,11 +295,11 @@ impl Source {
         self.as_str().strip_prefix(COLOUR)?.parse().ok()
     }
 
-    /// The path, or the URL.
+    /// The text that tells it from every other source.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
-            Self::Path(text) | Self::Url(text) => text,
+            Self::Path(text) | Self::Escaped(text) | Self::Url(text) => text,
         }
     }
 }

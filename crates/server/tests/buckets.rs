@@ -99,7 +99,9 @@ impl State {
         let knows = head.iter().any(|line| line.eq_ignore_ascii_case(&known));
         let there = matches!(
             url.path(),
-            "/photos/originals/a.jpg" | "/photos/originals/with%20space%20&%20%C3%BC+%25.jpg"
+            "/photos/originals/a.jpg"
+                | "/photos/originals/with%20space%20&%20%C3%BC+%25.jpg"
+                | "/photos/originals/with%20space%20%26%20%C3%BC%2B%25.jpg"
         );
         self.heads.lock().expect("a lock").push(head.join("\n"));
         let (status, body) = match (self.admits)(&url) {

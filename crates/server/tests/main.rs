@@ -65,6 +65,7 @@ mod upload;
 mod urls;
 mod whole;
 mod wire;
+mod written;
 
 #[test]
 fn every_file_of_tests_belongs_to_a_program() {

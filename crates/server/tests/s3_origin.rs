@@ -92,10 +92,38 @@ fn objects_are_fetched_with_a_signature_and_transformed() {
 }
 
 #[test]
+fn signatures_are_of_the_key_as_it_is_written() {
+    let store = Store::start(env!("CARGO_PKG_VERSION"));
+    let house = store.house(SIGNED);
+    for (name, escaped) in [
+        ("a.jpg", "a.jpg"),
+        ("a+b.jpg", "a%2Bb.jpg"),
+        ("a&c=d.jpg", "a%26c=d.jpg"),
+        ("ü%.jpg", "%c3%bc%25.jpg"),
+        ("(b)*!'.jpg", "(b)*%21'.jpg"),
+    ] {
+        store.put(&format!("dir/{name}"), "jpeg/420.jpg");
+        // This store's keys are files, in whose paths slashes are merged; the signature is of what was asked for.
+        for folder in ["dir/", "dir//", "dir///"] {
+            let target = format!("/small_light(dw=20)/s3/{folder}{escaped}");
+            let reply = house.get(&target);
+            assert_eq!(reply.status, 200, "{target}: {}", reply.text());
+        }
+    }
+}
+
+#[test]
 fn a_missing_object_is_404_and_so_is_what_can_be_no_key() {
     let store = Store::start(env!("CARGO_PKG_VERSION"));
     let house = store.house(&format!("{SIGNED}\ns3.folder = \"originals\""));
-    for path in ["missing.jpg", "", "..%2foriginals/a.jpg", "x//a.jpg", "%00"] {
+    for path in [
+        "missing.jpg",
+        "",
+        "..%2foriginals/a.jpg",
+        "./a.jpg",
+        "x//a.jpg",
+        "%00",
+    ] {
         let reply = house.get(&format!("/small_light(dw=20)/s3/{path}"));
         assert!(
             matches!(reply.status, 400 | 404),

@@ -62,8 +62,8 @@ impl Paths {
     fn of(request: &ImageRequest, places: &dyn Places) -> Self {
         let path = |source: &Source| match source {
             _ if source.colour().is_some() => None,
-            Source::Path(path) => Some(path.clone()),
             Source::Url(url) => places.path_of_url(url),
+            path => Some(path.place().into_owned()),
         };
         let mut others: Vec<String> = match &request.style.fallback {
             Some(Fallback::Picture(source)) => path(source).into_iter().collect(),
@@ -292,8 +292,11 @@ fn refuse_dots(request: &ImageRequest, places: &dyn Places) -> Result<(), Refusa
     };
     for source in fallback.into_iter().chain([&request.source]) {
         match source {
-            Source::Path(path) if has_dots(path) && !places.is_literal(path) => {
-                return refused(path, why);
+            Source::Path(_) | Source::Escaped(_) => {
+                let path = source.place();
+                if has_dots(&path) && !places.is_literal(&path) {
+                    return refused(&path, why);
+                }
             }
             Source::Url(url) if has_dots(path_of_url(url)) => return refused(url, why),
             Source::Url(url) if has_escapes_in_its_host(url) => {

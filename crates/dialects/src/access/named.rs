@@ -63,7 +63,7 @@ impl Named {
                 };
                 named.others.extend(Paths::of(&read.request, places).others);
                 let source = &read.request.source;
-                let is_path = matches!(source, Source::Path(_));
+                let is_path = !matches!(source, Source::Url(_));
                 let text = text(source, places);
                 match text.strip_suffix(MARK) {
                     // The root of a web server is a place.
@@ -119,7 +119,7 @@ impl Named {
 /// A source as texts are compared.
 fn text(source: &Source, places: &dyn Places) -> String {
     match source {
-        Source::Path(path) => absolute(path),
+        Source::Path(_) | Source::Escaped(_) => absolute(&source.place()),
         Source::Url(url) => match places.path_of_url(url) {
             Some(path) => absolute(&path),
             None => url.clone(),

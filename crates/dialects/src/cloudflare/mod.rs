@@ -74,7 +74,7 @@ impl Dialect for Cloudflare {
         let mut notes = left_out(&options);
         let fallback = match (options.text("onerror"), &source) {
             (Some(_), Source::Url(url)) => Some(Fallback::Redirect(percent::encode(url, "/?%"))),
-            (Some(_), Source::Path(_)) => {
+            (Some(_), Source::Path(_) | Source::Escaped(_)) => {
                 notes.push("onerror: a path has no other place to redirect to".to_owned());
                 None
             }
@@ -94,10 +94,10 @@ impl Dialect for Cloudflare {
     fn write(&self, request: &ImageRequest) -> Option<String> {
         let text = request.rules.text();
         let (options, _) = text.strip_prefix("cloudflare(")?.rsplit_once(';')?;
-        let source = match &request.source {
-            Source::Path(path) => percent::encode(path, "/"),
-            Source::Url(url) => percent::encode(url, "/?%"),
-        };
+        let source = &request.source;
+        let source = source
+            .escaped()
+            .unwrap_or_else(|| percent::encode(source.as_str(), "/?%").into());
         let written = matches!(request.ask, Ask::Picture | Ask::Describe(_));
         written.then(|| format!("{}/{options}/{source}", self.prefix))
     }

@@ -146,7 +146,11 @@ fn what_is_not_known_is_refused_with_the_services_number() {
 #[test]
 fn a_query_belongs_to_the_source_and_a_loop_is_refused() {
     for (target, right) in [
-        ("w=9/x//a%20b.jpg?v=2", Source::Path("x/a b.jpg".to_owned())),
+        ("w=9/x/a%20b.jpg?v=2", Source::Path("x/a b.jpg".to_owned())),
+        (
+            "w=9/x//a%2Fb.jpg?v=2",
+            Source::Escaped("//x//a%2Fb.jpg".to_owned()),
+        ),
         (
             "w=9/https://o.test/a.jpg?v=2",
             Source::Url("https://o.test/a.jpg?v=2".to_owned()),

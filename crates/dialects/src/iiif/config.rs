@@ -22,9 +22,10 @@ pub struct IiifConfig {
     pub slashes: Slashes,
     /// What `!w,h` of 3.0 with a box larger than the region answers.
     pub larger_box: LargerBox,
-    /// Scheme and authority of URIs in answers; empty: `http` and the request's `Host`.
+    /// What URIs in answers begin with: scheme, authority and what a proxy takes off paths; empty: `http` and the request's
+    /// `Host`.
     pub site: String,
-    /// Believe `X-Forwarded-Proto` and `X-Forwarded-Host` instead.
+    /// Believe `X-Forwarded-Proto`, `X-Forwarded-Host` and `X-Forwarded-Prefix` (or `X-Forwarded-Path`) instead.
     pub forwarded: bool,
     /// The widest result, px.
     pub max_width: u32,

@@ -109,7 +109,7 @@ impl Dialect for Iiif {
                 let identifier = self.identifier(target, segments)?;
                 let front = target.front;
                 let to = format!("{front}{prefix}/{identifier}/info.json");
-                let source = Source::path_or_url(&identifier)?;
+                let source = Source::escaped_path_or_url(&identifier)?;
                 return Ok(Some(ImageRequest {
                     ask: Ask::Redirect(Redirect { to, status: 303 }),
                     ..ImageRequest::picture(source, upright())
@@ -117,7 +117,7 @@ impl Dialect for Iiif {
             }
         };
         let identifier = self.identifier(target, identifier)?;
-        let source = Source::path_or_url(&identifier)?;
+        let source = Source::escaped_path_or_url(&identifier)?;
         let base = format!("{prefix}/{identifier}");
         let mut request = match parameters {
             None => self.information(target, version, source, &base),
@@ -137,7 +137,7 @@ impl Dialect for Iiif {
         let format = request.rules.output().format.as_ref()?;
         let known = FORMATS.iter().find(|(_, name)| *name == format.as_str());
         let (extension, _) = known?;
-        let identifier = percent::encode(request.source.as_str(), "");
+        let identifier = percent::encode(&request.source.literal(), "");
         let written = matches!(request.ask, Ask::Picture);
         written.then(|| format!("{prefix}/{identifier}/{parameters}.{extension}"))
     }
@@ -197,7 +197,12 @@ impl Iiif {
         let information = Information {
             version,
             // Viewers build the URLs of all tiles on it.
-            id: format!("{}{}{base}", self.site(target), target.front),
+            id: format!(
+                "{}{}{}{base}",
+                self.site(target),
+                self.prefix_before(target),
+                target.front
+            ),
             linked: version == Version::V3 || asks.contains("application/ld+json"),
             limits: self.limits,
             config: self.config.clone(),
@@ -213,15 +218,43 @@ impl Iiif {
         if !self.config.site.is_empty() {
             return self.config.site.trim_end_matches('/').to_owned();
         }
-        let forwarded = |name| match self.config.forwarded {
-            true => target.header(name),
-            false => None,
+        let scheme = self.forwarded(target, "x-forwarded-proto");
+        let scheme = match scheme.map(str::to_ascii_lowercase).as_deref() {
+            Some("https") => "https",
+            _ => "http",
         };
-        let first = |list: &str| list.split(',').next().unwrap_or_default().trim().to_owned();
-        let scheme = forwarded("x-forwarded-proto").map_or_else(|| "http".to_owned(), first);
-        let host = forwarded("x-forwarded-host").or_else(|| target.header("host"));
-        format!("{scheme}://{}", host.map(first).unwrap_or_default())
+        let host = self.forwarded(target, "x-forwarded-host");
+        let host = host.or_else(|| target.header("host").map(first));
+        format!("{scheme}://{}", host.unwrap_or_default())
     }
+
+    /// The path that a proxy has taken off before it passed the target on. `X-Forwarded-Path` may be that, or the whole path
+    /// that the client asked for.
+    fn prefix_before<'a>(&self, target: &'a Target<'_>) -> &'a str {
+        // Whoever configures the site says all of it.
+        if !self.config.site.is_empty() {
+            return "";
+        }
+        let path = self.forwarded(target, "x-forwarded-prefix").or_else(|| {
+            let path = self.forwarded(target, "x-forwarded-path")?;
+            let asked = target.whole.split('?').next().unwrap_or_default();
+            Some(path.strip_suffix(asked).unwrap_or(path))
+        });
+        let path = path.unwrap_or_default().trim_end_matches('/');
+        let is_path = path.starts_with('/') && percent::is_path(path);
+        if is_path { path } else { "" }
+    }
+
+    /// The first value of a header that a proxy has added, if proxies are believed.
+    fn forwarded<'a>(&self, target: &'a Target<'_>, name: &'static str) -> Option<&'a str> {
+        let header = self.config.forwarded.then(|| target.header(name)).flatten();
+        header.map(first).filter(|value| !value.is_empty())
+    }
+}
+
+/// The first of a list.
+fn first(list: &str) -> &str {
+    list.split(',').next().unwrap_or_default().trim()
 }
 
 fn upright() -> Recipe {

@@ -516,6 +516,59 @@ fn linked_data_is_3s_own_type_and_2s_on_request() {
     );
 }
 
+#[test]
+fn a_proxys_scheme_in_any_case_and_the_path_that_it_takes_off_are_in_the_id() {
+    struct Proxy(&'static [(&'static str, &'static str)]);
+    impl crate::Headers for Proxy {
+        fn get(&self, name: &str) -> Option<&str> {
+            let mut headers = self.0.iter().chain([&("host", "h.example")]);
+            headers.find(|it| it.0 == name).map(|it| it.1)
+        }
+    }
+    let id = |forwarded, site: &str, headers| {
+        let config = IiifConfig {
+            forwarded,
+            site: site.to_owned(),
+            ..config()
+        };
+        let target = "/iiif/3/a.jpg/info.json";
+        let read = dialects(config).parse_with(target, &Proxy(headers));
+        let Ask::Describe(document) = read.unwrap().ask else {
+            panic!("no document");
+        };
+        let name = document.name();
+        let (before, _) = name.split_once("/iiif/3/a.jpg\"").expect("an id");
+        before.rsplit('"').next().unwrap_or_default().to_owned()
+    };
+    for (headers, expected) in [
+        (&[("x-forwarded-proto", "HTTPS")][..], "https://h.example"),
+        (&[("x-forwarded-proto", "javascript")], "http://h.example"),
+        (
+            &[("x-forwarded-prefix", "/images/")],
+            "http://h.example/images",
+        ),
+        (&[("x-forwarded-prefix", "/a, /b")], "http://h.example/a"),
+        (
+            &[("x-forwarded-path", "/images")],
+            "http://h.example/images",
+        ),
+        (
+            &[("x-forwarded-path", "/images/iiif/3/a.jpg/info.json")],
+            "http://h.example/images",
+        ),
+        (&[("x-forwarded-prefix", "images")], "http://h.example"),
+        (&[("x-forwarded-prefix", "/a\"b")], "http://h.example"),
+        (&[("x-forwarded-prefix", "")], "http://h.example"),
+    ] {
+        assert_eq!(id(true, "", headers), expected, "{headers:?}");
+        assert_eq!(id(false, "", headers), "http://h.example", "{headers:?}");
+        assert_eq!(
+            id(true, "https://me.example/x", headers),
+            "https://me.example/x"
+        );
+    }
+}
+
 proptest! {
     #[test]
     fn what_is_read_is_written_and_what_resolves_has_a_canonical_uri(

@@ -80,10 +80,9 @@ impl Dialect for ImageFilter {
     fn write(&self, request: &ImageRequest) -> Option<String> {
         let text = request.rules.text();
         let (options, _) = text.strip_prefix(OPEN)?.split_once(')')?;
-        let (Ask::Picture, Source::Path(source)) = (&request.ask, &request.source) else {
+        let (Ask::Picture, Some(source)) = (&request.ask, request.source.escaped()) else {
             return None;
         };
-        let source = percent::encode(source, "/");
         Some(format!("{}/{OPEN}{options})/{source}", self.prefix))
     }
 }

@@ -107,10 +107,10 @@ impl Dialect for Imgix {
     fn write(&self, request: &ImageRequest) -> Option<String> {
         let text = request.rules.text();
         let (query, _) = text.strip_prefix("imgix(")?.rsplit_once(';')?;
-        let path = match &request.source {
-            Source::Path(path) => percent::encode(path, "/"),
-            Source::Url(url) => percent::encode(url, ""),
-        };
+        let source = &request.source;
+        let path = source
+            .escaped()
+            .unwrap_or_else(|| percent::encode(source.as_str(), "").into());
         let signed = match (&request.ask, self.tokens.first()) {
             (Ask::Picture | Ask::Describe(_), None) => String::new(),
             (Ask::Picture | Ask::Describe(_), Some(token)) => {

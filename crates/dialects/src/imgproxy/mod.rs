@@ -140,8 +140,8 @@ impl Dialect for Imgproxy {
             *option = option.replace(':', &self.config.separator);
         }
         let source = match &request.source {
-            Source::Path(path) => format!("{LOCAL}:///{path}"),
             Source::Url(url) => url.clone(),
+            path => format!("{LOCAL}:///{}", path.literal()),
         };
         written.push(format!(
             "plain/{}",
@@ -512,15 +512,16 @@ fn disposition(options: &Options, source: &Source) -> String {
         "inline"
     };
     // The name of the host is none of the file.
+    let place = source.place();
     let path = match source {
         Source::Url(url) => url.split_once("://").map_or("", |(_, rest)| rest),
-        Source::Path(path) => path,
+        Source::Path(_) | Source::Escaped(_) => &place,
     };
     let path = path.split(['?', '#']).next().unwrap_or_default();
     let file = match (source, path.rsplit_once('/')) {
         (_, Some((_, file))) => file,
-        (Source::Path(_), None) => path,
         (Source::Url(_), None) => "",
+        (_, None) => path,
     };
     let (stem, own) = file.rsplit_once('.').unwrap_or((file, ""));
     let name = options.filename.as_deref().unwrap_or(stem);

@@ -133,7 +133,10 @@ impl Dialect for Native {
             prefix = &self.preset_prefix;
         }
         let recipe = percent::encode(&recipe, "");
-        let source = percent::encode(request.source.as_str(), "/");
+        let source = &request.source;
+        let source = source
+            .escaped()
+            .unwrap_or_else(|| percent::encode(source.as_str(), "/").into());
         Some(format!("{prefix}/{recipe}/{source}"))
     }
 }

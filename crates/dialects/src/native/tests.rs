@@ -33,7 +33,7 @@ fn a_recipe_is_one_segment_and_the_file_is_the_rest() {
         let request = ask(target).unwrap();
         assert_eq!(request.ask, Ask::Picture, "{target}");
         assert_eq!(request.rules.text(), recipe);
-        assert_eq!(request.source, Source::from_path(source));
+        assert_eq!(request.source.place(), source);
     }
     for file in ["/r", "/rx/same/a.jpg", "/a.jpg"] {
         assert!(ask(file).unwrap().is_file(), "{file}");

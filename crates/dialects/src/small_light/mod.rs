@@ -71,10 +71,9 @@ impl Dialect for SmallLight {
     fn write(&self, request: &ImageRequest) -> Option<String> {
         let text = request.rules.text();
         let options = text.strip_prefix("small_light(")?.strip_suffix(')')?;
-        let (Ask::Picture, Source::Path(source)) = (&request.ask, &request.source) else {
+        let (Ask::Picture, Some(source)) = (&request.ask, request.source.escaped()) else {
             return None;
         };
-        let source = percent::encode(source, "/");
         Some(match self.config.getparam_mode {
             true => format!("/{source}?{}", options.replace(',', "&")),
             false => format!("/small_light({})/{source}", percent::encode(options, "")),
@@ -129,7 +128,7 @@ impl SmallLight {
                 type_by_name: strict && reader::keeps_source_type(&options),
                 ..AnswerStyle::default()
             },
-            ..ImageRequest::picture(Source::Path(source), rules)
+            ..ImageRequest::picture(Source::at_the_end(target.path, source), rules)
         })
     }
 

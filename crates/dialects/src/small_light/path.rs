@@ -69,7 +69,7 @@ pub(super) fn unclosed(target: &Target<'_>) -> Result<Option<ImageRequest>, Refu
         return Ok(None);
     };
     // The file is decoded already; a `%` in it must not be taken for an escape again.
-    let mut request = ImageRequest::file(Source::Path(file));
+    let mut request = ImageRequest::file(Source::at_the_end(target.path, file));
     request.notes.push(format!(
         "`{}` is ignored: its parenthesis must be closed",
         shorten(segment)

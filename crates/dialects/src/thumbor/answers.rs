@@ -67,7 +67,8 @@ impl Errors for Answers {
 
 /// The name under which a result is kept: that of its source, if none is said; with the extension of its format.
 pub(super) fn file_name(said: &str, filters: &[Filter], source: &Source) -> String {
-    let path = source.as_str().split(['?', '#']).next().unwrap_or_default();
+    let place = source.place();
+    let path = place.split(['?', '#']).next().unwrap_or_default();
     let own = path.rsplit('/').next().unwrap_or_default();
     let name = if said.is_empty() { own } else { said };
     let extension = |name: &str| {

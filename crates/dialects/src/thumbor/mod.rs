@@ -150,7 +150,7 @@ impl Dialect for Thumbor {
         let text = request.rules.text();
         let (parts, _) = text.strip_prefix(self.flavour.word())?.rsplit_once(' ')?;
         // A plus is a space to one of them.
-        let image = percent::encode(request.source.as_str(), "/").replace('+', "%2B");
+        let image = percent::encode(&request.source.literal(), "/").replace('+', "%2B");
         let rest = match request.ask {
             Ask::Picture => format!("{parts}{image}"),
             _ => return None,
@@ -353,18 +353,12 @@ impl Thumbor {
         if let (Flavour::Imagor, Some(colour)) = (self.flavour, colours::of_image(&image)) {
             return Ok(Source::of_colour(colour));
         }
-        for scheme in ["http:/", "https:/"] {
-            // Proxies that merge slashes leave one of two.
-            if let Some(rest) = image.strip_prefix(scheme) {
-                let rest = rest.trim_start_matches('/');
-                return Ok(Source::Url(format!("{scheme}/{rest}")));
-            }
-        }
-        Ok(match self.loader {
+        let url = Source::url(&image);
+        Ok(url.unwrap_or_else(|| match self.loader {
             Loader::Path => Source::from_path(&image),
             Loader::Http => Source::Url(format!("http://{image}")),
             Loader::Https => Source::Url(format!("https://{image}")),
-        })
+        }))
     }
 }
 

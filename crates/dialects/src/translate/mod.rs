@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use andon_recipe::{Facts, ResolveError};
 
-use crate::{ALL, Ask, Config, Dialects, ImageRequest, Refusal, Source};
+use crate::{ALL, Ask, Config, Dialects, ImageRequest, Refusal};
 use behaviour::Behaviour;
 
 /// Every dialect by itself.
@@ -169,8 +169,8 @@ impl Translator {
         request: &'a ImageRequest,
         known: Known<'_>,
     ) -> Translation<'a> {
-        let (Source::Path(path) | Source::Url(path)) = &request.source;
-        let extension = || Path::new(path).extension().and_then(|it| it.to_str());
+        let place = request.source.place();
+        let extension = || Path::new(&*place).extension().and_then(|it| it.to_str());
         let named = known.format.or_else(extension).unwrap_or_default();
         let format = FORMATS
             .into_iter()

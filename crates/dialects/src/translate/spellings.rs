@@ -4,7 +4,7 @@ use andon_recipe::Goal;
 use serde_json::{Value, json};
 
 use super::behaviour::Behaviour;
-use crate::{Config, ConfigError, Dialects, ImageRequest, Source};
+use crate::{Config, ConfigError, Dialects, ImageRequest};
 
 /// One request.
 struct Request<'a> {
@@ -77,8 +77,7 @@ pub(super) fn candidates(name: &str, request: &ImageRequest, wanted: &[Behaviour
         _ => None,
     };
     let format = recipe.output.format.as_ref().map(|name| name.as_str());
-    let (Source::Path(source) | Source::Url(source)) = &request.source;
-    let source = escaped(source);
+    let source = escaped(&request.source.literal());
     // What is made of a known source, and what bounds the results of several.
     let mut boxes: Vec<(u32, u32)> = Vec::new();
     for behaviour in wanted {

@@ -119,8 +119,8 @@ impl Dialect for Weserv {
         let text = request.rules.text();
         let (query, _) = text.strip_prefix("weserv(")?.rsplit_once(';')?;
         let source = match &request.source {
-            Source::Path(path) => format!("/{path}"),
             Source::Url(url) => url.clone(),
+            path => format!("/{}", path.literal()),
         };
         let source = percent::encode(&source, "/")
             .replace('&', "%26")

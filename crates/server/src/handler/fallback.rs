@@ -29,8 +29,12 @@ impl App {
         if asked.ask != Ask::Picture || !is_the_sources(&error) {
             return Err(error);
         }
-        let terms = FallbackConfig::of(&self.fallbacks, asked.source.as_str());
-        let configured = || Some(Fallback::Picture(Source::from_path(terms.image.as_ref()?)));
+        let terms = FallbackConfig::of(&self.fallbacks, &asked.source.place());
+        let configured = || {
+            let source = Source::from_path(terms.image.as_ref()?);
+            let origins = self.maker.resolver.origins();
+            Some(Fallback::Picture(origins.settle(source)))
+        };
         let Some(fallback) = asked.style.fallback.clone().or_else(configured) else {
             return Err(error);
         };

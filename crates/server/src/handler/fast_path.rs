@@ -127,7 +127,7 @@ impl App {
         begin(head, &served.wire, asked.after);
         let timing = Timing(record.stages());
         let _ = write!(head, "server-timing: {timing}\r\n");
-        let terms = Terms::of_file(&self.maker.results.config, request.source.as_str());
+        let terms = Terms::of_file(&self.maker.results.config, &request.source.place());
         let style = &request.style;
         if let Some(text) = terms.client.text(&terms.life, Duration::ZERO, style) {
             let _ = write!(head, "cache-control: {text}\r\n");

@@ -71,7 +71,8 @@ impl Filler {
     /// The URL path of a recipe and a source, if the configuration's native URLs are switched on and can say it.
     #[must_use]
     pub fn target(&self, recipe: &Recipe, source: &str) -> Option<String> {
-        let request = ImageRequest::picture(Source::from_path(source), recipe.clone());
+        let source = (self.app.maker.resolver.origins()).settle(Source::from_path(source));
+        let request = ImageRequest::picture(source, recipe.clone());
         let mut written = self.app.maker.resolver.written(&request);
         let native = written.find(|(dialect, _)| *dialect == "native")?;
         Some(native.1)

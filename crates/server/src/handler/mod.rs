@@ -321,7 +321,7 @@ impl App {
     ) -> Result<Reply, Error> {
         let began = Instant::now();
         let (maker, asked) = (&self.maker, &known.asked);
-        let terms = Terms::of_file(&maker.results.config, asked.request.source.as_str());
+        let terms = Terms::of_file(&maker.results.config, &asked.request.source.place());
         let found = match maker.open(&asked.request).await {
             Err(Error::Missing { .. }) if maker.resolver.is_root(&asked.request) => {
                 return self.welcome(headers, deadline).await;

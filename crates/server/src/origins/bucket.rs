@@ -1,7 +1,7 @@
 //! Pictures in a bucket: of S3 or a store that speaks like it, of Google Cloud Storage, or of Azure's Blob Storage,
 //! where it is called a container.
 //!
-//! `object_store` knows how such stores are addressed and signs each URL; the request itself goes
+//! `reqsign` signs URLs of S3, and `object_store` those of the others, whose keys it restricts; the request itself goes
 //! through the same client as every other origin's, so that the guard, the deadlines, the byte limit
 //! and the rule of whole bodies hold here too.
 
@@ -10,8 +10,9 @@ use std::io;
 use std::pin::Pin;
 use std::time::Duration;
 
-use hyper::Method;
+use andon_dialects::Refusal;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+use hyper::{Method, Request, Uri};
 use object_store::ClientOptions;
 use object_store::aws::AmazonS3Builder;
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
@@ -19,16 +20,20 @@ use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService,
 };
 use object_store::gcp::GoogleCloudStorageBuilder;
-use object_store::path::Path;
+use object_store::path::{Path, PathPart};
 use object_store::signer::Signer;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use reqsign_aws_v4::{Credential, RequestSigner, StaticCredentialProvider};
+use reqsign_core::Context;
 use url::Url;
 
+use super::ESCAPED;
 use super::budget::Budget;
 use super::http::client::{Ask, Client, Rules};
-use super::http::{below, client, encoded, from_env};
+use super::http::{client, from_env};
 use super::source::{Fetched, SourceValidators};
 use crate::config::{BucketConfig, Store};
-use crate::error::Error;
+use crate::error::{Error, OriginError};
 use crate::net::{Cidr, Guard};
 
 /// A bucket.
@@ -45,10 +50,12 @@ pub(crate) struct BucketOrigin {
 /// How an object's URL comes about.
 #[derive(Debug)]
 enum Access {
-    /// With our keys.
+    /// With keys of S3: below the bucket's URL.
+    Aws(String, reqsign_core::Signer<Credential>),
+    /// With keys of another store.
     Signed(Box<dyn Signer>),
-    /// Without keys: the bucket's URL, and the query of a shared access signature if there is one.
-    Plain(Url, Option<String>),
+    /// Without keys: below the bucket's URL, with the query of a shared access signature if there is one.
+    Plain(String, Option<String>),
 }
 
 impl BucketOrigin {
@@ -90,10 +97,12 @@ impl BucketOrigin {
         &self.client
     }
 
-    /// Asks for the object at `path` below the folder, percent-decoded already.
+    /// Asks for the object at `path` below the folder: percent-decoded already, or behind `//` as it is escaped in a URL.
+    /// What follows the slash behind the folder is the key: no segment of it means anything.
     ///
     /// # Errors
-    /// As [`Client::get`]; `Missing` also for what cannot be a key here: empty or dotted segments.
+    /// As [`Client::get`]; `Missing` also for an empty key; `Target` for one that the store's signatures cannot name, or that
+    /// may lead out of the folder.
     pub(crate) async fn fetch(
         &self,
         path: &str,
@@ -103,35 +112,52 @@ impl BucketOrigin {
         let missing = || Error::Missing {
             path: path.to_owned(),
         };
-        let path = path.trim_start_matches('/');
-        if path.is_empty() || path.contains(char::is_control) {
+        let key = match path.strip_prefix(ESCAPED) {
+            Some(raw) => percent_decode_str(raw).decode_utf8_lossy(),
+            None => path.strip_prefix('/').unwrap_or(path).into(),
+        };
+        if key.is_empty() || key.contains(char::is_control) {
             return Err(missing());
         }
+        // Some stores resolve them, which leads out of the folder.
+        let is_dotted = key.split('/').any(|segment| matches!(segment, "." | ".."));
+        if is_dotted && !self.folder.is_empty() {
+            let why = "below `folder` of a bucket a key may not have the segments `.` and `..`";
+            return Err(Error::Target(Refusal::new(&key, why)));
+        }
         let key = match self.folder.is_empty() {
-            true => Path::parse(path),
-            false => Path::parse(format!("{}/{path}", self.folder)),
+            true => key,
+            false => format!("{}/{key}", self.folder).into(),
         };
-        let key = key.map_err(|_| missing())?;
-        let url = match &self.access {
-            Access::Plain(bucket, query) => {
-                let mut url = below(bucket, key.as_ref()).ok_or_else(missing)?;
-                url.set_query(query.as_deref());
-                url
+        let odd = |_| {
+            let why = "a key of this store may not begin with a slash, nor have the segments `.` and `..`";
+            Error::Target(Refusal::new(&key, why))
+        };
+        let uri = match &self.access {
+            Access::Plain(bucket, None) => object(bucket, &key)?,
+            Access::Plain(bucket, Some(query)) => with_query(&object(bucket, &key)?, query)?,
+            Access::Aws(bucket, signer) => {
+                let mut asked = Request::new(()).into_parts().0;
+                asked.uri = object(bucket, &key)?;
+                let signed = signer.sign(&mut asked, Some(SIGNATURE)).await;
+                signed.map_err(|error| Error::Io(io::Error::other(error)))?;
+                asked.uri
             }
             Access::Signed(signer) => {
                 // Google's URLs are made of keys as they are given.
                 let written = match self.store {
-                    Store::Gcs => Path::parse(encoded(key.as_ref())).map_err(|_| missing())?,
-                    Store::S3 | Store::Azure => key.clone(),
+                    Store::Gcs => named(&escaped(&key)).map_err(odd)?,
+                    Store::S3 | Store::Azure => named(&key).map_err(odd)?,
                 };
                 let signed = signer.signed_url(Method::GET, &written, SIGNATURE).await;
-                signed.map_err(|error| Error::Io(io::Error::other(error)))?
+                let signed = signed.map_err(|error| Error::Io(io::Error::other(error)))?;
+                client::target(&signed)?
             }
         };
         let ask = Ask {
             path,
             name: &format!("{}://{}/{key}", self.store, self.bucket),
-            url,
+            uri,
             headers: &self.headers,
             known,
             listed: &[],
@@ -146,9 +172,19 @@ fn access(store: Store, config: &BucketConfig) -> Result<Access, String> {
     let signer: Box<dyn Signer> = match keys(store, config)? {
         Keys::None => return plain(store, config, &endpoint, None),
         Keys::Sas(sas) => return plain(store, config, &endpoint, Some(sas)),
-        keys @ Keys::S3 { .. } => {
-            let builder = s3(config, keys).with_http_connector(SignaturesOnly);
-            Box::new(builder.build().map_err(said)?)
+        Keys::S3 {
+            access,
+            secret,
+            token,
+        } => {
+            let keys = StaticCredentialProvider::new(&access, &secret);
+            let keys = match token {
+                Some(token) => keys.with_session_token(&token),
+                None => keys,
+            };
+            let requests = RequestSigner::new("s3", config.region());
+            let signer = reqsign_core::Signer::new(Context::new(), keys, requests);
+            return Ok(Access::Aws(bucket_url(store, config, &endpoint)?, signer));
         }
         keys @ Keys::Google(_) => {
             let builder = gcs(config, keys).with_http_connector(SignaturesOnly);
@@ -281,6 +317,12 @@ fn plain(
     endpoint: &str,
     query: Option<String>,
 ) -> Result<Access, String> {
+    let query = query.map(|query| query.trim_start_matches('?').to_owned());
+    Ok(Access::Plain(bucket_url(store, config, endpoint)?, query))
+}
+
+/// A bucket's URL, without a slash at its end.
+fn bucket_url(store: Store, config: &BucketConfig, endpoint: &str) -> Result<String, String> {
     let url = match (store, &config.endpoint) {
         // It has the bucket's name in it.
         (Store::S3, None) => endpoint.to_owned(),
@@ -288,8 +330,49 @@ fn plain(
     };
     let parsed = Url::parse(&url);
     let url = parsed.map_err(|error| format!("the bucket's URL {url} is none: {error}"))?;
-    let query = query.map(|query| query.trim_start_matches('?').to_owned());
-    Ok(Access::Plain(url, query))
+    Ok(url.as_str().trim_end_matches('/').to_owned())
+}
+
+/// The URL of the object with this key in a bucket.
+fn object(bucket: &str, key: &str) -> Result<Uri, Error> {
+    let uri = format!("{bucket}/{}", escaped(key)).parse();
+    uri.map_err(|_| OriginError::Garbled.into())
+}
+
+fn with_query(uri: &Uri, query: &str) -> Result<Uri, Error> {
+    let uri = format!("{uri}?{query}").parse();
+    uri.map_err(|_| OriginError::Garbled.into())
+}
+
+/// A key as it stands in URLs of stores: only what never need be escaped is not, since signatures are made of it so.
+fn escaped(key: &str) -> String {
+    let segments: Vec<String> = key
+        .split('/')
+        .map(|segment| utf8_percent_encode(segment, KEY).to_string())
+        .collect();
+    segments.join("/")
+}
+
+const KEY: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+
+/// A key for `object_store`, which takes every segment but `.` and `..`, and no slash at the beginning.
+fn named(key: &str) -> Result<Path, object_store::path::Error> {
+    let empty = |path: &str| object_store::path::Error::EmptySegment {
+        path: path.to_owned(),
+    };
+    let mut path = Path::default();
+    for (at, segment) in key.split('/').enumerate() {
+        if at == 0 && segment.is_empty() {
+            return Err(empty(key));
+        }
+        let part = PathPart::parse(segment);
+        path = path.join(part.map_err(|_| empty(key))?);
+    }
+    Ok(path)
 }
 
 const AZURE_VERSION: HeaderName = HeaderName::from_static("x-ms-version");

@@ -11,6 +11,7 @@ mod objects;
 mod shared;
 mod source;
 
+use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -31,8 +32,10 @@ pub use source::{Fetched, Source, SourceValidators};
 use self::bucket::BucketOrigin;
 use self::http::HttpOrigin;
 use self::http::client::{Client, Rules};
+use self::http::encoded;
 use andon_dialects::Source as Location;
 use bytes::Bytes;
+use percent_encoding::percent_decode_str;
 use url::Url;
 
 use crate::config::{ConfigError, Files, FsConfig, OriginConfig, OriginKind, Place, RemoteConfig};
@@ -117,8 +120,8 @@ impl Origins {
     /// An absolute URL as a source is named: the URL, if it may be asked, or a path, if an origin's own base is above it and
     /// is asked for the same by that path.
     pub(crate) fn locate(&self, url: &str) -> Option<Location> {
-        let mut url = Url::parse(url).ok()?;
-        url.set_fragment(None);
+        let text = url.split('#').next().unwrap_or_default();
+        let url = Url::parse(text).ok()?;
         let is_listed = |origin: &Origin| {
             matches!(origin.place, Place::Urls(_)) && origin.place.rest(url.as_str()).is_some()
         };
@@ -131,7 +134,27 @@ impl Origins {
             None => self
                 .find(url.as_str())
                 .is_ok()
-                .then(|| Location::Url(url.into())),
+                .then(|| Location::Url(with_query_of(text, &url))),
+        }
+    }
+
+    /// A source as it is kept apart from others: only a web server or a bucket may have another one at a path that is escaped
+    /// otherwise.
+    pub(crate) fn settle(&self, source: Location) -> Location {
+        let Location::Escaped(text) = &source else {
+            return source;
+        };
+        let says_more = match self.find(text) {
+            Ok((origin, rest)) => match &origin.backend {
+                Backend::Folder(_) => false,
+                Backend::Http(_) => true,
+                Backend::Bucket(_) => rest[ESCAPED.len()..].split('/').any(str::is_empty),
+            },
+            Err(_) => false,
+        };
+        match says_more {
+            true => source,
+            false => Location::Path(source.place().into_owned()),
         }
     }
 
@@ -178,7 +201,7 @@ impl Origins {
             return Err(missing(source));
         };
         let began = Instant::now();
-        let entry = folder.entry(path, blocking);
+        let entry = folder.entry(&path, blocking);
         // What is found is counted when it is read.
         if let Err(error) = &entry {
             let (figures, took) = (&origin.figures, began.elapsed());
@@ -192,7 +215,7 @@ impl Origins {
         let Ok((origin, path)) = self.find(source) else {
             return false;
         };
-        matches!(&origin.backend, Backend::Folder(folder) if folder.root.is_still(path, status))
+        matches!(&origin.backend, Backend::Folder(folder) if folder.root.is_still(&path, status))
     }
 
     /// Which files of the folder that keeps `source` are served as they are.
@@ -263,9 +286,9 @@ impl Origins {
         let (origin, path) = self.find(source)?;
         let began = Instant::now();
         let fetched = match &origin.backend {
-            Backend::Folder(folder) => folder.fetch(path, known, budget).await,
-            Backend::Http(origin) => origin.fetch(path, known, budget).await,
-            Backend::Bucket(origin) => origin.fetch(path, known, budget).await,
+            Backend::Folder(folder) => folder.fetch(&path, known, budget).await,
+            Backend::Http(origin) => origin.fetch(&path, known, budget).await,
+            Backend::Bucket(origin) => origin.fetch(&path, known, budget).await,
         };
         let outcome = fetched.as_ref().map(|fetched| match fetched {
             Fetched::Body(source) => Some(source.bytes.len() as u64),
@@ -281,8 +304,25 @@ impl Origins {
         found.map_or_else(|_| String::new(), |(origin, _)| origin.place.to_string())
     }
 
-    /// Who keeps `source`, and what is left of its path there.
-    fn find<'a>(&self, source: &'a str) -> Result<(&Origin, &'a str), Error> {
+    /// Who keeps `source`, and what is left of its path there; of an escaped path escaped, and behind the same mark.
+    fn find<'a>(&self, source: &'a str) -> Result<(&Origin, Cow<'a, str>), Error> {
+        if let Some(raw) = source.strip_prefix(ESCAPED) {
+            let place = Location::Escaped(source.to_owned()).place().into_owned();
+            let (origin, path) = self.find_plain(&place)?;
+            let rest = match (&origin.backend, &origin.place) {
+                (Backend::Folder(_), _) | (_, Place::Urls(_)) => path.to_owned(),
+                (_, Place::Below(prefix)) => match beyond(raw, prefix) {
+                    Some(rest) => format!("{ESCAPED}{rest}"),
+                    None => format!("{ESCAPED}{}", encoded(path.trim_start_matches('/'))),
+                },
+            };
+            return Ok((origin, rest.into()));
+        }
+        let (origin, path) = self.find_plain(source)?;
+        Ok((origin, path.into()))
+    }
+
+    fn find_plain<'a>(&self, source: &'a str) -> Result<(&Origin, &'a str), Error> {
         let path = source.trim_start_matches('/');
         let of_place = |origin: &'_ Origin| origin.place.rest(path);
         let found = (self.0.iter()).find_map(|origin| Some((origin, of_place(origin)?)));
@@ -422,6 +462,34 @@ impl Folder {
     }
 }
 
+/// A URL with its query as it was written: parsers escape the apostrophe in it.
+fn with_query_of(text: &str, url: &Url) -> String {
+    let is_query =
+        |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/?%".contains(&byte);
+    match (text.split_once('?'), url.as_str().split_once('?')) {
+        (Some((_, query)), Some((before, _))) if query.bytes().all(is_query) => {
+            format!("{before}?{query}")
+        }
+        _ => url.to_string(),
+    }
+}
+
+/// What is left of an escaped path below a prefix, without the slash between them.
+fn beyond<'a>(raw: &'a str, prefix: &str) -> Option<&'a str> {
+    let mut rest = raw;
+    for segment in prefix.split('/').filter(|segment| !segment.is_empty()) {
+        let (first, after) = rest.trim_start_matches('/').split_once('/')?;
+        if percent_decode_str(first).decode_utf8().ok()? != segment {
+            return None;
+        }
+        rest = after;
+    }
+    Some(rest)
+}
+
+/// What an escaped path begins with where a path or a URL may stand, too.
+const ESCAPED: &str = "//";
+
 /// Names that are looked at for each image that may be found.
 const LOOKS_EACH: usize = 25;
 
@@ -482,6 +550,20 @@ mod tests {
         assert_eq!(text("a"), "all");
         assert_eq!(text("i/a"), "icons");
         assert!(text("i/../a").contains("Missing"));
+    }
+
+    #[test]
+    fn a_file_is_one_source_however_its_path_is_written() {
+        let house = tempfile::tempdir().unwrap();
+        let folder = OriginConfig {
+            prefix: "/i".to_owned(),
+            ..OriginConfig::folder(house.path().to_owned())
+        };
+        let origins = Origins::open(&[folder], 100, None).unwrap();
+        for raw in ["i/x/a+b", "/i//x///a+b", "i/x%2Fa%2Bb", "%69/%78/a%2bb"] {
+            let source = origins.settle(Location::from_raw(raw).unwrap());
+            assert_eq!(source, Location::Path("i/x/a+b".to_owned()), "{raw}");
+        }
     }
 
     #[test]

@@ -255,15 +255,19 @@ impl Resolver {
             let located = self.origins.locate(url);
             request.source = located.ok_or_else(|| nowhere(url, request.style.errors))?;
         }
+        if matches!(request.source, Location::Escaped(_)) {
+            request.source = self.origins.settle(request.source);
+        }
         let fallback = match request.style.fallback.take() {
             Some(Fallback::Picture(Location::Url(url))) => {
                 self.origins.locate(&url).map(Fallback::Picture)
             }
+            Some(Fallback::Picture(source)) => Some(Fallback::Picture(self.origins.settle(source))),
             Some(Fallback::Redirect(url)) => {
                 let served = self.origins.locate(&url).is_some();
                 served.then_some(Fallback::Redirect(url))
             }
-            fallback => fallback,
+            None => None,
         };
         request.style.fallback = fallback;
         Ok(request)

@@ -67,6 +67,13 @@ impl Origin {
         heads.iter().map(value).collect()
     }
 
+    /// What each request so far was for: path and query as they stand in the request line.
+    pub fn targets(&self) -> Vec<String> {
+        let heads = self.shared.heads.lock().expect("a lock");
+        let target = |head: &String| head.split(' ').nth(1).map(str::to_owned);
+        heads.iter().filter_map(target).collect()
+    }
+
     /// Lets requests wait, or go on.
     pub fn hold(&self, held: bool) {
         *self.shared.held.lock().expect("a lock") = held;

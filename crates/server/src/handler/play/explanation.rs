@@ -104,8 +104,8 @@ fn recipe_of(
         "dialect": dialect,
         "reads": reads,
         "source": match &request.source {
-            Source::Path(path) => format!("/{path}"),
             Source::Url(url) => url.clone(),
+            path => format!("/{}", path.literal()),
         },
         "recipe": recipe.to_string(),
         "pieces": words::pieces(&recipe),

@@ -73,12 +73,10 @@ impl App {
     pub(super) fn trial(&self, query: &Query) -> Result<Arc<ImageRequest>, Error> {
         let recipe = query.recipe()?;
         let source = query.source.as_deref().unwrap_or_default();
+        let origins = self.maker.resolver.origins();
         let source = match source.contains("://") {
-            false => Source::from_path(source),
-            true => self
-                .maker
-                .resolver
-                .origins()
+            false => origins.settle(Source::from_path(source)),
+            true => origins
                 .locate(source)
                 .ok_or_else(|| {
                     Error::Play(format!(

@@ -59,7 +59,8 @@ pub(crate) struct Ask<'a> {
     pub(crate) path: &'a str,
     /// What tells it from all other sources; never with a signature in it.
     pub(crate) name: &'a str,
-    pub(crate) url: Url,
+    /// Sent as it stands here: no segment is resolved and nothing is escaped.
+    pub(crate) uri: Uri,
     /// Sent to the origin itself and to nobody it sends us on to.
     pub(crate) headers: &'a HeaderMap,
     pub(crate) known: Option<&'a SourceValidators>,
@@ -110,7 +111,7 @@ impl Client {
         let began = Instant::now();
         let total = self.rules.timeouts.total.0;
         let until = (began + total).min(budget.deadline.into());
-        let mut reached = ask.url.clone();
+        let mut reached = Url::parse(&ask.uri.to_string()).map_err(|_| OriginError::Garbled)?;
         let answer = timeout_at(until, async {
             let _slot = self.rules.slots.acquire(1).await;
             let (reply, secure) = self.reply(ask, &mut reached).await?;
@@ -138,13 +139,15 @@ impl Client {
         ask: &Ask<'_>,
         reached: &mut Url,
     ) -> Result<(Response<Incoming>, bool), OriginError> {
+        let own = reached.origin();
+        let mut uri = ask.uri.clone();
         for _ in 0..=self.rules.redirects {
-            let ours = reached.origin() == ask.url.origin();
-            let reply = self.persist(reached, ask, ours).await?;
+            let reply = self.persist(&uri, ask, reached.origin() == own).await?;
             if !redirect::is_one(reply.status()) {
                 return Ok((reply, reached.scheme() == "https"));
             }
             *reached = redirect::next(reached, reply.headers(), ask.listed)?;
+            uri = target(reached)?;
         }
         Err(redirect::too_many(self.rules.redirects))
     }
@@ -152,13 +155,13 @@ impl Client {
     /// Asks again while the connection breaks before anything was answered.
     async fn persist(
         &self,
-        url: &Url,
+        uri: &Uri,
         ask: &Ask<'_>,
         ours: bool,
     ) -> Result<Response<Incoming>, OriginError> {
         let mut left = self.rules.retries;
         loop {
-            match self.send(url, ask, ours).await {
+            match self.send(uri, ask, ours).await {
                 Err(trouble) if trouble.may_pass() && left > 0 => {
                     left -= 1;
                     self.retries.fetch_add(1, Ordering::Relaxed);
@@ -171,12 +174,12 @@ impl Client {
 
     async fn send(
         &self,
-        url: &Url,
+        uri: &Uri,
         ask: &Ask<'_>,
         ours: bool,
     ) -> Result<Response<Incoming>, OriginError> {
         let mut request = Request::new(Empty::new());
-        *request.uri_mut() = uri(url)?;
+        *request.uri_mut() = uri.clone();
         *request.headers_mut() = headers(ask, ours);
         let after = self.rules.timeouts.first_byte.0;
         match timeout(after, self.http.request(request)).await {
@@ -237,7 +240,11 @@ fn place(url: &Url, trouble: &OriginError) -> String {
     place
 }
 
-fn uri(url: &Url) -> Result<Uri, OriginError> {
+/// What a URL is asked by.
+///
+/// # Errors
+/// `Garbled` for what no request line can hold.
+pub(crate) fn target(url: &Url) -> Result<Uri, OriginError> {
     let mut url = url.clone();
     url.set_fragment(None);
     url.as_str().parse().map_err(|_| OriginError::Garbled)

@@ -19,10 +19,11 @@ use url::Url;
 
 use self::client::{Ask, Client, Rules};
 use self::connect::{Connector, SystemNames};
+use super::ESCAPED;
 use super::budget::Budget;
 use super::source::{Fetched, SourceValidators};
 use crate::config::{HttpConfig, UrlPattern};
-use crate::error::Error;
+use crate::error::{Error, OriginError};
 use crate::net::{Cidr, Guard};
 
 /// A web server, or those of the URLs that requests may name.
@@ -80,7 +81,8 @@ impl HttpOrigin {
         (base.origin() == url.origin()).then(|| path.into_owned())
     }
 
-    /// Asks for the source at `path` below the base, percent-decoded already, or for a URL that may be asked.
+    /// Asks for the source at `path` below the base: percent-decoded already, or behind `//` as it is escaped. Or for a URL
+    /// that may be asked.
     ///
     /// # Errors
     /// As [`Client::get`].
@@ -93,20 +95,27 @@ impl HttpOrigin {
         let missing = || Error::Missing {
             path: path.to_owned(),
         };
-        let whole = path
-            .contains("://")
+        let whole = (path.contains("://") && !path.starts_with(ESCAPED))
             .then(|| Url::parse(path).ok())
             .flatten();
+        let is_whole = whole.is_some();
         let url = match (&self.base, whole) {
+            (Some(base), None) if path.starts_with(ESCAPED) => {
+                as_written(base, &path[ESCAPED.len()..])
+            }
             (Some(_), Some(url)) => Some(url).filter(|url| self.may_ask(url)),
             (Some(base), None) => below(base, path),
             (None, url) => url,
         };
         let url = url.ok_or_else(missing)?;
+        let (name, uri) = match is_whole {
+            true => (path, path.parse().map_err(|_| OriginError::Garbled)?),
+            false => (url.as_str(), client::target(&url)?),
+        };
         let ask = Ask {
             path,
-            name: url.as_str(),
-            url: url.clone(),
+            name,
+            uri,
             headers: &self.headers,
             known,
             listed: &self.urls,
@@ -193,6 +202,12 @@ pub(crate) fn below(base: &Url, path: &str) -> Option<Url> {
     }
     let base = base.as_str().trim_end_matches('/');
     Url::parse(&format!("{base}/{}", encoded(path))).ok()
+}
+
+/// The URL of a path below `base` that is escaped already and stays as it is.
+fn as_written(base: &Url, raw: &str) -> Option<Url> {
+    let text = format!("{}/{raw}", base.as_str().trim_end_matches('/'));
+    Url::parse(&text).ok().filter(|url| url.as_str() == text)
 }
 
 /// A path as it stands in a URL.

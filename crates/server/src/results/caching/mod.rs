@@ -153,14 +153,14 @@ where
         } else {
             "file"
         };
-        let path = request.source.as_str().trim_start_matches('/');
+        let path = request.source.as_str();
         Key::of(&["source", kind, path, known, &purges])
     }
 
     /// What a request's source is called among those that are kept.
     pub(crate) fn source(&self, request: &ImageRequest) -> Key {
         let purges = self.purges().to_string();
-        let path = request.source.as_str().trim_start_matches('/');
+        let path = request.source.as_str();
         Key::of(&["kept", path, &purges])
     }
 

@@ -105,8 +105,9 @@ impl Names {
 
     /// What the facts of a request's source are kept under.
     pub(crate) fn facts(&self, request: &ImageRequest) -> Key {
-        let source = source_path(request);
-        Key::of(&["facts", self.revision.text(), self.origin(&source), &source])
+        let source = &request.source;
+        let origin = self.origin(&source.place());
+        Key::of(&["facts", self.revision.text(), origin, source.as_str()])
     }
 
     fn resolved(
@@ -122,7 +123,7 @@ impl Names {
         let of_url = self.revision.result(&request.ask, any_format);
         Resolved {
             key: Key::of(&self.parts(asked, exact, text.clone())),
-            tag: format!("url:{}", Key::of(&[source_path(request), of_url])),
+            tag: format!("url:{}", Key::of(&[request.source.as_str(), &of_url])),
             text,
             format: format.to_owned(),
             canonical: None,
@@ -132,7 +133,7 @@ impl Names {
     /// Nothing else that a client sends matters: the format is settled and part of the text.
     fn parts(&self, asked: &SettledRequest, exact: bool, text: String) -> [String; 4] {
         let request = &asked.request;
-        let source = request.source.as_str().trim_start_matches('/');
+        let source = &request.source;
         let mut rules = String::new();
         for (rule, applies) in [
             ("negotiated", asked.negotiated),
@@ -150,8 +151,8 @@ impl Names {
             let _ = write!(rules, "checksum:{checksum} ");
         }
         [
-            self.origin(source).to_owned(),
-            source.to_owned(),
+            self.origin(&source.place()).to_owned(),
+            source.as_str().to_owned(),
             text,
             rules,
         ]
@@ -168,7 +169,7 @@ impl Names {
 
 /// What purging by source compares with.
 pub(crate) fn source_path(request: &ImageRequest) -> String {
-    format!("/{}", request.source.as_str().trim_start_matches('/'))
+    format!("/{}", request.source.place())
 }
 
 /// Where an origin's sources come from, as far as it decides which images they are. A folder has no name of
@@ -275,7 +276,7 @@ mod tests {
             "/small_light(q=80,dw=20.0,dh=40,da=l)/x/a.jpg",
             "/small_light(dw=5p,q=80)/x/a.jpg",
             "/r/fit:20x20,q:80/x/a.jpg",
-            "/r/q:80,exact:20x15,as:jpeg/x//a.jpg",
+            "/r/q:80,exact:20x15,as:jpeg//x/a.jpg",
         ];
         for target in same {
             assert_eq!(key(target), key(same[0]), "{target}");

@@ -29,7 +29,7 @@ pub fn tiers(
         negotiated: false,
         is_open: false,
     };
-    let source = request.source.as_str();
+    let source = &request.source.place();
     let terms = match found.freshness() {
         None => Terms::of_file(&config.cache, source),
         Some(said) => Terms::of_origin(&config.cache, source, said),

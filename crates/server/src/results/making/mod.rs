@@ -255,7 +255,7 @@ impl Maker {
             }
             place.making
         });
-        let terms = Terms::of_file(&results.config, asked.request.source.as_str());
+        let terms = Terms::of_file(&results.config, &asked.request.source.place());
         let work = {
             let (maker, known) = (self.clone(), known.clone());
             let etag = validators.etag;

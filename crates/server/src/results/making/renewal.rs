@@ -153,14 +153,14 @@ impl Maker {
         let source = match (self.fetch(request, known, job.deadline).await?, old) {
             (Fetch::Body(source), _) => source,
             (Fetch::NotModified(said), Some((key, old, _))) => {
-                let terms = Terms::of_origin(&self.results.config, request.source.as_str(), said);
+                let terms = Terms::of_origin(&self.results.config, &request.source.place(), said);
                 return Ok(self.prolong(job, key, &old, &terms));
             }
             (Fetch::NotModified(_), None) => return Err(OriginError::Status(304).into()),
         };
         let terms = Terms::of_origin(
             &self.results.config,
-            request.source.as_str(),
+            &request.source.place(),
             source.freshness,
         );
         let (validators, bytes) = (source.validators.clone(), source.bytes.clone());
@@ -242,7 +242,7 @@ impl Maker {
             Known::Source(_) | Known::Nothing => None,
         };
         let lifetime = |said| {
-            let terms = Terms::of_origin(&results.config, request.source.as_str(), said);
+            let terms = Terms::of_origin(&results.config, &request.source.place(), said);
             (terms.shared && !is_signed(request.source.as_str())).then_some(terms.life.fresh_for)
         };
         let asked = known.as_ref().or(kept.as_ref());
