@@ -9,6 +9,7 @@ mod answers;
 mod board;
 mod buckets;
 mod cache;
+mod cache_rules;
 mod colours;
 mod common;
 mod conditional;

@@ -59,8 +59,15 @@ pub enum TagHeader {
 pub struct DiskConfig {
     /// A folder; the cache uses one of its own inside it.
     pub path: PathBuf,
-    /// Bytes on disk, in whole blocks; 0 switches the tier off.
+    /// Bytes of results on disk, in whole blocks; 0 keeps none there.
     pub size: Bytes,
+    /// Bytes of sources that were fetched over a network, beside those; 0 keeps none there.
+    #[serde(default = "none")]
+    pub sources: Bytes,
+}
+
+fn none() -> Bytes {
+    Bytes(0)
 }
 
 /// One `[[cache.rule]]`.
@@ -146,7 +153,8 @@ impl CacheConfig {
     /// # Errors
     /// A path that is no folder, or below something that is none.
     pub(crate) fn check_disk(&self) -> Result<(), ConfigError> {
-        let Some(disk) = self.disk.as_ref().filter(|disk| disk.size.0 > 0) else {
+        let Some(disk) = (self.disk.as_ref()).filter(|disk| disk.size.0 > 0 || disk.sources.0 > 0)
+        else {
             return Ok(());
         };
         let there = disk.path.ancestors().find(|path| path.exists());

@@ -44,6 +44,9 @@ pub enum Error {
     Withheld { path: String, why: Withheld },
     #[error("{error} ({place})")]
     At { error: Box<Self>, place: String },
+    /// A fault that its origin wants kept for nobody.
+    #[error("{0}")]
+    Unkept(Box<Self>),
     #[error("see {to}")]
     Moved {
         to: String,
@@ -176,7 +179,7 @@ impl Error {
     pub(crate) fn root(&self) -> &Self {
         match self {
             Self::Shared(shared) => shared.root(),
-            Self::At { error, .. } => error.root(),
+            Self::At { error, .. } | Self::Unkept(error) => error.root(),
             own => own,
         }
     }
@@ -210,7 +213,7 @@ impl Error {
             Self::Missing { .. } => (StatusCode::NOT_FOUND, Fault::Client, "not_found"),
             Self::Forbidden { .. } => (StatusCode::FORBIDDEN, Fault::Origin, "forbidden"),
             Self::Withheld { why, .. } => (StatusCode::NOT_FOUND, Fault::Client, why.label()),
-            Self::At { error, .. } => error.facts(),
+            Self::At { error, .. } | Self::Unkept(error) => error.facts(),
             Self::Moved { status, .. } => {
                 let status = StatusCode::from_u16(*status);
                 let status = status.unwrap_or(StatusCode::MOVED_PERMANENTLY);
@@ -357,6 +360,16 @@ impl Error {
             Self::NotIdle(seconds) => Some(*seconds),
             Self::Origin(OriginError::Spared { seconds, .. }) => Some(*seconds),
             _ => (self.status() == StatusCode::SERVICE_UNAVAILABLE).then_some(1),
+        }
+    }
+
+    /// May it be told to others, who ask for the same a moment later?
+    pub(crate) fn may_be_kept(&self) -> bool {
+        match self {
+            Self::Unkept(_) => false,
+            Self::Shared(shared) => shared.may_be_kept(),
+            Self::At { error, .. } => error.may_be_kept(),
+            _ => true,
         }
     }
 

@@ -215,10 +215,9 @@ impl App {
             .resize(config, shares)
             .map_err(|error| no_threads(config, &error))?;
         maker.fetcher.resize(&limits(config, shares));
-        maker.results.sources.resize(shares.kept_sources);
         maker.resolver.origins().resize();
         maker.resolver.materials().decoded().resize(shares.overlays);
-        maker.results.resize();
+        maker.results.resize(shares.kept_sources);
         self.uploads.resize(config);
         self.reply_memory.resize(shares.replies);
         Ok(())
@@ -226,7 +225,7 @@ impl App {
 
     /// After the last request: what is still to be written is.
     pub(crate) async fn finish(self) {
-        self.maker.results.cache.flush().await;
+        self.maker.results.flush().await;
         self.log.finish().await;
     }
 }

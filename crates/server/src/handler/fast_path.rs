@@ -98,6 +98,9 @@ impl App {
         if let Some(text) = kept.client.text(&entry.life, obtained.age, style) {
             let _ = write!(head, "cache-control: {text}\r\n");
         }
+        if let Some(age) = kept.client.age(obtained.age, status) {
+            let _ = write!(head, "age: {age}\r\n");
+        }
         record.answered_with(StatusCode::OK, entry.body.len() as u64);
         Some(FastBody::Bytes(entry.body.clone()))
     }
@@ -367,7 +370,11 @@ mod tests {
         let _ = answer(&app, &Method::GET, TARGET, None).await;
         assert!(at_once(&app, &get(TARGET)).is_some());
         let everything = andon_cache::Selector::Everything;
-        let _ = app.maker.results.purge(everything).await;
+        let _ = app
+            .maker
+            .results
+            .purge(everything.clone(), everything)
+            .await;
         assert!(at_once(&app, &get(TARGET)).is_none());
     }
 

@@ -295,6 +295,11 @@ impl App {
                 if known.asked.negotiated {
                     response::vary(&mut reply, "Accept");
                 }
+                let terms = Terms::of_file(&maker.results.config, &request.source.place());
+                let text = (terms.client).text(&terms.life, Duration::ZERO, &request.style);
+                if let Some(text) = text {
+                    response::set_cache_control(&mut reply, &text);
+                }
                 return Ok(reply);
             }
         };
@@ -307,6 +312,9 @@ impl App {
         response::set_timing(&mut reply, record.stages());
         if let Some(text) = kept.client.text(&entry.life, obtained.age, style) {
             response::set_cache_control(&mut reply, &text);
+        }
+        if let Some(age) = kept.client.age(obtained.age, obtained.status) {
+            reply.headers_mut().insert(header::AGE, age.into());
         }
         Ok(reply)
     }
@@ -386,23 +394,24 @@ impl App {
         let order = reading
             .map_err(|_| Error::Late(self.timeout))?
             .map_err(Error::PurgeRequest)?;
-        let selector = match order.checked()? {
-            Purge::Results(selector) => selector,
-            Purge::Url(url) => self.selector_of(&url).await?,
+        let (selector, of_sources) = match order.checked()? {
+            Purge::Results(selector) => (selector.clone(), selector),
+            Purge::Url(url) => self.selectors_of(&url).await?,
         };
         // They are made again in no time: not worth telling which of them are meant.
         self.maker.admission.clear_frames();
         if let Some(pool) = andon_isolation::installed() {
             pool.forgive();
         }
-        let purged = self.maker.results.purge(selector).await;
+        let purged = self.maker.results.purge(selector, of_sources).await;
         Ok(response::purged(purged))
     }
 }
 
 impl App {
-    /// What purges the results of a URL: by what it comes to, or, where nobody knows any more, all of its source.
-    async fn selector_of(&self, url: &str) -> Result<Selector, Error> {
+    /// What purges the results of a URL: by what it comes to, or, where nobody knows any more, all of its source. Also what
+    /// purges the source.
+    async fn selectors_of(&self, url: &str) -> Result<(Selector, Selector), Error> {
         let results = &self.maker.results;
         // Whoever may purge needs no signature.
         let mut request = self.maker.resolver.read(url)?;
@@ -420,9 +429,10 @@ impl App {
                 facts.and_then(|known| results.names.resolve(&asked, &known.facts).ok())
             }
         };
+        let source = Selector::Source(source_path(&asked.request));
         Ok(match resolved {
-            Some(resolved) => Selector::Tag(resolved.tag),
-            None => Selector::Source(source_path(&asked.request)),
+            Some(resolved) => (Selector::Tag(resolved.tag), source),
+            None => (source.clone(), source),
         })
     }
 }

@@ -77,7 +77,8 @@ impl App {
             results.measured.followers() + results.indexes.followers(),
         ];
         cache::write_coalesced(&mut out, waiting);
-        cache::write_sources(&mut out, results.sources.figures());
+        let (saved, kept) = results.sources.figures();
+        cache::write_sources(&mut out, saved, &kept);
         origins::write(&mut out, self.maker.resolver.origins());
         let mut reply = Response::new(Bytes::from(out.finish()).into());
         for (name, value) in [

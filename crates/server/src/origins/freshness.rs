@@ -8,7 +8,7 @@ use hyper::header::{self, HeaderName};
 use serde::{Deserialize, Serialize};
 
 /// An origin's asks_for. `None` where it says nothing: then the configuration decides.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Freshness {
     /// From now on: used without asking. Zero: ask each time.
     pub fresh_for: Option<Duration>,
@@ -16,6 +16,8 @@ pub struct Freshness {
     pub stale_while_revalidate: Option<Duration>,
     /// After that: used if asking fails.
     pub stale_if_error: Option<Duration>,
+    /// Not longer than this, also where the configuration decides: a redirect on the way to it may lead elsewhere then.
+    pub at_most: Option<Duration>,
     /// `no-store` or `private`: not to be kept for others at all.
     pub not_shared: bool,
     /// What clients are to know of it.
@@ -38,15 +40,13 @@ pub struct Told {
 }
 
 impl Told {
-    /// The `Cache-Control` of a reply that is `age` seconds old; `None` where nothing was said.
+    /// The `Cache-Control` of a reply; `None` where nothing was said.
     #[must_use]
-    pub fn text(&self, age: u64) -> Option<String> {
+    pub fn text(&self) -> Option<String> {
         if self.no_store {
             return Some("no-store".to_owned());
         }
-        let seconds = |name: &str, span: Option<u64>| {
-            span.map(|span| format!("{name}={}", span.saturating_sub(age)))
-        };
+        let seconds = |name: &str, span: Option<u64>| span.map(|span| format!("{name}={span}"));
         let word = |said: bool, name: &str| said.then(|| name.to_owned());
         let directives = [
             word(self.private, "private"),
@@ -62,7 +62,62 @@ impl Told {
     }
 }
 
+impl Told {
+    /// What holds for both replies.
+    fn and(self, other: Self) -> Self {
+        let least = |one: Option<u64>, other: Option<u64>| one.into_iter().chain(other).min();
+        Self {
+            max_age: least(self.max_age, other.max_age),
+            shared_max_age: least(self.shared_max_age, other.shared_max_age),
+            public: self.public && other.public,
+            private: self.private || other.private,
+            no_store: self.no_store || other.no_store,
+            no_cache: self.no_cache || other.no_cache,
+            must_revalidate: self.must_revalidate || other.must_revalidate,
+            immutable: self.immutable && other.immutable,
+        }
+    }
+}
+
 impl Freshness {
+    /// That of a reply to which this redirect has led. A redirect that says nothing of that is good for as long as its target.
+    #[must_use]
+    pub fn behind(self, redirect: Self) -> Self {
+        if redirect == Self::default() {
+            return self;
+        }
+        let most = self.at_most.into_iter().chain(redirect.fresh_for).min();
+        let never = redirect.stale_if_error == Some(Duration::ZERO);
+        let stale = |span: Option<Duration>| if never { Some(Duration::ZERO) } else { span };
+        Self {
+            at_most: most,
+            stale_while_revalidate: stale(self.stale_while_revalidate),
+            stale_if_error: stale(self.stale_if_error),
+            not_shared: self.not_shared || redirect.not_shared,
+            told: match self.told == Told::default() {
+                true => redirect.told,
+                false => self.told.and(redirect.told),
+            },
+            ..self
+        }
+    }
+
+    /// Has the origin to be asked each time?
+    #[must_use]
+    pub fn always_asks(&self) -> bool {
+        self.fresh_for == Some(Duration::ZERO) && self.stale_if_error == Some(Duration::ZERO)
+    }
+
+    /// This, or `former` where the origin says nothing.
+    #[must_use]
+    pub fn or(self, former: Self) -> Self {
+        if self == Self::default() {
+            former
+        } else {
+            self
+        }
+    }
+
     /// The same, so much later.
     #[must_use]
     pub fn after(self, span: Duration) -> Self {
@@ -72,6 +127,7 @@ impl Freshness {
             fresh_for: self
                 .fresh_for
                 .map(|fresh_for| fresh_for.saturating_sub(span)),
+            at_most: self.at_most.map(|most| most.saturating_sub(span)),
             told: Told {
                 max_age: later(self.told.max_age),
                 shared_max_age: later(self.told.shared_max_age),
@@ -87,10 +143,15 @@ impl Freshness {
         let said = Directives::of(headers, &header::CACHE_CONTROL);
         // RFC 9213: what is meant for caches between an origin and its clients goes before what is meant for all.
         let targeted = HeaderName::from_static("cdn-cache-control");
-        let ours = match headers.contains_key(&targeted) {
+        let mut ours = match headers.contains_key(&targeted) {
             true => Directives::of(headers, &targeted),
             false => said,
         };
+        // RFC 9111, 4.1: what depends on more than a request says fits no other one.
+        let varies = headers.get_all(header::VARY).iter();
+        ours.always_ask |= varies
+            .flat_map(|value| value.as_bytes().split(|byte| *byte == b','))
+            .any(|name| name.trim_ascii() == b"*");
         let age = text(headers, &header::AGE)
             .and_then(delta_seconds)
             .unwrap_or(Duration::ZERO);
@@ -114,12 +175,15 @@ impl Freshness {
         };
         let stale = |span: Option<Duration>| match ours.never_stale || ours.always_ask {
             true => Some(Duration::ZERO),
+            // RFC 9111, 5.2.2.10: with a lifetime for shared caches none of them uses it longer, unless it says so.
+            false if ours.shared_max_age.is_some() => Some(span.unwrap_or_default().min(LONGEST)),
             false => span.map(|span| span.min(LONGEST)),
         };
         Self {
             fresh_for: fresh_for.map(|span| span.min(LONGEST)),
             stale_while_revalidate: stale(ours.stale_while_revalidate),
             stale_if_error: stale(ours.stale_if_error),
+            at_most: None,
             not_shared: ours.private || ours.no_store,
             told: Told {
                 max_age: left(said.max_age)
@@ -168,7 +232,7 @@ impl Directives {
     }
 
     fn read(&mut self, list: &str) {
-        for directive in list.split(',') {
+        for directive in items(list) {
             let (name, value) = match directive.split_once('=') {
                 Some((name, value)) => (name.trim(), value.trim().trim_matches('"')),
                 None => (directive.trim(), ""),
@@ -194,6 +258,17 @@ impl Directives {
             }
         }
     }
+}
+
+/// The items of a list: commas in quoted strings are theirs.
+fn items(list: &str) -> impl Iterator<Item = &str> {
+    let (mut quoted, mut escaped) = (false, false);
+    list.split(move |letter| {
+        let is_end = letter == ',' && !quoted;
+        quoted ^= letter == '"' && !escaped;
+        escaped = quoted && letter == '\\' && !escaped;
+        is_end
+    })
 }
 
 /// Digits as a number of seconds; one that is too large for the purpose is 2^31 (RFC 9111, 1.2.2). `None`
@@ -254,7 +329,7 @@ mod tests {
     #[test]
     fn silence_leaves_it_to_the_configuration() {
         assert_eq!(freshness(&[]), Freshness::default());
-        assert_eq!(freshness(&[]).told.text(0), None);
+        assert_eq!(freshness(&[]).told.text(), None);
         assert_eq!(fresh_for("public, immutable"), None);
     }
 
@@ -352,24 +427,24 @@ mod tests {
     #[test]
     fn clients_are_told_what_is_meant_for_them_and_caches_what_is_meant_for_caches() {
         for (said, told) in [
-            ("max-age=60", "max-age=50"),
-            ("max-age=0, s-maxage=600", "max-age=0, s-maxage=590"),
-            ("s-maxage=600", "s-maxage=590"),
+            ("max-age=60", "max-age=60"),
+            ("max-age=0, s-maxage=600", "max-age=0, s-maxage=600"),
+            ("s-maxage=600", "s-maxage=600"),
             (
                 "public, max-age=60, immutable",
-                "public, max-age=50, immutable",
+                "public, max-age=60, immutable",
             ),
             (
                 "public, no-cache, max-age=100",
-                "public, no-cache, max-age=90",
+                "public, no-cache, max-age=100",
             ),
-            ("private, max-age=60, s-maxage=9", "private, max-age=50"),
+            ("private, max-age=60, s-maxage=9", "private, max-age=60"),
             ("no-store, max-age=60", "no-store"),
-            ("max-age=60, must-revalidate", "max-age=50, must-revalidate"),
-            ("max-age=60, stale-while-revalidate=9", "max-age=50"),
+            ("max-age=60, must-revalidate", "max-age=60, must-revalidate"),
+            ("max-age=60, stale-while-revalidate=9", "max-age=60"),
         ] {
             let said = freshness(&[(header::CACHE_CONTROL, said)]);
-            assert_eq!(said.told.text(10).as_deref(), Some(told));
+            assert_eq!(said.told.text().as_deref(), Some(told));
         }
         let targeted = HeaderName::from_static("cdn-cache-control");
         let both = [
@@ -378,10 +453,7 @@ mod tests {
         ];
         let both = freshness(&both);
         assert_eq!(both.fresh_for, Some(Duration::from_secs(600)));
-        assert_eq!(
-            both.told.text(0).as_deref(),
-            Some("max-age=5, s-maxage=600")
-        );
+        assert_eq!(both.told.text().as_deref(), Some("max-age=5, s-maxage=600"));
     }
 
     #[test]

@@ -379,6 +379,7 @@ impl Origin {
     fn told(&self, error: Error, source: &str) -> Error {
         let path = source.trim_start_matches('/').to_owned();
         match error {
+            Error::Unkept(error) => Error::Unkept(Box::new(self.told(*error, source))),
             Error::Missing { .. } => Error::Missing { path },
             Error::Forbidden { .. } => Error::Forbidden { path },
             Error::Withheld { why, .. } => Error::Withheld { path, why },

@@ -59,7 +59,7 @@ pub(crate) fn error(error: &Error, status: StatusCode, style: ErrorStyle) -> Rep
     // Another URL, signed anew, may be good at once. What counts is the fault, not the 415 that the module's strict mode
     // calls it.
     let passing = matches!(error.kind(), Fault::Signature | Fault::Expired);
-    if passing || error.status().is_server_error() {
+    if passing || error.status().is_server_error() || !error.may_be_kept() {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
     if let Some(seconds) = error.retry_after() {

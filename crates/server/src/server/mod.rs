@@ -121,7 +121,7 @@ impl Server {
         let readiness = generation.app.readiness.clone();
         let maker = generation.app.maker.clone();
         let warming_up = tokio::spawn(async move {
-            let kept = maker.results.cache.ready();
+            let kept = maker.results.ready();
             // A disk that hangs is one to serve without.
             let _ = tokio::time::timeout(MOST_STARTING, kept).await;
             readiness.start();

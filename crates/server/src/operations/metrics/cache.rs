@@ -15,28 +15,30 @@ pub(crate) fn write_coalesced(out: &mut Exposition, followers: [usize; 3]) {
     }
 }
 
-/// Sources that were fetched over a network and are kept for further sizes: fetches that were saved, bytes, and how many those
-/// may be.
-pub(crate) fn write_sources(out: &mut Exposition, [hits, bytes, limit]: [u64; 3]) {
+/// Sources that were fetched over a network and are kept for further sizes: fetches that were saved, and what is kept.
+pub(crate) fn write_sources(out: &mut Exposition, hits: u64, kept: &Stats) {
     out.counter(
         "andon_source_cache_hits_total",
         "Fetches over a network that were saved because the source was kept.",
     );
     out.value(hits as f64);
-    for (name, help, value) in [
+    let disk = kept.disk.as_ref();
+    for (name, help, values) in [
         (
             "andon_source_cache_bytes",
             "Bytes of sources that were fetched over a network and are kept.",
-            bytes,
+            [kept.memory.bytes, disk.map_or(0, |disk| disk.bytes)],
         ),
         (
             "andon_source_cache_limit_bytes",
             "Bytes that they may take.",
-            limit,
+            [kept.memory.limit, disk.map_or(0, |disk| disk.limit)],
         ),
     ] {
         out.gauge(name, help);
-        out.value(value as f64);
+        for (tier, bytes) in ["memory", "disk"].into_iter().zip(values) {
+            out.sample("", &[("tier", tier)], bytes as f64);
+        }
     }
 }
 

@@ -114,8 +114,9 @@ impl Client {
         let mut reached = Url::parse(&ask.uri.to_string()).map_err(|_| OriginError::Garbled)?;
         let answer = timeout_at(until, async {
             let _slot = self.rules.slots.acquire(1).await;
-            let (reply, secure) = self.reply(ask, &mut reached).await?;
-            self.read(ask, reply, secure, budget).await
+            let mut way = Vec::new();
+            let (reply, secure) = self.reply(ask, &mut reached, &mut way).await?;
+            self.read(ask, reply, secure, &way, budget).await
         });
         let answer = answer.await.unwrap_or_else(|_| {
             Err(Error::Origin(OriginError::Slow {
@@ -133,11 +134,12 @@ impl Client {
     }
 
     /// The head of the reply at the end of all redirects, and whether it came over TLS. `reached` is the
-    /// URL that is asked, from one redirect to the next.
+    /// URL that is asked, from one redirect to the next, and `way` what each of them says of how long it is good.
     async fn reply(
         &self,
         ask: &Ask<'_>,
         reached: &mut Url,
+        way: &mut Vec<Freshness>,
     ) -> Result<(Response<Incoming>, bool), OriginError> {
         let own = reached.origin();
         let mut uri = ask.uri.clone();
@@ -146,6 +148,7 @@ impl Client {
             if !redirect::is_one(reply.status()) {
                 return Ok((reply, reached.scheme() == "https"));
             }
+            way.push(Freshness::of(reply.headers(), SystemTime::now()));
             *reached = redirect::next(reached, reply.headers(), ask.listed)?;
             uri = target(reached)?;
         }
@@ -198,16 +201,25 @@ impl Client {
         ask: &Ask<'_>,
         reply: Response<Incoming>,
         secure: bool,
+        way: &[Freshness],
         budget: &Budget,
     ) -> Result<Fetched, Error> {
         let (head, body) = reply.into_parts();
         let freshness = Freshness::of(&head.headers, SystemTime::now());
+        let freshness = way.iter().copied().fold(freshness, Freshness::behind);
         match head.status {
             StatusCode::OK | StatusCode::NON_AUTHORITATIVE_INFORMATION => {}
             StatusCode::NOT_MODIFIED if ask.known.is_some() => {
                 return Ok(Fetched::NotModified(freshness));
             }
-            status => return Err(refusal(status, &head.headers, ask.path)),
+            status => {
+                let refusal = refusal(status, &head.headers, ask.path);
+                let may_be_kept = !freshness.not_shared && !freshness.always_asks();
+                return Err(match may_be_kept {
+                    true => refusal,
+                    false => Error::Unkept(Box::new(refusal)),
+                });
+            }
         }
         let coding = Coding::of(&head.headers)?;
         // TLS says goodbye, or hyper sees a broken body.

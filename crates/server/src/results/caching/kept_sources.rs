@@ -1,49 +1,36 @@
 //! Sources that were fetched over a network lately: further sizes of an image cost its origin nothing, and further sizes of an
 //! image that is not there, or that its origin is too busy for, do not either.
 
-use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
-use andon_cache::Key;
-use bytes::Bytes;
+use andon_cache::{Cache, Entry, Key, Life, Purged, Selector, Stats, Ticket};
+use serde::{Deserialize, Serialize};
 
 use super::Memo;
+use crate::config::CacheConfig;
 use crate::error::{Error, SharedError};
 use crate::origins::{Budget, Freshness, Source, SourceValidators};
 
-/// Those sources, within a number of bytes; and faults, which take none.
-#[derive(Debug, Default)]
+/// Those sources, in memory and on disk, each within a number of bytes; and faults, which take none.
 pub(crate) struct KeptSources {
-    kept: Mutex<Kept>,
+    cache: Cache,
+    /// Fetches that were saved.
+    hits: AtomicU64,
     /// Faults of sources.
     faults: Memo<SharedError>,
     /// Origins that asked not to be asked for a while.
     pauses: Memo<SharedError>,
 }
 
-#[derive(Debug, Default)]
-struct Kept {
-    sources: HashMap<Key, KeptSource>,
-    /// The one that was not used for longest comes first; a source may stand there several times.
-    used: VecDeque<(Key, u64)>,
-    uses: u64,
-    bytes: u64,
-    most: u64,
-    hits: u64,
-}
-
-/// A source, and for how long it is good.
-#[derive(Clone, Debug)]
-struct KeptSource {
-    bytes: Bytes,
+/// What is kept beside the bytes of a source.
+#[derive(Debug, Serialize, Deserialize)]
+struct KeptNotes {
     validators: SourceValidators,
     freshness: Freshness,
     bounded: bool,
     media_type: Option<String>,
-    arrived: Instant,
-    fresh_for: Duration,
-    used: u64,
 }
 
 /// What is known of a source without asking for it.
@@ -59,70 +46,101 @@ pub(crate) enum Known {
 }
 
 impl KeptSources {
+    /// So many bytes in memory, and as many on disk as are configured. The cache is that of `before`, if its tiers are in the
+    /// same places; then it keeps its sizes until [`KeptSources::resize`]. Needs a tokio runtime.
+    pub(crate) fn new(config: &CacheConfig, memory: u64, before: Option<&Self>) -> Self {
+        let tiers = tiers(config, memory);
+        let same = before.filter(|before| before.cache.has_tiers_of(&tiers));
+        let cache = same.map(|before| before.cache.clone());
+        Self {
+            cache: cache.unwrap_or_else(|| Cache::open(tiers)),
+            hits: AtomicU64::new(0),
+            faults: Memo::default(),
+            pauses: Memo::default(),
+        }
+    }
+
     /// So many bytes from now on.
-    pub(crate) fn resize(&self, most: u64) {
-        let mut kept = self.lock();
-        kept.most = most;
-        kept.make_room(0);
+    pub(crate) fn resize(&self, config: &CacheConfig, memory: u64) {
+        self.cache.resize(&tiers(config, memory));
+    }
+
+    /// To be taken before a source is fetched, and given back with it.
+    pub(crate) fn ticket(&self) -> Ticket {
+        self.cache.ticket()
     }
 
     /// What is known of the source called `name`, whose origin is called `origin`.
     pub(crate) async fn look_up(&self, name: &Key, origin: &Key, budget: &Budget) -> Known {
-        let kept = self.kept(name);
-        if let Some(kept) = kept.as_ref().filter(|kept| kept.is_fresh()) {
-            self.lock().hits += 1;
-            return Known::Source(kept.source(budget).await);
+        let hit = self.cache.get(name).await;
+        let notes = hit.as_ref().and_then(|hit| KeptNotes::of(&hit.entry));
+        let kept = hit.zip(notes);
+        if let Some((hit, notes)) = kept
+            .as_ref()
+            .filter(|(hit, _)| hit.freshness == andon_cache::Freshness::Fresh)
+        {
+            self.hits.fetch_add(1, Ordering::Relaxed);
+            return Known::Source(notes.source(&hit.entry, hit.age, budget).await);
         }
         let fault = self.faults.get(name).or_else(|| self.pauses.get(origin));
         match (fault, kept) {
             (Some((fault, _)), _) => Known::Fault(fault),
-            (None, Some(kept)) => Known::Stale(kept.validators),
+            (None, Some((_, notes))) => Known::Stale(notes.validators),
             (None, None) => Known::Nothing,
         }
     }
 
-    /// Keeps a source that is good for so long. One without validators is of no use after that.
-    pub(crate) fn keep(&self, name: Key, source: &Source, fresh_for: Duration) {
-        let can_be_renewed =
-            source.validators.etag.is_some() || source.validators.last_modified.is_some();
-        let bytes = source.bytes.len() as u64;
-        let mut kept = self.lock();
-        kept.forget(&name);
-        if bytes > kept.most / LARGEST_SHARE || !(can_be_renewed || fresh_for > Duration::ZERO) {
+    /// Keeps a source at `place` that is good for so long. One without validators is of no use after that.
+    pub(crate) fn keep(
+        &self,
+        name: Key,
+        place: &str,
+        source: &Source,
+        fresh_for: Duration,
+        ticket: Ticket,
+    ) {
+        let validators = &source.validators;
+        let can_be_renewed = validators.etag.is_some() || validators.last_modified.is_some();
+        let most = self.most().into_iter().max().unwrap_or_default();
+        let is_large = source.bytes.len() as u64 > most / LARGEST_SHARE;
+        if is_large || !(can_be_renewed || fresh_for > Duration::ZERO) {
             return;
         }
-        kept.make_room(bytes);
-        let entry = KeptSource {
-            bytes: source.bytes.clone(),
-            validators: source.validators.clone(),
+        let notes = KeptNotes {
+            validators: validators.clone(),
             freshness: source.freshness,
             bounded: source.bounded,
             media_type: source.media_type.clone(),
-            arrived: Instant::now(),
-            fresh_for,
-            used: 0,
         };
-        kept.bytes += bytes;
-        kept.sources.insert(name, entry);
-        kept.touch(&name);
+        let entry = Entry {
+            body: source.bytes.clone(),
+            source: place.to_owned(),
+            life: Life::fresh_for(fresh_for),
+            notes: serde_json::to_vec(&notes).unwrap_or_default().into(),
+            ..Entry::default()
+        };
+        self.cache.put(name, entry, ticket);
     }
 
-    /// Its origin says that it still is what it was; `None`: it is not kept any more.
+    /// Its origin says that it still is what it was, and `lifetime` how long that is good; `None`: it is not kept any more.
     pub(crate) async fn renewed(
         &self,
-        name: &Key,
+        name: Key,
         said: Freshness,
-        fresh_for: Duration,
+        lifetime: impl Fn(Freshness) -> Option<Duration>,
+        ticket: Ticket,
         budget: &Budget,
     ) -> Option<Source> {
-        let renewed = {
-            let mut kept = self.lock();
-            let entry = kept.sources.get_mut(name)?;
-            entry.arrived = Instant::now();
-            (entry.freshness, entry.fresh_for) = (said, fresh_for);
-            entry.clone()
+        let entry = self.cache.get(&name).await?.entry;
+        let former = KeptNotes::of(&entry)?;
+        let notes = KeptNotes {
+            freshness: said.or(former.freshness),
+            ..former
         };
-        Some(renewed.source(budget).await)
+        let source = notes.source(&entry, Duration::ZERO, budget).await;
+        let fresh_for = lifetime(notes.freshness).unwrap_or_default();
+        self.keep(name, &entry.source, &source, fresh_for, ticket);
+        Some(source)
     }
 
     /// Remembers why a source cannot be had, for `negative`; and of what its origin asked to be spared, for that long.
@@ -131,81 +149,68 @@ impl KeptSources {
         if let Some(seconds) = error.origin_pause() {
             let span = Duration::from_secs(seconds.into()).min(LONGEST_PAUSE);
             self.pauses.remember(origin, fault.clone(), span);
-        } else if error.status().is_client_error() {
-            self.lock().forget(&name);
+        } else if error.status().is_client_error() && error.may_be_kept() {
             self.faults.remember(name, fault.clone(), negative);
         }
     }
 
-    /// Fetches that were saved, bytes that are kept, and how many may be.
-    pub(crate) fn figures(&self) -> [u64; 3] {
-        let kept = self.lock();
-        [kept.hits, kept.bytes, kept.most]
+    /// Forgets what `selector` names, and every fault. Sources have no tags: whatever has one may be made of any.
+    pub(crate) async fn purge(&self, selector: Selector) -> Purged {
+        self.faults.clear();
+        self.pauses.clear();
+        self.cache
+            .purge(match selector {
+                Selector::Source(_) | Selector::Prefix(_) => selector,
+                Selector::Key(_) | Selector::Tag(_) | Selector::Everything => Selector::Everything,
+            })
+            .await
     }
 
-    fn kept(&self, name: &Key) -> Option<KeptSource> {
-        let mut kept = self.lock();
-        kept.touch(name);
-        kept.sources.get(name).cloned()
+    /// Waits until what is on disk takes part.
+    pub(crate) async fn ready(&self) {
+        self.cache.ready().await;
     }
 
-    /// No code panics while it holds the lock.
-    fn lock(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Kept {
-    fn touch(&mut self, name: &Key) {
-        let Some(source) = self.sources.get_mut(name) else {
-            return;
-        };
-        self.uses += 1;
-        source.used = self.uses;
-        self.used.push_back((*name, self.uses));
-        // Uses that were followed by others.
-        if self.used.len() > 4 * self.sources.len() + 64 {
-            let sources = &self.sources;
-            let is_last = |(name, use_): &(Key, u64)| {
-                sources.get(name).is_some_and(|source| source.used == *use_)
-            };
-            self.used.retain(is_last);
-        }
+    /// Waits until what is kept is on disk.
+    pub(crate) async fn flush(&self) {
+        self.cache.flush().await;
     }
 
-    fn forget(&mut self, name: &Key) {
-        if let Some(source) = self.sources.remove(name) {
-            self.bytes -= source.bytes.len() as u64;
-        }
+    /// Fetches that were saved, and what is kept where.
+    pub(crate) fn figures(&self) -> (u64, Stats) {
+        (self.hits.load(Ordering::Relaxed), self.cache.stats())
     }
 
-    fn make_room(&mut self, bytes: u64) {
-        while self.bytes + bytes > self.most {
-            let Some((name, used)) = self.used.pop_front() else {
-                return;
-            };
-            if self
-                .sources
-                .get(&name)
-                .is_some_and(|source| source.used == used)
-            {
-                self.forget(&name);
-            }
-        }
+    /// Bytes that memory and disk may have.
+    fn most(&self) -> [u64; 2] {
+        let stats = self.cache.stats();
+        [stats.memory.limit, stats.disk.map_or(0, |disk| disk.limit)]
     }
 }
 
-impl KeptSource {
-    fn is_fresh(&self) -> bool {
-        self.arrived.elapsed() < self.fresh_for
+fn tiers(config: &CacheConfig, memory: u64) -> andon_cache::Config {
+    let disk = config.disk.as_ref();
+    andon_cache::Config {
+        memory,
+        disk: disk.map(|disk| andon_cache::DiskConfig {
+            path: disk.path.join("sources"),
+            size: disk.sources.0,
+        }),
+    }
+}
+
+impl KeptNotes {
+    /// Those of an entry; of another version's there are none.
+    fn of(entry: &Entry) -> Option<Self> {
+        serde_json::from_slice(&entry.notes).ok()
     }
 
     /// As if it had arrived now. Its bytes are counted here.
-    async fn source(&self, budget: &Budget) -> Source {
+    async fn source(&self, entry: &Entry, age: Duration, budget: &Budget) -> Source {
         Source {
-            bytes: self.bytes.clone(),
+            bytes: entry.body.clone(),
             validators: self.validators.clone(),
-            freshness: self.freshness.after(self.arrived.elapsed()),
+            freshness: self.freshness.after(age),
             bounded: self.bounded,
             media_type: self.media_type.clone(),
             hold: Arc::new(budget.held.take(0).await),
@@ -221,6 +226,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
     use crate::origins::SourceMemory;
 
@@ -252,40 +259,97 @@ mod tests {
         Key::of(&[name])
     }
 
+    fn sources(memory: u64) -> KeptSources {
+        KeptSources::new(&CacheConfig::default(), memory, None)
+    }
+
+    async fn has(sources: &KeptSources, each: &str) -> bool {
+        let (name, origin, budget) = (name(each), name("origin"), budget());
+        let known = sources.look_up(&name, &origin, &budget).await;
+        matches!(known, Known::Source(_))
+    }
+
     #[tokio::test]
-    async fn what_was_not_used_for_longest_goes_first_and_nothing_large_is_kept() {
-        let sources = KeptSources::default();
-        sources.resize(1000);
-        let origin = name("origin");
-        for each in ["a", "b", "c", "d"] {
-            sources.keep(name(each), &source(250).await, LONG);
+    async fn nothing_large_is_kept_and_no_more_than_there_is_room_for() {
+        let sources = sources(1 << 20);
+        let ticket = sources.ticket();
+        for each in 0..100 {
+            let source = source(200 << 10).await;
+            sources.keep(name(&each.to_string()), "a", &source, LONG, ticket);
         }
-        let known = sources.look_up(&name("a"), &origin, &budget()).await;
-        assert!(matches!(known, Known::Source(_)));
-        sources.keep(name("e"), &source(250).await, LONG);
-        for (each, there) in [("a", true), ("b", false), ("c", true), ("e", true)] {
-            let known = sources.look_up(&name(each), &origin, &budget()).await;
-            assert_eq!(matches!(known, Known::Source(_)), there, "{each}");
+        let memory = sources.figures().1.memory;
+        assert!((1..=1 << 20).contains(&memory.bytes), "{memory:?}");
+        let large = source(257 << 10).await;
+        sources.keep(name("large"), "a", &large, LONG, ticket);
+        assert!(!has(&sources, "large").await);
+    }
+
+    #[tokio::test]
+    async fn a_purge_ends_the_sources_that_it_names_and_what_was_begun_before_it() {
+        let sources = sources(1 << 20);
+        let ticket = sources.ticket();
+        let keep = |each: &'static str, ticket| {
+            let sources = &sources;
+            async move {
+                let path = format!("/{each}");
+                sources.keep(name(each), &path, &source(9).await, LONG, ticket);
+            }
+        };
+        for each in ["x/a", "x/b", "y/a"] {
+            keep(each, ticket).await;
         }
-        sources.keep(name("large"), &source(251).await, LONG);
-        let known = sources.look_up(&name("large"), &origin, &budget()).await;
-        assert!(matches!(known, Known::Nothing));
-        assert_eq!(sources.figures()[1], 1000);
-        sources.resize(0);
-        assert_eq!(sources.figures()[1], 0);
+        let _ = sources.purge(Selector::Source("/x/a".to_owned())).await;
+        keep("x/a", ticket).await;
+        assert!(!has(&sources, "x/a").await);
+        assert!(has(&sources, "x/b").await && has(&sources, "y/a").await);
+        let _ = sources.purge(Selector::Prefix("/x/".to_owned())).await;
+        assert!(!has(&sources, "x/b").await && has(&sources, "y/a").await);
+        let _ = sources
+            .purge(Selector::Tag("type:image/webp".to_owned()))
+            .await;
+        assert!(!has(&sources, "y/a").await);
     }
 
     #[tokio::test]
     async fn what_is_no_longer_fresh_is_asked_about() {
-        let sources = KeptSources::default();
-        sources.resize(1000);
+        let sources = sources(1 << 20);
         let (a, origin) = (name("a"), name("origin"));
-        sources.keep(a, &source(9).await, Duration::ZERO);
+        let ticket = sources.ticket();
+        sources.keep(a, "/a", &source(9).await, Duration::ZERO, ticket);
         let known = sources.look_up(&a, &origin, &budget()).await;
         assert!(matches!(known, Known::Stale(validators) if validators.etag.is_some()));
         let said = Freshness::default();
-        assert!(sources.renewed(&a, said, LONG, &budget()).await.is_some());
-        let known = sources.look_up(&a, &origin, &budget()).await;
-        assert!(matches!(known, Known::Source(_)));
+        let renewed = sources
+            .renewed(a, said, |_| Some(LONG), ticket, &budget())
+            .await;
+        assert!(renewed.is_some());
+        assert!(has(&sources, "a").await);
+    }
+
+    #[tokio::test]
+    async fn what_is_on_disk_is_there_after_a_restart() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut config = CacheConfig::default();
+        config.disk = Some(crate::config::DiskConfig {
+            path: folder.path().to_owned(),
+            size: crate::config::Bytes(0),
+            sources: crate::config::Bytes(1 << 20),
+        });
+        let kept = KeptSources::new(&config, 0, None);
+        kept.cache.ready().await;
+        kept.keep(name("a"), "/a", &source(9).await, LONG, kept.ticket());
+        kept.flush().await;
+        drop(kept);
+        let again = KeptSources::new(&config, 0, None);
+        again.cache.ready().await;
+        let known = again.look_up(&name("a"), &name("origin"), &budget()).await;
+        let Known::Source(found) = known else {
+            panic!("{known:?}");
+        };
+        let expected = source(9).await;
+        assert_eq!(
+            (found.bytes, found.validators),
+            (expected.bytes, expected.validators)
+        );
     }
 }

@@ -3,13 +3,15 @@
 
 use std::time::Duration;
 
-use andon_cache::Life;
+use andon_cache::{Entry, Life};
 use andon_dialects::AnswerStyle;
 use serde::{Deserialize, Serialize};
 
+use super::notes::Notes;
 use crate::config::CacheConfig;
 use crate::operations::clock;
 use crate::origins::{Freshness, Told};
+use crate::response::cache_status::CacheStatus;
 
 /// The terms a result is kept on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +61,21 @@ impl Terms {
         }
     }
 
+    /// For what an origin says is still what it was. Where it says no more than that, what it said before holds again
+    /// (RFC 9111, 4.3.4).
+    pub(crate) fn again(config: &CacheConfig, source: &str, said: Freshness, old: &Entry) -> Self {
+        let terms = Self::of_origin(config, source, said);
+        let is_ruled = config.rule(source).is_some_and(|rule| rule.ttl.is_some());
+        match said == Freshness::default() && !is_ruled {
+            true => Self {
+                life: old.life,
+                client: Notes::of(old).client,
+                ..terms
+            },
+            false => terms,
+        }
+    }
+
     /// For what an origin sent, with what it said about it.
     pub(crate) fn of_origin(config: &CacheConfig, source: &str, said: Freshness) -> Self {
         let rule = config.rule(source);
@@ -71,10 +88,13 @@ impl Terms {
             None if said.told == Told::default() => ClientSide::Silence,
             None => ClientSide::AsTheOrigin(said.told),
         };
-        let fresh_for = ruled.map(|span| span.0).or(said.fresh_for);
+        let by_origin = || {
+            let span = said.fresh_for.unwrap_or(config.ttl.0);
+            said.at_most.map_or(span, |most| span.min(most))
+        };
         Self {
             life: Life {
-                fresh_for: fresh_for.unwrap_or(config.ttl.0),
+                fresh_for: ruled.map_or_else(by_origin, |span| span.0),
                 stale_while_revalidate: said
                     .stale_while_revalidate
                     .unwrap_or(config.stale_while_revalidate.0),
@@ -87,12 +107,18 @@ impl Terms {
 }
 
 impl ClientSide {
+    /// Seconds for the `Age` of a result that was kept for so long: what its origin said counts from its arrival.
+    pub(crate) fn age(&self, age: Duration, status: CacheStatus) -> Option<u64> {
+        let is_kept = !matches!(status, CacheStatus::Forwarded { .. });
+        (is_kept && matches!(self, Self::AsTheOrigin(_))).then_some(age.as_secs())
+    }
+
     /// The `Cache-Control` of a result of this age, for a URL that is answered in this style.
     pub(crate) fn text(&self, life: &Life, age: Duration, style: &AnswerStyle) -> Option<String> {
         let text = match self {
             Self::Silence => style.max_age.map(|seconds| format!("max-age={seconds}")),
             Self::Words(words) => Some(words.clone()),
-            Self::AsTheOrigin(told) => told.text(age.as_secs()),
+            Self::AsTheOrigin(told) => told.text(),
             Self::AsHere => Some(match life.fresh_for.saturating_sub(age).as_secs() {
                 0 => "no-cache".to_owned(),
                 left => format!("max-age={left}"),
@@ -175,7 +201,7 @@ mod tests {
         let text = |text: &str| Some(text.to_owned());
         let plain = CacheConfig::default();
         assert_eq!(told(&plain, silent), (plain.ttl.0, None, true));
-        assert_eq!(told(&plain, minute), (MINUTE, text("max-age=50"), true));
+        assert_eq!(told(&plain, minute), (MINUTE, text("max-age=60"), true));
         assert_eq!(
             told(&plain, private),
             (plain.ttl.0, text("no-store"), false)

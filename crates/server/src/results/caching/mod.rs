@@ -101,8 +101,6 @@ where
         before: Option<&Self>,
     ) -> Self {
         let memory = shares.cache;
-        let sources = KeptSources::default();
-        sources.resize(shares.kept_sources);
         let cache = CacheConfig {
             memory: config::Bytes(memory),
             ..config.cache.clone()
@@ -117,7 +115,11 @@ where
             config: cache,
             flights: Flights::new(),
             fetches: Flights::new(),
-            sources,
+            sources: KeptSources::new(
+                &cache_of_sources(config),
+                shares.kept_sources,
+                before.map(|before| &before.sources),
+            ),
             headers: Flights::new(),
             facts: before.map_or_else(
                 || Arc::new(FactsTable::new(memory)),
@@ -159,9 +161,14 @@ where
 
     /// What a request's source is called among those that are kept.
     pub(crate) fn source(&self, request: &ImageRequest) -> Key {
-        let purges = self.purges().to_string();
-        let path = request.source.as_str();
-        Key::of(&["kept", path, &purges])
+        let source = &request.source;
+        let origin = self.names.origin(&source.place());
+        // Other nodes do not say what they have purged.
+        let purges = match self.shares() {
+            true => self.purges().to_string(),
+            false => String::new(),
+        };
+        Key::of(&["kept", origin, source.as_str(), &purges])
     }
 
     /// Is anything kept at all?
@@ -184,9 +191,20 @@ where
             .map_or(bytes, |(part, _)| part.min(bytes))
     }
 
-    /// Gives the cache the sizes of this configuration.
-    pub(crate) fn resize(&self) {
+    /// Gives the cache the sizes of this configuration, and sources as many bytes in memory.
+    pub(crate) fn resize(&self, kept_sources: u64) {
         self.cache.resize(&self.config.tiers());
+        self.sources.resize(&self.config, kept_sources);
+    }
+
+    /// Waits until what is on disk takes part.
+    pub(crate) async fn ready(&self) {
+        tokio::join!(self.cache.ready(), self.sources.ready());
+    }
+
+    /// Waits until all that was kept is where it stays.
+    pub(crate) async fn flush(&self) {
+        tokio::join!(self.cache.flush(), self.sources.flush());
     }
 
     /// Purges so far, those of other nodes included.
@@ -224,15 +242,27 @@ where
         }
     }
 
-    /// Forgets what `selector` names.
-    pub(crate) async fn purge(&self, selector: Selector) -> Purged {
+    /// Forgets what `selector` names, and of the sources that are kept what `of_sources` does.
+    pub(crate) async fn purge(&self, selector: Selector, of_sources: Selector) -> Purged {
         // They live for seconds: not worth telling which of them are meant.
         self.checked.clear();
         self.faults.clear();
         self.failed_origins.clear();
         self.postponed.clear();
-        self.cache.purge(selector).await
+        let (purged, sources) =
+            tokio::join!(self.cache.purge(selector), self.sources.purge(of_sources));
+        Purged {
+            survives_restart: purged.survives_restart && sources.survives_restart,
+            ..purged
+        }
     }
+}
+
+/// Where sources are kept: on disk only where no other nodes purge, since what they did while this one was down is not known.
+fn cache_of_sources(config: &Config) -> CacheConfig {
+    let cache = config.cache.clone();
+    let disk = cache.disk.filter(|_| config.store.is_none());
+    CacheConfig { disk, ..cache }
 }
 
 /// Some eighty of the largest.

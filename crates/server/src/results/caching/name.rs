@@ -159,7 +159,7 @@ impl Names {
     }
 
     /// The origin of the longest prefix.
-    fn origin(&self, source: &str) -> &str {
+    pub(super) fn origin(&self, source: &str) -> &str {
         let mut origins = self.origins.iter();
         origins
             .find(|(place, _)| place.rest(source).is_some())

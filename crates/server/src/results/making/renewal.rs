@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::error::OriginError;
 use crate::origins::{Budget, Fetched, SourceValidators};
 use crate::request::conditional::Validators;
-use crate::results::caching::{Known, Notes, Terms, fallen};
+use crate::results::caching::{Known, Notes, Terms, fallen, source_path};
 use crate::results::variant::RequestVariant;
 use crate::trace;
 
@@ -153,7 +153,8 @@ impl Maker {
         let source = match (self.fetch(request, known, job.deadline).await?, old) {
             (Fetch::Body(source), _) => source,
             (Fetch::NotModified(said), Some((key, old, _))) => {
-                let terms = Terms::of_origin(&self.results.config, &request.source.place(), said);
+                let place = request.source.place();
+                let terms = Terms::again(&self.results.config, &place, said, &old);
                 return Ok(self.prolong(job, key, &old, &terms));
             }
             (Fetch::NotModified(_), None) => return Err(OriginError::Status(304).into()),
@@ -228,6 +229,7 @@ impl Maker {
     ) -> Result<Fetch, Error> {
         let results = &self.results;
         let (name, origin) = (results.source(request), self.resolver.origin(request));
+        let ticket = results.sources.ticket();
         let kept = match results.sources.look_up(&name, &origin, budget).await {
             // Its end may have been an accident, which only a decoder sees.
             Known::Source(source) if source.bounded || !request.is_file() => {
@@ -250,7 +252,8 @@ impl Maker {
         match fetched {
             Ok(Fetched::Body(source)) => {
                 if let Some(fresh_for) = lifetime(source.freshness) {
-                    results.sources.keep(name, &source, fresh_for);
+                    let place = source_path(request);
+                    (results.sources).keep(name, &place, &source, fresh_for, ticket);
                 }
                 Ok(Fetch::Body(Arc::new(source)))
             }
@@ -259,9 +262,8 @@ impl Maker {
                     if asked != kept.as_ref() {
                         return None;
                     }
-                    let fresh_for = lifetime(said).unwrap_or_default();
                     let sources = &results.sources;
-                    sources.renewed(&name, said, fresh_for, budget).await
+                    sources.renewed(name, said, lifetime, ticket, budget).await
                 };
                 match (renewed.await, &known) {
                     (_, Some(_)) => Ok(Fetch::NotModified(said)),

@@ -119,6 +119,7 @@ impl Maker {
             Error::Pixels(andon_pixels::Error::Limit { name: "cpu", .. })
         );
         let lasting = !is_cpu
+            && error.may_be_kept()
             && matches!(
                 error.status(),
                 StatusCode::BAD_REQUEST
