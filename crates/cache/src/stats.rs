@@ -123,6 +123,8 @@ pub struct StoreStats {
     pub purge_rules: u64,
     /// Is it in use?
     pub ready: bool,
+    /// Does it write whatever the condition of a write is? Then purges may be lost on their way to other nodes.
+    pub ignores_conditions: bool,
     /// What is wrong, if something is.
     pub error: Option<String>,
 }

@@ -422,6 +422,29 @@ fn a_purge_that_cannot_be_shared_says_so() {
 }
 
 #[test]
+fn a_store_that_ignores_conditions_is_found_by_one_request_and_purges_claim_nothing() {
+    for (s3, ignores) in [
+        (S3::that_ignores_conditions(), 1.0),
+        (S3::start(), 0.0),
+    ] {
+        let origin = Origin::start(picture(), TAGGED);
+        let keys = format!("{}{}", origin.keys(), sharing(&s3.keys()));
+        let (here, there) = (node(&keys), node(&keys));
+        for node in [&here, &there] {
+            wait_for_figure(node, "andon_store_ignores_conditions", ignores);
+        }
+        here.get(&far(9));
+        wait_for_figure(&here, WRITTEN, 2.0);
+        assert!(is_shared(&there.get(&far(9))), "results are shared");
+        let asked = s3.conditional_writes();
+        assert!(asked <= 2, "{asked} for two nodes");
+        let said = purge(&here, r#"{"source": "/far/a.jpg"}"#).text();
+        let reaches = ignores < 1.0;
+        assert!(said.contains(&format!("\"reaches_nodes\":{reaches}")), "{said}");
+    }
+}
+
+#[test]
 fn a_server_without_its_secret_does_not_start_and_says_what_to_do() {
     let parse = |env: &str| {
         let text = format!("[store]\nfs.root = \"shared\"\nsecret_env = \"{env}\"\n");

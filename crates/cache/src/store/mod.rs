@@ -16,7 +16,7 @@ use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, RwLock, Weak};
+use std::sync::{Arc, Mutex, OnceLock, RwLock, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -100,6 +100,8 @@ struct Inner {
     seen: Mutex<HashMap<Key, Version>>,
     /// An upload ended.
     progress: Notify,
+    /// Does the bucket write only what its condition allows? Known once it was asked.
+    is_conditional: OnceLock<bool>,
     counts: Counts,
 }
 
@@ -127,6 +129,7 @@ impl SharedStore {
             lookups: Arc::new(Semaphore::new(MOST_LOOKUPS)),
             seen: Mutex::default(),
             progress: Notify::new(),
+            is_conditional: OnceLock::new(),
             counts: Counts::default(),
             config,
         }))
@@ -209,7 +212,9 @@ impl SharedStore {
             let place = &inner.config.place;
             tracing::warn!(place, %error, "a purge could not be shared with other nodes");
         }
-        added.is_ok()
+        // What another node adds at the same moment may replace it.
+        inner.check_conditions().await;
+        added.is_ok() && inner.is_conditional.get() != Some(&false)
     }
 
     /// Reads the purges of all nodes; whether there are new ones.
@@ -219,6 +224,7 @@ impl SharedStore {
         match reading.await {
             Ok(Ok(changed)) => {
                 inner.health.heard();
+                inner.check_conditions().await;
                 changed
             }
             Ok(Err(error)) => {
@@ -258,6 +264,7 @@ impl SharedStore {
             queued_bytes,
             purge_rules: inner.judge.reading().rules() as u64,
             ready: inner.is_usable(),
+            ignores_conditions: inner.is_conditional.get() == Some(&false),
             error: inner.health.error(),
             ..StoreStats::default()
         }
@@ -268,6 +275,35 @@ impl Inner {
     /// A few missed polls are no outage.
     fn is_usable(&self) -> bool {
         self.health.is_usable(3 * self.config.poll + LEAST_TIMEOUT)
+    }
+
+    /// Asks the bucket, once, to replace a version of an object that there never was: whoever does so loses purges when two
+    /// nodes write them at the same moment.
+    async fn check_conditions(&self) {
+        if self.is_conditional.get().is_some() {
+            return;
+        }
+        let never = Version {
+            tag: Some("\"never\"".to_owned()),
+            number: Some("1".to_owned()),
+        };
+        let put = self.bucket().put(CONDITION, Bytes::new(), Some(&never));
+        let is_conditional = match timeout(self.config.timeout.max(LEAST_TIMEOUT), put).await {
+            Ok(Err(BucketError::Conflict)) => true,
+            Ok(Ok(())) => false,
+            // It is asked again with the next look at the purges.
+            Ok(Err(BucketError::Failed(_))) | Err(_) => return,
+        };
+        let is_first = self.is_conditional.set(is_conditional).is_ok();
+        if is_first && !is_conditional {
+            let place = &self.config.place;
+            tracing::warn!(
+                place,
+                "the shared store ignores conditions on writing (If-Match): results are shared, but purges of nodes that \
+                 purge at the same moment replace each other, so none is said to reach other nodes; use a store that \
+                 knows conditional writes, or purge each node"
+            );
+        }
     }
 
     async fn look_up(&self, key: &Key) -> Option<Stored> {
@@ -473,6 +509,8 @@ fn jitter(below: u64) -> u64 {
 }
 
 const PURGES: &str = "purges";
+/// Exists only in a bucket that ignores conditions.
+const CONDITION: &str = "condition";
 const MOST_LOOKUPS: usize = 64;
 /// Objects whose versions are remembered, at some 200 bytes each.
 const MOST_SEEN: usize = 4096;

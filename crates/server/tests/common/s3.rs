@@ -47,11 +47,23 @@ struct Shared {
     writing: Mutex<()>,
     /// Requests that hang.
     hanging: AtomicUsize,
+    /// Are conditions of writes minded?
+    is_conditional: bool,
+    conditional_writes: AtomicUsize,
 }
 
 impl S3 {
     /// With the bucket `results`. Its keys are what cargo puts into the environment of tests.
     pub fn start() -> Self {
+        Self::new(true)
+    }
+
+    /// One that writes whatever the condition of a write is, as older stores do.
+    pub fn that_ignores_conditions() -> Self {
+        Self::new(false)
+    }
+
+    fn new(is_conditional: bool) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         std::fs::create_dir(folder.path().join("results")).expect("a bucket");
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -67,6 +79,8 @@ impl S3 {
             root: folder.path().to_owned(),
             writing: Mutex::default(),
             hanging: AtomicUsize::new(0),
+            is_conditional,
+            conditional_writes: AtomicUsize::new(0),
         });
         let listener = runtime
             .block_on(TcpListener::bind("127.0.0.1:0"))
@@ -109,6 +123,11 @@ impl S3 {
     /// Requests that hang now.
     pub fn hanging(&self) -> usize {
         self.shared.hanging.load(Ordering::SeqCst)
+    }
+
+    /// Writes with a condition so far.
+    pub fn conditional_writes(&self) -> usize {
+        self.shared.conditional_writes.load(Ordering::SeqCst)
     }
 
     /// The table of a configuration that shares results here.
@@ -159,7 +178,10 @@ impl Shared {
             return status(StatusCode::NOT_MODIFIED);
         }
         let taken = is_not.as_deref() == Some("*") && tag.is_some();
-        if writes && (taken || is.is_some() && is != tag) {
+        if writes && is.is_some() {
+            self.conditional_writes.fetch_add(1, Ordering::SeqCst);
+        }
+        if writes && self.is_conditional && (taken || is.is_some() && is != tag) {
             return status(StatusCode::PRECONDITION_FAILED);
         }
         let called = self.service.as_ref().call(request.map(Body::from)).await;

@@ -66,6 +66,11 @@ pub(crate) fn write(out: &mut Exposition, stats: Option<&StoreStats>) {
             "1 while the shared store is in use; 0 while it fails or its purges cannot be read.",
             stats.map(|it| f64::from(u8::from(it.ready))),
         ),
+        (
+            "andon_store_ignores_conditions",
+            "1 if the shared store writes whatever the condition of a write is: purges may not reach other nodes.",
+            stats.map(|it| f64::from(u8::from(it.ignores_conditions))),
+        ),
     ] {
         out.gauge(name, help);
         out.value(value);
