@@ -5,6 +5,7 @@ mod haproxy;
 mod nginx;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use andon_dialects::Dialects;
 use andon_server::Config;
@@ -52,6 +53,8 @@ struct Setup {
     patterns: Vec<(&'static str, String)>,
     nodes: Vec<String>,
     port: u16,
+    /// An answer of a node takes so long at most.
+    answer: Duration,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
@@ -70,6 +73,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         patterns: Dialects::new(&config.dialects)?.source_patterns().collect(),
         nodes: args.nodes.clone(),
         port: args.port,
+        answer: config.timeouts.request.0,
     };
     let mut text = match args.balancer {
         Balancer::Nginx => nginx::write(&setup),

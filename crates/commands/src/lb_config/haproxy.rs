@@ -41,8 +41,10 @@ backend andon
     option redispatch 1
     retry-on conn-failure empty-response 503
     option httpchk GET /readyz
-    # Below 50 the ring has too few points and the nodes uneven shares.
-    default-server check weight 100
+    timeout check 1s
+    # A node that hangs is left out after two checks, and what waits for it is asked of another one.
+    # Below a weight of 50 the ring has too few points and the nodes uneven shares.
+    default-server check inter 500 fall 2 rise 1 on-marked-down shutdown-sessions weight 100
 ",
     );
     for (index, node) in setup.nodes.iter().enumerate() {

@@ -1,4 +1,8 @@
-//! For nginx: a consistent hash (ketama), and one retry.
+//! For nginx: a consistent hash (ketama), a question to the node before each request, and one retry.
+//!
+//! nginx itself learns that a node hangs from requests that time out, and an image may take long. So each request is
+//! preceded by a short one to the same node (`auth_request`), whose answer takes no time: a node that gives none within a
+//! second is left out for ten. A node that rejects a request does not count as one that is down; another is asked.
 
 use std::fmt::Write;
 
@@ -14,40 +18,80 @@ map $request_uri $andon_source {
         let pattern = pattern.replacen("([^", "(?<source>[^", 1);
         let _ = writeln!(text, "    \"~{pattern}\" $source; # {dialect}");
     }
-    text.push_str(
-        "    \"~^/+(?<source>[^?]*)\" $source;
-}
-
-upstream andon {
-    hash $andon_source consistent;
-    # nginx counts each 503 as a failure, and a node that rejects requests for a second is not down.
-",
+    text.push_str("    \"~^/+(?<source>[^?]*)\" $source;\n}\n");
+    upstream(
+        &mut text,
+        setup,
+        "andon",
+        "$andon_source",
+        "max_fails=1 fail_timeout=10s",
     );
-    for node in &setup.nodes {
-        let _ = writeln!(text, "    server {node} max_fails=0;");
-    }
+    text.push_str("\n# For what a node rejects. That is no failure of either.");
+    upstream(
+        &mut text,
+        setup,
+        "andon_other",
+        "other/$andon_source",
+        "max_fails=0",
+    );
     let _ = write!(
         text,
-        "    keepalive 64;
-}}
-
+        "
 server {{
-    listen {};
+    listen {port};
+    proxy_http_version 1.1;
+    proxy_set_header Connection \"\";
+    proxy_set_header Host $http_host;
+    proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+    proxy_connect_timeout 1s;
+    # An answer takes `timeouts.request` of the nodes at most.
+    proxy_read_timeout {patience}s;
+
     location / {{
+        # A node that hangs is found by this, within a second, and not by the image.
+        auth_request /_andon_ready;
         proxy_pass http://andon;
-        proxy_http_version 1.1;
-        proxy_set_header Connection \"\";
-        proxy_set_header Host $http_host;
-        proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
-        proxy_connect_timeout 1s;
-        # Once: more would multiply the load while all nodes are full.
-        proxy_next_upstream error timeout http_503;
+        proxy_next_upstream error timeout;
         proxy_next_upstream_tries 2;
-        proxy_next_upstream_timeout 3s;
+        # Once: more would multiply the load while all nodes are full.
+        proxy_intercept_errors on;
+        error_page 503 = @other;
+    }}
+    location = /_andon_ready {{
+        internal;
+        proxy_pass http://andon/readyz;
+        proxy_pass_request_body off;
+        proxy_set_header Content-Length \"\";
+        proxy_read_timeout 1s;
+        proxy_next_upstream error timeout http_503;
+        # If no node is ready, let the request find that out.
+        proxy_intercept_errors on;
+        error_page 500 502 503 504 =204 @ready;
+    }}
+    location @ready {{
+        return 204;
+    }}
+    location @other {{
+        proxy_pass http://andon_other;
+        proxy_next_upstream error http_503;
+        proxy_next_upstream_tries 2;
     }}
 }}
 ",
-        setup.port
+        port = setup.port,
+        patience = setup.answer.as_secs() + 5,
     );
     text
+}
+
+/// The nodes, each with `options`, chosen by a hash of `key`.
+fn upstream(text: &mut String, setup: &Setup, name: &str, key: &str, options: &str) {
+    let _ = write!(
+        text,
+        "\nupstream {name} {{\n    zone {name} 64k;\n    hash {key} consistent;\n"
+    );
+    for node in &setup.nodes {
+        let _ = writeln!(text, "    server {node} {options};");
+    }
+    text.push_str("    keepalive 64;\n}\n");
 }
