@@ -97,8 +97,20 @@ def a_node_that_is_gone_or_rejects_all_costs_nothing(balancer, node):
             rejecting.stop()
         node.start()
         balancer.until_all_are_up()
+        until_it_is_asked(balancer, node)
         assert set(statuses) == {200}, f"{balancer}, a node {what}: {dict(statuses)}"
         print(f"{balancer}, a node {what}: {dict(statuses)}")
+
+
+def until_it_is_asked(balancer, node):
+    """A node that was left out is asked again."""
+    before = len(node.served())
+
+    def is_asked():
+        for photo in PHOTOS:
+            assert get(balancer.port, f"/r/fit:80x/{photo}")[0] == 200
+        return len(node.served()) > before
+    until(is_asked)
 
 
 def a_node_that_hangs_costs_one_request_three_seconds(balancer, node):
@@ -122,13 +134,7 @@ def a_node_that_hangs_costs_one_request_three_seconds(balancer, node):
     assert set(statuses) == {200}, statuses
     # A node that hangs for longer is asked again every ten seconds.
     assert len(slow) <= 1 + lasted // 10 and all(took <= 3 for took in slow), slow
-    before = len(node.served())
-
-    def is_back():
-        for photo in PHOTOS:
-            assert get(balancer.port, f"/r/fit:80x/{photo}")[0] == 200
-        return len(node.served()) > before
-    until(is_back)
+    until_it_is_asked(balancer, node)
 
 
 def a_cold_node_makes_next_to_nothing(site):

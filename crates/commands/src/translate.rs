@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use andon_dialects::translate::{Known, Translator, Unread};
+use andon_dialects::translate::{Known, THIS_SIZE_ONLY, Translator, Unread};
 use andon_server::Config;
 use anyhow::{Context, anyhow, bail};
 
@@ -12,8 +12,8 @@ use crate::print::print;
 
 /// Say a URL in another dialect, and what the other dialect cannot say
 ///
-/// URLs of the other dialect are read back, and sizes, crops and output are compared for sources of many sizes, or for
-/// the one of --size: what is printed says the same, or where it does not.
+/// URLs of the other dialect are read back, and what both make is compared for sources of many sizes, or for the one of
+/// --size: upright, turned, transparent and animated ones. What is printed says the same, or where it does not.
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Args {
@@ -43,7 +43,8 @@ Examples:
   andon translate '/small_light(dw=250,dh=250,da=s,q=80)/trip/a.jpg' --to native --size 1600x900
   andon translate '/r/cover:250x250,as:webp,q:80/trip/a.jpg' --to all
 
-Exit codes: 0 it was said, 1 it was not understood, or nothing in the other dialect says the same.";
+Exit codes: 0 it was said, 1 it was not understood, or nothing in the other dialect says the same. What is nearest is printed \
+all the same, with what differs.";
 
 fn size(text: &str) -> Result<(u32, u32), String> {
     let sides = text.split_once('x');
@@ -89,7 +90,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if let Some(recipe) = recipe {
         let _ = writeln!(told, "recipe       {recipe}");
     }
-    let mut any = false;
+    let (mut any, mut exact) = (false, false);
     for name in names
         .iter()
         .filter(|name| args.to == "all" || args.to == **name)
@@ -97,6 +98,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         match translation.say_in(name) {
             Ok(said) => {
                 any = true;
+                exact |= said.but.iter().all(|but| but == THIS_SIZE_ONLY);
                 let _ = writeln!(told, "{name:<13}{}", said.url);
                 for but in said.but {
                     let _ = writeln!(told, "             but {but}");
@@ -111,6 +113,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             "{} does not say that; a translation that says nearly the same may be made by hand",
             args.to
         );
+    }
+    if !exact {
+        bail!("{} does not say the same: see `but`", args.to);
     }
     Ok(())
 }

@@ -61,6 +61,7 @@ mod tiles;
 mod tls;
 mod together;
 mod trace;
+mod translate;
 mod trim;
 mod upload;
 mod urls;

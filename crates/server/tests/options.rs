@@ -11,7 +11,7 @@ use serde::Deserialize;
 use crate::common::images::{self, rgb, still, with_segments, written};
 use crate::common::{House, Reply, sample};
 
-const KEYS: &str = r#"
+pub(crate) const KEYS: &str = r#"
 [[origin]]
 http.urls = ["https://pictures.example/"]
 [imgproxy]
@@ -44,19 +44,19 @@ allow_unsafe = true
 /// The options of a dialect.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Table {
+pub(crate) struct Table {
     url: String,
     between: String,
     beside: String,
     input: String,
-    option: Vec<Row>,
+    pub(crate) option: Vec<Row>,
 }
 
 /// One option; what it leaves out is its table's.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Row {
-    name: String,
+pub(crate) struct Row {
+    pub(crate) name: String,
     with: String,
     /// What stands in its place in the other request.
     without: Option<String>,
@@ -69,7 +69,7 @@ struct Row {
 
 impl Row {
     /// The targets with and without it.
-    fn targets(&self, table: &Table) -> (String, String) {
+    pub(crate) fn targets(&self, table: &Table) -> (String, String) {
         let url = self.url.as_ref().unwrap_or(&table.url);
         let input = self.input.as_ref().unwrap_or(&table.input);
         let beside = self.beside.as_ref().unwrap_or(&table.beside);
@@ -113,7 +113,7 @@ fn notes(reply: &Reply) -> Vec<&str> {
     values(reply, "andon-note")
 }
 
-fn tables() -> BTreeMap<String, Table> {
+pub(crate) fn tables() -> BTreeMap<String, Table> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dialects/options");
     let files = std::fs::read_dir(folder).expect("the tables");
     let table = |path: &Path| {
@@ -129,7 +129,7 @@ fn tables() -> BTreeMap<String, Table> {
 }
 
 /// A server of every dialect, and the inputs that the tables name.
-fn house() -> House {
+pub(crate) fn house() -> House {
     let icon = written("png", &still(16, 12, 3), &Encode::default());
     let house = House::furnished(KEYS, |folder| {
         std::fs::create_dir(folder.join("icons")).expect("a folder");

@@ -423,10 +423,7 @@ fn a_purge_that_cannot_be_shared_says_so() {
 
 #[test]
 fn a_store_that_ignores_conditions_is_found_by_one_request_and_purges_claim_nothing() {
-    for (s3, ignores) in [
-        (S3::that_ignores_conditions(), 1.0),
-        (S3::start(), 0.0),
-    ] {
+    for (s3, ignores) in [(S3::that_ignores_conditions(), 1.0), (S3::start(), 0.0)] {
         let origin = Origin::start(picture(), TAGGED);
         let keys = format!("{}{}", origin.keys(), sharing(&s3.keys()));
         let (here, there) = (node(&keys), node(&keys));
@@ -440,7 +437,10 @@ fn a_store_that_ignores_conditions_is_found_by_one_request_and_purges_claim_noth
         assert!(asked <= 2, "{asked} for two nodes");
         let said = purge(&here, r#"{"source": "/far/a.jpg"}"#).text();
         let reaches = ignores < 1.0;
-        assert!(said.contains(&format!("\"reaches_nodes\":{reaches}")), "{said}");
+        assert!(
+            said.contains(&format!("\"reaches_nodes\":{reaches}")),
+            "{said}"
+        );
     }
 }
 

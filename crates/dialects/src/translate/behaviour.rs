@@ -1,6 +1,8 @@
-//! What a request comes to for sources of many sizes: two that come to the same say the same.
+//! What a request comes to for sources of many sizes and kinds: two that come to the same say the same.
 
-use andon_recipe::{Facts, Recipe, Step, size_after};
+use std::fmt;
+
+use andon_recipe::{Facts, FormatName, Orientation, Output, Recipe, Step, size_after};
 
 use crate::ImageRequest;
 
@@ -8,8 +10,91 @@ use crate::ImageRequest;
 #[derive(Debug)]
 pub(super) struct Behaviour {
     format: String,
-    results: Vec<((u32, u32), Result<Recipe, String>)>,
+    results: Vec<(Trial, Result<Recipe, String>)>,
 }
+
+/// A source that is tried.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Trial {
+    kind: Kind,
+    size: (u32, u32),
+}
+
+/// What rules may ask of a source beside its size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Plain,
+    /// It says that it is to be turned by a quarter.
+    Turned,
+    Transparent,
+    Animated,
+    /// It says that its colours are not sRGB.
+    Tagged,
+    /// Asked for by a client that names no format.
+    Unnegotiated,
+    /// Asked for by a client that takes WebP.
+    Negotiated,
+}
+
+impl Trial {
+    /// What a request comes to.
+    fn recipe(self, request: &ImageRequest, format: &str) -> Result<Recipe, String> {
+        let rules = &request.rules;
+        let is_auto = (rules.output().format.as_ref()).is_some_and(|it| it.as_str() == AUTO);
+        let settled = match self.kind {
+            Kind::Unnegotiated if is_auto => Some(None),
+            Kind::Negotiated if is_auto => Some(FormatName::new("webp").ok()),
+            _ => None,
+        };
+        let rules = match settled {
+            Some(format) => rules.with_output(Output {
+                format,
+                ..rules.output().clone()
+            }),
+            None => rules.clone(),
+        };
+        let recipe = rules.resolve(&self.facts(format));
+        recipe.map_err(|error| error.to_string())
+    }
+
+    fn facts(self, format: &str) -> Facts {
+        let facts = Facts::new(format, self.size.0, self.size.1);
+        match self.kind {
+            Kind::Plain | Kind::Unnegotiated | Kind::Negotiated => facts,
+            Kind::Tagged => Facts {
+                tagged: true,
+                ..facts
+            },
+            Kind::Turned => Facts {
+                orientation: Orientation::from_exif(6),
+                ..facts
+            },
+            Kind::Transparent => Facts {
+                alpha: true,
+                ..facts
+            },
+            Kind::Animated => Facts { frames: 3, ..facts },
+        }
+    }
+}
+
+impl fmt::Display for Trial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.kind {
+            Kind::Plain => "",
+            Kind::Turned => "a turned ",
+            Kind::Transparent => "a transparent ",
+            Kind::Animated => "an animated ",
+            Kind::Tagged => "a wide-gamut ",
+            Kind::Unnegotiated => "for a client that names no format, ",
+            Kind::Negotiated => "for a client that takes WebP, ",
+        };
+        write!(f, "{kind}{}x{}", self.size.0, self.size.1)
+    }
+}
+
+/// The format that is left to the client.
+const AUTO: &str = "auto";
 
 /// The sources that are tried: upright, wide and high, larger and smaller than what is usually asked for, and of sides
 /// that no ratio divides.
@@ -32,31 +117,43 @@ const SIZES: [(u32, u32); 16] = [
     (251, 249),
 ];
 
-/// What is tried: the one that is known, or many.
-pub(super) fn sizes(known: Option<(u32, u32)>) -> Vec<(u32, u32)> {
-    known.map_or(SIZES.to_vec(), |size| vec![size])
+/// What is tried: of the size that is known, or of many; some of each kind that a file of this format may be.
+pub(super) fn trials(known: Option<(u32, u32)>, format: &str) -> Vec<Trial> {
+    let sizes = known.map_or(SIZES.to_vec(), |size| vec![size]);
+    let kinds = match format {
+        "jpeg" => &[Kind::Turned, Kind::Tagged][..],
+        "gif" => &[Kind::Transparent, Kind::Animated],
+        _ => &[
+            Kind::Turned,
+            Kind::Tagged,
+            Kind::Transparent,
+            Kind::Animated,
+        ],
+    };
+    let clients = [Kind::Plain, Kind::Unnegotiated, Kind::Negotiated];
+    let kinds = clients.iter().chain(kinds);
+    let of_kind = |kind: &Kind| {
+        let most = if *kind == Kind::Plain { sizes.len() } else { 2 };
+        let kind = *kind;
+        let sizes = sizes.iter().take(most);
+        sizes.map(move |size| Trial { kind, size: *size })
+    };
+    kinds.flat_map(of_kind).collect()
 }
 
 impl Behaviour {
-    pub(super) fn of(request: &ImageRequest, format: &str, sizes: &[(u32, u32)]) -> Self {
-        let resolve = |size: &(u32, u32)| {
-            let facts = Facts::new(format, size.0, size.1);
-            let recipe = request
-                .rules
-                .resolve(&facts)
-                .map_err(|error| error.to_string());
-            (*size, recipe)
-        };
+    pub(super) fn of(request: &ImageRequest, format: &str, trials: &[Trial]) -> Self {
+        let resolve = |trial: &Trial| (*trial, trial.recipe(request, format));
         Self {
             format: format.to_owned(),
-            results: sizes.iter().map(resolve).collect(),
+            results: trials.iter().map(resolve).collect(),
         }
     }
 
     /// The same of another request.
     pub(super) fn again(&self, request: &ImageRequest) -> Self {
-        let sizes: Vec<(u32, u32)> = self.results.iter().map(|(size, _)| *size).collect();
-        Self::of(request, &self.format, &sizes)
+        let trials: Vec<Trial> = self.results.iter().map(|(trial, _)| *trial).collect();
+        Self::of(request, &self.format, &trials)
     }
 
     /// How many sources were tried.
@@ -64,14 +161,14 @@ impl Behaviour {
         self.results.len()
     }
 
-    /// Sources, the sizes of their results, and recipes; without what is no picture.
+    /// Plain sources, the sizes of their results, and recipes; without what is no picture.
     pub(super) fn made(&self) -> impl Iterator<Item = ((u32, u32), (u32, u32), &Recipe)> {
-        let made = self.results.iter();
-        made.filter_map(|(size, recipe)| {
+        let plain = self.results.iter();
+        let plain = plain.filter(|(trial, _)| trial.kind == Kind::Plain);
+        plain.filter_map(|(trial, recipe)| {
             let recipe = recipe.as_ref().ok()?;
-            let facts = Facts::new(&self.format, size.0, size.1);
-            let made = size_after(&recipe.steps, &facts).unwrap_or(*size);
-            Some((*size, made, recipe))
+            let made = size_after(&recipe.steps, &trial.facts(&self.format));
+            Some((trial.size, made.unwrap_or(trial.size), recipe))
         })
     }
 
@@ -98,17 +195,17 @@ impl Behaviour {
             .iter()
             .filter(|((_, a), (_, b))| steps(a) != steps(b))
             .collect();
-        if let Some((((w, h), wanted), (_, is))) = other.first() {
+        if let Some(((trial, wanted), (_, is))) = other.first() {
             let many = match pairs.len() {
                 1 => String::new(),
-                all => format!(" ({} of {all} sizes of sources differ)", other.len()),
+                all => format!(" ({} of {all} sources that were tried differ)", other.len()),
             };
             let text = |recipe: &Result<Recipe, String>| match steps(recipe) {
                 Ok(steps) if steps.is_empty() => "untouched".to_owned(),
                 Ok(steps) | Err(steps) => steps,
             };
             told.push(format!(
-                "{w}x{h} becomes {}, not {}{many}",
+                "{trial} becomes {}, not {}{many}",
                 text(is),
                 text(wanted)
             ));

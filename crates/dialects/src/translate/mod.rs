@@ -12,6 +12,7 @@
 //! assert_eq!(translation.say_in("native").unwrap().url, "/r/fit:250x250/a.jpg");
 //! ```
 
+mod answer;
 mod behaviour;
 mod spellings;
 
@@ -176,8 +177,8 @@ impl Translator {
             .into_iter()
             .find(|format| format.eq_ignore_ascii_case(named));
         let format = format.unwrap_or("jpeg");
-        let wanted =
-            [known.size, None].map(|size| Behaviour::of(request, format, &behaviour::sizes(size)));
+        let wanted = [known.size, None]
+            .map(|size| Behaviour::of(request, format, &behaviour::trials(size, format)));
         let resolved = known
             .size
             .map(|(w, h)| -> Result<ImageRequest, ResolveError> {
@@ -229,8 +230,12 @@ impl Translation<'_> {
         };
         let (request, wanted) = (self.request, &self.wanted);
         if let Some((_, url)) = dialects.write(request).next() {
-            let but = Vec::new();
+            let again = dialects.parse(&url).map_err(|error| error.to_string())?;
+            let but = answer::differences(request, &again);
             return Ok(Said { url, but });
+        }
+        if request.ask != Ask::Picture {
+            return Err("it asks for something else than an image".to_owned());
         }
         let candidates = spellings::candidates(name, request, wanted);
         if candidates.is_empty() {
@@ -273,11 +278,14 @@ impl Translation<'_> {
             && let Some(Ok(resolved)) = &self.resolved
             && let Some((_, url)) = dialects.write(resolved).next()
         {
-            let but = vec!["for sources of this size only, as that is all it can say".to_owned()];
+            let mut but = vec![THIS_SIZE_ONLY.to_owned()];
+            let again = dialects.parse(&url).map_err(|error| error.to_string())?;
+            but.extend(answer::differences(request, &again));
             return Ok(Said { url, but });
         }
         let [wanted, _] = wanted;
-        let but = wanted.differences(&wanted.again(&read));
+        let mut but = wanted.differences(&wanted.again(&read));
+        but.extend(answer::differences(request, &read));
         match differing == wanted.len() {
             true => Err(format!("the nearest is {url}, but {}", but.join(", "))),
             false => Ok(Said { url, but }),
@@ -298,6 +306,9 @@ pub fn target(typed: &str) -> String {
     };
     format!("/{path}")
 }
+
+/// What differs where a dialect says whole pixels of a source whose size is known.
+pub const THIS_SIZE_ONLY: &str = "for sources of this size only, as that is all it can say";
 
 /// Formats that rules tell from JPEG.
 const FORMATS: [&str; 5] = ["png", "gif", "webp", "avif", "jxl"];

@@ -1,0 +1,39 @@
+//! How two requests for the same image are answered otherwise.
+
+use crate::request::Fallback;
+use crate::{AnswerStyle, ImageRequest};
+
+/// What of `wanted`'s answers those of `is` have not, or have besides, in words.
+pub(super) fn differences(wanted: &ImageRequest, is: &ImageRequest) -> Vec<String> {
+    let (wanted, is) = (told(&wanted.style), told(&is.style));
+    let missing = wanted.iter().filter(|it| !is.contains(it));
+    let more = is.iter().filter(|it| !wanted.contains(it));
+    let missing = missing.map(|it| format!("without {it}"));
+    missing.chain(more.map(|it| format!("with {it}"))).collect()
+}
+
+/// What a style says that a client or an origin notices.
+fn told(style: &AnswerStyle) -> Vec<String> {
+    let mut told: Vec<String> = Vec::new();
+    // Links name URLs of their own dialect.
+    let headers = style.headers.iter().filter(|(name, _)| *name != "link");
+    told.extend(headers.map(|(name, value)| format!("the header `{name}: {value}`")));
+    let numbers = [
+        (style.most_bytes, "a limit on the bytes of the source"),
+        (style.expires, "its expiry"),
+        (style.max_age, "a lifetime for clients"),
+    ];
+    let numbers = numbers.into_iter();
+    told.extend(numbers.filter_map(|(number, what)| Some(format!("{what} ({})", number?))));
+    told.extend(style.checksum.as_ref().map(|it| format!("the digest {it}")));
+    told.extend(style.fallback.as_ref().map(|fallback| match fallback {
+        Fallback::Picture(source) => {
+            format!("the image {} in place of a missing one", source.literal())
+        }
+        Fallback::Redirect(to) => format!("a redirect to {to} if the image is missing"),
+    }));
+    if style.type_by_name {
+        told.push("the media type of the source's name".to_owned());
+    }
+    told
+}
