@@ -22,6 +22,8 @@ fn a_good_file_is_printed_with_all_its_keys_and_checks_as_good_again() {
     let first = check(&file);
     let text = String::from_utf8(first.stdout).unwrap();
     assert_eq!(first.status.code(), Some(0));
+    let said = String::from_utf8(first.stderr).unwrap();
+    assert!(said.ends_with("andon.toml: ok\n"), "{said}");
     for key in [
         "workers = 3",
         "header = \"4s\"",
@@ -53,6 +55,38 @@ fn a_wrong_file_is_named_with_its_line_and_the_nearest_key() {
 
 /// What the text of a file does not show, and what both `config check` and `serve` say of it.
 const UNSERVABLE: &[(&str, &str)] = &[
+    (
+        "[native.presets]\nsmall = \"ft:250x250\"\n",
+        "did you mean `fit`?",
+    ),
+    (
+        "[native.presets]\nsmall = \"fit:250x250,q:800\"\n",
+        "a whole number from 1 to 100",
+    ),
+    (
+        "[imgproxy]\nprefix = \"/i\"\n[imgproxy.presets]\nsmall = \"wdith:10\"\n",
+        "`wdith` is no option",
+    ),
+    (
+        "[small_light.patterns]\nsmall = \"dwx=10\"\n",
+        "did you mean `dw`?",
+    ),
+    (
+        "[imgproxy]\nprefix = \"/i\"\n[thumbor]\nprefix = \"/i/\"\n",
+        "\"/i\" is a prefix of [imgproxy] already",
+    ),
+    (
+        "[iiif]\nprefix = \"/r\"\n",
+        "\"/r\" is a prefix of [native] already",
+    ),
+    (
+        "[iiif]\nprefix = \"/a\"\nprefix2 = \"/a\"\n",
+        "\"/a\" is a prefix of [iiif] already",
+    ),
+    ("[cache]\nmemory = \"256\"\n", "such as \"256MiB\""),
+    ("[limits]\nsource_bytes = 64\n", "such as \"64MiB\""),
+    ("[timeouts]\nrequest = \"5ms\"\n", "not between \"10ms\""),
+    ("[timeouts]\nwrite = \"48h\"\n", "a day"),
     (
         "[[origin]]\nfs.root = \".\"\n[[origin]]\nprefix = \"/a\"\nfs.root = \"missing\"\n",
         "there is no such folder",

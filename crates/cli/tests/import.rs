@@ -9,10 +9,10 @@ use crate::common::{Served, sample};
 use tempfile::TempDir;
 
 /// A folder with `nginx.conf`, whose pictures are in `files`.
-struct Site(TempDir);
+pub(crate) struct Site(TempDir);
 
 impl Site {
-    fn new(conf: &str) -> Self {
+    pub(crate) fn new(conf: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let files = folder.path().join("files/trip");
         fs::create_dir_all(&files).unwrap();
@@ -29,17 +29,22 @@ impl Site {
         site
     }
 
-    fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }
 
-    fn import(&self, more: &str) -> Said {
+    pub(crate) fn import(&self, more: &str) -> Said {
         andon(self.path(), &format!("import nginx.conf {more}"))
     }
 
     /// What is imported, checked and served.
-    fn serve(&self) -> (String, Served) {
-        let imported = self.import("").ending(0);
+    pub(crate) fn serve(&self) -> (String, Served) {
+        self.serve_with("")
+    }
+
+    /// The same of one of several servers.
+    pub(crate) fn serve_with(&self, more: &str) -> (String, Served) {
+        let imported = self.import(more).ending(0);
         assert_eq!(imported.err, "");
         fs::write(self.path().join("andon.toml"), &imported.out).unwrap();
         andon(self.path(), "config check andon.toml").ending(0);
@@ -132,8 +137,8 @@ fn image_filter_locations_become_rewrites_and_give_the_same_sizes() {
         "# nginx.conf:5: gzip on: has no equivalent: pictures are compressed already",
         "# nginx.conf:7: proxy_cache_path inactive=60m: ",
         "# nginx.conf:9: another server; --server other.example imports it",
-        "# nginx.conf:12: listen 443 ssl: Andon speaks no TLS",
-        "# nginx.conf:19: error_page 415 = /empty.gif: has no equivalent",
+        "TLS needs an address, ssl_certificate and ssl_certificate_key",
+        "image = \"/empty.gif\"\nstatus = 200",
         "# nginx.conf:32: location ~ ^/upload/(\\d+)/: the variable $cookie_w has no equivalent",
         "# nginx.conf:32: auth_basic no: has no equivalent: keep a proxy in front",
         "# nginx.conf:34: location @later: only nginx reaches it",
@@ -258,10 +263,10 @@ fn a_mistake_is_named_with_its_line() {
 }
 
 /// nginx with its module, if this machine has both; dropping it kills it.
-struct Nginx(std::process::Child);
+pub(crate) struct Nginx(std::process::Child);
 
 impl Nginx {
-    fn start(folder: &Path, address: &str) -> Option<Self> {
+    pub(crate) fn start(folder: &Path, address: &str) -> Option<Self> {
         let mut command = std::process::Command::new("nginx");
         command
             .arg("-p")

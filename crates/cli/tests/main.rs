@@ -17,6 +17,7 @@ mod examples;
 mod explain;
 mod free_buffers;
 mod import;
+mod import_sites;
 mod into_store;
 mod kept_runs;
 mod kill;

@@ -37,8 +37,8 @@ Examples:
   andon config check andon.toml
   andon config check /etc/andon/andon.toml >/dev/null && systemctl reload andon
 
-Prints an equivalent file with all keys, and above it what answers requests and who may use it. Warnings go to standard \
-error. Folders, certificates and environment variables that the file names \
+Prints an equivalent file with all keys, and above it what answers requests and who may use it. Warnings, and at last \"ok\", go \
+to standard error. Folders, certificates and environment variables that the file names \
 are looked at as well: what is good here is what `andon serve` starts with, unless an address is taken. An error names \
 the line, the key, and the nearest known key. Exit codes: 0 it is good, 1 it is not.";
 
@@ -60,5 +60,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     for door in andon_server::doors(&config)? {
         out += &format!("#   {door}\n");
     }
-    print(format!("{out}\n{whole}").as_bytes())
+    print(format!("{out}\n{whole}").as_bytes())?;
+    eprintln!("andon: {name}: ok");
+    Ok(())
 }

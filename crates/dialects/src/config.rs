@@ -45,10 +45,13 @@ pub struct FilesConfig {
     pub open: bool,
 }
 
+/// What stands behind a prefix for all that is below it.
+pub(crate) const BELOW: &str = "/…";
+
 /// What URLs below these prefixes begin with; those that are empty switch a dialect off.
 pub(crate) fn below<'a>(prefixes: impl IntoIterator<Item = &'a String>) -> Vec<String> {
     let on = prefixes.into_iter().filter(|prefix| !prefix.is_empty());
-    on.map(|prefix| format!("{}/…", prefix.trim_end_matches('/')))
+    on.map(|prefix| format!("{}{BELOW}", prefix.trim_end_matches('/')))
         .collect()
 }
 

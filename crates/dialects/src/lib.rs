@@ -125,8 +125,35 @@ impl Dialects {
     /// The first rule or key that cannot work.
     pub fn new(config: &Config) -> Result<Self, ConfigError> {
         let mut dialects = Vec::new();
-        for (name, make) in ALL {
-            dialects.extend(make(config)?.map(|dialect| (*name, dialect)));
+        let mut mounted: Vec<(String, &str)> = Vec::new();
+        for ((name, make), gate) in ALL.iter().zip(GATES) {
+            let Some(dialect) = make(config)? else {
+                continue;
+            };
+            for place in gate(config)
+                .places
+                .into_iter()
+                .filter(|it| it.ends_with(config::BELOW))
+            {
+                // Its URLs say that they are.
+                if *name == "image_filter" {
+                    continue;
+                }
+                if let Some((_, other)) = mounted.iter().find(|(taken, _)| *taken == place) {
+                    let place = match place.trim_end_matches(config::BELOW) {
+                        "" => "/",
+                        place => place,
+                    };
+                    return Err(ConfigError::new(
+                        format!("{name}.prefix"),
+                        format!(
+                            "\"{place}\" is a prefix of [{other}] already, and only one could answer; give each its own"
+                        ),
+                    ));
+                }
+                mounted.push((place, name));
+            }
+            dialects.push((*name, dialect));
         }
         dialects.sort_by_key(|(_, dialect)| dialect.reads_everything());
         let is_on = |name: &str| dialects.iter().any(|(known, _)| *known == name);

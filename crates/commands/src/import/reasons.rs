@@ -1,6 +1,7 @@
 //! Why a directive of nginx's has no key here.
 
-pub(super) const TLS: &str = "Andon speaks no TLS: put a proxy in front of it";
+const TLS: &str = "is not needed: TLS 1.2 and 1.3 with the ciphers of today";
+pub(super) const QUIC: &str = "Andon speaks no HTTP/3: put a proxy in front of it";
 
 const ACCESS: &str = "has no equivalent: keep a proxy in front of Andon that does it";
 const SENDING: &str = "is not needed: Andon decides by itself how it reads and sends files";
@@ -9,8 +10,7 @@ const CACHE: &str = "is not needed: equal requests share one transform and one e
 /// The beginnings of names, and why. The first that fits holds.
 const REASONS: &[(&str, &str)] = &[
     ("ssl", TLS),
-    ("http2", TLS),
-    ("http3", TLS),
+    ("http3", QUIC),
     ("gzip", "has no equivalent: pictures are compressed already"),
     (
         "brotli",
@@ -75,7 +75,7 @@ const REASONS: &[(&str, &str)] = &[
     ("log_format", "is format in [log]"),
     (
         "error_page",
-        "has no equivalent: a fault is answered with its status and one line of text",
+        "has no equivalent: `[[fallback]]` has images for those that are missing, and other faults a line of text",
     ),
     ("return", "has no equivalent: Andon redirects nobody"),
     (

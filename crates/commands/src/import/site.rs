@@ -16,6 +16,10 @@ pub(super) struct Site {
     pub(super) keep_alive: Option<String>,
     /// The largest `image_filter_buffer` or `small_light_buffer`, in bytes.
     pub(super) source_bytes: Option<u64>,
+    pub(super) tls: Tls,
+    /// Headers of every answer.
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) fallbacks: Vec<Fallback>,
     pub(super) origins: Vec<Origin>,
     pub(super) rewrites: Vec<Rewrite>,
     pub(super) small_light: SmallLight,
@@ -25,6 +29,26 @@ pub(super) struct Site {
     pub(super) notes: Vec<(Place, String)>,
     upstreams: BTreeMap<String, String>,
     locations: Vec<Location>,
+    /// Locations that only others lead to, by their names.
+    named: BTreeMap<String, Scope>,
+}
+
+/// `[tls]`.
+#[derive(Debug, Default)]
+pub(super) struct Tls {
+    pub(super) listen: Vec<String>,
+    pub(super) certificate: Option<String>,
+    pub(super) key: Option<String>,
+}
+
+/// `[[fallback]]`.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Fallback {
+    /// Without its last slash.
+    pub(super) prefix: String,
+    pub(super) image: String,
+    /// 0: that of the error.
+    pub(super) status: u16,
 }
 
 /// `[[origin]]`.
@@ -34,6 +58,8 @@ pub(super) struct Origin {
     pub(super) prefix: String,
     pub(super) base: Base,
     pub(super) cache_control: Option<String>,
+    /// How long results are kept.
+    pub(super) ttl: Option<String>,
 }
 
 /// Where files are.
@@ -87,7 +113,12 @@ struct Scope {
     root: Option<String>,
     filter: Filter,
     small_light: bool,
-    cache_control: Option<String>,
+    expires: Option<String>,
+    /// What is added to `Cache-Control`.
+    added: Vec<String>,
+    ttl: Option<String>,
+    fallback: Option<(String, u16)>,
+    in_location: bool,
     link: Option<String>,
     link_md5: Option<String>,
     /// These hold in their own block only.
@@ -99,6 +130,10 @@ struct Here {
     alias: Option<String>,
     proxy: Option<String>,
     closed: bool,
+    /// `allow` and `deny`, as they stand there.
+    access: Vec<Directive>,
+    adds_headers: bool,
+    tried: Option<Directive>,
     rewrites: Vec<Directive>,
     variables: Vec<(String, String)>,
 }
@@ -177,7 +212,7 @@ pub(super) fn read(all: &[Directive], name: Option<&str>) -> anyhow::Result<Site
     site.block(chosen.inside(), &mut scope);
     site.before_locations(&scope.here);
     let base = outer_base(chosen, &outer);
-    site.finish(base);
+    site.finish(base, &scope);
     Ok(site)
 }
 
@@ -223,9 +258,15 @@ impl Site {
         for directive in others {
             self.directive(directive, scope);
         }
+        self.access(scope);
         for location in locations {
             let mut inner = scope.clone();
+            inner.in_location = true;
             self.block(location.inside(), &mut inner);
+            if location.arg(0).starts_with('@') {
+                self.named.insert(location.arg(0).to_owned(), inner);
+                continue;
+            }
             let location = Location {
                 words: location.args.clone(),
                 place: location.place.clone(),
@@ -263,23 +304,22 @@ impl Site {
             // What follows from it is fixed here: 403 and 410.
             "if" if value.starts_with("($secure_link") => {}
             "internal" => scope.here.closed = true,
-            "deny" if value == "all" => scope.here.closed = true,
+            "allow" | "deny" => scope.here.access.push(directive.clone()),
             "return" if value.starts_with('4') => scope.here.closed = true,
-            "try_files"
-                if value == "$uri"
-                    && directive.args[1..]
-                        .iter()
-                        .all(|arg| arg == "=404" || arg == "$uri/") => {}
+            "try_files" => scope.here.tried = Some(directive.clone()),
+            "expires" if value == "off" => scope.expires = None,
             "expires" => match max_age(value) {
-                Some(value) => scope.cache_control = Some(value),
+                Some(value) => scope.expires = Some(value),
                 None => self.note(
                     directive,
                     "write the Cache-Control yourself, in a [[cache.rule]]",
                 ),
             },
-            "add_header" if value.eq_ignore_ascii_case("cache-control") => {
-                scope.cache_control = Some(directive.arg(1).to_owned());
-            }
+            "add_header" => self.add_header(directive, scope),
+            "error_page" => self.error_page(directive, scope),
+            "ssl_certificate" => self.tls.certificate = Some(value.to_owned()),
+            "ssl_certificate_key" => self.tls.key = Some(value.to_owned()),
+            "http2" if value == "on" => {}
             "image_filter_buffer" | "small_light_buffer" => {
                 self.source_bytes = self.source_bytes.max(bytes(value));
             }
@@ -295,7 +335,7 @@ impl Site {
             "small_light_radius_max" => self.small_light.radius_max = Some(value.to_owned()),
             "small_light_sigma_max" => self.small_light.sigma_max = Some(value.to_owned()),
             "proxy_cache_path" => self.cache_path(directive),
-            "proxy_cache_valid" => self.cache_valid(directive),
+            "proxy_cache_valid" => self.cache_valid(directive, scope),
             "proxy_cache" | "server_name" => {}
             _ if scope.filter.take(directive) => {}
             name => self.note(directive, reasons::why(name)),
@@ -303,12 +343,8 @@ impl Site {
     }
 
     fn listen(&mut self, directive: &Directive) {
-        if directive
-            .args
-            .iter()
-            .any(|arg| arg == "ssl" || arg == "quic")
-        {
-            return self.note(directive, reasons::TLS);
+        if directive.args.iter().any(|arg| arg == "quic") {
+            return self.note(directive, reasons::QUIC);
         }
         let address = directive.arg(0);
         let address = match address.strip_prefix("unix:") {
@@ -322,8 +358,81 @@ impl Site {
                 if has_port { all } else { format!("{all}:80") }
             }
         };
-        if !self.listen.contains(&address) {
-            self.listen.push(address);
+        let is_tls = directive.args.iter().any(|arg| arg == "ssl");
+        let all = match is_tls {
+            true => &mut self.tls.listen,
+            false => &mut self.listen,
+        };
+        if !all.contains(&address) {
+            all.push(address);
+        }
+    }
+
+    /// Who is allowed: Andon has no lists of addresses, so a location that has one answers nobody.
+    fn access(&mut self, scope: &mut Scope) {
+        let rules = std::mem::take(&mut scope.here.access);
+        let Some(first) = rules.first() else { return };
+        let denies_all = rules
+            .iter()
+            .any(|it| it.name == "deny" && it.arg(0) == "all");
+        let allows = rules.iter().any(|it| it.name == "allow");
+        scope.here.closed |= denies_all && scope.in_location;
+        let why = match (denies_all, allows, scope.in_location) {
+            (true, false, true) => return,
+            (true, true, true) => {
+                "Andon has no lists of addresses, so it answers nobody here: keep a proxy in front of it that does, and take the rewrite to /.closed out"
+            }
+            _ => reasons::why("allow"),
+        };
+        let rules: Vec<String> = rules.iter().map(Directive::text).collect();
+        self.notes
+            .push((first.place.clone(), format!("{}: {why}", rules.join("; "))));
+    }
+
+    /// A header of answers. A block that adds one has none of those around it.
+    fn add_header(&mut self, directive: &Directive, scope: &mut Scope) {
+        if !scope.here.adds_headers {
+            scope.here.adds_headers = true;
+            scope.added.clear();
+        }
+        let (name, value) = (directive.arg(0), directive.arg(1));
+        let is_fixed = !value.contains('$');
+        match name.to_ascii_lowercase().as_str() {
+            "cache-control" if is_fixed => scope.added.push(value.to_owned()),
+            "cache-control" => self.note(
+                directive,
+                "has a variable: write it yourself, in a [[cache.rule]]",
+            ),
+            "vary" | "etag" | "last-modified" | "content-type" => {
+                self.note(directive, "is not needed: answers have their own");
+            }
+            _ if scope.in_location => {
+                self.note(
+                    directive,
+                    "would hold for all answers; `[headers]` adds such headers",
+                );
+            }
+            _ if !is_fixed => self.note(directive, "has a variable: `[headers]` adds fixed values"),
+            _ => self.headers.push((name.to_owned(), value.to_owned())),
+        }
+    }
+
+    /// An image in place of one that is missing or broken.
+    fn error_page(&mut self, directive: &Directive, scope: &mut Scope) {
+        let Some((uri, rest)) = directive.args.split_last() else {
+            return;
+        };
+        let (status, codes) = match rest.split_last() {
+            Some((last, codes)) if last.starts_with('=') => {
+                (last[1..].parse().unwrap_or(200), codes)
+            }
+            _ => (0, rest),
+        };
+        let is_image = codes.iter().any(|code| code == "404" || code == "415");
+        let is_file = uri.starts_with('/') && !uri.contains('$');
+        match is_image && is_file {
+            true => scope.fallback = Some((uri.clone(), status)),
+            false => self.note(directive, reasons::why("error_page")),
         }
     }
 
@@ -348,15 +457,24 @@ impl Site {
         }
     }
 
-    fn cache_valid(&mut self, directive: &Directive) {
+    fn cache_valid(&mut self, directive: &Directive, scope: &mut Scope) {
         let Some((time, codes)) = directive.args.split_last() else {
             return;
         };
         if codes.is_empty() || codes.iter().any(|code| code == "200" || code == "any") {
-            self.cache.ttl = Some(time.clone());
+            match scope.in_location {
+                true => scope.ttl = Some(time.clone()),
+                false => self.cache.ttl = Some(time.clone()),
+            }
         }
-        if codes.iter().any(|code| code == "404") {
-            self.cache.negative = Some(time.clone());
+        if codes.iter().any(|code| code == "404" || code == "any") {
+            match scope.in_location {
+                true => self.note(
+                    directive,
+                    "what is missing is remembered as long everywhere: `negative` in [cache]",
+                ),
+                false => self.cache.negative = Some(time.clone()),
+            }
         }
     }
 
@@ -388,13 +506,23 @@ impl Site {
 
     /// Locations become origins and rewrites, in nginx's order: exact ones, prefixes that end the search, expressions as
     /// they are written, other prefixes, the longest first.
-    fn finish(&mut self, base: Option<Base>) {
+    fn finish(&mut self, base: Option<Base>, server: &Scope) {
         if let Some(base) = base {
             self.origins.push(Origin {
                 prefix: String::new(),
                 base,
-                cache_control: None,
+                cache_control: server.cache_control(),
+                ttl: server.ttl.clone(),
             });
+        }
+        self.fall_back("", server);
+        if self.tls.listen.is_empty() != self.tls.certificate.is_none()
+            || self.tls.certificate.is_some() != self.tls.key.is_some()
+        {
+            let place = server_place(&self.locations);
+            let why = "TLS needs an address, ssl_certificate and ssl_certificate_key: write [tls] yourself";
+            self.notes.push((place, why.to_owned()));
+            self.tls = Tls::default();
         }
         let mut locations = std::mem::take(&mut self.locations);
         let rank = |location: &Location| match location.words.first().map(String::as_str) {
@@ -438,7 +566,8 @@ impl Site {
             self.origins.push(Origin {
                 prefix: String::new(),
                 base: Base::Folder("html".to_owned()),
-                cache_control: None,
+                cache_control: server.cache_control(),
+                ttl: server.ttl.clone(),
             });
         }
         self.notes
@@ -461,6 +590,15 @@ impl Site {
             return Ok(());
         }
         let mut variables = BTreeMap::new();
+        for (name, value) in &scope.here.variables {
+            if let Ok(value) = pattern.say(value, &variables) {
+                variables.insert(name.clone(), value);
+            }
+        }
+        let mut pattern = pattern;
+        let elsewhere = self.tried(location, &mut pattern, &variables)?;
+        let location = elsewhere.as_ref().unwrap_or(location);
+        let scope = &location.scope;
         for (name, value) in &scope.here.variables {
             if let Ok(value) = pattern.say(value, &variables) {
                 variables.insert(name.clone(), value);
@@ -492,6 +630,95 @@ impl Site {
         match fell_through {
             true => self.mapped(location, &pattern, prefix, &variables),
             false => Ok(()),
+        }
+    }
+
+    /// What `try_files` comes to: another path of the location, or what a named location does instead of this one.
+    fn tried(
+        &mut self,
+        location: &Location,
+        pattern: &mut Pattern,
+        variables: &BTreeMap<String, String>,
+    ) -> Result<Option<Location>, String> {
+        let Some(tried) = &location.scope.here.tried else {
+            return Ok(None);
+        };
+        let Some((last, paths)) = tried.args.split_last() else {
+            return Ok(None);
+        };
+        // Folders have indexes, and are no images.
+        let files: Vec<&String> = paths.iter().filter(|path| !path.ends_with('/')).collect();
+        if let Some(named) = self.named.get(last) {
+            let mut scope = named.clone();
+            scope
+                .here
+                .variables
+                .splice(0..0, location.scope.here.variables.clone());
+            scope.root = scope.root.or_else(|| location.scope.root.clone());
+            let why = match files[..] {
+                [] => None,
+                [only] if only == "$uri" => {
+                    Some("a file that is there is treated as all others are, and not sent as it is")
+                }
+                _ => {
+                    Some("no such files are looked for: Andon makes results and keeps them itself")
+                }
+            };
+            if let Some(why) = why {
+                self.note(tried, why);
+            }
+            return Ok(Some(Location {
+                words: location.words.clone(),
+                place: location.place.clone(),
+                scope,
+            }));
+        }
+        if let Some((first, more)) = files.split_first() {
+            if !more.is_empty() {
+                self.note(tried, &format!("only {first} is looked for"));
+            }
+            if *first != "$uri" {
+                pattern.uri = pattern.say(first, variables)?;
+            }
+        }
+        if last.starts_with('/') && !last.contains('$') {
+            let scope = &location.scope;
+            let plain = scope.filter.options().is_none() && !scope.small_light;
+            match plain {
+                true => self.note(
+                    tried,
+                    "a missing file is 404; `[[fallback]]` is for images that are made",
+                ),
+                false => {
+                    let prefix = String::new();
+                    self.fallback(prefix, last.clone(), 200);
+                }
+            }
+        } else if !last.starts_with('=') {
+            self.note(
+                tried,
+                &format!("{last} is not what a missing file comes to: it is 404"),
+            );
+        }
+        Ok(None)
+    }
+
+    /// The image that stands for missing ones of an origin.
+    fn fall_back(&mut self, prefix: &str, scope: &Scope) {
+        if let Some((image, status)) = scope.fallback.clone() {
+            self.fallback(prefix.to_owned(), image, status);
+        }
+    }
+
+    fn fallback(&mut self, prefix: String, image: String, status: u16) {
+        let fallback = Fallback {
+            prefix,
+            image,
+            status,
+        };
+        let is_new = self.fallbacks.iter().all(|it| it.prefix != fallback.prefix);
+        if is_new {
+            self.fallbacks.push(fallback);
         }
     }
 
@@ -559,6 +786,7 @@ impl Site {
             path = rest;
         }
         let at = self.origin(base, scope, prefix.filter(|_| plain));
+        self.fall_back(&at, scope);
         let path = format!("{at}{path}");
         if scope.small_light && !self.small_light.getparam_mode {
             return self.small_light_location(location, pattern, &path);
@@ -628,10 +856,17 @@ impl Site {
         let Some(base) = base else {
             return String::new();
         };
-        if let Some(known) = self.origins.iter_mut().find(|it| it.base == base) {
-            if known.cache_control.is_none() {
-                known.cache_control.clone_from(&scope.cache_control);
-            }
+        // What is told of lifetimes, and what stands for missing images, is told of an origin.
+        let lifetimes = (scope.cache_control(), scope.ttl.clone());
+        let stands_for = |prefix: &str| {
+            let own = self.fallbacks.iter().find(|it| it.prefix == prefix);
+            own.map(|it| (it.image.clone(), it.status))
+        };
+        let is_the_same = |it: &&Origin| {
+            let fits = scope.fallback.is_none() || stands_for(&it.prefix) == scope.fallback;
+            it.base == base && fits && (&it.cache_control, &it.ttl) == (&lifetimes.0, &lifetimes.1)
+        };
+        if let Some(known) = self.origins.iter().find(is_the_same) {
             return known.prefix.clone();
         }
         let free = |prefix: &str| self.origins.iter().all(|it| it.prefix != prefix);
@@ -646,7 +881,8 @@ impl Site {
         self.origins.push(Origin {
             prefix: prefix.clone(),
             base,
-            cache_control: scope.cache_control.clone(),
+            cache_control: lifetimes.0,
+            ttl: lifetimes.1,
         });
         prefix
     }
@@ -701,6 +937,27 @@ impl Site {
             place,
         });
     }
+}
+
+impl Scope {
+    /// `expires`, and what is added to it.
+    fn cache_control(&self) -> Option<String> {
+        let parts: Vec<&str> = (self.expires.iter().chain(&self.added))
+            .map(String::as_str)
+            .collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+}
+
+/// Where what concerns the whole server is told.
+fn server_place(locations: &[Location]) -> Place {
+    locations.first().map_or_else(
+        || Place {
+            file: "nginx.conf".to_owned(),
+            line: 1,
+        },
+        |location| location.place.clone(),
+    )
 }
 
 impl Location {

@@ -26,6 +26,22 @@ pub(super) fn text(site: &Site, file: &str) -> String {
         let _ = writeln!(out, "listen = [{}]", all.join(", "));
     }
     number(&mut out, "workers", site.workers.as_deref());
+    tls(&mut out, site);
+    if !site.headers.is_empty() {
+        out += "\n[headers]\n";
+    }
+    for (name, value) in &site.headers {
+        let _ = writeln!(out, "{} = {}", key(name), quoted(value));
+    }
+    for fallback in &site.fallbacks {
+        let _ = writeln!(
+            out,
+            "\n[[fallback]]  # the same is made of it as of the image that is missing\nprefix = {}\nimage = {}\nstatus = {}",
+            quoted(&format!("{}/", fallback.prefix)),
+            quoted(&fallback.image),
+            fallback.status
+        );
+    }
     for origin in &site.origins {
         let prefix = if origin.prefix.is_empty() {
             "/"
@@ -109,6 +125,20 @@ fn small_light(settings: &SmallLight, notes: &mut Vec<(Place, String)>) -> Strin
     out
 }
 
+fn tls(out: &mut String, site: &Site) {
+    let (Some(certificate), Some(key)) = (&site.tls.certificate, &site.tls.key) else {
+        return;
+    };
+    let all: Vec<String> = site.tls.listen.iter().map(|it| quoted(it)).collect();
+    let _ = writeln!(
+        out,
+        "\n[tls]\nlisten = [{}]\ncertificate = {}\nkey = {}",
+        all.join(", "),
+        quoted(certificate),
+        quoted(key)
+    );
+}
+
 fn cache(out: &mut String, site: &Site) {
     let Cache {
         disk,
@@ -118,7 +148,7 @@ fn cache(out: &mut String, site: &Site) {
     let controlled = || {
         site.origins
             .iter()
-            .filter_map(|it| Some((it, it.cache_control.as_ref()?)))
+            .filter(|it| it.cache_control.is_some() || it.ttl.is_some())
     };
     if disk.is_some() || ttl.is_some() || negative.is_some() || controlled().next().is_some() {
         out.push_str("\n[cache]\n");
@@ -144,14 +174,15 @@ fn cache(out: &mut String, site: &Site) {
             seconds.min(60)
         );
     }
-    for (origin, value) in controlled() {
+    for origin in controlled() {
         let prefix = format!("{}/", origin.prefix);
-        let _ = writeln!(
-            out,
-            "\n[[cache.rule]]\nprefix = {}\ncache_control = {}",
-            quoted(&prefix),
-            quoted(value)
-        );
+        let _ = writeln!(out, "\n[[cache.rule]]\nprefix = {}", quoted(&prefix));
+        if let Some(value) = &origin.cache_control {
+            let _ = writeln!(out, "cache_control = {}", quoted(value));
+        }
+        if let Some(seconds) = origin.ttl.as_deref().and_then(seconds) {
+            let _ = writeln!(out, "ttl = \"{seconds}s\"");
+        }
     }
 }
 

@@ -54,9 +54,14 @@ impl Timeouts {
             ("shutdown", self.shutdown),
         ] {
             check(
-                !span.0.is_zero() && span.0 <= LONGEST,
+                (SHORTEST..=LONGEST).contains(&span.0),
                 format!("timeouts.{key}"),
-                || "must be more than \"0s\" and at most a day (\"24h\")".to_owned(),
+                || {
+                    let said = span.0;
+                    format!(
+                        "{said:?} is not between \"10ms\", within which nothing is done, and a day (\"24h\")"
+                    )
+                },
             )?;
         }
         check(self.grace.0 <= LONGEST, "timeouts.grace", || {
@@ -65,4 +70,5 @@ impl Timeouts {
     }
 }
 
+const SHORTEST: Duration = Duration::from_millis(10);
 const LONGEST: Duration = Duration::from_secs(24 * 3600);

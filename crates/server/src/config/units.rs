@@ -53,9 +53,15 @@ impl TryFrom<Written> for Bytes {
 
     fn try_from(written: Written) -> Result<Self, String> {
         let text = match written {
-            Written::Number(bytes) => return Ok(Self(bytes)),
+            Written::Number(bytes) => bytes.to_string(),
             Written::Text(text) => text,
         };
+        let has_no_unit = text.trim().bytes().all(|byte| byte.is_ascii_digit());
+        if has_no_unit && (1..LEAST_BARE).contains(&text.trim().parse().unwrap_or(0)) {
+            return Err(format!(
+                "{text} would be as many bytes; write the unit that is meant, such as \"{text}MiB\", or \"{text}B\""
+            ));
+        }
         scaled(&text, SIZES)
             .map(|bytes| Self(bytes as u64))
             .ok_or_else(|| {
@@ -98,6 +104,9 @@ fn scaled(text: &str, units: &[(&str, f64)]) -> Option<f64> {
     Some(number.parse::<f64>().ok()? * factor)
 }
 
+/// Whoever writes a smaller number without a unit means another one than bytes.
+const LEAST_BARE: u64 = 1024;
+
 const SIZES: &[(&str, f64)] = &[
     ("", 1.0),
     ("B", 1.0),
@@ -125,7 +134,9 @@ mod tests {
         assert_eq!(bytes("256MiB"), Ok(256 << 20));
         assert_eq!(bytes("1.5 GiB"), Ok(3 << 29));
         assert_eq!(bytes("10KB"), Ok(10_000));
-        for wrong in ["", "MiB", "-1MiB", "12 parsecs", "1.2.3KB"] {
+        assert_eq!(bytes("64B"), Ok(64));
+        assert_eq!(bytes("65536"), Ok(65_536));
+        for wrong in ["", "MiB", "-1MiB", "12 parsecs", "1.2.3KB", "64", "1"] {
             assert!(bytes(wrong).is_err(), "{wrong}");
         }
     }

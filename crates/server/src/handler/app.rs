@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use andon_cache::StoreConfig;
 use andon_pixels::{Codec, Engine};
+use andon_recipe::{ParseError, Recipe};
 use hyper::HeaderMap;
 
 use crate::admission::{Admission, Shares};
@@ -49,6 +50,7 @@ impl Opened {
         codecs: &'static [&'static dyn Codec],
         before: Option<&App>,
     ) -> Result<Self, ConfigError> {
+        check_presets(config, codecs)?;
         config.validate()?;
         config.listen.iter().try_for_each(|it| it.check("listen"))?;
         let secure = &config.tls.listen;
@@ -84,6 +86,22 @@ impl Opened {
 pub fn check(config: &Config, codecs: &'static [&'static dyn Codec]) -> Result<(), ConfigError> {
     Opened::of(config, codecs, None)?;
     sandbox::check(config)
+}
+
+/// Recipes of presets have words that are known, and numbers that those take.
+fn check_presets(
+    config: &Config,
+    codecs: &'static [&'static dyn Codec],
+) -> Result<(), ConfigError> {
+    let engine = Engine::new(codecs, config.limits.pixels());
+    for (name, text) in &config.dialects.native.presets {
+        let key = || format!("native.presets.{name}");
+        let recipe: Recipe = (text.parse())
+            .map_err(|error: ParseError| ConfigError::new(key(), error.to_string()))?;
+        let checked = engine.check(&recipe);
+        checked.map_err(|error| ConfigError::new(key(), error.to_string()))?;
+    }
+    Ok(())
 }
 
 /// Everything an answer needs.
