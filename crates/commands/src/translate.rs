@@ -80,8 +80,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let known = Known {
         size: args.size,
         format: args.format.as_deref(),
+        facts: None,
     };
-    let translation = translator.translation(&request, known);
+    let translation = translator.translation(&request, &known);
     let mut told = format!("reads        {from}: {}\n", request.rules.text());
     let recipe = translation.resolved().with_context(|| {
         let (w, h) = args.size.unwrap_or_default();

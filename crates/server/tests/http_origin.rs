@@ -264,7 +264,7 @@ fn each_origin_has_limits_of_its_own() {
     let origin = origin();
     let house = House::with(&format!(
         "[[origin]]\nprefix = \"/far\"\nhttp.base = \"{0}\"\nallow = [\"127.0.0.1\"]\n\
-         [[origin]]\nprefix = \"/far/small\"\nhttp.base = \"{0}\"\nallow = [\"127.0.0.1\"]\nmax_bytes = 100\n",
+         [[origin]]\nprefix = \"/far/small\"\nhttp.base = \"{0}\"\nallow = [\"127.0.0.1\"]\nmax_bytes = \"100B\"\n",
         origin.base()
     ));
     assert_eq!(house.get("/far/good.jpg").status, 200);

@@ -36,7 +36,7 @@ fn every_option_of_every_dialect_says_the_same_in_another_or_is_named() {
             let Ok((_, request)) = translator.read(Some(from), &target) else {
                 continue;
             };
-            let translation = translator.translation(&request, Known::default());
+            let translation = translator.translation(&request, &Known::default());
             let mut client = house.client();
             let mut original = None;
             for to in names.iter().filter(|to| *to != from) {

@@ -4,12 +4,14 @@ use std::fmt;
 
 use andon_recipe::{Facts, FormatName, Orientation, Output, Recipe, Step, size_after};
 
+use super::Known;
 use crate::ImageRequest;
 
 /// What a request makes of each source.
 #[derive(Debug)]
 pub(super) struct Behaviour {
-    format: String,
+    /// What the sources have in common.
+    like: Facts,
     results: Vec<(Trial, Result<Recipe, String>)>,
 }
 
@@ -38,7 +40,7 @@ enum Kind {
 
 impl Trial {
     /// What a request comes to.
-    fn recipe(self, request: &ImageRequest, format: &str) -> Result<Recipe, String> {
+    fn recipe(self, request: &ImageRequest, like: &Facts) -> Result<Recipe, String> {
         let rules = &request.rules;
         let is_auto = (rules.output().format.as_ref()).is_some_and(|it| it.as_str() == AUTO);
         let settled = match self.kind {
@@ -53,12 +55,17 @@ impl Trial {
             }),
             None => rules.clone(),
         };
-        let recipe = rules.resolve(&self.facts(format));
+        let recipe = rules.resolve(&self.facts(like));
         recipe.map_err(|error| error.to_string())
     }
 
-    fn facts(self, format: &str) -> Facts {
-        let facts = Facts::new(format, self.size.0, self.size.1);
+    fn facts(self, like: &Facts) -> Facts {
+        let (width, height) = self.size;
+        let facts = Facts {
+            width,
+            height,
+            ..like.clone()
+        };
         match self.kind {
             Kind::Plain | Kind::Unnegotiated | Kind::Negotiated => facts,
             Kind::Tagged => Facts {
@@ -117,10 +124,12 @@ const SIZES: [(u32, u32); 16] = [
     (251, 249),
 ];
 
-/// What is tried: of the size that is known, or of many; some of each kind that a file of this format may be.
-pub(super) fn trials(known: Option<(u32, u32)>, format: &str) -> Vec<Trial> {
-    let sizes = known.map_or(SIZES.to_vec(), |size| vec![size]);
+/// What is tried: of the size that is known, or of many; some of each kind that a file of this format may be, unless all
+/// is known of the source.
+pub(super) fn trials(known: &Known<'_>, format: &str) -> Vec<Trial> {
+    let sizes = known.size().map_or(SIZES.to_vec(), |size| vec![size]);
     let kinds = match format {
+        _ if known.facts.is_some() => &[][..],
         "jpeg" => &[Kind::Turned, Kind::Tagged][..],
         "gif" => &[Kind::Transparent, Kind::Animated],
         _ => &[
@@ -142,10 +151,10 @@ pub(super) fn trials(known: Option<(u32, u32)>, format: &str) -> Vec<Trial> {
 }
 
 impl Behaviour {
-    pub(super) fn of(request: &ImageRequest, format: &str, trials: &[Trial]) -> Self {
-        let resolve = |trial: &Trial| (*trial, trial.recipe(request, format));
+    pub(super) fn of(request: &ImageRequest, like: &Facts, trials: &[Trial]) -> Self {
+        let resolve = |trial: &Trial| (*trial, trial.recipe(request, like));
         Self {
-            format: format.to_owned(),
+            like: like.clone(),
             results: trials.iter().map(resolve).collect(),
         }
     }
@@ -153,7 +162,7 @@ impl Behaviour {
     /// The same of another request.
     pub(super) fn again(&self, request: &ImageRequest) -> Self {
         let trials: Vec<Trial> = self.results.iter().map(|(trial, _)| *trial).collect();
-        Self::of(request, &self.format, &trials)
+        Self::of(request, &self.like, &trials)
     }
 
     /// How many sources were tried.
@@ -167,7 +176,7 @@ impl Behaviour {
         let plain = plain.filter(|(trial, _)| trial.kind == Kind::Plain);
         plain.filter_map(|(trial, recipe)| {
             let recipe = recipe.as_ref().ok()?;
-            let made = size_after(&recipe.steps, &trial.facts(&self.format));
+            let made = size_after(&recipe.steps, &trial.facts(&self.like));
             Some((trial.size, made.unwrap_or(trial.size), recipe))
         })
     }
@@ -185,6 +194,12 @@ impl Behaviour {
             _ => 0,
         };
         (other_steps, pairs().map(words).max().unwrap_or_default())
+    }
+
+    /// Whether a plain source, of any size that was tried, comes to other steps.
+    pub(super) fn is_other_for_plain(&self, is: &Self) -> bool {
+        let mut pairs = self.results.iter().zip(&is.results);
+        pairs.any(|((trial, a), (_, b))| trial.kind == Kind::Plain && steps(a) != steps(b))
     }
 
     /// In words.

@@ -8,7 +8,7 @@
 //! let translator = Translator::usual();
 //! let (dialect, request) = translator.read(None, "/small_light(dw=250,dh=250)/a.jpg").unwrap();
 //! assert_eq!(dialect, "small_light");
-//! let translation = translator.translation(&request, Known::default());
+//! let translation = translator.translation(&request, &Known::default());
 //! assert_eq!(translation.say_in("native").unwrap().url, "/r/fit:250x250/a.jpg");
 //! ```
 
@@ -33,12 +33,21 @@ pub struct Translator {
 }
 
 /// What is known of the source.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Known<'a> {
     /// Width and height in px.
     pub size: Option<(u32, u32)>,
     /// The format; absent: by the source's name, or jpeg.
     pub format: Option<&'a str>,
+    /// All that its header says, if it is at hand; it comes before the others.
+    pub facts: Option<Facts>,
+}
+
+impl Known<'_> {
+    fn size(&self) -> Option<(u32, u32)> {
+        let facts = self.facts.as_ref();
+        facts.map(|it| (it.width, it.height)).or(self.size)
+    }
 }
 
 /// A request on its way into other dialects.
@@ -168,21 +177,31 @@ impl Translator {
     pub fn translation<'a>(
         &'a self,
         request: &'a ImageRequest,
-        known: Known<'_>,
+        known: &Known<'_>,
     ) -> Translation<'a> {
         let place = request.source.place();
         let extension = || Path::new(&*place).extension().and_then(|it| it.to_str());
-        let named = known.format.or_else(extension).unwrap_or_default();
+        let named = (known.facts.as_ref().map(|it| &*it.format)).or(known.format);
+        let named = named.or_else(extension).unwrap_or_default();
         let format = FORMATS
             .into_iter()
             .find(|format| format.eq_ignore_ascii_case(named));
         let format = format.unwrap_or("jpeg");
-        let wanted = [known.size, None]
-            .map(|size| Behaviour::of(request, format, &behaviour::trials(size, format)));
+        let plain = Facts::new(format, 0, 0);
+        let like = known.facts.as_ref().unwrap_or(&plain);
+        let of = |known: &Known<'_>, like| {
+            Behaviour::of(request, like, &behaviour::trials(known, format))
+        };
+        let wanted = [of(known, like), of(&Known::default(), &plain)];
         let resolved = known
-            .size
-            .map(|(w, h)| -> Result<ImageRequest, ResolveError> {
-                let recipe = request.rules.resolve(&Facts::new(format, w, h))?;
+            .size()
+            .map(|(width, height)| -> Result<ImageRequest, ResolveError> {
+                let facts = Facts {
+                    width,
+                    height,
+                    ..like.clone()
+                };
+                let recipe = request.rules.resolve(&facts)?;
                 Ok(ImageRequest {
                     rules: Arc::new(recipe),
                     ..request.clone()
@@ -274,7 +293,8 @@ impl Translation<'_> {
         let why = || refused.unwrap_or_else(|| "it does not name this source".to_owned());
         let (url, read, ((differing, _), _)) = best.ok_or_else(why)?;
         let url = dialects.write(&read).next().map_or(url, |(_, url)| url);
-        if differing > 0
+        let [near, _] = wanted;
+        if near.is_other_for_plain(&near.again(&read))
             && let Some(Ok(resolved)) = &self.resolved
             && let Some((_, url)) = dialects.write(resolved).next()
         {
@@ -283,10 +303,9 @@ impl Translation<'_> {
             but.extend(answer::differences(request, &again));
             return Ok(Said { url, but });
         }
-        let [wanted, _] = wanted;
-        let mut but = wanted.differences(&wanted.again(&read));
+        let mut but = near.differences(&near.again(&read));
         but.extend(answer::differences(request, &read));
-        match differing == wanted.len() {
+        match differing == near.len() {
             true => Err(format!("the nearest is {url}, but {}", but.join(", "))),
             false => Ok(Said { url, but }),
         }

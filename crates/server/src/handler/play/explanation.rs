@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use andon_dialects::translate::{Known, Translator, target};
 use andon_dialects::{Ask, ImageRequest, Source};
-use andon_pixels::{Engine, Plan};
-use andon_recipe::{FormatName, Output, Recipe, Step};
+use andon_pixels::Engine;
+use andon_recipe::{Facts, FormatName, Output, Recipe, Step};
 use serde_json::{Value, json};
 
 use super::{Play, Query, words};
@@ -30,9 +30,15 @@ impl App {
         let deadline = Instant::now() + self.timeout;
         // A URL is worth reading even if its file is not there.
         let seen = self.within(self.maker.rehearse(&request, deadline)).await;
-        let seen = seen.ok().map(|it| Seen::of(it.planned.plan()));
-        let told = move || recipe_of(&translator, dialect, &request, seen);
-        let told = self.maker.fetcher.look(told).await?;
+        let engine = self.maker.engine.clone();
+        let told = move || {
+            let facts = seen
+                .ok()
+                .and_then(|it| engine.facts(it.planned.source()).ok());
+            recipe_of(&translator, dialect, &request, facts)
+        };
+        // It reads the header once more.
+        let told = self.maker.headers.read(None, false, (), told).await?;
         Ok(super::json(told.to_string()))
     }
 
@@ -86,7 +92,7 @@ fn recipe_of(
     translator: &Translator,
     dialect: &str,
     request: &ImageRequest,
-    seen: Option<Seen>,
+    facts: Option<Facts>,
 ) -> Result<Value, Error> {
     let reads = request.rules.text();
     let unsaid = |why: String| {
@@ -94,7 +100,7 @@ fn recipe_of(
             "{dialect} reads {reads}, for which there is no recipe: {why}"
         ))
     };
-    let translation = translator.translation(request, Seen::known(seen));
+    let translation = translator.translation(request, &known(facts));
     let said = translation.say_in("native").map_err(unsaid)?;
     let native = translator.read(Some("native"), &said.url);
     let (_, native) = native.map_err(|why| unsaid(why.to_string()))?;
@@ -114,27 +120,11 @@ fn recipe_of(
     }))
 }
 
-/// What a header says of a source.
-#[derive(Clone, Copy, Debug)]
-struct Seen {
-    size: (u32, u32),
-    format: &'static str,
-}
-
-impl Seen {
-    fn of(plan: &Plan) -> Self {
-        let info = plan.info();
-        Self {
-            size: (info.width, info.height),
-            format: info.format,
-        }
-    }
-
-    fn known(seen: Option<Self>) -> Known<'static> {
-        Known {
-            size: seen.map(|seen| seen.size),
-            format: seen.map(|seen| seen.format),
-        }
+/// What is known of a source whose header was read.
+fn known(facts: Option<Facts>) -> Known<'static> {
+    Known {
+        facts,
+        ..Known::default()
     }
 }
 
@@ -153,10 +143,10 @@ struct Explainer {
 impl Explainer {
     /// The whole, with the plan and the recipe of its lossless twin, or the reason why there is none.
     fn explain(&self, rehearsal: Result<(Rehearsal, Recipe), Error>) -> Value {
-        let (plan, seen) = match &rehearsal {
+        let (plan, facts) = match &rehearsal {
             Ok((rehearsal, reference)) => (
                 self.plan(rehearsal, reference),
-                Some(Seen::of(rehearsal.planned.plan())),
+                self.engine.facts(rehearsal.planned.source()).ok(),
             ),
             Err(error) => (
                 json!({ "error": error.public(), "status": error.status().as_u16() }),
@@ -168,7 +158,7 @@ impl Explainer {
             "pieces": words::pieces(&self.recipe),
             "plan": plan,
             "url": self.served(self.recipe.clone()),
-            "urls": self.urls(seen),
+            "urls": self.urls(facts),
             "densities": self.densities(),
             "formats": self.in_formats(),
         })
@@ -214,9 +204,9 @@ impl Explainer {
     }
 
     /// The request in each dialect.
-    fn urls(&self, seen: Option<Seen>) -> Vec<Value> {
+    fn urls(&self, facts: Option<Facts>) -> Vec<Value> {
         let request = ImageRequest::picture(self.source.clone(), self.recipe.clone());
-        let translation = self.translator.translation(&request, Seen::known(seen));
+        let translation = self.translator.translation(&request, &known(facts));
         let url = |dialect: &'static str| match translation.say_in(dialect) {
             Err(why) => json!({ "dialect": dialect, "why": why }),
             Ok(said) => {
