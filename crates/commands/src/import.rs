@@ -1,10 +1,13 @@
 //! `andon import`: another server's configuration as ours.
 
 mod filter;
+mod locations;
+mod model;
 mod pattern;
 mod reasons;
 mod site;
 mod syntax;
+mod units;
 mod write;
 
 use std::path::{Path, PathBuf};

@@ -147,7 +147,11 @@ impl Client {
             let Some((name, value)) = line.trim_end().split_once(": ") else {
                 break;
             };
-            headers.insert(name.to_ascii_lowercase(), value.to_owned());
+            // Lines of one name are one list (RFC 9110, 5.3).
+            let joined = headers.entry(name.to_ascii_lowercase());
+            joined
+                .and_modify(|all: &mut String| *all = format!("{all}, {value}"))
+                .or_insert_with(|| value.to_owned());
         }
         let length = headers.get("content-length").ok_or_else(cut)?;
         let mut body = vec![0; length.parse().map_err(|_| cut())?];

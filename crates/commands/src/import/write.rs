@@ -6,8 +6,9 @@ use std::net::IpAddr;
 
 use andon_dialects::{Compat, Config, Dialects};
 
-use super::site::{Base, Cache, INTERNAL, Link, Site, SmallLight, seconds};
+use super::model::{Base, Cache, INTERNAL, Link, Origin, Site, SmallLight};
 use super::syntax::Place;
+use super::units::seconds;
 
 pub(super) fn text(site: &Site, file: &str) -> String {
     let mut out = format!("# Imported from {file} by `andon import`.\n");
@@ -145,10 +146,15 @@ fn cache(out: &mut String, site: &Site) {
         ttl,
         negative,
     } = &site.cache;
+    // The rule of the longest prefix holds, so that an origin without lifetimes needs an empty one below another's.
     let controlled = || {
-        site.origins
-            .iter()
-            .filter(|it| it.cache_control.is_some() || it.ttl.is_some())
+        let says = |it: &&Origin| it.cache_control.is_some() || it.ttl.is_some();
+        let above = move |it: &Origin| {
+            let outer = |other: &&Origin| it.prefix.starts_with(&format!("{}/", other.prefix));
+            site.origins.iter().filter(says).any(|other| outer(&other))
+        };
+        let origins = site.origins.iter();
+        origins.filter(move |it| says(it) || above(it))
     };
     if disk.is_some() || ttl.is_some() || negative.is_some() || controlled().next().is_some() {
         out.push_str("\n[cache]\n");

@@ -1,0 +1,484 @@
+//! Locations become origins and rewrites.
+
+use std::collections::BTreeMap;
+
+use super::model::*;
+use super::pattern::Pattern;
+use super::syntax::Place;
+
+impl Site {
+    /// Locations become origins and rewrites, in nginx's order: exact ones, prefixes that end the search, expressions as
+    /// they are written, other prefixes, the longest first.
+    pub(super) fn finish(&mut self, base: Option<Base>, server: &Scope) {
+        if let Some(base) = base {
+            self.origins.push(Origin {
+                prefix: String::new(),
+                base,
+                cache_control: server.cache_control(),
+                ttl: server.ttl.clone(),
+            });
+        }
+        self.fall_back("", server);
+        if self.tls.listen.is_empty() != self.tls.certificate.is_none()
+            || self.tls.certificate.is_some() != self.tls.key.is_some()
+        {
+            let place = server_place(&self.locations);
+            let why = "TLS needs an address, ssl_certificate and ssl_certificate_key: write [tls] yourself";
+            self.notes.push((place, why.to_owned()));
+            self.tls = Tls::default();
+        }
+        let mut locations = std::mem::take(&mut self.locations);
+        let rank = |location: &Location| match location.words.first().map(String::as_str) {
+            Some("=") => (0, 0),
+            Some("^~") => (1, usize::MAX - location.words[1].len()),
+            Some("~" | "~*") => (2, 0),
+            Some(path) => (3, usize::MAX - path.len()),
+            None => (4, 0),
+        };
+        locations.sort_by_key(rank);
+        for location in &locations {
+            if let Err(why) = self.location(location) {
+                let words = location.words.join(" ");
+                self.notes
+                    .push((location.place.clone(), format!("location {words}: {why}")));
+            }
+        }
+        for (name, named) in self.named.iter().filter(|(_, named)| !named.is_used) {
+            let why = format!("location {name}: only nginx reaches it");
+            self.notes.push((named.place.clone(), why));
+        }
+        // What nothing follows, and which changes nothing, need not be said.
+        while self.rewrites.last().is_some_and(Rewrite::changes_nothing) {
+            self.rewrites.pop();
+        }
+        let internal = |to: &str| to.starts_with(INTERNAL);
+        let place = self
+            .rewrites
+            .iter()
+            .find(|it| internal(&it.to))
+            .map(|it| it.place.clone());
+        if let Some(place) = place {
+            let from = format!("^{INTERNAL}(/|$)");
+            self.rewrites.insert(
+                0,
+                Rewrite {
+                    from,
+                    to: CLOSED.to_owned(),
+                    opens: false,
+                    place,
+                },
+            );
+        }
+        if self.origins.is_empty() {
+            self.origins.push(Origin {
+                prefix: String::new(),
+                base: Base::Folder("html".to_owned()),
+                cache_control: server.cache_control(),
+                ttl: server.ttl.clone(),
+            });
+        }
+        self.notes
+            .sort_by(|a, b| (&a.0.file, a.0.line).cmp(&(&b.0.file, b.0.line)));
+    }
+
+    fn location(&mut self, location: &Location) -> Result<(), String> {
+        let words: Vec<&str> = location.words.iter().map(String::as_str).collect();
+        let (pattern, prefix) = match words[..] {
+            ["=", path] => (Pattern::exact(path), None),
+            ["^~", path] | [path] if path.starts_with('/') => (Pattern::prefix(path), Some(path)),
+            ["~", text] => (Pattern::regex(text, false)?, None),
+            ["~*", text] => (Pattern::regex(text, true)?, None),
+            _ => return Err("only nginx reaches it".to_owned()),
+        };
+        let scope = &location.scope;
+        self.signed(location);
+        if scope.here.closed {
+            self.rewrite(location, &pattern, CLOSED.to_owned());
+            return Ok(());
+        }
+        let mut variables = BTreeMap::new();
+        for (name, value) in &scope.here.variables {
+            if let Ok(value) = pattern.say(value, &variables) {
+                variables.insert(name.clone(), value);
+            }
+        }
+        let mut pattern = pattern;
+        let elsewhere = self.tried(location, &mut pattern, &variables)?;
+        let location = elsewhere.as_ref().unwrap_or(location);
+        let scope = &location.scope;
+        for (name, value) in &scope.here.variables {
+            if let Ok(value) = pattern.say(value, &variables) {
+                variables.insert(name.clone(), value);
+            }
+        }
+        let mut fell_through = true;
+        for rewrite in &scope.here.rewrites {
+            let (from, to) = (rewrite.arg(0), rewrite.arg(1).to_owned());
+            if matches!(rewrite.arg(2), "redirect" | "permanent") {
+                self.note(rewrite, "Andon redirects nobody");
+                continue;
+            }
+            let same = location.words.last().is_some_and(|own| own == from);
+            if from == "^" || same {
+                let mut moved = pattern.clone();
+                moved.uri = pattern.say(&to, &variables)?;
+                self.mapped(location, &moved, None, &variables)?;
+                fell_through = false;
+                break;
+            }
+            let mut own = Pattern::rewrite(from)?;
+            own.uri = own.say(&to, &variables)?;
+            self.mapped(location, &own, None, &variables)?;
+            if !from.starts_with('^') || prefix.is_some_and(|prefix| !from[1..].starts_with(prefix))
+            {
+                self.note(rewrite, "imported as if it stood in the server block");
+            }
+        }
+        match fell_through {
+            true => self.mapped(location, &pattern, prefix, &variables),
+            false => Ok(()),
+        }
+    }
+
+    /// What `try_files` comes to: another path of the location, or what a named location does instead of this one.
+    fn tried(
+        &mut self,
+        location: &Location,
+        pattern: &mut Pattern,
+        variables: &BTreeMap<String, String>,
+    ) -> Result<Option<Location>, String> {
+        let Some(tried) = &location.scope.here.tried else {
+            return Ok(None);
+        };
+        let Some((last, paths)) = tried.args.split_last() else {
+            return Ok(None);
+        };
+        // Folders have indexes, and are no images.
+        let files: Vec<&String> = paths.iter().filter(|path| !path.ends_with('/')).collect();
+        if let Some(named) = self.named.get_mut(last) {
+            named.is_used = true;
+            let mut scope = named.scope.clone();
+            scope
+                .here
+                .variables
+                .splice(0..0, location.scope.here.variables.clone());
+            scope.root = scope.root.or_else(|| location.scope.root.clone());
+            let why = match files[..] {
+                [] => None,
+                [only] if only == "$uri" => {
+                    Some("a file that is there is treated as all others are, and not sent as it is")
+                }
+                _ => {
+                    Some("no such files are looked for: Andon makes results and keeps them itself")
+                }
+            };
+            if let Some(why) = why {
+                self.note(tried, why);
+            }
+            return Ok(Some(Location {
+                words: location.words.clone(),
+                place: location.place.clone(),
+                scope,
+            }));
+        }
+        if let Some((first, more)) = files.split_first() {
+            if !more.is_empty() {
+                self.note(tried, &format!("only {first} is looked for"));
+            }
+            if *first != "$uri" {
+                pattern.uri = pattern.say(first, variables)?;
+            }
+        }
+        if last.starts_with('/') && !last.contains('$') {
+            let scope = &location.scope;
+            let plain = scope.filter.options().is_none() && !scope.small_light;
+            match plain {
+                true => self.note(
+                    tried,
+                    "a missing file is 404; `[[fallback]]` is for images that are made",
+                ),
+                false => {
+                    let prefix = String::new();
+                    self.fallback(prefix, last.clone(), 200);
+                }
+            }
+        } else if !last.starts_with('=') {
+            self.note(
+                tried,
+                &format!("{last} is not what a missing file comes to: it is 404"),
+            );
+        }
+        Ok(None)
+    }
+
+    /// The image that stands for missing ones of an origin.
+    fn fall_back(&mut self, prefix: &str, scope: &Scope) {
+        if let Some((image, status)) = scope.fallback.clone() {
+            self.fallback(prefix.to_owned(), image, status);
+        }
+    }
+
+    fn fallback(&mut self, prefix: String, image: String, status: u16) {
+        let fallback = Fallback {
+            prefix,
+            image,
+            status,
+        };
+        let is_new = self.fallbacks.iter().all(|it| it.prefix != fallback.prefix);
+        if is_new {
+            self.fallbacks.push(fallback);
+        }
+    }
+
+    /// What checks the URLs of a location: of everything that begins as they do.
+    fn signed(&mut self, location: &Location) {
+        let scope = &location.scope;
+        let (Some(given), Some(signed)) = (&scope.link, &scope.link_md5) else {
+            return;
+        };
+        let start = match location
+            .words
+            .iter()
+            .map(String::as_str)
+            .collect::<Vec<_>>()[..]
+        {
+            ["=" | "^~", path] | [path] => path,
+            ["~", text] => {
+                let text = text.strip_prefix('^').unwrap_or_default();
+                let meta = |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '_'));
+                // The last letter before may be repeated, or left out.
+                let fixed = &text[..text.find(meta).unwrap_or(text.len())];
+                &fixed[..fixed.rfind('/').map_or(0, |at| at + 1)]
+            }
+            _ => "",
+        };
+        let link = Link {
+            location: if start.is_empty() { "/" } else { start }.to_owned(),
+            given: given.clone(),
+            signed: signed.clone(),
+        };
+        if !self.links.contains(&link) {
+            self.links.push(link);
+        }
+    }
+
+    /// The rewrite of a location whose path is what `pattern` calls `$uri`.
+    fn mapped(
+        &mut self,
+        location: &Location,
+        pattern: &Pattern,
+        prefix: Option<&str>,
+        variables: &BTreeMap<String, String>,
+    ) -> Result<(), String> {
+        let scope = &location.scope;
+        self.small_light.on |= scope.small_light;
+        let (mut base, mut path) = self.source(scope, pattern, prefix, variables)?;
+        if let Some((_, options)) = path.split_once("small_light(") {
+            let to = format!("/small_light({options}");
+            self.small_light.on = true;
+            self.rewrite(location, pattern, to);
+            return Ok(());
+        }
+        let options = scope.filter.options();
+        let plain = options.is_none() && !scope.small_light;
+        // Files of another root below their own prefix.
+        let below = prefix.map(|prefix| prefix.trim_end_matches('/'));
+        let rest = below
+            .and_then(|below| path.strip_prefix(below))
+            .map(str::to_owned);
+        if let (true, Some(base), Some(below), Some(rest)) = (plain, &mut base, below, rest)
+            && self.origins.iter().all(|it| it.base != *base)
+        {
+            let (Base::Folder(root) | Base::Server(root)) = base;
+            *root += below;
+            path = rest;
+        }
+        let at = self.origin(base, scope, prefix.filter(|_| plain));
+        self.fall_back(&at, scope);
+        let path = format!("{at}{path}");
+        if scope.small_light && !self.small_light.getparam_mode {
+            return self.small_light_location(location, pattern, &path);
+        }
+        if let Some(options) = options {
+            let options = pattern.say(&options, variables)?;
+            let to = format!("{INTERNAL}/image_filter({options}){path}");
+            self.rewrite(location, pattern, to);
+        } else {
+            self.rewrite(location, pattern, path);
+        }
+        Ok(())
+    }
+
+    /// Where a location's files are, and the path there.
+    fn source(
+        &self,
+        scope: &Scope,
+        pattern: &Pattern,
+        prefix: Option<&str>,
+        variables: &BTreeMap<String, String>,
+    ) -> Result<(Option<Base>, String), String> {
+        let uri = pattern.uri.clone();
+        // What replaces a prefix is followed by the rest of the path; in expressions it is all of it.
+        let replaced = |with: &str| -> Result<String, String> {
+            match prefix {
+                Some(_) => Ok(format!("{with}$1")),
+                None => pattern.say(with, variables),
+            }
+        };
+        if let Some(url) = &scope.here.proxy {
+            let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
+            let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+            if host.contains('$') {
+                return Err(format!("an origin's address is fixed, not `{host}`"));
+            }
+            let host = self.upstreams.get(host).map_or(host, String::as_str);
+            let path = match path {
+                "" => uri,
+                path => replaced(path)?,
+            };
+            if path.contains('?') {
+                return Err("origins are asked for paths, without a query".to_owned());
+            }
+            let (folder, path) = fixed(&path);
+            return Ok((
+                Some(Base::Server(format!("{scheme}://{host}{folder}"))),
+                path,
+            ));
+        }
+        if let Some(alias) = &scope.here.alias {
+            let (folder, path) = fixed(&replaced(alias)?);
+            return Ok((Some(Base::Folder(folder)), path));
+        }
+        let Some(root) = &scope.root else {
+            return Ok((None, uri));
+        };
+        if root.contains('$') {
+            return Err(format!("a root is one folder, not `{root}`"));
+        }
+        let root = root.trim_end_matches('/');
+        Ok((Some(Base::Folder(root.to_owned())), uri))
+    }
+
+    /// The prefix of the origin with these files, made if there is none.
+    fn origin(&mut self, base: Option<Base>, scope: &Scope, prefix: Option<&str>) -> String {
+        let Some(base) = base else {
+            return String::new();
+        };
+        // What is told of lifetimes, and what stands for missing images, is told of an origin.
+        let lifetimes = (scope.cache_control(), scope.ttl.clone());
+        let stands_for = |prefix: &str| {
+            let own = self.fallbacks.iter().find(|it| it.prefix == prefix);
+            own.map(|it| (it.image.clone(), it.status))
+        };
+        let is_the_same = |it: &&Origin| {
+            let fits = scope.fallback.is_none() || stands_for(&it.prefix) == scope.fallback;
+            it.base == base && fits && (&it.cache_control, &it.ttl) == (&lifetimes.0, &lifetimes.1)
+        };
+        if let Some(known) = self.origins.iter().find(is_the_same) {
+            return known.prefix.clone();
+        }
+        let free = |prefix: &str| self.origins.iter().all(|it| it.prefix != prefix);
+        let named = prefix
+            .map(|prefix| prefix.trim_end_matches('/'))
+            .filter(|it| free(it));
+        let prefix = match named {
+            Some(named) => named.to_owned(),
+            None if free("") => String::new(),
+            None => format!("{INTERNAL}/{}", self.origins.len()),
+        };
+        self.origins.push(Origin {
+            prefix: prefix.clone(),
+            base,
+            cache_control: lifetimes.0,
+            ttl: lifetimes.1,
+        });
+        prefix
+    }
+
+    /// A location of the module: the options stand in the URL, where the expression has `small_light`.
+    fn small_light_location(
+        &mut self,
+        location: &Location,
+        pattern: &Pattern,
+        path: &str,
+    ) -> Result<(), String> {
+        const SEGMENTS: [&str; 3] = [
+            "small_light[^/]*",
+            "small_light[^/]+",
+            r"small_light\([^\)]*\)",
+        ];
+        let from = &pattern.from;
+        let found = SEGMENTS
+            .iter()
+            .find_map(|segment| Some((from.find(segment)?, *segment)));
+        let Some((at, segment)) = found else {
+            // Without options in its paths nothing is done.
+            self.rewrite(location, pattern, path.to_owned());
+            return Ok(());
+        };
+        // A group around the options; those that begin after it have the next number.
+        let (before, after) = (&from[..at], &from[at + segment.len()..]);
+        let group = groups(before) + 1;
+        let from = format!(r"{before}(small_light\([^)/]*\))[^/]*{after}");
+        let mut to = path.to_owned();
+        for number in (group..=8).rev() {
+            to = to.replace(&format!("${number}"), &format!("${}", number + 1));
+        }
+        let to = format!("/${group}{to}");
+        let place = location.place.clone();
+        self.rewrites.push(Rewrite {
+            from,
+            to,
+            opens: location.stays(),
+            place,
+        });
+        Ok(())
+    }
+
+    fn rewrite(&mut self, location: &Location, pattern: &Pattern, mut to: String) {
+        let from = pattern.without_unused_group(&mut to);
+        let place = location.place.clone();
+        self.rewrites.push(Rewrite {
+            from,
+            to,
+            opens: location.stays(),
+            place,
+        });
+    }
+}
+
+/// Where what concerns the whole server is told.
+fn server_place(locations: &[Location]) -> Place {
+    locations.first().map_or_else(
+        || Place {
+            file: "nginx.conf".to_owned(),
+            line: 1,
+        },
+        |location| location.place.clone(),
+    )
+}
+
+/// How many groups an expression opens.
+fn groups(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let opens = |at: &usize| {
+        let escaped = bytes[..*at]
+            .iter()
+            .rev()
+            .take_while(|byte| **byte == b'\\')
+            .count()
+            % 2
+            == 1;
+        let rest = &text[at + 1..];
+        let named = ["?<", "?P<"].iter().any(|start| rest.starts_with(start));
+        bytes[*at] == b'(' && !escaped && (named || !rest.starts_with('?'))
+    };
+    (0..bytes.len()).filter(opens).count()
+}
+
+/// The folder before the first group, and the path from it on.
+fn fixed(path: &str) -> (String, String) {
+    let fixed = &path[..path.find('$').unwrap_or(path.len())];
+    let (folder, rest) = path.split_at(fixed.rfind('/').unwrap_or(0));
+    (folder.to_owned(), rest.to_owned())
+}
