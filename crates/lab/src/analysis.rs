@@ -36,7 +36,7 @@ pub(crate) use pairs::{Contrast, contrasts, pairs};
 pub use self_checks::{Finding, Severity};
 pub use summary::{MetricSummary, Summary};
 pub use verdict::{Resource, Verdict};
-pub use work::WorkJudgement;
+pub use work::{Counted, Differing, WorkJudgement};
 
 use crate::record::{Arm, Run};
 use crate::stats::Interval;

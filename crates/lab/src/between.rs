@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::analysis::Differing;
 use crate::bodies::judge;
 use crate::record::{Arm, Block, Run, SavedBodies};
 use crate::scenario::{Expect, Share};
@@ -176,7 +177,8 @@ fn work(
         },
         kept,
     );
-    let differing = judged.work.iter().find(|it| it.variant == 1 && !it.same)?;
+    let differing = Differing::of(&judged.work, 1, &new.header.scenario.check);
+    let differing = differing.filter(|it| !it.permitted)?.first;
     let told = expect == Expect::SameBytes || judged.missing.is_empty();
     let what = if told {
         "not the same work in both runs"

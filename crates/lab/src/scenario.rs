@@ -20,7 +20,7 @@ pub(crate) use andon_recipe::{nearest, unknown};
 pub use andon_settings::Error as ScenarioError;
 use serde::{Deserialize, Serialize};
 
-pub use check::{BodyCheck, Check, Expect, SizeCheck};
+pub use check::{AtLeast, BodyCheck, Check, Expect, SizeCheck};
 pub use design::{Above, BlockOrder, Design, Discard, Gate, Metric, Pairs, Until, WarmupRule};
 pub use load::{Arrivals, HttpVersion, Load, Mode, UrlEntry, UrlOrder};
 pub use sample::{CountBy, Sample};

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use andon_codecs::ALL;
+use andon_lab::analysis::{Counted, Differing};
 use andon_lab::bodies::{Judged, Picture, judge};
 use andon_lab::record::{
     Arm, Block, BodySeen, Folder, Header, Kind, Machine, Purpose, Reply, Run, SCHEMA, SavedBodies,
     UrlResult,
 };
-use andon_lab::scenario::{Expect, Scenario, SizeCheck};
+use andon_lab::scenario::{AtLeast, Expect, Scenario, SizeCheck};
 use andon_lab::variant::Variant;
 use andon_pixels::{Engine, Limits};
 use bytes::Bytes;
@@ -241,4 +242,80 @@ fn bodies_that_nobody_looked_at_are_missed_and_not_called_different() {
     let (same, detail) = of_second(&judged);
     assert!(!same && detail.contains("not kept"), "{detail}");
     assert!(!detail.contains("other bytes"), "{detail}");
+}
+
+/// So many of a hundred replies of one side, the baseline's or the variant's, are another body.
+fn with_wrong(side: usize, wrong: u64, other: (&str, Bytes), least: &str) -> (Judged, Run) {
+    let body = picture("fit:64x48,as:jpeg,q:80");
+    let replies = [("image/jpeg", body.clone()), ("image/jpeg", body)];
+    let (mut run, mut kept) = ran(Expect::Ssim(0.9), SizeCheck::Url, replies);
+    let seen = &mut run.blocks[side].load.bodies;
+    seen[0].count = 100 - wrong;
+    let (media_type, body) = other;
+    let hash = blake3::hash(&body).to_hex().to_string();
+    seen.push(BodySeen {
+        url: 0,
+        reply: Reply {
+            status: 200,
+            media_type: media_type.to_owned(),
+            length: body.len() as u64,
+            hash: hash.clone(),
+        },
+        count: wrong,
+    });
+    kept.bodies.insert(hash, body);
+    run.header.scenario.check.bodies = AtLeast::parse(least).expect("a share");
+    (judge(&run, &kept), run)
+}
+
+#[test]
+fn a_few_wrong_replies_of_either_side_are_found_and_permitted_only_by_declaration() {
+    let whole = picture("fit:64x48,as:jpeg,q:80");
+    let others: [(&str, Bytes, &str); 4] = [
+        ("image/jpeg", whole.slice(..whole.len() / 2), "B image/jpeg"),
+        (
+            "text/html",
+            "<h1>busy</h1>".into(),
+            "text/html, where others are image/jpeg",
+        ),
+        ("image/jpeg", picture("fit:32x32,as:jpeg"), "32x24"),
+        ("image/jpeg", picture("fit:64x48,blur:9,as:jpeg"), "SSIM"),
+    ];
+    for (media_type, body, said) in others {
+        for side in [0, 1] {
+            for wrong in [1, 10, 48] {
+                let other = (media_type, body.clone());
+                let (judged, run) = with_wrong(side, wrong, other.clone(), ">= 100%");
+                let check = &run.header.scenario.check;
+                let differing = Differing::of(&judged.work, 1, check).expect("a difference");
+                let whose = [" of the baseline", ""][side];
+                let detail = &differing.first.detail;
+                assert!(!differing.permitted, "{detail}");
+                assert!(
+                    detail.starts_with(&format!("{wrong} of 100 replies{whose}: ")),
+                    "{detail}"
+                );
+                assert!(detail.contains(said), "{detail}");
+                assert_eq!(differing.replies, Counted { all: 110, wrong });
+                for (least, permitted) in [("99%", wrong <= 1), ("≥ 90 %", wrong <= 10)] {
+                    let (judged, run) = with_wrong(side, wrong, other.clone(), least);
+                    let check = &run.header.scenario.check;
+                    let differing = Differing::of(&judged.work, 1, check).expect("a difference");
+                    assert_eq!(differing.permitted, permitted, "{least} {wrong}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn other_bytes_that_are_as_expected_are_right() {
+    let other = picture("fit:64x48,as:jpeg,q:79");
+    let (judged, run) = with_wrong(1, 48, ("image/jpeg", other), ">= 100%");
+    let check = &run.header.scenario.check;
+    assert_eq!(Differing::of(&judged.work, 1, check), None);
+    assert!(
+        of_second(&judged).1.ends_with("(2 distinct replies)"),
+        "{judged:?}"
+    );
 }

@@ -55,7 +55,7 @@ pub(super) fn all(run: &Run, work: &[WorkJudgement], discards: &Discards) -> Vec
     let of_contrast = |contrast| {
         let pairs = pairs(run, contrast);
         // What a server says when it does not start explains more than the number of pairs lost.
-        let objection = invalid(contrast, &pairs, work)
+        let objection = invalid(contrast, &pairs, work, &run.header.scenario.check)
             .or_else(|| too_many.clone())
             .or_else(|| switch_inactive(run, contrast, &pairs));
         compare(run, contrast, &pairs, objection)

@@ -4,14 +4,16 @@ use std::collections::BTreeMap;
 
 use super::pairs::{Contrast, Pair};
 use super::verdict::Verdict;
-use super::work::WorkJudgement;
+use super::work::{Differing, WorkJudgement};
 use crate::record::{Reading, Run};
+use crate::scenario::Check;
 
 /// Why the figures do not compare what they seem to: replies that failed, differ, or never came.
 pub(super) fn invalid(
     contrast: Contrast,
     pairs: &[Pair<'_>],
     work: &[WorkJudgement],
+    check: &Check,
 ) -> Option<Verdict> {
     let no_start = || {
         let last = pairs.last().filter(|_| !pairs.iter().any(Pair::measured))?;
@@ -36,13 +38,10 @@ pub(super) fn invalid(
         })
     };
     let different = || {
-        let mut judged = work.iter().filter(|it| it.variant == contrast.variant);
-        let of = judged.clone().count();
-        let differing = judged.clone().filter(|it| !it.same).count();
-        let first = judged.find(|it| !it.same)?;
+        let it = Differing::of(work, contrast.variant, check).filter(|it| !it.permitted)?;
         Some(format!(
-            "not the same work at {differing} of {of} URLs: {}: {}",
-            first.url, first.detail
+            "not the same work at {} of {} URLs: {}: {}",
+            it.urls, it.of_urls, it.first.url, it.first.detail
         ))
     };
     let why = no_start().or_else(failed).or_else(different)?;
@@ -118,6 +117,7 @@ fn first_no(readings: &[&Vec<Reading>]) -> Option<Verdict> {
 mod tests {
     use super::super::analyse;
     use super::super::fixture::{primary, run_with_rate};
+    use super::super::work::Counted;
     use super::*;
     use crate::record::Arm;
 
@@ -127,6 +127,11 @@ mod tests {
             variant: 1,
             url: "/a.jpg".into(),
             same,
+            replies: Counted {
+                all: 100,
+                wrong: if same { 0 } else { 100 },
+            },
+            baseline: Counted { all: 100, wrong: 0 },
             detail: "13.6 KB vs 44.0 KB".into(),
         };
         let run = run_with_rate(2.0);

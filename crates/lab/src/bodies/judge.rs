@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Picture, size, ssim};
-use crate::analysis::WorkJudgement;
-use crate::record::{Arm, Decoded, Findings, Header, Likeness, Reply, Run, SavedBodies};
+use crate::analysis::{Counted, WorkJudgement};
+use crate::record::{Decoded, Findings, Header, Likeness, Reply, Run, SavedBodies};
 use crate::scenario::{BodyCheck, Expect, SizeCheck};
 
 /// What decoding and comparing gave.
@@ -22,9 +22,11 @@ pub struct Judged {
 
 /// Judges all replies of a run by its bodies, or, where they are gone, by what was found about them before. What
 /// is neither here nor known is compared by its hash alone.
+///
+/// What a URL's replies are held against is the most frequent reply of the baseline; the baseline's other ones are, too.
 #[must_use]
 pub fn judge(run: &Run, kept: &SavedBodies) -> Judged {
-    let typical = typical(run);
+    let replies = replies(run);
     let mut looked = DecodedBodies {
         kept,
         pictures: BTreeMap::new(),
@@ -32,54 +34,130 @@ pub fn judge(run: &Run, kept: &SavedBodies) -> Judged {
         missing: BTreeSet::new(),
     };
     let mut judged = Judged::default();
-    for ((variant, url), reply) in &typical {
+    for ((variant, url), own) in &replies {
         let name = url_name(run, *variant, *url);
-        let problem = looked.alone(&run.header, reply, &name);
-        let verdict = match (problem, *variant) {
-            (Some(problem), _) => Err(problem),
-            (None, 0) => Ok(format!("{} B {}", reply.length, reply.media_type)),
-            (None, variant) => match typical.get(&(0, *url)) {
-                Some(baseline) => looked.pair(
-                    baseline,
-                    reply,
-                    run.header.variants[variant as usize].expect,
-                ),
-                None => Err("the baseline has no reply for this URL".to_owned()),
-            },
+        let reference = replies.get(&(0, *url));
+        let mut side = |seen: &[Seen]| Side::of(&mut looked, run, *variant, &name, reference, seen);
+        let (own_side, baseline) = match (*variant, reference) {
+            (0, _) | (_, None) => (side(own), Side::default()),
+            (_, Some(baseline)) => (side(own), side(baseline)),
         };
         judged.work.push(WorkJudgement {
             variant: *variant,
             url: name,
-            same: verdict.is_ok(),
-            detail: verdict.unwrap_or_else(|problem| problem),
+            same: own_side.counted.wrong + baseline.counted.wrong == 0,
+            detail: told(&own_side, &baseline),
+            replies: own_side.counted,
+            baseline: baseline.counted,
         });
-        judged.typical.push((*variant, *url, reply.clone()));
+        judged.typical.push((*variant, *url, own[0].0.clone()));
     }
     (judged.findings, judged.missing) = (looked.findings, looked.missing);
     judged
 }
 
-/// The most frequent reply of each variant and URL over all blocks that count.
-fn typical(run: &Run) -> BTreeMap<(u32, u32), Reply> {
+/// A distinct reply, and how often it came.
+type Seen = (Reply, u64);
+
+/// The distinct replies of each variant and URL over all blocks that count, the most frequent first.
+fn replies(run: &Run) -> BTreeMap<(u32, u32), Vec<Seen>> {
     let mut counts: BTreeMap<(u32, u32), BTreeMap<&Reply, u64>> = BTreeMap::new();
-    let blocks = run
-        .blocks
-        .iter()
-        .filter(|block| block.counts() && block.arm != Arm::Again);
-    for block in blocks {
+    for block in run.blocks.iter().filter(|block| block.counts()) {
         for seen in &block.load.bodies {
             let of_url = counts.entry((block.variant, seen.url)).or_default();
             *of_url.entry(&seen.reply).or_default() += seen.count;
         }
     }
-    let most = |replies: BTreeMap<&Reply, u64>| {
-        let most = replies.into_iter().max_by_key(|(_, count)| *count);
-        most.map(|(reply, _)| reply.clone())
+    let sorted = |replies: BTreeMap<&Reply, u64>| {
+        let replies = replies.into_iter();
+        let mut replies: Vec<Seen> = replies
+            .map(|(reply, count)| (reply.clone(), count))
+            .collect();
+        replies.sort_by(|(a, many), (b, more)| (more, b).cmp(&(many, a)));
+        replies
     };
+    let counts = counts.into_iter();
     counts
-        .into_iter()
-        .filter_map(|(key, replies)| Some((key, most(replies)?)))
+        .map(|(key, replies)| (key, sorted(replies)))
         .collect()
+}
+
+/// The replies of one side, judged.
+#[derive(Default)]
+struct Side {
+    counted: Counted,
+    distinct: usize,
+    /// The figures of the most frequent right reply.
+    right: Option<String>,
+    /// What is wrong with the most frequent wrong one.
+    wrong: Option<String>,
+}
+
+impl Side {
+    fn of(
+        looked: &mut DecodedBodies<'_>,
+        run: &Run,
+        variant: u32,
+        url: &str,
+        reference: Option<&Vec<Seen>>,
+        seen: &[Seen],
+    ) -> Self {
+        let expect = run.header.variants[variant as usize].expect;
+        let mut side = Self {
+            distinct: seen.len(),
+            ..Self::default()
+        };
+        for (reply, count) in seen {
+            side.counted.all += count;
+            let verdict = match (looked.alone(&run.header, reply, url), reference) {
+                (Some(problem), _) => Err(problem),
+                (None, None) => Err("the baseline has no reply for this URL".to_owned()),
+                (None, Some(all)) if all[0].0 == *reply => {
+                    Ok(format!("{} B {}", reply.length, reply.media_type))
+                }
+                (None, Some(_)) if is_image(reply) != is_image(&seen[0].0) => Err(format!(
+                    "{} B {}, where others are {}",
+                    reply.length, reply.media_type, seen[0].0.media_type
+                )),
+                (None, Some(all)) => looked.pair(&all[0].0, reply, expect),
+            };
+            match verdict {
+                Ok(figures) => _ = side.right.get_or_insert(figures),
+                Err(problem) => {
+                    side.counted.wrong += count;
+                    side.wrong.get_or_insert(problem);
+                }
+            }
+        }
+        side
+    }
+}
+
+fn is_image(reply: &Reply) -> bool {
+    reply.media_type.starts_with("image/")
+}
+
+/// What is wrong, with its share; or else the figures.
+fn told(own: &Side, baseline: &Side) -> String {
+    let share = |side: &Side, whose: &str| {
+        let problem = side.wrong.as_ref()?;
+        let Counted { all, wrong } = side.counted;
+        Some(match wrong == all {
+            true => problem.clone(),
+            false => format!("{wrong} of {all} replies{whose}: {problem}"),
+        })
+    };
+    let problems = share(own, "").into_iter();
+    let problems = problems.chain(share(baseline, " of the baseline"));
+    let problems: Vec<String> = problems.collect();
+    match (&*problems, own.distinct) {
+        ([], 1) => own.right.clone().unwrap_or_default(),
+        ([], distinct) => {
+            let figures = own.right.as_deref().unwrap_or_default();
+            format!("{figures} ({distinct} distinct replies)")
+        }
+        (problems, _) => problems.join("; "),
+    }
 }
 
 fn url_name(run: &Run, variant: u32, url: u32) -> String {
@@ -100,7 +178,7 @@ impl DecodedBodies<'_> {
     /// What is wrong with a reply by itself.
     fn alone(&mut self, header: &Header, reply: &Reply, url: &str) -> Option<String> {
         let check = &header.scenario.check;
-        if check.body != BodyCheck::Decode || !reply.media_type.starts_with("image/") {
+        if check.body != BodyCheck::Decode || !is_image(reply) {
             return None;
         }
         let size = match self.decoded(&reply.hash)? {

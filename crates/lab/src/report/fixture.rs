@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::ReportInput;
-use crate::analysis::{Analysis, WorkJudgement, analyse, fixture};
+use crate::analysis::{Analysis, Counted, WorkJudgement, analyse, fixture};
 use crate::bodies::Judged;
 use crate::record::{
     Arm, Bin, Block, Latencies, Pass, Point, Reply, Run, SyscallRow, Tick, UrlResult,
@@ -206,6 +206,11 @@ fn pictures(owned: &mut Owned) {
             variant,
             url: "/resize/w/250/a.jpg".into(),
             same: variant != 1,
+            replies: Counted {
+                all: 500,
+                wrong: if variant == 1 { 500 } else { 0 },
+            },
+            baseline: Counted::default(),
             detail: "12.0 KB vs 12.0 KB, SSIM 0.94 < 0.98".into(),
         });
     }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::outcome::quotable;
 use super::table::harmless;
 use super::{ReportInput, units};
+use crate::analysis::{Counted, Differing};
 use crate::record::Purpose;
 
 /// A sentence each; those that go into detail are indented.
@@ -94,11 +95,22 @@ fn work(input: &ReportInput<'_>) -> Vec<String> {
     if judged.is_empty() {
         return Vec::new();
     }
-    let mut lines = vec![match different.len() {
-        0 => format!("Response equivalence: all of {} replies", judged.len()),
-        some => format!(
-            "Response equivalence: {some} of {} replies differ or are wrong",
-            judged.len()
+    let replies = (judged.iter().map(|it| it.replies)).fold(Counted::default(), Counted::and);
+    let check = &input.run.header.scenario.check;
+    let mut variants = judged.iter().map(|it| it.variant);
+    let refused = variants.any(|variant| {
+        let differing = Differing::of(judged, variant, check);
+        differing.is_some_and(|it| !it.permitted)
+    });
+    let mut lines = vec![match (replies, refused) {
+        (Counted { all, wrong: 0 }, false) => format!("Response equivalence: all of {all} replies"),
+        (Counted { all, wrong }, refused) => format!(
+            "Response equivalence: {wrong} of {all} replies ({}) differ or are wrong{}",
+            units::percent(wrong as f64 / all.max(1) as f64),
+            match refused {
+                true => String::new(),
+                false => format!(", which check.bodies ({} right) permits", check.bodies.0),
+            }
         ),
     }];
     lines.extend(different.iter().take(MOST_DIFFERENCES).map(|it| {

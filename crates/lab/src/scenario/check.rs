@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use super::units::Share;
+
 /// Checks of every reply.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -13,6 +15,9 @@ pub struct Check {
     pub media_type: String,
     /// How closely bodies are looked at.
     pub body: BodyCheck,
+    /// The least share of the replies, of the baseline and of each variant, that must be whole, of the right size and as
+    /// expected.
+    pub bodies: AtLeast,
     /// The size that pictures must have.
     pub size: SizeCheck,
     /// How replies must compare with the baseline's, for variants that do not say.
@@ -25,6 +30,7 @@ impl Default for Check {
             status: 200,
             media_type: String::new(),
             body: BodyCheck::Decode,
+            bodies: AtLeast(Share(1.0)),
             size: SizeCheck::Any,
             expect: Expect::SamePixels,
         }
@@ -45,6 +51,36 @@ pub enum BodyCheck {
     #[default]
     #[serde(rename = "hash-all, decode-distinct", alias = "decode")]
     Decode,
+}
+
+/// A least share, at most 1; written `>= 99%`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AtLeast(pub Share);
+
+impl AtLeast {
+    /// Reads `>= 99%`, `≥ 99 %` and `99%`.
+    ///
+    /// # Errors
+    /// A sentence with the offending value and what would do.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let share = text.trim().trim_start_matches(">=").trim_start_matches('≥');
+        let share = Share::parse(share).ok().filter(|share| share.0 <= 1.0);
+        share
+            .map(Self)
+            .ok_or_else(|| format!("`{text}` is not a least share: write `>= 99%`, at most 100%"))
+    }
+}
+
+impl Serialize for AtLeast {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!(">= {}", self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for AtLeast {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::parse(&String::deserialize(deserializer)?).map_err(de::Error::custom)
+    }
 }
 
 /// The size that pictures must have.
