@@ -30,7 +30,7 @@ use crate::syscalls::{self, Subject};
 use crate::variant::{self, Variant};
 
 pub use block::asked;
-pub use capacity::{Capacity, CapacityTest, Trial};
+pub use capacity::{Capacity, CapacityTest, FOREIGN, Trial};
 pub use expected::Expected;
 pub use limits::ClientLimits;
 pub use load_test::LoadTest;

@@ -100,6 +100,8 @@ pub struct Drive<'a> {
     pub seed: u64,
     /// Ends everything early when set.
     pub cancel: Arc<AtomicBool>,
+    /// Replies that take longer are counted as late in the slices of the window.
+    pub late: Duration,
     /// Gets the client's threads, for samplers.
     pub threads: ClientThreads,
     /// Called when the window opens and when it closes.

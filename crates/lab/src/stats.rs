@@ -20,7 +20,7 @@ mod spread;
 mod steady;
 mod student;
 mod theil_sen;
-mod up_down;
+mod threshold;
 
 pub use apart::LogApart;
 pub use holm::{Adjusted, holm};
@@ -37,4 +37,4 @@ pub use spread::{Spread, compare_spreads, median, quantile};
 pub use steady::{STEADY_BINS, steady};
 pub use student::{t_cdf, t_quantile};
 pub use theil_sen::{Slope, theil_sen};
-pub use up_down::{Level, UpDown};
+pub use threshold::{Count, LONG, Length, Level, Seen, Threshold};

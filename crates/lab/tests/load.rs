@@ -63,6 +63,7 @@ impl Asking {
             },
             window: self.window,
             seed: 1,
+            late: Duration::MAX,
             cancel: Arc::new(AtomicBool::new(false)),
             threads: ClientThreads::default(),
             edge: &|| {},

@@ -102,6 +102,7 @@ fn block(responder: &NullResponder, length: Seconds) -> anyhow::Result<f64> {
         },
         window: Window::For(length.duration().max(Duration::from_millis(100))),
         seed: 0,
+        late: Duration::MAX,
         cancel: Arc::new(AtomicBool::new(false)),
         threads: ClientThreads::default(),
         edge: &|| {},

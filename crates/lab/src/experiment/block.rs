@@ -1,7 +1,7 @@
 //! One block, from starting its server to reaping it.
 
 use std::sync::Mutex;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
@@ -122,6 +122,7 @@ impl RunningExperiment<'_> {
             window: window(&load, scenario.design.block),
             // The same for both blocks of a pair: they are asked the same.
             seed: scenario.seed.wrapping_add(u64::from(slot.pair)),
+            late: Duration::MAX,
             cancel: self.experiment.cancel.clone(),
             threads,
             edge: &|| push(&edges, sampler.mark()),

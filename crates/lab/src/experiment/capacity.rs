@@ -1,14 +1,21 @@
 //! The highest rate of arrivals at which a server that somebody else started meets a target for its latency.
 
+mod trial;
+
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use crate::load::{self, Drive, Endpoint, RequestTemplate, Window};
-use crate::sample::ClientThreads;
-use crate::scenario::{Load, Mode, Scenario, Seconds};
-use crate::stats::{Level, UpDown};
+use crate::load::{self, Endpoint, RequestTemplate};
+use crate::record::ForeignProcess;
+use crate::scenario::{Scenario, Seconds};
+use crate::stats::{LONG, Length, Level, Threshold};
+
+pub use trial::Trial;
+use trial::Window;
 
 /// What is asked of whom, and what it has to meet.
 pub struct CapacityTest<'a> {
@@ -24,7 +31,9 @@ pub struct CapacityTest<'a> {
     pub quantile: f64,
     /// The target, from the arrival to the last byte.
     pub target: Seconds,
-    /// Length of a trial's measured window.
+    /// The share of requests that may fail, or find no connection free.
+    pub errors: f64,
+    /// Length of a short trial's measured window; a long one's is [`LONG`] times that.
     pub time: Seconds,
     /// Requests per second of the first trial.
     pub start: f64,
@@ -38,38 +47,34 @@ pub struct CapacityTest<'a> {
     pub watch: &'a dyn Fn(&Trial),
 }
 
-/// One window at one rate.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Trial {
-    /// Requests per second that arrived, as asked for.
-    pub rate: f64,
-    /// Length of the window in seconds.
-    pub seconds: f64,
-    /// Whole and expected replies.
-    pub completed: u64,
-    /// Requests without one.
-    pub failed: u64,
-    /// Arrivals for which no connection was free.
-    pub missed: u64,
-    /// The latency that is held against the target, in seconds.
-    pub latency: f64,
-    /// Share of its threads' time that the client was busy: near 1, the trial says how fast the client is.
-    pub client_busy: f64,
-    /// Was the target met, without a failure?
-    pub met: bool,
-}
-
 /// What came of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Capacity {
-    /// Requests per second at which half of the trials meet the target; nothing where the trials do not tell.
+    /// Requests per second at which, in the long run, just as many requests are late as may be; nothing where the trials do
+    /// not tell.
     pub rate: Option<Level>,
-    /// A longer trial at the lower end of the interval.
-    pub check: Option<Trial>,
+    /// Is the rate known to the precision?
+    pub known: bool,
+    /// Long trials at the lower end of the interval, after the search: the first that meets the target ends them, or else two
+    /// of three decide.
+    pub checks: Vec<Trial>,
     /// All others in their order.
     pub trials: Vec<Trial>,
     /// Did the list of URLs end before the search?
     pub exhausted: bool,
+    /// Why nobody answers any more.
+    pub died: Option<String>,
+    /// Who else used the CPU during the trials, the busiest first, if that was more than [`FOREIGN`] of it in a trial.
+    pub foreign: Vec<ForeignProcess>,
+}
+
+impl Capacity {
+    /// Was the target met at the lower end of the interval once more?
+    #[must_use]
+    pub fn confirmed(&self) -> bool {
+        let met = self.checks.iter().filter(|check| check.met).count();
+        met > 0 && 2 * met >= self.checks.len()
+    }
 }
 
 impl CapacityTest<'_> {
@@ -80,34 +85,51 @@ impl CapacityTest<'_> {
     pub fn run(&self) -> Result<Capacity, load::Error> {
         let patience = self.scenario.load.timeout.duration();
         (self.endpoint.accepts(patience)).map_err(load::Error::Unreachable)?;
-        let mut search = UpDown::new(self.start, STEP);
+        let mut search = Threshold::new(self.start, 1.0 - self.quantile, self.precision);
         let mut found = Capacity {
             rate: None,
-            check: None,
+            known: false,
+            checks: Vec::new(),
             trials: Vec::new(),
             exhausted: false,
+            died: None,
+            foreign: Vec::new(),
         };
-        let mut used = 0;
+        let mut asking = Asking::default();
         let lowest = FEWEST_REQUESTS / (LONGEST * self.time.0);
-        while found.trials.len() < self.trials as usize && search.level() > lowest {
-            let Some(trial) = self.trial(search.level(), self.time.0, &mut used)? else {
+        while found.trials.len() < self.trials as usize && !found.known {
+            let (rate, length) = search.next();
+            if rate <= lowest {
+                break;
+            }
+            let Some(window) = self.trial(rate, length, &mut asking)? else {
                 found.exhausted = !self.cancelled();
                 break;
             };
-            (self.watch)(&trial);
-            search.tell(trial.met);
-            found.trials.push(trial);
-            found.rate = search.estimate();
-            if found
-                .rate
-                .is_some_and(|rate| rate.half_width() <= self.precision)
-            {
+            (self.watch)(&window.trial);
+            search.tell(&window.seen);
+            found.trials.push(window.trial);
+            found.died = self.died(&window.trial);
+            if found.died.is_some() {
                 break;
             }
+            (found.rate, found.known) = (search.estimate(), search.is_known());
         }
-        if let Some(rate) = found.rate {
-            found.check = self.trial(rate.low, CHECK * self.time.0, &mut used)?;
+        if let (Some(rate), None, true) = (found.rate, &found.died, found.known) {
+            while found.checks.len() < CHECKS && !found.confirmed() {
+                let Some(window) = self.trial(rate.low, Length::Long, &mut asking)? else {
+                    break;
+                };
+                found.checks.push(window.trial);
+                if let [.., last, _] = &*found.checks
+                    && !last.met
+                    && !window.trial.met
+                {
+                    break;
+                }
+            }
         }
+        found.foreign = busiest(asking.foreign);
         Ok(found)
     }
 
@@ -115,58 +137,49 @@ impl CapacityTest<'_> {
     fn trial(
         &self,
         rate: f64,
-        seconds: f64,
-        used: &mut usize,
-    ) -> Result<Option<Trial>, load::Error> {
-        let seconds = seconds.max((REQUESTS / rate).min(LONGEST * self.time.0));
-        let load = Load {
-            mode: Mode::Open,
-            rate,
-            ..self.scenario.load.clone()
-        };
+        length: Length,
+        asking: &mut Asking,
+    ) -> Result<Option<Window>, load::Error> {
+        let parts = if length == Length::Long { LONG } else { 1 };
+        let part = (self.time.0).max((REQUESTS / rate).min(LONGEST * self.time.0));
         let asked = match self.once {
             false => self.asked,
             true => {
                 let warmup = self.scenario.design.warmup.max.0;
-                let arrivals = rate * (warmup + seconds);
+                let arrivals = rate * (warmup + part * parts as f64);
                 // Arrivals are random: five standard deviations more, and those until the client notices the end.
                 let most = arrivals + 5.0 * arrivals.sqrt() + rate * MARGIN;
-                let Some(left) = self.asked.get(*used..*used + most.ceil() as usize) else {
+                let from = asking.used;
+                let Some(left) = self.asked.get(from..from + most.ceil() as usize) else {
                     return Ok(None);
                 };
-                *used += left.len();
+                asking.used += left.len();
                 left
             }
         };
-        let driven = load::drive(&Drive {
-            endpoint: self.endpoint.clone(),
-            asked,
-            load: &load,
-            check: &self.scenario.check,
-            warmup: &self.scenario.design.warmup,
-            window: Window::For(Seconds(seconds).duration()),
-            seed: self.scenario.seed,
-            cancel: self.cancel.clone(),
-            threads: ClientThreads::default(),
-            edge: &|| {},
-            progress: &|_| {},
-        })?;
-        if driven.cancelled || self.cancelled() {
-            return Ok(None);
+        asking.number += 1;
+        let window = self.drive(rate, Seconds(part), parts, asked, asking)?;
+        Ok(window.filter(|_| !self.cancelled()))
+    }
+
+    /// Why the server cannot be reached any more, after a trial without a single good reply.
+    fn died(&self, trial: &Trial) -> Option<String> {
+        if trial.completed > 0 {
+            return None;
         }
-        let seen = &driven.result;
-        let (failed, missed) = (seen.failures.all(), seen.missed_sends);
-        let latency = seen.total.quantile(self.quantile);
-        Ok(Some(Trial {
-            rate,
-            seconds: seen.seconds,
-            completed: seen.completed,
-            failed,
-            missed,
-            latency,
-            client_busy: driven.client.busy,
-            met: seen.completed > 0 && failed == 0 && missed == 0 && latency <= self.target.0,
-        }))
+        // One that is restarted is back in a moment.
+        let begun = Instant::now();
+        loop {
+            match self.endpoint.accepts(Duration::from_secs(1)) {
+                Ok(()) => return None,
+                // It is busy.
+                Err(why) if why.kind() == io::ErrorKind::TimedOut => return None,
+                Err(why) if begun.elapsed() > RESTART || self.cancelled() => {
+                    return Some(why.to_string());
+                }
+                Err(_) => std::thread::sleep(Duration::from_millis(100)),
+            }
+        }
     }
 
     fn cancelled(&self) -> bool {
@@ -174,8 +187,22 @@ impl CapacityTest<'_> {
     }
 }
 
-/// Ratio of neighbouring rates.
-const STEP: f64 = 1.04;
+/// Each name once, with its largest share.
+fn busiest(mut seen: Vec<ForeignProcess>) -> Vec<ForeignProcess> {
+    seen.sort_by(|a, b| a.name.cmp(&b.name).then(b.share.total_cmp(&a.share)));
+    seen.dedup_by(|later, first| later.name == first.name);
+    ForeignProcess::busiest(seen, MOST_FOREIGN)
+}
+
+/// What goes from trial to trial.
+#[derive(Default)]
+struct Asking {
+    /// URLs of a list that is asked once.
+    used: usize,
+    /// Trials so far: each has arrivals of its own.
+    number: u64,
+    foreign: Vec<ForeignProcess>,
+}
 
 /// Fewer requests have no 99th percentile: trials at low rates are longer.
 const REQUESTS: f64 = 200.0;
@@ -186,8 +213,17 @@ const LONGEST: f64 = 6.0;
 /// The search does not go below the rate that gives this many requests in the longest trial.
 const FEWEST_REQUESTS: f64 = 10.0;
 
-/// Length of the last trial, as a multiple of the usual length.
-const CHECK: f64 = 3.0;
+/// Most trials after the search.
+const CHECKS: usize = 3;
 
 /// Seconds of arrivals between the end of a window and its notice.
 const MARGIN: f64 = 0.5;
+
+/// For so long a server may be away.
+const RESTART: Duration = Duration::from_secs(3);
+
+/// A share of all CPUs, used by others, that is told.
+pub const FOREIGN: f64 = 0.05;
+
+/// Names that are told.
+const MOST_FOREIGN: usize = 3;

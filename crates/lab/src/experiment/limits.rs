@@ -97,6 +97,7 @@ fn round(load: &Load, endpoint: &Endpoint) -> Result<f64, load::Error> {
         },
         window: Window::For(ROUND),
         seed: 0,
+        late: Duration::MAX,
         cancel: Default::default(),
         threads: ClientThreads::default(),
         edge: &|| {},

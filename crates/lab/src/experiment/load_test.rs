@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
@@ -76,6 +76,7 @@ impl LoadTest<'_> {
                 None => self.window,
             },
             seed: self.scenario.seed,
+            late: Duration::MAX,
             cancel: self.cancel.clone(),
             threads,
             edge: &|| push(&edges, sampler.mark()),

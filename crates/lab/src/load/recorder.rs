@@ -88,12 +88,14 @@ struct Sums {
     bin: OpenBin,
     stride: u64,
     over: u64,
+    late: Duration,
 }
 
 #[derive(Default)]
 struct OpenBin {
     index: u64,
     completed: u64,
+    late: u64,
     latencies: Latencies,
 }
 
@@ -135,6 +137,7 @@ impl Recorder {
                 bin: OpenBin::default(),
                 stride: 1,
                 over: 0,
+                late: drive.late,
             }),
         }
     }
@@ -371,6 +374,7 @@ impl Sums {
         }
         if good {
             self.bin.completed += 1;
+            self.bin.late += u64::from(latency > self.late);
             self.bin.latencies.record(latency);
         }
     }
@@ -384,6 +388,7 @@ impl Sums {
             completed: bin.completed,
             p50: bin.latencies.quantile(0.5),
             p99: bin.latencies.quantile(0.99),
+            late: bin.late,
         });
     }
 }

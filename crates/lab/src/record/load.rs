@@ -153,6 +153,14 @@ pub struct Bin {
     pub p50: f64,
     /// 99th percentile in seconds; 0 without replies.
     pub p99: f64,
+    /// Replies that were late, where a time was told beyond which they are.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub late: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// One reply of the sample.

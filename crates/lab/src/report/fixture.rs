@@ -133,6 +133,7 @@ fn course(block: &mut Block, start: f64, random: &mut Random) -> f64 {
                 completed: (rate * 0.25 * (0.05 * random.normal()).exp()) as u64,
                 p50,
                 p99: 2.0 * p50 * (0.3 * random.normal()).exp(),
+                late: 0,
             }
         })
         .collect();

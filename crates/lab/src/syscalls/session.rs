@@ -142,6 +142,7 @@ impl Session {
             },
             window: Window::Requests(requests),
             seed: self.seed,
+            late: Duration::MAX,
             cancel: self.cancel.clone(),
             threads: ClientThreads::default(),
             edge: &|| {},

@@ -1,0 +1,214 @@
+//! One window at one rate, and whether it met the target.
+
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use super::{Asking, CapacityTest, FOREIGN};
+use crate::experiment::block::push;
+use crate::launch;
+use crate::load::{self, Drive, RequestTemplate};
+use crate::record::LoadResult;
+use crate::sample::{ClientThreads, Sampler, Watched};
+use crate::scenario::{Load, Mode, Seconds};
+use crate::stats::{Count, Seen, median};
+
+/// One window at one rate.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Trial {
+    /// Requests per second that arrived, as asked for.
+    pub rate: f64,
+    /// Length of the window in seconds.
+    pub seconds: f64,
+    /// Whole and expected replies.
+    pub completed: u64,
+    /// Those that took longer than the target.
+    pub late: u64,
+    /// Requests without one.
+    pub failed: u64,
+    /// Arrivals for which no connection was free.
+    pub missed: u64,
+    /// The latency that is held against the target, in seconds.
+    pub latency: f64,
+    /// Did latency rise all through the window, by a good part of the target? A longer one would not have met it.
+    pub rising: bool,
+    /// Share of its threads' time that the client was busy: near 1, the trial says how fast the client is.
+    pub client_busy: f64,
+    /// CPU used by others than the server and the client, share of all CPUs; 0 where the server's processes are not known.
+    pub foreign: f64,
+    /// Was the target met, without more failures than are permitted?
+    pub met: bool,
+}
+
+/// A trial, and what the search has to know of it.
+pub(super) struct Window {
+    pub(super) trial: Trial,
+    pub(super) seen: Seen,
+}
+
+impl CapacityTest<'_> {
+    /// Drives one window of so many parts; nothing if it was cancelled.
+    pub(super) fn drive(
+        &self,
+        rate: f64,
+        part: Seconds,
+        parts: usize,
+        asked: &[RequestTemplate],
+        asking: &mut Asking,
+    ) -> Result<Option<Window>, load::Error> {
+        let load = Load {
+            mode: Mode::Open,
+            rate,
+            ..self.scenario.load.clone()
+        };
+        let threads = ClientThreads::default();
+        let roots = launch::running(self.endpoint).ok();
+        let is_local = roots.is_some();
+        let sampler = Sampler::start(
+            roots.map(Watched::Running),
+            threads.clone(),
+            SAMPLE,
+            Instant::now(),
+        );
+        let edges = Mutex::new(Vec::new());
+        let driven = load::drive(&Drive {
+            endpoint: self.endpoint.clone(),
+            asked,
+            load: &load,
+            check: &self.scenario.check,
+            warmup: &self.scenario.design.warmup,
+            window: load::Window::For(Seconds(part.0 * parts as f64).duration()),
+            seed: self.scenario.seed.wrapping_add(asking.number),
+            cancel: self.cancel.clone(),
+            late: self.target.duration(),
+            threads,
+            edge: &|| push(&edges, sampler.mark()),
+            progress: &|_| {},
+        });
+        let samples = sampler.finish();
+        let driven = driven?;
+        if driven.cancelled {
+            return Ok(None);
+        }
+        let mut foreign = 0.0;
+        if let ([from, to], true) = (&edges.into_inner().unwrap_or_default()[..], is_local) {
+            foreign = samples.noise(*from, *to, Default::default()).foreign;
+            if foreign > FOREIGN {
+                asking.foreign.extend(samples.foreign(*from, *to));
+            }
+        }
+        let seen = &driven.result;
+        let slices = slices(seen, part.0, parts);
+        let late = seen.bins.iter().map(|bin| bin.late).sum();
+        let rising = rising(seen, self.target.0);
+        let lost = self.is_lost(seen);
+        let allowed = (1.0 - self.quantile) * seen.completed as f64;
+        let trial = Trial {
+            rate,
+            seconds: seen.seconds,
+            completed: seen.completed,
+            late,
+            failed: seen.failures.all(),
+            missed: seen.missed_sends,
+            latency: seen.total.quantile(self.quantile),
+            rising,
+            client_busy: driven.client.busy,
+            foreign,
+            met: !lost && !rising && late as f64 <= allowed,
+        };
+        let seen = match lost || rising {
+            true => Seen::TooHigh,
+            false => Seen::Counts(slices),
+        };
+        Ok(Some(Window { trial, seen }))
+    }
+
+    /// Did more fail than may, by more than chance?
+    fn is_lost(&self, seen: &LoadResult) -> bool {
+        let bad = (seen.failures.all() + seen.missed_sends) as f64;
+        let all = seen.completed as f64 + bad;
+        let permitted = self.errors * all;
+        let chance = CHANCE * (permitted * (1.0 - self.errors)).sqrt();
+        seen.completed == 0 || bad > permitted + chance
+    }
+}
+
+/// Replies and late ones in each part of the window; what came after its end belongs to the last.
+fn slices(seen: &LoadResult, part: f64, parts: usize) -> Vec<Count> {
+    let mut slices = vec![Count::default(); parts];
+    for bin in &seen.bins {
+        let index = ((bin.at / part) as usize).min(parts - 1);
+        slices[index].all += bin.completed as f64;
+        slices[index].late += bin.late as f64;
+    }
+    slices
+}
+
+/// Does the median latency rise from quarter to quarter of the window, by more than [`RISE`] of the target in all? The
+/// queue grows then as long as requests come so fast.
+fn rising(seen: &LoadResult, target: f64) -> bool {
+    let quarter = |index: usize| {
+        let (from, to) = (index as f64, index as f64 + 1.0);
+        let place = |at: f64| at / seen.seconds * 4.0;
+        let bins = seen.bins.iter().filter(|bin| bin.completed > 0);
+        let inside = bins.filter(|bin| (from..to).contains(&place(bin.at)));
+        let medians: Vec<f64> = inside.map(|bin| bin.p50).collect();
+        median(&medians).unwrap_or_default()
+    };
+    let quarters = [0, 1, 2, 3].map(quarter);
+    let grows = quarters.is_sorted_by(|a, b| a < b);
+    seen.completed >= FEWEST_TO_RISE && grows && quarters[3] - quarters[0] > RISE * target
+}
+
+const SAMPLE: Duration = Duration::from_millis(500);
+
+/// Standard deviations of the number of failures that are chance.
+const CHANCE: f64 = 2.5;
+
+/// A rise of the median by this share of the target is a queue that grows.
+const RISE: f64 = 0.25;
+
+/// Medians of fewer replies rise by chance.
+const FEWEST_TO_RISE: u64 = 40;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Bin;
+
+    /// A window of 8 s with a bin each second, of these medians in milliseconds.
+    fn window(medians: [u32; 8]) -> LoadResult {
+        let bins = medians.into_iter().enumerate().map(|(at, median)| Bin {
+            at: at as f64,
+            seconds: 1.0,
+            completed: 20,
+            p50: f64::from(median) / 1000.0,
+            p99: 0.0,
+            late: u64::from(median / 100),
+        });
+        LoadResult {
+            seconds: 8.0,
+            completed: 160,
+            bins: bins.collect(),
+            ..LoadResult::default()
+        }
+    }
+
+    #[test]
+    fn latency_that_rises_all_through_the_window_is_a_queue_that_grows() {
+        let growing = window([10, 20, 30, 40, 50, 60, 70, 80]);
+        assert!(rising(&growing, 0.2));
+        assert!(!rising(&growing, 2.0), "a small part of the target");
+        assert!(!rising(&window([10, 80, 70, 20, 30, 90, 10, 20]), 0.2));
+        assert!(!rising(&window([10; 8]), 0.2));
+    }
+
+    #[test]
+    fn late_replies_are_counted_by_the_parts_of_the_window() {
+        let counts = slices(&window([0, 100, 0, 0, 0, 200, 0, 0]), 4.0, 2);
+        let late: Vec<f64> = counts.iter().map(|count| count.late).collect();
+        assert_eq!(late, [1.0, 2.0]);
+        assert!(counts.iter().all(|count| (count.all - 80.0).abs() < 1e-9));
+    }
+}
