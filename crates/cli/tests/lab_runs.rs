@@ -114,7 +114,7 @@ discard = { steal = "> 100%", foreign_cpu = "> 100%", probe = "> 10000%" }
     assert!(said.out.contains("UNDECIDED"), "{}{}", said.out, said.err);
     let judged = lab(here, "gate run --no-baseline").ending(2).out;
     assert!(
-        judged.starts_with("UNDECIDED  WORK=9000 / WORK=100: "),
+        judged.starts_with("UNDECIDED  WORK=9000 / WORK=100 by throughput: "),
         "{judged}"
     );
     let allowed = lab(here, "gate run --no-baseline --allow-undecided").ending(0);

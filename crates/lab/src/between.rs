@@ -42,12 +42,17 @@ pub struct Between {
 impl Between {
     /// The figures that verdicts are about: the primary metric, of each variant the most trustworthy one.
     pub fn primary(&self) -> impl Iterator<Item = &Figure> {
+        self.trusted().filter(|figure| figure.primary)
+    }
+
+    /// Of each variant and metric the most trustworthy figure: beside the baseline, if there is one.
+    pub fn trusted(&self) -> impl Iterator<Item = &Figure> {
         self.figures.iter().filter(|figure| {
-            let better = |other: &&Figure| {
-                other.primary && other.name == figure.name && other.how == How::BesideBaseline
+            let better = |other: &Figure| {
+                (other.metric, &other.name) == (figure.metric, &figure.name)
+                    && other.how == How::BesideBaseline
             };
-            figure.primary
-                && (figure.how == How::BesideBaseline || !self.figures.iter().any(|it| better(&it)))
+            figure.how == How::BesideBaseline || !self.figures.iter().any(better)
         })
     }
 }

@@ -174,11 +174,12 @@ impl Target {
         if trial.missed > 0 {
             line += &format!(", {} found no free connection", trial.missed);
         }
+        line += if trial.met { ": met" } else { ": not met" };
         if trial.foreign > FOREIGN {
             let percent = trial.foreign * 100.0;
-            line += &format!(", others used {percent:.0} % of the CPUs");
+            line += &format!(" (others used {percent:.0} % of the CPUs)");
         }
-        line + if trial.met { ": met" } else { ": not met" }
+        line
     }
 
     fn headline(&self, found: &Capacity) -> String {

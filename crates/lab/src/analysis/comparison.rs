@@ -108,6 +108,8 @@ fn compare(
             within,
             interim,
             min_pairs: design.pairs.min,
+            counting: counting.len() as u32,
+            telling: values(*metric, &counting).len() as u32,
             seconds_per_pair: median(&lengths).filter(|seconds| *seconds > 0.0),
         };
         let with_discarded = (measured.len() > counting.len())

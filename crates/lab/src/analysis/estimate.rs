@@ -2,12 +2,14 @@
 
 use serde::Serialize;
 
+use super::comparison::Role;
 use super::interim::InterimAnalyses;
 use super::pairs::{Pair, values};
 use super::summary::longest_wait;
-use crate::scenario::Metric;
+use crate::scenario::{Design, Metric};
 use crate::stats::{
-    HodgesLehmann, Interval, LogRatios, compare_spreads, hodges_lehmann, signed_rank_p,
+    HodgesLehmann, Interval, LogRatios, compare_spreads, hodges_lehmann, pairs_until_a_verdict,
+    signed_rank_p,
 };
 
 /// The figures of a comparison. Ratios are variant through baseline.
@@ -96,6 +98,28 @@ impl Estimate {
             hodges_lehmann,
             disagree: able && (contradicts || outside),
         }
+    }
+}
+
+impl Estimate {
+    /// Pairs with which the 95 % interval would lie on one side of this ratio, if mean and deviation stayed as they are, in
+    /// the design of a run; `None` if nobody would wait for so many.
+    #[must_use]
+    pub fn pairs_to_clear(&self, ratio: f64, design: &Design, role: Role) -> Option<u32> {
+        let tests = match role {
+            Role::Primary => 1,
+            Role::Secondary => Metric::ALL.len() as u32 - 1,
+        };
+        let interim = InterimAnalyses::of(design);
+        let error = |pairs: usize| {
+            let interim = interim.up_to(u32::try_from(pairs).unwrap_or(u32::MAX));
+            // Only a difference decides.
+            (1.0 - interim.each(0.95, tests), 0.0)
+        };
+        let distance = (self.ratio / ratio).ln();
+        let from = self.pairs as usize;
+        pairs_until_a_verdict(distance, self.deviation, 0.0, error, from)
+            .and_then(|pairs| u32::try_from(pairs).ok())
     }
 }
 

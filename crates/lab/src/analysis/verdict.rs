@@ -48,6 +48,9 @@ pub enum Verdict {
         /// The least number of pairs, where there are fewer: they decide nothing, however clear they look.
         #[serde(skip_serializing_if = "Option::is_none")]
         least: Option<u32>,
+        /// Pairs that count and yet do not tell the metric, and all that count: more of the same would not, either.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        untold: Option<(u32, u32)>,
     },
     /// The figures do not compare what they seem to compare.
     Invalid {
@@ -97,6 +100,9 @@ pub(super) struct Question<'a> {
     pub(super) within: f64,
     pub(super) interim: InterimAnalyses,
     pub(super) min_pairs: u32,
+    /// Pairs that count, and those of them that tell the metric.
+    pub(super) counting: u32,
+    pub(super) telling: u32,
     pub(super) seconds_per_pair: Option<f64>,
 }
 
@@ -123,7 +129,7 @@ impl Question<'_> {
     }
 
     fn undecided(&self) -> Verdict {
-        let have = self.ratios.map_or(0, LogRatios::count) as u32;
+        let have = self.telling;
         let projected = match self.ratios {
             Some(ratios) => {
                 let (mean, deviation) = (ratios.mean(), ratios.deviation());
@@ -138,7 +144,14 @@ impl Question<'_> {
             }
             None => Some(self.min_pairs),
         };
-        let more_pairs = projected.map(|pairs| pairs.max(self.min_pairs).saturating_sub(have));
+        let telling = f64::from(have) / f64::from(self.counting.max(1));
+        let missing = projected.map(|pairs| pairs.max(self.min_pairs).saturating_sub(have));
+        // Of those that are still missing, as many will not tell it as did not so far.
+        let more_pairs = match self.counting {
+            0 => missing,
+            _ if have == 0 => None,
+            _ => missing.map(|pairs| (f64::from(pairs) / telling).ceil() as u32),
+        };
         Verdict::Undecided {
             half_width: self
                 .ratios
@@ -149,6 +162,7 @@ impl Question<'_> {
                 .zip(self.seconds_per_pair)
                 .map(|(pairs, each)| f64::from(pairs) * each),
             least: (have < self.min_pairs).then_some(self.min_pairs),
+            untold: (have < self.counting).then_some((self.counting - have, self.counting)),
         }
     }
 }
@@ -205,8 +219,16 @@ impl fmt::Display for Verdict {
                 more_pairs,
                 seconds,
                 least,
+                untold,
             } => {
+                if let Some((untold, all)) = untold {
+                    write!(
+                        f,
+                        ": {untold} of {all} pairs do not tell it, which takes longer blocks"
+                    )?;
+                }
                 match (half_width, least) {
+                    _ if untold.is_some_and(|(untold, all)| untold == all) => {}
                     (None, _) => f.write_str(": fewer than two pairs")?,
                     (_, Some(least)) => write!(f, ": fewer than {least} pairs")?,
                     (Some(half), None) => {
@@ -220,6 +242,7 @@ impl fmt::Display for Verdict {
                 }
                 match more_pairs {
                     Some(pairs) => write!(f, "; about {pairs} more pairs")?,
+                    None if untold.is_some_and(|(untold, all)| untold == all) => {}
                     None => f.write_str("; no number of pairs in sight would do")?,
                 }
                 match seconds {
@@ -297,6 +320,8 @@ mod tests {
             within: 0.03,
             interim: one_analysis(),
             min_pairs: 6,
+            counting: ratios.count() as u32,
+            telling: ratios.count() as u32,
             seconds_per_pair: Some(20.0),
         }
         .answer()
@@ -372,6 +397,8 @@ mod tests {
                     within: 0.03,
                     interim,
                     min_pairs: 6,
+                    counting: pairs,
+                    telling: pairs,
                     seconds_per_pair: None,
                 }
                 .answer()
@@ -406,17 +433,49 @@ mod tests {
         );
         let text = verdict.to_string();
         assert!(text.starts_with("UNDECIDED: fewer than 6 pairs;"), "{text}");
-        let nothing = Question {
-            metric: Metric::Throughput,
-            ratios: None,
-            difference: alone(1.0),
-            sameness: alone(1.0),
+        let told = |counting: u32| {
+            let nothing = Question {
+                metric: Metric::Throughput,
+                ratios: None,
+                difference: alone(1.0),
+                sameness: alone(1.0),
+                within: 0.03,
+                interim: one_analysis(),
+                min_pairs: 6,
+                counting,
+                telling: 0,
+                seconds_per_pair: None,
+            };
+            nothing.answer().to_string()
+        };
+        let text = "UNDECIDED: fewer than two pairs; about 6 more pairs";
+        assert_eq!(told(0), text);
+        // Pairs of which none tells the metric.
+        let text = "UNDECIDED: 8 of 8 pairs do not tell it, which takes longer blocks";
+        assert_eq!(told(8), text);
+    }
+
+    #[test]
+    fn pairs_that_do_not_tell_the_metric_are_reckoned_with() {
+        let four = ratios(0.0, 0.01, 4);
+        let verdict = Question {
+            metric: Metric::P99,
+            ratios: Some(&four),
+            difference: alone(four.p_value()),
+            sameness: alone(four.sameness_p(0.03)),
             within: 0.03,
             interim: one_analysis(),
             min_pairs: 6,
+            counting: 12,
+            telling: 4,
             seconds_per_pair: None,
-        };
-        let text = nothing.answer().to_string();
-        assert_eq!(text, "UNDECIDED: fewer than two pairs; about 6 more pairs");
+        }
+        .answer();
+        let text = verdict.to_string();
+        assert!(text.contains("8 of 12 pairs do not tell it"), "{text}");
+        assert!(
+            text.ends_with("fewer than 6 pairs; about 6 more pairs"),
+            "{text}"
+        );
     }
 }

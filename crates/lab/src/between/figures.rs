@@ -51,6 +51,14 @@ pub(super) struct Question<'a> {
     pub(super) obstacle: Option<&'a str>,
 }
 
+impl Figure {
+    /// Are there blocks enough in both runs to conclude from?
+    #[must_use]
+    pub fn is_enough(&self) -> bool {
+        self.counts.0.min(self.counts.1) as usize >= FEWEST
+    }
+}
+
 impl Question<'_> {
     /// All figures of a variant, the primary metric first. `other_work`: why its replies are not the same work.
     pub(super) fn figures(
@@ -189,6 +197,7 @@ impl Question<'_> {
             more_pairs: None,
             seconds: None,
             least: None,
+            untold: None,
         }
     }
 }
