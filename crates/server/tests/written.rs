@@ -80,6 +80,9 @@ fn names() -> Vec<String> {
         "x///y.png",
         "x%c3%a9y.png",
         "x%2fy.png",
+        "x/%2Fy.png",
+        "x%2F/y.png",
+        "x%2F%2Fy.png",
         "x%41y.png",
     ]
     .map(str::to_owned)

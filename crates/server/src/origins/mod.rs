@@ -148,7 +148,10 @@ impl Origins {
             Ok((origin, rest)) => match &origin.backend {
                 Backend::Folder(_) => false,
                 Backend::Http(_) => true,
-                Backend::Bucket(_) => rest[ESCAPED.len()..].split('/').any(str::is_empty),
+                Backend::Bucket(_) => {
+                    let key = percent_decode_str(&rest[ESCAPED.len()..]).decode_utf8_lossy();
+                    key.split('/').any(str::is_empty)
+                }
             },
             Err(_) => false,
         };

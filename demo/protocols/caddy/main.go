@@ -1,0 +1,11 @@
+// Caddy with its HTTP cache, both at one version: `go build` here.
+package main
+
+import (
+	caddycmd "github.com/caddyserver/caddy/v2/cmd"
+
+	_ "github.com/caddyserver/cache-handler"
+	_ "github.com/caddyserver/caddy/v2/modules/standard"
+)
+
+func main() { caddycmd.Main() }
