@@ -1,105 +1,128 @@
 //! Client libraries of other servers, as their registries have them: Andon serves the URLs that they make.
 //!
 //! They are installed once, beside the build. Where their interpreter or registry is not at hand, the test says so and
-//! ends.
+//! ends; `./dev clients` wants them all.
 
 use crate::common;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::common::{Served, sample};
 use andon_pixels::{Engine, Limits};
-
-const NPM: [&str; 4] = [
-    "@imgproxy/imgproxy-node@1.1.0",
-    "@imgproxy/imgproxy-js-core@1.9.0",
-    "@imgix/js-core@3.8.0",
-    "imgix-url-builder@0.0.6",
-];
-const PYPI: [&str; 2] = ["libthumbor==2.0.2", "imgproxy==1.0.0"];
 
 const KEY: &str = "0123456789abcdef0123456789abcdef";
 const HEX_KEY: &str = "30313233343536373839616263646566";
 const HEX_SALT: &str = "73616c7473616c74";
 const SOURCE: &str = "local:///trip/a.jpg";
 
-/// The folder of packages that `install` fills, given the folder and their names; `None` if it cannot.
-fn packages(name: &str, packages: &[&str], install: &mut Command) -> Option<String> {
+/// The folder of packages that `install` fills, given it, beside copies of these files, which name them and their versions;
+/// `None` if it cannot, unless the environment says that it must.
+fn packages(name: &str, files: &[&str], install: &dyn Fn(&Path) -> Command) -> Option<String> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let (marker, wanted) = (folder.join("installed"), packages.join("\n"));
-    let folder = folder.to_str().expect("a path").to_owned();
-    if std::fs::read_to_string(&marker).is_ok_and(|installed| installed == wanted) {
-        return Some(folder);
+    let read = |file: &&str| std::fs::read(clients().join(file)).expect("a file");
+    let wanted: Vec<u8> = files.iter().flat_map(read).collect();
+    let marker = folder.join("installed");
+    let path = folder.to_str().expect("a path").to_owned();
+    if std::fs::read(&marker).is_ok_and(|installed| installed == wanted) {
+        return Some(path);
     }
+    let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).expect("a folder");
-    let tried = install.arg(&folder).args(packages).output();
-    let why = match &tried {
+    for file in files {
+        std::fs::copy(clients().join(file), folder.join(file)).expect("a copy");
+    }
+    let mut install = install(&folder);
+    let why = match install.output() {
         Ok(output) if output.status.success() => {
             std::fs::write(marker, wanted).expect("a marker");
-            return Some(folder);
+            return Some(path);
         }
         Ok(output) => String::from_utf8_lossy(&output.stderr).trim().to_owned(),
         Err(error) => error.to_string(),
     };
     let program = install.get_program().display();
-    eprintln!("skipped: {program} cannot install {packages:?}: {why}");
+    let said = format!("{program} cannot install the clients: {why}");
+    assert!(std::env::var_os("ANDON_CLIENTS").is_none(), "{said}");
+    eprintln!("skipped: {said}");
     None
 }
 
+/// Where the programs and their packages' names are.
+fn clients() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients")
+}
+
 fn npm() -> Option<String> {
-    let mut install = Command::new("npm");
-    install.args(["install", "--no-audit", "--no-fund", "--ignore-scripts"]);
-    install.args(["--fetch-retries=0", "--fetch-timeout=20000", "--prefix"]);
-    packages("npm", &NPM, &mut install)
+    packages("npm", &["package.json", "package-lock.json"], &|folder| {
+        let mut install = Command::new("npm");
+        install.args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"]);
+        install.args(["--fetch-retries=0", "--fetch-timeout=20000"]);
+        install.current_dir(folder);
+        install
+    })
 }
 
 fn pypi() -> Option<String> {
-    let mut install = Command::new("python3");
-    install.args(["-m", "pip", "install", "-q", "--retries=0", "--timeout=20"]);
-    install.args(["--upgrade", "--target"]);
-    packages("pypi", &PYPI, &mut install)
+    packages("pypi", &["requirements.txt"], &|folder| {
+        let mut install = Command::new("python3");
+        install.args(["-m", "pip", "install", "-q", "--retries=0", "--timeout=20"]);
+        install.args(["--no-deps", "--target", ".", "-r", "requirements.txt"]);
+        install.current_dir(folder);
+        install
+    })
 }
 
-/// Asks a server for every URL that a program prints, and compares the sizes.
+/// Asks a server for every URL that a program prints, given the address of plain files, and compares the sizes.
 fn serves(program: &mut Command) {
-    let output = program.output();
-    let printed = common::printed(output.expect("the interpreter that installed them"));
-
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("trip")).unwrap();
     std::fs::copy(sample("jpeg/420.jpg"), folder.path().join("trip/a.jpg")).unwrap();
-    let dialects = format!(
+    let start = |keys: &str| {
+        let folder = folder.path();
+        Served::start(folder, &format!("[[origin]]\nfs.root = \".\"\n{keys}"))
+    };
+    let files = start("");
+    let signed = start(&format!(
         "[imgproxy]\nprefix = \"/imgproxy\"\nkeys = [\"{HEX_KEY}\"]\nsalts = [\"{HEX_SALT}\"]\n\
          [thumbor]\nprefix = \"/thumbor\"\nkeys = [\"{KEY}\"]\nallow_unsafe = false\n\
          [imgix]\nprefix = \"/imgix\"\ntokens = [\"{KEY}\"]\n\
          [native]\nopen = true\n[small_light]\nopen = true\n"
-    );
-    let unsigned = "[imgproxy]\nprefix = \"/unsigned\"\n[imgix]\nprefix = \"/open\"\n";
-    let origin = "[[origin]]\nfs.root = \".\"\n";
-    let start = |dialects: &str| {
-        let folder = folder.path();
-        Served::start(folder, &format!("{origin}{dialects}"))
-    };
-    let (signed, open) = (start(&dialects), start(unsigned));
+    ));
+    let open = start(&format!(
+        "[[origin]]\nhttp.urls = [\"http://{}/\"]\nallow = [\"127.0.0.1/32\"]\n\
+         [imgproxy]\nprefix = \"/unsigned\"\n[imgix]\nprefix = \"/open\"\n[iiif]\nprefix = \"/iiif/3\"\n\
+         [cloudflare]\nprefix = \"/cdn-cgi/image\"\n[weserv]\nprefix = \"/weserv\"\n",
+        files.address
+    ));
+    let output = program.arg(&files.address).output();
+    let printed = common::printed(output.expect("the interpreter that installed them"));
+
     let engine = Engine::new(andon_codecs::ALL, Limits::default());
-    let mut count = 0;
+    let recipe: andon_recipe::Recipe = "as:bmp".parse().expect("a recipe");
+    let mut wrong = Vec::new();
     for line in printed.lines() {
         let (size, target) = line.split_once(' ').expect("a size and a target");
-        let unsigned = ["/unsigned/", "/open/"]
+        let is_signed = ["/imgproxy/", "/thumbor/", "/imgix/", "/r/", "/small_light("]
             .iter()
             .any(|it| target.starts_with(it));
-        let reply = if unsigned { &open } else { &signed }.get(target);
-        assert_eq!(
-            reply.status,
-            200,
-            "{target}: {}",
-            String::from_utf8_lossy(&reply.body)
-        );
-        let info = engine.probe(&reply.body).expect("a picture");
-        assert_eq!(format!("{}x{}", info.width, info.height), size, "{target}");
-        count += 1;
+        let reply = if is_signed { &signed } else { &open }.get(target);
+        if reply.status != 200 {
+            let why = String::from_utf8_lossy(&reply.body);
+            wrong.push(format!("{target}: {} {why}", reply.status));
+            continue;
+        }
+        let plan = engine.plan(&recipe, &reply.body);
+        let made = plan.and_then(|plan| {
+            engine.run(&plan, andon_pixels::Run::of(&reply.body))?;
+            Ok(plan.size())
+        });
+        match made {
+            Ok((width, height)) if format!("{width}x{height}") == size => {}
+            other => wrong.push(format!("{target}: {other:?} instead of {size}")),
+        }
     }
-    assert!(count > 4, "{printed}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(printed.lines().count() > 10, "{printed}");
 }
 
 #[test]
@@ -107,13 +130,13 @@ fn urls_of_node_clients_of_a_next_loader_and_of_a_nuxt_provider_are_served() {
     let Some(folder) = npm() else {
         return;
     };
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     serves(
         Command::new("node")
-            .arg(here.join("tests/clients/urls.mjs"))
+            .arg(clients().join("urls.mjs"))
             .args([&folder, HEX_KEY, HEX_SALT, KEY, SOURCE])
-            .arg(here.join("../../examples/next/loader.mjs"))
-            .arg(here.join("../../examples/nuxt/andon.mjs")),
+            .arg(examples.join("next/loader.mjs"))
+            .arg(examples.join("nuxt/andon.mjs")),
     );
 }
 
@@ -122,10 +145,9 @@ fn urls_of_python_clients_are_served() {
     let Some(folder) = pypi() else {
         return;
     };
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     serves(
         Command::new("python3")
-            .arg(here.join("tests/clients/urls.py"))
+            .arg(clients().join("urls.py"))
             .args([&folder, KEY, HEX_KEY, HEX_SALT, SOURCE]),
     );
 }
