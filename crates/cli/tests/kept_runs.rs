@@ -73,7 +73,7 @@ fn word(verdict: &Value) -> String {
 }
 
 /// What a report in JSON concludes: each comparison's verdict, and what was judged of the replies.
-fn conclusions(report: &Value) -> (Vec<[String; 5]>, &Value) {
+fn conclusions(report: &Value) -> (Vec<[String; 5]>, Value) {
     let comparisons = report["analysis"]["comparisons"].as_array();
     let comparisons = comparisons.expect("comparisons").iter().map(|it| {
         ["name", "arm", "metric", "role", "verdict"].map(|key| match &it[key] {
@@ -81,7 +81,13 @@ fn conclusions(report: &Value) -> (Vec<[String; 5]>, &Value) {
             other => other.to_string(),
         })
     });
-    (comparisons.collect(), &report["judged"])
+    let mut judged = report["judged"].clone();
+    // How many replies there were is not in older reports.
+    for work in judged["work"].as_array_mut().into_iter().flatten() {
+        let work = work.as_object_mut().expect("a judgement");
+        work.retain(|key, _| key != "replies" && key != "baseline");
+    }
+    (comparisons.collect(), judged)
 }
 
 #[test]
