@@ -1,7 +1,7 @@
 //! What the decoders' targets share: one picture through everything that a request does with it.
 
 use andon_codecs::ALL;
-use andon_pixels::{Codec, Decode, Engine, Error, Info, Limits, Never, Run, Scales};
+use andon_pixels::{Codec, Damaged, Decode, Engine, Error, Info, Limits, Never, Run, Scales};
 use andon_recipe::Recipe;
 
 /// Small ceilings, so that the fuzzer spends its time on bytes and not on pixels.
@@ -16,6 +16,8 @@ pub const LIMITS: Limits = Limits {
     memory: 64 << 20,
     scans: 20,
     metadata_bytes: 64 << 10,
+    cpu: None,
+    damaged: Damaged::Refused,
 };
 
 /// Probes, decodes at every scale that the codec offers, and makes a small picture of it by way of the
