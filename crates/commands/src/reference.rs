@@ -26,7 +26,7 @@ const AFTER: &str = "\
 Examples:
   andon reference
   andon reference --markdown > docs/reference.md
-  andon reference --fuzz-dictionary > fuzz/words.dict";
+  andon reference --fuzz-dictionary > tools/fuzz/words.dict";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let mut text = String::new();
@@ -204,8 +204,8 @@ mod tests {
         let mut text = String::new();
         dictionary(&mut text).unwrap();
         assert!(
-            text == include_str!("../../../fuzz/words.dict"),
-            "fuzz/words.dict is out of date: run `andon reference --fuzz-dictionary > fuzz/words.dict`"
+            text == include_str!("../../../tools/fuzz/words.dict"),
+            "tools/fuzz/words.dict is out of date: run `andon reference --fuzz-dictionary > tools/fuzz/words.dict`"
         );
     }
 

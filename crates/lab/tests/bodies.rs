@@ -279,7 +279,11 @@ fn a_few_wrong_replies_of_either_side_are_found_and_permitted_only_by_declaratio
             "text/html, where others are image/jpeg",
         ),
         ("image/jpeg", picture("fit:32x32,as:jpeg"), "32x24"),
-        ("image/jpeg", picture("fit:64x48,rotate:180,as:jpeg"), "SSIM"),
+        (
+            "image/jpeg",
+            picture("fit:64x48,rotate:180,as:jpeg"),
+            "SSIM",
+        ),
     ];
     for (media_type, body, said) in others {
         for side in [0, 1] {

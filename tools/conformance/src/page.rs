@@ -118,5 +118,5 @@ the exact planes of AV1, by `./dev conformance --decoders`. *Agreed* rows are th
 the suite itself. *Partly judged* means that something of the row's answer has nothing in Andon to hold it against yet (`-v`
 says what). *refuse*: the file has to be refused with a 413, 415 or 422, and the server lives on. Pictures in sRGB may be 3
 levels off lcms2's in the mean. 415 passes for TIFF samples that are documented as not read (float, signed, more than 16
-bits), and for HEIC. Why a row is missed is explained in `crates/conformance/misses.txt`.
+bits), and for HEIC. Why a row is missed is explained in `tools/conformance/misses.txt`.
 ";

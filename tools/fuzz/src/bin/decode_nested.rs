@@ -4,7 +4,7 @@
 
 // A part of it is used here.
 #[allow(dead_code)]
-#[path = "../../../crates/codecs/tests/support/hostile/mod.rs"]
+#[path = "../../../../crates/codecs/tests/support/hostile/mod.rs"]
 mod hostile;
 
 use hostile::{jpeg, others, tiff};

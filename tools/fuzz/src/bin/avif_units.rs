@@ -4,15 +4,15 @@
 
 // A part of it is used here.
 #[allow(dead_code)]
-#[path = "../../../crates/codecs/tests/support/hostile/mod.rs"]
+#[path = "../../../../crates/codecs/tests/support/hostile/mod.rs"]
 mod hostile;
 
 use hostile::avif::{Picture, units};
 
 /// Of one item each, in gray and in colour.
 const PICTURES: [&[u8]; 2] = [
-    include_bytes!("../../../samples/avif/gray.avif"),
-    include_bytes!("../../../samples/avif/420.avif"),
+    include_bytes!("../../../../samples/avif/gray.avif"),
+    include_bytes!("../../../../samples/avif/420.avif"),
 ];
 
 libfuzzer_sys::fuzz_target!(|program: &[u8]| {

@@ -49,7 +49,7 @@ struct Args {
     /// Print every row, not only those that are missed
     #[arg(short, long)]
     verbose: bool,
-    /// Fail if a row is missed that crates/conformance/misses.txt does not explain
+    /// Fail if a row is missed that tools/conformance/misses.txt does not explain
     #[arg(long)]
     strict: bool,
     /// Judge the decoders alone, without a server: in a fraction of the time
@@ -79,7 +79,7 @@ Examples:
   ./dev conformance --format jxl -v              one format, in whatever folder
   ./dev conformance --decoders                   without a server
 
-Why a row is missed is explained by hand, in crates/conformance/misses.txt.";
+Why a row is missed is explained by hand, in tools/conformance/misses.txt.";
 
 fn main() -> Result<()> {
     let args = Args::parse();

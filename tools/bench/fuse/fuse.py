@@ -1,6 +1,6 @@
 """fuse.py PLANTED: what does a worker process that dies cost anybody else?
 
-A server with planted codecs (crates/planted) gets files whose reader aborts, loops, allocates without end, overflows its stack or
+A server with planted codecs (tools/planted) gets files whose reader aborts, loops, allocates without end, overflows its stack or
 panics, each of them so many times and with other bytes each time, while other clients ask for pictures that have one right
 answer. It fails where one of those is lost or wrong, where a job after a death is answered later than 100 ms after it, or where
 memory, descriptors or processes have grown at the end.
@@ -42,7 +42,7 @@ scans = 1_000_000
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("planted", help="the program crates/planted, built")
+    parser.add_argument("planted", help="the program tools/planted, built")
     parser.add_argument("--times", type=int, default=1000, metavar="N", help="deaths of each kind (looping: a fiftieth) [1000]")
     parser.add_argument("--output", type=pathlib.Path, metavar="FILE", help="write the figures there, as JSON")
     args = parser.parse_args()

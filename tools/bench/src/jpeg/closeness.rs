@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn the_planner_takes_these_scales_for_these_sizes() {
-        let file = include_bytes!("../../../samples/photos/colosseum.jpg");
+        let file = include_bytes!("../../../../samples/photos/colosseum.jpg");
         let info = engine().probe(file).expect("a picture");
         let full = plane::Plane {
             width: info.width,
