@@ -5,7 +5,7 @@ import sys
 
 from PIL import Image
 
-root = pathlib.Path(__file__).parent.parent
+root = pathlib.Path(__file__).parent.parent.parent
 face = Image.open(root / "samples/faces/astronaut.jpg").convert("L").crop((165, 55, 285, 175))
 for side in (44, 60, 90):
     scaled = face.resize((side, side), Image.BOX)

@@ -20,7 +20,7 @@ import tempfile
 import threading
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 # Those that end by themselves at once come often; those that first use up their share of time or memory, less so.
 FAULTS = {"abort": 1.0, "panic": 1.0, "overflow": 1.0, "exit": 1.0, "allocate": 0.1, "loop": 0.02}
 # Seconds until the next job is answered after a death.

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 BANDS = pathlib.Path(__file__).with_name("bands.json")
 BAND = 0.05
 # What is smaller is not told from what surrounds it.

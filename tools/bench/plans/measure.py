@@ -46,7 +46,7 @@ class Andon:
         self.binary, self.root = str(binary), pathlib.Path(root)
         self.folder = tempfile.TemporaryDirectory()
         config = pathlib.Path(self.folder.name, "andon.toml")
-        overlays = pathlib.Path(__file__).resolve().parents[2] / "samples" / "icons"
+        overlays = pathlib.Path(__file__).resolve().parents[3] / "samples" / "icons"
         text = f'[[origin]]\nprefix = "/"\nfs.root = "{self.root}"\n[small_light]\nmaterial_dir = "{overlays}"\n'
         if limit is not None:
             text += f'[limits]\ncpu = "{limit}"\n'

@@ -5,7 +5,7 @@ import struct
 import subprocess
 import zlib
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 # Files of other folders, where they are there: those of the conformance set, and hostile ones.
 BESIDE = [ROOT.parent / "shared" / "conformance", ROOT.parent / "shared" / "cases" / "hostile"]
