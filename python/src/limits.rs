@@ -34,7 +34,7 @@ macro_rules! limits {
     };
 }
 
-/// The names of all formats that are read, and of those whose pictures are pixels.
+/// The names of all formats that are read, and of those whose images are pixels.
 #[pyfunction]
 pub(crate) fn format_names() -> (Vec<&'static str>, Vec<&'static str>) {
     let all = || andon_codecs::ALL.iter().map(|codec| codec.name());

@@ -42,14 +42,14 @@ impl Renderer {
         }
     }
 
-    /// Reads pictures of these formats only, by their names; overlays are the caller's own.
+    /// Reads images of these formats only, by their names; overlays are the caller's own.
     #[must_use]
     pub fn reading(mut self, formats: Vec<String>) -> Self {
         self.formats = Some(formats);
         self
     }
 
-    /// Refuses a picture of a format that is not to be read, before anything is.
+    /// Refuses an image of a format that is not to be read, before anything is.
     fn permit(&self, source: &[u8]) -> Result<()> {
         let Some(formats) = &self.formats else {
             return Ok(());

@@ -2,7 +2,7 @@
 //!
 //! A key is a digest of parts that are each written with their length, so that no two lists of parts
 //! are ever the same input: `["ab", "c"]` and `["a", "bc"]` differ. The digest is cryptographic
-//! because the parts come from strangers, who must not be able to make two pictures share a key.
+//! because the parts come from strangers, who must not be able to make two images share a key.
 
 use std::fmt;
 

@@ -2,7 +2,7 @@
 //!
 //! [`Cache`] keeps finished results in memory and on disk, both within a number of bytes, and in a store that nodes
 //! share, and knows how long each is good. [`Flights`] lets all who ask for the same missing result share one computation.
-//! Bytes only: nothing here knows a picture or HTTP.
+//! Bytes only: nothing here knows an image or HTTP.
 //!
 //! The promises, each with its test: what is served is exactly what was stored, whatever crash or disk
 //! did in between; a purge is effective at once and survives a restart; no clock set wrong expires

@@ -3,7 +3,7 @@
 //! A purge does not look for its entries. It adds one mark with the next *generation* number, and
 //! every look-up, in either tier, compares the entry it found with the marks. That makes a purge of a
 //! million variants as quick as one of a single key, and effective at once. Generations, not clocks,
-//! say what is older: an entry carries the generation at which its making *began*, so a picture made
+//! say what is older: an entry carries the generation at which its making *began*, so an image made
 //! from the old source and stored a moment after the purge is dead too.
 
 use std::collections::{BTreeMap, HashMap};

@@ -2,7 +2,7 @@
 //!
 //! Entries stand in the order they came. A hand walks from the oldest to the newest; whom it finds
 //! used since its last visit is spared once, whom it does not leaves. A look-up only sets a flag, so
-//! it needs no exclusive lock, and pictures asked for once leave before popular ones do.
+//! it needs no exclusive lock, and images asked for once leave before popular ones do.
 //! (Zhang et al., "SIEVE is Simpler than LRU", NSDI 2024.)
 
 use std::collections::HashMap;

@@ -16,14 +16,14 @@ fn andon<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Output {
         .expect("the binary runs")
 }
 
-/// A folder with one picture of 400×300, `a.jpg`.
+/// A folder with one image of 400×300, `a.jpg`.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::copy(sample("jpeg/420.jpg"), folder.path().join("a.jpg")).unwrap();
     folder
 }
 
-/// Format, width and height of a picture.
+/// Format, width and height of an image.
 fn look(bytes: &[u8]) -> (&'static str, u32, u32) {
     let engine = Engine::new(andon_codecs::ALL, Limits::default());
     let info = engine.probe(bytes).expect("a picture");

@@ -1,4 +1,4 @@
-//! The binary in a container of 512 MiB: a picture that takes more is refused in words, and nothing is killed.
+//! The binary in a container of 512 MiB: an image that takes more is refused in words, and nothing is killed.
 
 use crate::common;
 use std::fs;

@@ -1,4 +1,4 @@
-//! The engine over the real codecs and the sample pictures: every sample in every format, upright in
+//! The engine over the real codecs and the sample images: every sample in every format, upright in
 //! every orientation, and no broken one taken for a whole one.
 
 use std::path::{Path, PathBuf};
@@ -58,7 +58,7 @@ fn body(bytes: &[u8], text: &str) -> Vec<u8> {
     render(bytes, text).body.expect("a new picture")
 }
 
-/// The frame that a finished picture shows, as RGB or gray.
+/// The frame that a finished image shows, as RGB or gray.
 fn shown(bytes: &[u8]) -> Frame {
     let engine = engine();
     let plan = engine
@@ -281,7 +281,7 @@ fn broken_samples_are_the_sources_fault() {
             .and_then(|plan| engine().run(&plan, Run::of(&bytes)));
         match result {
             Err(error) => assert_eq!(error.fault(), Fault::Source, "{}: {error}", path.display()),
-            // VP8 has no checksum: some changes only make another picture.
+            // VP8 has no checksum: some changes only make another image.
             Ok(_) if path.ends_with("corrupt.webp") => {}
             Ok(_) => panic!("{} was taken for whole", path.display()),
         }

@@ -13,7 +13,7 @@ fn project(path: &str) -> PathBuf {
         .join(path)
 }
 
-/// A server on a Unix socket that takes pictures, with the badge among its materials.
+/// A server on a Unix socket that takes images, with the badge among its materials.
 struct Served {
     folder: TempDir,
     server: Child,
@@ -73,7 +73,7 @@ const PHOTO: &str = "samples/jpeg/420.jpg";
 const BASE: &str = "samples/gif/still.gif";
 const BADGE: &str = "samples/icons/lamp.png";
 
-/// One picture, under whatever name.
+/// One image, under whatever name.
 struct Only(Vec<u8>);
 
 impl Materials for Only {
@@ -82,7 +82,7 @@ impl Materials for Only {
     }
 }
 
-/// What the engine makes of a picture without any server, `badge` being the only material.
+/// What the engine makes of an image without any server, `badge` being the only material.
 fn made(picture: &[u8], recipe: &str, badge: &[u8]) -> Vec<u8> {
     let engine = Engine::new(andon_codecs::ALL, Limits::default());
     let recipe: andon_recipe::Recipe = recipe.parse().expect("a recipe");
@@ -97,7 +97,7 @@ fn made(picture: &[u8], recipe: &str, badge: &[u8]) -> Vec<u8> {
     rendered.expect("a picture").body.expect("a new picture")
 }
 
-/// Format, width and height of a picture.
+/// Format, width and height of an image.
 fn look(bytes: &[u8]) -> (&'static str, u32, u32) {
     let engine = Engine::new(andon_codecs::ALL, Limits::default());
     let info = engine.probe(bytes).expect("a picture");

@@ -76,7 +76,7 @@ fn crop(recipe: &str) -> [u32; 4] {
     numbers.try_into().expect(recipe)
 }
 
-/// Does a crop hold this part of the picture that it is taken from?
+/// Does a crop hold this part of the image that it is taken from?
 fn holds([x, y, w, h]: [u32; 4], [left, top, right, bottom]: [u32; 4]) -> bool {
     x <= left && y <= top && x + w >= right && y + h >= bottom
 }
@@ -106,7 +106,7 @@ fn without_a_face_what_draws_the_eye_is_kept() {
         let target = format!("/r/focus:{point},crop:300x300/otter.jpg");
         crop(&recipe(folder.path(), &target))
     };
-    // The one is measured on a larger picture than the other, so the cells are not quite the same.
+    // The one is measured on a larger image than the other, so the cells are not quite the same.
     let apart = kept("faces").into_iter().zip(kept("smart"));
     let apart: Vec<u32> = apart.map(|(one, other)| one.abs_diff(other)).collect();
     assert!(apart.iter().all(|px| *px <= 4), "{apart:?}");
@@ -129,7 +129,7 @@ fn the_words_of_other_servers_keep_the_same_part() {
     }
 }
 
-/// How much the gray levels of a part differ from those of the same part of another picture: the mean and the most.
+/// How much the gray levels of a part differ from those of the same part of another image: the mean and the most.
 const DIFFERENCE: &str = "\
 import sys
 from PIL import Image, ImageChops, ImageStat

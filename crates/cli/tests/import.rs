@@ -8,7 +8,7 @@ use crate::common::lab::{Said, andon};
 use crate::common::{Served, sample};
 use tempfile::TempDir;
 
-/// A folder with `nginx.conf`, whose pictures are in `files`.
+/// A folder with `nginx.conf`, whose images are in `files`.
 pub(crate) struct Site(TempDir);
 
 impl Site {

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::common::{Served, sample};
 use serde_json::Value;
 
-/// A folder with one picture, and a file where the disk tier keeps its folder.
+/// A folder with one image, and a file where the disk tier keeps its folder.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::copy(sample("jpeg/420.jpg"), folder.path().join("a.jpg")).unwrap();
@@ -20,7 +20,7 @@ fn config(log: &str) -> String {
     )
 }
 
-/// What is said while one picture is asked for.
+/// What is said while one image is asked for.
 fn said(folder: &Path, log: &str) -> String {
     let served = Served::start(folder, &config(log));
     let reply = served.get("/small_light(dw=10)/a.jpg");

@@ -1,4 +1,4 @@
-//! `render` and `explain` on pictures of another web server, and an environment full of proxies that
+//! `render` and `explain` on images of another web server, and an environment full of proxies that
 //! nobody asks.
 
 use std::io::{Read, Write};
@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Answers every request with the picture, and counts.
+/// Answers every request with the image, and counts.
 fn origin(picture: Vec<u8>) -> (u16, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let port = listener.local_addr().expect("its number").port();

@@ -8,7 +8,7 @@ use crate::common::{Served, python, sample};
 
 const PAGE: &str = include_str!("../../../docs/signing.md");
 
-/// A folder with the pictures of the page, and its configuration.
+/// A folder with the images of the page, and its configuration.
 fn folder() -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
     for name in ["trip/a.jpg", "secure/a.jpg"] {

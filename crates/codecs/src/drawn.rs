@@ -1,5 +1,5 @@
 //! Formats that are drawn (SVG, PDF): in the size of the result, since they store no pixels. Scales are for who looks at
-//! the picture before that, to measure it.
+//! the image before that, to measure it.
 
 use andon_pixels::{Cost, Scale};
 
@@ -23,7 +23,7 @@ pub(crate) const SCALES: &[Scale] = &{
 pub(crate) struct Drawing {
     pub(crate) nanos_per_byte: u64,
     pub(crate) nanos_per_pixel: u64,
-    /// Pictures of four bytes per pixel that are held at once.
+    /// Images of four bytes per pixel that are held at once.
     pub(crate) layers: u64,
     /// More of them, as far as they fit into [`SMALL_LAYERS`].
     pub(crate) small_layers: u64,
@@ -33,10 +33,10 @@ pub(crate) struct Drawing {
     pub(crate) memory: u64,
 }
 
-/// Bytes of further layers: few beside a large picture.
+/// Bytes of further layers: few beside a large image.
 const SMALL_LAYERS: u64 = 192 << 20;
 
-/// Bytes of further layers that any picture may need: those of filters reach far beyond a small one.
+/// Bytes of further layers that any image may need: those of filters reach far beyond a small one.
 const FEW_LAYERS: u64 = 24 << 20;
 
 impl Drawing {

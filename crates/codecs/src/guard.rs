@@ -2,7 +2,7 @@
 
 use andon_pixels::{Decode, Error, Info, Interrupt, Limits, Metadata, Result};
 
-/// Refuses a picture that is not the one that was probed, or that is larger than the limits allow.
+/// Refuses an image that is not the one that was probed, or that is larger than the limits allow.
 pub(crate) fn probed(width: u32, height: u32, info: &Info, limits: &Limits) -> Result<()> {
     if (width, height) != (info.width, info.height) {
         return Err(Error::Internal(
@@ -12,7 +12,7 @@ pub(crate) fn probed(width: u32, height: u32, info: &Info, limits: &Limits) -> R
     size(width, height, limits)
 }
 
-/// Refuses a picture whose header declares more than the limits allow.
+/// Refuses an image whose header declares more than the limits allow.
 pub(crate) fn size(width: u32, height: u32, limits: &Limits) -> Result<()> {
     at_most("side", u64::from(width.max(height)), u64::from(limits.side))?;
     at_most(

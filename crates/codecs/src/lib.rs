@@ -1,4 +1,4 @@
-//! Picture formats behind one trait: one folder per format, one entry in [`ALL`].
+//! Image formats behind one trait: one folder per format, one entry in [`ALL`].
 //!
 //! ```
 //! use andon_codecs::ALL;

@@ -1,4 +1,4 @@
-//! Pictures that move, through the whole engine: read frame by frame, written frame by frame, and the results
+//! Images that move, through the whole engine: read frame by frame, written frame by frame, and the results
 //! judged by an independent decoder (Pillow) where there is one.
 
 use crate::support;
@@ -416,7 +416,7 @@ fn an_avif_that_moves_and_is_cut_or_damaged_is_never_taken_for_a_whole_one() {
     for at in (12..file.len()).step_by(7) {
         let mut bent = file.clone();
         bent[at] ^= 0x55;
-        // Whether it is still a picture is its own affair; it must end.
+        // Whether it is still an image is its own affair; it must end.
         let _ = made(&bent, "fit:20x20,as:webp,effort:0");
     }
 }
@@ -522,7 +522,7 @@ fn no_cut_or_damaged_animation_is_taken_for_a_whole_one() {
         for at in (12..file.len()).step_by(7) {
             let mut bent = file.clone();
             bent[at] ^= 0x55;
-            // Whether it is still a picture is its own affair; it must end.
+            // Whether it is still an image is its own affair; it must end.
             let _ = made(&bent, "fit:20x20,as:webp,effort:0");
         }
     }

@@ -1,5 +1,5 @@
 //! AVIF, through the trait: what is written comes back in the planes that it was, files of libavif are read as its own
-//! decoder reads them, and no damage passes for a picture or brings the process down.
+//! decoder reads them, and no damage passes for an image or brings the process down.
 
 mod support;
 

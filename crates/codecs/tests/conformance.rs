@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::support::rgba;
 
-/// Files of which decoders make different pictures, and what is made of them here instead.
+/// Files of which decoders make different images, and what is made of them here instead.
 const OTHERWISE: &[(&str, &str)] = &[
     (
         "gif/pillow/no_palette.gif",

@@ -15,7 +15,7 @@ fn extent(bytes: &[u8]) -> Option<usize> {
     engine.extent(&Alone, bytes, &Never).ok()
 }
 
-/// A picture whose MPF index declares another one behind it, `gap` bytes on.
+/// An image whose MPF index declares another one behind it, `gap` bytes on.
 fn with_index(gap: usize, second: usize) -> Vec<u8> {
     let first = sample("jpeg/420.jpg");
     // Little-endian; one field, the entries, at 26; two entries of 16 bytes.

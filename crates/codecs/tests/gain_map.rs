@@ -1,4 +1,4 @@
-//! Gain maps of HDR photographs: they go where their picture goes, with parameters that do not change by a byte.
+//! Gain maps of HDR photographs: they go where their image goes, with parameters that do not change by a byte.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
 //! GIF, through the trait: frames are composed on their screens, small palettes come back to the bit,
-//! photographs come back close, and no damage passes for a picture or brings the process down.
+//! photographs come back close, and no damage passes for an image or brings the process down.
 
 use crate::support;
 use std::borrow::Cow;
@@ -302,7 +302,7 @@ fn damage_brings_nothing_down() {
 
 // ---- making files ----
 
-/// A picture of random pixels out of so many colours, each used at least once if there is room.
+/// An image of random pixels out of so many colours, each used at least once if there is room.
 fn few_colours(width: u32, height: u32, colours: usize, clear: bool) -> Image {
     let mut dice = Dice::new(colours as u64);
     let count = width as usize * height as usize;

@@ -32,7 +32,7 @@ fn sample(format: &str, name: &str) -> Frame {
         .remove(0)
 }
 
-/// How far two pictures are apart, in the mean of their samples.
+/// How far two images are apart, in the mean of their samples.
 fn apart(one: &Frame, other: &Frame) -> f64 {
     let (one, other) = (rgba(one), rgba(other));
     assert_eq!(one.len(), other.len());

@@ -1,5 +1,5 @@
 //! JPEG, through the trait: what is written comes back, small decodes are what averaging gives, and no
-//! damage passes for a picture or brings the process down.
+//! damage passes for an image or brings the process down.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -617,7 +617,7 @@ fn scans_are_counted_at_every_scale_and_in_sequential_files_too() {
         (0xc0, [0, 63, 0], &every[..]),
         (0xc2, [0, 0, 0], &every[..2]),
     ] {
-        // Three components, and scans of the first one only: the picture never becomes complete.
+        // Three components, and scans of the first one only: the image never becomes complete.
         let components = [1, 0x11, 0, 2, 0x11, 0, 3, 0x11, 0];
         let mut file = [
             vec![0xff, 0xd8],

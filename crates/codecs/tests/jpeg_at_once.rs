@@ -87,7 +87,7 @@ fn what_free_buffers_held_is_seen_in_no_picture() {
 
 #[test]
 fn restart_intervals_two_at_once_are_what_they_are_one_by_one() {
-    // At 1/8 they are decoded in pairs; a larger picture, and the small one with it, is not.
+    // At 1/8 they are decoded in pairs; a larger image, and the small one with it, is not.
     let one_by_one = [Scales::both(Scale::QUARTER), Scales::both(Scale::EIGHTH)];
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/jpeg");
     let (mut whole, mut broken) = (0, 0);

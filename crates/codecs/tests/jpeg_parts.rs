@@ -69,7 +69,7 @@ impl Indexed {
         image.expect("a picture").frames.remove(0)
     }
 
-    /// The part around some px of the picture.
+    /// The part around some px of the image.
     fn around(&self, x: u32, y: u32, w: u32, h: u32) -> Area {
         let wanted = Area { x, y, w, h };
         let part = jpeg().part(&self.bytes, &self.info, &self.index, wanted);
@@ -249,7 +249,7 @@ fn an_index_of_another_file_is_refused_and_a_damaged_one_breaks_nothing() {
         if let Some(place) = part(&index) {
             let limits = Limits::default();
             let how = how(Scales::FULL, &limits);
-            // A picture, a wrong one or none.
+            // An image, a wrong one or none.
             let _ = jpeg().decode_part(&one.bytes, &one.info, &how, &index, place);
         }
     }

@@ -36,7 +36,7 @@ const SAMPLES: [&str; 8] = [
     "of-jpeg-orientation-6",
 ];
 
-/// Every frame of a picture that moves.
+/// Every frame of an image that moves.
 fn frames(codec: &dyn Codec, file: &[u8]) -> Vec<Timed> {
     let limits = Limits::default();
     let info = codec.probe(file).expect("a header");

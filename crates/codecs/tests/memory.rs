@@ -13,7 +13,7 @@ const SLACK: u64 = 5 << 20;
 const PLANNED: &str = "ANDON_PLANNED_FILE";
 const RECIPE: &str = "ANDON_PLANNED_RECIPE";
 
-/// Pictures of 12 megapixels, as Pillow writes them.
+/// Images of 12 megapixels, as Pillow writes them.
 const WRITTEN: &str = "import os, sys\n\
     from PIL import Image\n\
     folder, sample = sys.argv[1:]\n\

@@ -13,7 +13,7 @@ const PHOTO: &str = concat!(
     "/../../samples/photos/otter.jpg"
 );
 
-/// A photograph-like picture, losslessly stored in 16 bits.
+/// A photograph-like image, losslessly stored in 16 bits.
 fn source() -> Vec<u8> {
     let image = picture(Model::Rgb, Depth::U16, false, 120, 90);
     encode(codec("png"), &image, &Encode::default())

@@ -1,5 +1,5 @@
 //! PNG, through the trait: every colour type and depth comes out as it was put in, what is written comes
-//! back to the bit, and no damage passes for a picture or brings the process down.
+//! back to the bit, and no damage passes for an image or brings the process down.
 
 use crate::support;
 use std::io::Write;
@@ -191,7 +191,7 @@ const KINDS: [(ColorType, BitDepth); 15] = [
     (ColorType::Rgba, BitDepth::Sixteen),
 ];
 
-/// Stored samples of a picture, one number each, and what they mean.
+/// Stored samples of an image, one number each, and what they mean.
 struct Sample {
     color: ColorType,
     bits: BitDepth,
@@ -308,7 +308,7 @@ impl Sample {
         .unwrap()
     }
 
-    /// Red (or gray), green, blue, alpha; 8-bit unless the picture is 16-bit.
+    /// Red (or gray), green, blue, alpha; 8-bit unless the image is 16-bit.
     fn meaning(&self, pixel: &[u16]) -> [u16; 4] {
         let full: u16 = if self.bits == BitDepth::Sixteen {
             65_535
@@ -551,7 +551,7 @@ fn a_text_bomb_is_not_inflated_at_all() {
 
 #[test]
 fn pixels_after_the_last_row_are_not_inflated() {
-    // 64 MiB of zeros behind a picture of one row: read to its end, each such file would cost seconds.
+    // 64 MiB of zeros behind an image of one row: read to its end, each such file would cost seconds.
     let mut file = declared(4, 1);
     file.truncate(8 + 25);
     push_chunk(&mut file, b"IDAT", &deflate(&vec![0; 64 << 20]));

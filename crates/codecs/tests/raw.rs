@@ -1,4 +1,4 @@
-//! RAW files, built here around JPEGs of the samples as cameras build them: the largest preview is the picture.
+//! RAW files, built here around JPEGs of the samples as cameras build them: the largest preview is the image.
 
 use std::path::Path;
 
@@ -115,7 +115,7 @@ fn raf() -> Vec<u8> {
     file
 }
 
-/// Every kind, and the JPEG that is its picture.
+/// Every kind, and the JPEG that is its image.
 fn kinds() -> [(&'static str, Vec<u8>, &'static str); 5] {
     [
         ("cr2", cr2(), LARGE),

@@ -80,7 +80,7 @@ fn is_exact(codec: &dyn Codec, lossless: bool) -> bool {
     lossless || codec.name() != "jxl"
 }
 
-/// A picture of every model, written in every way.
+/// An image of every model, written in every way.
 fn written(codec: &dyn Codec) -> BTreeMap<String, u64> {
     let mut rows = BTreeMap::new();
     for (model, depth, alpha) in PICTURES {

@@ -7,7 +7,7 @@ use andon_recipe::Recipe;
 
 const WIDTH: usize = 200;
 
-/// What a text adds to a black picture of 200 × 120 px, in levels of white.
+/// What a text adds to a black image of 200 × 120 px, in levels of white.
 fn written(text: &str) -> Vec<u8> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/");
     let source = std::fs::read(format!("{folder}jpeg/420.jpg")).expect("a sample");

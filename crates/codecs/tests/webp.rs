@@ -1,5 +1,5 @@
-//! WebP, through the trait: lossless pictures come back to the bit and lossy ones close, in the planes
-//! they are stored in and at every scale; no damage passes for a picture or brings the process down.
+//! WebP, through the trait: lossless images come back to the bit and lossy ones close, in the planes
+//! they are stored in and at every scale; no damage passes for an image or brings the process down.
 
 use crate::support;
 use crate::support::{

@@ -17,7 +17,7 @@ use anyhow::Context;
 
 use crate::print::print;
 
-/// Write the andon.toml of an nginx that makes pictures
+/// Write the andon.toml of an nginx that makes images
 ///
 /// Locations with image_filter and ngx_small_light become rewrites; roots, aliases and proxy_pass become origins;
 /// caches, limits and addresses become their keys. Every directive that has no equivalent stands in a comment, with its
@@ -28,7 +28,7 @@ pub(crate) struct Args {
     /// nginx's main file, or one of a site
     #[arg(value_name = "NGINX_CONF")]
     file: PathBuf,
-    /// The server block with this server_name [default: the first that makes pictures]
+    /// The server block with this server_name [default: the first that makes images]
     #[arg(long, value_name = "NAME")]
     server: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Where the pictures of `render` and `explain` are: a folder, or a server's configuration.
+//! Where the images of `render` and `explain` are: a folder, or a server's configuration.
 
 use std::path::PathBuf;
 
@@ -30,7 +30,7 @@ impl Place {
         }
     }
 
-    /// What a server here would resolve targets and make pictures with.
+    /// What a server here would resolve targets and make images with.
     pub(crate) fn open(&self) -> Result<(Resolver, Engine, Background), ConfigError> {
         Self::of(&self.config()?)
     }

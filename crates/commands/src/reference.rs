@@ -128,7 +128,7 @@ fn entry(to: &mut String, word: &Word, markdown: bool, example: &str) -> std::fm
     word.args.iter().try_for_each(|arg| argument(to, arg))
 }
 
-/// Can pictures be written in this format?
+/// Can images be written in this format?
 pub(crate) fn is_written(codec: &dyn Codec) -> bool {
     let plain = Traits::new(Model::Rgb, Depth::U8);
     codec.accepts(plain, &Encode::default()).is_some()

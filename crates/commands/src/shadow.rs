@@ -23,7 +23,7 @@ use compare::Compared;
 /// Ask two servers for the requests of an access log, and report how the replies differ
 ///
 /// The log is Andon's (text or JSON) or of Apache's and nginx's common or combined format. Each distinct GET is sent
-/// once to both servers, the most frequent first. Statuses, media types, pictures (size, frames, structural
+/// once to both servers, the most frequent first. Statuses, media types, images (size, frames, structural
 /// similarity, colours) and headers are compared, and bytes counted.
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
@@ -37,7 +37,7 @@ pub(crate) struct Args {
     /// The server that is to answer
     #[arg(long, value_name = "URL")]
     new: String,
-    /// Pictures that are less similar differ; 1 is equal
+    /// Images that are less similar differ; 1 is equal
     #[arg(long, value_name = "LEAST", default_value_t = 0.95)]
     ssim: f64,
     /// Connections to each server

@@ -34,12 +34,12 @@ use trial::{CONFIRM, Effort, Trial};
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Args {
-    /// The folder of pictures; replaces the origins of the configuration [default: pictures made up for this]
+    /// The folder of images; replaces the origins of the configuration [default: images made up for this]
     dir: Option<PathBuf>,
     /// The configuration to tune [default: the defaults]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// File with URLs or paths to ask for, one a line [default: two sizes of a few pictures of the folder]
+    /// File with URLs or paths to ask for, one a line [default: two sizes of a few images of the folder]
     #[arg(short = 'L', long, value_name = "FILE")]
     urls: Option<PathBuf>,
     /// A few minutes: shorter blocks, fewer pairs, fewer candidates

@@ -52,7 +52,7 @@ pub struct About<'a> {
     pub parts: &'a [Part],
 }
 
-/// Something that a document tells of a picture, or shows.
+/// Something that a document tells of an image, or shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     /// Its media type.
@@ -85,7 +85,7 @@ pub struct SourceAbout {
     pub width: u32,
     /// Height as stored, in px.
     pub height: u32,
-    /// How the stored picture becomes upright.
+    /// How the stored image becomes upright.
     pub orientation: Orientation,
     /// How many frames there are; 1 for a still image.
     pub frames: u32,
@@ -106,7 +106,7 @@ pub struct SourceAbout {
 }
 
 impl SourceAbout {
-    /// Width and height of the upright picture, in px.
+    /// Width and height of the upright image, in px.
     #[must_use]
     pub fn upright(&self) -> (u32, u32) {
         self.orientation.size(self.width, self.height)

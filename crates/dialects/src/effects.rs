@@ -14,7 +14,7 @@ impl Effects {
     }
 }
 
-/// A file that is laid over a picture: its arguments as the engine reads them.
+/// A file that is laid over an image: its arguments as the engine reads them.
 #[derive(Debug)]
 pub(crate) struct Overlay {
     /// A file of the folder of materials; behind a slash one of the origins'.

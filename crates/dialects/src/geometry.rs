@@ -2,10 +2,10 @@
 
 use andon_recipe::{Crop, Facts, Gravity, Length, Output, Recipe, ResolveError, Rules, Step};
 
-/// Width and height of what these steps leave of a picture, in px.
+/// Width and height of what these steps leave of an image, in px.
 ///
 /// # Errors
-/// Steps that make no picture of it.
+/// Steps that make no image of it.
 pub(crate) fn size_after(steps: &[Step], facts: &Facts) -> Result<(u32, u32), ResolveError> {
     let resolved = Recipe::of_stored(steps.to_vec(), Output::default()).resolve(facts)?;
     // Its steps are in whole pixels.

@@ -2,7 +2,7 @@
 //!
 //! [`Dialects`] is the front door. It applies the rewrite rules, asks each dialect in turn whether the
 //! target is in its language, and takes what none of them knows for a plain file. Nothing here opens a
-//! file or a picture.
+//! file or an image.
 //!
 //! ```
 //! use andon_dialects::{Config, Dialects, Source};

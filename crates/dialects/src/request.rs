@@ -283,13 +283,13 @@ impl Source {
         }
     }
 
-    /// A picture of one px in this colour, which is made and not fetched.
+    /// An image of one px in this colour, which is made and not fetched.
     #[must_use]
     pub fn of_colour(colour: Colour) -> Self {
         Self::Url(format!("{COLOUR}{colour}"))
     }
 
-    /// The colour of a picture that is made.
+    /// The colour of an image that is made.
     #[must_use]
     pub fn colour(&self) -> Option<Colour> {
         self.as_str().strip_prefix(COLOUR)?.parse().ok()
@@ -304,7 +304,7 @@ impl Source {
     }
 }
 
-/// What the URL of a picture of one colour begins with.
+/// What the URL of an image of one colour begins with.
 const COLOUR: &str = "color://";
 
 /// A decoded path as a source is named.

@@ -1,11 +1,11 @@
-//! The six dominant colours that services tell of a picture: vibrant or muted, each light, dark or neither. What
+//! The six dominant colours that services tell of an image: vibrant or muted, each light, dark or neither. What
 //! makes a colour one of them is as in Android's palettes.
 
 use serde_json::Value;
 
 use crate::colours;
 
-/// A colour, and its share of the picture.
+/// A colour, and its share of the image.
 pub(crate) type Weighed = ([u8; 3], f64);
 
 /// One of the six.

@@ -32,12 +32,12 @@ pub const LEAST: u32 = 40;
 /// Counts the changes of what is found.
 pub const REVISION: u32 = 1;
 
-/// A face, as a square that reaches from the forehead to the chin, in px of the picture.
+/// A face, as a square that reaches from the forehead to the chin, in px of the image.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Face {
-    /// Left edge; may lie outside the picture.
+    /// Left edge; may lie outside the image.
     pub x: i32,
-    /// Top edge; may lie outside the picture.
+    /// Top edge; may lie outside the image.
     pub y: i32,
     /// Width and height.
     pub side: u32,
@@ -52,7 +52,7 @@ const CERTAIN: f32 = 2.0;
 const SAME_WINDOW: f64 = 0.8;
 const SAME_FACE: f64 = 0.3;
 
-/// The faces in a picture, the surest first. `wanted` is asked all along; `None`: not any more.
+/// The faces in an image, the surest first. `wanted` is asked all along; `None`: not any more.
 #[must_use]
 pub fn find(picture: Gray<'_>, wanted: &dyn Fn() -> bool) -> Option<Vec<Face>> {
     let Some(model) = Model::bundled() else {

@@ -17,7 +17,7 @@ const AROUND: [(usize, usize); 8] = [
     (6, 6),
 ];
 
-/// The patterns that begin at each px of a picture; 0 where there is no room for one.
+/// The patterns that begin at each px of an image; 0 where there is no room for one.
 pub(crate) fn patterns(samples: &[u8], width: usize, height: usize) -> Vec<u8> {
     let mut patterns = vec![0; samples.len()];
     if width < SIDE || height < SIDE {

@@ -1,8 +1,8 @@
-//! Gray pictures, and windows of them at other sizes.
+//! Gray images, and windows of them at other sizes.
 
 use crate::windows::Window;
 
-/// A gray picture, row by row.
+/// A gray image, row by row.
 #[derive(Clone, Copy, Debug)]
 pub struct Gray<'a> {
     samples: &'a [u8],

@@ -2,7 +2,7 @@
 
 use crate::Face;
 
-/// A square of the picture, which may lie partly outside.
+/// A square of the image, which may lie partly outside.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Window {
     pub(crate) x: i64,
@@ -12,11 +12,11 @@ pub(crate) struct Window {
 }
 
 /// No more windows than this go on from any list, the best: photographs of crowds have some hundred. It bounds the time that
-/// a picture can be made to take.
+/// an image can be made to take.
 pub(crate) const MOST: usize = 1024;
 
 impl Window {
-    /// Is any of it inside a picture of this size? Windows of one px show nothing.
+    /// Is any of it inside an image of this size? Windows of one px show nothing.
     pub(crate) fn shows(&self, (width, height): (usize, usize)) -> bool {
         let overlaps = |start: i64, whole: usize| start + self.side > 0 && start < whole as i64;
         self.side > 1 && overlaps(self.x, width) && overlaps(self.y, height)

@@ -29,7 +29,7 @@ pub(crate) struct Isolated {
 struct Ceiling<'a> {
     limits: &'a Limits,
     cost: Cost,
-    /// Bytes of pictures that it is given or gives.
+    /// Bytes of images that it is given or gives.
     pictures: u64,
 }
 
@@ -520,7 +520,7 @@ impl Codec for Isolated {
                 nanos: cost.nanos.saturating_mul(spread),
                 ..cost
             },
-            // The picture, and a file that is no larger.
+            // The image, and a file that is no larger.
             pictures: image.bytes().saturating_mul(2),
         };
         let call = Call::Encode(Box::new(image.clone()), encode.clone());
@@ -586,7 +586,7 @@ impl Codec for Isolated {
 }
 
 impl Isolated {
-    /// What the worker holds beside: the file once more, and the picture before it is sent.
+    /// What the worker holds beside: the file once more, and the image before it is sent.
     fn beside(&self, cost: Cost, bytes: u64, picture: u64) -> Cost {
         match self.elsewhere.reads {
             true => cost.and_scratch(bytes.saturating_add(picture)),

@@ -1,5 +1,5 @@
 //! Inverse DCTs of 8×8 blocks: in full, or the N×N transform of the lowest N×N frequencies for small
-//! pictures.
+//! images.
 //!
 //! With JPEG's scaling (T.81, A.3.3) the orthonormal N×N inverse transform times N/8 keeps the mean of
 //! a block. For N = 1 that is the DC coefficient / 8, for N = 2 sums and differences / 8.

@@ -5,7 +5,7 @@
 //! next one and whether it counts. Between them lies the `course`: ramp-up, warm-up, measured window, end.
 //!
 //! The client shares the machine with the server, so it is kept lean: one thread by default, replies compared
-//! with the last known ones before they are hashed, pictures decoded only after the block. What it costs is
+//! with the last known ones before they are hashed, images decoded only after the block. What it costs is
 //! measured and reported, and [`null`] tells what it could do at best.
 
 mod connection;

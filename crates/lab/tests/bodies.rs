@@ -1,4 +1,4 @@
-//! Whether replies are the same work, judged on real encoded pictures.
+//! Whether replies are the same work, judged on real encoded images.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use bytes::Bytes;
 
 const URL: &str = "/small_light(dw=64,dh=48)/a.jpg";
 
-/// A picture in this recipe's format and quality, made from a sample of the repository.
+/// An image in this recipe's format and quality, made from a sample of the repository.
 fn picture(recipe: &str) -> Bytes {
     let sample = concat!(
         env!("CARGO_MANIFEST_DIR"),

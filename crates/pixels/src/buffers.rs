@@ -1,7 +1,7 @@
-//! Large buffers that are kept for the next picture once they are free.
+//! Large buffers that are kept for the next image once they are free.
 //!
 //! The system clears every page that is touched for the first time, and to have that done costs more than to write the page:
-//! a picture of some megapixels that is decoded in full spends a fifth of its time on it. The C library cannot keep such
+//! an image of some megapixels that is decoded in full spends a fifth of its time on it. The C library cannot keep such
 //! buffers without harm: in its heaps, of which every thread has one, they leave holes that double the resident memory
 //! (see `andon_codecs::allocator`). Here whole buffers are kept, of a length that is soon asked for again, and never more
 //! than [`allow`] says.
@@ -20,7 +20,7 @@ const MOST_BUFFERS: usize = 1024;
 /// Bytes that are kept where nobody has said how many.
 const DEFAULT_BYTES: usize = 32 << 20;
 
-/// Of all pictures of this process.
+/// Of all images of this process.
 static KEPT: Kept = Kept::new(DEFAULT_BYTES);
 
 /// Limits the free buffers that are kept to `bytes` in total, 32 MiB by default. The oldest are freed at once if there are
@@ -35,7 +35,7 @@ pub fn bytes() -> u64 {
     KEPT.lock().bytes as u64
 }
 
-/// Overwrites what earlier pictures have left in free buffers.
+/// Overwrites what earlier images have left in free buffers.
 pub fn wipe() {
     KEPT.wipe();
 }
@@ -71,7 +71,7 @@ impl<T: Plain> Buffer<T> {
         std::mem::take(&mut self.0)
     }
 
-    /// `count` values of which nothing is promised: those of an earlier picture, perhaps another client's, or defaults. Each must be
+    /// `count` values of which nothing is promised: those of an earlier image, perhaps another client's, or defaults. Each must be
     /// written before the buffer is handed on.
     #[must_use]
     pub fn overwritten(count: usize) -> Self {
@@ -187,7 +187,7 @@ impl Kept {
         }))
     }
 
-    /// A vector with room for `count`, and for little more: what a picture holds is planned. Its length and values are those
+    /// A vector with room for `count`, and for little more: what an image holds is planned. Its length and values are those
     /// that it was kept with. `None`: there is none.
     fn take<T: Plain>(&self, count: usize) -> Option<Vec<T>> {
         let bytes = count.checked_mul(size_of::<T>())?;

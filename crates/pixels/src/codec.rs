@@ -1,4 +1,4 @@
-//! What the engine asks of a picture format.
+//! What the engine asks of an image format.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::sequence::{Animation, FrameReader, FrameWriter, Head};
 use crate::space::Space;
 use crate::window::Window;
 
-/// One picture format: one folder in the `codecs` crate, one entry in its `ALL`.
+/// One image format: one folder in the `codecs` crate, one entry in its `ALL`.
 pub trait Codec: Send + Sync {
     /// Which format it is.
     fn format(&self) -> Format;
@@ -66,8 +66,8 @@ pub trait Codec: Send + Sync {
         ))
     }
 
-    /// How many bytes from the beginning are the picture, which is whole as far as its pixels go: what follows
-    /// them does not belong to it. `how.scales` does not count. Of a picture that is over a limit or not
+    /// How many bytes from the beginning are the image, which is whole as far as its pixels go: what follows
+    /// them does not belong to it. `how.scales` does not count. Of an image that is over a limit or not
     /// supported only the structure is looked at.
     ///
     /// # Errors
@@ -130,20 +130,20 @@ pub trait Codec: Send + Sync {
         one == other
     }
 
-    /// Estimated cost of [`Codec::index`], and the memory it holds; `None`: such pictures have none.
+    /// Estimated cost of [`Codec::index`], and the memory it holds; `None`: such images have none.
     fn index_cost(&self, bytes: u64, info: &Info) -> Option<Cost> {
         let _ = (bytes, info);
         None
     }
 
     /// Estimated cost of [`Codec::draw`], and the memory it holds beside the result. `None`: what the window shows is not
-    /// drawn by itself, as of all pictures that are stored as pixels.
+    /// drawn by itself, as of all images that are stored as pixels.
     fn draw_cost(&self, bytes: u64, info: &Info, window: &Window) -> Option<Cost> {
         let _ = (bytes, info, window);
         None
     }
 
-    /// Draws what a window shows of a picture that is no pixels, in its size; `how.scales` does not count.
+    /// Draws what a window shows of an image that is no pixels, in its size; `how.scales` does not count.
     ///
     /// # Errors
     /// As `decode`.
@@ -158,7 +158,7 @@ pub trait Codec: Send + Sync {
         Vec::new()
     }
 
-    /// Goes through the file once and notes where decoding can begin, so that parts of the picture are decoded without
+    /// Goes through the file once and notes where decoding can begin, so that parts of the image are decoded without
     /// the rest ever after: bytes that only this codec understands, to be kept with the file's state. `how.scales` does
     /// not count. `None`: it cannot be done with this file, which may be damaged.
     ///
@@ -193,14 +193,14 @@ pub trait Codec: Send + Sync {
         Err(Error::Internal(format!("{} has no index", self.name())))
     }
 
-    /// The frames that `open` gives, composed on their canvas; `None` for pictures that do not move, and for a codec
+    /// The frames that `open` gives, composed on their canvas; `None` for images that do not move, and for a codec
     /// that decodes nothing but their first frame.
     fn composed(&self, info: &Info) -> Option<Traits> {
         let _ = info;
         None
     }
 
-    /// Opens a picture that moves, at full scale, where `composed` says that it can.
+    /// Opens an image that moves, at full scale, where `composed` says that it can.
     ///
     /// # Errors
     /// As `decode`.
@@ -214,19 +214,19 @@ pub trait Codec: Send + Sync {
         Err(Error::Internal(format!("{} opens no frames", self.name())))
     }
 
-    /// The name by which a picture that moves is asked for in this format, among its own and its aliases; `None`:
+    /// The name by which an image that moves is asked for in this format, among its own and its aliases; `None`:
     /// it holds none.
     fn animates(&self) -> Option<&'static str> {
         None
     }
 
-    /// Do all programs that show this format show it moving? Where they do not, and cannot be told apart, a picture that
+    /// Do all programs that show this format show it moving? Where they do not, and cannot be told apart, an image that
     /// moves is written so only for those who ask for it by name.
     fn moves_everywhere(&self) -> bool {
         true
     }
 
-    /// Begins a picture that moves, where `animates` says that it can.
+    /// Begins an image that moves, where `animates` says that it can.
     ///
     /// # Errors
     /// As `encode`.
@@ -240,7 +240,7 @@ pub trait Codec: Send + Sync {
         Err(Error::Internal(format!("{} holds no frames", self.name())))
     }
 
-    /// Scales at which it decodes this picture cheaper than in full, `Scale::FULL` included, smallest
+    /// Scales at which it decodes this image cheaper than in full, `Scale::FULL` included, smallest
     /// first.
     fn scales(&self, info: &Info) -> &'static [Scale] {
         let _ = info;
@@ -268,7 +268,7 @@ pub trait Codec: Send + Sync {
     fn decode_cost(&self, bytes: u64, info: &Info, scales: Scales) -> Cost;
 
     /// The gain map in this file, if there is one that is understood; its pixels are not looked at. A broken one is
-    /// none: the picture is whole without it.
+    /// none: the image is whole without it.
     fn gain_map(&self, bytes: &[u8], info: &Info) -> Option<GainHeader> {
         let _ = (bytes, info);
         None
@@ -323,7 +323,7 @@ pub trait Codec: Send + Sync {
         &[]
     }
 
-    /// The format in which a picture is written where none is asked for, if it is another than this one: of a format
+    /// The format in which an image is written where none is asked for, if it is another than this one: of a format
     /// that is only read, one that every client shows.
     fn instead(&self, info: &Info) -> Option<&'static str> {
         let _ = info;
@@ -337,7 +337,7 @@ pub trait Codec: Send + Sync {
         None
     }
 
-    /// Writes one picture whose first frame is as `accepts` said.
+    /// Writes one image whose first frame is as `accepts` said.
     ///
     /// # Errors
     /// `Limit` (a side the format cannot hold), `Interrupted`, `Internal`.
@@ -376,12 +376,12 @@ pub trait Codec: Send + Sync {
         false
     }
 
-    /// The quality of a new picture, in a format that inherits quality but should not for this one.
+    /// The quality of a new image, in a format that inherits quality but should not for this one.
     fn default_quality(&self) -> Option<u8> {
         None
     }
 
-    /// Was the subsampling of its pictures chosen for each of them, so that their copies should keep it? Formats
+    /// Was the subsampling of its images chosen for each of them, so that their copies should keep it? Formats
     /// that know only one do not choose.
     fn hands_on_subsampling(&self) -> bool {
         false
@@ -469,13 +469,13 @@ pub struct Info {
     pub alpha: bool,
     /// The space of its colours.
     pub space: Space,
-    /// Is it a palette picture? Resampled with a softer kernel, as the module does.
+    /// Is it a palette image? Resampled with a softer kernel, as the module does.
     pub palette: bool,
     /// How many frames; at least 1. They are counted without unpacking any.
     pub frames: u32,
     /// What it tells of them, if there are several.
     pub animation: Option<Animation>,
-    /// How the picture as stored becomes upright, as browsers read it: in EXIF or elsewhere.
+    /// How the image as stored becomes upright, as browsers read it: in EXIF or elsewhere.
     pub orientation: Orientation,
     /// The quality it was written with, as far as the tables tell (1–100).
     pub quality: Option<u8>,
@@ -499,7 +499,7 @@ pub struct Info {
 /// What a file tells of its gain map.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GainHeader {
-    /// The map's own header. It shows all of the picture, as stored.
+    /// The map's own header. It shows all of the image, as stored.
     pub info: Info,
     /// How many bytes of the file are the map.
     pub bytes: u64,
@@ -548,7 +548,7 @@ impl Info {
 }
 
 /// A decoding scale, in eighths: 1, 2, 4 or 8 for the powers of two; any other for a codec that offers it, larger than
-/// the picture where it is drawn at any size.
+/// the image where it is drawn at any size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Scale(pub u8);
 
@@ -576,7 +576,7 @@ impl Scale {
 }
 
 /// The scales of one decode. Chroma's is relative to the chroma plane's own stored size: with both
-/// `HALF`, a 4:2:0 picture stays 4:2:0; luma `HALF` and chroma `QUARTER` make 4:2:0 of a 4:4:4 one.
+/// `HALF`, a 4:2:0 image stays 4:2:0; luma `HALF` and chroma `QUARTER` make 4:2:0 of a 4:4:4 one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Scales {
     /// Of luma, and of every full-size plane.
@@ -598,7 +598,7 @@ impl Scales {
         }
     }
 
-    /// The subsampling of a frame decoded at these scales from a picture with `stored` subsampling.
+    /// The subsampling of a frame decoded at these scales from an image with `stored` subsampling.
     #[must_use]
     pub fn subsampling(self, stored: Subsampling) -> Subsampling {
         let ratio = self.luma.0 / self.chroma.0;

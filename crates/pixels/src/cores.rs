@@ -1,6 +1,6 @@
 //! Idle cores that one piece of work may borrow.
 //!
-//! Under load every core has a picture of its own and nothing is lent; when nobody waits, a large picture
+//! Under load every core has an image of its own and nothing is lent; when nobody waits, a large image
 //! is worked on by several. Work that can be split offers a part of itself and does that part alone if
 //! nobody takes it, so that results never depend on who did what.
 
@@ -211,10 +211,10 @@ impl Looks {
 /// Between two looks: some ten microseconds.
 const PAUSES: u32 = 500;
 
-/// A part of a picture takes about a quarter of this.
+/// A part of an image takes about a quarter of this.
 const LOOKS: Duration = Duration::from_millis(1);
 
-/// After which one who sleeps looks whether anybody still wants the picture.
+/// After which one who sleeps looks whether anybody still wants the image.
 const A_MOMENT: Duration = Duration::from_millis(20);
 
 #[cfg(test)]

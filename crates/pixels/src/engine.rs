@@ -25,19 +25,19 @@ use crate::sequence::{Head, Timed};
 use crate::space;
 use crate::stage::{Context, Materials, NoMaterials, Stage, wrong};
 
-/// Turns recipes into plans and plans into pictures. Cheap to clone, free of state: any number of
+/// Turns recipes into plans and plans into images. Cheap to clone, free of state: any number of
 /// threads may share one.
 #[derive(Clone)]
 pub struct Engine {
     formats: Formats,
 }
 
-/// A finished picture.
+/// A finished image.
 #[derive(Debug)]
 pub struct Rendered {
     /// Its bytes; `None`: the source's own, as many as `of_source` says, which lack nothing.
     pub body: Option<Vec<u8>>,
-    /// How many of the source's first bytes are the picture, if the answer is the source: they were looked at
+    /// How many of the source's first bytes are the image, if the answer is the source: they were looked at
     /// to their end, and what follows is not part of it.
     pub of_source: usize,
     /// Its media type, from its true format.
@@ -154,7 +154,7 @@ impl Engine {
         self.formats.codecs
     }
 
-    /// Checks what can be known to be wrong with a recipe before there is a picture: unknown words, formats that are not
+    /// Checks what can be known to be wrong with a recipe before there is an image: unknown words, formats that are not
     /// written, arguments and options that are never taken.
     ///
     /// # Errors
@@ -164,7 +164,7 @@ impl Engine {
         plan::check::check(&self.formats, recipe)
     }
 
-    /// Reads a picture's header.
+    /// Reads an image's header.
     ///
     /// # Errors
     /// `UnknownFormat`, `Broken`, `Unsupported`, `Limit`.
@@ -189,7 +189,7 @@ impl Engine {
         Measurement::of(&self.formats, rules, bytes)
     }
 
-    /// Measures the picture that the measurement was made for: decodes it, reduced if it is large.
+    /// Measures the image that the measurement was made for: decodes it, reduced if it is large.
     ///
     /// # Errors
     /// As decoding.
@@ -203,7 +203,7 @@ impl Engine {
         measurement.run(bytes, &self.formats.limits, cores, interrupt)
     }
 
-    /// What rules may depend on: from the picture's header.
+    /// What rules may depend on: from the image's header.
     ///
     /// # Errors
     /// `UnknownFormat`, `Broken`, `Unsupported`.
@@ -220,10 +220,10 @@ impl Engine {
         ))
     }
 
-    /// Plans what rules, such as a recipe, come to for the picture in `bytes`: reads its header only.
+    /// Plans what rules, such as a recipe, come to for the image in `bytes`: reads its header only.
     ///
     /// # Errors
-    /// As `probe` (a picture over the limits of its size may still be copied), and `Recipe`, also for rules that
+    /// As `probe` (an image over the limits of its size may still be copied), and `Recipe`, also for rules that
     /// have to know more than the header, and `Limit` for a result or a peak that is too large.
     pub fn plan(&self, rules: &dyn Rules, bytes: &[u8]) -> Result<Plan> {
         plan::planner::plan(&self.formats, rules, bytes, &Measured::default(), None)
@@ -234,7 +234,7 @@ impl Engine {
     /// result does not depend on the index.
     ///
     /// # Errors
-    /// As `plan`, as `measurement` and `measure`, and as loading a material; one that is no picture is left to the
+    /// As `plan`, as `measurement` and `measure`, and as loading a material; one that is no image is left to the
     /// run.
     pub fn plan_with(
         &self,
@@ -402,7 +402,7 @@ impl Engine {
         })
     }
 
-    /// How many bytes from the beginning are the picture; see [`Codec::extent`].
+    /// How many bytes from the beginning are the image; see [`Codec::extent`].
     ///
     /// # Errors
     /// As `probe`, but for limits, and `Interrupted`.
@@ -432,7 +432,7 @@ impl Engine {
         }
     }
 
-    /// A picture with the end that it lacks; `None` if it has it.
+    /// An image with the end that it lacks; `None` if it has it.
     fn ended(&self, picture: &[u8], format: &str) -> Option<Vec<u8>> {
         let marker = self.formats.codec(format)?.end_marker();
         (!picture.ends_with(marker)).then(|| [picture, marker].concat())
@@ -653,7 +653,7 @@ impl Job<'_> {
         })
     }
 
-    /// The gain map, brought where its picture is; `None` if it is broken.
+    /// The gain map, brought where its image is; `None` if it is broken.
     fn gain_map(
         &self,
         taken: &Taken,
@@ -885,7 +885,7 @@ impl Job<'_> {
         Ok(body)
     }
 
-    /// Looks for the file that scores enough, against the picture before anything of it was thinned or rounded.
+    /// Looks for the file that scores enough, against the image before anything of it was thinned or rounded.
     fn scored(
         &self,
         pipeline: &Pipeline,
@@ -1033,7 +1033,7 @@ const PROBED_AT_ONCE: usize = 1 << 20;
 
 const DAMAGED: &str = "the source is cut or damaged: what is missing of it is blank";
 
-/// Its picture is whole.
+/// Its image is whole.
 const BROKEN_GAIN_MAP: &str = "the gain map for HDR screens is left out: it is broken";
 
 /// The first frame and the profiles. Stages see one frame: animations answer with their first.

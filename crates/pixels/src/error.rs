@@ -12,7 +12,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub enum Fault {
     /// Whoever asked: a wish that cannot be.
     Client,
-    /// The source picture.
+    /// The source image.
     Source,
     /// Ourselves.
     Us,
@@ -21,7 +21,7 @@ pub enum Fault {
 /// What went wrong. `Display` is one plain sentence that may be shown to the public.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Error {
-    /// The bytes are no picture of a known format.
+    /// The bytes are no image of a known format.
     UnknownFormat,
     /// The bytes claim a format and break its rules: which format, and how.
     Broken {
@@ -30,7 +30,7 @@ pub enum Error {
         /// What is wrong, in a few words.
         why: String,
     },
-    /// The picture uses a feature of its format that is not supported.
+    /// The image uses a feature of its format that is not supported.
     Unsupported {
         /// The format's name.
         format: &'static str,
@@ -60,19 +60,19 @@ pub enum Error {
         /// What is wrong and what would do.
         why: String,
     },
-    /// Pictures of this format are not read here: the caller has to ask for it.
+    /// Images of this format are not read here: the caller has to ask for it.
     NotRead {
         /// The format's name.
         format: &'static str,
     },
-    /// The process that read or wrote the picture ended without an answer.
+    /// The process that read or wrote the image ended without an answer.
     Crashed {
         /// The format's name.
         format: &'static str,
         /// How it ended, in a few words.
         how: String,
     },
-    /// Processes that read the picture ended without an answer several times: it is not tried again for a while.
+    /// Processes that read the image ended without an answer several times: it is not tried again for a while.
     Suspect {
         /// The format's name.
         format: &'static str,
@@ -84,7 +84,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Rules make no picture of a source.
+    /// Rules make no image of a source.
     #[must_use]
     pub fn of_rules(error: andon_recipe::ResolveError) -> Self {
         let andon_recipe::ResolveError {
@@ -146,7 +146,7 @@ impl Error {
         }
     }
 
-    /// A broken picture.
+    /// A broken image.
     pub fn broken(format: &'static str, why: impl Into<String>) -> Self {
         Self::Broken {
             format,

@@ -58,14 +58,14 @@ impl Formats {
 }
 
 impl Limits {
-    /// Refuses a picture that is too large to decode, by its header.
+    /// Refuses an image that is too large to decode, by its header.
     pub(crate) fn check_source(&self, info: &Info) -> Result<()> {
         let side = u64::from(info.width.max(info.height));
         within("side", side, u64::from(self.side))?;
         within("pixels", info.pixels(), self.pixels)
     }
 
-    /// Refuses a picture whose `frames` are more, or together larger, than the limits allow.
+    /// Refuses an image whose `frames` are more, or together larger, than the limits allow.
     pub(crate) fn check_frames(&self, info: &Info, frames: u32) -> Result<()> {
         within("frames", u64::from(frames), u64::from(self.frames))?;
         let pixels = info.pixels().saturating_mul(u64::from(frames));

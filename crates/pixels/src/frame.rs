@@ -1,4 +1,4 @@
-//! Planes, frames, images: what a picture is in memory.
+//! Planes, frames, images: what an image is in memory.
 
 use std::ops::Range as Indices;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::space::{Colour, Icc, Matrix, Range, Space};
 /// A rectangle of samples in tight rows (stride = width).
 ///
 /// A clone shares the samples and takes its own only when either is written to: results of several
-/// sizes begin with one decoded picture, and most of them only read it.
+/// sizes begin with one decoded image, and most of them only read it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grid<T: Plain> {
     width: u32,
@@ -340,7 +340,7 @@ impl Model {
     }
 }
 
-/// One picture: planes and what they mean. Alpha, when there, is straight (not premultiplied), full
+/// One image: planes and what they mean. Alpha, when there, is straight (not premultiplied), full
 /// size, and of the planes' depth.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frame {
@@ -499,12 +499,12 @@ pub struct Metadata {
     pub xmp: Option<Vec<u8>>,
 }
 
-/// A decoded picture: one frame, or several of an animation with their delays.
+/// A decoded image: one frame, or several of an animation with their delays.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Image {
     /// The frames, at least one, all of one size and model.
     pub frames: Vec<Frame>,
-    /// How long each frame stays, in milliseconds; empty for a still picture.
+    /// How long each frame stays, in milliseconds; empty for a still image.
     pub delays: Vec<u32>,
     /// Profiles.
     pub metadata: Metadata,
@@ -521,8 +521,8 @@ pub struct GainParams {
     pub xmp: Option<Arc<[u8]>>,
 }
 
-/// A gain map: a second, usually smaller picture that says how much brighter each place is on a screen that can show it
-/// (ISO 21496-1, Ultra HDR, Apple's HDR gain map). It goes where its picture goes, and is ready to be written beside its picture.
+/// A gain map: a second, usually smaller image that says how much brighter each place is on a screen that can show it
+/// (ISO 21496-1, Ultra HDR, Apple's HDR gain map). It goes where its image goes, and is ready to be written beside its image.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GainMap {
     /// Its samples. They are no colours: no profile applies to them.
@@ -534,7 +534,7 @@ pub struct GainMap {
 }
 
 impl Image {
-    /// A still picture out of a file: its colours are in `space`, by the profile among the metadata if it has one.
+    /// A still image out of a file: its colours are in `space`, by the profile among the metadata if it has one.
     #[must_use]
     pub fn read(frame: Frame, metadata: Metadata, space: Space) -> Self {
         let icc = metadata.icc.clone().filter(|_| space.profiled);
@@ -544,7 +544,7 @@ impl Image {
         }
     }
 
-    /// A still picture without metadata.
+    /// A still image without metadata.
     #[must_use]
     pub fn still(frame: Frame) -> Self {
         Self {

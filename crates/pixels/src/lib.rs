@@ -1,8 +1,8 @@
 //! The planar pixel engine.
 //!
-//! A picture is planes ([`Frame`]) in whatever colour model it arrived in; every stage works plane by
-//! plane, so that a JPEG becomes a smaller JPEG without visiting RGB. [`Engine`] turns a recipe and a
-//! picture's header into a [`Plan`] that prints itself with its cost and peak memory, and then runs it.
+//! An image is planes ([`Frame`]) in whatever colour model it arrived in; every stage works plane by
+//! plane, so that a JPEG becomes a smaller JPEG without visiting RGB. [`Engine`] turns a recipe and an
+//! image's header into a [`Plan`] that prints itself with its cost and peak memory, and then runs it.
 //! The crate knows no format: codecs come as `&dyn Codec`. It opens no file, starts no thread, and asks
 //! [`Interrupt`] between row bands whether anybody still wants the result.
 

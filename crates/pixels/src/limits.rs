@@ -33,13 +33,13 @@ pub enum Damaged {
 pub struct Limits {
     /// Bytes of a source file.
     pub source_bytes: u64,
-    /// Pixels of a source picture.
+    /// Pixels of a source image.
     pub pixels: u64,
-    /// Frames of a source picture that moves.
+    /// Frames of a source image that moves.
     pub frames: u32,
     /// Pixels of all its frames together, each as large as the canvas.
     pub animation_pixels: u64,
-    /// Longest side of a source picture, in px.
+    /// Longest side of a source image, in px.
     pub side: u32,
     /// Pixels of a result.
     pub result_pixels: u64,
@@ -47,7 +47,7 @@ pub struct Limits {
     pub result_side: u32,
     /// Bytes that a plan may hold at its peak, source and result included.
     pub memory: u64,
-    /// Scans of a progressive JPEG: each costs a walk over the whole picture.
+    /// Scans of a progressive JPEG: each costs a walk over the whole image.
     pub scans: u32,
     /// Bytes of one metadata block after inflation (ICC, EXIF).
     pub metadata_bytes: u64,

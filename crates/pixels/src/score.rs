@@ -1,5 +1,5 @@
-//! How much of a picture survives an encoder, by SSIMULACRA2 (Cloudinary, libjxl): 100 for the same picture, about 90
-//! where a difference is hard to see, 70 for a good picture on a page, 50 for a poor one.
+//! How much of an image survives an encoder, by SSIMULACRA2 (Cloudinary, libjxl): 100 for the same image, about 90
+//! where a difference is hard to see, 70 for a good image on a page, 50 for a poor one.
 
 use fast_ssim2::{
     PixelDescriptor, PixelSlice, Ssimulacra2Config, Ssimulacra2Error, Ssimulacra2Reference,
@@ -13,7 +13,7 @@ use crate::limits::Interrupt;
 use crate::samples::Planes;
 use crate::stage::{Context, Stage};
 
-/// The picture that others are held against.
+/// The image that others are held against.
 pub(crate) struct Reference<'a> {
     pyramid: Ssimulacra2Reference,
     context: Context<'a>,
@@ -32,7 +32,7 @@ impl<'a> Reference<'a> {
         })
     }
 
-    /// What a frame of the same size scores: at most 100, below 0 for very bad pictures.
+    /// What a frame of the same size scores: at most 100, below 0 for very bad images.
     pub(crate) fn score(&self, frame: &Frame) -> Result<f64> {
         let rows = rgb(frame, &self.context)?;
         let stop = Stopped(self.context.interrupt);
@@ -45,7 +45,7 @@ impl<'a> Reference<'a> {
 }
 
 /// Measured on one core at 0.1 to 2.7 megapixels. The pyramid of the reference is held along with that of the other
-/// picture and, once, its rows.
+/// image and, once, its rows.
 pub(crate) fn cost(width: u32, height: u32) -> Cost {
     let pixels = u64::from(width) * u64::from(height);
     Cost {
@@ -61,7 +61,7 @@ const NANOS_PER_PIXEL: u64 = 110;
 const BYTES_PER_PIXEL: u64 = 125;
 const PYRAMID_BYTES: u64 = 1 << 20;
 
-/// Rows of 8-bit red, green and blue. What is clear shows a middle gray, in both pictures.
+/// Rows of 8-bit red, green and blue. What is clear shows a middle gray, in both images.
 fn rgb(frame: &Frame, context: &Context<'_>) -> Result<Vec<u8>> {
     let convert = Convert {
         to: Traits {

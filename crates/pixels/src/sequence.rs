@@ -1,4 +1,4 @@
-//! Pictures that move: frames that come one at a time, each with its delay.
+//! Images that move: frames that come one at a time, each with its delay.
 //!
 //! Nothing holds all frames. A [`FrameReader`] hands over one after the other, composed on the full canvas; the
 //! engine takes each through the same stages and gives it to a [`FrameWriter`].
@@ -44,7 +44,7 @@ impl Delay {
     }
 }
 
-/// What a header tells of a picture that moves, beside the number of its frames.
+/// What a header tells of an image that moves, beside the number of its frames.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Animation {
     /// How often it is shown; 0 is forever.
@@ -53,7 +53,7 @@ pub struct Animation {
     pub duration_ms: u64,
     /// May a composed frame be transparent somewhere?
     pub alpha: bool,
-    /// Is the picture for those who show no animations none of the frames?
+    /// Is the image for those who show no animations none of the frames?
     pub apart: bool,
 }
 
@@ -107,7 +107,7 @@ pub struct Head {
     pub height: u32,
     /// What every frame is.
     pub traits: Traits,
-    /// How often the picture is shown; 0 is forever.
+    /// How often the image is shown; 0 is forever.
     pub plays: u32,
     /// Profiles.
     pub metadata: Metadata,

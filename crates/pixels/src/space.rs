@@ -1,7 +1,7 @@
-//! What the numbers of a picture mean as light: the code points of ITU-T H.273, and ICC profiles.
+//! What the numbers of an image mean as light: the code points of ITU-T H.273, and ICC profiles.
 //!
 //! Matrix and range belong to luma and chroma and stand in [`Model::YCbCr`](crate::Model::YCbCr); primaries and
-//! transfer belong to any picture and stand in [`Space`].
+//! transfer belong to any image and stand in [`Space`].
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ macro_rules! code_points {
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
         #[repr(u8)]
         pub enum $name {
-            /// Unknown, or left to the reader: what a picture without any tag means.
+            /// Unknown, or left to the reader: what an image without any tag means.
             #[default]
             Unspecified = 2,
             $($(#[$help])* $variant = $code,)*
@@ -176,7 +176,7 @@ impl Range {
     pub const ALL: [Self; 2] = [Self::Full, Self::Limited];
 }
 
-/// The space in which a picture's colours are measured, as far as a header tells it.
+/// The space in which an image's colours are measured, as far as a header tells it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Space {
     /// Primaries. With a profile: those that it comes to or at least keeps within, if that is known.

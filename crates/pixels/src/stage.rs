@@ -16,7 +16,7 @@ pub trait Stage: fmt::Display + fmt::Debug + Send + Sync {
     /// Does the work.
     ///
     /// # Errors
-    /// `Interrupted`, `Recipe` (a material that is missing or no picture).
+    /// `Interrupted`, `Recipe` (a material that is missing or no image).
     fn apply(&self, frame: Frame, context: &Context<'_>) -> Result<Frame>;
 
     /// What comes out when `traits` go in: the planner follows the model through the plan.
@@ -29,12 +29,12 @@ pub trait Stage: fmt::Display + fmt::Debug + Send + Sync {
         (width, height)
     }
 
-    /// May it bring colour into a gray picture? Then the planner makes room for it.
+    /// May it bring colour into a gray image? Then the planner makes room for it.
     fn adds_colour(&self) -> bool {
         false
     }
 
-    /// What it does to the gain map of a picture of `size`, which is of the size `map`. Whoever changes what is shown
+    /// What it does to the gain map of an image of `size`, which is of the size `map`. Whoever changes what is shown
     /// where, or how bright it is, and does not say otherwise, leaves the map without meaning.
     fn on_gain_map(&self, size: (u32, u32), map: (u32, u32)) -> OnGainMap {
         let _ = (size, map);
@@ -62,14 +62,14 @@ pub trait Stage: fmt::Display + fmt::Debug + Send + Sync {
     }
 }
 
-/// What happens to a picture's gain map where a stage acts on the picture.
+/// What happens to an image's gain map where a stage acts on the image.
 #[derive(Debug)]
 pub enum OnGainMap {
     /// It holds as it is.
     Keeps,
     /// It goes through this one.
     Follows(Box<dyn Stage>),
-    /// It says nothing about the picture any more.
+    /// It says nothing about the image any more.
     Voids,
 }
 
@@ -108,7 +108,7 @@ pub trait Materials: Sync {
     /// `Recipe` naming the material when it is missing or may not be read.
     fn load(&self, name: &str) -> Result<Vec<u8>>;
 
-    /// The picture in the file: at hand, or by `decode` from its bytes.
+    /// The image in the file: at hand, or by `decode` from its bytes.
     ///
     /// # Errors
     /// As `load` and `decode`.

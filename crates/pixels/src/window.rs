@@ -1,6 +1,6 @@
-//! Parts of pictures with fractions of px, and what is wanted of a picture that is drawn.
+//! Parts of images with fractions of px, and what is wanted of an image that is drawn.
 
-/// A rectangle with fractions, in px of the stored picture at full resolution.
+/// A rectangle with fractions, in px of the stored image at full resolution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RegionF {
     /// Left edge.
@@ -14,7 +14,7 @@ pub struct RegionF {
 }
 
 impl RegionF {
-    /// All of a picture of this size.
+    /// All of an image of this size.
     pub(crate) fn whole((width, height): (u32, u32)) -> Self {
         Self {
             x: 0.0,
@@ -24,7 +24,7 @@ impl RegionF {
         }
     }
 
-    /// The same on a picture whose width and height are multiplied by `across` and `down`.
+    /// The same on an image whose width and height are multiplied by `across` and `down`.
     pub(crate) fn times(self, (across, down): (f64, f64)) -> Self {
         Self {
             x: self.x * across,
@@ -35,7 +35,7 @@ impl RegionF {
     }
 }
 
-/// What is wanted of a picture that is drawn, and in which size: the two sides may be scaled differently.
+/// What is wanted of an image that is drawn, and in which size: the two sides may be scaled differently.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
     /// The part of it, in px of the size that its header tells.
@@ -45,7 +45,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// All of a picture of size `own`, in another.
+    /// All of an image of size `own`, in another.
     #[must_use]
     pub fn whole(own: (u32, u32), to: (u32, u32)) -> Self {
         Self {
@@ -54,20 +54,20 @@ impl Window {
         }
     }
 
-    /// Does it show all of a picture of this size?
+    /// Does it show all of an image of this size?
     #[must_use]
     pub fn is_whole(&self, own: (u32, u32)) -> bool {
         self.from == RegionF::whole(own)
     }
 
-    /// What becomes of a picture of size `own` where this part has its size: its width and height.
+    /// What becomes of an image of size `own` where this part has its size: its width and height.
     #[must_use]
     pub fn of_whole(&self, own: (u32, u32)) -> (f64, f64) {
         let whole = RegionF::whole(own).times(self.scale());
         (nearly_whole(whole.w), nearly_whole(whole.h))
     }
 
-    /// Where the picture begins, seen from the beginning of this part, in px of its size there.
+    /// Where the image begins, seen from the beginning of this part, in px of its size there.
     #[must_use]
     pub fn offset(&self) -> (f64, f64) {
         let from = self.from.times(self.scale());

@@ -29,7 +29,7 @@ fn no_format_is_named_in_code() {
     for file in layering::rust_files(&src) {
         let text = std::fs::read_to_string(&file).expect("a source file");
         let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
-        // Rules show what they do to a picture of some format.
+        // Rules show what they do to an image of some format.
         let mut shown = false;
         for line in code.lines() {
             shown = shown && line != "    }," || line.ends_with("Example {");

@@ -17,7 +17,7 @@ fn recipe(text: &str) -> Recipe {
     text.parse().expect(text)
 }
 
-/// A picture by its pixels: red, green, blue and opacity in levels of 255.
+/// An image by its pixels: red, green, blue and opacity in levels of 255.
 fn picture(depth: Depth, alpha: bool, size: (u32, u32), at: impl Fn(u32, u32) -> [u8; 4]) -> Frame {
     let (width, height) = size;
     let plane = |channel: usize| {
@@ -341,7 +341,7 @@ fn a_measurement_that_nobody_wants_any_more_ends() {
     assert!(run(&Never).is_ok());
 }
 
-/// A gray picture with a bright square in it.
+/// A gray image with a bright square in it.
 fn dotted(size: (u32, u32), (left, top): (u32, u32), words: &str) -> Vec<u8> {
     let frame = picture(Depth::U8, false, size, |x, y| {
         let inside = (left..left + 40).contains(&x) && (top..top + 40).contains(&y);

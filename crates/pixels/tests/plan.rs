@@ -258,7 +258,7 @@ const GOLDEN: &[(&str, &str, &str)] = &[
      "decode png rgba | resize 200x200 mitchell from 49.62406015037594,0 300.7518796992481x300 | canvas 200x200 at 0,0 ffffff | encode png"),
     ("jpeg 50x40 ycbcr420 q90", "canvas:100x100:000000:0:10,q:92",
      "decode jpeg ycbcr420 | canvas 100x100 at 0,10 000000 | encode jpeg q92"),
-    // Shrinking by word: lengths are measured on the shrunken picture.
+    // Shrinking by word: lengths are measured on the shrunken image.
     ("finejpeg 400x300 ycbcr420 q90", "shrink:2,exact:66x50",
      "decode finejpeg 1/4 ycbcr420 | resize 66x50 lanczos3 | encode finejpeg"),
     ("finejpeg 400x300 ycbcr420 q90", "shrink:3,exact:100x75",

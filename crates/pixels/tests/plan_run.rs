@@ -18,7 +18,7 @@ fn recipe(text: &str) -> Recipe {
     text.parse().expect("a recipe")
 }
 
-/// A gray picture of one level.
+/// A gray image of one level.
 fn gray(width: u32, height: u32, level: u16) -> Frame {
     let plane = Plane::filled(Depth::U8, width, height, level);
     Frame::new(Model::Gray, width, height, vec![plane], None).unwrap()

@@ -1,4 +1,4 @@
-//! `REVISION` counts the changes of results: pictures × recipes, and hashes of what becomes of them. The
+//! `REVISION` counts the changes of results: images × recipes, and hashes of what becomes of them. The
 //! codecs are fakes, whose files are plain samples, so that only the pipeline is judged.
 
 mod blessed;
@@ -107,7 +107,7 @@ const RECIPES: &[(&str, &str)] = &[
     ("flatten", "exact:50x35,flatten:ff8000"),
 ];
 
-/// Format and further words of each fake file, and the planes of its picture.
+/// Format and further words of each fake file, and the planes of its image.
 const PICTURES: &[(&str, &str, Model, Depth, bool)] = &[
     ("jpeg", "q85", YCBCR_420, Depth::U8, false),
     ("jpeg", "q85 turned:6", YCBCR_422, Depth::U8, false),
@@ -196,7 +196,7 @@ fn results() -> BTreeMap<String, u64> {
     rows
 }
 
-/// A small picture to lay over.
+/// A small image to lay over.
 struct Icon;
 
 impl Materials for Icon {

@@ -1,4 +1,4 @@
-//! What is wanted of a picture.
+//! What is wanted of an image.
 //!
 //! A [`Recipe`] is a list of steps in the order in which they act, with ONE canonical text: the log
 //! line, the tests' notation and, once it is resolved, the cache key. It knows no file, no codec and no

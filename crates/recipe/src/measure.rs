@@ -9,7 +9,7 @@ pub enum Measure {
     Trim {
         /// How far a pixel may differ from the one in the corner and still be border, in levels of 255.
         tolerance: u8,
-        /// Where that corner is, in the picture as stored: at the right, at the bottom?
+        /// Where that corner is, in the image as stored: at the right, at the bottom?
         corner: (bool, bool),
     },
     /// The same, where a pixel is border if its distance from the one in the corner, of all channels as stored

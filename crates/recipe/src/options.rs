@@ -67,7 +67,7 @@ pub const DEPTH: Word = word(
     "depth:8",
 );
 
-/// An order of storage that shows the whole picture early.
+/// An order of storage that shows the whole image early.
 pub const PROGRESSIVE: Word = word(
     "progressive",
     &[],

@@ -2,8 +2,8 @@
 
 use crate::step::{Flip, Step, Turn};
 
-/// How a picture is turned altogether: first mirrored left to right, then turned clockwise. EXIF says
-/// how the stored picture becomes upright in these terms.
+/// How an image is turned altogether: first mirrored left to right, then turned clockwise. EXIF says
+/// how the stored image becomes upright in these terms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Orientation {
     /// Mirror left to right, first.
@@ -111,7 +111,7 @@ impl Orientation {
         }
     }
 
-    /// Where a point of a stored picture of this size lies afterwards.
+    /// Where a point of a stored image of this size lies afterwards.
     #[must_use]
     pub fn point(self, (x, y): (f64, f64), (width, height): (f64, f64)) -> (f64, f64) {
         let (mut point, mut size) = ((x, y), (width, height));
@@ -126,7 +126,7 @@ impl Orientation {
         point
     }
 
-    /// Where a part of a stored picture of this size lies afterwards: left, top, right and bottom.
+    /// Where a part of a stored image of this size lies afterwards: left, top, right and bottom.
     #[must_use]
     pub fn part(self, [left, top, right, bottom]: [f64; 4], size: (f64, f64)) -> [f64; 4] {
         let (one, other) = (
@@ -141,7 +141,7 @@ impl Orientation {
         ]
     }
 
-    /// Which corner of a stored picture becomes the upper left one: is it at the right, and at the bottom?
+    /// Which corner of a stored image becomes the upper left one: is it at the right, and at the bottom?
     #[must_use]
     pub fn first_corner(self) -> (bool, bool) {
         let corners = [(false, false), (true, false), (false, true), (true, true)];

@@ -89,7 +89,7 @@ impl Rules for Recipe {
 }
 
 impl Recipe {
-    /// Its steps and, unless they or the output say otherwise, before them the one that turns the picture upright.
+    /// Its steps and, unless they or the output say otherwise, before them the one that turns the image upright.
     fn all_steps(&self) -> impl Iterator<Item = &Step> {
         let first =
             self.output.stored_turn == StoredTurn::Applied && !self.steps.contains(&Step::Orient);
@@ -110,7 +110,7 @@ enum Focus {
     Faces,
 }
 
-/// The picture as the steps so far left it.
+/// The image as the steps so far left it.
 struct Picture {
     width: u32,
     height: u32,
@@ -199,7 +199,7 @@ impl Picture {
         Ok(())
     }
 
-    /// The resolved recipe: what holds for the whole picture, then the steps, then the output without a
+    /// The resolved recipe: what holds for the whole image, then the steps, then the output without a
     /// format that it gets anyway.
     fn recipe(mut self, asked: &Recipe, facts: &Facts) -> Result<Recipe, ResolveError> {
         self.settle();
@@ -211,12 +211,12 @@ impl Picture {
             ));
         }
         let mut output = asked.output.clone();
-        // Nothing is left to say of a picture that is upright, or is made so.
+        // Nothing is left to say of an image that is upright, or is made so.
         if self.upright || facts.orientation.is_upright() {
             output.stored_turn = StoredTurn::default();
         }
         output.settle_moving(facts.frames > 1 && output.frame.is_none());
-        // The only frame is the whole picture.
+        // The only frame is the whole image.
         output.frame = output
             .frame
             .filter(|frame| (*frame, facts.frames) != (1, 1));
@@ -480,7 +480,7 @@ impl Picture {
         self.lay((w, h), (x, y), canvas.colour);
     }
 
-    /// Lays the picture on a ground. What hangs over is cut off first, so that it is never scaled.
+    /// Lays the image on a ground. What hangs over is cut off first, so that it is never scaled.
     fn lay(&mut self, (w, h): (u32, u32), (x, y): (i64, i64), colour: Colour) {
         let across = visible(x, self.width, w);
         let down = visible(y, self.height, h);
@@ -610,7 +610,7 @@ fn is_beyond_words(step: &Step) -> bool {
     }
 }
 
-/// Borders are measured on the picture as it is stored: it may have been turned, and no more.
+/// Borders are measured on the image as it is stored: it may have been turned, and no more.
 fn comes_before_trim(step: &Step) -> bool {
     use Step::{Dpr, Faces, Flip, Focus, Orient, Salient, Turn};
     matches!(
@@ -627,7 +627,7 @@ fn px(length: Length, whole: f64, dpr: f64) -> f64 {
     }
 }
 
-/// A side in whole px, at least 1; one that no picture has saturates, for a limit to refuse.
+/// A side in whole px, at least 1; one that no image has saturates, for a limit to refuse.
 fn side(length: f64) -> u32 {
     (length.round() as u32).max(1)
 }
@@ -639,7 +639,7 @@ fn edges(start: f64, length: f64, side: u32) -> (u32, u32) {
     (start, end)
 }
 
-/// Start and length of the part of a side that lies on a canvas, in px of the picture.
+/// Start and length of the part of a side that lies on a canvas, in px of the image.
 fn visible(at: i64, length: u32, canvas: u32) -> Option<(u32, u32)> {
     let start = at.saturating_neg().clamp(0, length.into());
     let end = i64::from(canvas).saturating_sub(at).clamp(0, length.into());
@@ -690,7 +690,7 @@ pub fn size_after(steps: &[Step], facts: &Facts) -> Option<(u32, u32)> {
     })
 }
 
-/// The size that holds all of a picture turned by any angle: its bounding box, rounded to the nearest px.
+/// The size that holds all of an image turned by any angle: its bounding box, rounded to the nearest px.
 #[must_use]
 pub fn rotated_size(width: u32, height: u32, degrees: f64) -> (u32, u32) {
     let (sin, cos) = degrees.to_radians().sin_cos();

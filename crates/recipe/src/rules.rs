@@ -19,7 +19,7 @@ pub trait Rules: fmt::Debug + Send + Sync {
     /// crops around that stay `focus:smart,crop:WxH`, and so do `focus:faces` and `blur-faces`.
     ///
     /// # Errors
-    /// [`ResolveError`] for rules that make no picture of this source.
+    /// [`ResolveError`] for rules that make no image of this source.
     fn resolve(&self, facts: &Facts) -> Result<Recipe, ResolveError>;
 
     /// What has to be known of the pixels of a source that is stored in this orientation. Whether there is
@@ -56,9 +56,9 @@ pub struct Facts {
     pub width: u32,
     /// Height as stored, in px.
     pub height: u32,
-    /// How the stored picture becomes upright.
+    /// How the stored image becomes upright.
     pub orientation: Orientation,
-    /// How many frames there are; 1 for a still picture.
+    /// How many frames there are; 1 for a still image.
     pub frames: u32,
     /// May it be transparent?
     pub alpha: bool,
@@ -84,7 +84,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// A plain picture: opaque, upright, without metadata.
+    /// A plain image: opaque, upright, without metadata.
     #[must_use]
     pub fn new(format: &str, width: u32, height: u32) -> Self {
         Self {
@@ -107,7 +107,7 @@ impl Facts {
     }
 }
 
-/// Why rules make no picture of a source.
+/// Why rules make no image of a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolveError {
     /// The offending piece.

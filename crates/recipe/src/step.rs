@@ -20,7 +20,7 @@ pub enum Step {
     Turn(Turn),
     /// Mirror.
     Flip(Flip),
-    /// Turn clockwise by any angle; the picture grows to hold all of it.
+    /// Turn clockwise by any angle; the image grows to hold all of it.
     Rotate {
         /// Degrees, -360 to 360.
         degrees: f64,
@@ -36,7 +36,7 @@ pub enum Step {
     Fit {
         /// The box; one side may be open.
         inside: Bounds,
-        /// May the picture grow?
+        /// May the image grow?
         enlarge: bool,
     },
     /// Scale to cover a box, aspect kept, and crop what hangs over.
@@ -47,7 +47,7 @@ pub enum Step {
         h: Length,
         /// Which part is kept.
         gravity: Gravity,
-        /// May the picture grow? Otherwise a picture smaller than the box is only cropped to it.
+        /// May the image grow? Otherwise an image smaller than the box is only cropped to it.
         enlarge: bool,
     },
     /// Scale to exactly this size, whatever becomes of the aspect.
@@ -61,7 +61,7 @@ pub enum Step {
     Pad(Pad),
     /// Lay on a ground of fixed size; what hangs over is cut off.
     Canvas(Canvas),
-    /// Lay on an opaque colour where the picture is transparent.
+    /// Lay on an opaque colour where the image is transparent.
     Flatten(Colour),
     /// The point that later crops keep in view, unless they name a gravity.
     Focus {
@@ -114,12 +114,12 @@ pub enum Flip {
     Both,
 }
 
-/// A length along one side of the picture. Finite and not negative.
+/// A length along one side of the image. Finite and not negative.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Length {
     /// Pixels.
     Px(f64),
-    /// Hundredths of the picture's side.
+    /// Hundredths of the image's side.
     Percent(f64),
 }
 
@@ -146,7 +146,7 @@ impl Length {
             .then_some(Self::Percent(percent + 0.0))
     }
 
-    /// To hundredths of a pixel or ten thousandths of a percent, which is less than any picture shows:
+    /// To hundredths of a pixel or ten thousandths of a percent, which is less than any image shows:
     /// lengths that look alike become one.
     #[must_use]
     pub fn rounded(self) -> Self {
@@ -166,7 +166,7 @@ impl Length {
     }
 }
 
-/// The part that a crop keeps. What lies outside the picture is not there.
+/// The part that a crop keeps. What lies outside the image is not there.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Crop {
     /// A rectangle.
@@ -312,7 +312,7 @@ pub struct Canvas {
     pub h: u32,
     /// The ground's colour.
     pub colour: Colour,
-    /// Where the picture's left and top edge lie on it, in px; absent: centred.
+    /// Where the image's left and top edge lie on it, in px; absent: centred.
     pub at: Option<(i32, i32)>,
 }
 
@@ -326,7 +326,7 @@ pub struct Effect {
 }
 
 impl Effect {
-    /// The effect that composes with a picture from a file: its first argument is the file's name.
+    /// The effect that composes with an image from a file: its first argument is the file's name.
     pub const OVER: &str = "over";
 
     /// The same, with a size, opacity and mode.
@@ -335,7 +335,7 @@ impl Effect {
     /// The effect that blurs a rectangle.
     pub const BLUR_AREA: &str = "blur-area";
 
-    /// The shapes of the effect that cuts one out of a picture.
+    /// The shapes of the effect that cuts one out of an image.
     pub const MASKS: &[&str] = &[
         "circle",
         "ellipse",

@@ -7,7 +7,7 @@ use crate::options;
 use crate::step::{Colour, Effect, Step};
 use crate::text::ParseError;
 
-/// Everything that is wanted of one picture. The default changes nothing but the encoding.
+/// Everything that is wanted of one image. The default changes nothing but the encoding.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recipe {
     /// What is done, in order.
@@ -17,7 +17,7 @@ pub struct Recipe {
 }
 
 impl Recipe {
-    /// The most steps that a text may have: each may cost as much as a picture.
+    /// The most steps that a text may have: each may cost as much as an image.
     pub const MOST_STEPS: usize = 64;
 
     /// The recipe of a plain file: its own bytes.
@@ -99,7 +99,7 @@ impl From<Output> for Recipe {
     }
 }
 
-/// The name of a picture format: lower-case letters and digits, such as `jpeg` or `webp`.
+/// The name of an image format: lower-case letters and digits, such as `jpeg` or `webp`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FormatName(pub(crate) String);
 
@@ -130,7 +130,7 @@ impl FormatName {
     }
 }
 
-/// Chroma subsampling of a written picture.
+/// Chroma subsampling of a written image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chroma {
     /// 4:4:4, none.
@@ -194,7 +194,7 @@ impl Profile {
 /// What is kept of the metadata beside the pixels: EXIF, IPTC and XMP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kept {
-    /// Whose picture it is, and which way is up.
+    /// Whose image it is, and which way is up.
     #[default]
     Copyright,
     /// Nothing.
@@ -256,7 +256,7 @@ pub struct Output {
     pub linear: bool,
     /// The format; absent: the source's own.
     pub format: Option<FormatName>,
-    /// The format of a picture that moves instead, if another.
+    /// The format of an image that moves instead, if another.
     pub moving: Option<FormatName>,
     /// What the encoder aims at. Absent: the source's own quality where it can be told, else the format's default.
     pub goal: Option<Goal>,
@@ -272,10 +272,10 @@ pub struct Output {
     pub effort: Option<u8>,
     /// The format's own options, by name; a value may be empty.
     pub options: BTreeMap<String, String>,
-    /// The number of the frame to show as a still picture, from 1. Absent: a picture that moves goes on moving where
+    /// The number of the frame to show as a still image, from 1. Absent: an image that moves goes on moving where
     /// the format can say so, and is shown by its first frame elsewhere.
     pub frame: Option<u32>,
-    /// A picture that moves ends after so many frames, at least 1.
+    /// An image that moves ends after so many frames, at least 1.
     pub most_frames: Option<u32>,
 }
 
@@ -283,7 +283,7 @@ impl Output {
     /// The format that says "you choose", by the `Accept` header: `as:auto`.
     pub const AUTO: &str = "auto";
 
-    /// The format of a picture that moves that says "as it was": `moving:source`.
+    /// The format of an image that moves that says "as it was": `moving:source`.
     pub const SOURCE: &str = "source";
 
     /// Does it leave the format to the client?
@@ -306,7 +306,7 @@ impl Output {
         }
     }
 
-    /// Settles which of its formats holds, for a picture that moves or not.
+    /// Settles which of its formats holds, for an image that moves or not.
     pub fn settle_moving(&mut self, moves: bool) {
         if let Some(moving) = self.moving.take()
             && moves

@@ -18,7 +18,7 @@ const LANGUAGES: &str = "[image_filter]\nprefix = \"/f\"\n[imgproxy]\nprefix = \
 const LINK: &str = "[[secure_link]]\nlocation = \"/secure/\"\nsecure_link = \"$arg_md5,$arg_expires\"\n\
     secure_link_md5 = \"$secure_link_expires$uri swordfish\"\n";
 
-/// A server with pictures in a folder, in one that is to be closed, and at `/`.
+/// A server with images in a folder, in one that is to be closed, and at `/`.
 fn house(keys: &str) -> House {
     let house = House::with(&format!("{keys}{LANGUAGES}"));
     for name in ["secure/a.jpg", "trip/a.jpg", "secure/sub/a.jpg"] {

@@ -1,4 +1,4 @@
-//! Pictures that are not opaque, in formats that keep no opacity: what Pillow's `alpha_composite` gives.
+//! Images that are not opaque, in formats that keep no opacity: what Pillow's `alpha_composite` gives.
 
 use std::process::Command;
 
@@ -11,7 +11,7 @@ const CLEAR: [&str; 4] = [
     "webp/alpha-lossless.webp",
 ];
 
-/// The largest difference between two opaque pictures, or between the second and the first over a colour, in
+/// The largest difference between two opaque images, or between the second and the first over a colour, in
 /// levels.
 fn difference(house: &House, clear: &Reply, flat: &Reply, colour: &str) -> u32 {
     let clear = house.put("clear", &clear.body);

@@ -1,4 +1,4 @@
-//! Pictures that are made to hurt, and pictures that are cut: each is answered with its own fault, costs
+//! Images that are made to hurt, and images that are cut: each is answered with its own fault, costs
 //! little, and is never kept as good. One test in one program, because memory is measured.
 
 mod common;

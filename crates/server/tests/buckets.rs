@@ -1,4 +1,4 @@
-//! Pictures in buckets of Google Cloud Storage and Azure, by servers on loopback that check signatures as those do.
+//! Images in buckets of Google Cloud Storage and Azure, by servers on loopback that check signatures as those do.
 //!
 //! Keys come from the environment, so each test runs once more as a program of its own with them in it.
 

@@ -51,7 +51,7 @@ fn a_304_reads_and_decodes_nothing() {
     let path = house.file("a.jpg");
     let picture = std::fs::read(&path).unwrap();
     let moment = UNIX_EPOCH + Duration::from_secs(1_700_000_000);
-    // The same file by everything that a tag is made from, and no picture at all.
+    // The same file by everything that a tag is made from, and no image at all.
     let set = |content: &[u8]| {
         std::fs::write(&path, content).unwrap();
         File::options()

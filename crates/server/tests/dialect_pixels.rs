@@ -72,7 +72,7 @@ fn gray_is_as_light_as_the_colour_where_libvips_makes_it() {
         assert_eq!((r, g), (g, b), "{target}");
         assert!((126..=128).contains(&r), "{target}: {r}");
     }
-    // The ground of a gray picture is gray as well, by the numbers.
+    // The ground of a gray image is gray as well, by the numbers.
     let ground = "/w/?url=half.png&filt=greyscale&bg=ff0000";
     assert_eq!(seen(&house, ground, (35, 5)), [54, 54, 54, 255]);
 }

@@ -2,7 +2,7 @@
 
 use crate::common::House;
 
-/// Lines and a curve on a picture of 80 × 60 units.
+/// Lines and a curve on an image of 80 × 60 units.
 fn drawing(width: u32, height: u32) -> String {
     format!(
         "<svg xmlns='http://www.w3.org/2000/svg' width='{width}' height='{height}' viewBox='0 0 80 60' \

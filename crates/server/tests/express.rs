@@ -68,7 +68,7 @@ fn a_file_that_was_served_is_looked_at_for_every_request() {
     assert_eq!(first.body, client.get(FILE).body);
     assert_eq!(client.get(FILE).header("etag"), first.header("etag"));
 
-    // Another picture, and one with something behind its end.
+    // Another image, and one with something behind its end.
     let other = std::fs::read(sample("jpeg/440.jpg")).unwrap();
     house.put("a.jpg", [&other[..], b"and more"].concat());
     for _ in 0..3 {

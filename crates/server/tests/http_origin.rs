@@ -1,4 +1,4 @@
-//! Pictures of another web server.
+//! Images of another web server.
 
 use crate::common::hostile::{Hostile, TAG};
 use crate::common::origin::Origin;

@@ -1,4 +1,4 @@
-//! Pictures of a web server behind TLS.
+//! Images of a web server behind TLS.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;

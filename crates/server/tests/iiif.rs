@@ -1,4 +1,4 @@
-//! The IIIF Image API over a socket: what its public validator asks, with a picture like the validator's, of 10x10 flat
+//! The IIIF Image API over a socket: what its public validator asks, with an image like the validator's, of 10x10 flat
 //! squares of 100x100 px.
 
 use std::io::Write;

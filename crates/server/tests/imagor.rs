@@ -1,4 +1,4 @@
-//! imagor's filters over a socket, as Pillow sees their results: grounds made of the picture, pictures in pictures,
+//! imagor's filters over a socket, as Pillow sees their results: grounds made of the image, images in images,
 //! masks, lists of colours and the first frames of animations.
 
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! imgproxy's URLs over a socket: sizes of real pictures, statuses, headers, signatures and expiry.
+//! imgproxy's URLs over a socket: sizes of real images, statuses, headers, signatures and expiry.
 
 use crate::common::origin::Origin;
 use crate::common::{House, Reply, sample};

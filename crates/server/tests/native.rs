@@ -1,4 +1,4 @@
-//! Native URLs over a socket: pictures, facts, canonical links and redirects, and sources named by URL.
+//! Native URLs over a socket: images, facts, canonical links and redirects, and sources named by URL.
 
 use crate::common::origin::Origin;
 use crate::common::{House, sample};

@@ -41,7 +41,7 @@ fn what_takes_too_long_to_write_is_answered_in_the_next_format_and_made_behind()
     assert_eq!(first.header("andon-instead-of"), Some("avif"));
     assert_eq!(first.header("cache-control"), Some("max-age=30"));
     assert_eq!(first.header("vary"), Some("Accept"));
-    // It is the very picture that others get for good.
+    // It is the very image that others get for good.
     let webp = house.request("GET", LARGE, WEBP);
     assert_eq!(
         (&webp.body, webp.header("etag")),

@@ -1,4 +1,4 @@
-//! weserv, imgix and Cloudflare over a socket: pictures, statuses, bodies of errors, documents, signatures, expiry.
+//! weserv, imgix and Cloudflare over a socket: images, statuses, bodies of errors, documents, signatures, expiry.
 
 use crate::common::House;
 use serde_json::{Value, json};

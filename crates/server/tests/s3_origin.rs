@@ -1,4 +1,4 @@
-//! Pictures in a bucket of a real S3 server, which checks signatures and runs in this process.
+//! Images in a bucket of a real S3 server, which checks signatures and runs in this process.
 
 use std::path::Path;
 

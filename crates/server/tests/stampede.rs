@@ -1,4 +1,4 @@
-//! A thousand clients at once for one picture that nobody has.
+//! A thousand clients at once for one image that nobody has.
 
 mod common;
 
@@ -58,7 +58,7 @@ fn ask(house: &House, count: usize) -> Vec<Client> {
     clients
 }
 
-/// All replies are one and the same picture.
+/// All replies are one and the same image.
 fn assert_identical(clients: &mut [Client]) {
     let mut digest = None;
     for client in clients {

@@ -1,4 +1,4 @@
-//! thumbor's and imagor's URLs over a socket: sizes of real pictures, filters, signatures, statuses.
+//! thumbor's and imagor's URLs over a socket: sizes of real images, filters, signatures, statuses.
 
 use crate::common::{House, Reply};
 use andon_dialects::signature::{Digest, base64};

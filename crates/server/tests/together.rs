@@ -1,4 +1,4 @@
-//! Several sizes of one picture that wait together: one decode, and nobody sees it in the bytes.
+//! Several sizes of one image that wait together: one decode, and nobody sees it in the bytes.
 
 use crate::common;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use crate::common::{Client, Gate, House, figure, trick_target};
 
 const SOURCES: [&str; 3] = ["jpeg/420.jpg", "jpeg/progressive-420.jpg", "png/alpha.png"];
 
-/// Every reduced scale of a picture of 400 × 300 px, some of them twice, in two formats; turned, cut,
+/// Every reduced scale of an image of 400 × 300 px, some of them twice, in two formats; turned, cut,
 /// and with an effect.
 const SIZES: [&str; 8] = [
     "dw=20,dh=15",

@@ -1,4 +1,4 @@
-//! Pictures that come with the request, over real sockets.
+//! Images that come with the request, over real sockets.
 
 use std::thread;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Every body is a whole picture or none is sent: files that were cut and files with something behind them, in every
+//! Every body is a whole image or none is sent: files that were cut and files with something behind them, in every
 //! format and on every way through the server, judged by Pillow.
 
 use std::collections::HashMap;
@@ -47,7 +47,7 @@ const SAMPLES: [&str; 32] = [
 const CONFIG: &str =
     "[upload]\nallow = \"local\"\n[small_light.patterns]\nhuge = \"dw=9000,dh=9000\"\n";
 
-/// What asks for nothing that would change a picture.
+/// What asks for nothing that would change an image.
 const ROUTES: [&str; 6] = [
     "/NAME",
     "/small_light()/NAME",

@@ -1,6 +1,6 @@
-//! Pictures that other programs choked on, and damaged ones: does the server outlive them?
+//! Images that other programs choked on, and damaged ones: does the server outlive them?
 //!
-//! Every distinct picture below a folder (other projects' test suites are full of them) is asked for in
+//! Every distinct image below a folder (other projects' test suites are full of them) is asked for in
 //! several forms, and so are copies of it with a little damage. Whatever it is, the reply has to be whole, in
 //! time and the client's fault at worst; in the end the server must hold no more than it held before.
 
@@ -28,9 +28,9 @@ use pictures::{Picture, Pictures};
 /// Options of `./dev bench corpus`.
 #[derive(Args)]
 pub(crate) struct CorpusArgs {
-    /// Folder of pictures, good and bad; it is read with all that is below it.
+    /// Folder of images, good and bad; it is read with all that is below it.
     folder: PathBuf,
-    /// Damaged copies of each picture.
+    /// Damaged copies of each image.
     #[arg(long, default_value_t = 8)]
     damaged: u64,
     /// Clients, each in a closed loop.
@@ -40,7 +40,7 @@ pub(crate) struct CorpusArgs {
     pub(crate) strictness: Strictness,
 }
 
-/// The forms in which each picture is asked for.
+/// The forms in which each image is asked for.
 const FORMS: [&str; 4] = [
     "/small_light(dw=300,dh=300,of=jpg)",
     "/small_light(sx=1,sy=1,sw=64,sh=64,cw=90,ch=90,of=png)",
@@ -56,7 +56,7 @@ const DAMAGED_FORM: &str = FORMS[0];
 pub(crate) struct Run {
     machine: raw::Machine,
     pictures: usize,
-    /// How many begin as which kind of picture.
+    /// How many begin as which kind of image.
     kinds: BTreeMap<&'static str, usize>,
     damaged_copies: u64,
     requests: u64,

@@ -1,4 +1,4 @@
-//! Encoders on the same small pictures: time, and bytes at equal quality. `./dev bench encode`.
+//! Encoders on the same small images: time, and bytes at equal quality. `./dev bench encode`.
 //!
 //! Every encoder writes a ladder of qualities. Between two rungs the logarithm of the bytes lies on a straight line over
 //! the score, so that bytes can be read off at any score. JPEG's 4:2:0 is everybody's, but JPEG XL's.
@@ -173,7 +173,7 @@ pub(crate) fn run(args: &EncodeArgs, photos: &Folder) -> Result<Run> {
     })
 }
 
-/// A small picture, and what others are compared with.
+/// A small image, and what others are compared with.
 struct Picture {
     name: String,
     side: u32,

@@ -1,4 +1,4 @@
-//! The contestants: bytes of a photograph in, bytes of a small picture out.
+//! The contestants: bytes of a photograph in, bytes of a small image out.
 
 use andon_pixels::{Engine, Limits, Run};
 use andon_recipe::Recipe;
@@ -57,7 +57,7 @@ impl Contestant {
         }
     }
 
-    /// Makes one small picture.
+    /// Makes one small image.
     pub(crate) fn run(self, job: &Job<'_>) -> Result<Vec<u8>> {
         match self {
             Self::Andon => render(&job.recipe(), job.photo),
@@ -118,7 +118,7 @@ impl Job<'_> {
     }
 }
 
-/// What Andon makes of a picture by a recipe's text.
+/// What Andon makes of an image by a recipe's text.
 pub(crate) fn render(recipe: &str, source: &[u8]) -> Result<Vec<u8>> {
     let recipe: Recipe = recipe.parse()?;
     let engine = engine();

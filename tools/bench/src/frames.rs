@@ -1,4 +1,4 @@
-//! Pictures as frames: decoded, prepared and converted outside of what is measured.
+//! Images as frames: decoded, prepared and converted outside of what is measured.
 
 use andon_pixels::color::Convert;
 use andon_pixels::{

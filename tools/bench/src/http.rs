@@ -3,7 +3,7 @@
 //! The first part answers four questions: how near the throughput comes to cores × one thread's rate, how
 //! many threads want to run at once, whether memory stays flat, and whether any process is ever started.
 //! The second compares cached hits with nginx's, the third files and hits on a connection each, the fourth hits over TLS, the
-//! fifth asks how much sooner a lone picture is ready with all cores, the sixth compares with sharp's server.
+//! fifth asks how much sooner a lone image is ready with all cores, the sixth compares with sharp's server.
 
 pub(crate) mod client;
 mod delivery;
@@ -75,7 +75,7 @@ impl HttpArgs {
 /// What there is to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Part {
-    /// Pictures made, nothing kept.
+    /// Images made, nothing kept.
     Pixels,
     /// Replies from memory, beside nginx's.
     Hits,
@@ -102,7 +102,7 @@ pub(crate) struct Run {
     peers: Option<Peers>,
 }
 
-/// Pictures made.
+/// Images made.
 #[derive(Serialize)]
 struct Pixels {
     urls: usize,

@@ -26,7 +26,7 @@ pub(crate) struct JpegArgs {
     /// Fewer repeats: a first look, not a result to publish.
     #[arg(long)]
     quick: bool,
-    /// Only how close the small pictures come, which no other program on the machine can disturb.
+    /// Only how close the small images come, which no other program on the machine can disturb.
     #[arg(long, conflicts_with_all = ["quick", "instructions"])]
     quality: bool,
     /// Count instructions, too: each photograph once under callgrind, some minutes in all.

@@ -91,9 +91,9 @@ enum Task {
     Rejections(rejections::RejectionsArgs),
     /// Ten times as much as the server can do: goodput, latencies, rejections, recovery.
     Overload(overload::OverloadArgs),
-    /// Large pictures for many clients under a memory limit: kills, peak, throughput.
+    /// Large images for many clients under a memory limit: kills, peak, throughput.
     Memory(memory_wall::MemoryArgs),
-    /// Every picture below a folder, good, bad and damaged: does the server outlive them?
+    /// Every image below a folder, good, bad and damaged: does the server outlive them?
     Corpus(corpus::CorpusArgs),
     /// One contestant alone, for its memory (started by the comparison itself).
     #[command(hide = true)]

@@ -1,12 +1,12 @@
-//! Many clients, large pictures, little memory: the same load with and without a limit.
+//! Many clients, large images, little memory: the same load with and without a limit.
 //!
 //! 64 clients in a closed loop ask for results of JPEG and PNG files of 8 to 24 megapixels, each for a size
-//! that nobody asked for before. Whoever is refused comes back for the same picture when it was told to.
+//! that nobody asked for before. Whoever is refused comes back for the same image when it was told to.
 //!
 //! Two servers as they come, their caches included, live side by side, one of them within the limit, and
 //! the same load goes to one of them at a time: limited, free, free, limited, and so again. What changes on
-//! the machine meanwhile weighs on both. Each is asked for the same pictures in the same order. Throughput
-//! counts work, not replies (see [`crate::work`]): whoever has less memory may prefer other pictures.
+//! the machine meanwhile weighs on both. Each is asked for the same images in the same order. Throughput
+//! counts work, not replies (see [`crate::work`]): whoever has less memory may prefer other images.
 
 mod limit;
 mod pictures;
@@ -74,9 +74,9 @@ struct Load {
     /// The same in each of its turns.
     work_by_turn: Vec<f64>,
     refused: usize,
-    /// The share of PNG files among the pictures, in per cent.
+    /// The share of PNG files among the images, in per cent.
     png_percent: f64,
-    /// Anything that is no picture and no 503, lost connections among them.
+    /// Anything that is no image and no 503, lost connections among them.
     others: usize,
     /// The server's resident bytes at their peak (`VmHWM`).
     peak_bytes: Option<u64>,

@@ -5,10 +5,10 @@
 //! sent and what they took of the processors is told.
 //!
 //! Every request asks for a size of its own, so that no cache can answer. Beside them, at a slow steady
-//! rate, come `/healthz` and a few pictures that were asked for before; each of those has to be a hit by
+//! rate, come `/healthz` and a few images that were asked for before; each of those has to be a hit by
 //! its `Cache-Status`.
 //!
-//! **Goodput** counts work, not replies (see [`crate::work`]): under overload light pictures are preferred,
+//! **Goodput** counts work, not replies (see [`crate::work`]): under overload light images are preferred,
 //! so that more of them are made than the mixed load's capacity, and their number says little. **Peak** is
 //! the mean of two closed loops, before and after everything else: what the machine does beside this
 //! changes, and slowly more often than not.
@@ -182,7 +182,7 @@ fn goals(run: &Run) -> Vec<Goal> {
 struct Load<'a> {
     server: &'a Server,
     photos: &'a Folder,
-    /// The number of the next picture: none is asked for twice.
+    /// The number of the next image: none is asked for twice.
     next: AtomicUsize,
     /// Except these.
     repeated: Vec<String>,
@@ -197,7 +197,7 @@ struct Closed {
 
 /// What became of an open loop.
 struct Open {
-    /// The number of its first picture.
+    /// The number of its first image.
     first: usize,
     answers: Vec<Answer>,
     client_cores: f64,
@@ -246,7 +246,7 @@ impl Load<'_> {
     }
 }
 
-/// The picture of this number: 401 widths and 35 qualities of each photograph. 401 is prime, so that
+/// The image of this number: 401 widths and 35 qualities of each photograph. 401 is prime, so that
 /// numbers far apart differ, too.
 fn url(photos: &Folder, number: usize) -> String {
     let photo = &photos.names[number % photos.names.len()];
@@ -255,7 +255,7 @@ fn url(photos: &Folder, number: usize) -> String {
     format!("/small_light(dw={side},dh={side},da=l,q={quality},of=jpg)/{photo}")
 }
 
-/// Which pictures take about as long as that of this number: the same photograph, a size not far off.
+/// Which images take about as long as that of this number: the same photograph, a size not far off.
 fn class(photos: &Folder, number: usize) -> usize {
     let size = number % SIDES * SIZES / SIDES;
     number % photos.names.len() * SIZES + size
@@ -270,7 +270,7 @@ fn recovery(answers: &[Answer], slow_ms: f64) -> f64 {
     )
 }
 
-/// Seconds from the start to the last picture's reply.
+/// Seconds from the start to the last image's reply.
 fn last_reply<'a>(answers: impl IntoIterator<Item = &'a Answer>) -> f64 {
     answers
         .into_iter()
@@ -292,7 +292,7 @@ const SIDES: usize = 401;
 /// Classes that they fall into.
 const SIZES: usize = 4;
 
-/// Pictures that are asked for again and again.
+/// Images that are asked for again and again.
 const REPEATED: usize = 16;
 
 /// What is watched after the overload.

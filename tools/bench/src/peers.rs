@@ -108,7 +108,7 @@ pub(crate) fn gd(photo: &[u8], size: (u32, u32), format: Format) -> Result<Vec<u
     Ok(out.take())
 }
 
-/// Any picture, decoded in full: the judge of everyone's output, and the reference's source.
+/// Any image, decoded in full: the judge of everyone's output, and the reference's source.
 pub(crate) fn decode(picture: &[u8]) -> Result<Rgb> {
     decoded(picture, false)
 }

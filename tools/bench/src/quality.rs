@@ -1,4 +1,4 @@
-//! How near one picture is to another: PSNR over R, G and B, SSIM on luma, or both of single planes. Shared
+//! How near one image is to another: PSNR over R, G and B, SSIM on luma, or both of single planes. Shared
 //! by every bench.
 
 use anyhow::{Context as _, Result};
@@ -36,7 +36,7 @@ impl Rgb {
     }
 }
 
-/// By SSIMULACRA2, against a picture of the same size: at most 100.
+/// By SSIMULACRA2, against an image of the same size: at most 100.
 pub(crate) fn scored(reference: &Ssimulacra2Reference, picture: &Rgb) -> Result<f64> {
     reference.compare(&picture.slice()?).context("a score")
 }
@@ -48,7 +48,7 @@ pub(crate) struct RgbF {
     pub(crate) samples: Vec<f32>,
 }
 
-/// Peak signal-to-noise ratio in dB; infinite for equal pictures. The sizes must be equal.
+/// Peak signal-to-noise ratio in dB; infinite for equal images. The sizes must be equal.
 pub(crate) fn psnr(reference: &RgbF, picture: &Rgb) -> f64 {
     assert_eq!(
         (reference.width, reference.height),
@@ -72,7 +72,7 @@ fn decibels(errors: impl Iterator<Item = f64>) -> f64 {
 }
 
 /// Structural similarity of luma (BT.601), Gaussian window of 11 px with sigma 1.5, K1 0.01, K2 0.03; the
-/// mean over all places where the window lies inside. 1 for equal pictures.
+/// mean over all places where the window lies inside. 1 for equal images.
 pub(crate) fn ssim(reference: &RgbF, picture: &Rgb) -> f64 {
     let x = luma(
         reference

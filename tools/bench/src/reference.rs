@@ -1,11 +1,11 @@
-//! What a perfect small picture is, slow and obvious: libvips' full decode to RGB (no shrink-on-load),
+//! What a perfect small image is, slow and obvious: libvips' full decode to RGB (no shrink-on-load),
 //! then Lanczos3 in floats on the stored (gamma-encoded) values, no rounding anywhere.
 
 use std::f64::consts::PI;
 
 use crate::quality::{Rgb, RgbF};
 
-/// The picture at another size.
+/// The image at another size.
 pub(crate) fn resize(source: &Rgb, width: usize, height: usize) -> RgbF {
     let across = weights(source.width, width);
     let down = weights(source.height, height);
@@ -37,7 +37,7 @@ pub(crate) fn resize(source: &Rgb, width: usize, height: usize) -> RgbF {
             }
         }
     }
-    // Lanczos overshoots; no 8-bit picture can.
+    // Lanczos overshoots; no 8-bit image can.
     for value in &mut samples {
         *value = value.clamp(0.0, 255.0);
     }

@@ -71,7 +71,7 @@ struct Load {
     rejected: usize,
     /// What the first rejection said.
     rejection: Option<String>,
-    /// Replies that are neither a picture nor a rejection.
+    /// Replies that are neither an image nor a rejection.
     others: usize,
     per_second: f64,
     latency: Latency,

@@ -58,7 +58,7 @@ impl Reached {
 }
 
 const FORMATS: [&str; 4] = ["jpeg", "webp", "avif", "jxl"];
-/// As far from the score asked for as a picture may be, and how many pictures may not be farther.
+/// As far from the score asked for as an image may be, and how many images may not be farther.
 const NEAR: f64 = 2.0;
 const SHARE: f64 = 0.95;
 

@@ -1,6 +1,6 @@
 //! Tiles of a huge JPEG over HTTP, as viewers of IIIF ask for them: `./dev bench tiles`.
 //!
-//! The picture is made here: 100 megapixels of real photographs side by side, once without restart markers and once with
+//! The image is made here: 100 megapixels of real photographs side by side, once without restart markers and once with
 //! one after every row of MCUs. A server with one worker is asked for tiles of 512 px; what it is held against is one
 //! thread that decodes the whole file in memory, and does nothing else.
 
@@ -52,7 +52,7 @@ struct Picture {
     without_index_ms: Vec<f64>,
     /// The first tile, for which the file is indexed.
     first_ms: f64,
-    /// Those after it, in order, each another part of the picture.
+    /// Those after it, in order, each another part of the image.
     later_ms: Vec<f64>,
     median_ms: f64,
     p95_ms: f64,
@@ -192,7 +192,7 @@ impl Picture {
     }
 }
 
-/// Where a tile lies on the grid of tiles: all over the picture, none twice.
+/// Where a tile lies on the grid of tiles: all over the image, none twice.
 fn place(number: u32) -> (u32, u32) {
     let (across, down) = (WIDTH / TILE, HEIGHT / TILE);
     // 151 is prime to their product, 23 × 16.
@@ -200,7 +200,7 @@ fn place(number: u32) -> (u32, u32) {
     (place % across * TILE, place / across * TILE)
 }
 
-/// Writes the picture to a folder, with restart markers and without.
+/// Writes the image to a folder, with restart markers and without.
 fn make(folder: &Path, photos: &Folder) -> Result<()> {
     let model = Model::ycbcr(Subsampling::C420);
     let steps = format!("cover:{PHOTO}x{PHOTO}:centre:enlarge");

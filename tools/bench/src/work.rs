@@ -1,7 +1,7 @@
-//! Loads of different mixes, made comparable: pictures count by the work they take.
+//! Loads of different mixes, made comparable: images count by the work they take.
 //!
 //! A server that prefers light work when there is too much answers more requests than one that does not,
-//! and does no more for it. So every class of pictures (a photograph and a range of sizes, or a file) has a
+//! and does no more for it. So every class of images (a photograph and a range of sizes, or a file) has a
 //! price: the median of what the server itself reported for it in `Server-Timing`, decoding, resizing and
 //! encoding together, while it was busy and not overloaded. Goodput is the sum of the prices of what was
 //! served, per second, whatever each reply took in the end.
@@ -18,7 +18,7 @@ pub(crate) struct Prices {
 }
 
 impl Prices {
-    /// From classes and what pictures of them took, in milliseconds.
+    /// From classes and what images of them took, in milliseconds.
     pub(crate) fn of(seen: &[(usize, f64)]) -> Self {
         let mut times: HashMap<usize, Vec<f64>> = HashMap::new();
         for (class, millis) in seen {
@@ -34,7 +34,7 @@ impl Prices {
         }
     }
 
-    /// The work in pictures of these classes, in milliseconds.
+    /// The work in images of these classes, in milliseconds.
     pub(crate) fn sum(&self, classes: impl IntoIterator<Item = usize>) -> f64 {
         let price = |class| self.classes.get(&class).unwrap_or(&self.mean);
         classes.into_iter().map(price).sum()

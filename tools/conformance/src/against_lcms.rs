@@ -12,7 +12,7 @@ use andon_recipe::Recipe;
 use crate::delta::delta_e2000;
 use crate::rgba::Rgba;
 
-/// What makes the charts and Little CMS's pictures of them.
+/// What makes the charts and Little CMS's images of them.
 const CHARTS: &str = include_str!("against_lcms.py");
 
 /// Px of a chart's patches along each side.

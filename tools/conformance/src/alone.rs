@@ -87,7 +87,7 @@ pub(crate) fn judge(set: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The set's own, which its pictures were drawn with.
+/// The set's own, which its images were drawn with.
 fn fonts(folder: &Path) -> Result<()> {
     let mut paths: Vec<_> = std::fs::read_dir(folder)?
         .filter_map(|entry| Some(entry.ok()?.path()))

@@ -8,7 +8,7 @@ use png::{BlendOp, Decoder, DisposeOp, FrameControl, Transformations};
 use crate::frames::Moving;
 use crate::rgba::{self, Rgba};
 
-/// All frames, each as large as the picture. A PNG that does not move is one frame.
+/// All frames, each as large as the image. A PNG that does not move is one frame.
 pub(crate) fn read(bytes: &[u8]) -> Result<Moving> {
     let mut decoder = Decoder::new(Cursor::new(bytes));
     decoder.set_transformations(Transformations::ALPHA);
@@ -29,7 +29,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Moving> {
         let part = rgba::straight(&samples[..info.buffer_size()], &info);
         let frame = match (reader.info().frame_control().copied(), control) {
             (Some(frame), _) => frame,
-            // The picture for those who show no animations.
+            // The image for those who show no animations.
             (None, Some(_)) => continue,
             (None, None) => {
                 canvas.pixels = part;

@@ -13,7 +13,7 @@ use crate::rows::Row;
 /// What is asked of the server for them.
 pub(crate) const RECIPE: &str = "profile:srgb,as:png";
 
-/// How far a whole picture may be off lcms2's: both round, and black points differ.
+/// How far a whole image may be off lcms2's: both round, and black points differ.
 const WHOLE: f64 = 3.0;
 
 #[derive(Deserialize)]

@@ -1,4 +1,4 @@
-//! Pictures that move: what is shown, for how long, how often.
+//! Images that move: what is shown, for how long, how often.
 
 use std::path::Path;
 
@@ -51,7 +51,7 @@ fn plays(answer: &Answer) -> u64 {
     }
 }
 
-/// The frames of a picture.
+/// The frames of an image.
 pub(crate) struct Moving {
     /// How long each stays, in ms; `None`: it is a still.
     pub(crate) frames: Vec<(Option<f64>, Rgba)>,

@@ -1,11 +1,11 @@
-//! Gain maps: a smaller picture has one that acts the same.
+//! Gain maps: a smaller image has one that acts the same.
 
 use andon_codecs::ALL;
 use andon_pixels::GainHeader;
 
 use crate::judge::Judged;
 
-/// The smaller picture.
+/// The smaller image.
 pub(crate) const RECIPE: &str = "fit:100x100";
 
 /// Ok(false): the file has none that is understood.

@@ -1,4 +1,4 @@
-//! What is right for a row, by the keys of its `expected`, in whatever way its pictures are come by.
+//! What is right for a row, by the keys of its `expected`, in whatever way its images are come by.
 
 use std::path::Path;
 
@@ -35,7 +35,7 @@ fn passed(exact: bool) -> Verdict {
     }
 }
 
-/// Everything that a request may come to: a copy, a picture that is decoded whole, and all of its frames.
+/// Everything that a request may come to: a copy, an image that is decoded whole, and all of its frames.
 fn refused(row: &Row, set: &Path, way: &dyn Way) -> Result<Verdict, Miss> {
     let bytes = std::fs::read(set.join(&row.path)).map_err(|error| error.to_string())?;
     let codec = ALL.iter().find(|codec| codec.sniff(&bytes));
@@ -65,7 +65,7 @@ fn refused(row: &Row, set: &Path, way: &dyn Way) -> Result<Verdict, Miss> {
     }
 }
 
-/// A picture: whatever its row has an answer to.
+/// An image: whatever its row has an answer to.
 fn shown(row: &Row, set: &Path, way: &dyn Way) -> Result<Verdict, Miss> {
     let (mut exact, mut left) = (false, Vec::new());
     let own = match row.text("frames") {
@@ -101,7 +101,7 @@ fn shown(row: &Row, set: &Path, way: &dyn Way) -> Result<Verdict, Miss> {
     Ok(Verdict::Passed { exact, left })
 }
 
-/// A still picture; is it the answer to the bit?
+/// A still image; is it the answer to the bit?
 fn picture(
     row: &Row,
     set: &Path,
@@ -142,7 +142,7 @@ fn picture(
     Ok(close(&own, &answer, tolerance)?)
 }
 
-/// Are two pictures as close as they have to be? True: they are the same.
+/// Are two images as close as they have to be? True: they are the same.
 pub(crate) fn close(own: &Rgba, answer: &Rgba, tolerance: &Value) -> Judged<bool> {
     let Some(off) = own.distance(answer) else {
         return Err(format!(

@@ -1,4 +1,4 @@
-//! `./dev conformance`: every picture of the conformance set, judged as its README says.
+//! `./dev conformance`: every image of the conformance set, judged as its README says.
 //!
 //! A server is asked for each row over HTTP, as its clients would. Or the decoders alone are judged, each row in a process of
 //! its own with a deadline and a memory limit. Either way a hang, a crash or a bomb is a missed row and not the end of the run.
@@ -37,7 +37,7 @@ use crate::misses::Misses;
 use crate::rows::Row;
 use crate::verdict::Verdict;
 
-/// Judge the pictures of the conformance set
+/// Judge the images of the conformance set
 #[derive(Parser)]
 #[command(name = "./dev conformance", after_help = AFTER)]
 struct Args {

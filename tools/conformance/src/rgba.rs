@@ -1,4 +1,4 @@
-//! Pictures as rows of RGBA with straight alpha, and how far two of them are apart.
+//! Images as rows of RGBA with straight alpha, and how far two of them are apart.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use andon_pixels::{
 use anyhow::{Context as _, Result};
 use sha2::{Digest, Sha256};
 
-/// A picture of 8 bits, in whatever space its file has.
+/// An image of 8 bits, in whatever space its file has.
 #[derive(Clone)]
 pub(crate) struct Rgba {
     pub(crate) width: usize,
@@ -17,7 +17,7 @@ pub(crate) struct Rgba {
     pub(crate) pixels: Vec<[u8; 4]>,
 }
 
-/// How far pictures are apart.
+/// How far images are apart.
 pub(crate) struct Distance {
     pub(crate) max: u8,
     pub(crate) mean: f64,
@@ -143,7 +143,7 @@ impl Rgba {
         }
     }
 
-    /// Without its opacity, as far as there is any: what is hidden is as in the other picture.
+    /// Without its opacity, as far as there is any: what is hidden is as in the other image.
     pub(crate) fn shown_through(mut self, other: &Self) -> Self {
         for (pixel, other) in self.pixels.iter_mut().zip(&other.pixels) {
             match pixel[3] {

@@ -69,7 +69,7 @@ impl Row {
         self.expected.contains_key("or_refuse") || self.note.contains("refusal")
     }
 
-    /// So is the one picture that is shown where animations are not.
+    /// So is the one image that is shown where animations are not.
     pub(crate) fn may_stand_still(&self) -> bool {
         self.note.contains("the default image is right too")
     }
@@ -85,7 +85,7 @@ impl Row {
             })
     }
 
-    /// Is its answer turned upright? By what a format says of its own; EXIF counts only in the gain maps' pictures.
+    /// Is its answer turned upright? By what a format says of its own; EXIF counts only in the gain maps' images.
     pub(crate) fn is_upright(&self) -> bool {
         matches!(self.format.as_str(), "avif" | "heic" | "jxl") || self.folder() == "gainmap"
     }

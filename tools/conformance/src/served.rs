@@ -1,4 +1,4 @@
-//! What a server answers: every picture is asked for over HTTP, in the ways in which clients ask.
+//! What a server answers: every image is asked for over HTTP, in the ways in which clients ask.
 
 use std::path::Path;
 
@@ -46,7 +46,7 @@ struct Served<'a> {
 }
 
 impl Served<'_> {
-    /// Filters work on the pixels of the result, as in browsers: smaller, it is another picture.
+    /// Filters work on the pixels of the result, as in browsers: smaller, it is another image.
     fn is_filtered(&self) -> bool {
         self.is_drawing && String::from_utf8_lossy(&self.file).contains("<filter")
     }
@@ -85,7 +85,7 @@ impl Served<'_> {
         if (scaled.width, scaled.height) != size {
             return Err(format!("{}×{} px", scaled.width, scaled.height).into());
         }
-        // Of a small picture, more is edge than not.
+        // Of a small image, more is edge than not.
         if size.0.min(size.1) < 32 || self.is_filtered() {
             return Ok(());
         }
@@ -153,7 +153,7 @@ impl Served<'_> {
         let other = self.get(&format!(
             "/imgproxy/x/{size}ar:{turn}/scp:0/f:png/pngo:1/plain/local:///{path}"
         ))?;
-        // A file that is passed on unchanged is right, even if it holds another picture for viewers without animations.
+        // A file that is passed on unchanged is right, even if it holds another image for viewers without animations.
         if [&native, &other].contains(&&self.file) {
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! How the pictures of a row are come by.
+//! How the images of a row are come by.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use crate::rows::Row;
 
 /// By the decoders themselves, or by asking a server.
 pub(crate) trait Way {
-    /// The picture as the row's answer has it: in the file's own numbers and, unless [`Row::is_upright`], as it is stored.
+    /// The image as the row's answer has it: in the file's own numbers and, unless [`Row::is_upright`], as it is stored.
     fn still(&self, row: &Row) -> Result<Rgba, Miss>;
 
     /// All frames, likewise.
@@ -42,7 +42,7 @@ pub(crate) trait Way {
     }
 }
 
-/// Why there is no picture, or another.
+/// Why there is no image, or another.
 #[derive(Debug)]
 pub(crate) enum Miss {
     /// The file was refused as the client's or its own fault: a 4xx.

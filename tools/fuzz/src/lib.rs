@@ -1,4 +1,4 @@
-//! What the decoders' targets share: one picture through everything that a request does with it.
+//! What the decoders' targets share: one image through everything that a request does with it.
 
 use andon_codecs::ALL;
 use andon_pixels::{Codec, Damaged, Decode, Engine, Error, Info, Limits, Never, Run, Scales};
@@ -20,7 +20,7 @@ pub const LIMITS: Limits = Limits {
     damaged: Damaged::Refused,
 };
 
-/// Probes, decodes at every scale that the codec offers, and makes a small picture of it by way of the
+/// Probes, decodes at every scale that the codec offers, and makes a small image of it by way of the
 /// planner. Errors are fine; panics, undefined behaviour and wrong sizes are not.
 pub fn decode(format: &str, bytes: &[u8]) {
     let Some(codec) = ALL.iter().find(|codec| codec.name() == format) else {
@@ -72,13 +72,13 @@ pub fn decode(format: &str, bytes: &[u8]) {
     for recipe in RECIPES {
         let recipe: Recipe = recipe.parse().expect("a recipe");
         if let Ok(plan) = engine.plan(&recipe, bytes) {
-            // Whether it succeeds is the picture's affair.
+            // Whether it succeeds is the image's affair.
             let _ = engine.run(&plan, Run::of(bytes));
         }
     }
 }
 
-/// A still picture, and all frames of one that moves.
+/// A still image, and all frames of one that moves.
 const RECIPES: [&str; 5] = [
     "orient,fit:33x21,as:png",
     "fit:33x21,as:gif",

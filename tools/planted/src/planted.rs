@@ -7,7 +7,7 @@ use andon_pixels::{
 
 use crate::faults;
 
-/// Reads them: gray pictures of 64×64.
+/// Reads them: gray images of 64×64.
 pub(crate) struct Planted;
 
 const NAME: &str = "planted";

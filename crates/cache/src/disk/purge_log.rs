@@ -5,7 +5,7 @@
 //! record: length 8 | generation 8 | kind 1 | what … | check 16
 //! ```
 //! The log is either perfect or worth nothing: a purge that is missing from it would bring dead
-//! pictures back. So if anything is wrong with it, a new *era* begins, and the entries of the old one
+//! images back. So if anything is wrong with it, a new *era* begins, and the entries of the old one
 //! are worth nothing either. That costs a cache; it never serves what was purged.
 
 use std::collections::hash_map::RandomState;

@@ -210,7 +210,7 @@ pub fn printed(output: Output) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// A picture of the repository's `samples`.
+/// An image of the repository's `samples`.
 pub fn sample(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../samples")

@@ -1,4 +1,4 @@
-//! What the C library's allocator does with the buffers of large pictures, once they are free.
+//! What the C library's allocator does with the buffers of large images, once they are free.
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod ffi;
@@ -18,6 +18,6 @@ pub fn return_free_memory() {
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const LARGE_BYTES: i32 = 4 << 20;
 
-/// Free bytes at a heap's end that stay for the next picture.
+/// Free bytes at a heap's end that stay for the next image.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const MOST_FREE_BYTES: i32 = 8 << 20;

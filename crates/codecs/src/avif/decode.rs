@@ -13,7 +13,7 @@ use super::movie::Reader;
 use crate::guard;
 use crate::heif::{Boxes, Items};
 
-/// Decodes the still picture, or the first of several.
+/// Decodes the still image, or the first of several.
 pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
     let header = Header::read(bytes)?;
     if header.movie.is_some() {
@@ -32,7 +32,7 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
     Ok(Image::read(pixels(&header, how)?, metadata, header.space()))
 }
 
-/// Decodes a still picture.
+/// Decodes a still image.
 pub(super) fn pixels(header: &Header<'_>, how: &Decode<'_>) -> Result<Frame> {
     guard::size(header.colour.width, header.colour.height, how.limits)?;
     let colour = Canvas::decode(&header.items, &header.colour, how.interrupt)?;
@@ -44,7 +44,7 @@ pub(super) fn pixels(header: &Header<'_>, how: &Decode<'_>) -> Result<Frame> {
     frame(header, colour, alpha)
 }
 
-/// Where the picture ends: with the last of its boxes that belong to the format, and no sooner than its items.
+/// Where the image ends: with the last of its boxes that belong to the format, and no sooner than its items.
 pub(super) fn extent(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usize> {
     let known = |kind: &[u8; 4]| {
         matches!(
@@ -70,7 +70,7 @@ pub(super) fn extent(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usiz
     }
 }
 
-/// Measured on photographs, one core: rav1d's own picture and what it keeps per block, beside the planes.
+/// Measured on photographs, one core: rav1d's own image and what it keeps per block, beside the planes.
 pub(super) fn cost(bytes: u64, info: &Info) -> Cost {
     let pixels = info.pixels();
     let parts = if info.alpha { 2 } else { 1 };
@@ -130,7 +130,7 @@ impl Canvas {
         canvas.ok_or_else(|| Error::broken(NAME, "it has no tiles"))
     }
 
-    /// As large as the whole, of the kind of one of its pictures.
+    /// As large as the whole, of the kind of one of its images.
     pub(super) fn empty(width: u32, height: u32, picture: &Picture) -> Self {
         let layout = picture.layout();
         let plane = |index| {
@@ -146,7 +146,7 @@ impl Canvas {
         }
     }
 
-    /// Puts one picture at its place; what reaches over the edges is left out.
+    /// Puts one image at its place; what reaches over the edges is left out.
     pub(super) fn put(&mut self, picture: &Picture, x: u32, y: u32) -> Result<()> {
         if (picture.layout(), picture.bits()) != (self.layout, self.bits) {
             return Err(Error::broken(NAME, "its tiles are not of one kind"));
@@ -289,7 +289,7 @@ fn rescaled(plane: Plane, bits: u8, range: Range, chroma: bool, widened: bool) -
     }
 }
 
-/// The opacity of a picture whose colours have `bits` bits.
+/// The opacity of an image whose colours have `bits` bits.
 fn opacity(alpha: Canvas, header: &Header<'_>) -> Result<Plane> {
     let range = if alpha.full_range {
         Range::Full

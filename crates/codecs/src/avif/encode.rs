@@ -203,7 +203,7 @@ pub(super) struct Writer<'a> {
     streams: Option<Streams>,
     clock: Clock,
     movie: Movie,
-    /// The pictures, and behind the first of them what stands beside it.
+    /// The images, and behind the first of them what stands beside it.
     data: Vec<u8>,
     interrupt: &'a dyn Interrupt,
 }
@@ -276,7 +276,7 @@ fn streams(frame: &Frame, how: &Encode) -> Result<Streams> {
     })
 }
 
-/// The next picture of a stream, at the end of `data`.
+/// The next image of a stream, at the end of `data`.
 fn append(
     (settings, encoder): &mut (Settings, Encoder),
     planes: &[Plane],

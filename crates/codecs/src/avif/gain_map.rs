@@ -1,4 +1,4 @@
-//! Gain maps in AVIF: a hidden picture and a derived one (`tmap`), which is the picture with its whole map, and its
+//! Gain maps in AVIF: a hidden image and a derived one (`tmap`), which is the image with its whole map, and its
 //! alternative (`altr`).
 
 use andon_pixels::{Decode, Encode, Error, Frame, GainHeader, GainMap, Interrupt, Result};
@@ -34,7 +34,7 @@ pub(super) fn decode(bytes: &[u8], how: &Decode<'_>) -> Result<Frame> {
     decode::pixels(&header, how)
 }
 
-/// The map as a picture, and how it acts.
+/// The map as an image, and how it acts.
 fn find(bytes: &[u8]) -> Option<(Header<'_>, Vec<u8>)> {
     let meta = Boxes::of(bytes).find(|part| &part.kind == b"meta")?;
     let mut items = Items::read(bytes, meta.data, NAME).ok()?;
@@ -58,13 +58,13 @@ fn find(bytes: &[u8]) -> Option<(Header<'_>, Vec<u8>)> {
     (version == VERSION).then_some((header, iso))
 }
 
-/// Pictures that are looked at for one that a gain map makes.
+/// Images that are looked at for one that a gain map makes.
 const MOST_DERIVED: usize = 8;
 
 /// A coded gain map.
 pub(super) struct CodedMap {
     pub(super) data: Vec<u8>,
-    /// The data of the derived picture.
+    /// The data of the derived image.
     pub(super) acts: Vec<u8>,
     size: (u32, u32),
     sequence: Sequence,
@@ -113,8 +113,8 @@ impl CodedMap {
         still.write_turns(out, || next(true));
     }
 
-    /// The same for the picture that the map makes: in the colours of the other one, by BT.2100's PQ. It is made of
-    /// pictures that are turned already.
+    /// The same for the image that the map makes: in the colours of the other one, by BT.2100's PQ. It is made of
+    /// images that are turned already.
     pub(super) fn write_derived(
         &self,
         out: &mut Vec<u8>,

@@ -1,4 +1,4 @@
-//! What a file holds: the coded pictures that make up the shown one, and what is to be done with them.
+//! What a file holds: the coded images that make up the shown one, and what is to be done with them.
 
 use std::collections::BTreeMap;
 
@@ -15,11 +15,11 @@ use super::movie::Movie;
 use super::obus;
 use crate::heif::{Boxes, Fields, Items, Property};
 
-/// A picture, or several that follow each other.
+/// An image, or several that follow each other.
 #[derive(Debug)]
 pub(super) struct Header<'a> {
     pub(super) items: Items<'a>,
-    /// What moves; its pictures are those of tracks, and no item is shown.
+    /// What moves; its images are those of tracks, and no item is shown.
     pub(super) movie: Option<Movie<'a>>,
     pub(super) colour: Coded,
     pub(super) alpha: Option<Coded>,
@@ -28,7 +28,7 @@ pub(super) struct Header<'a> {
     pub(super) sequence: Sequence,
     pub(super) meaning: Meaning,
     pub(super) crop: Option<Crop>,
-    /// What is decoded for each picture that is shown.
+    /// What is decoded for each image that is shown.
     work: Work,
     orientation: Orientation,
     space: Space,
@@ -37,7 +37,7 @@ pub(super) struct Header<'a> {
     xmp: Option<u32>,
 }
 
-/// A picture that is one coded item, or a grid of them.
+/// An image that is one coded item, or a grid of them.
 #[derive(Debug, PartialEq)]
 pub(super) struct Coded {
     /// Of the whole, in px.
@@ -98,7 +98,7 @@ pub(super) enum Mix {
     Shares(f64, f64),
 }
 
-/// A part of the coded picture.
+/// A part of the coded image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Crop {
     pub(super) x: u32,
@@ -107,7 +107,7 @@ pub(super) struct Crop {
     pub(super) height: u32,
 }
 
-/// Pictures that AV1 keeps for others to refer to.
+/// Images that AV1 keeps for others to refer to.
 const REFERENCES: u64 = 8;
 
 /// Opening a decoder, and what it reads before the first sample.
@@ -158,7 +158,7 @@ impl<'a> Header<'a> {
         Ok(header)
     }
 
-    /// Of tracks; what stands beside them belongs to the first picture.
+    /// Of tracks; what stands beside them belongs to the first image.
     fn of_movie(movie: Movie<'a>, items: Items<'a>) -> Result<Self> {
         let (width, height) = movie.colour.size;
         let whole = || Coded {
@@ -190,7 +190,7 @@ impl<'a> Header<'a> {
         Ok(header)
     }
 
-    /// What properties say of pictures that are coded so.
+    /// What properties say of images that are coded so.
     fn described(
         items: Items<'a>,
         sequence: Sequence,
@@ -304,7 +304,7 @@ impl<'a> Header<'a> {
             animation,
             orientation: self.orientation,
             metadata: self.exif.is_some() || self.xmp.is_some(),
-            // What is cut away is decoded all the same, and pictures that others refer to are kept.
+            // What is cut away is decoded all the same, and images that others refer to are kept.
             decoder_bytes: (coded - shown.min(coded))
                 .saturating_add(self.work.kept_pixels)
                 .saturating_mul(planes),
@@ -361,7 +361,7 @@ fn unsupported(what: &str) -> Error {
     }
 }
 
-/// What a profile of such a picture describes.
+/// What a profile of such an image describes.
 fn shown(layout: Layout) -> Model {
     match layout {
         Layout::Gray => Model::Gray,
@@ -514,7 +514,7 @@ impl Coded {
     /// What decoding it comes to.
     ///
     /// # Errors
-    /// `Broken`: its items have more to decode than any encoder makes of a picture.
+    /// `Broken`: its items have more to decode than any encoder makes of an image.
     fn work(&self, items: &Items<'_>) -> Result<Work> {
         let mut work = Work::default();
         let mut bytes = 0;

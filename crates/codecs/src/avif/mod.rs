@@ -120,7 +120,7 @@ impl Codec for Avif {
         Some(NAME)
     }
 
-    /// Some browsers that accept AVIF show the first picture of a sequence only, and say nothing of it.
+    /// Some browsers that accept AVIF show the first image of a sequence only, and say nothing of it.
     fn moves_everywhere(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! Pictures that follow each other, in a track of colours and perhaps one of opacity.
+//! Images that follow each other, in a track of colours and perhaps one of opacity.
 
 use andon_pixels::{
     Animation, Decode, Delay, Error, FrameReader, Info, Interrupt, Metadata, Result, Timed,
@@ -21,7 +21,7 @@ pub(super) struct Movie<'a> {
 }
 
 impl<'a> Movie<'a> {
-    /// Of a file whose first brand says that it is a sequence; in any other the still picture is meant.
+    /// Of a file whose first brand says that it is a sequence; in any other the still image is meant.
     pub(super) fn of(bytes: &'a [u8]) -> Result<Option<Self>> {
         let mut boxes = Boxes::of(bytes);
         let brand = boxes.next().filter(|first| &first.kind == b"ftyp");
@@ -68,7 +68,7 @@ impl<'a> Movie<'a> {
         Err(Error::broken(NAME, why))
     }
 
-    /// Refuses a file that does not hold all of its pictures.
+    /// Refuses a file that does not hold all of its images.
     pub(super) fn check_whole(&self) -> Result<()> {
         let all = [Some(&self.colour), self.alpha.as_ref()];
         let mut samples = all.iter().flatten().flat_map(|track| &track.samples);
@@ -78,11 +78,11 @@ impl<'a> Movie<'a> {
         }
     }
 
-    /// What decoding comes to, for each picture that is shown: in coded pixels, as if all took as many as the first, if
+    /// What decoding comes to, for each image that is shown: in coded pixels, as if all took as many as the first, if
     /// that takes the most.
     ///
     /// # Errors
-    /// `Broken`: there is more to decode than any encoder makes of as many pictures.
+    /// `Broken`: there is more to decode than any encoder makes of as many images.
     pub(super) fn work(&self) -> Result<u64> {
         let all = [Some(&self.colour), self.alpha.as_ref()];
         let work = all.into_iter().flatten().map(|track| self.work_of(track));
@@ -113,7 +113,7 @@ impl<'a> Movie<'a> {
         Ok(each * u64::from(width) * u64::from(height))
     }
 
-    /// The bytes of the first picture, perhaps only their beginning.
+    /// The bytes of the first image, perhaps only their beginning.
     pub(super) fn first(&self) -> &'a [u8] {
         let Some(sample) = self.colour.samples.first() else {
             return &[];
@@ -152,7 +152,7 @@ fn cut() -> Error {
     Error::broken(NAME, "it is cut off")
 }
 
-/// One track being decoded: its pictures may refer to those before.
+/// One track being decoded: its images may refer to those before.
 struct Decoding<'a> {
     decoder: Decoder<'a>,
     samples: Vec<Sample>,
@@ -177,7 +177,7 @@ impl<'a> Decoding<'a> {
         })
     }
 
-    /// A picture, and how many ticks it stays; all before it have been decoded.
+    /// An image, and how many ticks it stays; all before it have been decoded.
     fn picture(
         &mut self,
         bytes: &'a [u8],

@@ -67,10 +67,10 @@ pub(super) struct Work {
 }
 
 impl Work {
-    /// Of one picture: an item, or a sample of a track.
+    /// Of one image: an item, or a sample of a track.
     ///
     /// # Errors
-    /// `Broken`: it is more than any encoder makes of one picture.
+    /// `Broken`: it is more than any encoder makes of one image.
     pub(super) fn of(bitstream: &[u8]) -> Result<Self> {
         let too_many = |most: u32, what: &str| {
             let why = format!("one of its pictures consists of more than {most} {what}");
@@ -92,11 +92,11 @@ impl Work {
     }
 }
 
-/// Frames that one picture may have. Encoders of sequences send up to half a dozen hidden ones ahead, layered pictures
+/// Frames that one image may have. Encoders of sequences send up to half a dozen hidden ones ahead, layered images
 /// have up to four, and eight are all that later frames can refer to.
 pub(super) const MOST_FRAMES: u32 = 16;
 
-/// Units that one picture may have, most of them groups of its tiles, of which there are 4096 at most.
+/// Units that one image may have, most of them groups of its tiles, of which there are 4096 at most.
 const MOST_UNITS: u32 = 1 << 13;
 
 const HAS_EXTENSION: u8 = 4;

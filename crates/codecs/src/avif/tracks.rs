@@ -1,9 +1,9 @@
-//! The tracks of pictures that follow each other (ISO 14496-12 §8), as they are written.
+//! The tracks of images that follow each other (ISO 14496-12 §8), as they are written.
 
 use super::header::ALPHA;
 use super::write::{Still, boxed, full, write_configuration};
 
-/// The pictures of a sequence, which lie one behind the other in the data of the file.
+/// The images of a sequence, which lie one behind the other in the data of the file.
 #[derive(Debug)]
 pub(super) struct Movie {
     /// How often it is shown; 0 is forever.
@@ -15,7 +15,7 @@ pub(super) struct Movie {
     pub(super) alpha: Vec<Sample>,
 }
 
-/// A coded picture.
+/// A coded image.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sample {
     /// Bytes from the beginning of the data.

@@ -1,4 +1,4 @@
-//! The container of a still picture, and of the first of several: ISO 23008-12 with the items of AVIF.
+//! The container of a still image, and of the first of several: ISO 23008-12 with the items of AVIF.
 
 use andon_pixels::{Metadata, Orientation, orientation_of};
 
@@ -7,7 +7,7 @@ use super::gain_map::{self, CodedMap};
 use super::header::ALPHA;
 use super::tracks::Movie;
 
-/// A picture that has been coded.
+/// An image that has been coded.
 pub(super) struct Still<'a> {
     pub(super) width: u32,
     pub(super) height: u32,
@@ -27,7 +27,7 @@ const COLOUR: u16 = 1;
 const OPACITY: u16 = 2;
 const EXIF: u16 = 3;
 const XMP: u16 = 4;
-/// What the gain map makes of the picture, and the map.
+/// What the gain map makes of the image, and the map.
 const DERIVED: u16 = 5;
 const GAIN_MAP: u16 = 6;
 /// The first and what is shown in its place.
@@ -50,7 +50,7 @@ impl Still<'_> {
         out
     }
 
-    /// What stands before the data of pictures that follow each other, of which this is the first. They begin with its
+    /// What stands before the data of images that follow each other, of which this is the first. They begin with its
     /// items, in the order of those of a still.
     pub(super) fn moving(&self, movie: &Movie, length: usize) -> Vec<u8> {
         let exif = self.exif();
@@ -290,7 +290,7 @@ pub(super) fn write_depth(out: &mut Vec<u8>, sequence: &Sequence) {
     });
 }
 
-/// What decoders look at before they take a picture.
+/// What decoders look at before they take an image.
 pub(super) fn write_configuration(out: &mut Vec<u8>, sequence: &Sequence) {
     let (across, down) = match sequence.layout {
         // Without chroma it is said to be thinned both ways.

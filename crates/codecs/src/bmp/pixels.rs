@@ -10,7 +10,7 @@ use crate::guard;
 type Pixel = [u8; 4];
 
 impl Dib<'_> {
-    /// The whole picture. Its size has been held against the limits.
+    /// The whole image. Its size has been held against the limits.
     pub(crate) fn frame(&self, interrupt: &dyn Interrupt) -> Result<Frame> {
         let broken = |why: &str| Error::broken(self.format, why);
         let cut = || broken("it is cut off");

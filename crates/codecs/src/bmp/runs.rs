@@ -68,7 +68,7 @@ pub(super) fn unpack(
             }
         }
         if y >= height {
-            // The end marker still belongs to the picture.
+            // The end marker still belongs to the image.
             rest = rest.strip_prefix(&[0, 1]).unwrap_or(rest);
             break;
         }

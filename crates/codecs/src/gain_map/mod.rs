@@ -10,13 +10,13 @@ use andon_pixels::GainParams;
 /// What both forms say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Acts {
-    /// Of the base picture, without the map; in stops above white.
+    /// Of the base image, without the map; in stops above white.
     base_headroom: Fraction,
     /// Of the one that the whole map makes of it.
     alternate_headroom: Fraction,
     /// One for all colours, or red, green and blue.
     channels: Vec<Channel>,
-    /// The map acts on the colours as they are in the picture's own space.
+    /// The map acts on the colours as they are in the image's own space.
     in_base_space: bool,
 }
 

@@ -41,7 +41,7 @@ pub(super) enum Said {
 }
 
 impl Said {
-    /// `None` for a packet of any other picture, and for what makes no sense.
+    /// `None` for a packet of any other image, and for what makes no sense.
     pub(super) fn read(packet: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(packet).ok()?;
         let text = text.trim_matches(['\0', '\u{feff}']).trim();
@@ -61,7 +61,7 @@ impl Said {
         if one(APPLE_KIND, "AuxiliaryImageType").as_deref() != Some(APPLE_TYPE) {
             return None;
         }
-        // Older ones say their headroom in the maker's note of the picture, which is not kept.
+        // Older ones say their headroom in the maker's note of the image, which is not kept.
         let apple = [
             one(APPLE, "HDRGainMapVersion")?,
             one(APPLE, "HDRGainMapHeadroom")?,
@@ -120,7 +120,7 @@ impl Said {
         acts.is_sound().then_some(acts)
     }
 
-    /// Is the picture the brighter one?
+    /// Is the image the brighter one?
     fn is_backward(&self) -> bool {
         let Self::Hdrgm(said) = self else {
             return false;

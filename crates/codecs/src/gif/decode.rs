@@ -44,7 +44,7 @@ pub(super) fn salvage(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Ima
     Ok(Image::still(frame))
 }
 
-/// Where the picture ends, every frame unpacked on the way, as far as the limits go.
+/// Where the image ends, every frame unpacked on the way, as far as the limits go.
 pub(super) fn extent(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usize> {
     let too_large = guard::size(info.width, info.height, how.limits).is_err();
     let (mut frames, mut pixels) = (0_u32, 0);

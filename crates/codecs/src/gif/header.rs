@@ -147,7 +147,7 @@ impl<'a> Header<'a> {
             }
         }
         let end = bytes.len() - blocks.walk.rest.len();
-        // Nothing but the trailer is a block that ends a picture.
+        // Nothing but the trailer is a block that ends an image.
         let is_other = blocks.ended && bytes.get(end - 1) != Some(&TRAILER);
         Ok(end - usize::from(is_other))
     }
@@ -212,13 +212,13 @@ fn table_bytes(flags: u8) -> usize {
     }
 }
 
-/// A block of the file, as far as pictures go.
+/// A block of the file, as far as images go.
 pub(super) enum Block<'a> {
     /// A frame.
     Part(Part<'a>),
     /// Anything else.
     Skipped,
-    /// The picture has ended.
+    /// The image has ended.
     End,
     /// The file has, too early.
     Cut,
@@ -313,7 +313,7 @@ impl<'a> Blocks<'a> {
                 self.cut = walk.skip_sub_blocks().is_none();
                 Some(Block::Part(part))
             }
-            // The trailer. Rubbish after a picture is the end of it, too; before one, it is no picture.
+            // The trailer. Rubbish after an image is the end of it, too; before one, it is no image.
             _ => {
                 self.ended = true;
                 Some(Block::End)

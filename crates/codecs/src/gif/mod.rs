@@ -1,4 +1,4 @@
-//! GIF: frames in, composed on their logical screen; pictures with good palettes out.
+//! GIF: frames in, composed on their logical screen; images with good palettes out.
 //!
 //! A frame that is smaller than its screen lands on it with clear surroundings, so that a page offset is
 //! spent in decoding and never reaches a region's x and y. ImageMagick would hand on the bare frame and

@@ -4,7 +4,7 @@ use andon_pixels::{Grid, Interrupt, Result};
 
 use crate::indexed::{fitted, own_colours};
 
-/// A picture by index.
+/// An image by index.
 #[derive(Debug)]
 pub(super) struct Indexed {
     /// Red, green, blue of each index.
@@ -15,7 +15,7 @@ pub(super) struct Indexed {
     pub(super) indices: Vec<u8>,
 }
 
-/// A picture as planes of equal size.
+/// An image as planes of equal size.
 #[derive(Clone, Copy)]
 pub(super) struct Picture<'a> {
     /// Red, green, blue.

@@ -138,7 +138,7 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
     ))
 }
 
-/// The part of the coded picture that is shown, in pixels.
+/// The part of the coded image that is shown, in pixels.
 struct Window {
     x: u32,
     y: u32,
@@ -147,7 +147,7 @@ struct Window {
 }
 
 impl Window {
-    /// By the clean aperture, whose offset is that of its centre from the picture's (ISO 14496-12, 12.1.4).
+    /// By the clean aperture, whose offset is that of its centre from the image's (ISO 14496-12, 12.1.4).
     fn of(
         aperture: &Option<CleanAperture>,
         (width, height): (u32, u32),

@@ -1,4 +1,4 @@
-//! The items of a file: pictures, tiles, metadata, with their properties and what they refer to
+//! The items of a file: images, tiles, metadata, with their properties and what they refer to
 //! (ISO 23008-12, 14496-12 §8.11).
 
 use std::borrow::Cow;
@@ -13,7 +13,7 @@ use super::boxes::{Boxes, Fields, Kind};
 pub(crate) struct Items<'a> {
     bytes: &'a [u8],
     format: &'static str,
-    /// The item that is the picture.
+    /// The item that is the image.
     pub(crate) primary: Option<u32>,
     items: BTreeMap<u32, Item>,
     properties: Vec<Property<'a>>,
@@ -71,7 +71,7 @@ pub(crate) enum Property<'a> {
     Mirror(u8),
     /// `clap`: width, height and the offset of the middle from the middle, as fractions.
     Crop([(i64, i64); 4]),
-    /// `auxC`, of a track `auxi`: what kind of auxiliary picture it is.
+    /// `auxC`, of a track `auxi`: what kind of auxiliary image it is.
     Auxiliary(&'a [u8]),
     /// `av1C`, `hvcC`: what the decoder needs to know.
     Configuration(Kind, &'a [u8]),
@@ -91,7 +91,7 @@ const REMARKS: [&Kind; 12] = [
     b"crtt", b"mdft",
 ];
 
-/// Far more than any picture has; each takes memory beside its bytes.
+/// Far more than any image has; each takes memory beside its bytes.
 const MOST_ENTRIES: usize = 1 << 16;
 
 impl<'a> Items<'a> {

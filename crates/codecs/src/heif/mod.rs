@@ -1,5 +1,5 @@
 //! The container of AVIF and HEIC: boxes, the items that are described in them,
-//! and tracks of pictures that follow each other. Which codec an item is coded
+//! and tracks of images that follow each other. Which codec an item is coded
 //! with is nobody's affair here.
 
 mod boxes;

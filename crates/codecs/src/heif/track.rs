@@ -1,11 +1,11 @@
-//! The tracks of a file: pictures that follow each other, each with how long it stays (ISO 14496-12 §8).
+//! The tracks of a file: images that follow each other, each with how long it stays (ISO 14496-12 §8).
 
 use andon_pixels::{Error, Result};
 
 use super::boxes::{Boxes, Fields, Kind};
 use super::items::Property;
 
-/// Pictures of one kind, in the order in which they are coded and shown.
+/// Images of one kind, in the order in which they are coded and shown.
 #[derive(Debug, Default)]
 pub(crate) struct Track<'a> {
     /// Its number.
@@ -16,21 +16,21 @@ pub(crate) struct Track<'a> {
     pub(crate) auxiliary_of: Option<u32>,
     /// The track whose opacity its colours are multiplied by.
     pub(crate) premultiplied_by: Option<u32>,
-    /// How its pictures are coded.
+    /// How its images are coded.
     pub(crate) coding: Kind,
     /// Width and height in px.
     pub(crate) size: (u32, u32),
-    /// What holds for all of its pictures.
+    /// What holds for all of its images.
     pub(crate) properties: Vec<Property<'a>>,
     /// Ticks of a second.
     pub(crate) per_second: u32,
     /// How often it is shown; 0 is forever.
     pub(crate) plays: u32,
-    /// Its pictures.
+    /// Its images.
     pub(crate) samples: Vec<Sample>,
 }
 
-/// Where a picture lies in the file, and how long it stays.
+/// Where an image lies in the file, and how long it stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sample {
     /// Bytes from the beginning of the file.
@@ -191,7 +191,7 @@ impl<'a> Track<'a> {
         Ok(())
     }
 
-    /// The first way in which its samples are coded; all others are unheard of in pictures.
+    /// The first way in which its samples are coded; all others are unheard of in images.
     fn read_entry(&mut self, mut fields: Fields<'a>, format: &'static str) -> Result<()> {
         fields.u32()?;
         let Some(entry) = Boxes::of(fields.rest()).next() else {

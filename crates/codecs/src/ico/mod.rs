@@ -183,7 +183,7 @@ enum Entry<'a> {
 /// Entries that are looked at.
 const ENTRIES: usize = 256;
 
-/// Broken pictures that are passed over for a smaller one.
+/// Broken images that are passed over for a smaller one.
 const TRIES: usize = 8;
 
 /// The longest side of an icon that is read, in px: sixteen times what the format can say.
@@ -197,7 +197,7 @@ fn entries_of(bytes: u64) -> u64 {
     (bytes / LEAST_ENTRY_BYTES).min(ENTRIES as u64)
 }
 
-/// Of an entry in the directory, and of the smallest picture.
+/// Of an entry in the directory, and of the smallest image.
 const LEAST_ENTRY_BYTES: u64 = 16 + 40;
 
 /// Pixels of the largest icon that is read.
@@ -228,7 +228,7 @@ fn entries(bytes: &[u8]) -> usize {
     u16_le(bytes, 4).map_or(0, usize::from).min(ENTRIES)
 }
 
-/// The best entry that can be read. The directory's own sizes are bytes, and often wrong: what the pictures say counts.
+/// The best entry that can be read. The directory's own sizes are bytes, and often wrong: what the images say counts.
 fn entry(bytes: &[u8]) -> Result<Entry<'_>> {
     let mut first_error = None;
     let mut sized = Vec::new();

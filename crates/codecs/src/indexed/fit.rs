@@ -1,4 +1,4 @@
-//! Fitting a palette to a picture: its colours are split into boxes where that takes away most error,
+//! Fitting a palette to an image: its colours are split into boxes where that takes away most error,
 //! then every entry moves to the middle of the colours nearest to it.
 
 /// Colours of N channels with how often they occur, gathered in cells: 32 × 32 × 32 of three channels, 16 × 16 × 16 × 16

@@ -28,7 +28,7 @@ pub(crate) fn decoding(bytes: u64, info: &Info, scales: Scales) -> Cost {
         // They become samples at once, row by row.
         Scale::FULL if !info.progressive && !native::in_full(bytes, stored) => 0,
         // Those that are kept, and 8 bytes more, for each block of 64 samples: between the scans of a
-        // progressive picture, or from the middle of a sequential one on, if a core is lent.
+        // progressive image, or from the middle of a sequential one on, if a core is lent.
         scale => stored / 64 * (2 * u64::from(scale.0).pow(2) + 8),
     };
     Cost {
@@ -38,7 +38,7 @@ pub(crate) fn decoding(bytes: u64, info: &Info, scales: Scales) -> Cost {
     }
 }
 
-/// Following all scans of a file, for as little of the picture as can be decoded.
+/// Following all scans of a file, for as little of the image as can be decoded.
 pub(crate) fn checking(bytes: u64, info: &Info) -> Cost {
     let cost = decoding(bytes, info, Scales::both(Scale::EIGHTH));
     let (width, height) = info.scaled(Scale::EIGHTH);

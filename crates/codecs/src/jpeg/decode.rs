@@ -51,7 +51,7 @@ pub(crate) fn salvage(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result
 }
 
 /// Decodes at several scales, going through the file once; `None` where our own decoder does not apply.
-/// Each picture is the same as if it had been decoded alone.
+/// Each image is the same as if it had been decoded alone.
 ///
 /// # Errors
 /// As `decode`.
@@ -195,7 +195,7 @@ pub(crate) fn index(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<O
     }
 }
 
-/// Decodes a part of the picture through its index.
+/// Decodes a part of the image through its index.
 ///
 /// # Errors
 /// As `decode`; `Internal` for an index of another file.
@@ -320,7 +320,7 @@ fn thinned(plane: &Grid<u8>, ratio: u32) -> Grid<u8> {
 }
 
 /// How many scans are followed. Runs of empty blocks let a scan walk over a hundred megapixels for a few
-/// hundred bytes, so the ceiling falls with the picture's size; writers make some ten scans.
+/// hundred bytes, so the ceiling falls with the image's size; writers make some ten scans.
 fn most_scans(header: &Header, limits: &Limits) -> u32 {
     let pixels = u64::from(header.width) * u64::from(header.height);
     let affordable = (SCANNED_PIXELS / pixels.max(1)).max(SCANS_IN_ANY_CASE);
@@ -347,7 +347,7 @@ pub(crate) fn turbo_bytes(bytes: &[u8], header: &Header, layout: &Layout) -> u64
     }
     let coefficients = header.coefficient_bytes();
     // Scans that are missing or come again show behind the header only. Going through the file takes a tenth of
-    // a small picture's time, which is saved where there is not much to hold.
+    // a small image's time, which is saved where there is not much to hold.
     let in_one = !header.holds_coefficients();
     let excluded = header.progressive && coefficients > WORTH_A_WALK && native::is_whole(bytes);
     if in_one || excluded {

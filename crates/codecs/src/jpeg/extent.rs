@@ -1,7 +1,7 @@
 //! Where a JPEG ends, and whether everything up to there is whole.
 //!
 //! A scan that is cut and followed by anything can look whole from marker to marker, so its entropy-coded data are
-//! followed to the last block; no sample is made. Behind the picture there may be others that its MPF index
+//! followed to the last block; no sample is made. Behind the image there may be others that its MPF index
 //! declares, such as the gain map of an Ultra HDR photograph: they belong to it if they follow at once, or behind
 //! zeros, and are whole. Whatever else follows does not: the film of a motion photograph, a camera maker's own
 //! data, and what somebody hid there.
@@ -19,7 +19,7 @@ use super::native::entropy;
 /// What a file ends with.
 pub(super) const END: &[u8] = &[0xff, EOI];
 
-/// How many bytes from the beginning are the picture and those that belong to it. Only its end marker may be missing.
+/// How many bytes from the beginning are the image and those that belong to it. Only its end marker may be missing.
 ///
 /// # Errors
 /// `Broken`, `Unsupported`, `Interrupted`.
@@ -55,7 +55,7 @@ struct Found {
     ended: bool,
 }
 
-/// Goes from marker to marker up to the end of the picture.
+/// Goes from marker to marker up to the end of the image.
 fn walked(bytes: &[u8]) -> Result<Found> {
     let broken = |why| Error::broken(super::NAME, why);
     let mut walk = Walk::new(bytes).ok_or_else(|| broken("it does not begin as one"))?;
@@ -105,7 +105,7 @@ pub(super) fn ended(bytes: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Are all pixels there? A kind that nobody here decodes, or a picture over the limits, is taken to be where its end is.
+/// Are all pixels there? A kind that nobody here decodes, or an image over the limits, is taken to be where its end is.
 fn decodes(bytes: &[u8], ended: bool, how: &Decode<'_>) -> Result<()> {
     let checked = Header::read(bytes).and_then(|header| decode::check(bytes, &header, how));
     match checked {

@@ -1,4 +1,4 @@
-//! Gain maps in JPEGs: a second picture behind the first, which the first's index (MPF) and XMP tell of. Ultra HDR, in
+//! Gain maps in JPEGs: a second image behind the first, which the first's index (MPF) and XMP tell of. Ultra HDR, in
 //! the words of Google and Adobe and in those of ISO 21496-1; Apple's, as far as its XMP says how it acts.
 
 use andon_pixels::{
@@ -48,7 +48,7 @@ pub(super) fn decode(bytes: &[u8], how: &Decode<'_>) -> Result<Frame> {
     image.frames.into_iter().next().ok_or_else(none)
 }
 
-/// Writes a picture and its gain map.
+/// Writes an image and its gain map.
 pub(super) fn encode(
     image: &Image,
     map: &GainMap,
@@ -89,7 +89,7 @@ fn encode_map(map: &GainMap, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
     Ok(segments::with_segments(file, &own))
 }
 
-/// The picture's XMP packet, which lists both, with what it says of itself.
+/// The image's XMP packet, which lists both, with what it says of itself.
 fn packet(own: Option<&[u8]>, length: usize) -> Vec<u8> {
     const END: &str = "</rdf:RDF>";
     let item = |semantic: &str, length: &str| {
@@ -123,7 +123,7 @@ fn packet(own: Option<&[u8]>, length: usize) -> Vec<u8> {
 /// One behind the other, with the index in the first.
 fn joined(file: Vec<u8>, map: &[u8]) -> Vec<u8> {
     let mut own = Vec::new();
-    // Of the picture itself it is only said that there is a map: minimum and writer's version.
+    // Of the image itself it is only said that there is a map: minimum and writer's version.
     segments::push(&mut own, APP2, &[segments::GAIN_MAP, &[0; 4]]);
     let header = segments::first_segments(&file) + own.len() + SEGMENT_HEAD + mpf::SIGNATURE.len();
     let index = |size| mpf::index(size, header, map.len());

@@ -1,4 +1,4 @@
-//! Segments before the picture that libjpeg knows nothing of: XMP, and IPTC among Photoshop's resources.
+//! Segments before the image that libjpeg knows nothing of: XMP, and IPTC among Photoshop's resources.
 
 use andon_pixels::Metadata;
 

@@ -16,7 +16,7 @@ pub(super) const SIGNATURE: &[u8] = b"\0\0\0\x0cJXL \r\n\x87\n";
 pub(super) struct Container<'a> {
     exif: Option<Packed<'a>>,
     xmp: Option<Packed<'a>>,
-    /// What makes the picture brighter where that can be shown.
+    /// What makes the image brighter where that can be shown.
     pub(super) gain_map: Option<&'a [u8]>,
     /// Is there what makes the JPEG of it again that it was made of?
     pub(super) jpeg: bool,

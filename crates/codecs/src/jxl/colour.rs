@@ -12,7 +12,7 @@ pub(super) struct Profile {
     pub(super) icc: Option<Icc>,
 }
 
-/// A lossy picture with an ICC profile is decoded to sRGB, which its encoder knew as well: the decoder has no colour
+/// A lossy image with an ICC profile is decoded to sRGB, which its encoder knew as well: the decoder has no colour
 /// management, and no other has to be asked for it.
 pub(super) fn read(profile: &JxlColorProfile) -> Profile {
     let space = match profile {

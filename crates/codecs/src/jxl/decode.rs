@@ -24,7 +24,7 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
     Ok(image)
 }
 
-/// Where the picture ends: its first frame is decoded, all others have to be there.
+/// Where the image ends: its first frame is decoded, all others have to be there.
 pub(super) fn extent(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usize> {
     let probed = guard::probed(info.width, info.height, info, how.limits);
     let mut rest = bytes;

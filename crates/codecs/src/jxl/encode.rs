@@ -96,7 +96,7 @@ fn level(how: &Encode) -> usize {
     usize::from(how.effort.unwrap_or(DEFAULT_LEVEL).min(9))
 }
 
-/// Butteraugli distance by quality, so that a picture looks as good as a JPEG of the same quality does. Measured by
+/// Butteraugli distance by quality, so that an image looks as good as a JPEG of the same quality does. Measured by
 /// SSIMULACRA2 on photographs: 75 is JPEG's 80 and a distance of 2.3, 60 is JPEG's 51 and a distance of 4.9.
 const DISTANCES: [(u8, f32); 8] = [
     (1, 20.0),

@@ -35,7 +35,7 @@ pub(super) struct Head<'a> {
     pub(super) icc: Option<&'a [u8]>,
     /// Boxes beside the codestream: an EXIF block, a gain map.
     pub(super) boxes: Vec<(&'static CStr, Vec<u8>)>,
-    /// Of a picture that moves: how often it is shown; 0 is forever.
+    /// Of an image that moves: how often it is shown; 0 is forever.
     pub(super) plays: Option<u32>,
     /// 0: nothing may be lost.
     pub(super) distance: f32,
@@ -329,7 +329,7 @@ impl Drop for Encoder<'_> {
     }
 }
 
-/// Which of the pictures that frames may refer to is the one before.
+/// Which of the images that frames may refer to is the one before.
 const CANVAS: u32 = 1;
 const OUTPUT_BYTES: usize = 64 << 10;
 

@@ -35,7 +35,7 @@ fn parts(data: &[u8]) -> Option<(&[u8], &[u8])> {
     }
     let iso = data.get(3..3 + usize::from(u16_be(data, 1)?))?;
     let rest = data.get(3 + iso.len()..)?;
-    // What the other picture's colours are: an encoding as in a codestream, and a profile.
+    // What the other image's colours are: an encoding as in a codestream, and a profile.
     let encoding = usize::from(*rest.first()?);
     let profile = u32_be(rest, 1 + encoding)? as usize;
     let codestream = rest.get((5 + encoding).checked_add(profile)?..)?;
@@ -57,7 +57,7 @@ pub(super) fn write(map: &GainMap, interrupt: &dyn Interrupt) -> Result<Option<V
     let mut data = vec![VERSION];
     data.extend(length.to_be_bytes());
     data.extend_from_slice(iso);
-    // Neither encoding nor profile: the other picture is in the colours of this one.
+    // Neither encoding nor profile: the other image is in the colours of this one.
     data.extend([0; 5]);
     data.extend(codestream);
     Ok(Some(data))

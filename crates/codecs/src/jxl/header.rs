@@ -20,7 +20,7 @@ pub(super) struct Header<'a> {
     pub(super) height: u32,
     /// What its planes are.
     pub(super) model: Model,
-    /// Bits of its samples; those of floating-point pictures become 16.
+    /// Bits of its samples; those of floating-point images become 16.
     pub(super) depth: Depth,
     /// Which of the extra channels is opacity.
     pub(super) alpha: Option<usize>,
@@ -48,7 +48,7 @@ pub(super) fn options() -> JxlDecoderOptions {
 }
 
 impl<'a> Header<'a> {
-    /// Reads the header, and of a picture that moves the headers of all frames that are there.
+    /// Reads the header, and of an image that moves the headers of all frames that are there.
     pub(super) fn read(file: &'a [u8]) -> Result<Self> {
         let container = Container::read(file)?;
         let mut options = options();
@@ -178,7 +178,7 @@ impl<'a> Header<'a> {
             space: self.profile.space,
             frames: self.frames,
             animation: self.animation,
-            // The decoder turns pictures as the header says; what EXIF says does not count.
+            // The decoder turns images as the header says; what EXIF says does not count.
             lossless: self.lossless,
             metadata: self.container.metadata || self.profile.icc.is_some(),
             decoder_bytes: self.decoder_bytes(),
@@ -196,14 +196,14 @@ impl<'a> Header<'a> {
     }
 }
 
-/// Samples that a frame may have: layers may be larger than the picture that they are put together to, and have
+/// Samples that a frame may have: layers may be larger than the image that they are put together to, and have
 /// channels that are not shown.
 pub(super) fn sample_limit(info: &Info) -> usize {
     let samples = (info.decoder_bytes / BYTES_PER_SAMPLE).saturating_mul(2);
     usize::try_from(samples.max(LEAST_SAMPLES)).unwrap_or(usize::MAX)
 }
 
-/// A layer may have that many samples whatever the size of the picture.
+/// A layer may have that many samples whatever the size of the image.
 const LEAST_SAMPLES: u64 = 1 << 24;
 /// Coefficients of all passes, or the samples of a lossless frame, and frames that others refer to.
 const BYTES_PER_SAMPLE: u64 = 8;

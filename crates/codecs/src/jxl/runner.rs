@@ -15,7 +15,7 @@ pub(super) struct Runner<'a> {
 }
 
 impl<'a> Runner<'a> {
-    /// For one frame of a picture of this size, and those that are hidden before it: a hundred in a small picture, some in
+    /// For one frame of an image of this size, and those that are hidden before it: a hundred in a small image, some in
     /// a large one.
     pub(super) fn of_frame(size: (u32, u32), interrupt: &'a dyn Interrupt) -> Self {
         let groups = u64::from(size.0.div_ceil(GROUP)) * u64::from(size.1.div_ceil(GROUP));
@@ -76,7 +76,7 @@ impl JxlParallelRunner for Runner<'_> {
 /// The side of a group, in px.
 const GROUP: u32 = 256;
 
-/// Tasks that do not grow with the picture.
+/// Tasks that do not grow with the image.
 const TASKS: u64 = 256;
 
 /// Reading, smoothing and writing a group, which may be a quarter as large.

@@ -79,7 +79,7 @@ const DRAWING: Drawing = Drawing {
     // The page, transparency groups and masks.
     layers: 4,
     small_layers: 0,
-    // Streams are compressed; fonts and pictures are held unpacked.
+    // Streams are compressed; fonts and images are held unpacked.
     memory_per_byte: 20,
     memory: 0,
 };

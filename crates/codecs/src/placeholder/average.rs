@@ -1,8 +1,8 @@
-//! A picture reduced by averaging, which is all that a placeholder shows.
+//! An image reduced by averaging, which is all that a placeholder shows.
 
 use andon_pixels::{Error, Frame, Grid, Interrupt, Plane, Result};
 
-/// Interleaved red, green, blue and opacity of a small picture.
+/// Interleaved red, green, blue and opacity of a small image.
 pub(super) struct Average {
     pub(super) width: u32,
     pub(super) height: u32,

@@ -1,4 +1,4 @@
-//! The colours of a picture: their average, and the few that stand for most of it.
+//! The colours of an image: their average, and the few that stand for most of it.
 
 use std::fmt::Write;
 

@@ -14,7 +14,7 @@ pub(super) struct Pass {
 }
 
 impl Pass {
-    /// A picture that is not interlaced: all of it at once.
+    /// An image that is not interlaced: all of it at once.
     pub(super) const WHOLE: Self = Self::new(0, 0, 1, 1);
 
     /// In the order in which they are stored.
@@ -32,7 +32,7 @@ impl Pass {
         Self { x, y, dx, dy }
     }
 
-    /// The passes of a picture, interlaced or not.
+    /// The passes of an image, interlaced or not.
     pub(super) fn of(interlaced: bool) -> &'static [Self] {
         if interlaced {
             &Self::ADAM7
@@ -41,7 +41,7 @@ impl Pass {
         }
     }
 
-    /// Pixels in each of its lines; 0 when a narrow picture has none.
+    /// Pixels in each of its lines; 0 when a narrow image has none.
     pub(super) fn columns(self, width: u32) -> u32 {
         width.saturating_sub(self.x).div_ceil(self.dx)
     }

@@ -15,7 +15,7 @@ use crate::guard;
 /// The frames of an animation.
 pub(super) struct Reader<'a> {
     chunks: Chunks<'a>,
-    /// As a still picture says it: of the whole canvas.
+    /// As a still image says it: of the whole canvas.
     info: Info,
     ihdr: &'a [u8],
     /// Colours and clear colours, which hold for all frames.

@@ -15,7 +15,7 @@ use super::header::{self, Header};
 use super::{NAME, channels};
 use crate::guard;
 
-/// Decodes the still picture (an animation's default image).
+/// Decodes the still image (an animation's default image).
 pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
     let header = Header::read(bytes)?;
     guard::probed(header.width, header.height, info, how.limits)?;
@@ -30,7 +30,7 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
     Ok(Image::read(frame, metadata, info.space))
 }
 
-/// Decodes the rows that are there. Those that are missing are clear, or white in an opaque picture.
+/// Decodes the rows that are there. Those that are missing are clear, or white in an opaque image.
 pub(super) fn salvage(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
     let header = Header::read(bytes)?;
     guard::probed(header.width, header.height, info, how.limits)?;
@@ -73,7 +73,7 @@ pub(super) fn pixels(bytes: &[u8], info: &Info, interrupt: &dyn Interrupt) -> Re
 /// Measured on photographs and drawings, one core: inflating costs by the byte, unfiltering and dealing
 /// into planes by the sample.
 pub(super) fn cost(bytes: u64, info: &Info) -> Cost {
-    // A header may say what no picture can be.
+    // A header may say what no image can be.
     let samples = (info.pixels())
         .saturating_mul((channels(info.model, info.alpha) * info.depth.bytes()) as u64);
     let row = samples / u64::from(info.height.max(1));
@@ -90,7 +90,7 @@ const TENTHS_OF_NANOS_PER_SAMPLE: u64 = 35;
 /// The inflater's window, tables and read-ahead.
 const INFLATER_BYTES: u64 = 1 << 20;
 
-/// Where the picture ends, all of its rows inflated on the way.
+/// Where the image ends, all of its rows inflated on the way.
 pub(super) fn extent(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usize> {
     let end = header::extent(bytes)?;
     if guard::probed(info.width, info.height, info, how.limits).is_ok() {
@@ -126,7 +126,7 @@ fn each_line(
     let file = readable(bytes);
     let mut decoder = png::Decoder::new_with_limits(
         Cursor::new(&*file),
-        // Pictures were measured already; what is left are chunks, no longer than the file, and a few
+        // Images were measured already; what is left are chunks, no longer than the file, and a few
         // rows, each no longer than 8 bytes per column.
         png::Limits {
             bytes: bytes.len() * 2 + info.width as usize * 64 + (1 << 20),

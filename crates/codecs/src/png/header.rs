@@ -38,7 +38,7 @@ pub(super) struct Header<'a> {
     /// It says that it moves; and the frames it says how to show.
     animated: Option<Animated>,
     frames: u32,
-    /// The picture of those that know no frames is none of them.
+    /// The image of those that know no frames is none of them.
     apart: bool,
     duration_ms: f64,
     chunks: u64,
@@ -486,7 +486,7 @@ pub(super) fn size(bytes: &[u8]) -> Result<(u32, u32)> {
     Ok((header.width, header.height))
 }
 
-/// How many bytes from the beginning are the picture, and whether they hold what its pixels hang on: the file reaches its
+/// How many bytes from the beginning are the image, and whether they hold what its pixels hang on: the file reaches its
 /// end, and every critical chunk has the checksum it claims. Done over the file in memory before anything is inflated,
 /// so that the inflater can stop at the last row instead of following a stream that may go on for gigabytes.
 ///

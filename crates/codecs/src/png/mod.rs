@@ -77,7 +77,7 @@ impl Codec for Png {
         Ok(Box::new(animation::Reader::open(bytes, info, how)?))
     }
 
-    /// A picture that moves is asked for by its own name, for a PNG of another picture is expected to stand still.
+    /// An image that moves is asked for by its own name, for a PNG of another image is expected to stand still.
     fn animates(&self) -> Option<&'static str> {
         Some("apng")
     }

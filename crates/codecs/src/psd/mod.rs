@@ -1,4 +1,4 @@
-//! PSD and PSB: the merged picture at the file's end, as Photoshop leaves it there for others. Only read.
+//! PSD and PSB: the merged image at the file's end, as Photoshop leaves it there for others. Only read.
 
 use andon_pixels::{
     Codec, Cost, Decode, Depth, Error, Foreign, Format, Image, Info, Model, Result, Scales, Space,
@@ -100,7 +100,7 @@ enum Mode {
     Cmyk,
 }
 
-/// Everything that stands before the merged picture.
+/// Everything that stands before the merged image.
 struct Header<'a> {
     width: u32,
     height: u32,

@@ -6,7 +6,7 @@ use super::{Header, Mode, NAME};
 use crate::bytes::{u16_be, u32_be};
 use crate::guard;
 
-/// The merged picture. Its size has been held against the limits.
+/// The merged image. Its size has been held against the limits.
 pub(super) fn frame(header: &Header<'_>, info: &Info, interrupt: &dyn Interrupt) -> Result<Frame> {
     let stored = match header.mode {
         Mode::Bitmap | Mode::Gray | Mode::Indexed => 1,
@@ -96,7 +96,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Bytes of the merged picture, with the channels that are not read.
+/// Bytes of the merged image, with the channels that are not read.
 pub(super) fn length(header: &Header<'_>) -> Result<usize> {
     let rows = Rows::new(header)?;
     let table = header.data.len() - rows.data.len();

@@ -17,13 +17,13 @@ use super::weigh::{Budget, Refused, weigh};
 use crate::drawn::Drawing;
 use crate::guard;
 
-/// What drawing may take beside what every px of the picture is allowed, in ns.
+/// What drawing may take beside what every px of the image is allowed, in ns.
 const WORK: f64 = 1e9;
 
-/// What drawing may take for each px of the picture, in ns: a large picture is drawn over a few times.
+/// What drawing may take for each px of the image, in ns: a large image is drawn over a few times.
 const WORK_PER_PIXEL: f64 = 300.0;
 
-/// What drawing may take of any picture, in ns.
+/// What drawing may take of any image, in ns.
 const MOST_WORK: f64 = 1.8e9;
 
 /// What reading may take, with what is repeated, before anything is drawn, in ns. Curves are stroked then, too, to find out
@@ -158,7 +158,7 @@ const UNIT_BYTES: u64 = 700;
 pub(super) const DRAWING: Drawing = Drawing {
     nanos_per_byte: 500,
     nanos_per_pixel: 40,
-    // The picture, and layers of groups.
+    // The image, and layers of groups.
     layers: 4,
     small_layers: 16,
     // Elements and images in memory for each byte of text.

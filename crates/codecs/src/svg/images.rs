@@ -1,4 +1,4 @@
-//! Pictures inside: out of `data:` URLs only, and decoded by our own codecs under the same limits.
+//! Images inside: out of `data:` URLs only, and decoded by our own codecs under the same limits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -42,7 +42,7 @@ pub(super) fn options<'a>(how: &Decode<'a>, memory: u64) -> Options<'a> {
     with(resolver)
 }
 
-/// No picture at all.
+/// No image at all.
 fn closed() -> ImageHrefResolver<'static> {
     ImageHrefResolver {
         resolve_data: Box::new(|_, _, _| None),
@@ -63,7 +63,7 @@ fn with(image_href_resolver: ImageHrefResolver<'_>) -> Options<'_> {
     }
 }
 
-/// A drawing inside, in which there are no more pictures.
+/// A drawing inside, in which there are no more images.
 fn nested(data: &[u8]) -> Option<ImageKind> {
     let text = document::text(data).ok()?;
     let document = document::parse(&text).ok()?;
@@ -72,7 +72,7 @@ fn nested(data: &[u8]) -> Option<ImageKind> {
     Some(ImageKind::SVG(tree))
 }
 
-/// A picture of any other format as PNG, which `resvg` reads.
+/// An image of any other format as PNG, which `resvg` reads.
 fn raster(
     data: &[u8],
     limits: &Limits,

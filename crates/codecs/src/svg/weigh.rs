@@ -26,7 +26,7 @@ pub(super) type Weighed = Result<(), Refused>;
 pub(super) struct Budget {
     /// In ns.
     pub(super) work: f64,
-    /// In bytes of layers beside the picture.
+    /// In bytes of layers beside the image.
     pub(super) memory: f64,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Canvas {
 }
 
 impl Canvas {
-    /// Layers reach to five times the sides of the picture.
+    /// Layers reach to five times the sides of the image.
     fn root(width: f64, height: f64) -> Self {
         let most = [-2.0 * width, -2.0 * height, 3.0 * width, 3.0 * height];
         Self {
@@ -87,7 +87,7 @@ impl Canvas {
     }
 }
 
-/// In px: what `resvg` computes with as `i32`, with room for sums. Beyond that it reads and writes outside of pictures, which
+/// In px: what `resvg` computes with as `i32`, with room for sums. Beyond that it reads and writes outside of images, which
 /// ends the process: it panics once more while the first panic is being cleaned up.
 pub(super) const FARTHEST: f64 = 1e8;
 

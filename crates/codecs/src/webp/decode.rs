@@ -36,7 +36,7 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
     Ok(Image::read(frame, metadata, info.space))
 }
 
-/// Where the picture ends. Its first frame is decoded, for nothing else tells damage; of the others every chunk
+/// Where the image ends. Its first frame is decoded, for nothing else tells damage; of the others every chunk
 /// has to be there.
 pub(super) fn extent(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usize> {
     let end = Header::extent(bytes)?;
@@ -80,7 +80,7 @@ pub(super) fn cost(bytes: u64, info: &Info, scales: Scales) -> Cost {
     }
 }
 
-/// Of the prefix codes of a lossless picture, of which encoders write a group for every 16 × 16 px at the most.
+/// Of the prefix codes of a lossless image, of which encoders write a group for every 16 × 16 px at the most.
 fn groups_bytes(pixels: u64) -> u64 {
     (pixels / 256).min(u64::from(MOST_GROUPS)) * GROUP_BYTES
 }
@@ -111,7 +111,7 @@ fn lossy(header: &Header<'_>, (width, height): (u32, u32), how: &Decode<'_>) -> 
     Frame::new(LOSSY, width, height, planes, alpha.map(Plane::U8))
 }
 
-/// A lossless picture, or a frame that is not the whole canvas: the rest of it is clear.
+/// A lossless image, or a frame that is not the whole canvas: the rest of it is clear.
 fn rgb(header: &Header<'_>, how: &Decode<'_>) -> Result<Frame> {
     let part = &header.frame;
     let covers = header.covers();

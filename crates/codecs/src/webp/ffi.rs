@@ -53,7 +53,7 @@ pub(super) fn features(bytes: &[u8]) -> Result<Features> {
     })
 }
 
-/// The planes of a lossy picture, to be written by the decoder. Their size is the size it scales to.
+/// The planes of a lossy image, to be written by the decoder. Their size is the size it scales to.
 pub(super) struct Planes<'a> {
     /// Luma.
     pub(super) y: &'a mut Grid<u8>,
@@ -65,7 +65,7 @@ pub(super) struct Planes<'a> {
     pub(super) alpha: Option<&'a mut Grid<u8>>,
 }
 
-/// Decodes a lossy picture into its planes, shrunk or grown to their size.
+/// Decodes a lossy image into its planes, shrunk or grown to their size.
 pub(super) fn decode_planes(
     bytes: &[u8],
     features: Features,
@@ -111,7 +111,7 @@ pub(super) fn decode_planes(
     unsafe { run_decoder(bytes, &mut config, interrupt) }
 }
 
-/// Decodes into interleaved RGB, or RGBA when `alpha`, of the picture's own size.
+/// Decodes into interleaved RGB, or RGBA when `alpha`, of the image's own size.
 pub(super) fn decode_rgb(
     bytes: &[u8],
     features: Features,
@@ -141,15 +141,15 @@ pub(super) fn decode_rgb(
 /// How to encode.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settings {
-    /// 0–100; for lossless pictures how hard to try.
+    /// 0–100; for lossless images how hard to try.
     pub(super) quality: f32,
     /// 0 (fast) to 6 (small).
     pub(super) method: u8,
-    /// Of lossless pictures: 0 (rounded a lot before) to 100 (not at all).
+    /// Of lossless images: 0 (rounded a lot before) to 100 (not at all).
     pub(super) near_lossless: u8,
 }
 
-/// The planes of a picture, to be encoded lossily.
+/// The planes of an image, to be encoded lossily.
 pub(super) struct Source<'a> {
     /// Luma.
     pub(super) y: &'a Grid<u8>,
@@ -161,8 +161,8 @@ pub(super) struct Source<'a> {
     pub(super) alpha: Option<&'a Grid<u8>>,
 }
 
-/// Does the encoder keep all tokens of a lossy picture until it knows their odds? It compresses a little
-/// better for up to 32 bytes per pixel, which only pictures of a common size may take.
+/// Does the encoder keep all tokens of a lossy image until it knows their odds? It compresses a little
+/// better for up to 32 bytes per pixel, which only images of a common size may take.
 pub(super) fn keeps_tokens(width: u32, height: u32) -> bool {
     u64::from(width) * u64::from(height) <= MOST_PIXELS_IN_TOKENS
 }
@@ -375,7 +375,7 @@ unsafe extern "C" fn write(
     picture: *const webp::WebPPicture,
 ) -> c_int {
     if size > 0 {
-        // SAFETY: libwebp hands over `size` readable bytes and the picture that `run_encoder` gave it,
+        // SAFETY: libwebp hands over `size` readable bytes and the image that `run_encoder` gave it,
         // whose pointer leads to the live `Job`; no other callback runs at the same time.
         unsafe {
             let job = &mut *(*picture).custom_ptr.cast::<Job<'_>>();

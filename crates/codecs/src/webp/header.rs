@@ -162,7 +162,7 @@ impl<'a> Part<'a> {
     /// Refuses a bitstream whose tables take more than is planned for its size.
     pub(super) fn check_groups(&self) -> Result<()> {
         let Features { width, height, .. } = self.features;
-        // Of a still picture it is the whole file.
+        // Of a still image it is the whole file.
         let chunks = match self.data.starts_with(b"RIFF") {
             true => Chunks::of_file(self.data)?.0,
             false => Chunks::of(self.data),

@@ -1,4 +1,4 @@
-//! WebP: lossy pictures in and out as the planes they are stored in (4:2:0, limited range), lossless
+//! WebP: lossy images in and out as the planes they are stored in (4:2:0, limited range), lossless
 //! ones as RGB. libwebp does the coding; the container around it is read and written here.
 
 use andon_pixels::{

@@ -1,4 +1,4 @@
-//! What the tests of every lossless and container format share: test pictures, the trait's calls in one
+//! What the tests of every lossless and container format share: test images, the trait's calls in one
 //! word each, and the attacks that no decoder may fall to.
 
 // Each test crate uses its own part of this.
@@ -59,7 +59,7 @@ impl Dice {
     }
 }
 
-/// A picture of slopes with some noise: `index` makes its planes differ.
+/// An image of slopes with some noise: `index` makes its planes differ.
 pub(crate) fn plane(depth: Depth, width: u32, height: u32, index: usize) -> Plane {
     let mut dice = Dice::new(index as u64 + 7);
     let mut value = |most: usize| {
@@ -84,7 +84,7 @@ pub(crate) fn plane(depth: Depth, width: u32, height: u32, index: usize) -> Plan
     }
 }
 
-/// A test picture of a model whose planes are all of full size.
+/// A test image of a model whose planes are all of full size.
 pub(crate) fn picture(model: Model, depth: Depth, alpha: bool, width: u32, height: u32) -> Image {
     let planes = (0..model.planes())
         .map(|index| {
@@ -149,7 +149,7 @@ pub(crate) fn encode(codec: &dyn Codec, image: &Image, how: &Encode) -> Vec<u8> 
         .expect("a picture as the codec accepts it")
 }
 
-/// A picture that agrees with what its header promised.
+/// An image that agrees with what its header promised.
 pub(crate) fn assert_keeps_promises(info: &Info, image: &Image) {
     let frame = &image.frames[0];
     assert_eq!((frame.width, frame.height), (info.width, info.height));
@@ -172,7 +172,7 @@ pub(crate) fn psnr(a: &Plane, b: &Plane) -> f64 {
     10.0 * (255.0 * 255.0 / mean.max(1e-9)).log10()
 }
 
-/// A picture that declares 60 000 by 60 000 pixels is refused for its side, and for its pixels where that is
+/// An image that declares 60 000 by 60 000 pixels is refused for its side, and for its pixels where that is
 /// allowed.
 pub(crate) fn assert_refused_for_its_size(codec: &dyn Codec, file: &[u8]) {
     assert!(matches!(
@@ -217,7 +217,7 @@ pub(crate) fn assert_prefixes_are_refused(codec: &dyn Codec, file: &[u8], forgiv
     }
 }
 
-/// Thousands of damaged files bring no decoder down; a picture that comes out all the same is what the
+/// Thousands of damaged files bring no decoder down; an image that comes out all the same is what the
 /// damaged header promises.
 pub(crate) fn assert_survives_damage(codec: &dyn Codec, file: &[u8], times: usize) {
     let mut dice = Dice::new(file.len() as u64);

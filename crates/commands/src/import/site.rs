@@ -8,7 +8,7 @@ use super::reasons;
 use super::syntax::Directive;
 use super::units::{bytes, max_age};
 
-/// Reads a configuration; of several servers the one with this name, or the first that makes pictures.
+/// Reads a configuration; of several servers the one with this name, or the first that makes images.
 ///
 /// # Errors
 /// No server, or none with the name.

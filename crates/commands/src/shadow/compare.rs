@@ -11,7 +11,7 @@ use andon_lab::load::Fetched;
 pub(super) struct Compared {
     /// In the order of their kinds.
     pub(super) differences: Vec<Difference>,
-    /// How alike they are, where both are pictures of one size.
+    /// How alike they are, where both are images of one size.
     pub(super) ssim: Option<f64>,
     /// Are all bytes of the bodies the same?
     pub(super) same_bytes: bool,
@@ -78,7 +78,7 @@ impl Compared {
     }
 }
 
-/// Compares; pictures that are less alike than `least` differ.
+/// Compares; images that are less alike than `least` differ.
 pub(super) fn compare(
     old: &io::Result<Fetched>,
     new: &io::Result<Fetched>,

@@ -1,4 +1,4 @@
-//! The comparison as one HTML file, with the pictures that differ most side by side.
+//! The comparison as one HTML file, with the images that differ most side by side.
 
 use std::fmt::Write;
 

@@ -60,7 +60,7 @@ pub(super) fn text(report: &Report<'_>) -> String {
     text
 }
 
-/// What was asked, how alike pictures are, and how large.
+/// What was asked, how alike images are, and how large.
 pub(super) fn head(report: &Report<'_>) -> String {
     let mut text = format!(
         "old  {}\nnew  {}\n{} distinct URLs of {} requests were compared\n",

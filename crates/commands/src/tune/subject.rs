@@ -1,4 +1,4 @@
-//! What is tuned: a configuration, and pictures to ask it for.
+//! What is tuned: a configuration, and images to ask it for.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ pub(super) struct Subject {
     pub(super) told: String,
     /// What the user wrote, with whole paths; nothing without --config.
     pub(super) own: Option<Table>,
-    /// What servers are started with: the same pictures, no addresses, no disk tier.
+    /// What servers are started with: the same images, no addresses, no disk tier.
     pub(super) config: Table,
     /// Environment variables that it names.
     pub(super) inherit: Vec<String>,
@@ -28,7 +28,7 @@ pub(super) struct Subject {
 }
 
 impl Subject {
-    /// The user's, or pictures made into `folder`.
+    /// The user's, or images made into `folder`.
     pub(super) fn of(args: &Args, folder: &Path) -> anyhow::Result<Self> {
         let own = args.config.as_deref().map(read).transpose()?;
         let mut config = own.clone().unwrap_or_default();
@@ -135,7 +135,7 @@ fn folder_origin(folder: &Path) -> Value {
     )]))])
 }
 
-/// Two sizes of each of a few pictures in the first folder that the configuration serves.
+/// Two sizes of each of a few images in the first folder that the configuration serves.
 fn found(config: &Table) -> anyhow::Result<Vec<UrlEntry>> {
     let origins = config.get("origin").and_then(Value::as_array);
     let folder = origins.into_iter().flatten().find_map(|origin| {
@@ -168,7 +168,7 @@ fn found(config: &Table) -> anyhow::Result<Vec<UrlEntry>> {
     Ok(urls.collect())
 }
 
-/// Names below a folder that are pictures and need no escaping.
+/// Names below a folder that are images and need no escaping.
 fn collect(folder: &Path, above: &str, depth: u32, into: &mut Vec<String>) {
     let plain = |name: &str| {
         let fine = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
@@ -256,11 +256,11 @@ fn picture(number: u64) -> anyhow::Result<Frame> {
     Ok(Frame::new(Model::ycbcr(sub), width, height, planes, None)?)
 }
 
-/// Pictures made up.
+/// Images made up.
 const PICTURES: u64 = 4;
 
-/// Pictures asked for, of those found.
+/// Images asked for, of those found.
 const MOST_FOUND: usize = 8;
 
-/// Pictures looked at: a folder may hold millions.
+/// Images looked at: a folder may hold millions.
 const MOST_SEEN: usize = 2000;

@@ -1,4 +1,4 @@
-//! What options come to for a picture. The service is closed: sizes are as its documentation says, rounded to the
+//! What options come to for an image. The service is closed: sizes are as its documentation says, rounded to the
 //! nearest pixel, half away from zero.
 
 use andon_recipe::{

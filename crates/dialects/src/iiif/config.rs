@@ -35,7 +35,7 @@ pub struct IiifConfig {
     pub max_area: u64,
     /// Width and height of the tiles that viewers are told to ask for, px.
     pub tile: u32,
-    /// The URI of a licence, for every picture; empty: nothing is said.
+    /// The URI of a licence, for every image; empty: nothing is said.
     pub rights: String,
     /// Who is to be named, in 2.1; empty: nothing is said.
     pub attribution: String,

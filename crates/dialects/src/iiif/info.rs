@@ -7,7 +7,7 @@ use super::rules::Limits;
 use super::{IiifConfig, Version};
 use crate::document::{About, Document};
 
-/// What is said of a picture besides its size.
+/// What is said of an image besides its size.
 #[derive(Clone, Debug)]
 pub(super) struct Information {
     pub(super) version: Version,
@@ -50,7 +50,7 @@ impl Document for Information {
 }
 
 impl Information {
-    /// The document of a picture of this size, upright.
+    /// The document of an image of this size, upright.
     pub(super) fn document(&self, width: u32, height: u32) -> Value {
         let (config, limits) = (&self.config, self.limits);
         let factors = scale_factors(config.tile, width.max(height));
@@ -120,7 +120,7 @@ impl Information {
         document
     }
 
-    /// Halvings of the picture, as far as they are within the limits.
+    /// Halvings of the image, as far as they are within the limits.
     fn sizes(&self, width: u32, height: u32) -> Value {
         let halved = |times: u32| {
             let side = |side: u32| u64::from(side).div_ceil(1 << times) as u32;

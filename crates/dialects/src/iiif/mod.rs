@@ -1,7 +1,7 @@
 //! The IIIF Image API, 3.0 and 2.1, level 2: `/iiif/3/trip%2Fa.jpg/full/250,/0/default.jpg`.
 //!
 //! A target is read from its end: four parameters after the identifier, `info.json`, or nothing, which is
-//! redirected to the information. Regions and sizes meet the picture in `rules`.
+//! redirected to the information. Regions and sizes meet the image in `rules`.
 
 mod config;
 mod info;

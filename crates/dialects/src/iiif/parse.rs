@@ -1,17 +1,17 @@
-//! From the five parts of a target to what they mean, before the picture is known.
+//! From the five parts of a target to what they mean, before the image is known.
 
 use crate::dialect::Refusal;
 
 use super::Version;
 
-/// The part of the picture.
+/// The part of the image.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Region {
     Full,
     Square,
     /// x, y, width, height in px.
     At([u32; 4]),
-    /// The same in hundredths of the picture's sides.
+    /// The same in hundredths of the image's sides.
     Percent([f64; 4]),
 }
 
@@ -191,7 +191,7 @@ fn four<T: Copy>(text: &str, number: fn(&str) -> Option<T>) -> Option<[T; 4]> {
     numbers.try_into().ok()
 }
 
-/// Digits only; what is beyond any picture saturates.
+/// Digits only; what is beyond any image saturates.
 fn whole(text: &str) -> Option<u32> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| text.parse().unwrap_or(u32::MAX))

@@ -1,4 +1,4 @@
-//! What the parts of a target come to for a picture.
+//! What the parts of a target come to for an image.
 
 use std::fmt::{self, Display};
 use std::sync::Arc;
@@ -97,7 +97,7 @@ impl IiifRules {
             }
             Region::Percent([x, y, w, h]) => {
                 let along = |percent: f64, side: u32| f64::from(side) * percent / 100.0;
-                // Below 100 per cent, so that something is left of the picture.
+                // Below 100 per cent, so that something is left of the image.
                 let start =
                     |percent, side: u32| (along(percent, side).round() as u32).min(side - 1);
                 let (left, top) = (start(x, width), start(y, height));
@@ -241,7 +241,7 @@ impl Rules for IiifRules {
                 }
             }
         };
-        // Without asking for it a picture in colour keeps its colours.
+        // Without asking for it an image in colour keeps its colours.
         let quality = match self.quality {
             Quality::Color => Quality::Default,
             quality => quality,

@@ -35,7 +35,7 @@ fn made(target: &str, facts: &Facts) -> Result<Recipe, String> {
     rules.map_err(|error| error.to_string())
 }
 
-/// The result's size of a picture of 300x200 px.
+/// The result's size of an image of 300x200 px.
 fn size(target: &str) -> Result<(u32, u32), String> {
     let recipe = made(target, &Facts::new("jpeg", 300, 200))?;
     Ok(vectors::size(&recipe, &Facts::new("jpeg", 300, 200)))

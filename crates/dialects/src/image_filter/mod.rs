@@ -1,6 +1,6 @@
 //! nginx's `ngx_http_image_filter_module`: `/image_filter(resize,150,-,rotate=90,q=75)/trip/a.jpg`.
 //!
-//! The module has no URLs of its own: a location says what its pictures become. A `[[rewrite]]` rule brings the
+//! The module has no URLs of its own: a location says what its images become. A `[[rewrite]]` rule brings the
 //! location's URLs into this shape, whose words and values are the directives'.
 
 mod config;

@@ -8,7 +8,7 @@ use crate::dialect::Refusal;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Options {
     pub(super) filter: Filter,
-    /// `rotate`, in degrees counter-clockwise; 0: none. What is no multiple of 90 turns nothing, but the picture
+    /// `rotate`, in degrees counter-clockwise; 0: none. What is no multiple of 90 turns nothing, but the image
     /// is encoded again.
     pub(super) rotate: u64,
     /// `image_filter_jpeg_quality`, 1 to 100.
@@ -26,7 +26,7 @@ pub(super) struct Options {
 /// `image_filter`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Filter {
-    /// The file, if it is a picture.
+    /// The file, if it is an image.
     Test,
     /// What it says of its size.
     Size,

@@ -7,7 +7,7 @@ use andon_recipe::{
 use super::OPEN;
 use super::options::{Bound, Filter, Options};
 
-/// What a location's directives make of a picture.
+/// What a location's directives make of an image.
 #[derive(Clone, Debug)]
 pub(super) struct ImageFilterRules {
     options: Options,
@@ -25,7 +25,7 @@ impl ImageFilterRules {
         Self { options, output }
     }
 
-    /// Is the file sent unchanged? Pictures that fit and need no turn are.
+    /// Is the file sent unchanged? Images that fit and need no turn are.
     fn passes(&self, width: u64, height: u64) -> bool {
         match self.options.filter {
             Filter::Test | Filter::Size => true,
@@ -125,7 +125,7 @@ impl Rules for ImageFilterRules {
 
 /// A side that shrinks as the other does from `from` to `to`.
 fn scaled(side: u64, to: Bound, from: u64) -> u64 {
-    // Both are sides of pictures here: `to` is less than `from`.
+    // Both are sides of images here: `to` is less than `from`.
     (side * to.0 / from.max(1)).max(1)
 }
 

@@ -3,7 +3,7 @@
 use crate::document::{About, Document};
 use crate::errors::{Errors, Fault};
 
-/// Where there is no picture the module says nothing of it, as a success.
+/// Where there is no image the module says nothing of it, as a success.
 #[derive(Debug)]
 pub(super) struct NoSize;
 

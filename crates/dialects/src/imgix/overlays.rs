@@ -1,4 +1,4 @@
-//! What lies over a picture: another one (`blend`, `mark`), and words (`txt`).
+//! What lies over an image: another one (`blend`, `mark`), and words (`txt`).
 
 use andon_recipe::{Colour, Effect, Step};
 
@@ -6,7 +6,7 @@ use super::query::{self, Query};
 use crate::effects::{Overlay, number};
 use crate::request::relative;
 
-/// Parameters about another picture: their first word, and what they mean where they are not said.
+/// Parameters about another image: their first word, and what they mean where they are not said.
 #[derive(Clone, Copy)]
 struct Kind {
     name: &'static str,
@@ -45,17 +45,17 @@ const MODES: [(&str, &str); 12] = [
     ("softlight", "soft-light"),
 ];
 
-/// As wide or high as a picture over another may be, px.
+/// As wide or high as an image over another may be, px.
 const MOST: f64 = 8192.0;
 
-/// Another picture, and what its URL asks of it.
+/// Another image, and what its URL asks of it.
 struct File {
     /// Below `/`, where the origins are.
     name: String,
     own: Query,
 }
 
-/// What a URL of another picture may ask of it.
+/// What a URL of another image may ask of it.
 const OWN: [&str; 3] = ["w", "h", "fit"];
 
 /// A file that a value names.
@@ -83,7 +83,7 @@ fn file(text: &str) -> Result<File, &'static str> {
     }
 }
 
-/// The files that a query lays over a picture.
+/// The files that a query lays over an image.
 pub(super) fn files(query: &Query) -> Vec<String> {
     let shown = [BLEND, MARK]
         .into_iter()
@@ -126,7 +126,7 @@ fn mode(query: &Query, kind: Kind) -> Option<&'static str> {
     said.map_or(Some(kind.mode), |_| known.map(|(_, mode)| *mode))
 }
 
-/// All of it, on a picture of this size. `ratio`: px of the result to those that are asked for.
+/// All of it, on an image of this size. `ratio`: px of the result to those that are asked for.
 pub(super) fn steps(query: &Query, size: (u32, u32), ratio: f64) -> Vec<Step> {
     let colour = tinge(query);
     let pictures = [BLEND, MARK].map(|kind| laid(query, kind, size, ratio));
@@ -157,7 +157,7 @@ fn laid(query: &Query, kind: Kind, (width, height): (u32, u32), ratio: f64) -> O
     let file = file(text).ok()?;
     let key = |key: &str| format!("{}-{key}", kind.name);
     let number = |name: &str, least, most| query.number(&key(name), least, most);
-    // Up to 1 it is a share of the picture's.
+    // Up to 1 it is a share of the image's.
     let side = |name: &str, whole: u32| {
         let side = number(name, 0.0, MOST).filter(|side| *side > 0.0)?;
         Some(match side {

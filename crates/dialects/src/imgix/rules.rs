@@ -1,4 +1,4 @@
-//! What parameters come to for a picture. The service is closed: sizes are as its pages say.
+//! What parameters come to for an image. The service is closed: sizes are as its pages say.
 
 use andon_recipe::{
     Bounds, Canvas, Chroma, Colour, Crop, Facts, Flip, FormatName, Goal, Gravity, Kept, Length,
@@ -14,7 +14,7 @@ use crate::geometry::{FACES_IF_POSSIBLE, size_after};
 #[derive(Clone, Debug)]
 pub(super) struct ImgixRules {
     pub(super) query: Query,
-    /// What lies over the picture.
+    /// What lies over the image.
     files: Vec<String>,
     pub(super) output: Output,
 }
@@ -98,7 +98,7 @@ impl ImgixRules {
             .unwrap_or(Colour::WHITE)
     }
 
-    /// Steps that turn the whole picture.
+    /// Steps that turn the whole image.
     fn turns(&self) -> Vec<Step> {
         let mut steps = Vec::new();
         match self
@@ -254,7 +254,7 @@ impl ImgixRules {
             "fillmax" => return vec![fits(false), ground()],
             "scale" => return vec![Step::Exact { w: px(w), h: px(h) }],
             "min" => {
-                // The box, made smaller where the picture is.
+                // The box, made smaller where the image is.
                 let share = (f64::from(size.0) / w).min(f64::from(size.1) / h).min(1.0);
                 steps.push(cover(w * share, h * share));
             }
@@ -426,7 +426,7 @@ impl ImgixRules {
     }
 }
 
-/// `x,y,w,h` of a picture: px, shares or words.
+/// `x,y,w,h` of an image: px, shares or words.
 fn rect(text: &str, (width, height): (u32, u32)) -> Option<Step> {
     let parts: Vec<&str> = text.split(',').collect();
     let [x, y, w, h] = parts[..] else {

@@ -16,7 +16,7 @@ pub(super) fn int(text: &str, least: i64, most: i64) -> Result<i64, Wrong> {
         .ok_or_else(|| format!("`{text}` is no whole number from {least} to {most}"))
 }
 
-/// A side or a count: not negative. What no picture has saturates.
+/// A side or a count: not negative. What no image has saturates.
 pub(super) fn size(text: &str) -> Result<u32, Wrong> {
     Ok(u32::try_from(int(text, 0, i64::MAX)?).unwrap_or(u32::MAX))
 }

@@ -72,11 +72,11 @@ pub struct ImgproxyConfig {
     pub ttl: u64,
     /// Are metadata left out?
     pub strip_metadata: bool,
-    /// But not whose picture it is?
+    /// But not whose image it is?
     pub keep_copyright: bool,
     /// Do colours become sRGB?
     pub strip_color_profile: bool,
-    /// Are pictures turned upright?
+    /// Are images turned upright?
     pub auto_rotate: bool,
     /// Are results to be saved rather than shown?
     pub return_attachment: bool,

@@ -68,7 +68,7 @@ impl Default for Gravity {
 
 impl Gravity {
     /// Arguments, over what was said before: a gravity without offsets keeps those that there are. `smart`: may it
-    /// look at the picture?
+    /// look at the image?
     pub(super) fn read(&mut self, arguments: &[&str], smart: bool) -> Result<(), Wrong> {
         let [word, offsets @ ..] = arguments else {
             return Err("a gravity is missing".to_owned());
@@ -142,7 +142,7 @@ impl Gravity {
             .place(outer, inner, dpr, overhang)
     }
 
-    /// The same for a picture before it is turned.
+    /// The same for an image before it is turned.
     pub(super) fn seen(&self, turned: Orientation) -> Axes {
         let (x, y) = match self.kind {
             Kind::Edges(x, y) => (Anchor::Edge(x, self.x), Anchor::Edge(y, self.y)),
@@ -167,7 +167,7 @@ impl Gravity {
     }
 }
 
-/// A gravity in the picture as stored.
+/// A gravity in the image as stored.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Axes {
     x: Anchor,

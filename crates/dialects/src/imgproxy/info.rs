@@ -1,5 +1,5 @@
 //! The document about a source: `/info/SIGNATURE/s:1/cs:1/plain/local:///trip/a.jpg`. Most of it is in the header; what
-//! is seen in the picture costs a small picture each.
+//! is seen in the image costs a small image each.
 
 use std::collections::BTreeMap;
 

@@ -18,7 +18,7 @@ pub(super) struct Layout {
     pub(super) scaled: Size,
     /// What is kept of that.
     pub(super) kept: (i64, i64, i64, i64),
-    /// Grounds, one upon the other: their sizes, and where the picture lies.
+    /// Grounds, one upon the other: their sizes, and where the image lies.
     pub(super) grounds: Vec<(Size, Size)>,
     /// What the result is scaled to in the end, where its format holds no larger one.
     pub(super) last: Option<Size>,
@@ -172,7 +172,7 @@ struct Sizes {
     scaled: Size,
     /// The box in device px; 0: open.
     target: Size,
-    /// What is kept of the scaled picture; 0: all.
+    /// What is kept of the scaled image; 0: all.
     result: Size,
     /// The box of the aspect ratio that is asked for.
     ratio: Option<Size>,
@@ -263,7 +263,7 @@ fn cropped(crop: &Crop, whole: Size) -> Size {
     (away(width * down).max(1), away(height * down).max(1))
 }
 
-/// The crop in the upright picture. It is placed in the picture as stored, where roundings may fall otherwise.
+/// The crop in the upright image. It is placed in the image as stored, where roundings may fall otherwise.
 fn crop(options: &Options, stored: Size, size: Size, turned: Orientation) -> (i64, i64, i64, i64) {
     let gravity = options.crop_gravity();
     let inner = match turned.quarters % 2 {

@@ -207,7 +207,7 @@ impl Imgproxy {
         for option in options {
             let (name, args) = (option[0], &option[1..]);
             let refuse = |why: String| Refusal::new(&option.join(":"), why);
-            // What is said about answers and limits is said as of pictures.
+            // What is said about answers and limits is said as of images.
             if matches!(
                 name,
                 "expires" | "exp" | "max_src_resolution" | "msr" | "max_src_file_size" | "msfs"
@@ -355,7 +355,7 @@ impl Imgproxy {
 /// The preset of all requests.
 const DEFAULT: &str = "default";
 
-/// How often a picture may be worked on, result after result.
+/// How often an image may be worked on, result after result.
 const MOST_PIPELINES: usize = 8;
 
 /// Formats that URLs may name, and nobody writes.

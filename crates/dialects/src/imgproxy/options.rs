@@ -10,7 +10,7 @@ use crate::signature::Checksum;
 /// The bag.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Options {
-    /// Pipelines whose result these options act on, the first one first. Only what they do to the picture counts.
+    /// Pipelines whose result these options act on, the first one first. Only what they do to the image counts.
     pub(super) before: Vec<Self>,
     pub(super) resizing: Resizing,
     /// In px; 0 follows from the other.
@@ -73,7 +73,7 @@ pub(super) struct Options {
     pub(super) limits: Limits,
 }
 
-/// How the picture meets the box.
+/// How the image meets the box.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Resizing {
     #[default]
@@ -94,7 +94,7 @@ impl Resizing {
     ];
 }
 
-/// Bars around the picture.
+/// Bars around the image.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Extend {
     pub(super) on: bool,
@@ -106,7 +106,7 @@ pub(super) struct Extend {
 pub(super) struct Crop {
     pub(super) width: f64,
     pub(super) height: f64,
-    /// Absent: that of the picture.
+    /// Absent: that of the image.
     pub(super) gravity: Option<Gravity>,
     /// Width by height; 0: as they are.
     pub(super) ratio: f64,
@@ -125,7 +125,7 @@ pub(super) struct Trim {
     pub(super) equal: (bool, bool),
 }
 
-/// What becomes of the pixels of the scaled picture.
+/// What becomes of the pixels of the scaled image.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Effects {
     /// Sigmas.
@@ -159,7 +159,7 @@ pub(super) struct Unsharp {
     pub(super) divider: f64,
 }
 
-/// Which pictures go through an unsharp mask.
+/// Which images go through an unsharp mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mask {
     None,
@@ -189,7 +189,7 @@ pub(super) struct Gradient {
     pub(super) stop: f64,
 }
 
-/// The picture of the configuration, laid on the result.
+/// The image of the configuration, laid on the result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Watermark {
     /// 0 to 1; 0: none.
@@ -215,7 +215,7 @@ pub(super) struct Limits {
 }
 
 impl Options {
-    /// A further pipeline on the result of these: nothing is done to the picture yet, which is written and answered as
+    /// A further pipeline on the result of these: nothing is done to the image yet, which is written and answered as
     /// was said.
     pub(super) fn chained(mut self) -> Self {
         let mut before = std::mem::take(&mut self.before);
@@ -261,7 +261,7 @@ impl Options {
         Some(self.limits.bytes).filter(|bytes| *bytes > 0)
     }
 
-    /// What the crop before scaling keeps: as the picture, unless it says so.
+    /// What the crop before scaling keeps: as the image, unless it says so.
     pub(super) fn crop_gravity(&self) -> Gravity {
         self.crop.gravity.unwrap_or(self.gravity)
     }
@@ -325,7 +325,7 @@ impl Default for Options {
     }
 }
 
-/// The gray of a monochrome picture whose colour is not named.
+/// The gray of a monochrome image whose colour is not named.
 const GRAY: Colour = Colour {
     r: 0xb3,
     g: 0xb3,

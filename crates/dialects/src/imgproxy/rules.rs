@@ -23,7 +23,7 @@ pub(super) struct ImgproxyRules {
     pub(super) output: Output,
 }
 
-/// What holds for all pictures.
+/// What holds for all images.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct House {
     /// The formats in which sources stay; the first that fits is for all others.
@@ -119,13 +119,13 @@ impl Rules for ImgproxyRules {
 /// The format that is drawn.
 const SVG: &str = "svg";
 
-/// The formats in which pictures go on moving.
+/// The formats in which images go on moving.
 const MOVING: [&str; 2] = ["gif", "webp"];
 
 /// The sides, in px, below which no AVIF is written.
 const LEAST_AVIF: i64 = 16;
 
-/// The longest side that a format holds, where pictures are made smaller for it.
+/// The longest side that a format holds, where images are made smaller for it.
 fn largest(format: &str) -> Option<u32> {
     match format {
         "webp" => Some(16_383),
@@ -136,7 +136,7 @@ fn largest(format: &str) -> Option<u32> {
 }
 
 impl ImgproxyRules {
-    /// What one pipeline does to a picture, and the size of what it leaves. A format that does not hold that is changed.
+    /// What one pipeline does to an image, and the size of what it leaves. A format that does not hold that is changed.
     fn drawn(&self, facts: &Facts, format: &mut &str) -> Result<(Size, Vec<Step>), ResolveError> {
         let options = &self.options;
         let area = self.untrimmed(facts)?;
@@ -203,7 +203,7 @@ impl ImgproxyRules {
         format.is_some_and(|format| format.as_str() == SVG)
     }
 
-    /// How the stored picture is turned altogether: upright, then by the options.
+    /// How the stored image is turned altogether: upright, then by the options.
     fn turned(&self, stored: Orientation) -> Orientation {
         let upright = match self.options.auto_rotate {
             true => stored,
@@ -246,7 +246,7 @@ impl ImgproxyRules {
         first.trim.as_ref()
     }
 
-    /// What is left of the stored picture without its border.
+    /// What is left of the stored image without its border.
     fn untrimmed(&self, facts: &Facts) -> Result<Area, ResolveError> {
         let whole = Area {
             x: 0,
@@ -411,7 +411,7 @@ fn evened(equal: bool, (start, length): (u32, u32), whole: u32) -> (u32, u32) {
     }
 }
 
-/// What is done to the pixels of a picture of this size; `shrinks`: it was made smaller.
+/// What is done to the pixels of an image of this size; `shrinks`: it was made smaller.
 fn effects(effects: &Effects, (width, height): (i64, i64), shrinks: bool) -> Vec<Step> {
     let text = |value: f64| value.min(MOST).to_string();
     let (intensity, gray) = effects.monochrome;
@@ -536,7 +536,7 @@ fn opacity(share: f64) -> u8 {
     (share * 255.0).round() as u8
 }
 
-/// A side; one that no picture has saturates, for a limit to refuse.
+/// A side; one that no image has saturates, for a limit to refuse.
 fn px(side: i64) -> u32 {
     u32::try_from(side).unwrap_or(u32::MAX)
 }

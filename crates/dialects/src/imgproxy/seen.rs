@@ -7,7 +7,7 @@ use super::args::{Wrong, int, truth};
 use crate::colours;
 use crate::swatches::{self, Weighed};
 
-/// Something to be seen in a picture.
+/// Something to be seen in an image.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Seen {
     /// The most colours that it may have.

@@ -27,7 +27,7 @@ pub(super) struct Row {
 /// What an option is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum About {
-    /// The picture.
+    /// The image.
     Picture,
     /// How it is answered.
     Answer,

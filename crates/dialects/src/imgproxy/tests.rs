@@ -31,7 +31,7 @@ fn ask(config: &ImgproxyConfig, options: &str) -> Result<ImageRequest, Refusal> 
     dialects(config.clone()).parse(&format!("/_/{options}/plain/local:///a.jpg"))
 }
 
-/// What options come to for a picture.
+/// What options come to for an image.
 fn made(options: &str, facts: &Facts) -> Recipe {
     let request = ask(&house(), options).expect(options);
     request.rules.resolve(facts).expect(options)

@@ -23,7 +23,7 @@ enum Kind {
     Colours,
     BlurHash,
     ThumbHash,
-    /// A very small picture to stand in its place.
+    /// A very small image to stand in its place.
     Uri,
 }
 

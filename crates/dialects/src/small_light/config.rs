@@ -20,7 +20,7 @@ pub struct SmallLightConfig {
     pub enabled: bool,
     /// Answer unsigned URLs although others must be signed, or name presets.
     pub open: bool,
-    /// Options come from the query, and every path is a picture.
+    /// Options come from the query, and every path is an image.
     pub getparam_mode: bool,
     /// The folder of icons; without one `embedicon` does nothing.
     pub material_dir: Option<PathBuf>,

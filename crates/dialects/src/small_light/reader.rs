@@ -202,7 +202,7 @@ impl Reader<'_, '_> {
         }))
     }
 
-    /// What shows through a picture in a format that keeps no opacity: `cc`, where there is no canvas that
+    /// What shows through an image in a format that keeps no opacity: `cc`, where there is no canvas that
     /// would have it. The module drops opacity.
     fn background(&mut self, rules: &SmallLightRules) -> Background {
         let format = rules.output.format.as_ref().map(FormatName::as_str);
@@ -424,7 +424,7 @@ impl Reader<'_, '_> {
         })
     }
 
-    /// The size below which a JPEG is not shrunk while it is decoded: what would be asked of a picture
+    /// The size below which a JPEG is not shrunk while it is decoded: what would be asked of an image
     /// of 10000 × 10000 px. Unless strict the planner chooses for itself, and better.
     fn hint(&self, rules: &SmallLightRules) -> Option<(u32, u32)> {
         let sized = rules.size.w.is_some() || rules.size.h.is_some();

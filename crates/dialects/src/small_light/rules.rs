@@ -18,21 +18,21 @@ pub(super) struct SmallLightRules {
     /// When to answer with the source's own bytes.
     pub(super) original: Original,
     /// Decode a JPEG shrunk to N/8, never below this size (width, height in px), and measure every
-    /// length on the shrunken picture: `jpeghint` to the letter.
+    /// length on the shrunken image: `jpeghint` to the letter.
     pub(super) hint: Option<(u32, u32)>,
     /// Drop ICC, EXIF and every other profile, without converting.
     pub(super) strip: bool,
-    /// Turn the picture upright by its EXIF orientation.
+    /// Turn the image upright by its EXIF orientation.
     pub(super) orient: bool,
     /// Then turn it by this much.
     pub(super) turn: Option<Turn>,
-    /// The part of the (upright, turned) picture to use; acts only together with scaling.
+    /// The part of the (upright, turned) image to use; acts only together with scaling.
     pub(super) region: Region,
     /// The size that part is brought to.
     pub(super) size: Size,
-    /// A ground of fixed size to lay the picture on.
+    /// A ground of fixed size to lay the image on.
     pub(super) canvas: Option<Ground>,
-    /// Convert a CMYK picture to sRGB.
+    /// Convert a CMYK image to sRGB.
     pub(super) srgb: bool,
     /// Effects in the order in which they act.
     pub(super) effects: Vec<Effect>,
@@ -56,7 +56,7 @@ pub(super) enum Original {
     IfLarger,
 }
 
-/// A part of the picture. An absent `x` or `y` is 0; an absent `w` or `h` is the whole side (not what
+/// A part of the image. An absent `x` or `y` is 0; an absent `w` or `h` is the whole side (not what
 /// remains after `x` or `y`).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Region {
@@ -75,7 +75,7 @@ pub(super) struct Size {
     pub(super) h: Option<Length>,
     /// What to do when both sides are given; without effect otherwise.
     pub(super) fit: Fit,
-    /// Scale and crop even if that does not make the picture smaller.
+    /// Scale and crop even if that does not make the image smaller.
     pub(super) enlarge: bool,
 }
 
@@ -98,7 +98,7 @@ pub(super) struct Ground {
     pub(super) w: u32,
     /// Height in px, at least 1.
     pub(super) h: u32,
-    /// Left edge of the picture on it; percent of the picture's width. Absent: centred by the asked
+    /// Left edge of the image on it; percent of the image's width. Absent: centred by the asked
     /// size.
     pub(super) x: Option<Length>,
     /// Top edge, likewise.
@@ -134,7 +134,7 @@ impl Rules for SmallLightRules {
         steps.extend(layout.steps());
         let effects = self.effects.iter();
         steps.extend(effects.map(|effect| Step::Effect(framed(effect, &layout))));
-        // A canvas is a new picture, but made after conversions.
+        // A canvas is a new image, but made after conversions.
         let bare = self.strip || self.canvas.is_some();
         let output = Output {
             profile: match facts.cmyk && self.srgb {
@@ -149,7 +149,7 @@ impl Rules for SmallLightRules {
                 true => Kept::All,
                 false => Kept::Public,
             },
-            // The module keeps the tag, and viewers turn the picture; only some formats carry a tag.
+            // The module keeps the tag, and viewers turn the image; only some formats carry a tag.
             stored_turn: match self.strict {
                 true => StoredTurn::Verbatim,
                 false => StoredTurn::Kept,
@@ -169,7 +169,7 @@ impl Rules for SmallLightRules {
 
 impl SmallLightRules {
     /// The scale, in eighths, at which lengths are measured: libjpeg's for the hint (the denominator is
-    /// the whole number of times that the hint fits into the stored picture, the scale the smallest N/8
+    /// the whole number of times that the hint fits into the stored image, the scale the smallest N/8
     /// that is not below it), and never above 1/1, for only a bug ever made it 2/1. Formats that decode
     /// in full only know no hint.
     fn eighths(&self, facts: &Facts) -> u8 {
@@ -193,7 +193,7 @@ impl Layout {
                     steps.push(Step::crop(x, y, w, h));
                     steps.push(Step::exact(width, height));
                 }
-                // A region wholly outside: transparent, beside the picture.
+                // A region wholly outside: transparent, beside the image.
                 None => steps.push(canvas((width, height), (u32::MAX.into(), 0), Colour::CLEAR)),
             }
         }
@@ -217,7 +217,7 @@ fn canvas((w, h): (u32, u32), (x, y): (i64, i64), colour: Colour) -> Step {
 }
 
 /// A border frames the canvas or, without one, the size that was asked for, which may not be the
-/// picture's: then it says so.
+/// image's: then it says so.
 fn framed(effect: &Effect, layout: &Layout) -> Effect {
     let mut effect = effect.clone();
     let (w, h) = match layout.canvas {

@@ -1,4 +1,4 @@
-//! Colours as filters write them, and what else may lie under a picture.
+//! Colours as filters write them, and what else may lie under an image.
 
 use andon_recipe::{Colour, Effect};
 
@@ -14,15 +14,15 @@ pub(super) fn read(text: &str) -> Option<Colour> {
     named(text).or_else(hex)
 }
 
-/// What a filter lays a picture on.
+/// What a filter lays an image on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ground {
     Colour(Colour),
-    /// The picture's mean colour.
+    /// The image's mean colour.
     Mean,
     /// Its median colour.
     Median,
-    /// The picture itself, as large as the ground and blurred.
+    /// The image itself, as large as the ground and blurred.
     Blurred,
 }
 
@@ -54,7 +54,7 @@ impl Ground {
         }
     }
 
-    /// What fills the canvas around a picture at this place.
+    /// What fills the canvas around an image at this place.
     pub(super) fn effect(self, (x, y): (i32, i32), (w, h): (u32, u32)) -> Option<Effect> {
         let kind = match self {
             Self::Colour(_) => return None,

@@ -25,7 +25,7 @@ pub struct ThumborConfig {
     pub allow_unsafe: Option<bool>,
     /// What an image without a scheme is.
     pub loader: Loader,
-    /// Turn pictures upright; thumbor itself shows them as they are stored unless it is told to.
+    /// Turn images upright; thumbor itself shows them as they are stored unless it is told to.
     pub respect_orientation: bool,
     /// The quality where no filter says it.
     pub quality: u8,

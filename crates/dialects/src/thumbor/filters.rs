@@ -29,7 +29,7 @@ pub(super) enum Filter {
     Text(Text),
     /// Into squares of this side, of which there are whole ones only.
     Pixelate(u32),
-    /// What is told of the picture, beside its facts.
+    /// What is told of the image, beside its facts.
     Seen(Seen),
     Proportion(f64),
     NoUpscale,
@@ -410,7 +410,7 @@ fn split(args: &str) -> Vec<&str> {
     list
 }
 
-/// Reads a filter. Pictures in its arguments may have filters of their own, at most `deeper` levels deep.
+/// Reads a filter. Images in its arguments may have filters of their own, at most `deeper` levels deep.
 pub(super) fn imagor(name: &str, args: &str, deeper: usize) -> Option<Filter> {
     let list = Lenient::split(args);
     let turns = |degrees: i64| quarters(degrees).filter(|_| (0..360).contains(&degrees));

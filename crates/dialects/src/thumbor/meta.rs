@@ -115,7 +115,7 @@ impl Seen {
         }
     }
 
-    /// What makes it visible, of a small picture.
+    /// What makes it visible, of a small image.
     fn recipe(self) -> String {
         match self {
             Self::Average => "as:palette,with:count:1".to_owned(),

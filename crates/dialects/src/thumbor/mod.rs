@@ -54,7 +54,7 @@ struct Thumbor {
 /// What holds where a URL says nothing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Usual {
-    /// Turn pictures upright.
+    /// Turn images upright.
     orient: bool,
     quality: u8,
     progressive: bool,
@@ -262,7 +262,7 @@ impl Thumbor {
                 return Err(Refusal::new(&format!("{name}({args})"), why));
             }
             match filters::read(self.flavour, &name, &args) {
-                // The others' pictures are behind a network.
+                // The others' images are behind a network.
                 Some(Filter::Overlay(overlay))
                     if self.loader != Loader::Path && !overlay.files().is_empty() =>
                 {

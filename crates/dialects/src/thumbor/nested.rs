@@ -1,7 +1,7 @@
-//! Pictures of imagor's `image` that their own paths work on, before they are laid over another: as steps of a recipe.
+//! Images of imagor's `image` that their own paths work on, before they are laid over another: as steps of a recipe.
 //!
 //! How large they are is not known where a URL is read, so sizes are the native language's, and what needs to know them
-//! (trimming, `smart`, grounds made of the picture) is left out.
+//! (trimming, `smart`, grounds made of the image) is left out.
 
 use andon_recipe::{Bounds, Canvas, Colour, Crop, Effect, Flip, Gravity, Length, Pad, Step};
 
@@ -45,7 +45,7 @@ impl Nested {
         files.flatten().collect()
     }
 
-    /// The steps, of a picture that is laid over one of this size.
+    /// The steps, of an image that is laid over one of this size.
     pub(super) fn steps(&self, below: (u32, u32)) -> Vec<Step> {
         let asked = (self.sides.0.of(below.0), self.sides.1.of(below.1));
         let mut steps = vec![Step::Orient];
@@ -65,7 +65,7 @@ impl Nested {
             (true, true) => Some(Flip::Both),
         };
         steps.extend(flip.map(Step::Flip));
-        // What is not known is taken for the picture below.
+        // What is not known is taken for the image below.
         let or = |side: u32, other: u32| if side > 0 { side } else { other };
         let mut size = (or(asked.0, below.0), or(asked.1, below.1));
         for filter in &self.filters {
@@ -123,7 +123,7 @@ impl Nested {
         }
     }
 
-    /// What a filter does in its place; the picture is of this size, as far as that is known.
+    /// What a filter does in its place; the image is of this size, as far as that is known.
     fn filter(
         &self,
         filter: &Filter,
@@ -180,7 +180,7 @@ impl Nested {
 /// The most steps of one overlay: the recipe that it is part of may have more.
 const MOST: usize = 32;
 
-/// Grounds that are made of the picture are white here.
+/// Grounds that are made of the image are white here.
 fn colour(ground: Ground) -> Colour {
     match ground {
         Ground::Colour(colour) => colour,
@@ -229,7 +229,7 @@ mod tests {
     use super::super::{Flavour, filters};
     use super::*;
 
-    /// The recipe of a picture that `image` lays over another of 400×300.
+    /// The recipe of an image that `image` lays over another of 400×300.
     fn recipe(path: &str) -> Option<String> {
         let filter = filters::read(Flavour::Imagor, "image", &format!("{path},0,0"))?;
         let Filter::Overlay(overlay) = filter else {
@@ -239,7 +239,7 @@ mod tests {
             return None;
         };
         let recipe = effect.recipe()?.expect("a recipe");
-        // It is one that any picture can go through.
+        // It is one that any image can go through.
         let facts = Facts::new("jpeg", 200, 100);
         andon_recipe::Rules::resolve(&recipe, &facts).expect("it resolves");
         Some(recipe.to_string())

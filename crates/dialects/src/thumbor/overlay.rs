@@ -1,4 +1,4 @@
-//! Pictures that filters lay over others: `watermark`, and imagor's `image`.
+//! Images that filters lay over others: `watermark`, and imagor's `image`.
 
 use andon_recipe::{Effect, Step};
 
@@ -9,7 +9,7 @@ use super::{Flavour, colours, image_name};
 use crate::effects::{self, from_edge};
 use crate::request::relative;
 
-/// A picture over another.
+/// An image over another.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Overlay {
     /// Below `/`, where the origins are; or a colour.
@@ -29,7 +29,7 @@ pub(super) struct Overlay {
 pub(super) enum Place {
     /// Less than none: from the other edge.
     Px(i64),
-    /// The same, in per cent of the picture's side.
+    /// The same, in per cent of the image's side.
     Percent(f64),
     /// Pixels from the left or top edge.
     Start(i64),
@@ -46,13 +46,13 @@ pub(super) enum Place {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Size {
     Own,
-    /// As large as fits into these shares of the picture's sides, in per cent.
+    /// As large as fits into these shares of the image's sides, in per cent.
     Shares(Option<f64>, Option<f64>),
     /// A width and height; 0 px leaves a side to the other one.
     Sides(Side, Side, &'static str),
 }
 
-/// A side of a picture that is laid over another.
+/// A side of an image that is laid over another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Side {
     Px(u32),
@@ -61,7 +61,7 @@ pub(super) enum Side {
 }
 
 impl Side {
-    /// In px, over a picture with this side.
+    /// In px, over an image with this side.
     pub(super) fn of(self, side: u32) -> u32 {
         match self {
             Self::Px(px) => px,
@@ -87,7 +87,7 @@ impl Side {
 }
 
 impl Overlay {
-    /// thumbor's `watermark(url,x,y,alpha[,w%,h%])`. Pictures of other servers are not fetched.
+    /// thumbor's `watermark(url,x,y,alpha[,w%,h%])`. Images of other servers are not fetched.
     pub(super) fn thumbor(list: &Typed<'_>) -> Option<Self> {
         let place = |text: &str| match text {
             "center" => Some(Place::Middle),
@@ -148,8 +148,8 @@ impl Overlay {
         })
     }
 
-    /// imagor's `image(path,x,y[,alpha[,blend]])`, whose path may scale the picture, also to the size of the one it is laid
-    /// on (`f`), and may have filters, with pictures in pictures at most `levels` deep.
+    /// imagor's `image(path,x,y[,alpha[,blend]])`, whose path may scale the image, also to the size of the one it is laid
+    /// on (`f`), and may have filters, with images in images at most `levels` deep.
     pub(super) fn image(list: &Lenient<'_>, levels: usize) -> Option<Self> {
         // As a value of a form, which is what imagor reads.
         let path = unescaped(list.raw(0)?);
@@ -206,7 +206,7 @@ impl Overlay {
         own.into_iter().chain(nested).collect()
     }
 
-    /// What it comes to on a picture of this size.
+    /// What it comes to on an image of this size.
     pub(super) fn step(&self, (width, height): (u32, u32)) -> Option<Step> {
         let whole = |px: f64| match self.rounds {
             true => px.round(),
@@ -274,7 +274,7 @@ const MODES: [&str; 15] = [
     "mask-out",
 ];
 
-/// A path whose first size may be that of another picture (`f-20x100`), with that size as a plain one. It stands before
+/// A path whose first size may be that of another image (`f-20x100`), with that size as a plain one. It stands before
 /// the filters.
 fn with_sides(path: &str) -> (String, Option<(Side, Side)>) {
     let mut start = 0;

@@ -49,7 +49,7 @@ pub(super) enum Side {
     /// What follows from the other.
     #[default]
     Free,
-    /// The picture's own.
+    /// The image's own.
     Original,
     Px(u32),
 }
@@ -188,7 +188,7 @@ fn by_depth(text: &str) -> Option<(Vec<(String, String)>, &str)> {
 
 fn digits(text: &str) -> Option<u32> {
     let plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    // What no picture has saturates, for a limit to refuse.
+    // What no image has saturates, for a limit to refuse.
     plain.then(|| text.parse().unwrap_or(u32::MAX))
 }
 

@@ -26,7 +26,7 @@ pub(super) struct ThumborRules {
     parts: Arc<Parts>,
     filters: Arc<Vec<Filter>>,
     output: Output,
-    /// Is the picture a colour, as large as is asked for?
+    /// Is the image a colour, as large as is asked for?
     plain: bool,
 }
 
@@ -93,7 +93,7 @@ impl ThumborRules {
         steps
     }
 
-    /// The question about the border, of a picture that turns so.
+    /// The question about the border, of an image that turns so.
     fn border(&self, turned: Orientation) -> Option<Measure> {
         let trim = self.trim()?;
         let given = trim.tolerance.unwrap_or_default();
@@ -130,7 +130,7 @@ impl ThumborRules {
         })
     }
 
-    /// How a picture that is stored like this stands before anything is cut off.
+    /// How an image that is stored like this stands before anything is cut off.
     fn turned(&self, stored: Orientation) -> Orientation {
         let turn = |turned: Orientation, step: &Step| match step {
             Step::Orient => turned.followed_by(stored),
@@ -341,11 +341,11 @@ impl ThumborRules {
     }
 }
 
-/// The picture as the steps so far leave it.
+/// The image as the steps so far leave it.
 struct Picture {
     width: u32,
     height: u32,
-    /// The size that was asked for, and the ground that `fill` lays it on; 0: as long as the picture.
+    /// The size that was asked for, and the ground that `fill` lays it on; 0: as long as the image.
     asked: (u32, u32),
     /// Left, top, right and bottom of what is not border, where that is still to be cut off.
     content: Option<[f64; 4]>,
@@ -490,7 +490,7 @@ impl Picture {
         }));
         if let Some(effect) = behind.effect(at, (self.width, self.height)) {
             self.steps.push(Step::Effect(effect));
-            // A blurred ground of an opaque picture is opaque.
+            // A blurred ground of an opaque image is opaque.
             let shows = opaque && behind == Ground::Blurred;
             self.steps
                 .extend(shows.then_some(Step::Flatten(Colour::WHITE)));
@@ -500,7 +500,7 @@ impl Picture {
     }
 }
 
-/// May one see through an opaque picture after it?
+/// May one see through an opaque image after it?
 fn may_clear(step: &Step) -> bool {
     match step {
         Step::Canvas(canvas) => canvas.colour.a < u8::MAX,
@@ -509,7 +509,7 @@ fn may_clear(step: &Step) -> bool {
     }
 }
 
-/// Is an opaque picture certainly opaque after it?
+/// Is an opaque image certainly opaque after it?
 fn keeps_opaque(step: &Step) -> bool {
     !matches!(step, Step::Canvas(_) | Step::Effect(_))
 }

@@ -517,7 +517,7 @@ fn imagors_filters_have_their_own_grammar() {
         let rest = format!("fit-in/200x200/filters:{filters}/a.jpg");
         assert_eq!(recipe(&imagor(), &rest, &facts), text, "{filters}");
     }
-    // Padding acts through `fill` alone, and turns with the picture.
+    // Padding acts through `fill` alone, and turns with the image.
     let facts = Facts::new("jpeg", 400, 300);
     assert_eq!(
         recipe(&imagor(), "fit-in/200x200/5x6/a.jpg", &facts),
@@ -611,7 +611,7 @@ fn imagors_pictures_over_others_may_be_as_large_as_those() {
         let expected = format!("{laid},q:75");
         assert_eq!(recipe(&imagor(), &rest, &facts), expected, "{image}");
     }
-    // Pictures of other servers.
+    // Images of other servers.
     let request = ask(
         &imagor(),
         "filters:image(https://a.example/w.png,0,0)/a.jpg",

@@ -1,4 +1,4 @@
-//! imagor's words on pictures: `label(text,x,y,size,color,alpha,font)` and `text(text,x,y,font,color,alpha,…)`.
+//! imagor's words on images: `label(text,x,y,size,color,alpha,font)` and `text(text,x,y,font,color,alpha,…)`.
 
 use andon_recipe::{Colour, Effect, Step};
 
@@ -8,7 +8,7 @@ use super::overlay::{Place, places};
 use super::{Flavour, image_name};
 use crate::effects::number;
 
-/// A text on a picture.
+/// A text on an image.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Text {
     text: String,
@@ -31,7 +31,7 @@ const BLACK: Colour = Colour {
     a: 255,
 };
 
-/// A side of the picture, or its middle, and how far from it; less than 0: beyond it.
+/// A side of the image, or its middle, and how far from it; less than 0: beyond it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Anchor {
     Start(i64),
@@ -96,7 +96,7 @@ impl Text {
         (!left.is_empty()).then(|| format!("{name}: {} is ignored", left.join(", ")))
     }
 
-    /// What it comes to on a picture of this size.
+    /// What it comes to on an image of this size.
     pub(super) fn step(&self, (width, height): (u32, u32)) -> Option<Step> {
         let (x, y) = (anchor(self.at.0, width), anchor(self.at.1, height));
         let word = |anchor: Anchor, start: &'static str, end: &'static str| match anchor {
@@ -124,7 +124,7 @@ impl Text {
     }
 }
 
-/// Where a text lies along a side of this length. What is beyond any picture is as far as that.
+/// Where a text lies along a side of this length. What is beyond any image is as far as that.
 fn anchor(place: Place, side: u32) -> Anchor {
     let within = |px: i64| px.clamp(-10_000, 10_000);
     let px = |px: i64| match px {

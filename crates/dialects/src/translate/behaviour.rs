@@ -170,7 +170,7 @@ impl Behaviour {
         self.results.len()
     }
 
-    /// Plain sources, the sizes of their results, and recipes; without what is no picture.
+    /// Plain sources, the sizes of their results, and recipes; without what is no image.
     pub(super) fn made(&self) -> impl Iterator<Item = ((u32, u32), (u32, u32), &Recipe)> {
         let plain = self.results.iter();
         let plain = plain.filter(|(trial, _)| trial.kind == Kind::Plain);

@@ -159,7 +159,7 @@ impl Translator {
             }
         }
         if found.len() > 1 {
-            // Every path of a picture may be one of imgix's.
+            // Every path of an image may be one of imgix's.
             found.retain(|(name, _)| *name != "imgix");
         }
         match (&*found, &*refused) {
@@ -227,7 +227,7 @@ impl Translation<'_> {
     /// The recipe in whole pixels, if the source's size is known.
     ///
     /// # Errors
-    /// Rules that make no picture of such a source.
+    /// Rules that make no image of such a source.
     pub fn resolved(&self) -> Result<Option<String>, ResolveError> {
         match &self.resolved {
             None => Ok(None),

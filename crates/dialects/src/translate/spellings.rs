@@ -1,4 +1,4 @@
-//! How each dialect says the requests that all of them know: a box, how a picture meets it, quality and format.
+//! How each dialect says the requests that all of them know: a box, how an image meets it, quality and format.
 
 use andon_recipe::Goal;
 use serde_json::{Value, json};

@@ -237,7 +237,7 @@ fn extension_of(source: &Source) -> Option<&str> {
     plain.then_some(extension)
 }
 
-/// What is made of the picture, as JSON.
+/// What is made of the image, as JSON.
 #[derive(Debug)]
 struct Json {
     /// How often an animation is to be shown; 0: without end.

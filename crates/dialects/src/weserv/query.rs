@@ -17,7 +17,7 @@ pub(super) enum Coordinate {
     Share(f32),
 }
 
-/// Every key that makes something of the picture.
+/// Every key that makes something of the image.
 const KEYS: &[&str] = &[
     "w", "h", "dpr", "fit", "we", "crop", "cx", "cy", "cw", "ch", "precrop", "a", "fpx", "fpy",
     "mask", "mtrim", "mbg", "ro", "flip", "flop", "bri", "mod", "sat", "hue", "con", "gam",
@@ -25,7 +25,7 @@ const KEYS: &[&str] = &[
     "tint", "q", "l", "output", "il", "ll", "af", "page", "n", "loop", "delay", "fsol",
 ];
 
-/// Keys that are about the answer, not the picture.
+/// Keys that are about the answer, not the image.
 const ABOUT_ANSWERS: &[&str] = &[
     "url",
     "default",

@@ -1,4 +1,4 @@
-//! What a query comes to for a picture: sizes are the service's, to the pixel.
+//! What a query comes to for an image: sizes are the service's, to the pixel.
 
 use std::f64::consts::PI;
 
@@ -101,7 +101,7 @@ impl WeservRules {
         all && facts.frames > 1
     }
 
-    /// What cuts the border off the picture as stored, and the size of the rest. Animations keep their height.
+    /// What cuts the border off the image as stored, and the size of the rest. Animations keep their height.
     fn trimmed(&self, facts: &Facts) -> Result<(Vec<Step>, (u32, u32)), ResolveError> {
         let whole = (facts.width, facts.height);
         let trim = self.trim().filter(|_| whole.0 >= 3 && whole.1 >= 3);
@@ -133,7 +133,7 @@ impl WeservRules {
         (side("w", facts.width), side("h", facts.height))
     }
 
-    /// The size that a picture is scaled to.
+    /// The size that an image is scaled to.
     fn scaled(&self, (width, height): (u32, u32), (w, h): (i32, i32)) -> (u32, u32) {
         let (wide, high) = (f64::from(width), f64::from(height));
         let (across, down) = (wide / f64::from(w), high / f64::from(h));
@@ -194,7 +194,7 @@ impl WeservRules {
         (x, y)
     }
 
-    /// `cx`, `cy`, `cw`, `ch` on a picture of this size.
+    /// `cx`, `cy`, `cw`, `ch` on an image of this size.
     fn crop(&self, (width, height): (u32, u32)) -> Option<(u32, u32, u32, u32)> {
         if !["cx", "cy", "cw", "ch"]
             .iter()
@@ -213,7 +213,7 @@ impl WeservRules {
         Some((x, y, w, h))
     }
 
-    /// Cuts a scaled picture to the box that it covers.
+    /// Cuts a scaled image to the box that it covers.
     fn align(&self, steps: &mut Vec<Step>, size: &mut (u32, u32), (w, h): (i32, i32)) {
         if self.fit() != Fit::Cover {
             return;
@@ -285,7 +285,7 @@ impl WeservRules {
             let ground = (side(framed.0, size.0), side(framed.1, size.1));
             let (x, y) = self.place(size, ground);
             let around = self.query.colour("cbg").unwrap_or(Colour::CLEAR);
-            // What shows through a transparent picture is not the ground.
+            // What shows through a transparent image is not the ground.
             let apart = facts.alpha && around.a > 0 && ground != size;
             steps.push(Step::Canvas(Canvas {
                 w: ground.0,
@@ -441,7 +441,7 @@ fn slope(steepness: f64) -> f64 {
     }
 }
 
-/// Width and height of a shape that is as large as a picture of this size allows, in the service's rounding: the shape is
+/// Width and height of a shape that is as large as an image of this size allows, in the service's rounding: the shape is
 /// measured in the largest circle first, in whole px.
 fn masked(shape: &str, (width, height): (u32, u32)) -> (u32, u32) {
     let radius = f64::from(width.min(height)) / 2.0;
@@ -483,7 +483,7 @@ impl Rules for WeservRules {
         }
         steps.extend(self.effects());
         if let Some(ground) = self.query.colour("bg").filter(|ground| ground.a > 0) {
-            // A gray picture has one band, and so has its ground.
+            // A gray image has one band, and so has its ground.
             let is_gray = self.query.text("filt") == Some("greyscale");
             steps.push(Step::Flatten(if is_gray { gray(ground) } else { ground }));
             alpha &= ground.a < u8::MAX;
@@ -538,7 +538,7 @@ impl Rules for WeservRules {
             _ => {}
         }
         output.progressive &= ["jpeg", "png"].contains(&format);
-        // Of a picture that moves one page is shown, unless all are asked for.
+        // Of an image that moves one page is shown, unless all are asked for.
         if ["gif", "webp"].contains(&&*facts.format) && !self.moves(facts) {
             let page = self
                 .query

@@ -101,7 +101,7 @@ fn sizes_are_the_services() {
         orientation: Orientation::from_exif(6),
         ..Facts::new("jpeg", 400, 300)
     };
-    // Shares are of the picture as it is stored.
+    // Shares are of the image as it is stored.
     let sizes = [("w=150", (150, 200)), ("w=50%", (200, 267))];
     vectors::check_sizes(ask, &turned, &sizes);
 }

@@ -66,7 +66,7 @@ pub const BARE: u64 = 16 << 20;
 /// Bytes that a worker has between its jobs, at most: its program, and buffers.
 pub const AT_REST: u64 = BARE + KEPT_BUFFERS;
 
-/// Bytes of free buffers that a worker keeps, wiped, for its next picture.
+/// Bytes of free buffers that a worker keeps, wiped, for its next image.
 const KEPT_BUFFERS: u64 = 80 << 20;
 
 struct Worker {

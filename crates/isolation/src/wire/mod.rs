@@ -1,7 +1,7 @@
 //! How values are written to a socket and read back: a head of small values, then the large ones as they are in memory.
 //!
 //! Both ends are the same program, so there are no versions of single values. What is read may come from a process that
-//! a crafted picture took over: every length is held against what was announced before anything is allocated.
+//! a crafted image took over: every length is held against what was announced before anything is allocated.
 
 mod picture;
 

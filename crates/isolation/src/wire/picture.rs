@@ -1,4 +1,4 @@
-//! What codecs are told and what they tell: headers, pictures, errors.
+//! What codecs are told and what they tell: headers, images, errors.
 
 use std::io;
 

@@ -96,7 +96,7 @@ fn cubic(x: f64, b: f64, c: f64) -> f64 {
 }
 
 /// A kernel's right half, sampled: evaluating a windowed sinc for each of the some ten thousand weights
-/// of a picture would take as long as resampling it.
+/// of an image would take as long as resampling it.
 pub(super) struct Curve {
     /// Where the curve ends, in samples of it.
     end: f64,

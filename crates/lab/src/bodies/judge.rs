@@ -10,7 +10,7 @@ use crate::scenario::{BodyCheck, Expect, SizeCheck};
 /// What decoding and comparing gave.
 #[derive(Clone, Debug, Default)]
 pub struct Judged {
-    /// One per variant and URL, the baseline's own too (broken pictures, wrong sizes).
+    /// One per variant and URL, the baseline's own too (broken images, wrong sizes).
     pub work: Vec<WorkJudgement>,
     /// The most frequent reply of each variant and URL, for response previews: variant, URL's index, reply.
     pub typical: Vec<(u32, u32, Reply)>,

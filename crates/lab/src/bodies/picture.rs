@@ -4,7 +4,7 @@ use andon_codecs::ALL;
 use andon_pixels::{Engine, Frame, Limits, Model, Plane, Run, color};
 use andon_recipe::Recipe;
 
-/// A picture as interleaved 8-bit RGB; what is transparent lies on white.
+/// An image as interleaved 8-bit RGB; what is transparent lies on white.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
     /// Format of the file it came from, e.g. `jpeg`.
@@ -23,7 +23,7 @@ impl Picture {
     /// Decodes a body in full.
     ///
     /// # Errors
-    /// Why it is no whole picture, in words for the user.
+    /// Why it is no whole image, in words for the user.
     pub fn decode(body: &[u8]) -> Result<Self, String> {
         let engine = Engine::new(ALL, Limits::default());
         let in_words = |error: andon_pixels::Error| error.to_string();
@@ -56,7 +56,7 @@ impl Picture {
             .collect()
     }
 
-    /// The picture made to fit a square, as a PNG file: for response previews.
+    /// The image made to fit a square, as a PNG file: for response previews.
     ///
     /// # Errors
     /// Why `body` could not be read or written.

@@ -1,10 +1,10 @@
-//! How alike two pictures are: the mean structural similarity index of luma (Wang, Bovik, Sheikh, Simoncelli
+//! How alike two images are: the mean structural similarity index of luma (Wang, Bovik, Sheikh, Simoncelli
 //! 2004), over windows of 8 × 8 px in steps of 4. Boxes instead of Gaussian windows: a tenth of the work, and
 //! close enough to tell a different crop or quality from a different encoder.
 
 use super::Picture;
 
-/// From below 0 (opposites) to 1 (equal); `None` for pictures of different sizes.
+/// From below 0 (opposites) to 1 (equal); `None` for images of different sizes.
 #[must_use]
 pub fn ssim(a: &Picture, b: &Picture) -> Option<f64> {
     if (a.width, a.height) != (b.width, b.height) {

@@ -125,14 +125,14 @@ pub(super) enum Finding {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Decoded {
-    /// A whole picture.
+    /// A whole image.
     Picture {
         /// In px.
         width: u32,
         /// In px.
         height: u32,
     },
-    /// No whole picture, and why.
+    /// No whole image, and why.
     Broken(String),
 }
 
@@ -144,9 +144,9 @@ pub enum Likeness {
     SamePixels,
     /// Mean structural similarity of luma, at most 1.
     Ssim(f64),
-    /// Pictures of different sizes.
+    /// Images of different sizes.
     OtherSize,
-    /// At least one is no whole picture.
+    /// At least one is no whole image.
     NoPictures,
 }
 

@@ -46,7 +46,7 @@ impl Owned {
 pub(super) const NASTY: &str = "<b a=\"1\">&'\u{1b}[31m|,x";
 
 /// The second of three variants needs 40 % more time, the third is the same; with drift, a discard, a
-/// counting pass and pictures.
+/// counting pass and images.
 pub(super) fn rich() -> Owned {
     let mut random = Random::new(7);
     let mut run = fixture::run(3, 10, |block| {
@@ -181,7 +181,7 @@ fn pass(variant: u32) -> Pass {
     }
 }
 
-/// A red and a blue picture, a missing one, and what was thought of them.
+/// A red and a blue image, a missing one, and what was thought of them.
 fn pictures(owned: &mut Owned) {
     for (hash, colour) in [("aa", [200, 40, 40]), ("bb", [40, 40, 200])] {
         owned.bodies.insert(hash.into(), Bytes::from(png(colour)));
@@ -217,7 +217,7 @@ fn pictures(owned: &mut Owned) {
     }
 }
 
-/// A plain picture of 80 by 60 px: rows of a filter byte and samples, not compressed.
+/// A plain image of 80 by 60 px: rows of a filter byte and samples, not compressed.
 fn png(colour: [u8; 3]) -> Vec<u8> {
     let (width, height) = (80_u32, 60_u32);
     let row = || std::iter::once(0).chain(std::iter::repeat_n(colour, width as usize).flatten());

@@ -18,7 +18,7 @@ pub struct Check {
     /// The least share of the replies, of the baseline and of each variant, that must be whole, of the right size and as
     /// expected.
     pub bodies: AtLeast,
-    /// The size that pictures must have.
+    /// The size that images must have.
     pub size: SizeCheck,
     /// How replies must compare with the baseline's, for variants that do not say.
     pub expect: Expect,
@@ -83,7 +83,7 @@ impl<'de> Deserialize<'de> for AtLeast {
     }
 }
 
-/// The size that pictures must have.
+/// The size that images must have.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SizeCheck {

@@ -80,7 +80,7 @@ pub(crate) fn profile_of(space: Space) -> Option<Icc> {
     written(&of_space(space)?)
 }
 
-/// A profile as a file, without the second in which it is written: the same picture is the same bytes at any time.
+/// A profile as a file, without the second in which it is written: the same image is the same bytes at any time.
 ///
 /// It says that it is of version 2: Firefox passes over those of version 4, and reads all that is in ours.
 pub(super) fn written(profile: &ColorProfile) -> Option<Icc> {

@@ -12,7 +12,7 @@ impl Space {
     /// only.
     pub const MATRIX_BYTES: usize = 64 << 10;
 
-    /// The space of a picture of this model that has this ICC profile: by the profile, with the primaries and the transfer that it comes to if
+    /// The space of an image of this model that has this ICC profile: by the profile, with the primaries and the transfer that it comes to if
     /// they are those of sRGB or Display P3, or with sRGB's primaries if it holds no colours beyond them. A profile
     /// that is none, or one of another model, says nothing.
     #[must_use]
@@ -37,7 +37,7 @@ impl Space {
     }
 }
 
-/// The profile of a picture that says by numbers what its colours are, as PNG does: the power of its code values, such
+/// The profile of an image that says by numbers what its colours are, as PNG does: the power of its code values, such
 /// as 1 / 2.2, and the chromaticities of white, red, green and blue, x before y. `None` where browsers show the numbers
 /// as they are.
 ///

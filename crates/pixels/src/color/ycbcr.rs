@@ -119,7 +119,7 @@ impl Line {
     }
 }
 
-/// Luma of a colour in full range, as gray pictures hold it.
+/// Luma of a colour in full range, as gray images hold it.
 #[inline(always)]
 pub(super) fn gray([r, g, b]: [f32; 3]) -> f32 {
     weigh(BT601.y, r, g, b)

@@ -1,6 +1,6 @@
 //! Where faces are.
 //!
-//! The picture is looked at in gray, upright, over mid-gray where it is transparent, and with at most 480 px along its longer
+//! The image is looked at in gray, upright, over mid-gray where it is transparent, and with at most 480 px along its longer
 //! side: faces have to fill a square of 40 px there, a twelfth of that side. The detector only ever sees these samples,
 //! never the file, and its time is bounded (`andon-faces`).
 
@@ -15,7 +15,7 @@ use crate::limits::Interrupt;
 use crate::samples::{Planes, Sample, by_depth};
 
 pub(super) struct Faces {
-    /// How the stored picture becomes upright: the detector knows no other faces.
+    /// How the stored image becomes upright: the detector knows no other faces.
     upright: Orientation,
     /// Of the first frame; of several, the others are not looked at.
     found: Option<Vec<Area>>,
@@ -27,10 +27,10 @@ const LONGEST: u32 = 480;
 /// Most faces in one image, the surest ones. Each may become a step of the recipe, which has at most 64.
 const MOST: usize = 32;
 
-/// Per px of the reduced picture, on one core.
+/// Per px of the reduced image, on one core.
 const NANOS_PER_PIXEL: u64 = 200;
 
-/// Samples, patterns and sums of the reduced picture and of the scale that is looked at.
+/// Samples, patterns and sums of the reduced image and of the scale that is looked at.
 const BYTES_PER_PIXEL: u64 = 8;
 
 /// The model in memory.
@@ -52,7 +52,7 @@ pub(super) fn cost(width: u32, height: u32) -> Cost {
 }
 
 impl Faces {
-    /// In a picture that is stored in this orientation.
+    /// In an image that is stored in this orientation.
     pub(super) fn upright(stored: Orientation) -> Self {
         Self {
             upright: stored,
@@ -94,12 +94,12 @@ impl Analysis for Faces {
     }
 
     fn areas(&self) -> Option<Vec<Area>> {
-        // A picture without frames has no faces.
+        // An image without frames has no faces.
         Some(self.found.clone().unwrap_or_default())
     }
 }
 
-/// The size at which a picture is looked at.
+/// The size at which an image is looked at.
 fn reduced((width, height): (u32, u32)) -> (u32, u32) {
     let longer = width.max(height);
     if longer <= LONGEST {
@@ -148,7 +148,7 @@ fn span(cell: u32, cells: u32, side: u32) -> std::ops::Range<u32> {
     edge(cell)..edge(cell + 1)
 }
 
-/// Samples of a picture of this size, turned.
+/// Samples of an image of this size, turned.
 fn turned(samples: &[u8], (width, height): (u32, u32), by: Orientation) -> Vec<u8> {
     if by.is_upright() {
         return samples.to_vec();
@@ -171,7 +171,7 @@ fn inverse(of: Orientation) -> Orientation {
     all.into_iter().find(undoes).unwrap_or_default()
 }
 
-/// What lies inside the picture of a part of the reduced one, on the picture that was reduced.
+/// What lies inside the image of a part of the reduced one, on the image that was reduced.
 fn enlarged(edges: [f64; 4], reduced: (u32, u32), size: (u32, u32)) -> Option<Area> {
     let along = |start: f64, end: f64, reduced: u32, side: u32| {
         let ratio = f64::from(side) / f64::from(reduced);

@@ -1,6 +1,6 @@
 //! What recipes have to know of a source's pixels before they are laid out: one file for each question.
 //!
-//! Pictures of more than a few megapixels are looked at on a reduced decode, where the format has one. Of those that
+//! Images of more than a few megapixels are looked at on a reduced decode, where the format has one. Of those that
 //! move every frame is, for their border.
 
 #[cfg_attr(not(feature = "faces"), path = "no_faces.rs")]
@@ -74,7 +74,7 @@ fn analysis(measure: Measure, stored: Orientation) -> Box<dyn Analysis> {
 }
 
 impl Measurement {
-    /// What the rules have to know of the picture in `bytes`; `None` if that is nothing, or in its header.
+    /// What the rules have to know of the image in `bytes`; `None` if that is nothing, or in its header.
     pub(crate) fn of(formats: &Formats, rules: &dyn Rules, bytes: &[u8]) -> Result<Option<Self>> {
         let asked = rules.measures(Orientation::default());
         if asked.is_empty() {
@@ -82,7 +82,7 @@ impl Measurement {
         }
         let for_faces = asked.contains(&Measure::Faces);
         can_be_looked_for(&asked)?;
-        // A small picture, and of the first frame, is all that is looked at otherwise.
+        // A small image, and of the first frame, is all that is looked at otherwise.
         let looks_close = asked.iter().any(|it| it.decides_size());
         let (source, info) = formats.header(bytes)?;
         formats.limits.check_source(&info)?;
@@ -139,7 +139,7 @@ impl Measurement {
             nanos += finding.nanos;
             looking = looking.saturating_add(finding.scratch);
         }
-        // The canvas of a picture that moves, and what it was before.
+        // The canvas of an image that moves, and what it was before.
         let canvas = if moves { 2 * frame } else { 0 };
         let measurement = Self {
             measures: rules.measures(info.orientation),
@@ -233,7 +233,7 @@ impl Measurement {
         Ok(self.measures.iter().copied().zip(areas).collect())
     }
 
-    /// What a part of the decoded picture is of the stored one: all px that it was made of.
+    /// What a part of the decoded image is of the stored one: all px that it was made of.
     fn stored(&self, area: Area) -> Area {
         let eighths = u64::from(self.scale.0);
         let along = |start: u32, length: u32, side: u32| {
@@ -263,7 +263,7 @@ fn scale(source: &dyn Codec, info: &Info, most: u64) -> Scale {
 /// That are looked at where the format can be decoded at a smaller scale.
 const MOST_PIXELS: u64 = 4 << 20;
 
-/// The same where faces are looked for, on a picture that is reduced further.
+/// The same where faces are looked for, on an image that is reduced further.
 const MANY_PIXELS: u64 = 1 << 20;
 
 /// The same where only a few large cells are looked at.

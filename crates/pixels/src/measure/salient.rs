@@ -1,7 +1,7 @@
-//! Where a picture draws the eye.
+//! Where an image draws the eye.
 //!
 //! It is looked at as 48 cells along its longer side, over mid-gray where it is transparent. What counts of a cell
-//! is how much its luma differs from its neighbours' (edges), how far its colour is from the picture's mean, and
+//! is how much its luma differs from its neighbours' (edges), how far its colour is from the image's mean, and
 //! whether it is of the colour of skin. The sum is smoothed three times by a mean of 11 × 11 cells, and what lies off
 //! the middle counts for a little less; the highest cell is the answer.
 //!
@@ -53,9 +53,9 @@ impl Analysis for Salient {
     }
 }
 
-/// A small picture.
+/// A small image.
 struct Cells {
-    /// Of the picture that it was made of.
+    /// Of the image that it was made of.
     size: (u32, u32),
     width: usize,
     height: usize,

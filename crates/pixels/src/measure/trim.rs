@@ -1,4 +1,4 @@
-//! Which part of a picture is left when its uniform border is cut off.
+//! Which part of an image is left when its uniform border is cut off.
 //!
 //! A pixel belongs to the border if its opacity, and its colours times its opacity, differ from those of the pixel
 //! in the corner by no more than the tolerance: a hidden colour is no colour. sharp and imgproxy, too, compare

@@ -9,7 +9,7 @@ use crate::stage::{Op, Stage, wrong};
 /// Fills everything around a part.
 pub(super) struct Around;
 
-/// As wide as any picture.
+/// As wide as any image.
 const MOST: i64 = 1_000_000;
 
 const PX: Arg = Arg::whole("px", -MOST, MOST).unit("px");

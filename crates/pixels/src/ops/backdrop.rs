@@ -1,6 +1,6 @@
-//! `backdrop:KIND:X:Y:WxH:SIGMA`: something to see behind a picture that lies on a transparent ground.
+//! `backdrop:KIND:X:Y:WxH:SIGMA`: something to see behind an image that lies on a transparent ground.
 //!
-//! The part of the image at that place is the picture; what is transparent shows the part itself, brought to the size
+//! The part of the image at that place is the image; what is transparent shows the part itself, brought to the size
 //! of the whole image and blurred, or its average colour.
 
 use std::fmt;
@@ -19,7 +19,7 @@ use crate::resize::{RegionF, Rescale};
 use crate::samples::{Planes, Sample, by_depth, bytes, count};
 use crate::stage::{Context, Op, Stage, wrong};
 
-/// Fills what is transparent from the picture that lies on it.
+/// Fills what is transparent from the image that lies on it.
 pub(super) struct Backdrop;
 
 const KIND: Arg = Arg::choice("kind", &["blur", "mean", "median"])
@@ -155,7 +155,7 @@ impl Behind {
             frame = by_depth!(frame, planes => {
                 filter.filter(&mut planes, context.interrupt)?;
                 if let Some(alpha) = planes.alpha.take() {
-                    // Opacity as the gray of a picture, for a filter leaves it alone.
+                    // Opacity as the gray of an image, for a filter leaves it alone.
                     let mut opacity = Planes {
                         model: Model::Gray,
                         depth: planes.depth,
@@ -183,10 +183,10 @@ impl Behind {
         }
     }
 
-    /// The part's colour, as a picture of one px.
+    /// The part's colour, as an image of one px.
     fn colour(&self, frame: Frame, context: &Context<'_>) -> Result<Frame> {
         let part = self.part((frame.width, frame.height));
-        // Whole px of a picture: no side is longer than a u32.
+        // Whole px of an image: no side is longer than a u32.
         let frame = self.scaled(frame, (part.w as u32, part.h as u32), context)?;
         let white = Flattened {
             colour: Colour::WHITE,
@@ -229,7 +229,7 @@ fn shrinks(sigma: f64) -> u32 {
 /// The standard deviation, in px, down to which an image is made smaller before it is blurred.
 const FINE: f64 = 6.0;
 
-/// A ground for a picture in the colour of the first px of another.
+/// A ground for an image in the colour of the first px of another.
 fn filled<T: Sample>(picture: &Planes<T>, colour: &Planes<T>) -> Planes<T> {
     let mut samples = [0; 4];
     for (sample, grid) in samples.iter_mut().zip(&colour.colours) {

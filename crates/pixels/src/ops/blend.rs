@@ -1,4 +1,4 @@
-//! How a picture that is laid over another acts on it.
+//! How an image that is laid over another acts on it.
 //!
 //! Blend modes are those of the W3C's "Compositing and Blending": what is laid over takes the colour that its mode
 //! makes of both, as far as there is something below, and is then composed as any other. Masks lend their opacity to

@@ -7,7 +7,7 @@ use super::geometry::{Geometry, RADIUS, SIGMA};
 use crate::error::Result;
 use crate::stage::{Op, Stage};
 
-/// Softens a picture.
+/// Softens an image.
 pub(super) struct Blur;
 
 const WORD: Word = Word {

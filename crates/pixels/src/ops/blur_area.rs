@@ -14,7 +14,7 @@ use crate::frame::{Frame, Grid, Traits};
 use crate::samples::{Planes, Sample, by_depth, bytes, count};
 use crate::stage::{Context, Op, Stage, wrong};
 
-/// Makes a part of a picture unrecognisable.
+/// Makes a part of an image unrecognisable.
 pub(super) struct BlurArea;
 
 const PLACE: Arg = Arg::whole("x", i32::MIN as i64, i32::MAX as i64)
@@ -96,7 +96,7 @@ struct Area {
 const THINNEST: u32 = 4;
 
 impl Area {
-    /// The rectangle on a picture of this size.
+    /// The rectangle on an image of this size.
     fn on(&self, (width, height): (u32, u32)) -> (Range<u32>, Range<u32>) {
         let inside = |range: &Range<i64>, side: u32| {
             // Both lie within 0..=side, a u32.
@@ -120,7 +120,7 @@ impl Area {
     }
 }
 
-/// A part of a picture.
+/// A part of an image.
 struct Part {
     columns: Range<u32>,
     rows: Range<u32>,

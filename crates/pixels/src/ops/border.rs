@@ -1,6 +1,6 @@
-//! `border:WxH:COLOUR`: bands painted inside the picture's edges.
+//! `border:WxH:COLOUR`: bands painted inside the image's edges.
 //!
-//! They frame the picture, or a box that may be larger (ngx_small_light frames the size that was asked for,
+//! They frame the image, or a box that may be larger (ngx_small_light frames the size that was asked for,
 //! scaled up to or not): bands that then lie outside are not seen.
 
 use std::fmt;
@@ -27,7 +27,7 @@ const HEIGHT: Arg = Arg::whole("height", 0, MOST)
     .unit("px")
     .help("of the bands at the top and bottom");
 
-/// As wide as any picture.
+/// As wide as any image.
 const MOST: i64 = 1_000_000;
 
 const WORD: Word = Word {
@@ -72,7 +72,7 @@ struct Bands {
     /// Of those at top and bottom, in px.
     height: u32,
     colour: Colour,
-    /// Width and height of what they frame, in px; absent: the picture.
+    /// Width and height of what they frame, in px; absent: the image.
     framed: Option<(u32, u32)>,
 }
 

@@ -1,4 +1,4 @@
-//! Grounds to lay a picture on.
+//! Grounds to lay an image on.
 
 use std::fmt;
 
@@ -12,16 +12,16 @@ use crate::frame::{Frame, Grid, Traits};
 use crate::samples::{Planes, Sample, by_depth, bytes, count};
 use crate::stage::{Context, Stage};
 
-/// Lays the picture on a ground. What hangs over is cut off.
+/// Lays the image on a ground. What hangs over is cut off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OnCanvas {
     /// Width of the ground in px.
     pub width: u32,
     /// Height of the ground in px.
     pub height: u32,
-    /// Left edge of the picture on it.
+    /// Left edge of the image on it.
     pub x: i64,
-    /// Top edge of the picture on it.
+    /// Top edge of the image on it.
     pub y: i64,
     /// The ground's colour.
     pub colour: Colour,
@@ -103,7 +103,7 @@ impl fmt::Display for OnCanvas {
 }
 
 /// Nothing but transparent black, in the incoming frame's model: the result of a region that lies
-/// wholly outside the picture.
+/// wholly outside the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blank {
     /// Width in px.

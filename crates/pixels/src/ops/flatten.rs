@@ -1,4 +1,4 @@
-//! Opacity turned into colour: the picture over a ground of its own size.
+//! Opacity turned into colour: the image over a ground of its own size.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use crate::frame::{Frame, Traits};
 use crate::samples::{by_depth, count};
 use crate::stage::{Context, Stage};
 
-/// Blends a picture with what shows through it, so that it becomes opaque.
+/// Blends an image with what shows through it, so that it becomes opaque.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flattened {
     /// What shows through; its alpha is ignored.

@@ -25,12 +25,12 @@ use crate::resize::{Axis, Kernel, Resizable, resample, thinned};
 use crate::samples::{Planes, Sample, by_depth, bytes, count, map, thinning, zip};
 use crate::stage::{Context, OnGainMap, Stage};
 
-/// Each sample moves by what its difference from the blurred picture asks for.
+/// Each sample moves by what its difference from the blurred image asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Filter {
     /// As in the recipe.
     pub(super) effect: Effect,
-    /// What the picture is blurred with.
+    /// What the image is blurred with.
     pub(super) gaussian: Gaussian,
     /// How far.
     pub(super) response: Response,

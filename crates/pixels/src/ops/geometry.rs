@@ -31,7 +31,7 @@ pub(super) const SIGMA: Arg = Arg::number("sigma", 0.0, MAX)
     .default("0")
     .help("standard deviation; 0: nothing happens");
 
-/// The largest of any of the numbers: beyond, a picture is one flat colour.
+/// The largest of any of the numbers: beyond, an image is one flat colour.
 const MAX: f64 = 1000.0;
 
 /// The least sigma, in px, that still moves a sample by half a 16-bit level.

@@ -12,7 +12,7 @@ use crate::frame::{Frame, Grid, Traits};
 use crate::samples::{Sample, by_depth, bytes, count};
 use crate::stage::{Context, Op, Stage, wrong};
 
-/// Lays a colour that grows over a picture, such as a shadow below a caption.
+/// Lays a colour that grows over an image, such as a shadow below a caption.
 pub(super) struct Gradient;
 
 const OPACITY: Arg = Arg::number("opacity", 0.0, 100.0)

@@ -1,8 +1,8 @@
-//! Laying one picture over another, in the planes of the one below.
+//! Laying one image over another, in the planes of the one below.
 //!
-//! Both have one model, but chroma may be thinned differently and the upper picture may lie at any px:
+//! Both have one model, but chroma may be thinned differently and the upper image may lie at any px:
 //! each chroma sample below takes the mean of what lies over the px it spans, weighted by how much of
-//! it one sees. That is what thinning the finished RGB picture would give.
+//! it one sees. That is what thinning the finished RGB image would give.
 
 use std::ops::Range;
 
@@ -75,7 +75,7 @@ pub(super) fn span(at: u32, thin: u8, length: u32) -> Range<u32> {
     start..length.min(start + u32::from(thin))
 }
 
-/// Where ground and picture meet, in px of the ground.
+/// Where ground and image meet, in px of the ground.
 struct Overlap {
     columns: Range<u32>,
     rows: Range<u32>,
@@ -98,7 +98,7 @@ impl Overlap {
         })
     }
 
-    /// The picture's column under column `x` of the ground, and its row.
+    /// The image's column under column `x` of the ground, and its row.
     fn column(&self, x: u32) -> usize {
         (i64::from(x) - self.x) as usize
     }
@@ -125,7 +125,7 @@ impl Overlap {
     }
 }
 
-/// One plane of a picture over one plane of a ground.
+/// One plane of an image over one plane of a ground.
 struct Over<'a, T: Plain> {
     overlap: &'a Overlap,
     size: (u32, u32),

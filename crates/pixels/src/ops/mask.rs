@@ -1,4 +1,4 @@
-//! `mask:SHAPE:COLOUR`: a picture in the form of a shape.
+//! `mask:SHAPE:COLOUR`: an image in the form of a shape.
 
 use std::f64::consts::{PI, TAU};
 
@@ -8,7 +8,7 @@ use super::outline::{Outlined, Point, arc};
 use crate::error::Result;
 use crate::stage::{Op, Stage, wrong};
 
-/// Cuts a shape out of a picture.
+/// Cuts a shape out of an image.
 pub(super) struct Mask;
 
 const SHAPE: Arg = Arg::choice("shape", Effect::MASKS).help(
@@ -74,7 +74,7 @@ fn outline(shape: &str, w: f64, h: f64) -> Vec<Point> {
     }
 }
 
-/// A shape, as large as its bounding box allows, in the middle of a picture.
+/// A shape, as large as its bounding box allows, in the middle of an image.
 fn fitted(mut shape: Vec<Point>, w: f64, h: f64) -> Vec<Point> {
     let range = |side: fn(&Point) -> f64| {
         let sides = || shape.iter().map(side);

@@ -1,4 +1,4 @@
-//! What lies within an outline is kept; outside a picture becomes transparent, or of one colour.
+//! What lies within an outline is kept; outside an image becomes transparent, or of one colour.
 //!
 //! An outline is a polygon. How much of a pixel it covers is summed up over sixteen lines through the pixel, on
 //! each of which it is exact.
@@ -22,7 +22,7 @@ pub(super) type Point = (f64, f64);
 pub(super) struct Outlined {
     /// As in the recipe.
     pub(super) effect: Effect,
-    /// The outline on a picture of this width and height.
+    /// The outline on an image of this width and height.
     pub(super) outline: Box<dyn Fn(f64, f64) -> Vec<Point> + Send + Sync>,
     /// What shows outside.
     pub(super) colour: Colour,
@@ -166,7 +166,7 @@ impl Stage for Outlined {
 
     fn cost(&self, width: u32, height: u32, traits: Traits) -> Cost {
         let pixels = u64::from(width) * u64::from(height);
-        // What shows outside is laid over the picture, sample by sample where the ground is translucent.
+        // What shows outside is laid over the image, sample by sample where the ground is translucent.
         let laid = if self.colour.a > 0 {
             count(width, height, traits.model, true)
         } else {

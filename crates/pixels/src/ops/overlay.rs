@@ -1,4 +1,4 @@
-//! `overlay:NAME:X:Y:OPACITY:W:H:MODE:FIT:RECIPE`: a picture from a file on top, scaled, thinned, repeated, blended, and
+//! `overlay:NAME:X:Y:OPACITY:W:H:MODE:FIT:RECIPE`: an image from a file on top, scaled, thinned, repeated, blended, and
 //! worked on by a recipe of its own before that.
 
 use std::borrow::Cow;
@@ -17,14 +17,14 @@ use crate::resize::{RegionF, Rescale};
 use crate::samples::{Planes, Sample, by_depth, bytes};
 use crate::stage::{Context, Op, Stage, wrong};
 
-/// Lays a picture over another.
+/// Lays an image over another.
 pub(super) struct Overlay;
 
 pub(super) const NAME: Arg = Arg::text("name", "icon.png").help(
     "a file in the folder of materials; colour%3A and 6 or 8 hex digits: one pixel of that colour",
 );
 
-/// A place on the picture.
+/// A place on the image.
 pub(super) const X: Arg = Arg::text("x", "100p-8").help(
     "left edge of the overlay on the image: px; per cent (`p`) of the room beside it, and px; repeat; or spread",
 );
@@ -96,7 +96,7 @@ impl Op for Overlay {
     }
 }
 
-/// A material over the picture.
+/// A material over the image.
 #[derive(Debug)]
 pub(super) struct Laid {
     /// As in the recipe; its first argument is the material's name.
@@ -120,7 +120,7 @@ enum Fit {
     Cover,
 }
 
-/// Where a material lies along one side of the picture.
+/// Where a material lies along one side of the image.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     /// Once, at this share of the free room, plus an offset in px.
@@ -168,7 +168,7 @@ impl Place {
     }
 }
 
-/// The most times that a material is spread over a picture both ways; if it could be more, it is [`SPREAD_EACH`] times
+/// The most times that a material is spread over an image both ways; if it could be more, it is [`SPREAD_EACH`] times
 /// each way at most.
 const SPREAD: u64 = 100;
 
@@ -234,7 +234,7 @@ impl Laid {
         }
     }
 
-    /// How many copies lie across and down a picture.
+    /// How many copies lie across and down an image.
     fn copies(&self, (width, height): (u32, u32), icon: (u32, u32)) -> (u64, u64) {
         let most = self.most((width, height), icon);
         let times = |place: Place, side, icon| place.edges(side, icon, most).len() as u64;
@@ -326,7 +326,7 @@ impl Laid {
         Ok(())
     }
 
-    /// Does it lie all over the picture, one beside the other?
+    /// Does it lie all over the image, one beside the other?
     fn covers(&self) -> bool {
         let repeats = matches!((self.x, self.y), (Place::Repeat, Place::Repeat));
         repeats || matches!(self.mode, Mode::Tile)
@@ -366,7 +366,7 @@ fn middle(whole: RegionF, w: u32, h: u32) -> RegionF {
 /// The widest that a material becomes where only one side is said.
 const WIDEST: u32 = 32_768;
 
-/// A material repeated all over a picture of this size, one of them at this place. None of its planes is thinned.
+/// A material repeated all over an image of this size, one of them at this place. None of its planes is thinned.
 fn tiled<T: Sample>(
     icon: &Planes<T>,
     (width, height): (u32, u32),
@@ -393,7 +393,7 @@ fn tiled<T: Sample>(
     })
 }
 
-/// Takes the opacity of a material that lies at these places for the picture's, or what is left of it.
+/// Takes the opacity of a material that lies at these places for the image's, or what is left of it.
 fn masked<T: Sample>(
     picture: &mut Planes<T>,
     icon: &Planes<T>,
@@ -437,7 +437,7 @@ fn masked<T: Sample>(
     }
 }
 
-/// Gives a material the colours that it and the picture below make. Neither has thinned planes.
+/// Gives a material the colours that it and the image below make. Neither has thinned planes.
 fn blended<T: Sample>(
     icon: &mut Planes<T>,
     picture: &Planes<T>,
@@ -536,7 +536,7 @@ impl Stage for Laid {
             true => all,
             false => all.min(icon.saturating_mul(copies)),
         };
-        // Each row of each copy is laid by itself, as far as it lies on the picture.
+        // Each row of each copy is laid by itself, as far as it lies on the image.
         let rows = copies * u64::from(size.1.min(height));
         let blends = matches!(self.mode, Mode::Blend(_));
         let converts = blends && traits.model != Model::Rgb;

@@ -35,7 +35,7 @@ impl Op for Pixelate {
             WORD.args[0].read_whole(side.unwrap_or_default())
         };
         let side = read().map_err(|error| wrong(effect, &error))?;
-        // No picture is wider than the most that its word says.
+        // No image is wider than the most that its word says.
         let side = u32::try_from(side).unwrap_or(u32::MAX);
         Ok((side > 1).then(|| Box::new(Squares { side }) as Box<dyn Stage>))
     }

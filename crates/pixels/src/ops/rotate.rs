@@ -15,7 +15,7 @@ use crate::resize::thinned;
 use crate::samples::{Planes, Sample, by_depth, count, thinning};
 use crate::stage::{Context, Stage};
 
-/// Turns clockwise about the middle; the picture grows to hold all of it.
+/// Turns clockwise about the middle; the image grows to hold all of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rotated {
     /// How far, in degrees.
@@ -50,7 +50,7 @@ impl Stage for Rotated {
         let samples = count(width, height, traits.model, true);
         Cost {
             nanos: samples * NANOS_PER_SAMPLE,
-            // The turned picture beside the ground that it is laid on.
+            // The turned image beside the ground that it is laid on.
             scratch: samples * crate::samples::bytes(traits.depth),
         }
     }
@@ -76,7 +76,7 @@ impl Rotated {
         }
     }
 
-    /// The turned picture, transparent in its corners.
+    /// The turned image, transparent in its corners.
     fn turned<T: Sample + crate::resize::Resizable>(
         &self,
         planes: &Planes<T>,
@@ -126,7 +126,7 @@ impl Rotated {
     }
 }
 
-/// From a place in the turned picture back to where it was.
+/// From a place in the turned image back to where it was.
 struct Back {
     from: (f64, f64),
     to: (f64, f64),
@@ -145,7 +145,7 @@ impl Back {
         )
     }
 
-    /// How much of a px with its middle here lies on the picture, nearly.
+    /// How much of a px with its middle here lies on the image, nearly.
     fn covers(&self, x: f64, y: f64) -> f32 {
         let along = |at: f64, length: f64| (at.min(length - at) + 0.5).clamp(0.0, 1.0);
         (along(x, self.from.0) * along(y, self.from.1)) as f32

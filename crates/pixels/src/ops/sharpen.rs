@@ -1,7 +1,7 @@
 //! `sharpen:RxS`: ImageMagick's sharpening kernel.
 //!
 //! That kernel is a square Gaussian made negative, whose middle is twice the sum of all weights, brought
-//! to sum 1. With S the sum and m the middle weight it equals the picture plus S/(S+m) times its
+//! to sum 1. With S the sum and m the middle weight it equals the image plus S/(S+m) times its
 //! difference from its own blur, which needs no square of taps.
 
 use andon_recipe::{Effect, Word};
@@ -11,7 +11,7 @@ use super::geometry::{Geometry, RADIUS, SIGMA};
 use crate::error::Result;
 use crate::stage::{Op, Stage};
 
-/// Sharpens a picture.
+/// Sharpens an image.
 pub(super) struct Sharpen;
 
 const WORD: Word = Word {

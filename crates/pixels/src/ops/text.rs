@@ -1,6 +1,6 @@
-//! `text:TEXT:SIZE:COLOUR:GRAVITY:MARGINxDOWN`: words on a picture.
+//! `text:TEXT:SIZE:COLOUR:GRAVITY:MARGINxDOWN`: words on an image.
 //!
-//! They are written as a document in SVG as large as the picture, which the reader of that format draws: with shaping,
+//! They are written as a document in SVG as large as the image, which the reader of that format draws: with shaping,
 //! both directions of writing, and the fonts of the server.
 
 use std::fmt::{self, Write};
@@ -15,7 +15,7 @@ use crate::frame::{Frame, Model, Subsampling, Traits};
 use crate::samples::{Planes, by_depth, bytes, count};
 use crate::stage::{Context, Op, Stage, wrong};
 
-/// Writes on a picture.
+/// Writes on an image.
 pub(super) struct Text;
 
 const SIZE: Arg = Arg::number("size", 1.0, 10_000.0)
@@ -196,7 +196,7 @@ impl Stage for Written {
         let drawn = count(width, height, Model::Rgb, true);
         Cost {
             nanos: NANOS_TO_READ + drawn * PICOS_DRAWN / 1000,
-            // Drawn, as it was drawn, and in the picture's model.
+            // Drawn, as it was drawn, and in the image's model.
             scratch: 2 * drawn + laid * 2 * bytes(traits.depth),
         }
     }

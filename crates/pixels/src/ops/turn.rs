@@ -1,4 +1,4 @@
-//! Turning a picture upright and by quarters.
+//! Turning an image upright and by quarters.
 
 use std::fmt;
 
@@ -195,7 +195,7 @@ fn transposed<T: Plain>(grid: &Grid<T>, x: bool, y: bool) -> Buffer<T> {
 }
 
 /// Where a plane's samples lie on their grid after the axis ran backwards: the last sample, which may
-/// have spanned px beyond the picture, has become the first.
+/// have spanned px beyond the image, has become the first.
 fn back_on_grid(have: u32, length: u32, thin: u8, reversed: bool) -> Axis {
     if !reversed {
         return Axis::same(have);

@@ -1,7 +1,7 @@
 //! `unsharp:RxS+A+T`: an unsharp mask with ImageMagick's threshold.
 //!
 //! The threshold is asked of each plane by itself. ImageMagick asks it of red, green and blue; on a
-//! YCbCr picture that is approximated by luma, which carries most of an edge, and by either chroma plane.
+//! YCbCr image that is approximated by luma, which carries most of an edge, and by either chroma plane.
 
 use andon_recipe::{Arg, Effect, Word};
 

@@ -1,4 +1,4 @@
-//! What can be said of a recipe before there is a picture.
+//! What can be said of a recipe before there is an image.
 
 use andon_recipe::{FormatName, Output, Recipe};
 
@@ -10,7 +10,7 @@ use crate::formats::Formats;
 use crate::frame::{Depth, Model, Traits};
 use crate::stage::wrong;
 
-/// Refuses a recipe that no picture can be made by: an unknown effect or format, a format that is not written, arguments
+/// Refuses a recipe that no image can be made by: an unknown effect or format, a format that is not written, arguments
 /// and options that are never taken.
 pub(crate) fn check(formats: &Formats, recipe: &Recipe) -> Result<()> {
     effects(recipe)?;

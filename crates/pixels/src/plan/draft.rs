@@ -37,7 +37,7 @@ pub(super) struct Draft<'a> {
     /// Bytes of the source file.
     pub(super) file: usize,
     pub(super) runs: Runs,
-    /// What is shown of the stored picture.
+    /// What is shown of the stored image.
     pub(super) stored: Stored,
     /// Phase 1: how the result's pixels become upright, which it says.
     pub(super) said: Orientation,
@@ -61,7 +61,7 @@ pub(super) struct Draft<'a> {
     pub(super) scales: Scales,
     /// Phase 2: what is drawn instead, in its size.
     pub(super) window: Option<Window>,
-    /// Phase 2: what brings the decoded picture to its part and size.
+    /// Phase 2: what brings the decoded image to its part and size.
     pub(super) first: First,
     /// Phase 2: that is done in linear light.
     pub(super) scales_light: bool,
@@ -69,7 +69,7 @@ pub(super) struct Draft<'a> {
     pub(super) fired: Vec<&'static Rule>,
 }
 
-/// What brings the decoded picture to its part and size.
+/// What brings the decoded image to its part and size.
 #[derive(Default)]
 pub(super) enum First {
     /// It is what was decoded.
@@ -95,7 +95,7 @@ impl First {
 }
 
 impl<'a> Draft<'a> {
-    /// A draft of a resolved recipe for a picture with this header.
+    /// A draft of a resolved recipe for an image with this header.
     pub(super) fn new(
         formats: &'a Formats,
         recipe: &'a Recipe,
@@ -144,7 +144,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// How the first read turns the picture.
+    /// How the first read turns the image.
     pub(super) fn orientation(&self) -> Orientation {
         self.runs.first.orientation
     }
@@ -158,7 +158,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// What a picture of this size becomes before it is turned: what it has to become anyway, where its thinned chroma
+    /// What an image of this size becomes before it is turned: what it has to become anyway, where its thinned chroma
     /// would be resampled for the turn and is not to be thinned afterwards.
     pub(super) fn before_turning(&self, size: (u32, u32), have: Traits) -> Result<Option<Traits>> {
         let turn = Turned {
@@ -228,7 +228,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// The stages of all runs but the first, on a picture like this. They do not depend on its model.
+    /// The stages of all runs but the first, on an image like this. They do not depend on its model.
     fn painted(&mut self, mut traits: Traits) -> Vec<Box<dyn Stage>> {
         let mut stages: Vec<Box<dyn Stage>> = Vec::new();
         let mut size = self.runs.first.size();
@@ -253,9 +253,9 @@ impl<'a> Draft<'a> {
         stages
     }
 
-    /// What the picture becomes before anything is painted, so that colours and edges are those that were
+    /// What the image becomes before anything is painted, so that colours and edges are those that were
     /// asked for: out of CMYK, out of gray where colour is painted, out of luma and chroma where the result
-    /// holds neither, and to chroma that is less thin. Opacity stays, for a ground may follow. Pictures
+    /// holds neither, and to chroma that is less thin. Opacity stays, for a ground may follow. Images
     /// whose chroma is thinned become so last, for the same reason.
     fn leaves(&self, turned: Traits, painted: &[Box<dyn Stage>]) -> Result<Option<Traits>> {
         let same = self.accepted(turned)?;
@@ -287,7 +287,7 @@ impl<'a> Draft<'a> {
         }))
     }
 
-    /// What the frame has to become in the end: what the encoder wants or, where its pictures are scored, what they
+    /// What the frame has to become in the end: what the encoder wants or, where its images are scored, what they
     /// are held against, of which nothing is thinned yet.
     pub(super) fn accepted(&self, have: Traits) -> Result<Traits> {
         let wanted = accepted(self.target, have, &self.encode)?;

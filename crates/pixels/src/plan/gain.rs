@@ -1,4 +1,4 @@
-//! The gain map of a picture, taken where the picture goes.
+//! The gain map of an image, taken where the image goes.
 
 use super::cost;
 use super::draft::{self, Draft, turn, turned_sub};
@@ -35,7 +35,7 @@ pub(super) struct Along {
     pub(super) encode: crate::Cost,
 }
 
-/// Plans the way of the source's gain map beside a picture that goes through the draft's stages; `Err`: why it is
+/// Plans the way of the source's gain map beside an image that goes through the draft's stages; `Err`: why it is
 /// lost.
 pub(super) fn along(draft: &Draft<'_>) -> Option<Result<Along, String>> {
     let header = draft.gain_map.as_ref()?;

@@ -40,7 +40,7 @@ use crate::space::Space;
 use crate::stage::Stage;
 use crate::window::Window;
 
-/// How a recipe is carried out on one picture.
+/// How a recipe is carried out on one image.
 pub struct Plan {
     recipe: Recipe,
     info: Info,
@@ -92,9 +92,9 @@ pub struct DecodeKey {
 /// Which of the source's frames are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Frames {
-    /// The first, as a still picture.
+    /// The first, as a still image.
     First,
-    /// One of those behind it, as a still picture; the first is number 1.
+    /// One of those behind it, as a still image; the first is number 1.
     Nth(u32),
     /// All; how many there are.
     All(u32),
@@ -136,7 +136,7 @@ pub(crate) struct Pipeline {
     pub(crate) decoded: (u32, u32),
     /// In between.
     pub(crate) stages: Vec<Box<dyn Stage>>,
-    /// Those of them that lay a material over the picture.
+    /// Those of them that lay a material over the image.
     laid: Vec<planner::Laying>,
     /// One of them converts colours by the source's ICC profile.
     pub(crate) reads_profile: bool,
@@ -182,7 +182,7 @@ impl Plan {
         self.encodes_only
     }
 
-    /// The resolved recipe: what the rules came to for this picture, in whole pixels.
+    /// The resolved recipe: what the rules came to for this image, in whole pixels.
     #[must_use]
     pub fn recipe(&self) -> &Recipe {
         &self.recipe
@@ -297,7 +297,7 @@ impl Plan {
     }
 
     /// Frames that are read one after the other are nothing that another plan could begin with, nor is a part of the
-    /// picture, nor what is drawn for one size, and what is not decoded begins with nothing.
+    /// image, nor what is drawn for one size, and what is not decoded begins with nothing.
     fn shares_nothing(&self) -> bool {
         self.pipeline.as_ref().is_some_and(|pipeline| {
             pipeline.frames != Frames::First
@@ -307,14 +307,14 @@ impl Plan {
         })
     }
 
-    /// What it takes to make an index of the source, where a small part of a large picture is shown and the plan was
+    /// What it takes to make an index of the source, where a small part of a large image is shown and the plan was
     /// made without an index that fits, although there could be one.
     #[must_use]
     pub fn indexing(&self) -> Option<Cost> {
         self.indexing
     }
 
-    /// Bytes of the source that are passed over, because only a part of the picture is decoded.
+    /// Bytes of the source that are passed over, because only a part of the image is decoded.
     #[must_use]
     pub fn unread(&self) -> u64 {
         self.unread
@@ -403,7 +403,7 @@ impl Plan {
     }
 }
 
-/// What a picture of `length` bytes holds that is decoded in full: its file, its frame and the decoder.
+/// What an image of `length` bytes holds that is decoded in full: its file, its frame and the decoder.
 pub(crate) fn held_in_full(codec: &dyn Codec, info: &Info, length: u64) -> u64 {
     let frame = frame_bytes((info.width, info.height), codec.decoded(info, Scales::FULL));
     let decoder = codec.decode_cost(length, info, Scales::FULL).scratch;

@@ -19,14 +19,14 @@ pub(crate) struct Part {
     pub(crate) area: Area,
 }
 
-/// Pictures that are decoded so quickly that an index of each would only take room.
+/// Images that are decoded so quickly that an index of each would only take room.
 const LEAST_PIXELS: u64 = 8 << 20;
 
-/// Of the picture, from which on the rest costs less than it takes to make an index.
+/// Of the image, from which on the rest costs less than it takes to make an index.
 const LARGEST_SHARE: u64 = 4;
 
 impl Draft<'_> {
-    /// What is read of the picture to show a small part of it, if that is planned.
+    /// What is read of the image to show a small part of it, if that is planned.
     pub(super) fn small_part(&self) -> Option<Area> {
         let info = self.info;
         if self.frames != Frames::First || info.pixels() < LEAST_PIXELS {
@@ -49,7 +49,7 @@ impl Draft<'_> {
         (pixels > 0 && pixels <= info.pixels() / LARGEST_SHARE).then_some(area)
     }
 
-    /// The first read begins with a part that was decoded, in place of the whole picture.
+    /// The first read begins with a part that was decoded, in place of the whole image.
     pub(super) fn begins_with(&mut self, part: Area) {
         match &mut self.first {
             First::Crop(crop) => {

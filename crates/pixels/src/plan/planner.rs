@@ -21,7 +21,7 @@ use crate::space::Space;
 use crate::stage::Stage;
 use crate::window::Window;
 
-/// Plans what rules come to for the picture in `bytes`.
+/// Plans what rules come to for the image in `bytes`.
 pub(crate) fn plan(
     formats: &Formats,
     rules: &dyn Rules,
@@ -99,7 +99,7 @@ pub(crate) fn plan(
             indexing = source.index_cost(file as u64, &info);
         }
     }
-    // A part is read as a picture of its own.
+    // A part is read as an image of its own.
     let mut read = info.clone();
     let mut coded = file;
     if let Some(Part { area, .. }) = &part {
@@ -141,7 +141,7 @@ pub(crate) fn plan(
 
     let steps = match recoder {
         None => walk.steps,
-        // Should it not work out, the picture goes the way that was planned.
+        // Should it not work out, the image goes the way that was planned.
         Some(codec) => {
             let cost = codec.recode_cost(file as u64, &info);
             let holds = 3 * file as u64 + cost.scratch;
@@ -244,7 +244,7 @@ fn is_drawn(source: &dyn Codec, info: &Info, bytes: &[u8]) -> bool {
 /// screenshots 1 to 3.
 const DRAWN_BITS: u64 = 4;
 
-/// Which frames are read. A picture that moves goes on moving where the result's format holds frames and was asked
+/// Which frames are read. An image that moves goes on moving where the result's format holds frames and was asked
 /// for by a name that says so, or is the source's own.
 fn frames(recipe: &Recipe, source: &dyn Codec, info: &Info, target: &dyn Codec) -> Result<Frames> {
     if let Some(number) = recipe.output.frame {
@@ -271,7 +271,7 @@ fn frames(recipe: &Recipe, source: &dyn Codec, info: &Info, target: &dyn Codec) 
     })
 }
 
-/// The first frame, which may be none of the picture for those who show no animations.
+/// The first frame, which may be none of the image for those who show no animations.
 fn first(info: &Info) -> Frames {
     match info.animation {
         Some(animation) if animation.apart => Frames::Nth(1),
@@ -312,17 +312,17 @@ pub(super) struct Walk {
     times: u64,
     /// Bytes held beside every step.
     beside: u64,
-    /// Those of the stages that lay a material over the picture.
+    /// Those of the stages that lay a material over the image.
     laid: Vec<Laying>,
 }
 
-/// A stage that lays a material over the picture.
+/// A stage that lays a material over the image.
 #[derive(Clone, Copy)]
 pub(crate) struct Laying {
     /// Its place among the plan's steps, and among the stages.
     pub(super) step: usize,
     pub(super) stage: usize,
-    /// Of the picture.
+    /// Of the image.
     pub(super) size: (u32, u32),
     pub(super) traits: Traits,
 }
@@ -429,7 +429,7 @@ impl Walk {
         }
     }
 
-    /// Ends in the encoder, and says how long its result may become. One picture's is taken to be as large as the
+    /// Ends in the encoder, and says how long its result may become. One image's is taken to be as large as the
     /// frame, which few formats exceed; that of several frames is held to what a file of this size may become.
     fn encode(
         &mut self,

@@ -1,4 +1,4 @@
-//! A resolved recipe as the runs that are carried out: reads of the picture, and what is painted on it
+//! A resolved recipe as the runs that are carried out: reads of the image, and what is painted on it
 //! in between.
 
 use andon_recipe::{Canvas, Colour, Crop, Effect, Length, Orientation, Recipe, Step};
@@ -44,14 +44,14 @@ pub(super) fn stage(effect: &Effect) -> Result<Option<Box<dyn Stage>>> {
 
 /// One run after the first.
 pub(super) enum Run {
-    /// A read of the picture that is there.
+    /// A read of the image that is there.
     View(View),
     /// Something that is painted.
     Painted(Box<dyn Stage>),
 }
 
 impl Runs {
-    /// The runs of a resolved recipe, for a picture with this header.
+    /// The runs of a resolved recipe, for an image with this header.
     pub(super) fn of(recipe: &Recipe, source: &dyn Codec, info: &Info) -> Result<Self> {
         let mut runs = Self {
             first: View::whole((info.width, info.height)),
@@ -104,7 +104,7 @@ impl Runs {
                 w: Length::Px(w),
                 h: Length::Px(h),
             } => {
-                // Two scalings are two reads: one alone would be another picture.
+                // Two scalings are two reads: one alone would be another image.
                 if self.view(size).is_scaled {
                     self.rest.push(Run::View(View::whole(size)));
                 }
@@ -135,7 +135,7 @@ impl Runs {
         }
     }
 
-    /// Measures what follows on the picture as it decodes at a scale. Resolved recipes shrink before they
+    /// Measures what follows on the image as it decodes at a scale. Resolved recipes shrink before they
     /// crop and scale.
     fn shrink(&mut self, eighths: u8, source: &dyn Codec, info: &Info) {
         if source.scales(info) != [Scale::FULL] {

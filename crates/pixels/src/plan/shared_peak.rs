@@ -2,7 +2,7 @@
 //!
 //! Each frame is there once, however many go on from it, until the last of them is done. What a plan holds
 //! beside it, it holds while it runs, and no more of them run at a time than there are threads: a
-//! further size of a picture takes little more memory than was taken already.
+//! further size of an image takes little more memory than was taken already.
 
 use crate::codec::Scales;
 use crate::plan::Holding;

@@ -1,14 +1,14 @@
-//! Crops, scalings, turns and mirrorings combined into one read of the picture before them.
+//! Crops, scalings, turns and mirrorings combined into one read of the image before them.
 
 use andon_recipe::Orientation;
 
 use crate::codec::{Info, Scale};
 use crate::resize::RegionF;
 
-/// A run of geometric steps as one read: a part of the picture before, brought to a size, then turned.
+/// A run of geometric steps as one read: a part of the image before, brought to a size, then turned.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct View {
-    /// The part, in px of the picture before it is turned. `None`: nothing of it.
+    /// The part, in px of the image before it is turned. `None`: nothing of it.
     pub(super) from: Option<RegionF>,
     /// The part that was scaled, of which `from` may have been cut out afterwards.
     pub(super) within: RegionF,
@@ -23,7 +23,7 @@ pub(super) struct View {
 }
 
 impl View {
-    /// All of a picture of this size, as it is.
+    /// All of an image of this size, as it is.
     pub(super) fn whole((width, height): (u32, u32)) -> Self {
         let whole = RegionF {
             x: 0.0,
@@ -41,7 +41,7 @@ impl View {
         }
     }
 
-    /// Nothing of the picture before, at this size.
+    /// Nothing of the image before, at this size.
     pub(super) fn blank(size: (u32, u32)) -> Self {
         Self {
             from: None,
@@ -90,7 +90,7 @@ impl View {
         self.orientation = self.orientation.followed_by(orientation);
     }
 
-    /// What is shown of the stored picture; `measured` is the scale at which this view's lengths were.
+    /// What is shown of the stored image; `measured` is the scale at which this view's lengths were.
     pub(super) fn stored(&self, info: &Info, measured: Scale) -> Stored {
         Stored {
             from: self.from.map(|from| unscaled(from, info, measured)),
@@ -100,10 +100,10 @@ impl View {
     }
 }
 
-/// What is shown of the stored picture, before any turning.
+/// What is shown of the stored image, before any turning.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Stored {
-    /// The part, in px of the full picture. `None`: nothing of it.
+    /// The part, in px of the full image. `None`: nothing of it.
     pub(super) from: Option<RegionF>,
     /// The part that it was cut out of after scaling.
     pub(super) within: RegionF,
@@ -112,7 +112,7 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    /// All of a picture of this size, as it is.
+    /// All of an image of this size, as it is.
     pub(super) fn whole(size: (u32, u32)) -> Self {
         let View {
             from, within, to, ..
@@ -133,7 +133,7 @@ impl Stored {
     }
 }
 
-/// A region of the turned picture of `size`, on the picture as it was before.
+/// A region of the turned image of `size`, on the image as it was before.
 fn unturned(region: RegionF, size: (f64, f64), orientation: Orientation) -> RegionF {
     let (mut region, mut size) = (region, size);
     for _ in 0..orientation.quarters {
@@ -152,7 +152,7 @@ fn unturned(region: RegionF, size: (f64, f64), orientation: Orientation) -> Regi
     region
 }
 
-/// A region of the picture at a scale, on the full picture. The last column and row of a scaled picture
+/// A region of the image at a scale, on the full image. The last column and row of a scaled image
 /// may stand for fewer than 8/N pixels, hence the clipping.
 fn unscaled(region: RegionF, info: &Info, scale: Scale) -> RegionF {
     let factor = 1.0 / scale.factor();
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_clockwise_quarter_is_undone() {
-        // The upright picture is 100×200, so the stored one is 200×100; its left edge became the top.
+        // The upright image is 100×200, so the stored one is 200×100; its left edge became the top.
         let stored = unturned(REGION, (100.0, 200.0), orientation(6));
         assert_eq!(
             (stored.x, stored.y, stored.w, stored.h),
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn every_orientation_maps_the_corner_pixel_where_it_was_stored() {
-        // The upright picture's top left pixel, for a stored picture of 3×2.
+        // The upright image's top left pixel, for a stored image of 3×2.
         let corner = RegionF {
             x: 0.0,
             y: 0.0,

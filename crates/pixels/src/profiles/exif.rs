@@ -1,11 +1,11 @@
-//! EXIF: which way is up, and whose picture it is. An EXIF block is a TIFF file without pixels.
+//! EXIF: which way is up, and whose image it is. An EXIF block is a TIFF file without pixels.
 
 use andon_recipe::Orientation;
 
 /// The tag for the orientation.
 const ORIENTATION: u16 = 0x0112;
 
-/// Those for who made the picture and who owns it.
+/// Those for who made the image and who owns it.
 const NAMES: [u16; 2] = [0x013b, 0x8298];
 
 const TEXT: u16 = 2;

@@ -5,7 +5,7 @@ const KEPT: [(u8, u8); 4] = [(1, 90), (2, 80), (2, 110), (2, 116)];
 
 const CHARACTERS: (u8, u8) = KEPT[0];
 
-/// The data sets that say whose picture it is; `None` if there are none.
+/// The data sets that say whose image it is; `None` if there are none.
 pub(super) fn reduced(mut sets: &[u8]) -> Option<Vec<u8>> {
     let mut kept = Vec::new();
     let mut names = false;

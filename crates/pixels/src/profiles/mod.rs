@@ -1,4 +1,4 @@
-//! What has to change in a picture's profiles when its pixels do.
+//! What has to change in an image's profiles when its pixels do.
 
 mod exif;
 mod iptc;
@@ -37,7 +37,7 @@ pub(crate) fn settle(metadata: &mut Metadata, kept: Kept, orientation: Orientati
     }
 }
 
-/// Does the frame's profile, if it has one, describe pictures of its model? Its header says so in bytes 16 to 19.
+/// Does the frame's profile, if it has one, describe images of its model? Its header says so in bytes 16 to 19.
 /// Viewers would show wrong colours by one of another model, or none.
 pub(crate) fn describes(frame: &Frame) -> bool {
     let space: &[u8] = match frame.model {

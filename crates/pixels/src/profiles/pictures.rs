@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 
 use super::exif::{ENTRY, Tiff};
 
-/// An EXIF block without what it says of other pixels and, if so wanted, of where the picture was taken. `None` for one that
+/// An EXIF block without what it says of other pixels and, if so wanted, of where the image was taken. `None` for one that
 /// cannot be read.
 pub(super) fn without(block: &[u8], place: bool) -> Option<Vec<u8>> {
     let file = Tiff::of(block)?;

@@ -1,4 +1,4 @@
-//! XMP: properties of a picture, as RDF in XML.
+//! XMP: properties of an image, as RDF in XML.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -16,7 +16,7 @@ const RIGHTS: [&str; 3] = [
     "http://ns.useplus.org/ldf/xmp/1.0/",
 ];
 
-/// Whether and how the picture was made by AI, which has to stay with it.
+/// Whether and how the image was made by AI, which has to stay with it.
 const IPTC_EXTENSION: &str = "http://iptc.org/std/Iptc4xmpExt/2008-02-29/";
 const ORIGIN: [&str; 5] = [
     "DigitalSourceType",
@@ -29,11 +29,11 @@ const ORIGIN: [&str; 5] = [
 const PHOTOSHOP: &str = "http://ns.adobe.com/photoshop/1.0/";
 const CREDITS: [&str; 1] = ["Credit"];
 
-/// The pictures of a file, and how a gain map among them acts.
+/// The images of a file, and how a gain map among them acts.
 const CONTAINER: &str = "http://ns.google.com/photos/1.0/container/";
 const GAIN_MAP: &str = "http://ns.adobe.com/hdr-gain-map/1.0/";
 
-/// Pictures in the packet itself: as a camera saw it, and how far away things are.
+/// Images in the packet itself: as a camera saw it, and how far away things are.
 const ORIGINAL: &str = "http://ns.google.com/photos/1.0/image/";
 const DEPTHS: &str = "http://ns.google.com/photos/1.0/depthmap/";
 const PICTURES: [&str; 4] = [CONTAINER, GAIN_MAP, ORIGINAL, DEPTHS];
@@ -47,7 +47,7 @@ const NAMES: [&str; 4] = ["rights", "creator", "contributor", "publisher"];
 /// More are no photograph.
 const MOST_NODES: u32 = 20_000;
 
-/// A packet with the properties that say whose picture it is; `None` if there are none, or if it cannot be read.
+/// A packet with the properties that say whose image it is; `None` if there are none, or if it cannot be read.
 pub(super) fn reduced(packet: &[u8]) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(packet).ok()?;
     let text = text.trim_matches(['\0', '\u{feff}']).trim();
@@ -89,8 +89,8 @@ pub(super) fn reduced(packet: &[u8]) -> Option<Vec<u8>> {
     kept.packet()
 }
 
-/// The packet without what it says of other pixels and, if so wanted, of where the picture was taken: thumbnails in it,
-/// sizes, and pictures behind this one, such as a gain map, which lie elsewhere in the file that will be written, if at
+/// The packet without what it says of other pixels and, if so wanted, of where the image was taken: thumbnails in it,
+/// sizes, and images behind this one, such as a gain map, which lie elsewhere in the file that will be written, if at
 /// all. `None` for one that cannot be read.
 pub(super) fn without_pictures(packet: &[u8], place: bool) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(packet).ok()?;
@@ -136,7 +136,7 @@ fn is_of_others(space: &str, name: &str) -> bool {
         }
 }
 
-/// Does it say where the picture was taken? By coordinates; towns and countries are words of its author.
+/// Does it say where the image was taken? By coordinates; towns and countries are words of its author.
 fn is_place(space: &str, name: &str) -> bool {
     space == EXIF && name.starts_with("GPS")
 }

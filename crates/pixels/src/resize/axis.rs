@@ -42,7 +42,7 @@ impl Axis {
     }
 
     /// The same, but samples of source px `from` to `from + length` may be read too, as far as a kernel
-    /// that reaches `support` output samples weighs them: the rest of a picture of which this is a part.
+    /// that reaches `support` output samples weighs them: the rest of an image of which this is a part.
     pub(crate) fn reaching(
         self,
         have: u32,

@@ -1,6 +1,6 @@
-//! Resampling: a region of a picture brought to a size, plane by plane.
+//! Resampling: a region of an image brought to a size, plane by plane.
 //!
-//! The planner builds [`Resample`] with the region in pixels of the stored picture and the scales at
+//! The planner builds [`Resample`] with the region in pixels of the stored image and the scales at
 //! which the decoder handed the planes over, so that one stage undoes the decoder's rounding, cuts the
 //! region out, thins chroma and scales, all in one pass over each plane.
 
@@ -38,10 +38,10 @@ pub(crate) fn size_times((width, height): (u32, u32), (across, down): (f64, f64)
     (px(width, across), px(height, down))
 }
 
-/// A region of the picture brought to a size.
+/// A region of the image brought to a size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resample {
-    /// Size of the stored picture, in px at full resolution.
+    /// Size of the stored image, in px at full resolution.
     pub source: (u32, u32),
     /// The part of it to use.
     pub from: RegionF,
@@ -52,7 +52,7 @@ pub struct Resample {
     pub part: Option<Area>,
     /// The scales at which the incoming planes were decoded.
     pub scales: Scales,
-    /// Thinning of the stored picture's chroma; `NONE` for pictures without.
+    /// Thinning of the stored image's chroma; `NONE` for images without.
     pub stored: Subsampling,
     /// The size it is brought to, in px.
     pub to: (u32, u32),
@@ -203,7 +203,7 @@ impl Resample {
         )
     }
 
-    /// What is read of the stored picture, in its px, where the incoming frame is of this model.
+    /// What is read of the stored image, in its px, where the incoming frame is of this model.
     pub(crate) fn reads(&self, model: Model) -> RegionF {
         let edges = (0..model.planes().min(2)).map(|index| {
             let (x, y) = self.axes_on_all(model, index, self.plane_of_all(model, index));
@@ -225,13 +225,13 @@ impl Resample {
         }
     }
 
-    /// The size of plane `index` of the whole picture at the decoder's scale.
+    /// The size of plane `index` of the whole image at the decoder's scale.
     fn plane_of_all(&self, model: Model, index: usize) -> (u32, u32) {
         let scaled = |side| self.scales.luma.of(side);
         model.plane_size(index, scaled(self.source.0), scaled(self.source.1))
     }
 
-    /// Samples of the incoming plane `index` to a px of the stored picture, across and down.
+    /// Samples of the incoming plane `index` to a px of the stored image, across and down.
     fn density(&self, model: Model, index: usize) -> (f64, f64) {
         let (scale, stored) = match model {
             Model::YCbCr { .. } if index > 0 => (self.scales.chroma, self.stored),
@@ -241,7 +241,7 @@ impl Resample {
         (density(stored.h), density(stored.v))
     }
 
-    /// The axes where the incoming plane shows all of the stored picture.
+    /// The axes where the incoming plane shows all of the stored image.
     fn axes_on_all(&self, model: Model, index: usize, have: (u32, u32)) -> (Axis, Axis) {
         let thin = match model {
             Model::YCbCr { sub, .. } if index > 0 => self.chroma.unwrap_or(sub),
@@ -377,7 +377,7 @@ const WEIGHED: Per = Per {
 /// Nanoseconds per byte copied.
 const COPY: f64 = 0.1;
 
-/// The kernel for a picture: Lanczos3 keeps photographs crisp; its ringing would show around palette
+/// The kernel for an image: Lanczos3 keeps photographs crisp; its ringing would show around palette
 /// colours and transparent edges, and when enlarging.
 pub(crate) fn kernel(soft: bool, grows: bool) -> Kernel {
     if soft || grows {
@@ -399,7 +399,7 @@ pub(crate) struct Rescale {
 }
 
 impl Rescale {
-    /// `None` where that is the frame as it is. `soft`: it is a palette picture, or transparent.
+    /// `None` where that is the frame as it is. `soft`: it is a palette image, or transparent.
     pub(crate) fn new(
         (from, within): (RegionF, RegionF),
         size: (u32, u32),
@@ -423,7 +423,7 @@ impl Rescale {
         (from != whole || to != size).then_some(rescale)
     }
 
-    /// The same part of a picture that shows the same view in another size, its result scaled alike.
+    /// The same part of an image that shows the same view in another size, its result scaled alike.
     fn on(&self, size: (u32, u32)) -> Option<Self> {
         let times = (
             f64::from(size.0) / f64::from(self.size.0),

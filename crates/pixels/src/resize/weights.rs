@@ -1,5 +1,5 @@
-//! The weights of a kernel along an axis, remembered: the planes of a picture share them, and so do
-//! pictures of one shape.
+//! The weights of a kernel along an axis, remembered: the planes of an image share them, and so do
+//! images of one shape.
 
 use std::cell::RefCell;
 use std::rc::Rc;

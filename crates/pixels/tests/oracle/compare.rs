@@ -1,4 +1,4 @@
-//! How far two pictures are apart.
+//! How far two images are apart.
 
 use crate::picture::Picture;
 

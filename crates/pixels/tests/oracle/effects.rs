@@ -35,7 +35,7 @@ pub(crate) const SAMPLES: &[&str] = &[
     "gradient:100:000000:270:100:0",
 ];
 
-/// One effect on a picture.
+/// One effect on an image.
 pub(crate) fn act(picture: &Picture, effect: &Effect) -> Picture {
     let args = &effect.args;
     match effect.name.as_str() {
@@ -175,7 +175,7 @@ fn kernel(geometry: &str) -> (i64, f64) {
     (reach as i64, sigma)
 }
 
-/// Bands inside the picture, or inside a box that is said.
+/// Bands inside the image, or inside a box that is said.
 fn bordered(picture: &Picture, args: &[String]) -> Picture {
     let (across, down) = args[0].split_once('x').expect("WxH");
     let (across, down) = (number(across) as usize, number(down) as usize);

@@ -8,11 +8,11 @@ use crate::geometry::{self, Kernel};
 use crate::picture::Picture;
 use crate::wishes::Source;
 
-/// What a resolved recipe makes of a picture: every step in its order, by the step's definition. `opaque`
+/// What a resolved recipe makes of an image: every step in its order, by the step's definition. `opaque`
 /// tells that the result's format keeps no opacity.
 pub(crate) fn execute(recipe: &Recipe, source: &Source, opaque: bool) -> Picture {
     let mut picture = source.picture();
-    // Pictures that may be transparent are resampled with the softer kernel, until they lie on a ground.
+    // Images that may be transparent are resampled with the softer kernel, until they lie on a ground.
     let mut alpha = source.alpha();
     // Until something is painted.
     let mut light = recipe.output.linear;

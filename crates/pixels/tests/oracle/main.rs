@@ -1,7 +1,7 @@
 //! The oracle: every plan must show what a slow, obvious executor shows.
 //!
 //! The executor decodes in full, works on floating-point red, green, blue and opacity, and takes every
-//! step of the recipe in its order, by the definition of the step. Random recipes on random pictures
+//! step of the recipe in its order, by the definition of the step. Random recipes on random images
 //! are then carried out by both, and the frames before encoding compared.
 
 #[path = "../fake/mod.rs"]
@@ -45,7 +45,7 @@ const SHRUNK: Tolerance = Tolerance {
     colour_mean: 3.5,
 };
 
-/// The last sample of a shrunk side stands for a block that reaches beyond the picture: of the one to four
+/// The last sample of a shrunk side stands for a block that reaches beyond the image: of the one to four
 /// samples of such a side it is a large part.
 const SHRUNK_FROM_LITTLE: Tolerance = Tolerance {
     luma_mean: 14.0,
@@ -56,7 +56,7 @@ const SHRUNK_FROM_LITTLE: Tolerance = Tolerance {
 /// A side of so many px is shrunk to no more than four samples.
 const LITTLE: u32 = 32;
 
-/// A picture whose edges are a part of its colours that counts: its shorter side in px.
+/// An image whose edges are a part of its colours that counts: its shorter side in px.
 const SMALL: u32 = 128;
 
 /// A result whose few samples of thinned chroma all lie at its edges: its shorter side in px.
@@ -91,8 +91,8 @@ fn tolerance(plan: &Plan) -> Tolerance {
     let doubles = |step: &&Step| matches!(step, Step::Effect(_) | Step::Rotate { .. });
     let doubled = plan.recipe().steps.iter().filter(doubles).count();
     let times = (1 << doubled) as f64;
-    // Thinned chroma blurs the edge between a picture and its ground, anew at each odd place and each scaling:
-    // of a small picture that edge is a large part.
+    // Thinned chroma blurs the edge between an image and its ground, anew at each odd place and each scaling:
+    // of a small image that edge is a large part.
     let lays = |step: &Step| {
         matches!(
             step,
@@ -157,7 +157,7 @@ fn judge(source: &Source, text: &str) -> Result<(), String> {
     let case = format!("{} + {recipe}", source.line());
     let plan = match engine.plan(&recipe, &bytes) {
         Ok(plan) => plan,
-        // There is no picture to judge.
+        // There is no image to judge.
         Err(Error::Recipe { why, .. }) if why.contains("nothing of the image is left") => {
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! A picture as the oracle sees it: red, green, blue and opacity as numbers, one pixel after the other.
+//! An image as the oracle sees it: red, green, blue and opacity as numbers, one pixel after the other.
 
 use andon_pixels::color::levels;
 use andon_pixels::frame::{Depth, Frame, Model, Plane, Subsampling};
@@ -13,7 +13,7 @@ pub(crate) struct Picture {
 }
 
 impl Picture {
-    /// A picture from a function of column and row.
+    /// An image from a function of column and row.
     pub(crate) fn new(
         width: usize,
         height: usize,
@@ -76,7 +76,7 @@ fn shares(matrix: Matrix) -> Option<(f64, f64)> {
     }
 }
 
-/// What red, green and blue have in the luma of a picture of this model.
+/// What red, green and blue have in the luma of an image of this model.
 pub(crate) fn luma_shares(model: Model) -> [f64; 3] {
     let matrix = match model {
         Model::YCbCr { matrix, .. } => matrix,

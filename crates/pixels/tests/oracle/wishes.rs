@@ -1,4 +1,4 @@
-//! Random pictures and recipes.
+//! Random images and recipes.
 
 use andon_pixels::frame::{Depth, Frame, Model, Subsampling};
 use andon_pixels::{Error, Materials, Orientation, Result};
@@ -9,7 +9,7 @@ use proptest::sample::select;
 use crate::fake;
 use crate::picture::{self, Picture};
 
-/// A picture to be stored in a fake file.
+/// An image to be stored in a fake file.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
     format: &'static str,
@@ -25,7 +25,7 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// A picture without anything special.
+    /// An image without anything special.
     pub(crate) fn plain(format: &'static str, model: &str) -> Self {
         Self {
             format,
@@ -70,7 +70,7 @@ impl Source {
         self.alpha
     }
 
-    /// Is it a palette picture, resampled with the softer kernel?
+    /// Is it a palette image, resampled with the softer kernel?
     pub(crate) fn palette(&self) -> bool {
         self.palette
     }
@@ -158,7 +158,7 @@ fn ycbcr_kinds() -> Vec<Kind> {
     kinds
 }
 
-/// One picture of each.
+/// One image of each.
 pub(crate) fn every_ycbcr() -> impl Iterator<Item = Source> {
     ycbcr_kinds()
         .into_iter()
@@ -170,7 +170,7 @@ pub(crate) fn every_ycbcr() -> impl Iterator<Item = Source> {
         })
 }
 
-/// Pictures of every model, in formats that can hold it, with odd sides and every orientation.
+/// Images of every model, in formats that can hold it, with odd sides and every orientation.
 pub(crate) fn source() -> impl Strategy<Value = Source> {
     of(prop_oneof![common(), select(ycbcr_kinds())])
 }
@@ -263,7 +263,7 @@ fn step() -> impl Strategy<Value = String> {
     ]
 }
 
-/// One material: a small picture with soft edges, called `icon`.
+/// One material: a small image with soft edges, called `icon`.
 pub(crate) struct Icons;
 
 impl Icons {

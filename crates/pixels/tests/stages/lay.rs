@@ -1,4 +1,4 @@
-//! Canvas, border and icons: pictures over pictures.
+//! Canvas, border and icons: images over images.
 
 use andon_pixels::color::Convert;
 use andon_pixels::ops::canvas::{Blank, OnCanvas};

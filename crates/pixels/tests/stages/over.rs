@@ -1,4 +1,4 @@
-//! What overlays do beside covering, and what lies behind a picture: masks, parts that fill a size, backdrops.
+//! What overlays do beside covering, and what lies behind an image: masks, parts that fill a size, backdrops.
 
 use andon_pixels::{Depth, Frame, Model, Never};
 use andon_recipe::Colour;
@@ -125,7 +125,7 @@ fn an_overlay_that_covers_a_size_is_its_middle_scaled() {
     }
 }
 
-/// A picture on a transparent ground.
+/// An image on a transparent ground.
 fn framed(model: Model, depth: Depth, value: impl Fn(usize, u32, u32) -> f64) -> Frame {
     let mut picture = frame(model, depth, 80, 60, value);
     picture.alpha = Some(plane(depth, 80, 60, |x, _| {
@@ -137,7 +137,7 @@ fn framed(model: Model, depth: Depth, value: impl Fn(usize, u32, u32) -> f64) ->
 #[test]
 fn a_ground_of_the_mean_or_median_colour_leaves_the_picture_and_is_opaque() {
     for model in [Model::Rgb, c420(), Model::Gray] {
-        // An even sum of levels in the picture, which nothing beside it disturbs; chroma is thinned by two.
+        // An even sum of levels in the image, which nothing beside it disturbs; chroma is thinned by two.
         let value = |plane: usize, x: u32, y: u32| {
             let thin = if model == c420() && plane > 0 { 2 } else { 1 };
             match (20..60).contains(&(x * thin)) {
@@ -230,7 +230,7 @@ fn blurred_by_hand(source: &Frame, index: usize, sigma: f64) -> Vec<Vec<f64>> {
 
 #[test]
 fn a_blurred_backdrop_is_the_picture_enlarged_and_blurred() {
-    // Wide ones repeat px of a smaller picture at the edges.
+    // Wide ones repeat px of a smaller image at the edges.
     for (sigma, most) in [(4.0, 5.0), (10.0, 5.0), (30.0, 10.0)] {
         let picture = framed(Model::Rgb, Depth::U16, waves);
         let result = apply(&format!("backdrop:blur:20:0:40x60:{sigma}"), &picture);

@@ -261,7 +261,7 @@ fn full_chroma_is_thinned_on_the_way() {
 
 #[test]
 fn chroma_decoded_smaller_than_luma_lies_where_it_lay() {
-    // A 4:4:4 picture of 200×100 px whose chroma was decoded at half: 4:2:0 planes.
+    // A 4:4:4 image of 200×100 px whose chroma was decoded at half: 4:2:0 planes.
     let frame = two_colours(c420(), 200, 100, 100);
     let stage = Resample {
         stored: Subsampling::NONE,

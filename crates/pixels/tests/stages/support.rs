@@ -1,4 +1,4 @@
-//! Pictures to work on, and the surroundings a stage expects.
+//! Images to work on, and the surroundings a stage expects.
 
 use andon_pixels::color::Convert;
 use andon_pixels::ops;

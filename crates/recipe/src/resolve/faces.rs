@@ -48,7 +48,7 @@ impl Faces {
         kept.map(|[left, top, right, bottom]| ((left + right) / 2.0, (top + bottom) / 2.0))
     }
 
-    /// The effects that blur what is seen of them on a picture of this size.
+    /// The effects that blur what is seen of them on an image of this size.
     pub(super) fn blurred(&self, (width, height): (u32, u32), sigma: Option<f64>) -> Vec<Step> {
         let blur = |&[left, top, right, bottom]: &[f64; 4]| {
             let side = (right - left).max(bottom - top);

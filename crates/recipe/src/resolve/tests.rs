@@ -252,7 +252,7 @@ proptest! {
     }
 }
 
-/// A picture whose border was measured from the corner that shows at the upper left, and found to leave this part of
+/// An image whose border was measured from the corner that shows at the upper left, and found to leave this part of
 /// what is stored.
 fn bordered(facts: Facts, recipe: &str, area: Area) -> Facts {
     let recipe: Recipe = recipe.parse().expect(recipe);

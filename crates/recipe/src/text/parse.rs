@@ -465,6 +465,6 @@ const TRIMMED: &str = match words::TRIM.args[0].default {
     Some(text) => text,
     None => "0",
 };
-/// `q:auto`: a picture that is good enough for a page.
+/// `q:auto`: an image that is good enough for a page.
 const AUTO: &str = "auto";
 const AUTO_SCORE: u8 = 75;

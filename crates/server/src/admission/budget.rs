@@ -195,7 +195,7 @@ impl Shares {
     }
 }
 
-/// The memory where the system does not tell what it has: no machine that serves pictures has less.
+/// The memory where the system does not tell what it has: no machine that serves images has less.
 const UNKNOWN_MACHINE: u64 = 1 << 30;
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ pub struct Gauges {
     pub budget_total: u64,
     /// Bytes of decoded frames that are kept.
     pub frames_bytes: u64,
-    /// Bytes of free buffers that are kept for the next pictures.
+    /// Bytes of free buffers that are kept for the next images.
     pub free_buffers_bytes: u64,
     /// Pixel threads that there are.
     pub threads: usize,

@@ -322,8 +322,8 @@ impl Work {
         }
     }
 
-    /// The work of looking at the pixels of a source of `source_bytes`, which are counted elsewhere, without making a
-    /// picture of them: for what, `kind` says.
+    /// The work of looking at the pixels of a source of `source_bytes`, which are counted elsewhere, without making an
+    /// image of them: for what, `kind` says.
     pub(crate) fn look(kind: Kind, cost: Cost, source_bytes: u64) -> Self {
         Self {
             kind,
@@ -766,8 +766,8 @@ impl Job {
     }
 }
 
-/// Idle pixel threads are stolen while nobody waits for one: a single picture is done sooner, and under
-/// load every picture has one thread.
+/// Idle pixel threads are stolen while nobody waits for one: a single image is done sooner, and under
+/// load every image has one thread.
 impl Cores for Pool {
     fn lend(&self, task: Task) -> Option<Task> {
         let mut state = self.lock();

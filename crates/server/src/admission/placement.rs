@@ -1,7 +1,7 @@
 //! On which core a pixel thread is woken.
 //!
 //! Linux may wake a thread on the core of whoever wakes it although another core is idle, and moves it milliseconds later:
-//! to a virtual machine under KVM a core that sleeps looks as if it were taken. A part of a picture that was lent then waits
+//! to a virtual machine under KVM a core that sleeps looks as if it were taken. A part of an image that was lent then waits
 //! for the very core that lent it. So a thread that has nothing to do waits bound to a core of its own. Once it is awake it
 //! may run anywhere: bound, it would have to share its core with whatever else runs there.
 

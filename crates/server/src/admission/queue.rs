@@ -510,7 +510,7 @@ const AGEING: u32 = 4;
 const MOST_AGEING: Duration = Duration::from_secs(2);
 
 /// How long a queue may be longer than the target before it is taken for overload: long enough for a page
-/// full of pictures to ask for all of them.
+/// full of images to ask for all of them.
 const BURST: Duration = Duration::from_millis(100);
 
 /// Overload has ended when the predicted wait is below this part of the target: a queue that swings around
@@ -526,9 +526,9 @@ const CLIENTS_AT_LEAST: usize = 64;
 /// How long others may pass a job that waits for memory.
 const PASSING: Duration = Duration::from_millis(500);
 
-/// Jobs that may go along with another one: as many as a page has sizes of one picture. Others wait for
+/// Jobs that may go along with another one: as many as a page has sizes of one image. Others wait for
 /// the thread meanwhile.
 const MOST_ALONG: usize = 15;
 
-/// The part of a picture's work that is left without its decode, before its plan is known.
+/// The part of an image's work that is left without its decode, before its plan is known.
 const WITHOUT_DECODE: f64 = 0.25;

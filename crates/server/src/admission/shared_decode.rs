@@ -1,4 +1,4 @@
-//! Jobs that wait together and begin with the same picture: it is decoded once for all of them.
+//! Jobs that wait together and begin with the same image: it is decoded once for all of them.
 //!
 //! A page asks for one photograph in five sizes at once. Whichever of them gets a thread first takes the
 //! others along; the file is gone through once, at the largest scale that any of them needs, and each

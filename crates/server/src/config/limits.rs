@@ -14,19 +14,19 @@ use super::{Bytes, ConfigError, Span};
 pub struct LimitsConfig {
     /// Bytes of a source file.
     pub source_bytes: Bytes,
-    /// Pixels of a source picture.
+    /// Pixels of a source image.
     pub pixels: u64,
-    /// Frames of a source picture that moves.
+    /// Frames of a source image that moves.
     pub frames: u32,
     /// Pixels of all its frames together.
     pub animation_pixels: u64,
-    /// Longest side of a source picture, in px.
+    /// Longest side of a source image, in px.
     pub side: u32,
     /// Pixels of a result.
     pub result_pixels: u64,
     /// Longest side of a result, in px.
     pub result_side: u32,
-    /// Bytes that one picture's work may hold at its peak.
+    /// Bytes that one image's work may hold at its peak.
     pub memory: Bytes,
     /// Scans of a progressive JPEG.
     pub scans: u32,

@@ -10,7 +10,7 @@ use super::{AllowedClients, Listen};
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MetricsConfig {
-    /// Who may read `/metrics` at the addresses where pictures are served.
+    /// Who may read `/metrics` at the addresses where images are served.
     pub allow: AllowedClients,
     /// One more address, for `/metrics`, `/healthz` and `/readyz` alone; everybody who reaches it may read.
     pub listen: Option<Listen>,

@@ -76,7 +76,7 @@ pub struct Config {
     pub socket_mode: SocketMode,
     /// Pixel threads; 0 is one per core. See [`Config::workers`].
     pub workers: usize,
-    /// Do pixel threads with nothing to do help with a large picture?
+    /// Do pixel threads with nothing to do help with a large image?
     pub steal_work: bool,
     /// The longest predicted queueing delay under lasting overload; longer ones are answered with 503.
     pub target_wait: Span,
@@ -87,9 +87,9 @@ pub struct Config {
     /// Bytes that everything that waits and runs may plan with; 0 is three fifths of what the control
     /// group or the machine has.
     pub memory_budget: Bytes,
-    /// What shows through pictures in formats that keep no opacity, as `rrggbb`.
+    /// What shows through images in formats that keep no opacity, as `rrggbb`.
     pub background: Background,
-    /// Where pictures come from; the longest prefix wins.
+    /// Where images come from; the longest prefix wins.
     pub origin: Vec<OriginConfig>,
     /// How targets are read: the tables of the dialects and `[[rewrite]]`, at the top of the file like all others.
     #[serde(skip)]
@@ -112,7 +112,7 @@ pub struct Config {
     pub limits: LimitsConfig,
     /// How long things may take.
     pub timeouts: Timeouts,
-    /// Pictures that come with the request.
+    /// Images that come with the request.
     pub upload: UploadConfig,
     /// The playground.
     pub play: PlayConfig,
@@ -136,7 +136,7 @@ pub struct Config {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DebugConfig {
-    /// Send every picture's plan in an `Andon-Plan` header.
+    /// Send every image's plan in an `Andon-Plan` header.
     pub plan_header: bool,
 }
 
@@ -328,7 +328,7 @@ impl Config {
     }
 }
 
-/// Nobody waits longer for a picture.
+/// Nobody waits longer for an image.
 const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 
 /// The least bytes that a server can do anything with.

@@ -1,4 +1,4 @@
-//! `[[origin]]`: where pictures come from.
+//! `[[origin]]`: where images come from.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -20,11 +20,11 @@ pub struct OriginConfig {
     /// Paths that begin with this (whole segments) belong to it, the prefix taken off. An origin of absolute URLs
     /// has none.
     pub prefix: String,
-    /// What keeps its pictures.
+    /// What keeps its images.
     pub keeper: OriginKind,
 }
 
-/// What keeps an origin's pictures.
+/// What keeps an origin's images.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OriginKind {
     /// A folder.
@@ -109,7 +109,7 @@ pub enum Files {
 pub struct RemoteConfig {
     /// Requests to it at a time.
     pub fetches: Option<usize>,
-    /// Bytes of one picture; `limits.source_bytes` counts too.
+    /// Bytes of one image; `limits.source_bytes` counts too.
     pub max_bytes: Option<Bytes>,
     /// Addresses that it may be at beside those of the public internet.
     pub allow: Vec<Cidr>,
@@ -232,7 +232,7 @@ impl OriginConfig {
 }
 
 impl RemoteConfig {
-    /// Requests at a time: as configured, or enough for a page full of pictures.
+    /// Requests at a time: as configured, or enough for a page full of images.
     #[must_use]
     pub fn fetches(&self) -> usize {
         self.fetches.unwrap_or(32)

@@ -80,7 +80,7 @@ impl ProxyConfig {
         }
     }
 
-    /// `pictures` are the addresses where pictures are served.
+    /// `pictures` are the addresses where images are served.
     pub(super) fn validate(&self, pictures: &[Listen]) -> Result<(), ConfigError> {
         let unknown = self
             .protocol

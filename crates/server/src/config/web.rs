@@ -15,7 +15,7 @@ use super::{ConfigError, Span};
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NegotiationConfig {
-    /// What a picture is written as whose URL names no format.
+    /// What an image is written as whose URL names no format.
     pub default: DefaultFormat,
     /// Formats to choose from; those that cannot be written are passed over.
     pub formats: Vec<String>,
@@ -23,7 +23,7 @@ pub struct NegotiationConfig {
     pub patience: Span,
 }
 
-/// What a picture is written as whose URL names no format.
+/// What an image is written as whose URL names no format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DefaultFormat {

@@ -23,7 +23,7 @@ pub use self::stuck::{Stuck, Threads};
 pub enum Fault {
     /// Whoever asked.
     Client,
-    /// Whoever keeps the pictures.
+    /// Whoever keeps the images.
     Origin,
     /// This server, or more work than it can carry.
     Server,

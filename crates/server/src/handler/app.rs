@@ -132,7 +132,7 @@ pub(crate) struct App {
     pub(crate) metrics: Arc<Metrics>,
     /// Outlives reloads, too.
     pub(crate) readiness: Arc<Readiness>,
-    /// Who may read them where pictures are served.
+    /// Who may read them where images are served.
     pub(crate) metrics_allow: AllowedClients,
     /// Are clients with loopback addresses local? See [`Config::loopback_is_local`].
     pub(crate) loopback_is_local: bool,

@@ -1,8 +1,8 @@
-//! `POST /_andon/render`: the picture comes with the request and goes back as the recipe wants it.
+//! `POST /_andon/render`: the image comes with the request and goes back as the recipe wants it.
 //!
 //! What is wanted stands in the query, `?recipe=fit:250x250,as:webp` or `?small_light=dw=250,dh=250`, or
 //! in the header `Andon-Recipe`. It is worked on by the same pixel threads, behind the same queue, as
-//! every other picture; nothing is stored, and no file but the materials of the recipe is opened.
+//! every other image; nothing is stored, and no file but the materials of the recipe is opened.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -240,7 +240,7 @@ impl App {
         }
     }
 
-    /// A picture made of what was received.
+    /// An image made of what was received.
     async fn made(
         &self,
         image_request: Arc<ImageRequest>,
@@ -290,7 +290,7 @@ impl App {
         Ok(reply)
     }
 
-    /// Reads the materials and the picture's header, whose bytes `holds` counts.
+    /// Reads the materials and the image's header, whose bytes `holds` counts.
     pub(super) async fn prepared<H: Send + Sync + 'static>(
         &self,
         image_request: Arc<ImageRequest>,
@@ -392,7 +392,7 @@ fn recipe_request(text: &str) -> Result<ImageRequest, Error> {
     Ok(ImageRequest::picture(Source::from_path(SOURCE), recipe))
 }
 
-/// 200 with a picture that is nobody else's.
+/// 200 with an image that is nobody else's.
 pub(super) fn fresh(body: Bytes, media_type: &'static str) -> Reply {
     let mut reply = Response::new(body.into());
     response::set_media_type(reply.headers_mut(), media_type);

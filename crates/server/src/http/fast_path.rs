@@ -341,7 +341,7 @@ mod tests {
         }
     }
 
-    /// A file whose picture is "body".
+    /// A file whose image is "body".
     fn file() -> OpenFile {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("a"), "body and more").unwrap();

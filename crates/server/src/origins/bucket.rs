@@ -1,4 +1,4 @@
-//! Pictures in a bucket: of S3 or a store that speaks like it, of Google Cloud Storage, or of Azure's Blob Storage,
+//! Images in a bucket: of S3 or a store that speaks like it, of Google Cloud Storage, or of Azure's Blob Storage,
 //! where it is called a container.
 //!
 //! `reqsign` signs URLs of S3, and `object_store` those of the others, whose keys it restricts; the request itself goes

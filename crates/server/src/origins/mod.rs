@@ -1,4 +1,4 @@
-//! Where pictures come from. The longest matching prefix wins; prefixes match whole path segments.
+//! Where images come from. The longest matching prefix wins; prefixes match whole path segments.
 
 mod beneath;
 mod blocking;
@@ -63,7 +63,7 @@ pub(crate) struct Reading<'a> {
     pub(crate) line: Option<Line>,
 }
 
-/// Where an origin's pictures are.
+/// Where an origin's images are.
 #[derive(Debug)]
 enum Backend {
     Folder(Folder),

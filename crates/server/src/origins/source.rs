@@ -34,7 +34,7 @@ pub struct Source {
     /// Did its end come with a sign? A reply over plain TCP without a length ends with its connection,
     /// and whether that was its end or an accident only a decoder can tell.
     pub bounded: bool,
-    /// What the origin calls it. Never believed: a picture's type is in its first bytes.
+    /// What the origin calls it. Never believed: an image's type is in its first bytes.
     pub media_type: Option<String>,
     /// Counts the bytes while they are held.
     pub hold: Arc<Reservation>,

@@ -24,7 +24,7 @@ use crate::response::cache_status::CacheStatus;
 /// A reply.
 pub(crate) type Reply = Response<Body>;
 
-/// 200 with a picture or a file.
+/// 200 with an image or a file.
 pub(crate) fn found(body: impl Into<Body>, media_type: &str, validators: &Validators) -> Reply {
     let mut reply = with_type(StatusCode::OK, body, media_type);
     set_validators(&mut reply, validators);
@@ -165,7 +165,7 @@ impl fmt::Display for Timing<'_> {
     }
 }
 
-/// `Andon-Plan`: how the picture was made.
+/// `Andon-Plan`: how the image was made.
 pub(crate) fn set_plan(reply: &mut Reply, plan: &str) {
     set(
         reply.headers_mut(),

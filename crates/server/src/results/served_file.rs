@@ -12,7 +12,7 @@ use crate::origins::{Identity, Status};
 #[derive(Debug)]
 pub(crate) struct ServedFile {
     pub(crate) identity: Identity,
-    /// Where the picture in it ends; how many bytes it has, if it is none.
+    /// Where the image in it ends; how many bytes it has, if it is none.
     pub(crate) end: u64,
     /// The head of replies, as it goes over the wire, without what varies.
     pub(crate) wire: Bytes,

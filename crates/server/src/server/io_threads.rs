@@ -7,7 +7,7 @@
 //! A client that opens a connection for every request often runs on the same machine: a proxy, or a load generator. A thread that has
 //! answered such requests yields its core before it looks for more. The next connections then come together, and one round
 //! answers them all; otherwise client and server wake each other up for every single one. On connections that stay open this
-//! costs more than it saves. While pictures are made the thread keeps its core: a pixel thread would hold it for milliseconds,
+//! costs more than it saves. While images are made the thread keeps its core: a pixel thread would hold it for milliseconds,
 //! and all connections of this thread would wait.
 
 use std::cell::Cell;
@@ -151,7 +151,7 @@ impl IoThread {
 }
 
 /// Of threads that wait for disks, and copy files of megabytes: half of the weight of those that answer, when both want a
-/// core; still before those that make pictures.
+/// core; still before those that make images.
 const NICENESS: i32 = 3;
 
 impl Drop for IoThread {

@@ -142,7 +142,7 @@ impl Server {
         })
     }
 
-    /// Where it listens, ports known: first where pictures are, then where figures are.
+    /// Where it listens, ports known: first where images are, then where figures are.
     #[must_use]
     pub fn addresses(&self) -> Vec<Address> {
         let address = |bound: &Bound| bound.address.clone();

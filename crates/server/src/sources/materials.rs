@@ -1,5 +1,5 @@
 //! Files that recipes compose with: the icons in `small_light.material_dir`, and by names that begin with a slash
-//! pictures of the origins' folders. They are opened and read together with the source, so that a pixel thread never
+//! images of the origins' folders. They are opened and read together with the source, so that a pixel thread never
 //! waits for a disk.
 
 use std::collections::BTreeMap;

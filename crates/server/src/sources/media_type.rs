@@ -1,4 +1,4 @@
-//! Media types of files that are served as they are: pictures by their first bytes, whatever their
+//! Media types of files that are served as they are: images by their first bytes, whatever their
 //! name says; a few others by extension; the rest is `application/octet-stream`.
 
 use andon_pixels::Codec;
@@ -9,7 +9,7 @@ pub fn of(codecs: &[&dyn Codec], path: &str, bytes: &[u8]) -> &'static str {
     if let Some(codec) = codec(codecs, bytes) {
         return codec.format().media_type;
     }
-    // What calls itself a picture that we know and is none must not be taken for one.
+    // What calls itself an image that we know and is none must not be taken for one.
     by_name(codecs, path)
         .filter(|media_type| {
             codecs
@@ -19,13 +19,13 @@ pub fn of(codecs: &[&dyn Codec], path: &str, bytes: &[u8]) -> &'static str {
         .unwrap_or(UNKNOWN)
 }
 
-/// Is it a picture that we know, whatever it is called?
+/// Is it an image that we know, whatever it is called?
 #[must_use]
 pub fn is_picture(codecs: &[&dyn Codec], bytes: &[u8]) -> bool {
     codec(codecs, bytes).is_some()
 }
 
-/// Does a file's name promise a picture that we know?
+/// Does a file's name promise an image that we know?
 #[must_use]
 pub fn promises_picture(codecs: &[&dyn Codec], path: &str) -> bool {
     let promised = by_name(codecs, path);

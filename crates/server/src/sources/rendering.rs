@@ -257,7 +257,7 @@ impl Planned {
         let (body, media_type) = match made.body {
             None => (source.slice(..made.of_source), media_type),
             Some(body) if !completed && self.only_grew(engine, &body) => {
-                // What follows the picture must not be sent, and no more than a decoder needs was seen.
+                // What follows the image must not be sent, and no more than a decoder needs was seen.
                 match engine.extent(cores, source, interrupt) {
                     Ok(length) => {
                         notes.clear();

@@ -184,7 +184,7 @@ impl Resolver {
         self.dialects.write(request)
     }
 
-    /// Where pictures come from.
+    /// Where images come from.
     pub(crate) fn origins(&self) -> &Origins {
         &self.origins
     }

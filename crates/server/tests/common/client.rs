@@ -167,7 +167,7 @@ impl Reply {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// Width and height of the picture in the body.
+    /// Width and height of the image in the body.
     pub fn size(&self) -> (u32, u32) {
         let engine = andon_pixels::Engine::new(andon_codecs::ALL, Limits::default());
         let info = engine.probe(&self.body).expect("a picture");

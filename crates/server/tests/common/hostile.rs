@@ -27,7 +27,7 @@ pub struct Misdeed {
     act: fn(&mut TcpStream, &Shared),
 }
 
-/// The entity tag of the good picture.
+/// The entity tag of the good image.
 pub const TAG: &str = "\"state-1\"";
 
 impl Hostile {
@@ -274,7 +274,7 @@ pub const MISDEEDS: &[Misdeed] = &[
         write(stream, head_for(shared.picture.len() + 1));
         write(stream, &shared.picture);
     }),
-    // What a length cuts off cannot be known; that the rest is no whole picture can.
+    // What a length cuts off cannot be known; that the rest is no whole image can.
     misdeed("/length-too-short", &[415, 502], |stream, shared| {
         write(stream, head_for(shared.picture.len() / 2));
         write(stream, &shared.picture);

@@ -38,13 +38,13 @@ pub struct House {
 }
 
 impl House {
-    /// A server with the default configuration over a folder with one picture, `a.jpg`.
+    /// A server with the default configuration over a folder with one image, `a.jpg`.
     pub fn new() -> Self {
         Self::with("")
     }
 
     /// A server with these configuration keys beside its origin, which serves every file. Relative paths
-    /// are below the folder; the pictures are in its `root`.
+    /// are below the folder; the images are in its `root`.
     pub fn with(keys: &str) -> Self {
         Self::furnished(keys, |_| {})
     }
@@ -110,7 +110,7 @@ impl House {
         }
     }
 
-    /// A file below the pictures' root.
+    /// A file below the images' root.
     pub fn file(&self, name: &str) -> PathBuf {
         self.folder.path().join("root").join(name)
     }
@@ -169,7 +169,7 @@ impl Drop for House {
     }
 }
 
-/// A picture of the repository's `samples`.
+/// An image of the repository's `samples`.
 pub fn sample(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../samples")
@@ -212,18 +212,18 @@ pub fn wait_for_figure(house: &House, name: &str, least: f64) {
     }
 }
 
-/// The target of a picture that waits or panics.
+/// The target of an image that waits or panics.
 pub fn trick_target(name: &str) -> String {
     format!("/small_light(dw=4,of=png)/{name}")
 }
 
 impl House {
-    /// Puts a picture there whose decoder waits at the gate.
+    /// Puts an image there whose decoder waits at the gate.
     pub fn put_gate(&self, name: &str) -> Gate {
         self.put_gate_that("wait", name)
     }
 
-    /// Puts a picture there that does as it is told at the gate.
+    /// Puts an image there that does as it is told at the gate.
     pub fn put_gate_that(&self, word: &str, name: &str) -> Gate {
         let (gate, content) = Gate::that(word, &self.folder.path().join(name));
         self.put(name, content);

@@ -1,4 +1,4 @@
-//! A picture format that does as it is told, for what no real picture does on command: to take its time, or to make its
+//! An image format that does as it is told, for what no real image does on command: to take its time, or to make its
 //! decoder panic. `TRICK panic` panics; `TRICK wait <name>` waits at the gate of that name until it is open. `TRICK jam <name>`
 //! waits there whether it is interrupted or not, and the header of `TRICK header <name>` is not read before.
 //!
@@ -16,7 +16,7 @@ use andon_pixels::{
 
 pub struct Trick;
 
-/// A picture that waits.
+/// An image that waits.
 pub struct Gate(PathBuf);
 
 /// What has happened at a gate.
@@ -32,12 +32,12 @@ struct State {
 static GATES: LazyLock<Mutex<HashMap<PathBuf, State>>> = LazyLock::new(Mutex::default);
 
 impl Gate {
-    /// A gate of this name, and the picture that waits there.
+    /// A gate of this name, and the image that waits there.
     pub fn new(path: &Path) -> (Self, String) {
         Self::that("wait", path)
     }
 
-    /// A gate of this name, and the picture that does as it is told there.
+    /// A gate of this name, and the image that does as it is told there.
     pub fn that(word: &str, path: &Path) -> (Self, String) {
         (
             Self(path.to_owned()),
@@ -167,7 +167,7 @@ impl Codec for Trick {
     }
 }
 
-/// What a picture is told to do, and at which gate.
+/// What an image is told to do, and at which gate.
 fn told(bytes: &[u8]) -> Option<(&str, Gate)> {
     let text = str::from_utf8(bytes).ok()?.strip_prefix("TRICK ")?;
     let (word, path) = text.split_once(' ')?;

@@ -1,4 +1,4 @@
-//! Every distinct picture below a folder, under a plain name in a folder that is served.
+//! Every distinct image below a folder, under a plain name in a folder that is served.
 
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -16,7 +16,7 @@ const ENDINGS: [&str; 20] = [
     "jxl", "png", "psd", "svg", "tif", "tiff", "webp", "xcf",
 ];
 
-/// The pictures; the folder that is served goes with them.
+/// The images; the folder that is served goes with them.
 pub(super) struct Pictures {
     pub(super) all: Vec<Picture>,
     pub(super) served: PathBuf,

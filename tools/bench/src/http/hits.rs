@@ -130,7 +130,7 @@ impl Hits {
     }
 }
 
-/// The picture that comes nearest to what is wanted, and its URL.
+/// The image that comes nearest to what is wanted, and its URL.
 pub(super) fn picture(server: &Server, photos: &Folder) -> Result<(String, Vec<u8>)> {
     let mut connection = Connection::to(server.address())?;
     let mut best = (String::new(), Vec::new());

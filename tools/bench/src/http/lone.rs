@@ -36,7 +36,7 @@ pub(super) struct Lone {
     most: f64,
 }
 
-/// Over pictures of one size.
+/// Over images of one size.
 #[derive(Serialize)]
 struct Mean {
     megapixels: u32,
@@ -118,9 +118,9 @@ pub(super) fn run(connections: usize, photos: &Folder) -> Result<Lone> {
 const SIDES: [u32; 3] = [400, 1200, 1600];
 /// That of replies under load.
 const LOAD_SIDE: u32 = 1600;
-/// Requests for each picture, the first of them not counted.
+/// Requests for each image, the first of them not counted.
 const REPEATS: usize = 16;
-/// Of each size in megapixels: how many times as soon a lone picture is to be ready.
+/// Of each size in megapixels: how many times as soon a lone image is to be ready.
 const GOALS: [(u32, f64); 2] = [(4, 1.0 / 0.65), (20, 1.3)];
 /// What part of the throughput lending may not cost.
 const LEAST: f64 = 0.98;
@@ -195,7 +195,7 @@ fn under_load(sources: &Sources, connections: usize, lines: [&str; 2]) -> Result
 /// Lends no cores.
 const ALONE: &str = "steal_work = false";
 
-/// How often each picture is asked for in a round under load.
+/// How often each image is asked for in a round under load.
 const ROUNDS_OF_URLS: usize = 20;
 const PAIRS: usize = 8;
 

@@ -1,4 +1,4 @@
-//! At 1/4 and 1/2 our samples are not libjpeg-turbo's. Are the pictures that our resampler makes of them at
+//! At 1/4 and 1/2 our samples are not libjpeg-turbo's. Are the images that our resampler makes of them at
 //! least as close to those of a full decode and Lanczos3 in floats?
 //!
 //! Plane by plane, without an encoder, which would hide most of it, at sizes for which the planner takes

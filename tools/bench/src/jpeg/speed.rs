@@ -13,7 +13,7 @@ use crate::stats::{geometric_mean, median};
 pub(super) const LEGEND: &str =
     "one thread, processor time in ms: ours / libjpeg-turbo's planes, at 1/8, 1/4, 1/2, 1/1";
 
-/// Times libjpeg-turbo: sequential pictures, progressive ones, eighths.
+/// Times libjpeg-turbo: sequential images, progressive ones, eighths.
 const SPEED: [(bool, u8, f64); 6] = [
     (false, 1, 2.0),
     (false, 2, 1.6),

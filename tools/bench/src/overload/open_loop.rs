@@ -1,6 +1,6 @@
 //! An open loop of requests: each is sent when it is due, by whichever client is free.
 //!
-//! Pictures are due at random moments, as clients that know nothing of each other ask (a Poisson process,
+//! Images are due at random moments, as clients that know nothing of each other ask (a Poisson process,
 //! the same in every run). The clock starts when all clients are connected: how the server takes hundreds of
 //! connections at once is another question than how it takes requests.
 //!
@@ -23,9 +23,9 @@ use crate::http::server::Server;
 /// What was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A picture that nobody asked for before.
+    /// An image that nobody asked for before.
     Picture,
-    /// One of a few pictures that were asked for before.
+    /// One of a few images that were asked for before.
     Repeat,
     /// `/healthz`.
     Health,
@@ -48,7 +48,7 @@ pub(super) struct Answer {
     pub(super) index: usize,
 }
 
-/// Sends pictures when they are `due`, in seconds, and for so long beside them [`BESIDE`] of each other kind
+/// Sends images when they are `due`, in seconds, and for so long beside them [`BESIDE`] of each other kind
 /// per second. The `repeated` ones were asked for before.
 pub(super) fn run(
     server: &Server,

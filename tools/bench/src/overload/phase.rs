@@ -10,18 +10,18 @@ use crate::stats::Latency;
 /// One stretch. Times count from when a request was due.
 #[derive(Serialize)]
 pub(super) struct Phase {
-    /// Requests for pictures per second, as they were sent.
+    /// Requests for images per second, as they were sent.
     offered_per_second: f64,
-    /// Those that were answered with a picture.
+    /// Those that were answered with an image.
     pub(super) pictures_per_second: f64,
     /// The work in them, in milliseconds per second.
     pub(super) work_per_second: f64,
     pub(super) accepted: Latency,
     /// 503.
     pub(super) refused: Latency,
-    /// Pictures that are neither of the two: there should be none.
+    /// Images that are neither of the two: there should be none.
     pub(super) others: usize,
-    /// Pictures that were asked for before.
+    /// Images that were asked for before.
     pub(super) hits: Latency,
     /// Those of them that were not answered by the cache: there should be none.
     pub(super) missed: usize,
@@ -33,7 +33,7 @@ pub(super) struct Phase {
 }
 
 impl Phase {
-    /// Of all answers within `time`; `work` is that in the pictures of these numbers.
+    /// Of all answers within `time`; `work` is that in the images of these numbers.
     pub(super) fn of(
         answers: &[Answer],
         time: Duration,

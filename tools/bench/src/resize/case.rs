@@ -24,7 +24,7 @@ pub(super) struct Case {
     pub(super) ours_ms: f64,
     /// The same without AVX-512.
     pub(super) avx2_ms: f64,
-    /// With weights that another plane of the picture has made.
+    /// With weights that another plane of the image has made.
     pub(super) shared_ms: f64,
     pub(super) theirs_ms: f64,
     pub(super) our_error: Error,

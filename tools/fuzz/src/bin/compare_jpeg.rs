@@ -1,5 +1,5 @@
 #![no_main]
-//! Any bytes as a JPEG, by our own decoder and by libjpeg-turbo: the same picture or no picture.
+//! Any bytes as a JPEG, by our own decoder and by libjpeg-turbo: the same image or no image.
 
 use andon_fuzz::LIMITS;
 use andon_pixels::Limits;

@@ -1,5 +1,5 @@
 #![no_main]
-//! Pictures in pictures: the first bytes say which container, how often it refers to what it holds, and what it says of
+//! Images in images: the first bytes say which container, how often it refers to what it holds, and what it says of
 //! it; the rest is held. Random bytes hardly ever make a strip that is a JPEG, or an icon that is a PNG.
 
 // A part of it is used here.

@@ -1,5 +1,5 @@
 #![no_main]
-//! Any samples as a picture of any size and sampling: what we write, our own decoder and libjpeg-turbo read alike.
+//! Any samples as an image of any size and sampling: what we write, our own decoder and libjpeg-turbo read alike.
 
 use andon_fuzz::LIMITS;
 use andon_pixels::{

@@ -1,5 +1,5 @@
 #![no_main]
-//! Any gray picture, for faces: 2 bytes are its size, the rest its samples. The networks move windows to places that the
+//! Any gray image, for faces: 2 bytes are its size, the rest its samples. The networks move windows to places that the
 //! samples decide.
 
 use andon_faces::{Gray, find};

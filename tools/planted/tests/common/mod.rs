@@ -62,7 +62,7 @@ impl Served {
         }
     }
 
-    /// Writes a picture.
+    /// Writes an image.
     pub(crate) fn file(&self, name: &str, bytes: &[u8]) {
         fs::write(self.folder.path().join("pictures").join(name), bytes).unwrap();
     }

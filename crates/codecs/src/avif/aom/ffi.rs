@@ -23,7 +23,7 @@ pub(in crate::avif) struct Settings {
     pub(in crate::avif) full_range: bool,
     /// Primaries, transfer and matrix of H.273.
     pub(in crate::avif) points: [u8; 3],
-    /// One picture, with the tools and the header for that; else frames that refer to each other.
+    /// One image, with the tools and the header for that; else frames that refer to each other.
     pub(in crate::avif) still: bool,
     /// 0 (slow) to 9 (fast).
     pub(in crate::avif) speed: u8,
@@ -71,7 +71,7 @@ pub(in crate::avif) type Planes<'a> = Vec<Samples<'a>>;
 pub(in crate::avif) struct Encoder {
     context: Box<aom::aom_codec_ctx_t>,
     settings: Settings,
-    /// Chroma that gray pictures do not have and libaom wants to see.
+    /// Chroma that gray images do not have and libaom wants to see.
     neutral: (Vec<u8>, Vec<u16>),
 }
 
@@ -261,7 +261,7 @@ impl Encoder {
             ..
         } = self.settings;
         let wide = bits > 8;
-        // Gray pictures are 4:2:0 whose chroma is not coded.
+        // Gray images are 4:2:0 whose chroma is not coded.
         let (format, layout) = match layout {
             Layout::Gray | Layout::C420 => (aom::AOM_IMG_FMT_I420, Layout::C420),
             Layout::C422 => (aom::AOM_IMG_FMT_I422, Layout::C422),
@@ -345,7 +345,7 @@ impl Encoder {
 /// tries no larger ones.
 const QUICK_FROM: u8 = 6;
 
-/// Levels of quantisation matrices (0: steep, 15: flat), each up to a quantizer: the finer the picture, the flatter, or
+/// Levels of quantisation matrices (0: steep, 15: flat), each up to a quantizer: the finer the image, the flatter, or
 /// the fine detail that is asked for is paid for twice, by smaller steps everywhere else. By the fewest bytes at equal
 /// SSIMULACRA2 and SSIM over the bench's photographs. Two levels more below quantizer 17 save 1.5 % of the bytes at SSIMULACRA2
 /// 85 and 400 px, but take 1 % more at 75 and 1200 px.

@@ -114,12 +114,12 @@ impl Sequence {
 /// A decoder of one bitstream.
 pub(in crate::avif) struct Decoder<'a> {
     context: Option<Dav1dContext>,
-    /// Units that have not been sent yet, of the bytes of which a picture was taken last.
+    /// Units that have not been sent yet, of the bytes of which an image was taken last.
     left: Obus<'a>,
 }
 
 impl<'a> Decoder<'a> {
-    /// For pictures of `most` pixels or fewer, at an operating point; with all spatial layers, or only the highest.
+    /// For images of `most` pixels or fewer, at an operating point; with all spatial layers, or only the highest.
     pub(in crate::avif) fn open(most: u64, point: u8, all_layers: bool) -> Result<Self> {
         let mut settings = MaybeUninit::uninit();
         // SAFETY: the call writes all of `settings`.
@@ -160,7 +160,7 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// The next picture: of the given bytes, which are one or several temporal units, of the given spatial layer if
+    /// The next image: of the given bytes, which are one or several temporal units, of the given spatial layer if
     /// there is a choice. rav1d gets one unit of the bitstream after the other, so that the work can end between two
     /// frames.
     pub(in crate::avif) fn picture(
@@ -173,7 +173,7 @@ impl<'a> Decoder<'a> {
         if !fresh.clone().any(|unit| unit.matters()) {
             return Err(Error::broken(NAME, "it has no pixels"));
         }
-        // A sample may hold more pictures than the one that was taken of it.
+        // A sample may hold more images than the one that was taken of it.
         let mut units = mem::take(&mut self.left);
         let mut input = Input(Dav1dData::default());
         let mut left = units.clone();
@@ -201,7 +201,7 @@ impl<'a> Decoder<'a> {
                 if code.0 < 0 && !wants_more(code) {
                     return Err(failed(code));
                 }
-                // What was not taken waits until a picture is fetched.
+                // What was not taken waits until an image is fetched.
                 if input.0.sz == 0 && !is_last {
                     continue;
                 }
@@ -242,7 +242,7 @@ impl<'a> Decoder<'a> {
 
 impl Drop for Decoder<'_> {
     fn drop(&mut self) {
-        // SAFETY: opened once, closed once; pictures keep what they need.
+        // SAFETY: opened once, closed once; images keep what they need.
         unsafe { dav1d::dav1d_close(Some(NonNull::from(&mut self.context))) };
     }
 }
@@ -257,15 +257,15 @@ impl Drop for Input {
     }
 }
 
-/// What a picture must be aligned to, and be as long as a multiple of.
+/// What an image must be aligned to, and be as long as a multiple of.
 const ALIGNMENT: usize = 64;
 
-/// Gives a picture memory of a free buffer, overwritten: to have the system clear as much takes a fifth of decoding it.
+/// Gives an image memory of a free buffer, overwritten: to have the system clear as much takes a fifth of decoding it.
 unsafe extern "C" fn allocate(
     picture: *mut Dav1dPicture,
     _: Option<SendSyncNonNull<c_void>>,
 ) -> Dav1dResult {
-    // SAFETY: rav1d calls this with a picture that nobody else uses meanwhile.
+    // SAFETY: rav1d calls this with an image that nobody else uses meanwhile.
     let picture = unsafe { &mut *picture };
     let Dav1dPictureParameters { w, h, layout, bpc } = picture.p;
     let (width, height) = (w.max(0) as usize, h.max(0) as usize);
@@ -305,10 +305,10 @@ unsafe extern "C" fn allocate(
 
 /// Takes it back.
 unsafe extern "C" fn release(picture: *mut Dav1dPicture, _: Option<SendSyncNonNull<c_void>>) {
-    // SAFETY: rav1d calls this with a picture that nobody else uses meanwhile.
+    // SAFETY: rav1d calls this with an image that nobody else uses meanwhile.
     let memory = unsafe { (*picture).allocator_data.take() };
     if let Some(memory) = memory {
-        // SAFETY: `allocate` made it of such a box, and each picture is released once.
+        // SAFETY: `allocate` made it of such a box, and each image is released once.
         drop(unsafe { memory.cast::<Buffer<u8>>().into_box() });
     }
 }
@@ -331,7 +331,7 @@ fn failed(code: Dav1dResult) -> Error {
     }
 }
 
-/// A decoded picture.
+/// A decoded image.
 pub(in crate::avif) struct Picture(Dav1dPicture);
 
 /// Code values.
@@ -355,7 +355,7 @@ impl Picture {
 
     /// Does black lie at 0?
     pub(in crate::avif) fn full_range(&self) -> bool {
-        // SAFETY: the header lives as long as the picture.
+        // SAFETY: the header lives as long as the image.
         let header = self.0.seq_hdr.map(|header| unsafe { header.as_ref() });
         header.is_some_and(|header| header.color_range != 0)
     }
@@ -366,7 +366,7 @@ impl Picture {
     }
 
     fn layer(&self) -> Option<u8> {
-        // SAFETY: the header lives as long as the picture.
+        // SAFETY: the header lives as long as the image.
         self.0
             .frame_hdr
             .map(|header| unsafe { header.as_ref() }.spatial_id)
@@ -384,7 +384,7 @@ impl Picture {
         };
         let offset = self.0.stride[usize::from(plane > 0)] * y as isize;
         // SAFETY: rav1d's planes have `height` rows of `width` samples (of two bytes above 8 bits, and aligned for
-        // them), `stride` bytes from each other; all of them are written and stay until the picture is dropped.
+        // them), `stride` bytes from each other; all of them are written and stay until the image is dropped.
         unsafe {
             let row = start.as_ptr().cast::<u8>().offset(offset);
             match self.bits() {

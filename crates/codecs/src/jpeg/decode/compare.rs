@@ -1,4 +1,4 @@
-//! Our decoder and libjpeg-turbo on one file: both give the same picture or both refuse, but for
+//! Our decoder and libjpeg-turbo on one file: both give the same image or both refuse, but for
 //! differences that are known and meant. Tests and the comparing fuzzer hold every file against this.
 //!
 //! At 1/8 and 1/1 the planes are libjpeg's, and at every scale they are the inverse DCT of the lowest
@@ -18,7 +18,7 @@ use crate::jpeg::turbo::ffi::{self, Coefficients};
 /// Who decodes a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verdict {
-    /// Both, to the same picture.
+    /// Both, to the same image.
     Both,
     Neither,
     /// Only we do, as is meant.
@@ -29,7 +29,7 @@ pub(crate) enum Verdict {
     Left,
 }
 
-/// What only we decode, by what libjpeg says of it: faults in progressive scans that a small picture has no
+/// What only we decode, by what libjpeg says of it: faults in progressive scans that a small image has no
 /// use for.
 const UNOPENED: [&str; 4] = [
     "bad Huffman code",
@@ -241,7 +241,7 @@ impl File<'_> {
                 Ok(Verdict::Both)
             }
             (Ok(Some(ours)), Err(why)) => {
-                // A small sequential picture is whole with its last sample: libjpeg must agree if nothing
+                // A small sequential image is whole with its last sample: libjpeg must agree if nothing
                 // else follows.
                 if let Some(bytes) = self.without_tail(scale) {
                     let chopped = File {

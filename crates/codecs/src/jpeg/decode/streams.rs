@@ -36,7 +36,7 @@ fn streams_change_no_sample() {
 }
 
 /// One idle core, which begins with what it was lent only when all strips are made: after somebody wanted to lend more, which comes
-/// before them, it was asked once for each strip whether anybody still wants the picture.
+/// before them, it was asked once for each strip whether anybody still wants the image.
 struct Late {
     strips: usize,
     asked: AtomicUsize,

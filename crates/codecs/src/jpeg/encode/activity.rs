@@ -70,7 +70,7 @@ mod tests {
             for top in (0..height).step_by(8) {
                 for left in (0..width).step_by(8) {
                     let quarters = [(0, 0), (4, 0), (0, 4), (4, 4)];
-                    // Below the picture there is no quarter; to its right a quiet one.
+                    // Below the image there is no quarter; to its right a quiet one.
                     let there = quarters.iter().filter(|(_, y)| top + y < height);
                     let quiet = there.map(|(x, y)| quarter(left + x, top + y)).min();
                     let strength = (log2(quiet.unwrap() + 16) - QUIET) / (BUSY - QUIET);

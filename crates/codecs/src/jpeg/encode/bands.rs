@@ -1,4 +1,4 @@
-//! A picture cut into bands, which idle cores transform beside this one.
+//! An image cut into bands, which idle cores transform beside this one.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -71,7 +71,7 @@ impl Parts {
         Ok((band, rest))
     }
 
-    /// All of the picture, by this core and those that are idle: the components, and each band with its counts.
+    /// All of the image, by this core and those that are idle: the components, and each band with its counts.
     pub(super) fn bands(
         self,
         cores: &dyn Cores,
@@ -100,5 +100,5 @@ impl Parts {
     }
 }
 
-/// Pixels of the part of a picture that a core takes at a time: about a quarter of a millisecond.
+/// Pixels of the part of an image that a core takes at a time: about a quarter of a millisecond.
 const PIXELS_OF_BAND: u64 = 64 << 10;

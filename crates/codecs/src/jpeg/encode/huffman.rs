@@ -1,4 +1,4 @@
-//! Huffman tables that fit a picture's symbols.
+//! Huffman tables that fit an image's symbols.
 
 /// How often each symbol comes.
 #[derive(Clone)]
@@ -15,7 +15,7 @@ impl Counts {
         self.0[usize::from(symbol)] += times;
     }
 
-    /// Adds those of another part of the picture.
+    /// Adds those of another part of the image.
     pub(super) fn include(&mut self, other: &Self) {
         for (count, more) in self.0.iter_mut().zip(&other.0) {
             *count += more;

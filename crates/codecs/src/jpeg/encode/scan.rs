@@ -1,4 +1,4 @@
-//! One scan of everything: a sequential picture.
+//! One scan of everything: a sequential image.
 
 use std::mem;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub(super) struct Tables {
     pub(super) rest: Table,
 }
 
-/// A picture that is ready to be written.
+/// An image that is ready to be written.
 pub(super) struct Scan {
     pub(super) components: Vec<Component>,
     /// From top to bottom.
@@ -41,7 +41,7 @@ pub(super) struct Scan {
 }
 
 /// Turns the levels of frequency 0 into differences from the block before, in the order of the scan, and counts their symbols, for
-/// each class of tables. What fills up MCUs beyond the picture has nothing new: the others' counts get those ends of blocks.
+/// each class of tables. What fills up MCUs beyond the image has nothing new: the others' counts get those ends of blocks.
 pub(super) fn take_differences(
     components: &[Component],
     bands: &mut [Band],
@@ -175,7 +175,7 @@ struct PieceRow {
 }
 
 impl PieceRow {
-    /// Makes those of row `y`, of `across` MCUs with `h` blocks each. Blocks beyond the picture have nothing new, and end.
+    /// Makes those of row `y`, of `across` MCUs with `h` blocks each. Blocks beyond the image have nothing new, and end.
     fn make(
         &mut self,
         blocks: &Blocks,

@@ -7,7 +7,7 @@ use super::*;
 use crate::jpeg::SCALES;
 use crate::jpeg::decode::compare::{Verdict, compare};
 
-/// Encodes planes of such a picture, and has both decoders read the file without a word.
+/// Encodes planes of such an image, and has both decoders read the file without a word.
 fn hold(planes: Vec<Plane>, sub: Subsampling, how: &Encode) -> Vec<u8> {
     let (width, height) = (planes[0].width(), planes[0].height());
     let model = match planes.len() {
@@ -102,7 +102,7 @@ fn the_strongest_waves_there_are_and_noise_at_full_quality_are_read_alike() {
         let mut noise = planes(Model::ycbcr(Subsampling::C420), 200, 120, 255, seed);
         if let Plane::U8(grid) = &mut noise[0] {
             for (at, sample) in grid.samples_mut().iter_mut().enumerate() {
-                // Halves of the picture: black and white in turn, and noise of those.
+                // Halves of the image: black and white in turn, and noise of those.
                 let white = if at % 200 < 100 {
                     (at ^ (at / 200)) & 1 == 1
                 } else {

@@ -1,6 +1,6 @@
 //! The walk over a JPEG's header: everything before the first scan, and not one pixel.
 //!
-//! It reads as libjpeg reads, so that both see the same picture, and collects what libjpeg keeps to
+//! It reads as libjpeg reads, so that both see the same image, and collects what libjpeg keeps to
 //! itself: where the metadata lies, the quantization tables as stored, the shape of the first scan.
 
 use std::ops::Range;
@@ -19,7 +19,7 @@ pub(crate) struct Header {
     pub(crate) width: u32,
     /// Height in pixels, 1 to 65535.
     pub(crate) height: u32,
-    /// SOF2 or SOF10: the picture comes in scans that refine each other.
+    /// SOF2 or SOF10: the image comes in scans that refine each other.
     pub(crate) progressive: bool,
     /// SOF9 or SOF10: arithmetic instead of Huffman coding.
     pub(crate) arithmetic: bool,
@@ -45,7 +45,7 @@ pub(crate) struct Header {
     pub(crate) xmp: Option<Range<usize>>,
     /// Photoshop's resources, which hold IPTC's data sets; they may be cut into several segments.
     pub(crate) resources: Vec<Range<usize>>,
-    /// The index of further pictures, from its header on.
+    /// The index of further images, from its header on.
     pub(crate) index: Option<usize>,
     /// How a gain map acts by ISO 21496-1, of a JPEG that is one.
     pub(crate) gain_map: Option<Range<usize>>,
@@ -188,7 +188,7 @@ impl Header {
         })
     }
 
-    /// Must the whole picture's coefficients be held before the first pixel can be made?
+    /// Must the whole image's coefficients be held before the first pixel can be made?
     pub(crate) fn holds_coefficients(&self) -> bool {
         self.progressive || self.first_scan_components < self.components.len()
     }
@@ -221,7 +221,7 @@ impl Header {
         Some(quality::estimate(table(0)?, chroma))
     }
 
-    /// Is there anything beside the picture?
+    /// Is there anything beside the image?
     pub(crate) fn has_metadata(&self) -> bool {
         self.exif.is_some() || self.other_metadata
     }

@@ -1,17 +1,17 @@
-//! The index of a multi-picture file (CIPA DC-007): further pictures behind the first.
+//! The index of a multi-image file (CIPA DC-007): further images behind the first.
 
 use std::ops::Range;
 
 /// What its APP2 segment begins with.
 pub(in crate::jpeg) const SIGNATURE: &[u8] = b"MPF\0";
 
-/// Where the further pictures lie that the index at `at` declares, in their order in the file; none if it makes no
+/// Where the further images lie that the index at `at` declares, in their order in the file; none if it makes no
 /// sense. They may lie beyond the file's end.
 pub(in crate::jpeg) fn images(bytes: &[u8], at: usize) -> Vec<Range<usize>> {
     let mut images = entries(bytes.get(at..).unwrap_or_default())
         .unwrap_or_default()
         .into_iter()
-        // The first picture is where the file begins, and its offset 0.
+        // The first image is where the file begins, and its offset 0.
         .filter(|(offset, size)| *offset > 0 && *size > 0)
         .filter_map(|(offset, size)| {
             let start = at.checked_add(offset)?;
@@ -68,14 +68,14 @@ impl ByteOrder {
     }
 }
 
-/// The field that lists the pictures.
+/// The field that lists the images.
 const ENTRIES: u16 = 0xb002;
-/// Attributes, size, offset, and two numbers of pictures that it depends on.
+/// Attributes, size, offset, and two numbers of images that it depends on.
 const ENTRY_BYTES: usize = 16;
 /// More are no photograph.
 const MOST_IMAGES: usize = 64;
 
-/// The index of two pictures, which will stand `at` bytes into the first, which is `first` bytes long.
+/// The index of two images, which will stand `at` bytes into the first, which is `first` bytes long.
 pub(in crate::jpeg) fn index(first: usize, at: usize, second: usize) -> Vec<u8> {
     let mut index = b"MM\0*\0\0\0\x08\0\x03".to_vec();
     let mut field = |tag: u16, kind: u16, count: u32, value: [u8; 4]| {
@@ -106,5 +106,5 @@ const LONG: u16 = 4;
 const UNDEFINED: u16 = 7;
 /// Behind header, three fields, and the place of a next directory.
 const LIST_AT: u32 = 8 + 2 + 3 * 12 + 4;
-/// The picture that is shown: a baseline MP primary image.
+/// The image that is shown: a baseline MP primary image.
 const PRIMARY: u32 = 0x03_0000;

@@ -5,7 +5,7 @@
 //! that know nothing of each other. So a block of the one and a block of the other are passed over together
 //! ([`super::huffman::SkipTable::skip_blocks`]), and besides, there is one end to mispredict instead of two.
 //!
-//! It is for pictures at 1/8, where nothing but the DC coefficient of a block is kept. What comes out is what
+//! It is for images at 1/8, where nothing but the DC coefficient of a block is kept. What comes out is what
 //! one interval after the other gives, errors included: if anything is wrong, both are decoded again one after
 //! the other, and the first error is the one that counts.
 

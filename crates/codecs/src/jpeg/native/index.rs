@@ -1,8 +1,8 @@
-//! Entry points into the scan of a sequential picture, so that a part of the picture is decoded without the rest.
+//! Entry points into the scan of a sequential image, so that a part of the image is decoded without the rest.
 //!
 //! An index is made by going through the only scan once, which at 1/8 passes over most of it, and notes for every few
 //! MCUs where they begin and the DC predictions there. With or without restart markers that is all a decoder has to
-//! know. Progressive pictures have none: each of their many scans would need its own.
+//! know. Progressive images have none: each of their many scans would need its own.
 
 use std::ops::Range;
 
@@ -19,12 +19,12 @@ use super::segments::{FrameHeader, ScanHeader, Segment, Segments};
 use super::sequential::{Coder, Symbols, coders, decode_mcus, decode_row, ends};
 use super::{Refused, Request, bytes_held, within};
 
-/// A serialised index: [`HEAD`] bytes about the picture, then its entries, row by row of MCUs. It may come from a disk,
+/// A serialised index: [`HEAD`] bytes about the image, then its entries, row by row of MCUs. It may come from a disk,
 /// so its offsets are checked against the file.
 pub(crate) struct Index<'a> {
     /// Bytes of the file.
     file: u64,
-    /// Of the picture, in MCUs.
+    /// Of the image, in MCUs.
     across: u32,
     down: u32,
     /// Of an MCU, in px.
@@ -83,7 +83,7 @@ impl<'a> Index<'a> {
         (*magic == MAGIC && index.file == file.len() as u64 && whole).then_some(index)
     }
 
-    /// The smallest part around `wanted`, of a picture of this size, that begins with an entry.
+    /// The smallest part around `wanted`, of an image of this size, that begins with an entry.
     pub(crate) fn part(&self, wanted: Area, (width, height): (u32, u32)) -> Option<Area> {
         let along = |first: u32, length: u32, step: u32, mcu: u32, side: u32| {
             let begin = first / step * step;
@@ -288,7 +288,7 @@ pub(crate) fn decode_part(
     if !fits {
         return Err(Refused::Unsupported);
     }
-    // As if it were a picture of its own.
+    // As if it were an image of its own.
     let whole = index.across;
     let frame = FrameHeader {
         width: part.w,

@@ -1,4 +1,4 @@
-//! A JPEG decoder that makes pictures small, 1/8, 1/4 and 1/2, or leaves them as they are, straight into
+//! A JPEG decoder that makes images small, 1/8, 1/4 and 1/2, or leaves them as they are, straight into
 //! planes.
 //!
 //! Most of the time of a thumbnail is spent in entropy decoding, and most of what that yields is thrown
@@ -6,7 +6,7 @@
 //! look-up ([`huffman::SkipTable`]), progressive scans that hold none of the needed ones are not even
 //! opened, and those that must be followed are followed by a bit mask of the block ([`progressive`]).
 //!
-//! A picture at N/8 is the N×N inverse DCT of its lowest N×N frequencies. At 1/8 and 1/1 that is exactly
+//! An image at N/8 is the N×N inverse DCT of its lowest N×N frequencies. At 1/8 and 1/1 that is exactly
 //! what libjpeg gives; at 1/4 and 1/2 libjpeg averages the full inverse DCT instead, which blurs a little and
 //! needs every coefficient. Anything this decoder does not know ([`Refused::Unsupported`]) is
 //! libjpeg-turbo's: 12 bits, arithmetic coding, four components, height by DNL, tables left out.
@@ -37,20 +37,20 @@ pub(super) use self::split::in_full;
 #[cfg(test)]
 pub(super) use self::streams::with as with_streams;
 
-/// Why there is no picture.
+/// Why there is no image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refused {
     /// A kind of JPEG that is left to libjpeg-turbo.
     Unsupported,
     /// The file breaks the rules: how.
     Broken(&'static str),
-    /// Nobody wants the picture any more.
+    /// Nobody wants the image any more.
     Interrupted,
     /// It goes over a ceiling.
     Limit {
         /// Which: the knob's name.
         name: &'static str,
-        /// What the picture takes.
+        /// What the image takes.
         value: u64,
         /// The ceiling.
         limit: u64,
@@ -78,7 +78,7 @@ pub(crate) struct Request<'a> {
     pub(crate) sizes: &'a [[u8; 2]],
     /// Which scans are followed.
     pub(crate) followed: Scans,
-    /// Ceiling on scans: those of a sequential picture may repeat, too.
+    /// Ceiling on scans: those of a sequential image may repeat, too.
     pub(crate) scans: u32,
     /// Ceiling on bytes held.
     pub(crate) memory: u64,
@@ -105,7 +105,7 @@ fn within(name: &'static str, value: u64, limit: u64) -> Result<(), Refused> {
 /// Decodes the components of a JPEG file, each into a plane of ⌈its own size × N/8⌉, once for each of the
 /// sizes that are wanted.
 ///
-/// The file is gone through once, for the largest: a smaller picture of a block is made of some of the
+/// The file is gone through once, for the largest: a smaller image of a block is made of some of the
 /// same coefficients, so that it is the same to the bit as if it had been decoded alone.
 ///
 /// # Errors
@@ -158,7 +158,7 @@ pub(crate) fn is_whole(bytes: &[u8]) -> bool {
 const MOST_SCANS: u32 = 200;
 
 /// What a decode holds at most: the planes, a scan without its stuffing, and the coefficients that a
-/// progressive picture keeps between scans, or a lent core between its MCUs and ours.
+/// progressive image keeps between scans, or a lent core between its MCUs and ours.
 fn bytes_held(file: usize, frame: &FrameHeader, sizes: &[[u8; 2]]) -> u64 {
     let mut held = file as u64;
     for (index, component) in frame.components.iter().enumerate() {
@@ -168,7 +168,7 @@ fn bytes_held(file: usize, frame: &FrameHeader, sizes: &[[u8; 2]]) -> u64 {
             .iter()
             .map(|sizes| u64::from(sizes[index.min(1)]).pow(2));
         let (largest, all) = (samples.clone().max().unwrap_or(0), samples.sum::<u64>());
-        // At full size the coefficients of a sequential picture are held only where `split::in_full` says so; `cost` counts those.
+        // At full size the coefficients of a sequential image are held only where `split::in_full` says so; `cost` counts those.
         let coefficients = if frame.progressive || largest < 64 {
             2 * largest + 8
         } else {

@@ -11,7 +11,7 @@ use andon_pixels::buffers::Buffer;
 use super::Refused;
 use super::segments::FrameHeader;
 
-/// Which coefficients an N×N picture of a block is made of.
+/// Which coefficients an N×N image of a block is made of.
 pub(super) struct Kept {
     /// Samples per block side.
     pub(super) side: usize,
@@ -74,7 +74,7 @@ impl Kept {
         self.side * self.side
     }
 
-    /// Picks its own out of blocks of `more`: what a small picture is made of, a larger one is made of
+    /// Picks its own out of blocks of `more`: what a small image is made of, a larger one is made of
     /// too.
     fn pick(&self, more: &Self, blocks: &[i16], own: &mut Vec<i16>) {
         own.resize(blocks.len() / more.count() * self.count(), 0);
@@ -258,7 +258,7 @@ impl Samples {
         let mut left = self.height as usize;
         let mut heights = Vec::with_capacity(strips.len());
         for rows in strips {
-            // The last row of blocks may reach beyond the picture.
+            // The last row of blocks may reach beyond the image.
             let height = left.min(rows * kept.side);
             heights.push(height);
             left -= height;
@@ -293,14 +293,14 @@ impl Samples {
     fn write_row(&mut self, coefficients: &[i16], quant: &[u16; 64]) -> bool {
         let side = self.kept.side;
         let (width, height) = (self.width as usize, self.height as usize);
-        // The last MCU may reach beyond the picture.
+        // The last MCU may reach beyond the image.
         let rows = side.min(height - self.made);
         if rows == 0 {
             return false;
         }
         let factors = self.kept.factors(quant);
         let to = &mut self.samples[self.made * width..(self.made + rows) * width];
-        // Blocks that lie within the picture as a whole go straight to their place.
+        // Blocks that lie within the image as a whole go straight to their place.
         let whole = if rows == side { width / side } else { 0 };
         let (inside, across) = coefficients.split_at(whole * self.kept.count());
         if whole > 0 {

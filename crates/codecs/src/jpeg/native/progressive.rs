@@ -5,7 +5,7 @@
 //! those whose values are not kept. A mask of 64 bits per block holds them: how many correction bits stand
 //! between two symbols is one population count, where libjpeg walks coefficient by coefficient.
 //!
-//! All scans go through the picture together, some rows at a time, and idle cores take rows, too ([`wave`]).
+//! All scans go through the image together, some rows at a time, and idle cores take rows, too ([`wave`]).
 
 mod ac;
 mod dc;
@@ -62,7 +62,7 @@ pub(super) fn decode(
 ) -> Result<Vec<PlaneDecoder>, Refused> {
     let scans = all_scans(segments, planes.len(), wanted.scans)?;
     let needed = match wanted.followed {
-        // Where the file is cut in its last scan, no size of the picture is whole.
+        // Where the file is cut in its last scan, no size of the image is whole.
         Scans::Needed if segments.ended() => needed_scans(&scans, &planes),
         Scans::Needed | Scans::All => vec![true; scans.len()],
     };

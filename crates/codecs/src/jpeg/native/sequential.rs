@@ -40,7 +40,7 @@ pub(super) fn decode(
         planes = decode_scan(&segments.tables, frame, &scan, data, planes, wanted)?;
         segments.pass(length);
         if planes.iter().all(|plane| plane.complete) {
-            // Only whole files are decoded in full, as ever; a small picture has all that it needs, unless
+            // Only whole files are decoded in full, as ever; a small image has all that it needs, unless
             // there may be another scan.
             let all = wanted.followed == Scans::All;
             if all || scans > 1 || planes.iter().any(|plane| plane.kept.side == 8) {
@@ -94,7 +94,7 @@ pub(super) struct CoderTables {
     pub(super) skip: SkipTable,
 }
 
-/// How many symbols a look-up of a coder gives. Making the tables of several takes longer than decoding a small picture.
+/// How many symbols a look-up of a coder gives. Making the tables of several takes longer than decoding a small image.
 #[derive(Clone, Copy)]
 pub(super) enum Symbols {
     One,
@@ -102,7 +102,7 @@ pub(super) enum Symbols {
 }
 
 impl CoderTables {
-    /// For pictures of `side` samples a block.
+    /// For images of `side` samples a block.
     fn new(
         tables: &Tables,
         component: &ScanComponent,
@@ -304,7 +304,7 @@ fn decode_scan(
 /// Bytes of a scan from which on tables of several symbols take little of its time, should streams leave more of it over.
 const TABLES_WORTH_IT: usize = 1 << 20;
 
-/// Samples at full size from which on another core is worth waking to make them: about half a millisecond. Tests have small pictures.
+/// Samples at full size from which on another core is worth waking to make them: about half a millisecond. Tests have small images.
 const SAMPLES_WORTH_IT: usize = if cfg!(any(test, fuzzing)) {
     32 << 10
 } else {

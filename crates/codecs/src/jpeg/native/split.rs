@@ -24,18 +24,18 @@ use super::sequential::{Coder, anew, decode_row};
 
 mod samples;
 
-/// Bytes of coefficients up to which a picture at full size is decoded from its middle on, too, for those of the second half
+/// Bytes of coefficients up to which an image at full size is decoded from its middle on, too, for those of the second half
 /// are held.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// Is a sequential picture at full size decoded from its middle on, if a core is idle? Only where its `bytes` are more work
+/// Is a sequential image at full size decoded from its middle on, if a core is idle? Only where its `bytes` are more work
 /// than its `samples`, of all components: otherwise that core makes samples all the time. Sixteen photographs of 4 megapixels,
 /// 4:2:0, gained from one bit a pixel on: 1.01 to 1.16 times, and lost up to 1.16 times with fewer.
 pub(in crate::jpeg) fn in_full(bytes: u64, samples: u64) -> bool {
     bytes >= WORTH_IT as u64 && 3 * 8 * bytes >= 2 * samples && 2 * samples <= MOST_BYTES
 }
 
-/// Is a picture at 1/2 decoded from its middle on by an idle core rather than by [`super::streams`]? Where its bits are few, most of the work
+/// Is an image at 1/2 decoded from its middle on by an idle core rather than by [`super::streams`]? Where its bits are few, most of the work
 /// are its samples, of which both cores make some here: photographs of 20 megapixels took 10.5 ms instead of 12.8 with 0.18 bits a
 /// pixel, but 18.1 instead of 16.6 with 0.4.
 pub(super) fn rather(data: &Unstuffed, is_half: bool, samples: usize, cores: &dyn Cores) -> bool {
@@ -82,7 +82,7 @@ struct Decoded {
     starts: Vec<(u64, [i16; 4])>,
     /// The first MCU after the last error: what came before is of no use.
     sound: usize,
-    /// MCUs in a row of the picture.
+    /// MCUs in a row of the image.
     across: usize,
     /// For each run of `across` MCUs, each coder's coefficients as in a row of MCUs.
     rows: Vec<Vec<Buffer<i16>>>,
@@ -220,7 +220,7 @@ impl Decoded {
     ) {
         let (count, lacking) = (coder.count(), place.lacking[index]);
         let (wide, stride) = (coder.h * count, coder.stride * count);
-        // The tail's rows begin anywhere in a row of the picture.
+        // The tail's rows begin anywhere in a row of the image.
         while !from.is_empty() {
             let (row, first) = (from.start / self.across, from.start % self.across);
             let row = &self.rows[row][index];

@@ -11,7 +11,7 @@
 //! Long scans are read in windows, so that what is held does not grow with them. An idle core reads the second half of each
 //! with streams of its own. (Most of the next window ahead, while samples are made here, took longer than that.)
 //!
-//! It is for pictures at 1/2 and smaller, and finds where strips of a picture in full begin ([`super::strips`]). To decode in full,
+//! It is for images at 1/2 and smaller, and finds where strips of an image in full begin ([`super::strips`]). To decode in full,
 //! where every coefficient takes a look-up of its own here and on the way to its
 //! row, and two a look-up without streams, it gained nothing.
 
@@ -43,7 +43,7 @@ const WORTH_IT: usize = 32 << 10;
 /// Bits of a scan up to which it is for streams: some more can be counted, too.
 const MOST_BITS: u32 = 1 << 31;
 
-/// Bits of an MCU at most, about: those of the longest codes are never all in one. More say that something else follows the picture.
+/// Bits of an MCU at most, about: those of the longest codes are never all in one. More say that something else follows the image.
 const LONGEST_MCU: u64 = 1 << 15;
 
 /// Bits of a window, about.

@@ -25,7 +25,7 @@ use super::sequential::{self, Coder, Symbols, anew, decode_mcus};
 use super::streams::{self, Entry, Streams};
 use super::{Refused, Request, lock};
 
-/// Samples of a strip, about: those of an eighth of a millisecond. Tests have small pictures.
+/// Samples of a strip, about: those of an eighth of a millisecond. Tests have small images.
 const SAMPLES_OF_STRIP: usize = if cfg!(any(test, fuzzing)) {
     4 << 10
 } else {
@@ -253,7 +253,7 @@ impl Work {
     }
 
     /// Where each strip of `rows` rows of MCUs begins, as far as that is known and worth knowing.
-    /// Fails only when nobody wants the picture any more: what is wrong with the data, the top worker finds, too.
+    /// Fails only when nobody wants the image any more: what is wrong with the data, the top worker finds, too.
     fn entries(
         &self,
         index: Index,

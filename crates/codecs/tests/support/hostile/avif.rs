@@ -1,4 +1,4 @@
-//! AVIFs whose bitstreams and items multiply: the units of a picture from our own encoder in a container that says whatever
+//! AVIFs whose bitstreams and items multiply: the units of an image from our own encoder in a container that says whatever
 //! is wanted.
 
 /// One unit of a bitstream: its type and its payload.
@@ -40,7 +40,7 @@ pub(crate) fn units(mut stream: &[u8]) -> Vec<(u8, Vec<u8>)> {
     units
 }
 
-/// What a still picture of one item holds: its bitstream and its configuration box.
+/// What a still image of one item holds: its bitstream and its configuration box.
 pub(crate) struct Picture {
     pub(crate) stream: Vec<u8>,
     configuration: Vec<u8>,
@@ -163,7 +163,7 @@ fn full(kind: &[u8; 4], version: u8, payload: &[u8]) -> Vec<u8> {
     boxed(kind, &[&[version, 0, 0, 0], payload].concat())
 }
 
-/// The first item is the primary one; `places` says where an item lies in the picture's bitstream.
+/// The first item is the primary one; `places` says where an item lies in the image's bitstream.
 fn container(
     items: &[Item],
     references: &[([u8; 4], u16, Vec<u16>)],
@@ -263,7 +263,7 @@ fn container(
     [head, meta(data), boxed(b"mdat", &picture.stream)].concat()
 }
 
-/// What must be refused by its header, made of a picture of this size.
+/// What must be refused by its header, made of an image of this size.
 pub(crate) fn refused(picture: &Picture, size: (u32, u32)) -> Vec<(&'static str, Vec<u8>)> {
     let length = picture.stream.len() as u32;
     vec![
@@ -294,7 +294,7 @@ pub(crate) fn refused(picture: &Picture, size: (u32, u32)) -> Vec<(&'static str,
                 .file(size),
         ),
         ("avif, tiles that overlap", {
-            // Behind the picture, so that each tile has as many bytes and no two have the same.
+            // Behind the image, so that each tile has as many bytes and no two have the same.
             let padded = picture.with([picture.stream.clone(), vec![0; 4096]].concat());
             padded.grid((16, 16), size, |tile| vec![(0, length + tile)])
         }),
@@ -305,7 +305,7 @@ pub(crate) fn refused(picture: &Picture, size: (u32, u32)) -> Vec<(&'static str,
     ]
 }
 
-/// What is a picture, and no more work than its size tells.
+/// What is an image, and no more work than its size tells.
 pub(crate) fn bounded(picture: &Picture, size: (u32, u32)) -> Vec<(&'static str, Vec<u8>)> {
     let length = picture.stream.len() as u32;
     vec![

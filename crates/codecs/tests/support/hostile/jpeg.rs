@@ -5,7 +5,7 @@ pub(crate) fn plain(width: u16, height: u16, components: u8) -> Vec<u8> {
     with_segments(width, height, components, &[])
 }
 
-/// The same picture with further segments behind SOI.
+/// The same image with further segments behind SOI.
 pub(crate) fn with_segments(width: u16, height: u16, components: u8, more: &[u8]) -> Vec<u8> {
     let mut file = vec![0xff, 0xd8];
     file.extend_from_slice(more);
@@ -43,7 +43,7 @@ pub(crate) fn segment(marker: u8, body: &[u8]) -> Vec<u8> {
     [&[0xff, marker][..], &length, body].concat()
 }
 
-/// The index of a multi-picture file (MPF): entries of length and offset from the index on.
+/// The index of a multi-image file (MPF): entries of length and offset from the index on.
 pub(crate) fn index(entries: &[(u32, u32)]) -> Vec<u8> {
     let mut index = b"MPF\0II*\0\x08\0\0\0\x01\0".to_vec();
     index.extend(0xb002_u16.to_le_bytes());

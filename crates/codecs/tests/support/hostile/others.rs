@@ -1,4 +1,4 @@
-//! Icons, animations, and JPEGs with more than a picture in them.
+//! Icons, animations, and JPEGs with more than an image in them.
 
 use super::bits::{Bits, zeros};
 use super::jpeg;
@@ -244,7 +244,7 @@ pub(crate) fn refused() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// What is a picture, and no more work than its plan says.
+/// What is an image, and no more work than its plan says.
 pub(crate) fn bounded() -> Vec<(&'static str, Vec<u8>)> {
     let small = png(16, 16, &[]);
     let map = jpeg::plain(10_880, 10_880, 1);

@@ -1,4 +1,4 @@
-//! TIFFs whose strips, tiles and directories lie in each other, and those that hold other pictures.
+//! TIFFs whose strips, tiles and directories lie in each other, and those that hold other images.
 
 use super::bits::{after_empty_blocks, zeros};
 use super::jpeg;
@@ -193,7 +193,7 @@ pub(crate) fn refused() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// What is a picture, and no more work than its size tells.
+/// What is an image, and no more work than its size tells.
 pub(crate) fn bounded() -> Vec<(&'static str, Vec<u8>)> {
     vec![
         ("tiff, a directory that is its own child, over and over", {

@@ -1,4 +1,4 @@
-//! Where everything lies once the picture's size is known: pure arithmetic.
+//! Where everything lies once the image's size is known: pure arithmetic.
 //!
 //! The rules are ngx_small_light's, in its order of floating-point operations, because a URL that was
 //! served for years must keep its size to the pixel: sides are truncated, never rounded.
@@ -10,7 +10,7 @@ use super::{Fit, Original, Size, SmallLightRules};
 /// One scaling: a region brought to a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) struct Scaling {
-    /// The region (x, y, width and height), clipped to the picture. `None`: it lies wholly outside, the
+    /// The region (x, y, width and height), clipped to the image. `None`: it lies wholly outside, the
     /// result is blank (transparent black).
     pub(in super::super) from: Option<(u32, u32, u32, u32)>,
     /// The width it is brought to, at least 1.
@@ -19,14 +19,14 @@ pub(in super::super) struct Scaling {
     pub(in super::super) height: u32,
 }
 
-/// The canvas and where the picture lies on it.
+/// The canvas and where the image lies on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) struct CanvasLayout {
     /// Canvas width.
     pub(in super::super) width: u32,
     /// Canvas height.
     pub(in super::super) height: u32,
-    /// Left edge of the picture on the canvas; may be negative.
+    /// Left edge of the image on the canvas; may be negative.
     pub(in super::super) x: i64,
     /// Top edge.
     pub(in super::super) y: i64,
@@ -34,7 +34,7 @@ pub(in super::super) struct CanvasLayout {
     pub(in super::super) colour: Colour,
 }
 
-/// The rules' geometry for one picture. Sizes are those of the upright, turned picture.
+/// The rules' geometry for one image. Sizes are those of the upright, turned image.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in super::super) struct Layout {
     /// The answer is the source's own bytes; nothing else of the layout acts.
@@ -53,16 +53,16 @@ pub(in super::super) struct Layout {
 }
 
 impl SmallLightRules {
-    /// Lays everything out for a picture of `width` × `height` px (upright and turned already).
+    /// Lays everything out for an image of `width` × `height` px (upright and turned already).
     ///
-    /// A picture's offset on a page of its own (PNG oFFs, GIF frame) has no say: the module adds it to
+    /// An image's offset on a page of its own (PNG oFFs, GIF frame) has no say: the module adds it to
     /// the region and ImageMagick, which crops on the page, takes it away again.
     ///
     /// A side of more than `u32::MAX` px is laid out as `u32::MAX`, for a limit to refuse; one that
-    /// follows from the picture and truncates to nothing, as one pixel.
+    /// follows from the image and truncates to nothing, as one pixel.
     ///
     /// # Errors
-    /// [`ResolveError`] when less than a pixel is asked for, whatever the picture, and strictly when a side
+    /// [`ResolveError`] when less than a pixel is asked for, whatever the image, and strictly when a side
     /// truncates to nothing.
     pub(in super::super) fn layout(&self, width: u32, height: u32) -> Result<Layout, ResolveError> {
         let (iw, ih) = (f64::from(width), f64::from(height));
@@ -150,7 +150,7 @@ impl Size {
         px.into_iter().find(|px| *px < 1.0)
     }
 
-    /// The size asked for a region of `sw` × `sh` px in a picture of `iw` × `ih` px, aspect applied;
+    /// The size asked for a region of `sw` × `sh` px in an image of `iw` × `ih` px, aspect applied;
     /// `None` when no side is given.
     fn asked(&self, (sw, sh): (f64, f64), (iw, ih): (f64, f64)) -> Option<(f64, f64)> {
         let aspect = sw / sh;

@@ -5,7 +5,7 @@ use andon_recipe::{Facts, Rules};
 use super::{Compat, rules, sane, strict};
 use crate::small_light::rules::layout::Layout;
 
-/// A source's size, options, and what came of them: the result's size with the picture's place on its
+/// A source's size, options, and what came of them: the result's size with the image's place on its
 /// canvas, if it has one; `original`; or `nothing`.
 const VECTORS: &[(&str, &str, &str)] = &[
     ("400x300", "dw=200,dh=200", "200x150"),
@@ -52,7 +52,7 @@ const VECTORS: &[(&str, &str, &str)] = &[
     ("400x300", "dw=100,pt=ptls", "original"),
     ("400x300", "pt=y,dw=100", "100x75"),
     ("401x301", "dw=100,dh=100", "100x75"),
-    // Small pictures.
+    // Small images.
     ("50x40", "dw=100,dh=100", "50x40"),
     ("50x40", "dw=100,dh=100,ds=s", "100x80"),
     ("50x40", "dw=100,dh=100,pt=ptss", "original"),
@@ -311,7 +311,7 @@ fn size(text: &str) -> (u32, u32) {
 }
 
 /// The size at which libjpeg decodes when ImageMagick is given `hint` (its denominator, brought to
-/// eighths and rounded up), without the doubling of pictures that are smaller.
+/// eighths and rounded up), without the doubling of images that are smaller.
 fn hinted((width, height): (u32, u32), hint: (u32, u32)) -> (u32, u32) {
     let denominator = (width / hint.0).min(height / hint.1).max(1);
     let eighths = 8u32.div_ceil(denominator);

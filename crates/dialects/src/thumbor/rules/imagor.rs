@@ -4,9 +4,9 @@ use super::{Picture, ThumborRules};
 use crate::thumbor::filters::Filter;
 use crate::thumbor::path::{Align, FitIn, Side};
 
-/// Which part of a scaled picture is kept.
+/// Which part of a scaled image is kept.
 enum Keep {
-    /// Around this point of the picture before it was scaled.
+    /// Around this point of the image before it was scaled.
     Point((f64, f64)),
     /// Around what draws the eye.
     Salient,
@@ -63,7 +63,7 @@ impl ThumborRules {
                 self.parts.across.unwrap_or_default(),
                 self.parts.down.unwrap_or_default(),
             );
-            // A picture that is shorter on one side is only cut on the other.
+            // An image that is shorter on one side is only cut on the other.
             let enlarges = grows || !plain;
             let keep = match focus {
                 Some(point) => Keep::Point(point),

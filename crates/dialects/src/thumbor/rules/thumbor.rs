@@ -44,7 +44,7 @@ impl ThumborRules {
         }
     }
 
-    /// Cuts the border off, then the edges that the URL names, in px of the picture with its border. Their place, if
+    /// Cuts the border off, then the edges that the URL names, in px of the image with its border. Their place, if
     /// there is one.
     fn crop(&self, picture: &mut Picture, inner: Option<[f64; 4]>) -> Option<[f64; 4]> {
         let mut offset = (0.0, 0.0);
@@ -118,7 +118,7 @@ impl ThumborRules {
     }
 }
 
-/// The size that is asked for, for what is left of the picture.
+/// The size that is asked for, for what is left of the image.
 fn target(picture: &Picture, asked: (Side, Side)) -> (f64, f64) {
     let (width, height) = picture.size();
     let given = |side: Side, own: f64| match side {

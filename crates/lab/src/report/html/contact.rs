@@ -1,4 +1,4 @@
-//! What was served: one picture per URL and variant, with its bytes, its size and how it compares.
+//! What was served: one image per URL and variant, with its bytes, its size and how it compares.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,9 +16,9 @@ use crate::report::{ReportInput, units};
 const SIDE: u32 = 160;
 /// Bytes of all thumbnails together: keeps the page below 2 MB, as base64 adds a third.
 const MOST_BYTES: usize = 1_000_000;
-/// Pictures decoded at most: each takes its time.
+/// Images decoded at most: each takes its time.
 const MOST_PICTURES: usize = 120;
-/// Cards, with or without a picture.
+/// Cards, with or without an image.
 const MOST_CARDS: usize = 600;
 
 pub(super) fn draw(input: &ReportInput<'_>) -> Option<Figure> {
@@ -68,7 +68,7 @@ pub(super) fn draw(input: &ReportInput<'_>) -> Option<Figure> {
 
 struct Sheet<'a> {
     input: &'a ReportInput<'a>,
-    /// By hash; an error says why there is no picture.
+    /// By hash; an error says why there is no image.
     pictures: BTreeMap<&'a str, Result<Thumbnail, String>>,
     bytes: usize,
     cards: usize,
@@ -141,7 +141,7 @@ impl<'a> Sheet<'a> {
         out
     }
 
-    /// Every picture once, to be used by its hash.
+    /// Every image once, to be used by its hash.
     fn definitions(&self) -> String {
         let mut out = String::from(
             "<svg width=\"0\" height=\"0\" style=\"position: absolute\" aria-hidden=\"true\"><defs>\n",

@@ -4,7 +4,7 @@ use andon_recipe::{Arg, Word};
 
 use super::{Affine, Map, Tone};
 
-/// Makes a picture lighter or darker.
+/// Makes an image lighter or darker.
 pub(in crate::ops) const BRIGHTNESS: Tone = Tone {
     word: &Word {
         name: "brightness",

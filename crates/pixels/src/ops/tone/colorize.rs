@@ -1,10 +1,10 @@
-//! `colorize:OPACITY:COLOUR`: one colour over all of the picture.
+//! `colorize:OPACITY:COLOUR`: one colour over all of the image.
 
 use andon_recipe::{Arg, Word};
 
 use super::{Affine, Map, Tone};
 
-/// Lays a colour over a picture.
+/// Lays a colour over an image.
 pub(in crate::ops) const COLORIZE: Tone = Tone {
     word: &Word {
         name: "colorize",

@@ -4,7 +4,7 @@ use andon_recipe::{Arg, Word};
 
 use super::{Affine, Map, Tone};
 
-/// Makes a picture of two colours and what lies between them.
+/// Makes an image of two colours and what lies between them.
 pub(in crate::ops) const DUOTONE: Tone = Tone {
     word: &Word {
         name: "duotone",

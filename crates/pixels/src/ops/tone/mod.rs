@@ -2,7 +2,7 @@
 //! that it asks for; this one says how maps are applied to whatever model a frame is in.
 //!
 //! Numbers are taken as they are in the frame, whatever its space. Opacity stays. Luma is Rec. 601's, as in gray
-//! pictures.
+//! images.
 
 mod bitonal;
 mod brightness;
@@ -127,7 +127,7 @@ impl Map {
         }
     }
 
-    /// The model in which it is applied to pictures of this one.
+    /// The model in which it is applied to images of this one.
     fn works_in(&self, model: Model) -> Model {
         match (self, model) {
             (_, Model::Gray) if !self.colours() => model,

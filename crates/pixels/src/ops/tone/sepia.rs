@@ -10,7 +10,7 @@ const BROWN: Affine = Affine([
     [0.272, 0.534, 0.131, 0.0],
 ]);
 
-/// Makes a picture brown.
+/// Makes an image brown.
 pub(in crate::ops) const SEPIA: Tone = Tone {
     word: &Word {
         name: "sepia",

@@ -1,11 +1,11 @@
-//! `tint:COLOUR`: the picture's lightness in one colour, measured in CIELAB.
+//! `tint:COLOUR`: the image's lightness in one colour, measured in CIELAB.
 
 use andon_recipe::{Arg, Word};
 
 use super::{Map, Tone};
 use crate::color::lab;
 
-/// Gives a picture one hue.
+/// Gives an image one hue.
 pub(in crate::ops) const TINT: Tone = Tone {
     word: &Word {
         name: "tint",

@@ -1,4 +1,4 @@
-//! Bring colours to another space on the small picture, and only where they must be.
+//! Bring colours to another space on the small image, and only where they must be.
 
 use andon_recipe::Profile;
 

@@ -33,12 +33,12 @@ fn act(draft: &mut Draft<'_>) -> bool {
     draft.is_copy
 }
 
-/// Is something done with the picture or its metadata?
+/// Is something done with the image or its metadata?
 pub(in crate::plan) fn changes(draft: &Draft<'_>) -> bool {
     changes_but_turn(draft, Orientation::default())
 }
 
-/// The same, of a picture that is turned so.
+/// The same, of an image that is turned so.
 fn changes_but_turn(draft: &Draft<'_>, turn: Orientation) -> bool {
     let mut whole = View::whole((draft.info.width, draft.info.height));
     whole.turn(turn);
@@ -48,7 +48,7 @@ fn changes_but_turn(draft: &Draft<'_>, turn: Orientation) -> bool {
     steps || metadata || gain_map || !convert_colour_late::keeps_file(draft)
 }
 
-/// Is the one picture there is shown as it is, or upright, which the other format's header says, and nothing said of its
+/// Is the one image there is shown as it is, or upright, which the other format's header says, and nothing said of its
 /// file but the format?
 pub(in crate::plan) fn changes_format_alone(draft: &Draft<'_>) -> bool {
     let output = &draft.recipe.output;

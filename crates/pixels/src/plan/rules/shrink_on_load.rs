@@ -22,7 +22,7 @@ pub(crate) static RULE: Rule = Rule {
 /// How many decoded pixels per result pixel the resampler is left with at least, along each side.
 ///
 /// Measured on sixteen photographs of 8 to 15 megapixels, against a full decode and Lanczos3 in floats:
-/// mean PSNR in dB of the picture before and after JPEG at q80 4:2:0, and the time of 1.5 as 1.
+/// mean PSNR in dB of the image before and after JPEG at q80 4:2:0, and the time of 1.5 as 1.
 ///
 /// | longest side | 1.0 | 1.25 | 1.5 | 2.0 | 3.0 | full decode |
 /// |---|---|---|---|---|---|---|

@@ -19,7 +19,7 @@ pub(crate) static RULE: Rule = Rule {
     act,
 };
 
-/// Decides what brings the decoded picture to its part and size. Does that come to copying?
+/// Decides what brings the decoded image to its part and size. Does that come to copying?
 fn act(draft: &mut Draft<'_>) -> bool {
     if draft.window.is_some() {
         return false;
@@ -31,7 +31,7 @@ fn act(draft: &mut Draft<'_>) -> bool {
     geometry && matches!(draft.first, First::Nothing | First::Crop(_))
 }
 
-/// What is cheaper than resampling from the picture decoded at `scales` to what is wanted of it, which
+/// What is cheaper than resampling from the image decoded at `scales` to what is wanted of it, which
 /// shall have this chroma.
 fn cheaper(
     info: &Info,

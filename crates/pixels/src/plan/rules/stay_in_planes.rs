@@ -31,7 +31,7 @@ fn chroma(have: Traits, needed: Traits, orientation: Orientation) -> Option<Subs
     })
 }
 
-/// Decides the subsampling that resampling ends in. Does the picture go from chroma planes to chroma planes
+/// Decides the subsampling that resampling ends in. Does the image go from chroma planes to chroma planes
 /// of one matrix?
 fn act(draft: &mut Draft<'_>) -> bool {
     if draft.light().is_some() {

@@ -1,4 +1,4 @@
-//! Searches for a quality: by the length of the file, or by how much of the picture survives.
+//! Searches for a quality: by the length of the file, or by how much of the image survives.
 
 mod length;
 mod score;
@@ -13,12 +13,12 @@ pub(crate) use score::{Candidate, Scored};
 pub(crate) enum Search {
     /// The length of the file.
     Length(Length),
-    /// The score of the picture.
+    /// The score of the image.
     Score(Scored),
 }
 
 impl Search {
-    /// The search that an output asks for, of a picture whose own quality is `inherited`.
+    /// The search that an output asks for, of an image whose own quality is `inherited`.
     pub(super) fn of(output: &Output, inherited: Option<u8>) -> Option<Self> {
         let length = |bytes, shortest| {
             Some(Self::Length(Length {

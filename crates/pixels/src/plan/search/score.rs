@@ -2,22 +2,22 @@
 
 use crate::error::Result;
 
-/// The search for the smallest quality whose picture scores at least this much.
+/// The search for the smallest quality whose image scores at least this much.
 ///
 /// Scores grow with quality along much the same curve for all photographs and formats, only higher or lower, and steeper
-/// or flatter. So one encode tells where the curve of this picture lies, a second one how steep it is, and a third is
-/// close; one more is left for pictures that are not like photographs.
+/// or flatter. So one encode tells where the curve of this image lies, a second one how steep it is, and a third is
+/// close; one more is left for images that are not like photographs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Scored {
     /// 1 to 100.
     pub(crate) score: u8,
 }
 
-/// A file, and what its picture scores.
+/// A file, and what its image scores.
 pub(crate) struct Candidate {
     /// The file.
     pub(crate) file: Vec<u8>,
-    /// At most 100; below 0 for very bad pictures.
+    /// At most 100; below 0 for very bad images.
     pub(crate) score: f64,
 }
 
@@ -45,8 +45,8 @@ impl Scored {
         self.quality(&[])
     }
 
-    /// The quality that should score a little more than enough, as far as those tell that were tried: each by what a
-    /// picture on the curve scores there, and what this one does.
+    /// The quality that should score a little more than enough, as far as those tell that were tried: each by what an
+    /// image on the curve scores there, and what this one does.
     fn quality(self, tried: &[(f64, f64)]) -> u8 {
         let aim = f64::from(self.score) + CLOSE / 2.0;
         let mut nearest: Vec<_> = tried.to_vec();
@@ -107,7 +107,7 @@ impl Scored {
     }
 }
 
-/// What a picture on the curve scores.
+/// What an image on the curve scores.
 fn expected(quality: u8) -> f64 {
     let quality = f64::from(quality);
     let after = CURVE.partition_point(|&(known, _)| known < quality);
@@ -120,7 +120,7 @@ fn expected(quality: u8) -> f64 {
 mod tests {
     use super::*;
 
-    /// What is found for a picture whose scores follow `curve`: the quality, and how many were tried.
+    /// What is found for an image whose scores follow `curve`: the quality, and how many were tried.
     fn found(score: u8, curve: impl Fn(f64) -> f64) -> (u8, u32) {
         let mut tries = 0;
         let file = Scored { score }.run(|quality| {

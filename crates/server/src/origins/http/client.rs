@@ -299,7 +299,7 @@ fn headers(ask: &Ask<'_>, ours: bool) -> HeaderMap {
     headers
 }
 
-/// What a status means that brings no picture.
+/// What a status means that brings no image.
 fn refusal(status: StatusCode, headers: &HeaderMap, path: &str) -> Error {
     let path = path.to_owned();
     match status {

@@ -1,4 +1,4 @@
-//! Pictures that another web server keeps, asked over HTTP/1.1, with or without TLS.
+//! Images that another web server keeps, asked over HTTP/1.1, with or without TLS.
 //!
 //! Proxy variables of the environment are not read, cookies are not kept, and compression is not asked
 //! for. The guard of `private_net` stands before every connection.

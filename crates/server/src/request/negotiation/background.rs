@@ -1,9 +1,9 @@
-//! What shows through pictures in formats that keep no opacity.
+//! What shows through images in formats that keep no opacity.
 
 use andon_pixels::{Codec, Depth, Encode, Model, Traits};
 use andon_recipe::{self as recipe, Colour, Output};
 
-/// What pictures are flattened over in formats that keep no opacity.
+/// What images are flattened over in formats that keep no opacity.
 #[derive(Clone, Debug)]
 pub struct Background {
     colour: Colour,

@@ -1,4 +1,4 @@
-//! Which format a picture is written in when the URL leaves it to us: the shortest of those that the client says it
+//! Which format an image is written in when the URL leaves it to us: the shortest of those that the client says it
 //! accepts. Only what it accepts of them goes into the cache's key, never the header itself, so that a thousand spellings
 //! of `Accept` share a handful of entries.
 
@@ -129,7 +129,7 @@ impl Negotiation {
         }
     }
 
-    /// What pictures are flattened over.
+    /// What images are flattened over.
     pub(crate) fn background(&self) -> &Background {
         &self.background
     }

@@ -17,7 +17,7 @@ pub(super) struct Offer {
     pub(super) name: FormatName,
     pub(super) media_type: &'static str,
     options: &'static [&'static Word],
-    /// Also for pictures that move.
+    /// Also for images that move.
     moves: bool,
 }
 
@@ -131,7 +131,7 @@ fn is_resampling(step: &Step) -> bool {
     )
 }
 
-/// How long files are at equal quality, as parts in a hundred of AVIF's, by the longest side of a picture in px: those up
+/// How long files are at equal quality, as parts in a hundred of AVIF's, by the longest side of an image in px: those up
 /// to which each row holds.
 ///
 /// Geometric means over eight photographs of 8 to 15 megapixels, each written as short as SSIMULACRA2 of 70 and of 80

@@ -60,7 +60,7 @@ pub(crate) struct Results<Made, Source> {
     pub(crate) headers: Flights<Key, Result<Header, SharedError>>,
     /// What they said.
     pub(crate) facts: Arc<FactsTable>,
-    /// Where the pictures in files end, or why they cannot be passed on.
+    /// Where the images in files end, or why they cannot be passed on.
     pub(crate) ends: SourceMemo<Option<u64>>,
     /// What was measured of sources' pixels.
     pub(crate) measured: SourceMemo<Measured>,
@@ -72,7 +72,7 @@ pub(crate) struct Results<Made, Source> {
     pub(crate) checked: Memo<()>,
     /// Small files that are served as they are.
     pub(crate) files: RecentFiles,
-    /// Faults of the client or of the picture, which are answered from here.
+    /// Faults of the client or of the image, which are answered from here.
     pub(crate) faults: Memo<SharedError>,
     /// Results that an origin failed to renew a moment ago: the stale one is served at once.
     pub(crate) failed_origins: Memo<()>,
@@ -183,8 +183,8 @@ where
         self.config.memory.0.max(disk) >= ROOM_FOR_INDEXES
     }
 
-    /// Of a source's bytes, those that the next request for it will probably go through: who wants one part of a
-    /// picture wants others.
+    /// Of a source's bytes, those that the next request for it will probably go through: who wants one part of an
+    /// image wants others.
     pub(crate) fn part_of(&self, source: &Key, bytes: u64) -> u64 {
         self.parts
             .get(source)

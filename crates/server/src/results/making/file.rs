@@ -1,6 +1,6 @@
-//! A file of a folder as it is: nothing is made, and nothing kept but where the picture in it ends.
+//! A file of a folder as it is: nothing is made, and nothing kept but where the image in it ends.
 //!
-//! A picture is gone through before any of it is sent: one that is cut or broken is refused, and what follows its
+//! An image is gone through before any of it is sent: one that is cut or broken is refused, and what follows its
 //! end is left out. That takes its bytes in memory once; what comes of it is remembered with the file's date, size
 //! and number, so that later requests read it piece by piece.
 
@@ -68,7 +68,7 @@ impl Maker {
         })
     }
 
-    /// Does a file begin as a picture?
+    /// Does a file begin as an image?
     ///
     /// # Errors
     /// `UnknownFormat` for what calls itself one that we know and is none: the rest of it, if it was cut.
@@ -80,14 +80,14 @@ impl Maker {
         Ok(is_picture)
     }
 
-    /// A picture with the end that its file lacks.
+    /// An image with the end that its file lacks.
     async fn completed(&self, task: &Task<'_>) -> Result<Body, Error> {
         let found = self.open(&task.asked.request).await?;
         let picture = self.picture(task, found, &mut Stages::new()).await?;
         Ok(Body::from(picture.body))
     }
 
-    /// How many bytes of a file are the picture: known, or found out, together with all who want to know. `None`: all of
+    /// How many bytes of a file are the image: known, or found out, together with all who want to know. `None`: all of
     /// them, and an end that the file lacks.
     async fn end_of_picture(
         self: &Arc<Self>,

@@ -76,7 +76,7 @@ pub(crate) struct Picture {
 }
 
 impl Maker {
-    /// A source as it is: a picture up to its end, anything else unseen.
+    /// A source as it is: an image up to its end, anything else unseen.
     pub(super) async fn file(
         &self,
         task: &Task<'_>,
@@ -90,7 +90,7 @@ impl Maker {
             return self.picture(task, found, stages).await;
         }
         stages.push(("fetch", task.began.elapsed()));
-        // Somebody else's pages would run in our name; their pictures cannot.
+        // Somebody else's pages would run in our name; their images cannot.
         if found.is_fetched() {
             return Err(Error::Pixels(andon_pixels::Error::UnknownFormat));
         }
@@ -167,7 +167,7 @@ impl Maker {
         })
     }
 
-    /// A picture made to a recipe.
+    /// An image made to a recipe.
     pub(super) async fn picture(
         &self,
         task: &Task<'_>,
@@ -278,7 +278,7 @@ impl Maker {
         self.fetcher.open(open).await
     }
 
-    /// Reads a picture's files and its header and plans it, after it was measured if it has to be. What comes with
+    /// Reads an image's files and its header and plans it, after it was measured if it has to be. What comes with
     /// the plan counts the files' bytes.
     ///
     /// Files are read in the fetcher's slots, headers in slots of their own: a refusal costs no pixel thread, a slow header

@@ -1,4 +1,4 @@
-//! What is done with a progressive picture: its scans, and samples behind them, some rows at a time.
+//! What is done with a progressive image: its scans, and samples behind them, some rows at a time.
 
 use std::ops::Range;
 use std::sync::Mutex;

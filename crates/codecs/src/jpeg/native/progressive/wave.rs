@@ -1,4 +1,4 @@
-//! The scans of a progressive picture, some rows of one after some rows of another, on as many cores as there are.
+//! The scans of a progressive image, some rows of one after some rows of another, on as many cores as there are.
 //!
 //! A scan adds to what earlier scans of its band left, row by row, so it can go as far as they have come. Scans of other components or
 //! bands are independent of it. A worker decodes a few rows of one scan, then the same rows of the next one, and makes their samples last:
@@ -20,20 +20,20 @@ use super::{BlockRow, Rows};
 /// Helpers beyond which nothing is gained: luma's scans are one chain.
 const MOST_HELPERS: usize = 3;
 /// Bytes of the coefficients in the rows that are taken at a time, about: they stay in a core's own cache from scan to scan. Tests
-/// have small pictures.
+/// have small images.
 const BYTES_AT_A_TIME: usize = if cfg!(any(test, fuzzing)) {
     1 << 10
 } else {
     512 << 10
 };
-/// Steps that a picture is cut into at least: what one core is at, another one has to wait for.
+/// Steps that an image is cut into at least: what one core is at, another one has to wait for.
 const LEAST_STEPS: usize = 16;
 /// Steps that are begun ahead of the one that is furthest behind, rather than taking rows from another core.
 const AHEAD: u32 = 1;
 /// `done` of a job that has ended.
 const ALL: u32 = u32::MAX;
 
-/// All jobs of a picture, and how far they are.
+/// All jobs of an image, and how far they are.
 pub(super) struct Wave {
     jobs: Vec<Job>,
     rows: Vec<Rows>,
@@ -53,7 +53,7 @@ struct State {
     waiting: u32,
     /// The first job in the file's order that failed, and why.
     failed: Option<(usize, Refused)>,
-    /// Nobody wants the picture any more.
+    /// Nobody wants the image any more.
     stopped: bool,
 }
 

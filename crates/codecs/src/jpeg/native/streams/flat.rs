@@ -1,4 +1,4 @@
-//! Flat parts of a picture: a white background, a black sky.
+//! Flat parts of an image: a white background, a black sky.
 //!
 //! A stream falls into step because wrong codes end somewhere else than right ones. In a flat part all MCUs are the same few bits, a wrong
 //! beginning is repeated with them, and a stream may be out of step for as long as it reads. But most of the time these bits tell where

@@ -23,10 +23,10 @@ const CHUNK: usize = 8 * BLOCKS;
 /// Beginnings of MCUs, and chunks, that a stretch has room for before it grows.
 const ROOM_TO_NOTE: usize = 256;
 
-/// Values for which a core has room: as many for each picture, so that the memory of the last one is used again.
+/// Values for which a core has room: as many for each image, so that the memory of the last one is used again.
 const ROOM: usize = 1 << 20;
 
-/// Calls of the kernel between two questions whether anybody still wants the picture.
+/// Calls of the kernel between two questions whether anybody still wants the image.
 const CALLS: usize = 64;
 
 /// What is to be read, and how.
