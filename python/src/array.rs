@@ -72,7 +72,7 @@ impl Channels {
         }
     }
 
-    /// The same recipe, written as pixels: sRGB unless another space is asked for, one frame, opaque where there is no
+    /// The recipe written as pixels: sRGB unless another space is asked for, one frame, opaque where there is no
     /// channel for opacity.
     fn of(self, recipe: Recipe) -> PyResult<Recipe> {
         let Recipe { mut steps, output } = recipe;

@@ -26,7 +26,7 @@ pub(crate) fn parsed(text: &str) -> PyResult<Recipe> {
     text.parse().map_err(refused)
 }
 
-/// The same, if any image could be made by it.
+/// The recipe of this text, if any image could be made by it.
 pub(crate) fn checked(text: &str, renderer: &Renderer) -> PyResult<Recipe> {
     let recipe = parsed(text)?;
     renderer.check(&recipe).map_err(raised)?;

@@ -24,7 +24,7 @@ pub enum Selector {
     Prefix(String),
     /// Every result with this one among its [`Entry::tags`].
     Tag(String),
-    /// All.
+    /// Every result.
     Everything,
 }
 

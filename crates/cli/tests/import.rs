@@ -42,7 +42,7 @@ impl Site {
         self.serve_with("")
     }
 
-    /// The same of one of several servers.
+    /// Imports with further arguments (which of several servers), checks and serves the result.
     pub(crate) fn serve_with(&self, more: &str) -> (String, Served) {
         let imported = self.import(more).ending(0);
         assert_eq!(imported.err, "");

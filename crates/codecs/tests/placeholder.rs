@@ -19,7 +19,7 @@ fn placeholder(sample: &str, recipe: &str) -> String {
     String::from_utf8(made.bytes(&source).to_vec()).unwrap()
 }
 
-/// The same sample as interleaved RGBA.
+/// A sample as interleaved RGBA.
 fn rgba(sample: &str, side: u32) -> Vec<u8> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/");
     let source = std::fs::read(format!("{folder}{sample}")).expect(sample);

@@ -679,7 +679,7 @@ fn with_profile(profile: &[u8]) -> Vec<u8> {
     with_chunk(&tiny(), b"iCCP", &data)
 }
 
-/// The same file with one more chunk behind its header.
+/// A file with one more chunk behind its header.
 fn with_chunk(file: &[u8], kind: &[u8; 4], data: &[u8]) -> Vec<u8> {
     let (header, rest) = file.split_at(8 + 25);
     let mut out = header.to_vec();

@@ -35,7 +35,7 @@ impl Place {
         Self::of(&self.config()?)
     }
 
-    /// The same for a configuration.
+    /// What a server with this configuration would resolve targets and make images with.
     pub(crate) fn of(config: &Config) -> Result<(Resolver, Engine, Background), ConfigError> {
         let engine = Engine::new(andon_codecs::ALL, config.limits.pixels());
         let background = Background::new(config.background.0, andon_codecs::ALL);

@@ -135,7 +135,7 @@ fn wanted(args: &Args) -> anyhow::Result<(Vec<Wanted>, BTreeMap<String, u64>)> {
     Ok((wanted, left_out))
 }
 
-/// Of all requests.
+/// Headers of all requests.
 fn headers(args: &Args) -> anyhow::Result<Vec<(String, String)>> {
     let mut headers = Asking::pairs(&args.header)?;
     if args.priority == "idle" {

@@ -16,7 +16,7 @@ pub(crate) fn channels(digits: &str) -> Option<Vec<u8>> {
     channels_by(17, digits)
 }
 
-/// The same, where a single digit means `short` times its value.
+/// The channels of hexadecimal digits, in their order; a single digit means `short` times its value.
 pub(crate) fn channels_by(short: u8, digits: &str) -> Option<Vec<u8>> {
     let digits: Vec<u8> = digits
         .chars()

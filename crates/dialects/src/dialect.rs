@@ -108,7 +108,7 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// The same target, with the headers that came with it.
+    /// This target, with the headers that came with it.
     pub(crate) fn with_headers(self, headers: &'a HeadersRead<'a>) -> Self {
         Self {
             headers: Some(headers),
@@ -116,12 +116,12 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// The same target, with what stands before its path.
+    /// This target, with what stands before its path.
     pub(crate) fn behind(self, front: &'a str) -> Self {
         Self { front, ..self }
     }
 
-    /// The same with another path and query.
+    /// This target with another path and query.
     pub(crate) fn moved<'b>(self, whole: &'b str) -> Target<'b>
     where
         'a: 'b,

@@ -88,7 +88,7 @@ struct Own;
 
 impl Errors for Own {}
 
-/// The same status for everything.
+/// Errors that all have this status.
 #[derive(Debug)]
 pub(crate) struct Every(pub(crate) u16);
 

@@ -170,7 +170,7 @@ impl Dialects {
         })
     }
 
-    /// The same without all dialects but one, if that is switched on.
+    /// These dialects without all but one, if that is switched on.
     #[must_use]
     pub fn only(mut self, name: &str) -> Option<Self> {
         self.dialects.retain(|(known, _)| *known == name);
@@ -187,7 +187,7 @@ impl Dialects {
         self.doors.all()
     }
 
-    /// The same for those of the languages that everybody may use.
+    /// An example URL of each dialect that everybody may use.
     pub fn open_examples(&self) -> impl Iterator<Item = String> {
         let open = |name: &str| self.doors.closed(self.doors.of(name)).is_none();
         let all = self.dialects.iter();
@@ -213,7 +213,7 @@ impl Dialects {
         self.parse_with(raw_target, &NoHeaders)
     }
 
-    /// The same for a target that came with headers.
+    /// Reads a target that came with headers.
     ///
     /// # Errors
     /// As [`Dialects::parse`].
@@ -229,7 +229,7 @@ impl Dialects {
         Ok(request)
     }
 
-    /// The same with what is known about whoever sent it.
+    /// Reads a target with what is known about whoever sent it.
     fn understand<'a>(
         &self,
         raw_target: &'a str,
@@ -287,7 +287,7 @@ impl Dialects {
         })
     }
 
-    /// The same for one that no rule is to change.
+    /// Reads a target that no rule is to rewrite.
     fn read_rewritten(&self, target: Target<'_>) -> Result<Read, Refusal> {
         for (name, dialect) in &self.dialects {
             let parsed = dialect.parse(&target).map_err(|refusal| Refusal {

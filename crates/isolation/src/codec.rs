@@ -15,7 +15,7 @@ use crate::job::{Call, How, Job, Kind};
 use crate::pool::{Lease, Pool, Question};
 use crate::wire::{List, Output, Wire};
 
-/// The same format as another codec, with its files read, or written, elsewhere.
+/// A codec whose files are read, or written, in worker processes.
 pub(crate) struct Isolated {
     pub(crate) codec: &'static dyn Codec,
     pub(crate) pool: &'static Pool,

@@ -56,7 +56,7 @@ pub fn install(
     isolated(codecs, INSTALLED.get_or_init(|| pool), which)
 }
 
-/// The same codecs, of which some do their work in the workers of `pool`. They are never freed: to be called once for a pool.
+/// Codecs of which some do their work in the workers of `pool`. They are never freed: to be called once for a pool.
 #[must_use]
 pub fn isolated(
     codecs: &'static [&'static dyn Codec],

@@ -57,7 +57,7 @@ pub fn rows<S: Resampled>(
     rows_on(Level::best(), source, x, y, rows, out);
 }
 
-/// The same with the instructions of one level, for tests and benches.
+/// Resamples rows with the instructions of one level, for tests and benches.
 ///
 /// # Panics
 /// Also when the processor lacks that level.

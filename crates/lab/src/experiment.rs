@@ -343,7 +343,7 @@ fn program_hash(scenario: &Scenario, variant: &Variant) -> String {
 const TRIES: u32 = 3;
 
 impl Slot {
-    /// The same server for all blocks of this slot's kind: the A/A arm has one of its own.
+    /// Which server serves this slot's blocks: the A/A arm has one of its own.
     fn server(self) -> (bool, u32) {
         (self.arm == Arm::Again, self.variant)
     }

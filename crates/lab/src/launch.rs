@@ -93,7 +93,7 @@ impl Launched {
         Self::start_under(&Tool::default(), scenario, variant, guard, padding)
     }
 
-    /// The same under a tool that observes it.
+    /// Starts a server under a tool that observes it.
     ///
     /// # Errors
     /// See [`Launched::start`].

@@ -81,7 +81,7 @@ pub struct Running<'a> {
     pub guard: &'a Guard,
 }
 
-/// The same for a server that runs already: its processes are found by their listening socket, and are as before
+/// Counts system calls of a server that runs already: its processes are found by their listening socket, and are as before
 /// afterwards.
 #[must_use]
 pub fn attached(server: &Running<'_>) -> Pass {

@@ -20,7 +20,7 @@ const MOST_BUFFERS: usize = 1024;
 /// Bytes that are kept where nobody has said how many.
 const DEFAULT_BYTES: usize = 32 << 20;
 
-/// Of all images of this process.
+/// Free buffers of this process.
 static KEPT: Kept = Kept::new(DEFAULT_BYTES);
 
 /// Limits the free buffers that are kept to `bytes` in total, 32 MiB by default. The oldest are freed at once if there are
@@ -157,7 +157,7 @@ struct Kept(Mutex<Free>);
 struct Free {
     /// The one that was freed last at the end.
     buffers: VecDeque<Entry>,
-    /// Of all of them.
+    /// Bytes of all of them.
     bytes: usize,
     allowed: usize,
 }

@@ -448,7 +448,7 @@ pub enum Tags {
     Icc,
     /// By an ICC profile or by code points.
     IccOrCodePoints,
-    /// The same, but not all that read the format know its code points: profiles go beside them.
+    /// By an ICC profile and by code points, as not all that read the format know the latter.
     IccAndCodePoints,
 }
 
@@ -473,7 +473,7 @@ pub struct Info {
     pub palette: bool,
     /// How many frames; at least 1. They are counted without unpacking any.
     pub frames: u32,
-    /// What it tells of them, if there are several.
+    /// The animation's header (loops, canvas), if there are several frames.
     pub animation: Option<Animation>,
     /// How the image as stored becomes upright, as browsers read it: in EXIF or elsewhere.
     pub orientation: Orientation,

@@ -76,7 +76,7 @@ impl<T: Send + 'static> Offered<T> {
         self.wait_unless(&|| false)
     }
 
-    /// The same, unless nobody wants it any more. The work is left to itself then.
+    /// Waits for the result, unless `interrupted` says that nobody wants it any more. The work is left to itself then.
     ///
     /// # Errors
     /// As `wait`; `Interrupted`.

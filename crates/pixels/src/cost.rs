@@ -10,7 +10,7 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// The same with `bytes` more held while it runs.
+    /// This cost with `bytes` more held while it runs.
     #[must_use]
     pub fn and_scratch(self, bytes: u64) -> Self {
         Self {

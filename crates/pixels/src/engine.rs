@@ -937,7 +937,7 @@ impl Job<'_> {
         })
     }
 
-    /// The same after the recipe of its own.
+    /// The image of the effect's file after its own recipe.
     fn worked_on(&self, effect: &Effect) -> Result<Image> {
         let Some(file) = material(effect, self.materials).transpose()? else {
             return nothing_laid(effect);

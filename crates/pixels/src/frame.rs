@@ -58,7 +58,7 @@ impl<T: Plain> Grid<T> {
         Self::from_buffer(width, height, samples.into())
     }
 
-    /// The same around samples in a buffer.
+    /// A plane around samples in a buffer.
     ///
     /// # Errors
     /// As `from_samples`.
@@ -422,7 +422,7 @@ impl Frame {
         Self::new(model, size.0, size.1, planes, alpha)
     }
 
-    /// The same with samples of `depth` significant bits.
+    /// This frame, whose samples have `depth` significant bits.
     ///
     /// # Errors
     /// `Internal` when samples of that depth are kept in another size than these are.
@@ -435,7 +435,7 @@ impl Frame {
         Ok(self)
     }
 
-    /// The same in another space.
+    /// This frame in another colour space.
     #[must_use]
     pub fn with_colour(mut self, colour: impl Into<Colour>) -> Self {
         self.colour = colour.into();

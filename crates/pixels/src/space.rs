@@ -172,7 +172,7 @@ pub enum Range {
 }
 
 impl Range {
-    /// Both.
+    /// Both ranges.
     pub const ALL: [Self; 2] = [Self::Full, Self::Limited];
 }
 

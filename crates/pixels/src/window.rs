@@ -24,7 +24,7 @@ impl RegionF {
         }
     }
 
-    /// The same on an image whose width and height are multiplied by `across` and `down`.
+    /// This window on an image whose width and height are multiplied by `across` and `down`.
     pub(crate) fn times(self, (across, down): (f64, f64)) -> Self {
         Self {
             x: self.x * across,

@@ -12,15 +12,15 @@ pub enum Measure {
         /// Where that corner is, in the image as stored: at the right, at the bottom?
         corner: (bool, bool),
     },
-    /// The same, where a pixel is border if its distance from the one in the corner, of all channels as stored
+    /// The border to cut off, where a pixel is border if its distance from the one in the corner, of all channels as stored
     /// together, is no more than this many levels.
     TrimDistance {
         /// 0 to 510.
         tolerance: u16,
-        /// As above.
+        /// The corner to compare with, in the image as stored: at the right, at the bottom?
         corner: (bool, bool),
     },
-    /// The same, where a pixel is border if no channel of it, laid on magenta, is further from a colour.
+    /// The border to cut off, where a pixel is border if no channel of it, laid on magenta, is further from a colour.
     TrimColour {
         /// Levels of 255.
         tolerance: u8,

@@ -19,7 +19,7 @@ pub const ALL: &[&Word] = &[
 /// The quality to write at.
 pub const QUALITY: Word = word(
     "q",
-    &[Arg::whole("quality", 1, 100).help("1: smallest file; 100: best picture")],
+    &[Arg::whole("quality", 1, 100).help("1: smallest file; 100: best image")],
     "the quality of the result; absent: the source's own where it is known",
     "q:80",
 );

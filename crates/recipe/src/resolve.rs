@@ -125,7 +125,7 @@ struct Picture {
     focus: Option<Focus>,
     /// Where the eye is drawn, wherever that is by now; absent: it was not measured.
     salient: Option<(f64, f64)>,
-    /// The same of faces.
+    /// Faces, wherever they are by now; absent: they were not looked for.
     faces: Option<Faces>,
     steps: Vec<Step>,
     /// Turns and mirrorings that no step followed yet.

@@ -38,7 +38,7 @@ pub trait Rules: fmt::Debug + Send + Sync {
     /// How the result is written.
     fn output(&self) -> &Output;
 
-    /// The same, written otherwise: what content negotiation and the configuration settle.
+    /// These rules with another output: what content negotiation and the configuration settle.
     fn with_output(&self, output: Output) -> Arc<dyn Rules>;
 
     /// The files that they compose with, by name.
@@ -129,7 +129,7 @@ impl ResolveError {
         }
     }
 
-    /// The same, where another source would do.
+    /// This error, marked as one that another source would not have.
     #[must_use]
     pub fn of_source(self) -> Self {
         Self {

@@ -70,7 +70,7 @@ pub enum Step {
         /// From the top edge.
         y: Length,
     },
-    /// The same, where the eye is drawn. After [`Rules::measures`](crate::Rules::measures).
+    /// Later crops keep in view where the eye is drawn. After [`Rules::measures`](crate::Rules::measures).
     Salient,
     /// Later crops keep faces in view, or where the eye is drawn if there are none. After
     /// [`Rules::measures`](crate::Rules::measures).
@@ -198,7 +198,7 @@ pub enum Bounds {
     Width(Length),
     /// The height; the width follows.
     Height(Length),
-    /// Both.
+    /// Width and height.
     Both(Length, Length),
 }
 
@@ -329,7 +329,7 @@ impl Effect {
     /// The effect that composes with an image from a file: its first argument is the file's name.
     pub const OVER: &str = "over";
 
-    /// The same, with a size, opacity and mode.
+    /// The effect that composes with an image from a file, in a size, opacity and mode.
     pub const OVERLAY: &str = "overlay";
 
     /// The effect that blurs a rectangle.

@@ -183,7 +183,7 @@ pub enum Profile {
     Keep,
     /// The source's own numbers, without its profile.
     Drop,
-    /// The same, but CMYK becomes RGB by a plain formula.
+    /// The source's own numbers, without its profile; CMYK becomes RGB by a plain formula.
     Ignore,
 }
 
@@ -197,7 +197,7 @@ pub enum Kept {
     /// Whose image it is, and which way is up.
     #[default]
     Copyright,
-    /// Nothing.
+    /// No metadata.
     None,
     /// Everything but the place where it was taken.
     Public,
@@ -218,7 +218,8 @@ pub enum StoredTurn {
     /// Steps act on the pixels as they are stored. The result says the turn where its format can and browsers read
     /// it there; elsewhere its pixels are turned last.
     Kept,
-    /// The same, but pixels are never turned: the turn is metadata as any other, which [`Kept::All`] keeps.
+    /// Steps act on the pixels as they are stored, which are never turned: the turn is metadata as any other, which [`Kept::All`]
+    /// keeps.
     Verbatim,
 }
 
@@ -233,7 +234,7 @@ pub enum Goal {
     Quality(u8),
     /// The largest quality whose file is at most this long, in bytes.
     Bytes(u64),
-    /// The same; where no file is so short, the shortest.
+    /// The largest quality whose file is at most this long, in bytes; where no file is so short, the shortest.
     BytesOrShortest(u64),
     /// The smallest file that scores at least this much of 100 by a perceptual metric.
     Score(u8),

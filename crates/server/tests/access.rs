@@ -61,7 +61,7 @@ fn spelt(path: &str) -> Vec<String> {
     ]
 }
 
-/// The same file, by other paths.
+/// Paths that mean one file.
 fn paths(path: &str) -> Vec<String> {
     vec![
         path.to_owned(),

@@ -31,7 +31,7 @@ impl Error {
         }
     }
 
-    /// The same error, found in this file.
+    /// This error, found in this file.
     #[must_use]
     pub fn in_file(mut self, file: &Path) -> Self {
         for error in [&mut self.file]
@@ -43,7 +43,7 @@ impl Error {
         self
     }
 
-    /// The same error, on this line (the first is 1).
+    /// This error, on this line (the first is 1).
     #[must_use]
     pub fn on_line(mut self, line: usize) -> Self {
         self.line.get_or_insert(line);

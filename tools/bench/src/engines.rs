@@ -20,7 +20,7 @@ pub(crate) enum Contestant {
     #[value(name = "magick-1")]
     #[serde(rename = "magick-1")]
     MagickOneThread,
-    /// The same with its default number of threads.
+    /// ImageMagick with `jpeg:size` twice the target, with its default number of threads.
     Magick,
     /// GD: full decode, `gdImageCopyResampled`.
     Gd,

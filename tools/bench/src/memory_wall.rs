@@ -71,7 +71,7 @@ struct Load {
     pictures_per_second: f64,
     /// The work in them, in milliseconds per second.
     work_per_second: f64,
-    /// The same in each of its turns.
+    /// The work in each of its turns, in milliseconds per second.
     work_by_turn: Vec<f64>,
     refused: usize,
     /// The share of PNG files among the images, in per cent.

@@ -26,7 +26,7 @@ impl Rgb {
         slice.map(PixelSlice::erase).ok().context("pixels to score")
     }
 
-    /// The same in floats.
+    /// The pixels in floats.
     pub(crate) fn exact(&self) -> RgbF {
         RgbF {
             width: self.width,
@@ -59,7 +59,7 @@ pub(crate) fn psnr(reference: &RgbF, picture: &Rgb) -> f64 {
     decibels(pairs.map(|(&a, &b)| f64::from(a - f32::from(b))))
 }
 
-/// The same of one plane, of as many samples.
+/// Peak signal-to-noise ratio of one plane, of as many samples.
 pub(crate) fn plane_psnr(reference: &[f64], plane: &[u8]) -> f64 {
     assert_eq!(reference.len(), plane.len(), "planes of different sizes");
     let pairs = reference.iter().zip(plane);
@@ -89,7 +89,7 @@ pub(crate) fn ssim(reference: &RgbF, picture: &Rgb) -> f64 {
     similarity(x, y, reference.width, reference.height)
 }
 
-/// The same of one plane, `width` samples wide.
+/// Structural similarity of one plane, `width` samples wide.
 pub(crate) fn plane_ssim(reference: &[f64], plane: &[u8], width: usize) -> f64 {
     assert_eq!(reference.len(), plane.len(), "planes of different sizes");
     let samples = plane.iter().map(|&sample| f64::from(sample));

@@ -47,7 +47,7 @@ pub(crate) trait Way {
 pub(crate) enum Miss {
     /// The file was refused as the client's or its own fault: a 4xx.
     Refused(String),
-    /// Likewise, because it is not supported: 415.
+    /// The file was refused because it is not supported: 415.
     Unsupported(String),
     /// A fault of ours.
     Wrong(String),

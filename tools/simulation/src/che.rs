@@ -70,7 +70,7 @@ impl<'a> Model<'a> {
         sums
     }
 
-    /// The same after an endless time.
+    /// Requests, and hits among them, after an endless time.
     pub fn in_the_end(&self) -> (f64, f64) {
         let mut sums = (0.0, 0.0);
         for Class { share, count } in self.classes {

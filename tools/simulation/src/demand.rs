@@ -19,7 +19,7 @@ pub struct Demand {
     pub limit: f64,
     /// Must it not exceed it?
     pub is_most: bool,
-    /// Of both.
+    /// The unit of value and limit.
     pub unit: &'static str,
 }
 

@@ -61,7 +61,7 @@ pub struct Evenness {
     pub most_images: f64,
     /// Most requests of a node, over their mean.
     pub most_requests: f64,
-    /// The same without the thousand images that are requested most.
+    /// Most requests of a node without the thousand images that are requested most, over their mean.
     pub most_requests_of_others: f64,
     /// Images that belong to another node when one node is lost, of all.
     pub moved_by_loss: f64,

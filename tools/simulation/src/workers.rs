@@ -204,7 +204,7 @@ impl Drop for Place {
     }
 }
 
-/// Of all images.
+/// The kind of all images.
 const KIND: Kind = ("jpeg", "jpeg");
 
 /// Reading a source from its origin, over a network.

@@ -28,11 +28,11 @@ pub trait Bucket: fmt::Debug + Send + Sync + 'static {
 /// What a bucket has under a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Object {
-    /// Nothing.
+    /// There is no object of that name.
     Missing,
-    /// What was known already.
+    /// The object is the version that was known already.
     Unchanged,
-    /// This.
+    /// The object, whole, and its version.
     Here(Bytes, Version),
 }
 

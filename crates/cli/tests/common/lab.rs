@@ -12,7 +12,7 @@ pub struct Said {
 }
 
 impl Said {
-    /// The same, if it ended with this code.
+    /// Fails the test unless the command ended with this code.
     #[track_caller]
     pub fn ending(self, code: i32) -> Self {
         assert_eq!(self.code, Some(code), "{}{}", self.out, self.err);
@@ -42,7 +42,7 @@ pub fn andon(folder: &Path, words: &str) -> Said {
     output.expect("the binary runs").into()
 }
 
-/// The same, not yet started. What it keeps goes into `folder/state`, temporary files into `folder/tmp`.
+/// The command `andon` with these words, not yet started. Its state goes into `folder/state`, temporary files into `folder/tmp`.
 pub fn command(folder: &Path, words: &str) -> Command {
     let temporary = folder.join("tmp");
     fs::create_dir_all(&temporary).expect("a folder");

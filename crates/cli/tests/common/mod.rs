@@ -27,19 +27,19 @@ impl Served {
         Self::start_with(folder, config, |_| {})
     }
 
-    /// The same, with something changed about the command first.
+    /// Starts it on `folder/andon.toml` with this text, after `change` was applied to its command, and waits until it listens.
     pub fn start_with(folder: &Path, config: &str, change: impl FnOnce(&mut Command)) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_andon"));
         change(&mut command);
         Self::start_by(command, folder, config)
     }
 
-    /// The same by a command that ends in the binary's name.
+    /// Starts it by a command that ends in the binary's name, and waits until it listens.
     pub fn start_by(command: Command, folder: &Path, config: &str) -> Self {
         Self::start_at("127.0.0.1:0", command, folder, config)
     }
 
-    /// The same at an address.
+    /// Starts it by such a command, listening at this address.
     pub fn start_at(listen: &str, mut command: Command, folder: &Path, config: &str) -> Self {
         let file = folder.join("andon.toml");
         std::fs::write(&file, config).unwrap();

@@ -410,7 +410,7 @@ pub(super) fn settings(frame: &Frame, how: &Encode) -> Result<Settings> {
     })
 }
 
-/// The same for its opacity, which is seen at edges: finer, of one plane.
+/// Encoder settings of the opacity plane: finer than the colours', since its errors show at edges, and of one plane.
 pub(super) fn opacity(colours: Settings) -> Settings {
     Settings {
         layout: Layout::Gray,

@@ -113,7 +113,7 @@ impl CodedMap {
         still.write_turns(out, || next(true));
     }
 
-    /// The same for the image that the map makes: in the colours of the other one, by BT.2100's PQ. It is made of
+    /// Properties of the image that the gain map makes: the other image's colours, by BT.2100's PQ. It is made of
     /// images that are turned already.
     pub(super) fn write_derived(
         &self,

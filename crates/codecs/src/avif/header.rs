@@ -61,7 +61,7 @@ pub(super) struct Tile {
 /// What decoding comes to.
 #[derive(Clone, Copy, Debug, Default)]
 struct Work {
-    /// Of all coded frames, hidden ones among them.
+    /// Pixels of all coded frames, hidden ones among them.
     pixels: u64,
     /// Bitstreams, each with a decoder of its own.
     bitstreams: u64,

@@ -323,7 +323,7 @@ pub(super) fn boxed(out: &mut Vec<u8>, kind: &[u8; 4], inside: impl FnOnce(&mut 
     out[start..start + 4].copy_from_slice(&size.to_be_bytes());
 }
 
-/// The same with version and flags.
+/// Writes a box with version and flags, and what `inside` puts into it.
 pub(super) fn full(
     out: &mut Vec<u8>,
     kind: &[u8; 4],

@@ -15,7 +15,7 @@ pub(crate) struct Box<'a> {
     pub(crate) data: &'a [u8],
     /// Is all of it there?
     pub(crate) whole: bool,
-    /// How many bytes from the beginning of the run it ends.
+    /// Offset of the end of the box, in bytes, from the start of the sequence.
     pub(crate) end: usize,
 }
 

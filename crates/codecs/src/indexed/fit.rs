@@ -8,7 +8,7 @@ pub(crate) struct Histogram<const N: usize> {
 }
 
 impl<const N: usize> Histogram<N> {
-    /// Of each channel.
+    /// Bits of each channel that colours are counted by.
     const BITS: usize = 16 / N;
 
     /// An empty one.

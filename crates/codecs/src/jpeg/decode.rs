@@ -122,7 +122,7 @@ fn own(
     Ok(pictures.and_then(|mut pictures| pictures.pop()))
 }
 
-/// The same at each of these scales, in one go.
+/// Decodes all planes at each of these scales, in one go.
 fn several(
     bytes: &[u8],
     header: &Header,
@@ -239,7 +239,7 @@ fn turbo(
     turbo_as(&ended, header, layout, how, false)
 }
 
-/// The same of a file with its end marker, or of what there is of one.
+/// Decodes a file that has its end marker, or what there is of one, with libjpeg-turbo.
 fn turbo_as(
     bytes: &[u8],
     header: &Header,

@@ -113,7 +113,7 @@ pub(super) fn cost(width: u32, height: u32, traits: Traits, how: &Encode) -> Cos
     }
 }
 
-/// The same without a palette that nobody asked for, where files are put together of several or have a depth of their own:
+/// Settings without a palette that nobody asked for, where files are put together of several or have a depth of their own:
 /// what is said of the filter, if only the usual one, leaves nothing to choose.
 pub(crate) fn in_full_colour(how: &Encode) -> Encode {
     let mut full = how.clone();
@@ -169,7 +169,7 @@ impl Settings {
         }
     }
 
-    /// The same for indices. Neighbouring ones are not alike: there is nothing to filter, and rows repeat.
+    /// Settings for palette indices. Neighbouring ones are not alike: there is nothing to filter, and rows repeat.
     fn of_indices(how: &Encode) -> Self {
         Self {
             level: Self::level(how).or(Some(PALETTE_LEVEL)),
@@ -177,7 +177,7 @@ impl Settings {
         }
     }
 
-    /// The same for what is flat, where nobody said anything: text repeats itself, and does so no more once it is filtered.
+    /// Settings for flat drawings, where nothing was asked for: text repeats itself, and does so no more once it is filtered.
     fn of_flat(how: &Encode) -> Self {
         Self {
             level: Self::level(how).or(Some(FLAT_LEVEL)),

@@ -20,7 +20,7 @@ const TEXT_BYTES: usize = 1 << 20;
 /// How much of the beginning may stand before the end of the root's tag.
 pub(super) const HEAD: usize = 64 << 10;
 
-/// The same of a drawing in another, of which there may be many.
+/// How much of a drawing inside another one, of which there may be many, may stand before the end of its root's tag.
 const HEAD_INSIDE: usize = 4096;
 
 /// Does it begin like an SVG, packed or not?
@@ -28,7 +28,7 @@ pub(super) fn sniff(head: &[u8]) -> bool {
     is_drawing(head, HEAD)
 }
 
-/// The same of an image in a drawing.
+/// Does an image inside a drawing begin like an SVG, packed or not?
 pub(super) fn sniff_inside(head: &[u8]) -> bool {
     is_drawing(head, HEAD_INSIDE)
 }

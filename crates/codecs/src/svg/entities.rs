@@ -150,7 +150,7 @@ fn is_fixed(value: &str) -> bool {
     parts.next().is_some_and(plain) && parts.all(|part| numbered(part) && plain(part))
 }
 
-/// The same, where it ends neither an attribute nor a tag.
+/// The value escaped so that it ends neither an attribute nor a tag.
 fn literal(value: &str) -> String {
     value
         .replace('"', "&quot;")

@@ -270,7 +270,7 @@ fn not_u8() -> Error {
     Error::Internal("WebP was handed planes that are not 8-bit".to_owned())
 }
 
-/// The same image in the extended container, with its metadata in the order the format prescribes.
+/// Puts an image into the extended container, with its metadata in the order the format prescribes.
 fn with_metadata(file: &[u8], frame: &Frame, metadata: &Metadata) -> Result<Vec<u8>> {
     let size = (frame.width, frame.height);
     let mut out = extended(size, frame.alpha.is_some(), 0, metadata);

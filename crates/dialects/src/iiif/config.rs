@@ -14,7 +14,7 @@ use crate::dialect::Dialect;
 pub struct IiifConfig {
     /// What targets of version 3.0 begin with; empty: none are read.
     pub prefix: String,
-    /// The same for version 2.1.
+    /// What targets of version 2.1 begin with; empty: none are read.
     pub prefix2: String,
     /// Answer unsigned URLs although others must be signed, or name presets.
     pub open: bool,

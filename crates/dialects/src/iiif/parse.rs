@@ -11,7 +11,7 @@ pub(super) enum Region {
     Square,
     /// x, y, width, height in px.
     At([u32; 4]),
-    /// The same in hundredths of the image's sides.
+    /// x, y, width, height in hundredths of the image's sides.
     Percent([f64; 4]),
 }
 

@@ -142,7 +142,7 @@ impl Gravity {
             .place(outer, inner, dpr, overhang)
     }
 
-    /// The same for an image before it is turned.
+    /// Its place on both axes, for an image before it is turned.
     pub(super) fn seen(&self, turned: Orientation) -> Axes {
         let (x, y) = match self.kind {
             Kind::Edges(x, y) => (Anchor::Edge(x, self.x), Anchor::Edge(y, self.y)),

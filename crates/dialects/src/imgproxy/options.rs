@@ -121,7 +121,7 @@ pub(super) struct Trim {
     pub(super) threshold: f64,
     /// Of the border; absent: the corner's.
     pub(super) colour: Option<Colour>,
-    /// The same on both sides?
+    /// Is as much cut off on the left as on the right, and at the top as at the bottom?
     pub(super) equal: (bool, bool),
 }
 

@@ -44,16 +44,16 @@ pub const PARAMETERS: &[Arg] = &[
     flag("rmprof").help("y drops profiles and other metadata"),
     Arg::text("embedicon", "icon.png")
         .default("")
-        .help("name of a picture in material_dir to lay on top"),
-    place("ix").help("left edge of that picture; may be negative"),
-    place("iy").help("top edge of that picture; may be negative"),
+        .help("name of an image in material_dir to lay on top"),
+    place("ix").help("left edge of that image; may be negative"),
+    place("iy").help("top edge of that image; may be negative"),
     Arg::whole("angle", 0, 270)
         .unit("degrees")
         .default("0")
         .help("clockwise turn: 90, 180 or 270"),
     flag("progressive").help("y writes progressive or interlaced files"),
-    flag("cmyk2rgb").help("y converts CMYK pictures to sRGB"),
-    flag("autoorient").help("y turns the picture upright by its EXIF orientation"),
+    flag("cmyk2rgb").help("y converts CMYK images to sRGB"),
+    flag("autoorient").help("y turns the image upright by its EXIF orientation"),
     Arg::text("unsharp", "0x1+0.7+0.02")
         .default("")
         .help("unsharp mask, RADIUSxSIGMA+AMOUNT+THRESHOLD"),

@@ -22,7 +22,7 @@ pub(super) enum Filter {
     Ground(Ground),
     /// Quarters counter-clockwise, in its place among the filters.
     Rotate(u8),
-    /// The same, before everything else.
+    /// Quarters counter-clockwise, before everything else.
     Orient(u8),
     Effect(Effect),
     Overlay(Overlay),
@@ -139,7 +139,7 @@ fn contrast(percent: f64) -> f64 {
     259.0 * (c + 255.0) / (255.0 * (259.0 - c))
 }
 
-/// The same of thumbor, which computes in whole hundredths.
+/// thumbor's factor of contrast, which it computes in whole hundredths.
 fn thumbor_contrast(percent: i64) -> f64 {
     let share = percent.clamp(-1_000_000, 1_000_000) + 100;
     ((share * share / 100) as f64 / 100.0).min(1000.0)
@@ -235,7 +235,7 @@ impl<'a> Typed<'a> {
         }
     }
 
-    /// The same, false where it may be left out.
+    /// The argument as a flag; false where it may be left out and is.
     fn flag_or_none(&self, at: usize) -> Option<bool> {
         match self.has(at) {
             true => self.flag(at),

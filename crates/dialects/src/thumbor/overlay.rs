@@ -29,7 +29,7 @@ pub(super) struct Overlay {
 pub(super) enum Place {
     /// Less than none: from the other edge.
     Px(i64),
-    /// The same, in per cent of the image's side.
+    /// Per cent of the image's side; less than none: from the other edge.
     Percent(f64),
     /// Pixels from the left or top edge.
     Start(i64),

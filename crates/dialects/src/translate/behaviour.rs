@@ -159,7 +159,7 @@ impl Behaviour {
         }
     }
 
-    /// The same of another request.
+    /// What another request makes of the same sources.
     pub(super) fn again(&self, request: &ImageRequest) -> Self {
         let trials: Vec<Trial> = self.results.iter().map(|(trial, _)| *trial).collect();
         Self::of(request, &self.like, &trials)

@@ -114,7 +114,7 @@ impl Translator {
         })
     }
 
-    /// The same, but that those which are switched off are spoken as usual.
+    /// Dialects as a configuration has them; those that it switches off are spoken as usual.
     #[must_use]
     pub fn of_or_usual(config: &Config) -> Self {
         let (own, usual) = (Self::of(config), Self::usual());

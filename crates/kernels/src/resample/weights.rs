@@ -94,7 +94,7 @@ impl<S: Resampled> Weights<S> {
         )
     }
 
-    /// The same without the zeros at their end.
+    /// The weights of a sample without the zeros at their end, and where they begin.
     pub(super) fn trimmed(&self, index: usize) -> (usize, &[S::Weight]) {
         let (start, weights) = self.of(index);
         let none = S::Weight::default();

@@ -33,7 +33,7 @@ pub struct Comparison {
     pub verdict: Verdict,
     /// The figures, also where the verdict is INVALID or SWITCH INACTIVE; `None` below two pairs.
     pub estimate: Option<Estimate>,
-    /// The same with discarded blocks; `None` if none was discarded.
+    /// The figures with discarded blocks included; `None` if none was discarded.
     pub with_discarded: Option<Estimate>,
     /// How calm either is; `None` below three pairs.
     pub stability: Option<Stability>,

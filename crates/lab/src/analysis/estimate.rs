@@ -22,7 +22,7 @@ pub struct Estimate {
     /// Student's t on logarithms of ratios, two-sided; over all interim analyses at which the run could have ended, and of a
     /// secondary metric over all of them (Holm).
     pub interval_95: Interval,
-    /// The same; inside of the bounds, sameness is shown.
+    /// Student's t on logarithms of ratios, 90 %; inside of the bounds, sameness is shown.
     pub interval_90: Interval,
     /// Half the width of the 95 % interval, a share.
     pub half_width: f64,

@@ -74,7 +74,7 @@ pub struct Summary {
 /// A metric over blocks.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct MetricSummary {
-    /// Which.
+    /// The metric.
     pub metric: Metric,
     /// Its values, in the metric's unit.
     #[serde(flatten)]

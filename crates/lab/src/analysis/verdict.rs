@@ -18,12 +18,12 @@ pub enum Verdict {
     Slower,
     /// It uses less.
     Less {
-        /// Of what.
+        /// The resource that it uses less of.
         of: Resource,
     },
     /// It uses more.
     More {
-        /// Of what.
+        /// The resource that it uses more of.
         of: Resource,
     },
     /// The 90 % interval lies within the bound.

@@ -31,7 +31,7 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// Of both.
+    /// The replies of both, added up.
     #[must_use]
     pub fn and(self, more: Self) -> Self {
         Self {

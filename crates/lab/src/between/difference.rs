@@ -168,7 +168,7 @@ fn fatal(key: &str) -> bool {
     machine.contains(&key) || key.starts_with("load.") || key.ends_with(".connections")
 }
 
-/// The same amount of memory: kernels keep more or less of it for themselves.
+/// Are two amounts of memory alike? Kernels keep more or less of it for themselves.
 fn alike(old: Option<&String>, new: Option<&String>) -> bool {
     let number = |it: Option<&String>| it.and_then(|it| it.parse::<f64>().ok());
     let both = number(old).zip(number(new));

@@ -54,7 +54,7 @@ impl Guard {
         }
     }
 
-    /// The same with one more name in its environment (not in the server's).
+    /// A guard with one more name in its environment (not in the server's).
     #[must_use]
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.env.push((name.into(), value.into()));

@@ -140,7 +140,7 @@ pub enum Decoded {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Likeness {
-    /// The same pixels.
+    /// Equal pixels, in files of different bytes.
     SamePixels,
     /// Mean structural similarity of luma, at most 1.
     Ssim(f64),

@@ -281,7 +281,7 @@ fn measured(it: &Summary, value: f64) -> Option<f64> {
     (it.blocks > 0).then_some(value)
 }
 
-/// Likewise for figures of the server's tree.
+/// A figure of the server's tree, if that was measured.
 fn served(it: &Summary, value: f64) -> Option<f64> {
     it.server.known().then_some(value)
 }

@@ -127,7 +127,7 @@ pub enum Expect {
     SamePixels,
     /// Structural similarity of luma at least this.
     Ssim(f64),
-    /// Nothing.
+    /// No comparison of bodies.
     Any,
 }
 

@@ -36,7 +36,7 @@ pub struct Server {
     pub cpus: String,
     /// Shell line run in `{work}` before each start, untimed.
     pub before: String,
-    /// The same after each stop.
+    /// Shell line run in `{work}` after each stop, untimed.
     pub after: String,
     /// Folder for work directories (e.g. on a tmpfs); empty: the system's temporary folder.
     pub work: String,

@@ -97,7 +97,7 @@ impl Session {
         self.serve(self.round)
     }
 
-    /// The same round, then the counted requests.
+    /// A round, then the counted requests.
     pub(super) fn many(&self) -> Result<f64, String> {
         self.serve(self.round + self.requests)
     }

@@ -113,7 +113,7 @@ impl Trace {
         self.length()
     }
 
-    /// A part of it. Whoever writes has opened it for itself, so that its place in it is not ours.
+    /// Reads a part of the trace. The tracer has its own offset in the file.
     pub(super) fn part(&self, from: u64, to: u64) -> io::Result<impl BufRead> {
         let mut file = &self.file;
         file.seek(SeekFrom::Start(from))?;

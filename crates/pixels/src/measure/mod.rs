@@ -263,10 +263,10 @@ fn scale(source: &dyn Codec, info: &Info, most: u64) -> Scale {
 /// That are looked at where the format can be decoded at a smaller scale.
 const MOST_PIXELS: u64 = 4 << 20;
 
-/// The same where faces are looked for, on an image that is reduced further.
+/// Pixels that are looked at for faces, on an image that is reduced further.
 const MANY_PIXELS: u64 = 1 << 20;
 
-/// The same where only a few large cells are looked at.
+/// Pixels that are looked at where only a few large cells count.
 const FEW_PIXELS: u64 = 1 << 18;
 
 /// Measured on one core.

@@ -106,7 +106,7 @@ impl Area {
         (inside(&self.columns, width), inside(&self.rows, height))
     }
 
-    /// The same with everything that its blur needs around it.
+    /// The part of the image that the blur of an area needs: the area and everything around it that its filter reaches.
     fn seen(&self, (columns, rows): (&Range<u32>, &Range<u32>), size: (u32, u32)) -> Part {
         let reach = self.filter.gaussian.reach();
         let grown = |range: &Range<u32>, side: u32| {

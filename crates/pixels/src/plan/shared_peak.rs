@@ -32,7 +32,7 @@ impl SharedPeak {
         empty.with(first)
     }
 
-    /// The same and one more.
+    /// These peaks and that of one more holding.
     #[must_use]
     pub fn with(&self, other: Holding) -> Self {
         let mut shared_peak = self.clone();

@@ -41,7 +41,7 @@ impl Axis {
         }
     }
 
-    /// The same, but samples of source px `from` to `from + length` may be read too, as far as a kernel
+    /// An axis of a part of an image: samples of source px `from` to `from + length` may be read too, as far as a kernel
     /// that reaches `support` output samples weighs them: the rest of an image of which this is a part.
     pub(crate) fn reaching(
         self,
@@ -68,7 +68,7 @@ impl Axis {
         }
     }
 
-    /// The same samples of a plane that begins with the incoming one's sample `first`.
+    /// This axis on a plane that begins with the incoming one's sample `first`.
     pub(crate) fn of_part(self, first: f64) -> Self {
         Self {
             // A whole number: parts begin with whole samples.
@@ -77,7 +77,7 @@ impl Axis {
         }
     }
 
-    /// The same samples, moved: sample `i` of the result lies at `i + shift` of `have`.
+    /// An axis that moves samples: sample `i` of the result lies at `i + shift` of `have`.
     pub(crate) fn shifted(have: u32, shift: f64) -> Self {
         Self {
             start: 0,
@@ -104,7 +104,7 @@ impl Axis {
         reach.saturating_sub(self.count)
     }
 
-    /// The same axis on a plane cut down to what may be read, `beyond` included.
+    /// This axis on a plane cut down to what may be read, `beyond` included.
     pub(crate) fn windowed(&self) -> Self {
         Self {
             start: 0,

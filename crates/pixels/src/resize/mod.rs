@@ -338,7 +338,7 @@ struct Per {
     read: f64,
     down: f64,
     across: f64,
-    /// Of what is filtered downwards, where that makes more rows of few.
+    /// Nanoseconds per sample that is filtered downwards, where that makes more rows of few.
     enlarged: f64,
     written: f64,
     scratch: u64,
@@ -423,7 +423,7 @@ impl Rescale {
         (from != whole || to != size).then_some(rescale)
     }
 
-    /// The same part of an image that shows the same view in another size, its result scaled alike.
+    /// The rescale for an image that shows the same view in another size, its result scaled alike.
     fn on(&self, size: (u32, u32)) -> Option<Self> {
         let times = (
             f64::from(size.0) / f64::from(self.size.0),

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use andon_pixels::Interrupt;
 
-/// CancelToken until a deadline, and while its client is there.
+/// Cancelled when the deadline passes or the client disconnects.
 #[derive(Debug)]
 pub(crate) struct CancelToken {
     gone: AtomicBool,
@@ -13,7 +13,7 @@ pub(crate) struct CancelToken {
 }
 
 impl CancelToken {
-    /// CancelToken until `deadline`.
+    /// A token that is cancelled at `deadline`, if not sooner.
     pub(crate) fn until(deadline: Instant) -> Self {
         Self {
             gone: AtomicBool::new(false),

@@ -148,7 +148,7 @@ impl Admission {
         self.enter_for_part(bytes, bytes, source, deadline)
     }
 
-    /// The same for work that probably goes through `part` of these bytes only.
+    /// Admits work that probably goes through `part` of these bytes only.
     ///
     /// # Errors
     /// As `enter`.
@@ -385,7 +385,7 @@ enum Beginning {
 
 struct Finished {
     outcome: Outcome,
-    /// Hands the result over: after the books are closed, so that whoever reads it finds the place free.
+    /// Sends the result. Called after the job is removed from the queue, so that the receiver sees its slot free.
     tell: Box<dyn FnOnce()>,
 }
 
@@ -504,7 +504,7 @@ impl Pool {
             let _working = Working::begin();
             match next {
                 Next::Jobs(jobs) => self.run_together(jobs),
-                // Whoever stolen it notices a panic by its missing result.
+                // A panic shows as a missing result in the job that lent the task.
                 Next::Part(task) => drop(catch_unwind(AssertUnwindSafe(task))),
             }
         }
@@ -766,7 +766,7 @@ impl Job {
     }
 }
 
-/// Idle pixel threads are stolen while nobody waits for one: a single image is done sooner, and under
+/// Idle worker threads take tasks of a running job while the queue is empty: a single image is done sooner, and under
 /// load every image has one thread.
 impl Cores for Pool {
     fn lend(&self, task: Task) -> Option<Task> {

@@ -6,7 +6,7 @@ use serde::Deserialize;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AllowedClients {
-    /// None.
+    /// No clients.
     #[default]
     Off,
     /// Those of this machine, over Unix sockets, and those with the administrator's token. Loopback addresses count only

@@ -38,6 +38,6 @@ pub enum LogLevel {
     Info,
     /// For those who look for a fault of ours.
     Debug,
-    /// All.
+    /// Every line that there is.
     Trace,
 }

@@ -41,9 +41,9 @@ pub enum Processes {
     /// Those whose code is of others and cannot be bounded or interrupted from inside.
     #[default]
     ThirdParty,
-    /// All.
+    /// Every codec works in a process of its own.
     All,
-    /// None.
+    /// Every codec works in the server's process.
     None,
 }
 
@@ -78,7 +78,7 @@ pub enum SandboxMode {
     Auto,
     /// The server does not start without it.
     Required,
-    /// None.
+    /// There is no sandbox.
     Off,
 }
 

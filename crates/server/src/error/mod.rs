@@ -184,7 +184,7 @@ impl Error {
         }
     }
 
-    /// The same for several requests.
+    /// This error for several requests.
     pub(crate) fn shared(self) -> SharedError {
         match self {
             Self::Shared(shared) => shared,
@@ -192,7 +192,7 @@ impl Error {
         }
     }
 
-    /// The same, with what the log says about where it happened: what no client is told.
+    /// This error, with what the log says about where it happened: what no client is told.
     pub(crate) fn at(self, place: impl FnOnce() -> String) -> Self {
         match self {
             Self::At { .. } | Self::Shared(_) => self,

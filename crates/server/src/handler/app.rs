@@ -126,7 +126,7 @@ pub(crate) struct App {
     pub(crate) uploads: Uploads,
     /// Who watches this configuration.
     pub(crate) board: Board,
-    /// Where it is on.
+    /// The playground, where it is switched on.
     pub(crate) play: Option<Play>,
     /// Outlives reloads.
     pub(crate) metrics: Arc<Metrics>,

@@ -67,7 +67,7 @@ impl App {
         })
     }
 
-    /// Answers a request; there is an answer to everything.
+    /// Dispatches a request by its route; never fails.
     pub(crate) async fn dispatch(
         &self,
         route: Route,

@@ -133,7 +133,7 @@ impl<'a> RequestRecord<'a> {
         self.answered_with(reply.status(), reply.body().length());
     }
 
-    /// The same, with so many bytes of body for whoever asks for them.
+    /// The reply is ready, with so many bytes of body for whoever asks for them.
     pub(super) fn answered_with(&mut self, status: StatusCode, bytes: u64) {
         self.entry.status = status;
         if self.entry.method != Method::HEAD {

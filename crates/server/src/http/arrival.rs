@@ -31,7 +31,7 @@ impl Arrival {
             return Some(Self::default());
         };
         let bytes = &mut bytes[..length];
-        // Looking for what must not be read spoils it.
+        // The check overwrites an offending byte, so that a copy is kept for hyper.
         let unread = bytes.to_vec();
         match answer(bytes, at_once) {
             Some(reply) => send(stream, reply).map(|reply| Self {

@@ -38,7 +38,7 @@ pub(crate) struct Activity {
     moved_at: AtomicU64,
     /// Bytes written since then.
     moved: AtomicU64,
-    /// The task of the stream, if it is to be told of the end of the last reply: whoever reads before that waits for nothing else.
+    /// Waker of the task that reads, woken when the last reply ends, so that the idle timeout starts then.
     answered: Mutex<Option<Waker>>,
     evicted: Notify,
 }
@@ -72,7 +72,7 @@ impl Activity {
         self.answers.load(Ordering::Relaxed) > 0
     }
 
-    /// The same; if it is, the task is woken when it is no more.
+    /// Is it answering? If it is, the task is woken when it is no more.
     fn is_answering_still(&self, cx: &Context<'_>) -> bool {
         if !self.is_answering() {
             return false;

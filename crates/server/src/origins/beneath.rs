@@ -103,7 +103,7 @@ impl Root {
         }
     }
 
-    /// The same folder, its symbolic links followed wherever they lead, if `follow`.
+    /// This folder, its symbolic links followed wherever they lead, if `follow`.
     #[must_use]
     pub fn following_outside_links(self, follow: bool) -> Self {
         Self {

@@ -118,7 +118,7 @@ impl Freshness {
         }
     }
 
-    /// The same, so much later.
+    /// This freshness, so much later.
     #[must_use]
     pub fn after(self, span: Duration) -> Self {
         let seconds = span.as_secs();

@@ -280,7 +280,7 @@ impl HttpService for Connection {
 const LEAST_SECRET: usize = 16;
 const CONNECT: Duration = Duration::from_secs(2);
 const RETRY: Duration = Duration::from_secs(2);
-/// Shorter than what servers allow, so that it is seldom them who close.
+/// Below the usual keep-alive of servers, so that connections are closed by us.
 const IDLE_CONNECTION: Duration = Duration::from_secs(20);
 const IDLE_CONNECTIONS: usize = 64;
 const MOST_MESSAGE: usize = 300;

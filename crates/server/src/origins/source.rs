@@ -16,9 +16,9 @@ use super::freshness::Freshness;
 /// The answer to "give me this, unless it is what I have".
 #[derive(Debug)]
 pub enum Fetched {
-    /// It is not; here it is, whole.
+    /// The whole source: there was no copy, or it is out of date.
     Body(Source),
-    /// It is, and may be used for so long again.
+    /// The copy is current (304); its new freshness.
     NotModified(Freshness),
 }
 

@@ -78,7 +78,7 @@ impl Exposition {
         self.sample_with(suffix, labels, value, None);
     }
 
-    /// The same, with an observation for an example where the format has such.
+    /// One sample of the family that was named last, with an observation for an example where the format has such.
     pub(super) fn sample_with(
         &mut self,
         suffix: &str,

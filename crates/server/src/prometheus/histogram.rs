@@ -29,7 +29,7 @@ impl Histogram {
         self.nanoseconds.fetch_add(nanoseconds, Ordering::Relaxed);
     }
 
-    /// The same for an observation with a name.
+    /// Counts an observation that has a name.
     pub(crate) fn observe_named(&self, exemplar: Exemplar) {
         self.observe(exemplar.took);
         let last = &self.exemplars[bucket(exemplar.took)];

@@ -29,7 +29,7 @@ impl Validators {
         Self::with_materials(digest, Some(source.modified()), materials)
     }
 
-    /// The same for a source that was fetched from anywhere.
+    /// The validators of a result whose source was fetched from anywhere.
     #[must_use]
     pub fn of_fetched(
         result: &str,

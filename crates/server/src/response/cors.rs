@@ -36,7 +36,7 @@ impl Cors {
         Some(self.permission(self.allowed(headers).is_some()))
     }
 
-    /// The same for a dialect whose errors any page may read: so it may the rest.
+    /// The answer to a preflight of a dialect whose errors any page may read: so it may the rest.
     pub(crate) fn preflight_of(&self, errors: ErrorStyle, asked: &HeaderMap) -> Option<Reply> {
         let name = header::ACCESS_CONTROL_ALLOW_ORIGIN;
         let mut told = errors.0.headers().iter();

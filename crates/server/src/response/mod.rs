@@ -278,7 +278,7 @@ pub(crate) fn vary(reply: &mut Reply, name: &'static str) {
     add_vary(reply.headers_mut(), name);
 }
 
-/// The same. All of them stand in one line: nginx heeds the last one only, before its version 1.23.
+/// Adds a request header to `Vary`. All of them stand in one line: nginx heeds the last one only, before its version 1.23.
 fn add_vary(headers: &mut HeaderMap, name: &str) {
     let said = headers.get(header::VARY).and_then(|it| it.to_str().ok());
     let mut names: Vec<&str> = said.map(|it| it.split(", ").collect()).unwrap_or_default();

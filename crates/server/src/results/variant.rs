@@ -27,7 +27,7 @@ pub(crate) struct RequestVariant {
     pub(crate) asked: SettledRequest,
     /// What the facts of its source are kept under.
     pub(crate) facts: Key,
-    /// What is made for it before anybody knows what it comes to.
+    /// Key of the computation until the recipe is resolved to pixels.
     pub(crate) unresolved: Key,
     /// The canonical recipe, where one is applied.
     pub(crate) recipe: Option<Arc<str>>,
@@ -141,7 +141,7 @@ impl TargetCache {
         }
     }
 
-    /// The same for what was understood before, by the target alone. `Accept` is not looked at where it does not
+    /// The request that was understood before, by the target alone. `Accept` is not looked at where it does not
     /// matter.
     pub(crate) fn understood(
         &self,

@@ -48,7 +48,7 @@ fn filters() -> Result<[BpfProgram; 2], BackendError> {
     Ok([refused, newer_clone])
 }
 
-/// The same calls under the numbers of x32, which an x86-64 kernel may know as well.
+/// System calls under the numbers of x32, which an x86-64 kernel may know as well.
 fn other_numbers() -> Vec<i64> {
     if cfg!(not(target_arch = "x86_64")) {
         return Vec::new();

@@ -105,7 +105,7 @@ impl Responder {
         reply
     }
 
-    /// The same, with a body that keeps the connection from being taken for idle.
+    /// Answers a request, with a body that keeps the connection from being taken for idle.
     fn respond(
         self: Arc<Self>,
         request: Request<Incoming>,
@@ -273,7 +273,7 @@ pub(crate) async fn serve<S>(
     end(pin!(connection), shut_down, &responder, stopping).await;
 }
 
-/// The same for HTTP/2, where one connection carries many requests at a time.
+/// Serves HTTP/2, where one connection carries many requests at a time.
 async fn serve_http2(
     stream: Box<dyn Wire>,
     responder: Responder,

@@ -64,7 +64,7 @@ impl Fetcher {
         run_in(&self.slots, work).await
     }
 
-    /// The same for `work` that looks at files and reads none.
+    /// Runs work that looks at files and reads none.
     pub(crate) async fn look<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, Error> + Send + 'static,
@@ -91,7 +91,7 @@ impl Fetcher {
         }
     }
 
-    /// The same for what opens files and reads none.
+    /// Runs work that opens files and reads none.
     pub(crate) async fn open<T: Send + 'static>(
         &self,
         open: impl Fn(Blocking) -> Result<T, Error> + Send + 'static,

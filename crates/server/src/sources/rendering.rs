@@ -119,7 +119,7 @@ impl Planned {
         })
     }
 
-    /// The same through an index of the source, if that is one.
+    /// This plan through an index of the source, if that is one.
     ///
     /// # Errors
     /// As [`Engine::plan_with`].

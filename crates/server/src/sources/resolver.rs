@@ -1,5 +1,5 @@
 //! What a request target means, and which files it needs: everything about a request but its sockets
-//! and its pixels. DecodeInput and reading may wait for a disk; they belong on a thread that may wait.
+//! and its pixels. Opening and reading files may block on a disk: call them from a thread that may wait.
 
 use std::fmt;
 use std::path::Path;
@@ -34,7 +34,7 @@ use crate::sources::overlay_cache::OverlayCache;
 use crate::sources::revision::Revision;
 use crate::sources::source_cache::CachedSource;
 
-/// From targets to asks_for, and from asks_for to files.
+/// Parses targets into requests, and opens the files that they need.
 pub struct Resolver {
     revision: Revision,
     dialects: Dialects,
@@ -130,7 +130,7 @@ impl Resolver {
         Self::after(config, codecs, None)
     }
 
-    /// The same; slots for requests to origins and decoded overlay images are those of the resolver `before`
+    /// A resolver after a reload; slots for requests to origins and decoded overlay images are those of the resolver `before`
     /// a reload, as many as there are until they are resized.
     ///
     /// # Errors
@@ -202,7 +202,7 @@ impl Resolver {
         self.parse_with(target, &HeaderMap::new())
     }
 
-    /// The same for a target that came with headers.
+    /// Reads a target that came with headers.
     ///
     /// # Errors
     /// As [`Resolver::parse`].
@@ -225,7 +225,7 @@ impl Resolver {
         checked.map_err(Error::Target)
     }
 
-    /// The same for whoever may have everything: whether the target is signed is all that is looked at.
+    /// Reads a target for whoever may have everything: whether the target is signed is all that is looked at.
     ///
     /// # Errors
     /// As [`Resolver::parse`], but for what is not for everybody.
@@ -632,7 +632,7 @@ impl OpenSource {
         self.materials.is_empty().then_some(reading)
     }
 
-    /// The same with its file in memory.
+    /// This source with its file in memory.
     pub(crate) fn filled(mut self, cached: CachedSource) -> Self {
         if let Content::File(file, _) = &self.content {
             self.content = Content::CachedSource(file.identity, cached);
@@ -669,7 +669,7 @@ impl OpenSource {
         self.read_if(Blocking::Allowed)
     }
 
-    /// The same on a thread that may wait for a disk or may not.
+    /// Reads the file on a thread that may wait for a disk or may not.
     ///
     /// # Errors
     /// As [`OpenSource::read`]; `Io(WouldBlock)` where it may not wait and would have to.

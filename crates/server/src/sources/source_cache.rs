@@ -30,7 +30,7 @@ struct Loaded {
     hold: Arc<Reservation>,
 }
 
-/// A file from the source_cache, where it is to be found while anybody has it.
+/// A file in memory; it stays in the cache while any clone of this is alive.
 #[derive(Clone, Debug)]
 pub(crate) struct CachedSource {
     pub(crate) bytes: Bytes,
@@ -40,7 +40,7 @@ pub(crate) struct CachedSource {
 }
 
 impl SourceCache {
-    /// The same request with its file in memory: by whoever has it, or read now, in one of the fetcher's
+    /// This request with its file in memory: by whoever has it, or read now, in one of the fetcher's
     /// slots. Files with materials stay as they are: whoever held the one while waiting for room for the
     /// others could wait for somebody who does the same.
     ///

@@ -44,7 +44,7 @@ impl TraceParent {
         self.flags & SAMPLED != 0
     }
 
-    /// The same with another span, in version 00.
+    /// The `traceparent` with another span, in version 00.
     pub(super) fn with_span(&self, span: &str) -> String {
         format!("00-{}-{span}-{:02x}", self.trace, self.flags & KNOWN_FLAGS)
     }

@@ -76,7 +76,7 @@ impl Client {
             .expect("an open connection");
     }
 
-    /// The same on a connection that the server may have closed.
+    /// Sends on a connection that the server may have closed.
     pub fn try_send(&mut self, bytes: impl AsRef<[u8]>) -> std::io::Result<()> {
         self.writer.write_all(bytes.as_ref())
     }

@@ -49,7 +49,7 @@ impl House {
         Self::furnished(keys, |_| {})
     }
 
-    /// The same, with something put into the folder first.
+    /// A server with these configuration keys, with something put into its folder first.
     pub fn furnished(keys: &str, furnish: impl FnOnce(&Path)) -> Self {
         // As without a configuration file: tests are clients of this machine.
         Self::built(keys, furnish, true)

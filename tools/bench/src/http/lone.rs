@@ -24,7 +24,7 @@ use crate::stats::{geometric_mean, median};
 #[derive(Serialize)]
 pub(super) struct Lone {
     pictures: Vec<Picture>,
-    /// Of each size of photographs and of results.
+    /// Geometric mean of the ratios, for each size of photographs and of results.
     geometric_means: Vec<Mean>,
     /// Replies/s with lending over replies/s without, one for each pair of rounds.
     lending_under_load: Vec<f64>,

@@ -35,7 +35,7 @@ impl Nginx {
         Self::start(Command::new("nginx"), "auto", listen, location)
     }
 
-    /// The same with TLS and HTTP/2, by one worker. `command` starts nginx, and is given its options.
+    /// nginx with TLS and HTTP/2, by one worker. `command` starts nginx, and is given its options.
     pub(crate) fn with_tls(
         command: Command,
         certificate: &Certificate,

@@ -37,7 +37,7 @@ impl Server {
         Self::configured(photos, keeping, "")
     }
 
-    /// The same with lines of its own at the top of its configuration.
+    /// The server that was built beside this program, with lines of its own at the top of its configuration.
     pub(crate) fn configured(photos: &Path, keeping: ResultCaching, lines: &str) -> Result<Self> {
         Self::spawn(Command::new(Self::binary()?), photos, keeping, lines)
     }
@@ -49,7 +49,7 @@ impl Server {
         Ok(andon)
     }
 
-    /// The same under another command, which is given `serve` and its options.
+    /// Starts the server under another command, which is given `serve` and its options.
     pub(crate) fn spawn(
         mut command: Command,
         photos: &Path,

@@ -156,7 +156,7 @@ pub(super) fn random_moments(rate: f64, time: Duration) -> Vec<f64> {
 /// 1024 connections from one address.
 const CLIENTS: usize = 900;
 
-/// The same for each of the other kinds.
+/// Clients for each of the other kinds.
 const CLIENTS_BESIDE: usize = 20;
 
 /// Requests per second of each other kind.

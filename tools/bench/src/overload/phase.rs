@@ -33,7 +33,7 @@ pub(super) struct Phase {
 }
 
 impl Phase {
-    /// Of all answers within `time`; `work` is that in the images of these numbers.
+    /// Figures of all answers within `time`; `work` is that in the images of these numbers.
     pub(super) fn of(
         answers: &[Answer],
         time: Duration,

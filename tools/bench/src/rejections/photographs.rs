@@ -18,7 +18,7 @@ pub(super) struct Photographs {
     pub(super) path: PathBuf,
     #[serde(skip)]
     pub(super) names: Vec<String>,
-    /// Of each, in the order of the names.
+    /// Megapixels of each photograph, in the order of the names.
     megapixels: Vec<f64>,
     bytes: u64,
 }

@@ -22,7 +22,7 @@ pub(super) struct Case {
     pub(super) to: (u32, u32),
     /// With weights made for each plane, as the peer does it.
     pub(super) ours_ms: f64,
-    /// The same without AVX-512.
+    /// With weights made for each plane, without AVX-512.
     pub(super) avx2_ms: f64,
     /// With weights that another plane of the image has made.
     pub(super) shared_ms: f64,

@@ -36,7 +36,7 @@ impl Plane<u8> {
         })
     }
 
-    /// The same with 16 bits: below each sample's 8 those of its neighbour.
+    /// The plane with 16 bits: below each sample's 8 those of its neighbour.
     pub(crate) fn widened(&self) -> Plane<u16> {
         let below = self.samples.iter().skip(1).chain(&[0]);
         let both = self.samples.iter().zip(below);

@@ -20,7 +20,7 @@ pub type Runtimes = fn() -> Runtime;
 
 /// Requests that arrive independently of each other (Poisson), for a time.
 struct Arrivals {
-    /// Of all requests, per second.
+    /// Requests per second, of all kinds.
     rate: f64,
     time: Duration,
 }

@@ -20,7 +20,7 @@ pub struct Outcome {
     /// The last time after the purge at which a node served what was purged, in seconds; 0 if none did. Of nodes that
     /// were never cut off.
     pub last_old: f64,
-    /// The same of nodes that were cut off, after they were no more.
+    /// The last time at which a node that had been cut off served what was purged, in seconds after it was no more; 0 if none did.
     pub last_old_after_healing: f64,
     /// How often a node that was restarted after the purge served what was purged.
     pub old_after_restart: u64,

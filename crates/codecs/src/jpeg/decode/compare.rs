@@ -38,7 +38,7 @@ const UNOPENED: [&str; 4] = [
     "instead of RST",
 ];
 
-/// Likewise, at every scale: a scan that refines less than it should still refines.
+/// Warnings of libjpeg at which the two may differ at every scale: a scan that refines less than it should still refines.
 const OUT_OF_STEP: &str = "Inconsistent progression";
 
 /// What only libjpeg decodes, by what we say of it.

@@ -167,7 +167,7 @@ impl Scan {
 struct PieceRow {
     /// The first of them, and then what nobody reads.
     pieces: Vec<Piece>,
-    /// Of all of them.
+    /// Bits of all pieces together.
     bits: u64,
     /// How many there are of each MCU's blocks together.
     of_mcu: Vec<u8>,

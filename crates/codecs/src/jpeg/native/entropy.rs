@@ -26,13 +26,14 @@ impl Unstuffed {
         self.read_from(coded, 0)
     }
 
-    /// The same for bytes that begin in restart interval `number` of the scan.
+    /// Takes in entropy-coded bytes that begin in restart interval `number` of the scan, and gives how many there were.
     pub(super) fn read_from(&mut self, coded: &[u8], number: usize) -> usize {
         let stuffed = |coded: &[u8], bytes: &mut Vec<u8>| stuffing::remove(coded, bytes);
         self.read_runs(coded, number, stuffed, |_, _| {})
     }
 
-    /// The same; `runs` is told where each run of bytes without stuffing or a marker ends, unstuffed, and where in `coded`
+    /// Takes in entropy-coded bytes; `runs` is told where each run of bytes without stuffing or a marker ends, unstuffed, and where
+    /// in `coded`
     /// the next one begins.
     pub(super) fn read_telling(&mut self, coded: &[u8], runs: impl FnMut(usize, usize)) -> usize {
         self.read_runs(coded, 0, |_, _| 0, runs)
@@ -119,7 +120,7 @@ impl Unstuffed {
         Some(Bits::within(&self.bytes, self.range(index)?))
     }
 
-    /// The same from bit `position` of all data on, which is not before the interval.
+    /// A reader of restart interval `index` from bit `position` of all data on, which is not before the interval.
     pub(super) fn reader_within(&self, index: usize, position: u64) -> Option<Bits<'_>> {
         Some(self.reader_up_to(self.range(index)?.end, position))
     }

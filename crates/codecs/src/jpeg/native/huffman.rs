@@ -96,7 +96,7 @@ pub(super) enum Meaning {
     Dc,
     /// Run and size; size 0 ends the block, but (15,0) is a run of 16.
     Ac,
-    /// The same, but (r,0) ends the block and 2^r − 1 and more after it.
+    /// Run and size as in `Ac`, but (r,0) ends the block and 2^r − 1 and more after it.
     ProgressiveAc,
 }
 

@@ -111,7 +111,7 @@ fn pick<const N: usize>(more: &Kept, blocks: &[i16], own: &mut [i16]) {
 
 /// A component's planes while they are being made: one for each size that is wanted.
 pub(super) struct PlaneDecoder {
-    /// What the largest is made of, and thereby all.
+    /// Coefficients kept of each block: those that the largest size needs.
     pub(super) kept: &'static Kept,
     /// Sampling factors: blocks per MCU.
     pub(super) h: u32,

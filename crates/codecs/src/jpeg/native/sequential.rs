@@ -147,7 +147,7 @@ impl Coder {
         }
     }
 
-    /// The same coder with nothing decoded yet.
+    /// A copy of this coder with nothing decoded yet.
     fn anew(&self) -> Self {
         Self {
             tables: self.tables.clone(),
@@ -168,7 +168,7 @@ impl Coder {
     }
 }
 
-/// The same coders with nothing decoded yet.
+/// Copies of coders with nothing decoded yet.
 pub(super) fn anew(coders: &[Coder]) -> Vec<Coder> {
     coders.iter().map(Coder::anew).collect()
 }

@@ -49,7 +49,7 @@ pub(super) struct Scan<'a> {
     pub(super) header: &'a ScanHeader,
     /// MCUs across and down.
     pub(super) size: (u32, u32),
-    /// Of all its components.
+    /// Samples of all its components.
     pub(super) samples: usize,
 }
 
@@ -105,7 +105,7 @@ pub(super) fn decode(
 /// Rows of MCUs, and what becomes of them.
 struct Strip {
     rows: usize,
-    /// Of each component of the scan.
+    /// The planes' decoders, one for each component of the scan.
     planes: Vec<PlaneDecoder>,
 }
 

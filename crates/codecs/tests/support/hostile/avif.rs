@@ -78,7 +78,7 @@ impl Picture {
         self.with(units(&self.stream).into_iter().flat_map(put).collect())
     }
 
-    /// The same configuration with another bitstream.
+    /// This configuration with another bitstream.
     pub(crate) fn with(&self, stream: Vec<u8>) -> Self {
         Self {
             stream,

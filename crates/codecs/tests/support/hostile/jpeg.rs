@@ -5,7 +5,7 @@ pub(crate) fn plain(width: u16, height: u16, components: u8) -> Vec<u8> {
     with_segments(width, height, components, &[])
 }
 
-/// The same image with further segments behind SOI.
+/// A baseline JPEG with further segments behind SOI.
 pub(crate) fn with_segments(width: u16, height: u16, components: u8, more: &[u8]) -> Vec<u8> {
     let mut file = vec![0xff, 0xd8];
     file.extend_from_slice(more);

@@ -15,7 +15,7 @@ pub(in super::super) fn to_8x8(
     from_block(0, coefficients, factors, rows, line);
 }
 
-/// The same from block `first` on.
+/// Transforms block `first` and those after it.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn from_block(

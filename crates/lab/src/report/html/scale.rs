@@ -23,7 +23,7 @@ impl Scale {
         }
     }
 
-    /// Likewise by logarithms. What is not above zero is put at the low end.
+    /// A logarithmic scale. What is not above zero is put at the low end.
     pub(super) fn log(low: f64, high: f64, from: f64, to: f64) -> Self {
         let low = low.max(1e-12);
         let high = if high > low { high } else { low * 2.0 };

@@ -38,7 +38,7 @@ pub(in crate::plan) fn changes(draft: &Draft<'_>) -> bool {
     changes_but_turn(draft, Orientation::default())
 }
 
-/// The same, of an image that is turned so.
+/// Is something done with an image that is turned so, beside that turn?
 fn changes_but_turn(draft: &Draft<'_>, turn: Orientation) -> bool {
     let mut whole = View::whole((draft.info.width, draft.info.height));
     whole.turn(turn);

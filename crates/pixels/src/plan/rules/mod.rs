@@ -29,7 +29,7 @@ pub const RULES: &[&Rule] = &[
     &scale_in_linear_light::RULE,
 ];
 
-/// The same by phase: the first decides what is shown, the second, when the planes are known that the
+/// The rules by phase: the first decides what is shown, the second, when the planes are known that the
 /// encoder needs, how the source is read.
 pub(super) static PHASES: [&[&Rule]; 2] = [
     &[

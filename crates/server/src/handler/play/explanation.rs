@@ -175,7 +175,7 @@ impl Explainer {
         }
     }
 
-    /// The same for screens of more pixels, unless the recipe says for which ones it is.
+    /// URLs for screens of more pixels, unless the recipe says for which ones it is.
     fn densities(&self) -> Vec<Value> {
         let is_dpr = |step: &Step| matches!(step, Step::Dpr(_));
         if self.recipe.steps.iter().any(is_dpr) {
@@ -189,7 +189,7 @@ impl Explainer {
         [2.0, 3.0].into_iter().filter_map(url).collect()
     }
 
-    /// The same in the formats that browsers choose from.
+    /// URLs in the formats that browsers choose from.
     fn in_formats(&self) -> Vec<Value> {
         let url = |(name, media_type): &(FormatName, &str)| {
             let output = Output {

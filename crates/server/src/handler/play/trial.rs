@@ -123,7 +123,7 @@ impl App {
         })
     }
 
-    /// The same image with nothing lost in encoding.
+    /// The recipe of this image with nothing lost in encoding.
     pub(super) fn reference(&self, rehearsal: &Rehearsal) -> Recipe {
         let plan = rehearsal.planned.plan();
         let Recipe { mut steps, output } = plan.recipe().clone();

@@ -368,5 +368,5 @@ const NAME: &str = concat!("andon/", env!("CARGO_PKG_VERSION"));
 /// Status line and headers of one reply together.
 const MOST_HEADER_BYTES: usize = 64 << 10;
 
-/// Shorter than what servers allow, so that it is seldom them who close.
+/// Below the usual keep-alive of servers, so that connections are closed by us.
 const IDLE_CONNECTION: Duration = Duration::from_secs(20);

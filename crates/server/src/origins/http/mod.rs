@@ -72,7 +72,7 @@ impl HttpOrigin {
         is_plain && self.path_below(url).is_some()
     }
 
-    /// The same, whatever a URL says beside its path: the server may give the same for it.
+    /// The path below the base, whatever a URL says beside it: the server may give the same for it.
     pub(crate) fn path_below(&self, url: &Url) -> Option<String> {
         let base = self.base.as_ref()?;
         let path = url.path().strip_prefix(base.path().trim_end_matches('/'))?;

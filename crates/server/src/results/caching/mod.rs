@@ -1,5 +1,5 @@
 //! The cache in the path of a request: what results are called, how long they are good, and how they
-//! become replies. What makes them is `handler::making`.
+//! become replies. They are made in `results::making`.
 
 mod facts;
 mod kept_sources;

@@ -87,13 +87,13 @@ impl Names {
         })
     }
 
-    /// The same for a file as it is, whatever its facts are.
+    /// The key of a file as it is, whatever its facts are.
     pub(crate) fn file(&self, asked: &SettledRequest) -> Resolved {
         let original = Recipe::original();
         self.resolved(asked, false, "", &original, &original)
     }
 
-    /// What is made for a request before anybody knows what it comes to.
+    /// The key of a request's computation until its recipe is resolved to pixels.
     pub(crate) fn unresolved(&self, asked: &SettledRequest) -> Key {
         let ask = match &asked.request.ask {
             Ask::Describe(document) => document.name(),

@@ -33,7 +33,7 @@ impl<V: Clone + Send + Sync + 'static> SourceMemo<V> {
         Some(known.map_err(Error::from))
     }
 
-    /// The same, or what `work` finds out.
+    /// What is known of the source in that state, or what `work` finds out.
     ///
     /// # Errors
     /// Those of `work`, which may have been somebody else's.

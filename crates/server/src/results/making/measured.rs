@@ -82,7 +82,7 @@ impl Maker {
         Ok(planned)
     }
 
-    /// The same plan through an index of its source, where one helps: made once for all, and kept beside the results
+    /// This plan through an index of its source, where one helps: made once for all, and kept beside the results
     /// that it serves. A source that cannot have one has an empty one.
     pub(super) async fn indexed<H: Send + Sync + 'static>(
         &self,

@@ -1,7 +1,7 @@
 //! How a result is obtained: from the cache, from somebody who is already making it, or by making it.
 //!
-//! What runs here belongs to nobody: it runs as a flight of its own, so that whoever asked first may
-//! leave without hurting those who joined.
+//! Each computation runs as a task of its own, so that the first requester may disconnect without cancelling it for the
+//! others.
 
 mod file;
 mod fill;
@@ -127,7 +127,7 @@ impl Maker {
         }
     }
 
-    /// The same; of what takes longer to write there is nothing but what is in the cache.
+    /// Obtains the result within an allowance; of what takes longer to write there is nothing but what is in the cache.
     async fn obtain_within(
         self: &Arc<Self>,
         allowance: Allowance,

@@ -70,7 +70,7 @@ impl Maker {
         error
     }
 
-    /// Makes it when there is nothing else to do; nobody tries again for a while if that fails.
+    /// Renders it in the background when the server is idle; after a failure, nothing tries again for a while.
     async fn make_behind(self: &Arc<Self>, known: &Arc<RequestVariant>) {
         let Some(resolved) = self.resolve_known(known).await else {
             return;

@@ -175,8 +175,7 @@ impl Maker {
                 .make(job, &resolved, found, Some(validators), terms)
                 .await;
         }
-        // Under its true name: those who ask for the same in another spelling join here, and so do those who ask
-        // once it is known what they ask for.
+        // By the resolved key, so that equivalent URLs and later requests join this computation.
         let flight = self.results.flight(&resolved.key, state);
         let work = {
             let (maker, job) = (self.clone(), job.clone());

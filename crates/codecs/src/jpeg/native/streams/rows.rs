@@ -15,7 +15,7 @@ pub(super) struct Rows {
     per_mcu: usize,
     /// Values of a block of each component.
     counts: [usize; MOST],
-    /// The same, if all have as many.
+    /// Values of a block, if all components have as many.
     count: Option<usize>,
 }
 
@@ -132,7 +132,7 @@ fn integrate(coder: &mut Coder, mcus: Range<usize>) {
     add(coder, mcus);
 }
 
-/// The same for `H` × `V` blocks per MCU, or if that is 0, as many as there are.
+/// Adds up blocks of `H` × `V` per MCU, or if that is 0, of as many as there are.
 fn add_up<const H: usize, const V: usize>(coder: &mut Coder, mcus: Range<usize>) {
     let count = coder.count();
     let (h, v) = if H > 0 { (H, V) } else { (coder.h, coder.v) };

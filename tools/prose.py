@@ -1,0 +1,83 @@
+#!/usr/bin/python3
+"""What comments and documents must not say. ./dev lint, and a part of ./dev test.
+
+- A doc comment that means nothing without its neighbour: "The same.", "Of what.", "As above.", "Likewise …", "Which.".
+- CamelCase words in comments outside backticks, but for names of programs and standards: renames go through prose, too.
+- Paths of this repository, in backticks, that do not exist.
+- "picture" where an image is meant.
+"""
+import os, re, subprocess, sys
+
+FRAGMENT = re.compile(r"The same\b(?! (as|file|kind)\b)|Of (what|all|each|both|which)\b[^:,]*$|As (above|below)\b|Likewise\b|The other one\b"
+                      r"|(Nothing|Which|This|That|These|Those|Whose|Both|All|None|Everything|What it is)\.$")
+CAMEL = re.compile(r"\b[A-Z][a-z0-9]+[A-Z][A-Za-z0-9]+\b")
+NAMES = set("""BigTIFF BlurHash ColourPrimaries DevTools FreeType GitHub GraphicsMagick GreedyDual HarfBuzz HdrHistogram ImageMagick
+JavaScript MatrixCoefficients McCullagh MinIO NumPy OpenMetrics OpenSeadragon OpenSSL OpenTelemetry PackBits PostScript PyPI SeetaFace
+SplitMix64 ThumbHash TransferCharacteristics TurboJPEG TypeScript VipsImage WebP""".split())
+PATH = re.compile(r"`((?:\.ci|contrib|crates|demo|docs|examples|packaging|python|runs|samples|scenarios|tools)/[A-Za-z0-9_./-]+)`")
+# Exercises that make these files, and a word in capitals that stands for any.
+INVENTED = re.compile(r"crates/codecs/src/pnm|crates/dialects/src/thumb/|/[A-Z]+\.toml$")
+PICTURE = re.compile(r"\b[Pp]ictures?\b")
+ASIDE = re.compile(r"`[^`]*`|\"[^\"]*\"|<[^>]*>|\[[^\]]*\]\([^)]*\)|https?://\S+")
+
+
+def prose(name):
+    """Lines of prose, numbered: a document, or the comments of a source file; without code in fences."""
+    fenced = False
+    for number, line in enumerate(open(name, errors="replace"), 1):
+        if name.endswith(".rs"):
+            comment = re.match(r"\s*//([/!]?) ?(.*)", line)
+            if not comment:
+                fenced = False
+                yield number, "", ""
+                continue
+            kind, text = comment[1] or "-", comment[2]
+        else:
+            kind, text = "md", line.rstrip("\n")
+        if text.lstrip().startswith("```"):
+            fenced = not fenced
+            text = ""
+        yield number, kind, "" if fenced else text
+
+
+def findings(name, files, folders):
+    before = ""
+    for number, kind, text in prose(name):
+        where = f"{name}:{number}"
+        if kind in ("/", "!") and before != kind and FRAGMENT.match(text):
+            yield f"{where}: a fragment that leans on its neighbour: {text}"
+        before = kind
+        for path in PATH.findall(text):
+            path = path.rstrip("/.")
+            if path not in files and path not in folders and not INVENTED.search(path):
+                yield f"{where}: there is no {path}"
+        plain = ASIDE.sub("", text)
+        if kind in ("/", "!", "-"):
+            for word in CAMEL.findall(plain):
+                if word not in NAMES:
+                    yield f"{where}: {word} outside backticks"
+        if kind and PICTURE.search(plain):
+            yield f"{where}: say image: {text.strip()}"
+
+
+def tracked():
+    """The repository's files; those of an unpacked archive, where there is no history."""
+    listed = subprocess.run(["git", "ls-files"], capture_output=True, text=True)
+    if listed.returncode == 0:
+        return listed.stdout.split("\n")
+    found = (os.path.join(folder, name) for folder, _, names in os.walk(".") for name in names)
+    return [path[2:] for path in found if not path.startswith(("./target", "./.git/"))]
+
+
+def main():
+    listed = tracked()
+    files = set(listed)
+    folders = {path[:at] for path in files for at, letter in enumerate(path) if letter == "/"}
+    wrong = [finding for name in listed if name.endswith((".rs", ".md")) and not name.startswith("runs/")
+             for finding in findings(name, files, folders)]
+    print("\n".join(wrong) if wrong else "prose: nothing is wrong")
+    sys.exit(bool(wrong))
+
+
+if __name__ == "__main__":
+    main()
