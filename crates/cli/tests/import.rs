@@ -62,7 +62,7 @@ fn size(served: &Served, target: &str) -> String {
     if reply.status != 200 {
         return reply.status.to_string();
     }
-    let picture = andon_lab::bodies::Picture::decode(&reply.body).unwrap();
+    let picture = andon_client::Picture::decode(&reply.body).unwrap();
     format!("{}x{}", picture.width, picture.height)
 }
 
@@ -171,7 +171,7 @@ fn sides(name: &str) -> [u32; 2] {
     } else {
         "jpeg/420.jpg"
     };
-    let picture = andon_lab::bodies::Picture::decode(&fs::read(sample(from)).unwrap()).unwrap();
+    let picture = andon_client::Picture::decode(&fs::read(sample(from)).unwrap()).unwrap();
     [picture.width, picture.height]
 }
 

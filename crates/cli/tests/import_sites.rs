@@ -15,7 +15,7 @@ fn ask(address: &str, target: &str) -> Answer {
     if reply.status != 200 {
         return (reply.status, String::new(), None, String::new());
     }
-    let picture = andon_lab::bodies::Picture::decode(&reply.body).ok();
+    let picture = andon_client::Picture::decode(&reply.body).ok();
     let sides = picture.map(|picture| (picture.width, picture.height));
     (
         reply.status,

@@ -7,7 +7,6 @@ mod check;
 pub(crate) mod conduct;
 mod diff;
 mod gate;
-pub(crate) mod interrupt;
 pub(crate) mod judged_run;
 mod noise;
 mod null;

@@ -10,6 +10,7 @@ mod convert;
 mod explain;
 mod format_of;
 mod import;
+mod interrupt;
 mod journal;
 mod lab;
 mod lb_config;

@@ -11,12 +11,11 @@ use std::io::BufReader;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use andon_lab::past::Past;
+use andon_client::Past;
 use anyhow::{Context, bail};
 
-use crate::client::Server;
-use crate::lab::interrupt;
-use crate::lab::running::Asking;
+use crate::client::{Server, pairs};
+use crate::interrupt;
 use crate::print::print;
 use compare::Compared;
 
@@ -107,7 +106,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(rate) = args.rate.filter(|rate| !(*rate > 0.0 && rate.is_finite())) {
         bail!("--rate {rate}: write URLs per second, above 0");
     }
-    let headers = Asking::pairs(&args.header)?;
+    let headers = pairs(&args.header)?;
     let servers = [
         Server::new("--old", &args.old, headers.clone())?,
         Server::new("--new", &args.new, headers)?,

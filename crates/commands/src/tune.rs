@@ -15,8 +15,8 @@ use std::time::Duration;
 use andon_lab::scenario::Seconds;
 use anyhow::{Context, bail};
 
+use crate::interrupt;
 use crate::lab::conduct::{Task, carry_out, default_folder};
-use crate::lab::interrupt;
 use crate::lab::judged_run::JudgedRun;
 use crate::print::print;
 use advice::Advice;

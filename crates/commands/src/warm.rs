@@ -9,12 +9,12 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use andon_lab::scenario::Seconds;
+use andon_client::Seconds;
 use anyhow::{Context, bail};
 
+use crate::client;
+use crate::interrupt;
 use crate::journal::Journal;
-use crate::lab::interrupt;
-use crate::lab::running::Asking;
 use crate::print::print;
 use ask::Job;
 use list::Wanted;
@@ -137,7 +137,7 @@ fn wanted(args: &Args) -> anyhow::Result<(Vec<Wanted>, BTreeMap<String, u64>)> {
 
 /// Headers of all requests.
 fn headers(args: &Args) -> anyhow::Result<Vec<(String, String)>> {
-    let mut headers = Asking::pairs(&args.header)?;
+    let mut headers = client::pairs(&args.header)?;
     if args.priority == "idle" {
         let name = &args.token_env;
         let token = std::env::var(name).with_context(|| {

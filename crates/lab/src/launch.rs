@@ -6,9 +6,9 @@
 //! [`Guard`], so that nothing survives the laboratory.
 
 mod attached;
-mod endpoint;
 mod error;
 mod guard;
+mod listeners;
 mod patch;
 mod running;
 mod work;
@@ -22,8 +22,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-pub use endpoint::Endpoint;
-pub(crate) use endpoint::reason;
+pub use andon_client::Endpoint;
+
 pub use error::LaunchError;
 pub use guard::{Guard, stand};
 pub use running::{describe, running};
@@ -137,8 +137,8 @@ impl Launched {
         work::furnish(scenario, variant, &work, &values)?;
         let env = environment(scenario, variant, &values, &own, padding);
         hook("before", &fill(&server.before), &work, &env)?;
-        if let Some(listener) = address.listeners().first() {
-            let owner = endpoint::owner(*listener);
+        if let Some(listener) = listeners::listeners(&address).first() {
+            let owner = listeners::owner(*listener);
             return Err(LaunchError::Taken {
                 what: format!(
                     "{address} is already taken by {owner}: end it, or give `server.addr` another \
@@ -276,9 +276,9 @@ impl Launched {
                     None => "the server's guard was killed".to_owned(),
                 };
                 let what = format!("{how} before it was ready at {}", self.address);
-                return Err(match self.address.listeners().first() {
+                return Err(match listeners::listeners(&self.address).first() {
                     Some(listener) => {
-                        let owner = endpoint::owner(*listener);
+                        let owner = listeners::owner(*listener);
                         let what = format!("{what}, where {owner} listens");
                         let output = self.last_words();
                         LaunchError::Taken { what, output }
@@ -323,7 +323,7 @@ impl Launched {
 
     /// Whoever else listens at the server's address, if anyone.
     fn stranger(&self) -> Result<Option<String>, String> {
-        let listeners = self.address.listeners();
+        let listeners = listeners::listeners(&self.address);
         if listeners.is_empty() {
             return Err(format!(
                 "{} accepts, but its listening socket is in no table of /proc/net; with a server \
@@ -337,7 +337,7 @@ impl Launched {
             let tree = self.tree();
             let held = |inode| {
                 tree.iter()
-                    .any(|pid| endpoint::holds(*pid, inode) == Some(true))
+                    .any(|pid| listeners::holds(*pid, inode) == Some(true))
             };
             other = listeners
                 .iter()
@@ -348,7 +348,7 @@ impl Launched {
             }
             thread::sleep(POLL);
         }
-        Ok(other.map(endpoint::owner))
+        Ok(other.map(listeners::owner))
     }
 
     fn failed(&mut self, what: String) -> LaunchError {
@@ -427,7 +427,7 @@ fn output_of(folder: &tempfile::TempDir) -> PathBuf {
 
 fn endpoint(address: &Address, work: &Path) -> Result<Endpoint, LaunchError> {
     let endpoint = match address {
-        Address::Tcp => Endpoint::free_port()
+        Address::Tcp => listeners::free_port()
             .map_err(|error| LaunchError::new(format!("no free port: {error}")))?,
         Address::Unix => Endpoint::Unix(work.join("socket")),
         Address::Fixed(text) => match text.strip_prefix("unix:") {

@@ -10,7 +10,6 @@
 
 mod connection;
 mod course;
-mod fetch;
 pub mod null;
 mod pacer;
 mod recorder;
@@ -28,11 +27,10 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use tokio::task::JoinSet;
 
-pub use crate::launch::Endpoint;
 use crate::record::{ClientCost, LoadResult, Warmup};
 use crate::sample::ClientThreads;
 use crate::scenario::{Check, Load, Mode, WarmupRule, cpus};
-pub use fetch::{Fetched, Fetcher};
+pub use andon_client::Endpoint;
 
 use course::Course;
 use pacer::{Closed, Open, Pacing};

@@ -1,203 +1,91 @@
-//! What was once asked of a server, and when: access logs and saved runs, to be asked again.
-
-mod line;
+//! Saved runs, and what was asked in the past, to be asked again.
 
 use std::collections::BTreeMap;
-use std::io::BufRead;
 use std::time::Duration;
+
+pub use andon_client::{Past, Request};
 
 use crate::load::{RequestTemplate, Script};
 use crate::record::Run;
 use crate::stats::Random;
 
-/// Requests of the past.
-#[derive(Clone, Debug, Default)]
-pub struct Past {
-    /// In the order of their times.
-    pub requests: Vec<Request>,
-    /// What cannot be asked again, why, and how often.
-    pub left_out: BTreeMap<String, u64>,
-}
-
-/// One of them.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Request {
-    /// Seconds since the first one began.
-    pub at: f64,
-    /// `GET` or `HEAD`.
-    pub method: String,
-    /// The target as it was sent.
-    pub target: String,
-    /// The status of a good reply: what was answered then, or 200 where that failed through no fault of the
-    /// request, or depended on headers that no log tells.
-    pub status: u16,
-}
-
-impl Past {
-    /// Reads an access log: Andon's own, as text or JSON, or the common and combined ones of Apache and nginx. The
-    /// latter know whole seconds only; requests of one second are spread evenly over it.
-    ///
-    /// # Errors
-    /// The log could not be read.
-    pub fn of_log(log: impl BufRead) -> std::io::Result<Self> {
-        let mut past = Self::default();
-        let mut seen: Vec<(f64, bool, Request)> = Vec::new();
-        for line in log.split(b'\n') {
-            let line = line?;
-            let line = String::from_utf8_lossy(&line);
-            let line = line.trim_end_matches('\r');
-            if line.is_empty() {
-                continue;
-            }
-            match line::parse(line) {
-                Ok(entry) => seen.push((
-                    entry.began,
-                    entry.whole_second,
-                    Request {
-                        at: 0.0,
-                        method: entry.method,
-                        target: entry.target,
-                        status: good(entry.status),
-                    },
-                )),
-                Err(why) => *past.left_out.entry(why.to_owned()).or_default() += 1,
-            }
-        }
-        // Servers log when they have answered.
-        seen.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let first = seen.first().map_or(0.0, |(began, ..)| *began);
-        for together in seen.chunk_by(|a, b| a.1 && a.0 == b.0) {
-            let share = 1.0 / together.len() as f64;
-            for (at, (began, whole_second, request)) in together.iter().enumerate() {
-                let spread = if *whole_second {
-                    at as f64 * share
-                } else {
-                    0.0
-                };
-                past.requests.push(Request {
-                    at: began - first + spread,
-                    ..request.clone()
-                });
-            }
-        }
-        Ok(past)
-    }
-
-    /// What a saved run's variant was asked in its first block that counts. Blocks keep a sample of single
-    /// replies: where it holds all of them, times are exact; otherwise they are those of the block's slices, and
-    /// URLs are drawn by how often each was asked.
-    #[must_use]
-    pub fn of_run(run: &Run, variant: u32) -> Self {
-        let mut past = Self::default();
-        let of_variant = |block: &&crate::record::Block| block.variant == variant && block.counts();
-        let Some(block) = run.blocks.iter().find(of_variant) else {
-            return past;
-        };
-        let load = &block.load;
-        let request = |at: f64, url: usize| {
-            let url = load.urls.get(url)?;
-            Some(Request {
-                at: at.max(0.0),
-                method: "GET".to_owned(),
-                target: url.url.clone(),
-                status: 0,
-            })
-        };
-        if load.points.len() as u64 == load.sent {
-            let all = load.points.iter();
-            past.requests = all
-                .filter_map(|it| request(it.at - it.latency, it.url as usize))
-                .collect();
-            past.requests.sort_by(|a, b| a.at.total_cmp(&b.at));
-            return past;
-        }
-        let mut sum = 0;
-        let upto: Vec<u64> = (load.urls.iter())
-            .map(|url| {
-                sum += url.completed + url.failures;
-                sum
-            })
-            .collect();
-        let mut random = Random::new(run.header.scenario.seed);
-        for bin in &load.bins {
-            for at in 0..bin.completed {
-                let drawn = (random.unit() * sum as f64) as u64;
-                let url = upto.partition_point(|upto| *upto <= drawn);
-                let within = (at as f64 + 0.5) / bin.completed as f64;
-                past.requests
-                    .extend(request(bin.at + within * bin.seconds, url));
-            }
-        }
-        past
-    }
-
-    /// These targets one after the other at a rate, once.
-    #[must_use]
-    pub fn of_list(targets: &[String], rate: f64) -> Self {
-        let request = |(at, target): (usize, &String)| Request {
-            at: at as f64 / rate,
+/// What a saved run's variant was asked in its first block that counts. Blocks keep a sample of single
+/// replies: where it holds all of them, times are exact; otherwise they are those of the block's slices, and
+/// URLs are drawn by how often each was asked.
+#[must_use]
+pub fn of_run(run: &Run, variant: u32) -> Past {
+    let mut past = Past::default();
+    let of_variant = |block: &&crate::record::Block| block.variant == variant && block.counts();
+    let Some(block) = run.blocks.iter().find(of_variant) else {
+        return past;
+    };
+    let load = &block.load;
+    let request = |at: f64, url: usize| {
+        let url = load.urls.get(url)?;
+        Some(Request {
+            at: at.max(0.0),
             method: "GET".to_owned(),
-            target: target.clone(),
+            target: url.url.clone(),
             status: 0,
-        };
-        Self {
-            requests: targets.iter().enumerate().map(request).collect(),
-            left_out: BTreeMap::new(),
-        }
-    }
-
-    /// Seconds from the first to the last.
-    #[must_use]
-    pub fn seconds(&self) -> f64 {
-        self.requests.last().map_or(0.0, |last| last.at)
-    }
-
-    /// Leaves the first so many seconds.
-    pub fn cut(&mut self, seconds: f64) {
-        self.requests.retain(|request| request.at < seconds);
-    }
-
-    /// What to ask, the most frequent first, and when, so many times as fast.
-    #[must_use]
-    pub fn script(&self, speed: f64) -> (Vec<RequestTemplate>, Script) {
-        let key = |request: &Request| {
-            let Request { method, target, .. } = request;
-            (method.clone(), target.clone(), request.status)
-        };
-        let mut counts: BTreeMap<_, u64> = BTreeMap::new();
-        for request in &self.requests {
-            *counts.entry(key(request)).or_default() += 1;
-        }
-        let mut distinct: Vec<_> = counts.into_iter().collect();
-        distinct.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-        let places: BTreeMap<_, u32> = (distinct.iter().zip(0..))
-            .map(|((key, _), place)| (key.clone(), place))
+        })
+    };
+    if load.points.len() as u64 == load.sent {
+        let all = load.points.iter();
+        past.requests = all
+            .filter_map(|it| request(it.at - it.latency, it.url as usize))
             .collect();
-        let requests = self.requests.iter().map(|request| {
-            let at = Duration::try_from_secs_f64(request.at / speed).unwrap_or(Duration::MAX);
-            (at, places[&key(request)])
-        });
-        let requests = requests.collect();
-        let asked = distinct
-            .into_iter()
-            .map(|((method, target, status), _)| RequestTemplate {
-                method,
-                status,
-                ..RequestTemplate::get(&target)
-            });
-        (asked.collect(), Script { requests })
+        past.requests.sort_by(|a, b| a.at.total_cmp(&b.at));
+        return past;
     }
+    let mut sum = 0;
+    let upto: Vec<u64> = (load.urls.iter())
+        .map(|url| {
+            sum += url.completed + url.failures;
+            sum
+        })
+        .collect();
+    let mut random = Random::new(run.header.scenario.seed);
+    for bin in &load.bins {
+        for at in 0..bin.completed {
+            let drawn = (random.unit() * sum as f64) as u64;
+            let url = upto.partition_point(|upto| *upto <= drawn);
+            let within = (at as f64 + 0.5) / bin.completed as f64;
+            past.requests
+                .extend(request(bin.at + within * bin.seconds, url));
+        }
+    }
+    past
 }
 
-/// What a good server answers now where this was answered then.
-fn good(status: u16) -> u16 {
-    match status {
-        // Conditions and ranges stand in headers that are not logged.
-        206 | 304 => 200,
-        // The client left, the server was too slow, too busy or broken.
-        408 | 429 | 499 | 500.. => 200,
-        other => other,
+/// What to ask, the most frequent first, and when, so many times as fast.
+#[must_use]
+pub fn script(past: &Past, speed: f64) -> (Vec<RequestTemplate>, Script) {
+    let key = |request: &Request| {
+        let Request { method, target, .. } = request;
+        (method.clone(), target.clone(), request.status)
+    };
+    let mut counts: BTreeMap<_, u64> = BTreeMap::new();
+    for request in &past.requests {
+        *counts.entry(key(request)).or_default() += 1;
     }
+    let mut distinct: Vec<_> = counts.into_iter().collect();
+    distinct.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let places: BTreeMap<_, u32> = (distinct.iter().zip(0..))
+        .map(|((key, _), place)| (key.clone(), place))
+        .collect();
+    let requests = past.requests.iter().map(|request| {
+        let at = Duration::try_from_secs_f64(request.at / speed).unwrap_or(Duration::MAX);
+        (at, places[&key(request)])
+    });
+    let requests = requests.collect();
+    let asked = distinct
+        .into_iter()
+        .map(|((method, target, status), _)| RequestTemplate {
+            method,
+            status,
+            ..RequestTemplate::get(&target)
+        });
+    (asked.collect(), Script { requests })
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ mod load;
 pub mod placeholders;
 mod sample;
 mod server;
-mod units;
 pub mod urls;
 mod validate;
 
@@ -20,12 +19,12 @@ pub(crate) use andon_recipe::{nearest, unknown};
 pub use andon_settings::Error as ScenarioError;
 use serde::{Deserialize, Serialize};
 
+pub use andon_client::{HttpVersion, Seconds, Share};
 pub use check::{AtLeast, BodyCheck, Check, Expect, SizeCheck};
 pub use design::{Above, BlockOrder, Design, Discard, Gate, Metric, Pairs, Until, WarmupRule};
-pub use load::{Arrivals, HttpVersion, Load, Mode, UrlEntry, UrlOrder};
+pub use load::{Arrivals, Load, Mode, UrlEntry, UrlOrder};
 pub use sample::{CountBy, Sample};
 pub use server::{Address, Fresh, Ready, Server, Stop};
-pub use units::{Seconds, Share};
 
 /// One experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -22,6 +22,7 @@ mod student;
 mod theil_sen;
 mod threshold;
 
+pub use andon_client::{median, quantile};
 pub use apart::LogApart;
 pub use holm::{Adjusted, holm};
 pub use load_average::{Decay, undecayed};
@@ -33,7 +34,7 @@ pub use power::{
 pub use random::Random;
 pub use rank_sum::{RankSum, rank_sum};
 pub use signed_rank::{HodgesLehmann, hodges_lehmann, signed_rank_p};
-pub use spread::{Spread, compare_spreads, median, quantile};
+pub use spread::{Spread, compare_spreads};
 pub use steady::{STEADY_BINS, steady};
 pub use student::{t_cdf, t_quantile};
 pub use theil_sen::{Slope, theil_sen};

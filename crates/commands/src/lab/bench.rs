@@ -15,9 +15,11 @@ use andon_lab::scenario::{HttpVersion, Mode, Scenario, Seconds, WarmupRule};
 use andon_lab::variant::Variant;
 use bytes::Bytes;
 
+use super::PROGRAM;
 use super::judged_run::{JudgedRun, colour, format};
 use super::running::{self, Asking};
-use super::{PROGRAM, interrupt};
+use crate::client;
+use crate::interrupt;
 use crate::print::print;
 
 /// Load-test a running server (an ab replacement that also reports server CPU and memory)
@@ -73,7 +75,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let levels = levels(&args.connections);
     let default = if levels.len() > 1 { "levels" } else { "ab" };
     let format = format(args.format.as_deref().unwrap_or(default))?;
-    let (endpoint, path) = running::endpoint(&args.url)?;
+    let (endpoint, path) = client::endpoint(&args.url)?;
     let asked = args.asking.all(&path)?;
     let scenario = scenario(args)?;
     let header = Header {

@@ -6,8 +6,9 @@ use andon_lab::experiment::{Capacity, CapacityTest, FOREIGN, Trial};
 use andon_lab::scenario::{HttpVersion, Seconds, Share, WarmupRule};
 use anyhow::bail;
 
-use super::interrupt;
 use super::running::{self, Asking};
+use crate::client;
+use crate::interrupt;
 use crate::print::print;
 
 /// Find the highest rate of requests at which a running server meets a latency target
@@ -86,7 +87,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let target = args.target.0;
     let time = args.time.unwrap_or(Seconds(5.0_f64.max(20.0 * target)));
     let warmup = args.warmup.unwrap_or(Seconds(1.0_f64.max(5.0 * target)));
-    let (endpoint, path) = running::endpoint(&args.url)?;
+    let (endpoint, path) = client::endpoint(&args.url)?;
     let asked = args.asking.all(&path)?;
     let mut scenario = running::scenario("capacity")?;
     scenario.seed = args.seed;

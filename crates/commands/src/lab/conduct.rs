@@ -13,7 +13,8 @@ use anyhow::Context;
 
 use super::judged_run::{JudgedRun, colour, format};
 use super::progress::Progress;
-use super::{INVALID, PROGRAM, UNDECIDED, guard, interrupt};
+use super::{INVALID, PROGRAM, UNDECIDED, guard};
+use crate::interrupt;
 use crate::print::print;
 
 /// What all commands that run experiments share.

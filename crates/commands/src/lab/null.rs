@@ -9,7 +9,7 @@ use andon_lab::load::Endpoint;
 use andon_lab::load::null::{NullConfig, NullResponder};
 use anyhow::Context;
 
-use super::interrupt;
+use crate::interrupt;
 use crate::print::print;
 
 /// Serve a fixed response, to measure the load generator's own ceiling

@@ -8,14 +8,16 @@ use std::time::Instant;
 
 use andon_lab::experiment::{self, ClientLimits, Error, LoadTest};
 use andon_lab::load::Window;
-use andon_lab::past::Past;
+use andon_lab::past::{self, Past};
 use andon_lab::record::{Folder, Header, Kind, Purpose, Run, SavedBodies};
 use andon_lab::scenario::{BodyCheck, Mode, Seconds, WarmupRule, urls};
 use anyhow::{Context, bail};
 
 use super::judged_run::{JudgedRun, colour, format};
-use super::running::{self, Asking};
-use super::{INVALID, PROGRAM, interrupt};
+use super::running;
+use super::{INVALID, PROGRAM};
+use crate::client;
+use crate::interrupt;
 use crate::print::print;
 
 /// Replay an access log, a saved run or a URL list with its original timing
@@ -66,10 +68,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         bail!("--speed {}: write a factor above 0, such as 2", args.speed);
     }
     let format = format(&args.format)?;
-    let (endpoint, _) = running::endpoint(&args.url)?;
+    let (endpoint, _) = client::endpoint(&args.url)?;
     let past = past(args)?;
-    let (mut asked, script) = past.script(args.speed);
-    let headers = Asking::pairs(&args.header)?;
+    let (mut asked, script) = past::script(&past, args.speed);
+    let headers = client::pairs(&args.header)?;
     for asked in &mut asked {
         asked.headers.clone_from(&headers);
         asked.status = args.status.unwrap_or(asked.status);
@@ -148,7 +150,7 @@ fn past(args: &Args) -> anyhow::Result<Past> {
                 .position(|it| it.name == *name)
                 .with_context(|| format!("{source} has no variant `{name}`"))?,
         };
-        Past::of_run(&run, variant as u32)
+        past::of_run(&run, variant as u32)
     } else if let Some(rate) = args.rate {
         if !(rate > 0.0 && rate.is_finite()) {
             bail!("--rate {rate}: write requests per second, above 0");

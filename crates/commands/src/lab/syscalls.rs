@@ -15,6 +15,7 @@ use anyhow::{anyhow, bail};
 use super::judged_run::{colour, format};
 use super::running::{self, Asking};
 use super::{INVALID, PROGRAM, guard};
+use crate::client;
 use crate::print::print;
 
 /// Count the system calls of one request, children included, as strace -c would; measure nothing
@@ -121,7 +122,7 @@ fn of_scenario(args: &Args) -> anyhow::Result<Run> {
         folder: kept.unwrap_or_else(|| temporary.path().join("run")),
         program: PROGRAM.to_owned(),
         budget: None,
-        cancel: super::interrupt::flag()?,
+        cancel: crate::interrupt::flag()?,
         watch: &|event| {
             if let Event::Counts { name } = event {
                 eprintln!("{name}…");
@@ -138,7 +139,7 @@ fn of_urls(args: &Args) -> anyhow::Result<Run> {
     let targets = args
         .what
         .iter()
-        .map(|url| running::endpoint(url))
+        .map(|url| client::endpoint(url))
         .collect::<anyhow::Result<Vec<_>>>()?;
     let header = Header {
         variants: args.what.iter().map(|url| running::variant(url)).collect(),

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::io;
 
-use andon_lab::bodies::{Picture, ssim};
-use andon_lab::load::Fetched;
+use andon_client::Fetched;
+use andon_client::{Picture, ssim};
 
 /// What came of comparing two replies.
 #[derive(Clone, Debug, Default, PartialEq)]

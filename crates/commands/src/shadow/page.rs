@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use andon_lab::bodies::Picture;
-use andon_lab::report::escape;
+use andon_client::Picture;
+use andon_client::escape;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use andon_lab::stats::{median, quantile};
+use andon_client::{median, quantile};
 
 use super::compare::Kind;
 use super::{Report, Row};

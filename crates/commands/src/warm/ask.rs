@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use andon_lab::load::Fetched;
+use andon_client::Fetched;
 use indicatif::ProgressBar;
 
 use super::Args;
@@ -12,8 +12,8 @@ use super::list::Wanted;
 use super::outcome::{Outcome, Report, outcome};
 use crate::client::{Client, Server, on_threads};
 use crate::convert::progress_bar;
+use crate::interrupt::wait_until;
 use crate::journal::Journal;
-use crate::lab::interrupt::wait_until;
 
 /// What all connections share.
 pub(super) struct Job<'a> {

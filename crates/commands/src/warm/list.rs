@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-use andon_lab::past::Past;
-use andon_lab::scenario::urls;
+use andon_client::Past;
+use andon_client::urls;
 use anyhow::{Context, bail};
 
 use crate::{accept, read};
@@ -41,12 +41,8 @@ pub(super) fn parsed(line: &str) -> Result<Wanted, String> {
         .strip_prefix("https://")
         .map(|rest| format!("http://{rest}"));
     let entry = urls::parse(plain.as_deref().unwrap_or(line))?;
-    let host = entry
-        .headers
-        .iter()
-        .find_map(|header| header.strip_prefix("Host: "));
     Ok(Wanted {
-        host: host.map(str::to_owned),
+        host: entry.host,
         target: entry.path,
         accept: None,
     })

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use andon_lab::load::Fetched;
+use andon_client::Fetched;
 
 /// How a result came about, as `Cache-Status` (RFC 9211) says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
 
-use super::endpoint::{Endpoint, holds};
+use super::Endpoint;
+use super::listeners::{holds, listeners};
 use crate::proc::{self, Pid, Stat};
 
 /// The topmost processes that listen there; all of the server descends from them.
@@ -15,7 +16,7 @@ pub fn running(endpoint: &Endpoint) -> Result<Vec<Pid>, String> {
     {
         return Err(format!("{} is no address of this machine", address.ip()));
     }
-    let listeners = endpoint.listeners();
+    let listeners = listeners(endpoint);
     if listeners.is_empty() {
         return Err(format!(
             "no listening socket at {endpoint} is in the tables of /proc/net (a server in a container listens \

@@ -158,7 +158,7 @@ fn another_free_port_is_tried_where_the_first_is_taken_meanwhile() {
 #[test]
 fn someone_else_who_answers_is_not_taken_for_the_server() {
     // The port is free when it is looked at, and taken by this process while the server sleeps.
-    let address = match Endpoint::free_port().expect("free port") {
+    let address = match listeners::free_port().expect("free port") {
         Endpoint::Tcp(address) => address,
         Endpoint::Unix(_) => unreachable!("a port was asked for"),
     };

@@ -1,18 +1,15 @@
-//! One connection: opened, asked, read to the last byte.
+//! Requests made ready, and replies read to the last byte.
 
-use std::io;
 use std::time::Instant;
 
+use andon_client::Connection;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
-use hyper::client::conn::{http1, http2};
 use hyper::header::{CONNECTION, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, Uri};
-use hyper_util::rt::{TokioExecutor, TokioIo};
-use tokio::net::{TcpStream, UnixStream};
 
-use super::{Endpoint, Error, RequestTemplate};
+use super::{Error, RequestTemplate};
 use crate::scenario::{HttpVersion, Load};
 
 /// A request made ready once and sent many times.
@@ -90,13 +87,6 @@ fn prepare_one(asked: &RequestTemplate, host: &str, load: &Load) -> Result<Prepa
     })
 }
 
-/// An open connection.
-#[derive(Debug)]
-pub(super) enum Connection {
-    One(http1::SendRequest<Full<Bytes>>),
-    Two(http2::SendRequest<Full<Bytes>>),
-}
-
 /// The head of a reply, and when it had come.
 pub(super) struct Head {
     pub(super) status: u16,
@@ -106,78 +96,22 @@ pub(super) struct Head {
     pub(super) bytes: u64,
 }
 
-impl Connection {
-    /// Connects and shakes hands.
-    pub(super) async fn open(endpoint: &Endpoint, http: HttpVersion) -> io::Result<Self> {
-        match endpoint {
-            Endpoint::Tcp(address) => {
-                let stream = TcpStream::connect(address).await?;
-                stream.set_nodelay(true)?;
-                Self::shake_hands(TokioIo::new(stream), http).await
-            }
-            Endpoint::Unix(path) => {
-                Self::shake_hands(TokioIo::new(UnixStream::connect(path).await?), http).await
-            }
+/// Asks, and reads the whole body into `body`.
+pub(super) async fn ask(
+    connection: &mut Connection,
+    prepared: &Prepared,
+    body: &mut Vec<u8>,
+) -> hyper::Result<Head> {
+    body.clear();
+    let reply = connection.send(prepared.request()).await?;
+    let head = head(&reply);
+    let mut incoming = reply.into_body();
+    while let Some(frame) = incoming.frame().await {
+        if let Some(data) = frame?.data_ref() {
+            body.extend_from_slice(data);
         }
     }
-
-    async fn shake_hands<I>(io: I, http: HttpVersion) -> io::Result<Self>
-    where
-        I: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
-    {
-        // Its errors reach the request that is under way.
-        match http {
-            HttpVersion::One => {
-                let (sender, connection) = http1::handshake(io).await.map_err(io::Error::other)?;
-                tokio::spawn(async move { drop(connection.await) });
-                Ok(Self::One(sender))
-            }
-            HttpVersion::Two => {
-                let (sender, connection) = http2::handshake(TokioExecutor::new(), io)
-                    .await
-                    .map_err(io::Error::other)?;
-                tokio::spawn(async move { drop(connection.await) });
-                Ok(Self::Two(sender))
-            }
-        }
-    }
-
-    /// Waits until it can be asked; an error if the server has closed it.
-    pub(super) async fn ready(&mut self) -> hyper::Result<()> {
-        match self {
-            Self::One(sender) => sender.ready().await,
-            Self::Two(sender) => sender.ready().await,
-        }
-    }
-
-    /// Sends a request, and waits for the head of its reply.
-    pub(super) async fn send(
-        &mut self,
-        request: Request<Full<Bytes>>,
-    ) -> hyper::Result<Response<Incoming>> {
-        match self {
-            Self::One(sender) => sender.send_request(request).await,
-            Self::Two(sender) => sender.send_request(request).await,
-        }
-    }
-
-    /// Asks, and reads the whole body into `body`.
-    pub(super) async fn ask(
-        &mut self,
-        prepared: &Prepared,
-        body: &mut Vec<u8>,
-    ) -> hyper::Result<Head> {
-        body.clear();
-        let reply = self.send(prepared.request()).await?;
-        let head = head(&reply);
-        let mut incoming = reply.into_body();
-        while let Some(frame) = incoming.frame().await {
-            if let Some(data) = frame?.data_ref() {
-                body.extend_from_slice(data);
-            }
-        }
-        Ok(head)
-    }
+    Ok(head)
 }
 
 fn head(reply: &Response<Incoming>) -> Head {

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::Endpoint;
-use super::connection::{Connection, Head, Prepared};
+use super::connection::{self, Head, Prepared};
 use super::course::Course;
 use super::pacer::Pacer;
 use super::recorder::{Failure, Outcome, Recorder, Turn};
 use super::sequence::Sequence;
 use super::stop::{Next, Stop};
-use crate::launch::reason;
 use crate::scenario::{HttpVersion, Seconds};
+use andon_client::{Connection, reason};
 
 /// What all connections of a block share.
 pub(super) struct Shared {
@@ -132,7 +132,7 @@ async fn ask(
 ) -> hyper::Result<Head> {
     body.clear();
     connection.ready().await?;
-    connection.ask(prepared, body).await
+    connection::ask(connection, prepared, body).await
 }
 
 async fn open(shared: &Shared, turn: &mut Turn) -> io::Result<Connection> {

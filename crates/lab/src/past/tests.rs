@@ -11,28 +11,6 @@ fn log(lines: &[&str]) -> Past {
 }
 
 #[test]
-fn requests_of_one_second_are_spread_over_it_and_order_is_by_time() {
-    let past = log(&[
-        "38 +0000] \"GET /late HTTP/1.1\" 200 1",
-        "36 +0000] \"GET /a HTTP/1.1\" 200 1",
-        "36 +0000] \"GET /b HTTP/1.1\" 503 1",
-        "36 +0000] \"POST /c HTTP/1.1\" 200 1",
-        "nonsense",
-    ]);
-    let told: Vec<_> = past
-        .requests
-        .iter()
-        .map(|it| (it.at, it.target.as_str(), it.status))
-        .collect();
-    assert_eq!(
-        told,
-        [(0.0, "/a", 200), (0.5, "/b", 200), (2.0, "/late", 200)]
-    );
-    assert_eq!(past.left_out.values().sum::<u64>(), 2);
-    assert_eq!(past.seconds(), 2.0);
-}
-
-#[test]
 fn a_script_asks_each_distinct_request_by_its_place_and_speed_divides_time() {
     let past = log(&[
         "36 +0000] \"GET /a HTTP/1.1\" 200 1",
@@ -40,7 +18,7 @@ fn a_script_asks_each_distinct_request_by_its_place_and_speed_divides_time() {
         "38 +0000] \"GET /b HTTP/1.1\" 404 1",
         "39 +0000] \"HEAD /b HTTP/1.1\" 304 1",
     ]);
-    let (asked, script) = past.script(2.0);
+    let (asked, script) = script(&past, 2.0);
     let told: Vec<_> = asked
         .iter()
         .map(|it| (it.method.as_str(), it.target.as_str(), it.status))
@@ -72,7 +50,7 @@ fn a_run_is_asked_again_exactly_where_it_kept_every_reply_and_by_its_slices_othe
         };
         block.load.points = vec![point(0.5), point(1.0)];
     });
-    let exact = Past::of_run(&run, 0);
+    let exact = of_run(&run, 0);
     let at: Vec<f64> = exact.requests.iter().map(|it| it.at).collect();
     assert_eq!(at, [0.25, 0.75]);
     for block in &mut run.blocks {
@@ -92,8 +70,8 @@ fn a_run_is_asked_again_exactly_where_it_kept_every_reply_and_by_its_slices_othe
             },
         ];
     }
-    let drawn = Past::of_run(&run, 0);
+    let drawn = of_run(&run, 0);
     let at: Vec<f64> = drawn.requests.iter().map(|it| it.at).collect();
     assert_eq!(at, [0.125, 0.375, 0.625, 0.875, 1.5]);
-    assert!(Past::of_run(&run, 9).requests.is_empty());
+    assert!(of_run(&run, 9).requests.is_empty());
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::units::Share;
+use super::Share;
 
 /// Checks of every reply.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

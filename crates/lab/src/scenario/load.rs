@@ -1,5 +1,6 @@
 //! `[load]`: what is asked of the server, how fast, how often.
 
+use andon_client::HttpVersion;
 use serde::{Deserialize, Serialize};
 
 use super::Seconds;
@@ -87,18 +88,6 @@ pub enum Arrivals {
     /// Exponential, as independent visitors are.
     #[default]
     Poisson,
-}
-
-/// Version of the protocol.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum HttpVersion {
-    /// HTTP/1.1.
-    #[default]
-    #[serde(rename = "1.1")]
-    One,
-    /// HTTP/2 without TLS.
-    #[serde(rename = "2")]
-    Two,
 }
 
 /// The order of URLs; all from the scenario's seed.

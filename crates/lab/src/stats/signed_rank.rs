@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::paired::Interval;
 use super::ranks::doubled_ranks;
-use super::spread::median;
+use andon_client::median;
 
 /// Two-sided exact p of "differences are as often above zero as below"; 1 without any difference but zeros,
 /// which are left out.

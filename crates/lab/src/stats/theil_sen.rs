@@ -1,7 +1,7 @@
 //! A trend that outliers cannot fake: the median of the slopes between all couples of points (Theil, Sen), with
 //! the interval that Kendall's exact distribution gives.
 
-use super::spread::median;
+use andon_client::median;
 
 /// A slope and its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -181,21 +181,4 @@ fn prefixed(prefix: &str, text: &str) -> String {
     }
 }
 
-/// Text that is no markup, in content and in quoted attributes.
-#[must_use]
-pub fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            // Most control characters may not be in a document at all.
-            c if c.is_control() => out.push(' '),
-            c => out.push(c),
-        }
-    }
-    out
-}
+pub use andon_client::escape;

@@ -9,9 +9,7 @@ use hyper::header::{HOST, HeaderMap, HeaderName, HeaderValue};
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
 
-use super::connection::Connection;
-use super::{Endpoint, Error};
-use crate::scenario::HttpVersion;
+use super::{Connection, Endpoint, Error, HttpVersion};
 
 /// A client with one connection, which it opens again when the server has closed it.
 #[derive(Debug)]

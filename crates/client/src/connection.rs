@@ -1,0 +1,100 @@
+//! One connection: opened, and asked.
+
+use std::io;
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::client::conn::{http1, http2};
+use hyper::{Request, Response};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use serde::{Deserialize, Serialize};
+use tokio::net::{TcpStream, UnixStream};
+
+use super::Endpoint;
+
+/// Version of the protocol.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum HttpVersion {
+    /// HTTP/1.1.
+    #[default]
+    #[serde(rename = "1.1")]
+    One,
+    /// HTTP/2 without TLS.
+    #[serde(rename = "2")]
+    Two,
+}
+
+/// An open connection.
+#[derive(Debug)]
+pub enum Connection {
+    /// HTTP/1.1.
+    One(http1::SendRequest<Full<Bytes>>),
+    /// HTTP/2.
+    Two(http2::SendRequest<Full<Bytes>>),
+}
+
+impl Connection {
+    /// Connects and shakes hands; in a Tokio runtime.
+    ///
+    /// # Errors
+    /// The server cannot be reached, or speaks another protocol.
+    pub async fn open(endpoint: &Endpoint, http: HttpVersion) -> io::Result<Self> {
+        match endpoint {
+            Endpoint::Tcp(address) => {
+                let stream = TcpStream::connect(address).await?;
+                stream.set_nodelay(true)?;
+                Self::shake_hands(TokioIo::new(stream), http).await
+            }
+            Endpoint::Unix(path) => {
+                Self::shake_hands(TokioIo::new(UnixStream::connect(path).await?), http).await
+            }
+        }
+    }
+
+    async fn shake_hands<I>(io: I, http: HttpVersion) -> io::Result<Self>
+    where
+        I: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
+    {
+        // Its errors reach the request that is under way.
+        match http {
+            HttpVersion::One => {
+                let (sender, connection) = http1::handshake(io).await.map_err(io::Error::other)?;
+                tokio::spawn(async move { drop(connection.await) });
+                Ok(Self::One(sender))
+            }
+            HttpVersion::Two => {
+                let (sender, connection) = http2::handshake(TokioExecutor::new(), io)
+                    .await
+                    .map_err(io::Error::other)?;
+                tokio::spawn(async move { drop(connection.await) });
+                Ok(Self::Two(sender))
+            }
+        }
+    }
+
+    /// Waits until it can be asked.
+    ///
+    /// # Errors
+    /// The server has closed it.
+    pub async fn ready(&mut self) -> hyper::Result<()> {
+        match self {
+            Self::One(sender) => sender.ready().await,
+            Self::Two(sender) => sender.ready().await,
+        }
+    }
+
+    /// Sends a request, and waits for the head of its reply.
+    ///
+    /// # Errors
+    /// The connection broke, or the reply is no HTTP.
+    pub async fn send(
+        &mut self,
+        request: Request<Full<Bytes>>,
+    ) -> hyper::Result<Response<Incoming>> {
+        match self {
+            Self::One(sender) => sender.send_request(request).await,
+            Self::Two(sender) => sender.send_request(request).await,
+        }
+    }
+}

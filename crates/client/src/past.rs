@@ -1,0 +1,120 @@
+//! What was once asked of a server, and when: access logs, to be asked again.
+
+mod line;
+
+use std::collections::BTreeMap;
+use std::io::BufRead;
+
+/// Requests of the past.
+#[derive(Clone, Debug, Default)]
+pub struct Past {
+    /// In the order of their times.
+    pub requests: Vec<Request>,
+    /// What cannot be asked again, why, and how often.
+    pub left_out: BTreeMap<String, u64>,
+}
+
+/// One of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// Seconds since the first one began.
+    pub at: f64,
+    /// `GET` or `HEAD`.
+    pub method: String,
+    /// The target as it was sent.
+    pub target: String,
+    /// The status of a good reply: what was answered then, or 200 where that failed through no fault of the
+    /// request, or depended on headers that no log tells.
+    pub status: u16,
+}
+
+impl Past {
+    /// Reads an access log: Andon's own, as text or JSON, or the common and combined ones of Apache and nginx. The
+    /// latter know whole seconds only; requests of one second are spread evenly over it.
+    ///
+    /// # Errors
+    /// The log could not be read.
+    pub fn of_log(log: impl BufRead) -> std::io::Result<Self> {
+        let mut past = Self::default();
+        let mut seen: Vec<(f64, bool, Request)> = Vec::new();
+        for line in log.split(b'\n') {
+            let line = line?;
+            let line = String::from_utf8_lossy(&line);
+            let line = line.trim_end_matches('\r');
+            if line.is_empty() {
+                continue;
+            }
+            match line::parse(line) {
+                Ok(entry) => seen.push((
+                    entry.began,
+                    entry.whole_second,
+                    Request {
+                        at: 0.0,
+                        method: entry.method,
+                        target: entry.target,
+                        status: good(entry.status),
+                    },
+                )),
+                Err(why) => *past.left_out.entry(why.to_owned()).or_default() += 1,
+            }
+        }
+        // Servers log when they have answered.
+        seen.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let first = seen.first().map_or(0.0, |(began, ..)| *began);
+        for together in seen.chunk_by(|a, b| a.1 && a.0 == b.0) {
+            let share = 1.0 / together.len() as f64;
+            for (at, (began, whole_second, request)) in together.iter().enumerate() {
+                let spread = if *whole_second {
+                    at as f64 * share
+                } else {
+                    0.0
+                };
+                past.requests.push(Request {
+                    at: began - first + spread,
+                    ..request.clone()
+                });
+            }
+        }
+        Ok(past)
+    }
+
+    /// These targets one after the other at a rate, once.
+    #[must_use]
+    pub fn of_list(targets: &[String], rate: f64) -> Self {
+        let request = |(at, target): (usize, &String)| Request {
+            at: at as f64 / rate,
+            method: "GET".to_owned(),
+            target: target.clone(),
+            status: 0,
+        };
+        Self {
+            requests: targets.iter().enumerate().map(request).collect(),
+            left_out: BTreeMap::new(),
+        }
+    }
+
+    /// Seconds from the first to the last.
+    #[must_use]
+    pub fn seconds(&self) -> f64 {
+        self.requests.last().map_or(0.0, |last| last.at)
+    }
+
+    /// Leaves the first so many seconds.
+    pub fn cut(&mut self, seconds: f64) {
+        self.requests.retain(|request| request.at < seconds);
+    }
+}
+
+/// What a good server answers now where this was answered then.
+fn good(status: u16) -> u16 {
+    match status {
+        // Conditions and ranges stand in headers that are not logged.
+        206 | 304 => 200,
+        // The client left, the server was too slow, too busy or broken.
+        408 | 429 | 499 | 500.. => 200,
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,31 @@
+use super::*;
+
+fn log(lines: &[&str]) -> Past {
+    let lines: Vec<String> = lines
+        .iter()
+        .map(|line| format!("h - - [10/Oct/2000:13:55:{line}"))
+        .collect();
+    Past::of_log(lines.join("\r\n").as_bytes()).expect("reads")
+}
+
+#[test]
+fn requests_of_one_second_are_spread_over_it_and_order_is_by_time() {
+    let past = log(&[
+        "38 +0000] \"GET /late HTTP/1.1\" 200 1",
+        "36 +0000] \"GET /a HTTP/1.1\" 200 1",
+        "36 +0000] \"GET /b HTTP/1.1\" 503 1",
+        "36 +0000] \"POST /c HTTP/1.1\" 200 1",
+        "nonsense",
+    ]);
+    let told: Vec<_> = past
+        .requests
+        .iter()
+        .map(|it| (it.at, it.target.as_str(), it.status))
+        .collect();
+    assert_eq!(
+        told,
+        [(0.0, "/a", 200), (0.5, "/b", 200), (2.0, "/late", 200)]
+    );
+    assert_eq!(past.left_out.values().sum::<u64>(), 2);
+    assert_eq!(past.seconds(), 2.0);
+}

@@ -1,0 +1,145 @@
+//! Whose a listening socket is.
+
+use std::fs;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::path::Path;
+
+use andon_client::Endpoint;
+
+use crate::proc::{self, Pid};
+
+/// A listening socket on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Listener {
+    pub(super) inode: u64,
+    /// Of whoever opened it; not known for Unix sockets.
+    pub(super) uid: Option<u32>,
+}
+
+/// A port of the loopback interface that nobody listens on now. Somebody else may take it before the server
+/// does: whose it is, is looked at once the server is ready.
+pub(super) fn free_port() -> io::Result<Endpoint> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    Ok(Endpoint::Tcp(listener.local_addr()?))
+}
+
+/// Those who listen there now.
+pub(super) fn listeners(endpoint: &Endpoint) -> Vec<Listener> {
+    match endpoint {
+        Endpoint::Tcp(address) => ["/proc/net/tcp", "/proc/net/tcp6"]
+            .iter()
+            .flat_map(|table| tcp_listeners(&read(table), *address))
+            .collect(),
+        Endpoint::Unix(path) => unix_listeners(&read("/proc/net/unix"), path),
+    }
+}
+
+/// Does a process hold this socket open? `None`: it may not be asked, or has ended.
+pub(super) fn holds(pid: Pid, inode: u64) -> Option<bool> {
+    let name = format!("socket:[{inode}]");
+    let files = fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
+    let mut links = files
+        .flatten()
+        .filter_map(|file| fs::read_link(file.path()).ok());
+    Some(links.any(|link| link.as_os_str() == name.as_str()))
+}
+
+/// Who a listener belongs to, in words: `pid 123 (nginx: master process)`.
+pub(super) fn owner(listener: Listener) -> String {
+    let holder = proc::all().find(|pid| holds(*pid, listener.inode) == Some(true));
+    match (holder, listener.uid) {
+        (Some(pid), _) => format!("pid {pid} ({})", proc::command(pid)),
+        (None, Some(uid)) => format!("a process of user {uid} that cannot be looked into"),
+        (None, None) => "a process that cannot be looked into".into(),
+    }
+}
+
+fn read(table: &str) -> String {
+    fs::read_to_string(table).unwrap_or_default()
+}
+
+fn tcp_listeners(table: &str, address: SocketAddr) -> Vec<Listener> {
+    let rows = table.lines().skip(1).filter_map(|row| {
+        let fields: Vec<&str> = row.split_ascii_whitespace().collect();
+        let local = socket_address(fields.get(1)?)?;
+        let same = local.ip().is_unspecified() || local.ip().to_canonical() == address.ip();
+        let here = local.port() == address.port() && (same || address.ip().is_unspecified());
+        (here && *fields.get(3)? == LISTENING).then_some(())?;
+        Some(Listener {
+            inode: fields.get(9)?.parse().ok()?,
+            uid: fields.get(7)?.parse().ok(),
+        })
+    });
+    rows.collect()
+}
+
+/// `0100007F:1F90`: each 32-bit word as this machine would print it as a number.
+fn socket_address(text: &str) -> Option<SocketAddr> {
+    let (address, port) = text.split_once(':')?;
+    let port = u16::from_str_radix(port, 16).ok()?;
+    let mut bytes = Vec::with_capacity(16);
+    for at in (0..address.len()).step_by(8) {
+        let word = u32::from_str_radix(address.get(at..at + 8)?, 16).ok()?;
+        bytes.extend(word.to_ne_bytes());
+    }
+    let ip: IpAddr = match bytes.len() {
+        4 => <[u8; 4]>::try_from(bytes).ok()?.into(),
+        _ => <[u8; 16]>::try_from(bytes).ok()?.into(),
+    };
+    Some((ip, port).into())
+}
+
+fn unix_listeners(table: &str, path: &Path) -> Vec<Listener> {
+    let rows = table.lines().skip(1).filter_map(|row| {
+        let fields: Vec<&str> = row.split_ascii_whitespace().collect();
+        let flags = u32::from_str_radix(fields.get(3)?, 16).ok()?;
+        let here = flags & ACCEPTS != 0 && Path::new(fields.get(7)?) == path;
+        here.then_some(Listener {
+            inode: fields.get(6)?.parse().ok()?,
+            uid: None,
+        })
+    });
+    rows.collect()
+}
+
+/// TCP_LISTEN as /proc prints it.
+const LISTENING: &str = "0A";
+
+/// __SO_ACCEPTCON among a Unix socket's flags.
+const ACCEPTS: u32 = 0x10000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_listener_of_ours_is_found_and_named() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("binds");
+        let endpoint = Endpoint::Tcp(listener.local_addr().expect("bound"));
+        let found = listeners(&endpoint);
+        assert_eq!(found.len(), 1);
+        let me = std::process::id();
+        assert_eq!(holds(me as Pid, found[0].inode), Some(true));
+        assert!(owner(found[0]).starts_with(&format!("pid {me} (")));
+    }
+
+    #[test]
+    fn a_listener_on_every_address_is_found_by_its_port() {
+        let Ok(listener) = TcpListener::bind("[::]:0") else {
+            eprintln!("skipped: no IPv6 here");
+            return;
+        };
+        let port = listener.local_addr().expect("bound").port();
+        let endpoint = Endpoint::Tcp((Ipv4Addr::LOCALHOST, port).into());
+        assert_eq!(listeners(&endpoint).len(), 1);
+    }
+
+    #[test]
+    fn a_unix_listener_is_found_by_its_path() {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = folder.path().join("s");
+        let _listener = std::os::unix::net::UnixListener::bind(&path).expect("binds");
+        assert_eq!(listeners(&Endpoint::Unix(path)).len(), 1);
+    }
+}
