@@ -1,10 +1,9 @@
 """Shared caches in front: whatever one client was sent, the next gets nothing that it does not accept."""
-import random, subprocess, time
+import random
 from http.client import HTTPConnection
-from socket import create_connection
 
 from nginx import Nginx, free_port
-from server import Server
+from server import Program, Server
 
 KEYS = """listen = ["127.0.0.1:0"]
 [[cache.rule]]
@@ -109,28 +108,6 @@ def accepts(client, media_type):
         return True
     ranges = [part.replace(" ", "").split(";q=") for part in (client or "").split(",")]
     return any(each[0] == media_type and float((each + ["1"])[1]) > 0 for each in ranges)
-
-
-class Program:
-    """A server in the foreground, until it takes connections."""
-
-    def __init__(self, folder, port, command):
-        self.log = (folder / "program.log").open("w+")
-        self.process = subprocess.Popen(command, cwd=folder, stdout=self.log, stderr=self.log)
-        while True:
-            try:
-                return create_connection(("127.0.0.1", port)).close()
-            except OSError:
-                if self.process.poll() is not None:
-                    raise SystemExit((folder / "program.log").read_text())
-                time.sleep(0.02)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.terminate()
-        self.process.wait()
 
 
 def nginx(_, folder, andon, port):

@@ -1,9 +1,9 @@
 """The examples of docs/behind-nginx.md, run by a real nginx."""
-import re, subprocess, time
+import re
 from http.client import HTTPConnection
-from socket import AF_INET, SOCK_STREAM, create_connection, socket
+from socket import AF_INET, SOCK_STREAM, socket
 
-from server import ROOT, Server
+from server import ROOT, Program, Server
 
 SIZES = range(60, 100)
 
@@ -66,29 +66,15 @@ def several_machines(args, folder, example):
     return 2 * len(sources) * len(SIZES), found
 
 
-class Nginx:
+class Nginx(Program):
     """nginx in the foreground, with a folder of its own."""
 
     def __init__(self, folder, http, port):
         temporary = "".join(f"{kind}_temp_path {folder};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
         config = folder / "nginx.conf"
-        config.write_text(f"user root; daemon off; pid {folder}/nginx.pid; error_log {folder}/nginx.log;\n"
+        config.write_text(f"user root; daemon off; pid {folder}/nginx.pid; error_log stderr;\n"
                           f"events {{}}\nhttp {{ access_log off; {temporary}\n{http}\n}}\n")
-        self.process = subprocess.Popen(["nginx", "-e", f"{folder}/nginx.log", "-c", config])
-        while True:
-            try:
-                return create_connection(("127.0.0.1", port)).close()
-            except OSError:
-                if self.process.poll() is not None:
-                    raise SystemExit((folder / "nginx.log").read_text())
-                time.sleep(0.01)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.terminate()
-        self.process.wait()
+        super().__init__(folder, port, ["nginx", "-e", "stderr", "-c", config])
 
 
 def get(port, target, source="127.0.0.1"):

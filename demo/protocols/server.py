@@ -1,6 +1,7 @@
-"""Andon on loopback, with a certificate that an authority of its own has signed."""
-import re, shutil, signal, subprocess
+"""Servers on loopback: Andon, with a certificate that an authority of its own has signed, and other programs."""
+import re, shutil, signal, subprocess, time
 from pathlib import Path
+from socket import create_connection
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SAMPLE = ROOT / "samples/photos/otter.jpg"
@@ -30,6 +31,28 @@ class Server:
 
     def __exit__(self, *_):
         self.process.send_signal(signal.SIGTERM)
+        self.process.wait()
+
+
+class Program:
+    """A server in the foreground, until it takes connections."""
+
+    def __init__(self, folder, port, command):
+        self.log = (folder / "program.log").open("w+")
+        self.process = subprocess.Popen(command, cwd=folder, stdout=self.log, stderr=self.log)
+        while True:
+            try:
+                return create_connection(("127.0.0.1", port)).close()
+            except OSError:
+                if self.process.poll() is not None:
+                    raise SystemExit((folder / "program.log").read_text())
+                time.sleep(0.02)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
         self.process.wait()
 
 

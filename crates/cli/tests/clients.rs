@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::common::{Served, sample};
-use andon_pixels::{Engine, Limits};
+use andon_client::Picture;
 
 const KEY: &str = "0123456789abcdef0123456789abcdef";
 const HEX_KEY: &str = "30313233343536373839616263646566";
@@ -97,8 +97,6 @@ fn serves(program: &mut Command) {
     let output = program.arg(&files.address).output();
     let printed = common::printed(output.expect("the interpreter that installed them"));
 
-    let engine = Engine::new(andon_codecs::ALL, Limits::default());
-    let recipe: andon_recipe::Recipe = "as:bmp".parse().expect("a recipe");
     let mut wrong = Vec::new();
     for line in printed.lines() {
         let (size, target) = line.split_once(' ').expect("a size and a target");
@@ -111,13 +109,8 @@ fn serves(program: &mut Command) {
             wrong.push(format!("{target}: {} {why}", reply.status));
             continue;
         }
-        let plan = engine.plan(&recipe, &reply.body);
-        let made = plan.and_then(|plan| {
-            engine.run(&plan, andon_pixels::Run::of(&reply.body))?;
-            Ok(plan.size())
-        });
-        match made {
-            Ok((width, height)) if format!("{width}x{height}") == size => {}
+        match Picture::decode(&reply.body).map(|it| format!("{}x{}", it.width, it.height)) {
+            Ok(made) if made == size => {}
             other => wrong.push(format!("{target}: {other:?} instead of {size}")),
         }
     }

@@ -304,9 +304,7 @@ impl Drop for Nginx {
 
 #[test]
 fn andon_answers_as_the_nginx_does_whose_configuration_it_imported() {
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = free.local_addr().unwrap().to_string();
-    drop(free);
+    let address = common::free_address();
     let conf = format!(
         r#"
 load_module /usr/lib/nginx/modules/ngx_http_image_filter_module.so;

@@ -25,19 +25,23 @@ fn ask(address: &str, target: &str) -> Answer {
     )
 }
 
-/// Asks both; `named` are the beginnings of targets that are answered otherwise, with what the import says of it.
-fn both_answer_alike(server: &str, targets: &[&str], named: &[(&str, &str)]) {
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = free.local_addr().unwrap().to_string();
-    drop(free);
-    let conf = format!(
+/// A configuration of nginx that writes nothing outside of its folder.
+fn conf(server: &str) -> String {
+    format!(
         "load_module /usr/lib/nginx/modules/ngx_http_image_filter_module.so;\n\
          daemon off; master_process off; pid nginx.pid;\nevents {{}}\nhttp {{\n\
          client_body_temp_path t1; proxy_temp_path t2; fastcgi_temp_path t3; uwsgi_temp_path t4; scgi_temp_path t5;\n\
          access_log off; types {{ image/jpeg jpg; image/png png; image/gif gif; }}\n\
-         server {{ server_name images.example; listen {address};\n{server}\n}}\n}}\n"
-    );
-    let site = Site::new(&conf);
+         server {{ {server}\n}}\n}}\n"
+    )
+}
+
+/// Asks both; `named` are the beginnings of targets that are answered otherwise, with what the import says of it.
+fn both_answer_alike(server: &str, targets: &[&str], named: &[(&str, &str)]) {
+    let address = common::free_address();
+    let site = Site::new(&conf(&format!(
+        "server_name images.example; listen {address};\n{server}"
+    )));
     let Some(_nginx) = Nginx::start(site.path(), &address) else {
         return;
     };
@@ -166,18 +170,10 @@ fn lifetimes_and_headers_of_every_location_are_its_own() {
 
 #[test]
 fn another_servers_images_with_a_lifetime_for_each_location() {
-    let files = Site::new("");
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let origin = free.local_addr().unwrap().to_string();
-    drop(free);
-    let root = files.path().join("files").display().to_string();
-    let conf = format!(
-        "daemon off; master_process off; pid nginx.pid;\nevents {{}}\nhttp {{\n\
-         client_body_temp_path t1; proxy_temp_path t2; fastcgi_temp_path t3; uwsgi_temp_path t4; scgi_temp_path t5;\n\
-         access_log off; types {{ image/jpeg jpg; image/png png; }}\n\
-         server {{ listen {origin}; root {root}; location ~ png$ {{ expires 5m; }} }} }}\n"
-    );
-    std::fs::write(files.path().join("nginx.conf"), conf).unwrap();
+    let origin = common::free_address();
+    let files = Site::new(&conf(&format!(
+        "listen {origin}; root FILES; location ~ png$ {{ expires 5m; }}"
+    )));
     let Some(_origin) = Nginx::start(files.path(), &origin) else {
         return;
     };

@@ -262,16 +262,10 @@ fn what_a_log_a_run_or_a_list_says_is_asked_again_at_its_times() {
     assert_eq!(row(&said, "Complete requests"), 3.0);
 }
 
-/// The address of a port that nobody listens on.
-fn dead() -> String {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("binds");
-    listener.local_addr().expect("bound").to_string()
-}
-
 #[test]
 fn a_port_where_nobody_listens_refuses_the_connection_and_is_no_busy_client() {
     let folder = tempfile::tempdir().expect("a folder");
-    let address = dead();
+    let address = common::free_address();
     fs::write(folder.path().join("urls.txt"), "/a\n").expect("writes");
     for words in [
         format!("bench http://{address}/ -n 50"),

@@ -99,7 +99,7 @@ impl Past {
         self.requests.last().map_or(0.0, |last| last.at)
     }
 
-    /// Leaves the first so many seconds.
+    /// Keeps what was asked in the first `seconds`, and forgets the rest.
     pub fn cut(&mut self, seconds: f64) {
         self.requests.retain(|request| request.at < seconds);
     }

@@ -80,7 +80,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
 
 /// What came of a command that could not do what it was asked. Never [`REGRESSION`]: nothing was found to be slower.
 fn code(error: &anyhow::Error) -> u8 {
-    if let Some(load::Error::Unreachable(_)) = error.downcast_ref() {
+    if let Some(load::Error::Asking(andon_client::Error::Unreachable(_))) = error.downcast_ref() {
         return NOT_STARTED;
     }
     match error.downcast_ref::<Error>() {

@@ -29,6 +29,8 @@ pub struct Gate {
     pub open: bool,
     /// What its URLs begin with.
     pub places: Vec<String>,
+    /// Do its URLs say that they are its own, so that another dialect may have the same prefix?
+    pub shares_prefix: bool,
     /// Has it keys that its URLs are signed with?
     pub keys: bool,
     /// Does it answer unsigned URLs although it has keys?

@@ -130,15 +130,9 @@ impl Dialects {
             let Some(dialect) = make(config)? else {
                 continue;
             };
-            for place in gate(config)
-                .places
-                .into_iter()
-                .filter(|it| it.ends_with(config::BELOW))
-            {
-                // Its URLs say that they are.
-                if *name == "image_filter" {
-                    continue;
-                }
+            let gate = gate(config);
+            let alone = gate.places.into_iter().filter(|_| !gate.shares_prefix);
+            for place in alone.filter(|it| it.ends_with(config::BELOW)) {
                 if let Some((_, other)) = mounted.iter().find(|(taken, _)| *taken == place) {
                     let place = match place.trim_end_matches(config::BELOW) {
                         "" => "/",

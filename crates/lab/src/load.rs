@@ -152,14 +152,9 @@ pub struct Script {
 /// Why no load could be driven at all. What goes wrong with single requests is in the result.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A target, method or header that cannot be sent.
-    #[error("`{what}` cannot be sent: {why}")]
-    InvalidRequest {
-        /// The offending text.
-        what: String,
-        /// Why.
-        why: String,
-    },
+    /// What the client itself says: a request that cannot be sent, a server that cannot be reached.
+    #[error(transparent)]
+    Asking(#[from] andon_client::Error),
     /// A list without URLs.
     #[error("there is nothing to ask: give URLs with `urls`, `[[load.url]]` or -L")]
     NothingAsked,
@@ -169,18 +164,11 @@ pub enum Error {
     /// A list of CPUs that cannot be read, or that this process may not use.
     #[error("{0}")]
     Cpus(String),
-    /// Nobody answers there at all.
-    #[error("cannot connect to {0}")]
-    Unreachable(io::Error),
-    /// The client's own threads or files.
-    #[error("the client could not start: {0}")]
-    Client(io::Error),
 }
 
-/// By hand: as thiserror's `from` it would be the source as well as in the sentence, and be printed twice.
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Self {
-        Self::Client(error)
+        Self::Asking(error.into())
     }
 }
 

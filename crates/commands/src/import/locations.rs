@@ -97,20 +97,12 @@ impl Site {
             return Ok(());
         }
         let mut variables = BTreeMap::new();
-        for (name, value) in &scope.here.variables {
-            if let Ok(value) = pattern.say(value, &variables) {
-                variables.insert(name.clone(), value);
-            }
-        }
+        scope.set(&pattern, &mut variables);
         let mut pattern = pattern;
         let elsewhere = self.tried(location, &mut pattern, &variables)?;
         let location = elsewhere.as_ref().unwrap_or(location);
         let scope = &location.scope;
-        for (name, value) in &scope.here.variables {
-            if let Ok(value) = pattern.say(value, &variables) {
-                variables.insert(name.clone(), value);
-            }
-        }
+        scope.set(&pattern, &mut variables);
         let mut fell_through = true;
         for rewrite in &scope.here.rewrites {
             let (from, to) = (rewrite.arg(0), rewrite.arg(1).to_owned());
@@ -424,25 +416,21 @@ impl Site {
         for number in (group..=8).rev() {
             to = to.replace(&format!("${number}"), &format!("${}", number + 1));
         }
-        let to = format!("/${group}{to}");
-        let place = location.place.clone();
-        self.rewrites.push(Rewrite {
-            from,
-            to,
-            opens: location.stays(),
-            place,
-        });
+        self.push_rewrite(location, from, format!("/${group}{to}"));
         Ok(())
     }
 
     fn rewrite(&mut self, location: &Location, pattern: &Pattern, mut to: String) {
         let from = pattern.without_unused_group(&mut to);
-        let place = location.place.clone();
+        self.push_rewrite(location, from, to);
+    }
+
+    fn push_rewrite(&mut self, location: &Location, from: String, to: String) {
         self.rewrites.push(Rewrite {
             from,
             to,
             opens: location.stays(),
-            place,
+            place: location.place.clone(),
         });
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::filter::Filter;
+use super::pattern::Pattern;
 use super::syntax::{Directive, Place};
 
 /// Everything that becomes a key.
@@ -157,6 +158,15 @@ pub(super) const CLOSED: &str = "/.closed";
 pub(super) const INTERNAL: &str = "/_nginx";
 
 impl Scope {
+    /// Gives variables the values of the block's `set` directives, as far as these are known.
+    pub(super) fn set(&self, pattern: &Pattern, variables: &mut BTreeMap<String, String>) {
+        for (name, value) in &self.here.variables {
+            if let Ok(value) = pattern.say(value, variables) {
+                variables.insert(name.clone(), value);
+            }
+        }
+    }
+
     /// `expires`, and what is added to it.
     pub(super) fn cache_control(&self) -> Option<String> {
         let parts: Vec<&str> = (self.expires.iter().chain(&self.added))

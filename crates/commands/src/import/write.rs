@@ -147,16 +147,15 @@ fn cache(out: &mut String, site: &Site) {
         negative,
     } = &site.cache;
     // The rule of the longest prefix holds, so that an origin without lifetimes needs an empty one below another's.
-    let controlled = || {
-        let says = |it: &&Origin| it.cache_control.is_some() || it.ttl.is_some();
-        let above = move |it: &Origin| {
-            let outer = |other: &&Origin| it.prefix.starts_with(&format!("{}/", other.prefix));
-            site.origins.iter().filter(says).any(|other| outer(&other))
-        };
-        let origins = site.origins.iter();
-        origins.filter(move |it| says(it) || above(it))
+    let says = |it: &Origin| it.cache_control.is_some() || it.ttl.is_some();
+    let is_below =
+        |it: &Origin, other: &Origin| it.prefix.starts_with(&format!("{}/", other.prefix));
+    let is_ruled = |it: &&Origin| {
+        let mut others = site.origins.iter();
+        says(it) || others.any(|other| says(other) && is_below(it, other))
     };
-    if disk.is_some() || ttl.is_some() || negative.is_some() || controlled().next().is_some() {
+    let ruled: Vec<&Origin> = site.origins.iter().filter(is_ruled).collect();
+    if disk.is_some() || ttl.is_some() || negative.is_some() || !ruled.is_empty() {
         out.push_str("\n[cache]\n");
     }
     if let Some((path, size)) = disk {
@@ -180,7 +179,7 @@ fn cache(out: &mut String, site: &Site) {
             seconds.min(60)
         );
     }
-    for origin in controlled() {
+    for origin in ruled {
         let prefix = format!("{}/", origin.prefix);
         let _ = writeln!(out, "\n[[cache.rule]]\nprefix = {}", quoted(&prefix));
         if let Some(value) = &origin.cache_control {

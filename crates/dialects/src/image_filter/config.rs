@@ -27,6 +27,7 @@ impl Settings for ImageFilterConfig {
         Gate {
             open: self.open,
             places: below([&self.prefix]),
+            shares_prefix: true,
             ..Gate::default()
         }
     }

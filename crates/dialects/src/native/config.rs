@@ -67,6 +67,23 @@ fn mounted(key: &str, prefix: &str) -> Result<String, ConfigError> {
     Ok(path.to_owned())
 }
 
+impl NativeConfig {
+    /// The recipes of the presets, by their names.
+    ///
+    /// # Errors
+    /// The key of the first preset whose text is no recipe, and why it is none.
+    pub fn recipes(&self) -> Result<BTreeMap<String, Recipe>, ConfigError> {
+        let read = |(name, text): (&String, &String)| {
+            let recipe: Result<Recipe, _> = text.parse();
+            let recipe = recipe.map_err(|error| {
+                ConfigError::new(format!("native.presets.{name}"), error.to_string())
+            })?;
+            Ok((name.clone(), recipe))
+        };
+        self.presets.iter().map(read).collect()
+    }
+}
+
 impl Settings for NativeConfig {
     fn dialect(&self) -> Result<Option<Box<dyn Dialect>>, ConfigError> {
         if !self.enabled {
@@ -82,19 +99,12 @@ impl Settings for NativeConfig {
             "native.only_presets",
             || "nothing could be asked for: [native.presets] is empty".to_owned(),
         )?;
-        let read = |(name, text): (&String, &String)| {
-            let recipe: Result<Recipe, _> = text.parse();
-            let recipe = recipe.map_err(|error| {
-                ConfigError::new(format!("native.presets.{name}"), error.to_string())
-            })?;
-            Ok((name.clone(), recipe))
-        };
         Ok(Some(Box::new(Native {
             prefix,
             canonical: self.canonical,
             preset_prefix,
             only_presets: self.only_presets,
-            presets: self.presets.iter().map(read).collect::<Result<_, _>>()?,
+            presets: self.recipes()?,
         })))
     }
 

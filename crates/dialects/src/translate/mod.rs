@@ -294,7 +294,8 @@ impl Translation<'_> {
         let (url, read, ((differing, _), _)) = best.ok_or_else(why)?;
         let url = dialects.write(&read).next().map_or(url, |(_, url)| url);
         let [near, _] = wanted;
-        if near.is_other_for_plain(&near.again(&read))
+        let is = near.again(&read);
+        if near.is_other_for_plain(&is)
             && let Some(Ok(resolved)) = &self.resolved
             && let Some((_, url)) = dialects.write(resolved).next()
         {
@@ -303,7 +304,7 @@ impl Translation<'_> {
             but.extend(answer::differences(request, &again));
             return Ok(Said { url, but });
         }
-        let mut but = near.differences(&near.again(&read));
+        let mut but = near.differences(&is);
         but.extend(answer::differences(request, &read));
         match differing == near.len() {
             true => Err(format!("the nearest is {url}, but {}", but.join(", "))),

@@ -103,7 +103,7 @@ impl Estimate {
 
 impl Estimate {
     /// Pairs with which the 95 % interval would lie on one side of this ratio, if mean and deviation stayed as they are, in
-    /// the design of a run; `None` if nobody would wait for so many.
+    /// the design of a run; `None` where that takes more pairs than anybody runs.
     #[must_use]
     pub fn pairs_to_clear(&self, ratio: f64, design: &Design, role: Role) -> Option<u32> {
         let tests = match role {

@@ -55,8 +55,7 @@ pub struct Capacity {
     pub rate: Option<Level>,
     /// Is the rate known to the precision?
     pub known: bool,
-    /// Long trials at the lower end of the interval, after the search: the first that meets the target ends them, or else two
-    /// of three decide.
+    /// Long trials at the lower end of the interval, after the search: a second one if the first did not meet the target.
     pub checks: Vec<Trial>,
     /// All others in their order.
     pub trials: Vec<Trial>,
@@ -72,8 +71,7 @@ impl Capacity {
     /// Was the target met at the lower end of the interval once more?
     #[must_use]
     pub fn confirmed(&self) -> bool {
-        let met = self.checks.iter().filter(|check| check.met).count();
-        met > 0 && 2 * met >= self.checks.len()
+        self.checks.last().is_some_and(|check| check.met)
     }
 }
 
@@ -84,7 +82,7 @@ impl CapacityTest<'_> {
     /// See [`load::Error`].
     pub fn run(&self) -> Result<Capacity, load::Error> {
         let patience = self.scenario.load.timeout.duration();
-        (self.endpoint.accepts(patience)).map_err(load::Error::Unreachable)?;
+        (self.endpoint.accepts(patience)).map_err(andon_client::Error::Unreachable)?;
         let mut search = Threshold::new(self.start, 1.0 - self.quantile, self.precision);
         let mut found = Capacity {
             rate: None,
@@ -121,12 +119,6 @@ impl CapacityTest<'_> {
                     break;
                 };
                 found.checks.push(window.trial);
-                if let [.., last, _] = &*found.checks
-                    && !last.met
-                    && !window.trial.met
-                {
-                    break;
-                }
             }
         }
         found.foreign = busiest(asking.foreign);
@@ -214,7 +206,7 @@ const LONGEST: f64 = 6.0;
 const FEWEST_REQUESTS: f64 = 10.0;
 
 /// Most trials after the search.
-const CHECKS: usize = 3;
+const CHECKS: usize = 2;
 
 /// Seconds of arrivals between the end of a window and its notice.
 const MARGIN: f64 = 0.5;

@@ -53,7 +53,7 @@ impl LoadTest<'_> {
     ) -> Result<(Block, BTreeMap<String, Bytes>), load::Error> {
         // Otherwise every request would fail, and what was measured were the client's own attempts.
         let patience = self.load.timeout.duration();
-        (self.endpoint.accepts(patience)).map_err(load::Error::Unreachable)?;
+        (self.endpoint.accepts(patience)).map_err(andon_client::Error::Unreachable)?;
         let threads = ClientThreads::default();
         let roots = launch::running(self.endpoint);
         let mut block = Block::new(self.index, self.index, self.arm(), self.variant);

@@ -13,7 +13,7 @@ use crate::proc::{self, Pid};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Listener {
     pub(super) inode: u64,
-    /// Of whoever opened it; not known for Unix sockets.
+    /// The user who opened it; not known for Unix sockets.
     pub(super) uid: Option<u32>,
 }
 
@@ -35,7 +35,7 @@ pub(super) fn listeners(endpoint: &Endpoint) -> Vec<Listener> {
     }
 }
 
-/// Does a process hold this socket open? `None`: it may not be asked, or has ended.
+/// Whether a process holds this socket open; `None` if that may not be read, or the process has ended.
 pub(super) fn holds(pid: Pid, inode: u64) -> Option<bool> {
     let name = format!("socket:[{inode}]");
     let files = fs::read_dir(format!("/proc/{pid}/fd")).ok()?;

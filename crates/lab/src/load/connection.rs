@@ -2,14 +2,14 @@
 
 use std::time::Instant;
 
-use andon_client::Connection;
+use andon_client::{Connection, Error};
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::header::{CONNECTION, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, Uri};
 
-use super::{Error, RequestTemplate};
+use super::RequestTemplate;
 use crate::scenario::{HttpVersion, Load};
 
 /// A request made ready once and sent many times.

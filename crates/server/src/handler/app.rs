@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use andon_cache::StoreConfig;
 use andon_pixels::{Codec, Engine};
-use andon_recipe::{ParseError, Recipe};
 use hyper::HeaderMap;
 
 use crate::admission::{Admission, Shares};
@@ -94,12 +93,10 @@ fn check_presets(
     codecs: &'static [&'static dyn Codec],
 ) -> Result<(), ConfigError> {
     let engine = Engine::new(codecs, config.limits.pixels());
-    for (name, text) in &config.dialects.native.presets {
-        let key = || format!("native.presets.{name}");
-        let recipe: Recipe = (text.parse())
-            .map_err(|error: ParseError| ConfigError::new(key(), error.to_string()))?;
+    for (name, recipe) in config.dialects.native.recipes()? {
         let checked = engine.check(&recipe);
-        checked.map_err(|error| ConfigError::new(key(), error.to_string()))?;
+        let key = format!("native.presets.{name}");
+        checked.map_err(|error| ConfigError::new(key, error.to_string()))?;
     }
     Ok(())
 }

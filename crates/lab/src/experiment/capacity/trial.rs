@@ -48,7 +48,7 @@ pub(super) struct Window {
 }
 
 impl CapacityTest<'_> {
-    /// Drives one window of so many parts; nothing if it was cancelled.
+    /// Drives one window of `parts` parts, each `part` long; nothing if it was cancelled.
     pub(super) fn drive(
         &self,
         rate: f64,
@@ -100,7 +100,7 @@ impl CapacityTest<'_> {
         }
         let seen = &driven.result;
         let slices = slices(seen, part.0, parts);
-        let late = seen.bins.iter().map(|bin| bin.late).sum();
+        let late: f64 = slices.iter().map(|slice| slice.late).sum();
         let rising = rising(seen, self.target.0);
         let lost = self.is_lost(seen);
         let allowed = (1.0 - self.quantile) * seen.completed as f64;
@@ -108,14 +108,14 @@ impl CapacityTest<'_> {
             rate,
             seconds: seen.seconds,
             completed: seen.completed,
-            late,
+            late: late as u64,
             failed: seen.failures.all(),
             missed: seen.missed_sends,
             latency: seen.total.quantile(self.quantile),
             rising,
             client_busy: driven.client.busy,
             foreign,
-            met: !lost && !rising && late as f64 <= allowed,
+            met: !lost && !rising && late <= allowed,
         };
         let seen = match lost || rising {
             true => Seen::TooHigh,

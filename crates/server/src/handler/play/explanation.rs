@@ -144,10 +144,10 @@ impl Explainer {
     /// The whole, with the plan and the recipe of its lossless twin, or the reason why there is none.
     fn explain(&self, rehearsal: Result<(Rehearsal, Recipe), Error>) -> Value {
         let (plan, facts) = match &rehearsal {
-            Ok((rehearsal, reference)) => (
-                self.plan(rehearsal, reference),
-                self.engine.facts(rehearsal.planned.source()).ok(),
-            ),
+            Ok((rehearsal, reference)) => {
+                let facts = self.engine.facts(rehearsal.planned.source()).ok();
+                (self.plan(rehearsal, reference, facts.as_ref()), facts)
+            }
             Err(error) => (
                 json!({ "error": error.public(), "status": error.status().as_u16() }),
                 None,
@@ -219,7 +219,7 @@ impl Explainer {
         self.translator.names().map(url).collect()
     }
 
-    fn plan(&self, rehearsal: &Rehearsal, reference: &Recipe) -> Value {
+    fn plan(&self, rehearsal: &Rehearsal, reference: &Recipe, facts: Option<&Facts>) -> Value {
         let planned = &rehearsal.planned;
         let plan = planned.plan();
         let (info, (width, height)) = (plan.info(), plan.size());
@@ -229,8 +229,7 @@ impl Explainer {
         );
         let rules = plan.rules().iter();
         let rules = rules.map(|rule| json!({ "name": rule.name, "reason": rule.reason }));
-        let facts = self.engine.facts(planned.source());
-        let sizes = facts.map(|facts| geometry::explain(&*planned.request().rules, &facts));
+        let sizes = facts.map(|facts| geometry::explain(&*planned.request().rules, facts));
         json!({
             "text": plan.to_string(),
             "recipe": plan.recipe().to_string(),
