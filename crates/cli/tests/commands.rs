@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use crate::common::{Client, Served, sample};
+use crate::common::{Client, Served, manual, program, sample};
 use andon_pixels::{Engine, Limits};
 use tempfile::TempDir;
 
@@ -456,80 +456,22 @@ fn serve_says_where_answers_logs_and_stops_when_told_to() {
     }
 }
 
+/// Commands whose help another program gives, with whether their page is here.
+const OTHERS: [(&str, bool); 2] = [("lab", false), ("tune", true)];
+
 #[test]
 fn every_command_has_help_with_examples() {
-    for command in commands() {
-        let told = help(&command);
-        let (_, examples) = told.split_once("Examples:\n").unwrap_or_default();
-        assert!(examples.contains(&format!("  {command}")), "{told}");
-        assert!(
-            !told.contains('\x1b'),
-            "colours belong on a terminal: {told}"
-        );
-    }
+    manual::every_command_has_help_with_examples(&program(), &OTHERS);
 }
 
 #[test]
 fn every_command_has_a_manual_page_with_its_examples() {
-    let folder = folder();
-    let pages = folder.path().join("man/man1");
-    let done = andon(["man", pages.to_str().unwrap()]);
-    assert!(done.status.success(), "{}", text(&done.stderr));
-    let commands = commands();
-    for command in &commands {
-        let file = pages.join(format!("{}.1", command.replace(' ', "-")));
-        let page = std::fs::read_to_string(&file).unwrap_or_else(|_| panic!("{command}"));
-        let page = page.replace(r"\-", "-");
-        let (above, examples) = page.split_once(".SH EXAMPLES\n").expect(command);
-        assert!(examples.contains(&format!("\n{command}")), "{page}");
-        for part in [".TH ", ".SH NAME\n", ".SH SYNOPSIS\n", ".SH OPTIONS\n"] {
-            assert!(above.contains(part), "{part}: {page}");
-        }
-    }
-    assert_eq!(std::fs::read_dir(&pages).unwrap().count(), commands.len());
-    let done = andon(["man", "/dev/null/man"]);
-    assert_eq!(done.status.code(), Some(1));
-    assert!(text(&done.stderr).contains("/dev/null/man cannot be created"));
-}
-
-/// Each command and those below it, `andon lab noise` among them, as their help lists them.
-fn commands() -> Vec<String> {
-    let mut commands = vec!["andon".to_owned()];
-    let mut next = 0;
-    while let Some(command) = commands.get(next).cloned() {
-        let told = help(&command);
-        let (before, _) = told.split_once("Examples:\n").unwrap_or((&told, ""));
-        let listed = before.lines().skip_while(|line| *line != "Commands:");
-        let listed = listed.skip(1).take_while(|line| !line.is_empty());
-        // What is indented more goes on about the one above.
-        let named = listed.filter_map(|line| line.strip_prefix("  "));
-        let named = named.filter(|line| !line.starts_with([' ', '\t']));
-        let names = named.filter_map(|line| line.split_whitespace().next());
-        let names = names.filter(|name| *name != "help");
-        commands.extend(names.map(|name| format!("{command} {name}")));
-        next += 1;
-    }
-    assert!(commands.iter().any(|command| command == "andon lab noise"));
-    commands
-}
-
-fn help(command: &str) -> String {
-    let help = andon(command.split(' ').skip(1).chain(["--help"]));
-    assert!(help.status.success(), "{command}");
-    text(&help.stdout)
+    manual::every_command_has_a_page(&program(), folder().path(), &OTHERS);
 }
 
 #[test]
 fn completions_name_every_command() {
-    for shell in ["bash", "zsh", "fish"] {
-        let script = text(&andon(["completions", shell]).stdout);
-        for command in [
-            "serve", "render", "explain", "convert", "tune", "syscalls", "replay", "diff",
-            "baseline",
-        ] {
-            assert!(script.contains(command), "{shell}: {command}");
-        }
-    }
+    manual::completions_name_every_command(&program(), folder().path(), &OTHERS);
 }
 
 #[test]

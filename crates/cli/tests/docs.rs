@@ -59,6 +59,7 @@ fn every_link_between_files_leads_to_a_file_and_every_anchor_to_a_heading() {
     let root = root();
     let link = Regex::new(r"\]\(([^)\s]+)\)").unwrap();
     let mut files = pages(&root.join("docs"));
+    files.extend(pages(&root.join("lab")));
     files.extend(["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(|name| root.join(name)));
     let (mut wrong, mut seen) = (Vec::new(), 0);
     for file in files {
@@ -90,10 +91,15 @@ fn every_link_between_files_leads_to_a_file_and_every_anchor_to_a_heading() {
 
 #[test]
 fn every_page_is_in_the_table_of_contents() {
-    let docs = root().join("docs");
+    let root = root();
+    let docs = root.join("docs");
     let contents = fs::read_to_string(docs.join("SUMMARY.md")).unwrap();
-    for page in pages(&docs) {
-        let name = page.strip_prefix(&docs).unwrap().to_str().unwrap();
+    for page in [pages(&docs), pages(&root.join("lab/docs"))].concat() {
+        let name = page.strip_prefix(&root).unwrap().to_str().unwrap();
+        let name = match name.strip_prefix("docs/") {
+            Some(name) => name.to_owned(),
+            None => format!("../{name}"),
+        };
         assert!(
             name == "SUMMARY.md" || contents.contains(&format!("]({name})")),
             "docs/SUMMARY.md lacks {name}"

@@ -4,7 +4,8 @@ use crate::common;
 use std::fs;
 use std::path::Path;
 
-use crate::common::lab::{Said, andon};
+use crate::common::program;
+use crate::common::said::{Said, said as run};
 use crate::common::{Served, sample};
 use tempfile::TempDir;
 
@@ -34,7 +35,7 @@ impl Site {
     }
 
     pub(crate) fn import(&self, more: &str) -> Said {
-        andon(self.path(), &format!("import nginx.conf {more}"))
+        run(program(), self.path(), &format!("import nginx.conf {more}"))
     }
 
     /// What is imported, checked and served.
@@ -47,7 +48,7 @@ impl Site {
         let imported = self.import(more).ending(0);
         assert_eq!(imported.err, "");
         fs::write(self.path().join("andon.toml"), &imported.out).unwrap();
-        andon(self.path(), "config check andon.toml").ending(0);
+        run(program(), self.path(), "config check andon.toml").ending(0);
         let served = Served::start(
             self.path(),
             &format!("{}\n[log]\nformat = \"off\"\n", imported.out),
@@ -249,7 +250,7 @@ fn pictures_of_another_server_are_an_origin() {
         assert!(text.contains(part), "{part}\n{text}");
     }
     fs::write(site.path().join("andon.toml"), &text).unwrap();
-    andon(site.path(), "config check andon.toml").ending(0);
+    run(program(), site.path(), "config check andon.toml").ending(0);
 }
 
 #[test]
@@ -371,7 +372,7 @@ http {{
         "shadow access.log --old http://{address} --new http://{} --ssim 0.9",
         served.address
     );
-    let said = andon(site.path(), &words).ending(0);
+    let said = run(program(), site.path(), &words).ending(0);
     assert!(said.out.starts_with("old "), "{}", said.out);
     assert!(
         said.out.contains("16 distinct URLs of 16 requests"),

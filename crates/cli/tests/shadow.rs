@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::lab::{Said, andon};
+use crate::common::program;
+use crate::common::said::{Said, said as run};
 use crate::common::{Served, sample};
 use tempfile::TempDir;
 
@@ -47,7 +48,7 @@ impl Pair {
         fs::write(self.folder.path().join("access.log"), log).unwrap();
         let (old, new) = (&self.old.address, &self.new.address);
         let words = format!("shadow access.log --old http://{old} --new http://{new} {more}");
-        andon(self.folder.path(), &words)
+        run(program(), self.folder.path(), &words)
     }
 }
 
@@ -137,13 +138,13 @@ fn a_server_that_is_not_there_is_named() {
     fs::write(pair.folder.path().join("log"), "").unwrap();
     let address = &pair.old.address;
     let words = format!("shadow log --old http://{address} --new unix:/nobody");
-    let said = andon(pair.folder.path(), &words).ending(1);
+    let said = run(program(), pair.folder.path(), &words).ending(1);
     assert!(
         said.err.contains("--new unix:/nobody: cannot connect"),
         "{}",
         said.err
     );
     let words = format!("shadow log --old http://{address} --new http://{address}");
-    let said = andon(pair.folder.path(), &words).ending(1);
+    let said = run(program(), pair.folder.path(), &words).ending(1);
     assert!(said.err.contains("log has no GET"), "{}", said.err);
 }

@@ -1,6 +1,6 @@
 //! What asks a server that already runs, and looks at its replies: for `andon warm`, `shadow` and `purge`, and for the laboratory.
 //!
-//! - [`Endpoint`] is where a server listens, [`Connection`] one connection to it, [`Fetcher`] asks for one whole reply after
+//! - [`from_url`] finds the [`Endpoint`] that a user names: where a server listens, [`Connection`] one connection to it, [`Fetcher`] asks for one whole reply after
 //!   the other.
 //! - [`Past`] reads access logs, [`urls`] lists of URLs.
 //! - [`Picture`] is a decoded reply; [`ssim`] says how alike two are.
@@ -15,6 +15,7 @@ mod numbers;
 mod past;
 mod picture;
 mod similarity;
+mod target;
 mod units;
 pub mod urls;
 
@@ -28,6 +29,7 @@ pub use numbers::{median, quantile};
 pub use past::{Past, Request};
 pub use picture::Picture;
 pub use similarity::ssim;
+pub use target::{TargetError, from_url, headers};
 pub use units::{Seconds, Share};
 
 /// Why a server cannot be asked at all.

@@ -1,9 +1,8 @@
 //! Clients of a server that is already running, each with a connection and a thread of its own.
 
 use std::io;
-use std::net::ToSocketAddrs;
 
-use andon_client::{Endpoint, Fetched, Fetcher};
+use andon_client::{Endpoint, Fetched, Fetcher, from_url};
 use anyhow::{Context, bail};
 
 /// A server, and the headers that every request to it has.
@@ -29,7 +28,7 @@ impl Server {
         url: &str,
         headers: Vec<(String, String)>,
     ) -> anyhow::Result<Self> {
-        let (endpoint, path) = endpoint(url).with_context(|| option.to_owned())?;
+        let (endpoint, path) = from_url(url).with_context(|| option.to_owned())?;
         let host = match endpoint {
             Endpoint::Tcp(_) => url.split('/').nth(2).unwrap_or_default(),
             Endpoint::Unix(_) => "localhost",
@@ -77,45 +76,4 @@ pub(crate) fn on_threads(
             ended.unwrap_or_else(|_| bail!("a client thread panicked"))
         })
     })
-}
-
-/// Whom a URL means, and which path of theirs.
-pub(crate) fn endpoint(url: &str) -> anyhow::Result<(Endpoint, String)> {
-    if let Some(path) = url.strip_prefix("unix:") {
-        return Ok((Endpoint::Unix(path.into()), "/".to_owned()));
-    }
-    let Some(rest) = url.strip_prefix("http://") else {
-        bail!("`{url}`: write http://HOST:PORT/PATH or unix:/path (TLS is not spoken here)");
-    };
-    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    let with_port = if host.rsplit(']').next().is_some_and(|end| end.contains(':')) {
-        host.to_owned()
-    } else {
-        format!("{host}:80")
-    };
-    let mut addresses = with_port
-        .to_socket_addrs()
-        .with_context(|| format!("`{host}` cannot be found"))?;
-    let address = addresses
-        .next()
-        .with_context(|| format!("`{host}` has no address"))?;
-    Ok((
-        Endpoint::Tcp(address),
-        if path.is_empty() {
-            "/".to_owned()
-        } else {
-            path.to_owned()
-        },
-    ))
-}
-
-/// Headers as pairs.
-pub(crate) fn pairs(headers: &[String]) -> anyhow::Result<Vec<(String, String)>> {
-    let pairs = headers.iter().map(|header| {
-        let pair = header.split_once(':');
-        let pair =
-            pair.with_context(|| format!("`{header}` is not a header: write `name: value`"))?;
-        Ok((pair.0.trim().to_owned(), pair.1.trim().to_owned()))
-    });
-    pairs.collect()
 }

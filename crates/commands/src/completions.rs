@@ -1,9 +1,8 @@
 //! `andon completions`: what a shell needs to complete our words.
 
+use andon_terminal::{completions, print};
 use clap::CommandFactory;
 use clap_complete::Shell;
-
-use crate::print::print;
 
 /// Print a completion script for a shell
 #[derive(clap::Args)]
@@ -19,7 +18,5 @@ Examples:
   andon completions fish > ~/.config/fish/completions/andon.fish";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut crate::Cli::command(), "andon", &mut script);
-    print(&script)
+    print(&completions(&mut crate::Cli::command(), args.shell))
 }

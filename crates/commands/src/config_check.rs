@@ -7,8 +7,8 @@ use andon_server::config::effective;
 use anyhow::Context;
 use clap::Subcommand;
 
-use crate::print::print;
 use crate::read;
+use andon_terminal::print;
 
 /// Look at a configuration without serving anything
 #[derive(clap::Args)]

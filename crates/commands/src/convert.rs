@@ -30,8 +30,8 @@ use self::manifest::Manifest;
 use self::outputs::Outputs;
 use self::semaphore::Semaphore;
 use self::target::Target;
-use crate::print::print;
 use crate::processes::Codecs;
+use andon_terminal::print;
 
 /// Convert many images with one recipe
 #[derive(clap::Args)]

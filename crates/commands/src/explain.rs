@@ -8,7 +8,7 @@ use andon_pixels::CpuTime;
 use andon_server::{geometry, negotiation};
 
 use crate::place::{self, Place};
-use crate::print::print;
+use andon_terminal::print;
 
 /// Show how a URL would be processed, with estimated cost and memory
 #[derive(clap::Args)]

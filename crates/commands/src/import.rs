@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use andon_server::Config;
 use anyhow::Context;
 
-use crate::print::print;
+use andon_terminal::print;
 
 /// Write the andon.toml of an nginx that makes images
 ///

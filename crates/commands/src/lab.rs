@@ -1,128 +1,93 @@
-//! `andon lab`: honest A/B experiments on any HTTP server.
+//! `andon lab` and `andon tune`: the laboratory is a program of its own, which is started in place of this one.
 
-mod baseline;
-mod bench;
-mod capacity;
-mod check;
-pub(crate) mod conduct;
-mod diff;
-mod gate;
-pub(crate) mod judged_run;
-mod noise;
-mod null;
-mod progress;
-mod quick;
-mod replay;
-mod report;
-mod run;
-pub(crate) mod running;
-mod syscalls;
+use std::env;
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
 
-use std::io::ErrorKind;
-use std::process::ExitCode;
-
-use andon_lab::experiment::Error;
-use andon_lab::launch::{Guard, stand};
-use andon_lab::load;
-use andon_lab::record::FolderError;
-
-/// Compare servers, or one server's settings, and say which is faster, by how much, how sure
+/// Compare servers, or one server's settings, and say which is faster (starts andon-lab)
 #[derive(clap::Args)]
-#[command(after_help = AFTER, arg_required_else_help = true)]
-pub(crate) struct Args {
-    #[command(subcommand)]
-    command: Command,
+#[command(disable_help_flag = true, after_help = LAB_EXAMPLES)]
+pub(crate) struct Lab {
+    /// Words for andon-lab, its commands and their options
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "WORD"
+    )]
+    words: Vec<OsString>,
 }
 
-#[derive(clap::Subcommand)]
-enum Command {
-    Quick(quick::Args),
-    Run(run::Args),
-    Check(check::Args),
-    Bench(bench::Args),
-    Capacity(capacity::Args),
-    Noise(noise::Args),
-    Syscalls(syscalls::Args),
-    Replay(replay::Args),
-    Null(null::Args),
-    Report(report::Args),
-    Diff(diff::Args),
-    Baseline(baseline::Args),
-    Gate(gate::Args),
-    /// Stands between the laboratory and a server, so that nothing is left behind
-    #[command(name = GUARD, hide = true)]
-    Guard,
+/// Try the few settings that matter on this machine, and recommend a configuration (starts andon-lab)
+#[derive(clap::Args)]
+#[command(disable_help_flag = true, after_help = TUNE_EXAMPLES)]
+pub(crate) struct Tune {
+    /// Words for andon-lab tune, its folder and options
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "WORD"
+    )]
+    words: Vec<OsString>,
 }
 
-/// Runs the command; the exit code says what came of it.
-pub(crate) fn run(args: &Args) -> ExitCode {
-    let result = match &args.command {
-        Command::Quick(args) => quick::run(args),
-        Command::Run(args) => run::run(args),
-        Command::Check(args) => check::run(args),
-        Command::Bench(args) => bench::run(args),
-        Command::Capacity(args) => capacity::run(args),
-        Command::Noise(args) => noise::run(args),
-        Command::Syscalls(args) => syscalls::run(args),
-        Command::Null(args) => null::run(args),
-        Command::Replay(args) => replay::run(args),
-        Command::Report(args) => report::run(args),
-        Command::Diff(args) => diff::run(args),
-        Command::Baseline(args) => baseline::run(args),
-        Command::Gate(args) => gate::run(args),
-        Command::Guard => return ExitCode::from(stand().clamp(0, 255) as u8),
-    };
-    result.unwrap_or_else(|error| {
-        eprintln!("andon lab: {error:#}");
-        ExitCode::from(code(&error))
-    })
-}
-
-/// What came of a command that could not do what it was asked. Never [`REGRESSION`]: nothing was found to be slower.
-fn code(error: &anyhow::Error) -> u8 {
-    if let Some(load::Error::Asking(andon_client::Error::Unreachable(_))) = error.downcast_ref() {
-        return NOT_STARTED;
-    }
-    match error.downcast_ref::<Error>() {
-        Some(Error::Start { .. }) => NOT_STARTED,
-        Some(Error::Folder(FolderError::NotKept { .. } | FolderError::NoBlocks { .. })) => INVALID,
-        // The disk was full, or the like: the question was understood, and there is no answer.
-        Some(Error::Folder(FolderError::Io { error, .. }))
-            if error.kind() != ErrorKind::NotFound =>
-        {
-            INVALID
-        }
-        _ => USAGE,
-    }
-}
-
-/// How this program starts its own guard.
-fn guard() -> Guard {
-    Guard::this_program(["lab", GUARD])
-}
-
-const GUARD: &str = "__guard";
-
-/// Who wrote a run.
-const PROGRAM: &str = concat!("andon ", env!("CARGO_PKG_VERSION"));
-
-/// Exit codes; 0 is fine.
-const REGRESSION: u8 = 1;
-const UNDECIDED: u8 = 2;
-const INVALID: u8 = 3;
-/// A command line, a scenario, a name or a file that was not understood or is not there.
-pub(crate) const USAGE: u8 = 4;
-const NOT_STARTED: u8 = 5;
-
-const AFTER: &str = "\
+const LAB_EXAMPLES: &str = "\
 Examples:
   andon lab quick -e OMP_NUM_THREADS=,1 -c 10 -n 500 -L urls.txt -- ./server --port {port}
   andon lab bench http://127.0.0.1:8080/a.jpg -c 10 -n 1000
-  andon lab check scenarios/5-sendfile/c-nginx-disk.toml
-  andon lab run scenarios/5-sendfile/c-nginx-disk.toml -o runs/sendfile
-  andon lab capacity http://127.0.0.1:8080/a.jpg --target 200ms
-  andon lab syscalls http://127.0.0.1:8080/a.jpg
-  andon lab report runs/sendfile --as html -o sendfile.html
+  andon lab --help";
 
-Exit codes: 0 fine, 1 regression (gate, nothing else), 2 undecided (gate; run with --strict), 3 invalid, switch inactive or nothing
-to judge, 4 not understood (command line, scenario, a name or folder that is not there), 5 a server did not start,\nor nothing listens at its address.";
+const TUNE_EXAMPLES: &str = "\
+Examples:
+  andon tune --quick
+  andon tune ~/photos
+  andon tune --help";
+
+/// Becomes `andon-lab` with these words.
+pub(crate) fn run(args: &Lab) -> ExitCode {
+    become_lab(&args.words, NOT_UNDERSTOOD)
+}
+
+/// Becomes `andon-lab tune` with these words, for this very server.
+pub(crate) fn tune(args: &Tune) -> ExitCode {
+    let mut words = vec![OsString::from("tune")];
+    if let Ok(server) = env::current_exe() {
+        words.extend([OsString::from("--server"), server.into()]);
+    }
+    words.extend_from_slice(&args.words);
+    become_lab(&words, FAILED)
+}
+
+/// Ends only if the laboratory cannot be started, with `code`.
+fn become_lab(words: &[OsString], code: u8) -> ExitCode {
+    let error = match laboratory() {
+        Some(program) => {
+            let error = Command::new(&program).args(words).exec();
+            format!("{} cannot be started: {error}", program.display())
+        }
+        None => "the laboratory is a program of its own, `andon-lab`, which is neither beside this one nor in PATH. \
+                 Install the package andon-lab, or build it in a clone: cargo build --release --manifest-path lab/Cargo.toml"
+            .to_owned(),
+    };
+    eprintln!("andon: {error}");
+    ExitCode::from(code)
+}
+
+/// The program `andon-lab` beside this one, or the first in PATH.
+fn laboratory() -> Option<PathBuf> {
+    let own = env::current_exe().ok();
+    let beside = own.as_deref().and_then(std::path::Path::parent);
+    let path = env::var_os("PATH").unwrap_or_default();
+    let folders = beside
+        .map(PathBuf::from)
+        .into_iter()
+        .chain(env::split_paths(&path));
+    folders
+        .map(|folder| folder.join("andon-lab"))
+        .find(|file| file.is_file())
+}
+
+/// The laboratory's code for what it could not do. Its 1 is a regression.
+const NOT_UNDERSTOOD: u8 = 4;
+const FAILED: u8 = 1;

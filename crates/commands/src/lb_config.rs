@@ -11,7 +11,7 @@ use andon_dialects::Dialects;
 use andon_server::Config;
 use anyhow::bail;
 
-use crate::print::print;
+use andon_terminal::print;
 
 /// Print a load balancer's configuration that sends all URLs of one image to one node
 #[derive(clap::Args)]

@@ -10,14 +10,12 @@ mod convert;
 mod explain;
 mod format_of;
 mod import;
-mod interrupt;
 mod journal;
 mod lab;
 mod lb_config;
 mod man;
 mod place;
 mod play;
-mod print;
 mod processes;
 mod purge;
 mod read;
@@ -28,7 +26,6 @@ mod shadow;
 mod sign;
 mod template;
 mod translate;
-mod tune;
 mod warm;
 
 use std::process::ExitCode;
@@ -55,8 +52,8 @@ enum Command {
     Sign(sign::Args),
     Import(import::Args),
     Shadow(shadow::Args),
-    Lab(Box<lab::Args>),
-    Tune(tune::Args),
+    Lab(lab::Lab),
+    Tune(lab::Tune),
     Config(config_check::Args),
     LbConfig(lb_config::Args),
     Reference(reference::Args),
@@ -73,7 +70,7 @@ pub fn main() -> ExitCode {
     if let Some(ended) = andon_isolation::as_process(andon_codecs::ALL, arguments) {
         return ended.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
     }
-    let result = match parse().command {
+    let result = match Cli::parse().command {
         Command::Serve(args) => serve::run(&args),
         Command::Play(args) => play::run(&args),
         Command::Render(args) => render::run(&args),
@@ -86,7 +83,7 @@ pub fn main() -> ExitCode {
         Command::Import(args) => import::run(&args),
         Command::Shadow(args) => return shadow::run(&args).unwrap_or_else(failed),
         Command::Lab(args) => return lab::run(&args),
-        Command::Tune(args) => return tune::run(&args).unwrap_or_else(failed),
+        Command::Tune(args) => return lab::tune(&args),
         Command::Config(args) => config_check::run(&args),
         Command::LbConfig(args) => lb_config::run(&args),
         Command::Reference(args) => reference::run(&args),
@@ -97,18 +94,6 @@ pub fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => failed(error),
     }
-}
-
-/// The laboratory's exit codes are its own: 2 says something about a run there.
-fn parse() -> Cli {
-    Cli::try_parse().unwrap_or_else(|error| {
-        let lab = std::env::args_os().nth(1).is_some_and(|word| word == "lab");
-        let _ = error.print();
-        std::process::exit(match error.exit_code() {
-            2 if lab => lab::USAGE.into(),
-            code => code,
-        })
-    })
 }
 
 fn failed(error: anyhow::Error) -> ExitCode {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 
-use crate::print::print;
+use andon_terminal::print;
 
 /// Purge cached results by URL, source, prefix or tag
 #[derive(clap::Args)]

@@ -8,7 +8,7 @@ use andon_pixels::ops;
 use andon_pixels::{Codec, Depth, Encode, Model, Traits};
 use andon_recipe::{Arg, WORDS, Word, options};
 
-use crate::print::print;
+use andon_terminal::print;
 
 /// Print the reference of recipes and of small_light URLs
 #[derive(clap::Args)]

@@ -12,7 +12,7 @@ use anyhow::Context;
 
 use crate::format_of::format_of;
 use crate::place::{self, Place};
-use crate::print::print;
+use andon_terminal::print;
 
 /// Make the image that a URL path asks for, without a server
 #[derive(clap::Args)]

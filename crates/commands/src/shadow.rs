@@ -14,9 +14,9 @@ use std::process::ExitCode;
 use andon_client::Past;
 use anyhow::{Context, bail};
 
-use crate::client::{Server, pairs};
-use crate::interrupt;
-use crate::print::print;
+use crate::client::Server;
+use andon_terminal::interrupt;
+use andon_terminal::print;
 use compare::Compared;
 
 /// Ask two servers for the requests of an access log, and report how the replies differ
@@ -106,7 +106,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(rate) = args.rate.filter(|rate| !(*rate > 0.0 && rate.is_finite())) {
         bail!("--rate {rate}: write URLs per second, above 0");
     }
-    let headers = pairs(&args.header)?;
+    let headers = andon_client::headers(&args.header)?;
     let servers = [
         Server::new("--old", &args.old, headers.clone())?,
         Server::new("--new", &args.new, headers)?,

@@ -8,7 +8,7 @@ use andon_server::Config;
 use anyhow::{Context, bail};
 
 use crate::place;
-use crate::print::print;
+use andon_terminal::print;
 
 /// Sign a URL, of any dialect, with a key of the configuration
 #[derive(clap::Args)]

@@ -8,7 +8,7 @@ use andon_server::Config;
 use anyhow::{Context, anyhow, bail};
 
 use crate::place;
-use crate::print::print;
+use andon_terminal::print;
 
 /// Say a URL in another dialect, and what the other dialect cannot say
 ///

@@ -12,10 +12,9 @@ use std::process::ExitCode;
 use andon_client::Seconds;
 use anyhow::{Context, bail};
 
-use crate::client;
-use crate::interrupt;
 use crate::journal::Journal;
-use crate::print::print;
+use andon_terminal::interrupt;
+use andon_terminal::print;
 use ask::Job;
 use list::Wanted;
 use outcome::Report;
@@ -137,7 +136,7 @@ fn wanted(args: &Args) -> anyhow::Result<(Vec<Wanted>, BTreeMap<String, u64>)> {
 
 /// Headers of all requests.
 fn headers(args: &Args) -> anyhow::Result<Vec<(String, String)>> {
-    let mut headers = client::pairs(&args.header)?;
+    let mut headers = andon_client::headers(&args.header)?;
     if args.priority == "idle" {
         let name = &args.token_env;
         let token = std::env::var(name).with_context(|| {

@@ -6,7 +6,8 @@
     reason = "each test program uses its own part"
 )]
 
-pub mod lab;
+pub mod manual;
+pub mod said;
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -19,6 +20,22 @@ use std::time::Duration;
 pub fn free_address() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.local_addr().expect("bound").to_string()
+}
+
+/// The program `andon`: that of these tests, or in another workspace the one in the folder that all of them build into.
+pub fn program() -> PathBuf {
+    let Some(own) = option_env!("CARGO_BIN_EXE_andon") else {
+        let tests = std::env::current_exe().expect("a file");
+        let program = tests.ancestors().nth(2).expect("a folder").join("andon");
+        let built = program.exists();
+        assert!(
+            built,
+            "no {}: build it first (cargo build --bin andon)",
+            program.display()
+        );
+        return program;
+    };
+    own.into()
 }
 
 /// `andon serve` on a free port. Dropping it kills it.
@@ -35,7 +52,7 @@ impl Served {
 
     /// Starts it on `folder/andon.toml` with this text, after `change` was applied to its command, and waits until it listens.
     pub fn start_with(folder: &Path, config: &str, change: impl FnOnce(&mut Command)) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_andon"));
+        let mut command = Command::new(program());
         change(&mut command);
         Self::start_by(command, folder, config)
     }
@@ -190,7 +207,7 @@ impl Reply {
 
 /// The command, run to its end.
 pub fn andon(args: &[&str], env: &[(&str, &str)]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_andon"))
+    Command::new(program())
         .args(args)
         .envs(env.iter().copied())
         .output()

@@ -12,8 +12,8 @@ use super::buckets::parts;
 use super::inputs::Input;
 use super::{Args, Job, Spec, cores};
 use crate::accept;
-use crate::print::print;
 use crate::template::{decoded, filled};
+use andon_terminal::print;
 
 pub(super) fn run(
     args: &Args,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::{Report, Row, compare, page};
 use crate::client::{Server, on_threads};
-use crate::interrupt::wait_until;
+use andon_terminal::interrupt::wait_until;
 
 /// Fills the report's rows, and sorts them; those that were not asked are dropped.
 pub(super) fn all(

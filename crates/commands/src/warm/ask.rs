@@ -12,8 +12,8 @@ use super::list::Wanted;
 use super::outcome::{Outcome, Report, outcome};
 use crate::client::{Client, Server, on_threads};
 use crate::convert::progress_bar;
-use crate::interrupt::wait_until;
 use crate::journal::Journal;
+use andon_terminal::interrupt::wait_until;
 
 /// What all connections share.
 pub(super) struct Job<'a> {

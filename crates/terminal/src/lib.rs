@@ -1,0 +1,21 @@
+//! What the command-line programs `andon` and `andon-lab` share: output, Ctrl-C, manual pages and completions.
+
+#![forbid(unsafe_code)]
+
+pub mod interrupt;
+mod manual;
+mod print;
+
+use clap::Command;
+use clap_complete::Shell;
+pub use manual::write_manual;
+pub use print::print;
+
+/// The script by which a shell completes a program's commands and options.
+#[must_use]
+pub fn completions(program: &mut Command, shell: Shell) -> Vec<u8> {
+    let name = program.get_name().to_owned();
+    let mut script = Vec::new();
+    clap_complete::generate(shell, program, name, &mut script);
+    script
+}

@@ -1,0 +1,282 @@
+//! `andon-lab baseline`: runs that later ones are compared with, one per name and machine.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use andon_lab::experiment::Error;
+use andon_lab::record::{Folder, Machine, Run};
+use andon_lab::report::between::title;
+use anyhow::{Context, bail};
+
+use super::judged_run::{JudgedRun, colour, format};
+use andon_terminal::print;
+
+/// Save a run as the baseline of its scenario on this kind of machine; `andon-lab gate` compares later runs with it
+///
+/// A baseline is a copy of the run's folder, kept by name (the scenario's, unless you give one) and machine
+/// (processor, number of CPUs, memory): figures of another machine say nothing here.
+#[derive(clap::Args)]
+#[command(after_help = AFTER, arg_required_else_help = true)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    Save(Save),
+    List(List),
+    Show(Show),
+}
+
+/// Save a finished run as a baseline
+#[derive(clap::Args)]
+#[command(after_help = AFTER)]
+struct Save {
+    /// The run's folder
+    run: PathBuf,
+    /// Its name [default: the scenario's]
+    name: Option<String>,
+    /// Replace the one that is there
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    store: Store,
+}
+
+/// List all baselines
+#[derive(clap::Args)]
+#[command(after_help = AFTER)]
+struct List {
+    #[command(flatten)]
+    store: Store,
+}
+
+/// Print this machine's baseline of a name
+#[derive(clap::Args)]
+#[command(after_help = AFTER)]
+struct Show {
+    /// The name
+    name: String,
+    /// Another machine's, by its key in the list
+    #[arg(long, value_name = "KEY")]
+    machine: Option<String>,
+    /// text, md, json…
+    #[arg(long = "as", value_name = "FORMAT", default_value = "text")]
+    format: String,
+    #[command(flatten)]
+    store: Store,
+}
+
+/// Where baselines are kept.
+#[derive(clap::Args)]
+pub(super) struct Store {
+    /// The folder of baselines [default: ~/.local/state/andon/baselines]
+    #[arg(long = "store", value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    match &args.command {
+        Command::Save(args) => args.save()?,
+        Command::List(args) => args.list()?,
+        Command::Show(args) => args.show()?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Save {
+    fn save(&self) -> anyhow::Result<()> {
+        let (_, run) = Folder::read(&self.run).map_err(Error::from)?;
+        let counting = run.blocks.iter().filter(|block| block.counts()).count();
+        if counting < 2 {
+            bail!(
+                "{}: only {counting} of its blocks counts, which nothing can be compared with",
+                self.run.display()
+            );
+        }
+        let name = self.name.as_ref().unwrap_or(&run.header.scenario.name);
+        let place = self.store.place(name, &run.header.machine.key())?;
+        if place.exists() && !self.force {
+            bail!(
+                "{}: there is a baseline here already; replace it with --force",
+                place.display()
+            );
+        }
+        replace(&self.run, &place)?;
+        eprintln!("{} is the baseline now: {}", title(&run), place.display());
+        Ok(())
+    }
+}
+
+impl List {
+    fn list(&self) -> anyhow::Result<()> {
+        let here = Machine::read().key();
+        let mut text = String::new();
+        for (name, key, folder) in self.store.all()? {
+            let mark = if key == here { "this machine" } else { "" };
+            let told = match Folder::read(&folder) {
+                Ok((_, run)) => title(&run),
+                Err(error) => error.to_string(),
+            };
+            text += format!("{name}  {key}  {told}  {mark}").trim_end();
+            text.push('\n');
+        }
+        if text.is_empty() {
+            eprintln!("No baselines in {}", self.store.folder()?.display());
+        }
+        print(text.as_bytes())
+    }
+}
+
+impl Show {
+    fn show(&self) -> anyhow::Result<()> {
+        let format = format(&self.format)?;
+        let here = Machine::read().key();
+        let place = self
+            .store
+            .place(&self.name, self.machine.as_ref().unwrap_or(&here))?;
+        if !place.exists() {
+            bail!("{}", self.store.missing(&self.name)?);
+        }
+        print(&JudgedRun::read(&place)?.print(format, colour())?)
+    }
+}
+
+impl Store {
+    /// The baseline of a run's scenario on its machine, if there is one that is not the run itself.
+    pub(super) fn of(&self, run: &Run) -> anyhow::Result<Option<PathBuf>> {
+        let name = &run.header.scenario.name;
+        if name.is_empty() {
+            return Ok(None);
+        }
+        let place = self.place(name, &run.header.machine.key())?;
+        if !place.exists() {
+            return Ok(None);
+        }
+        let (_, saved) = Folder::read(&place).map_err(Error::from)?;
+        Ok((saved.header.started != run.header.started).then_some(place))
+    }
+
+    /// The baseline of this name on a run's machine.
+    pub(super) fn named(&self, name: &str, run: &Run) -> anyhow::Result<PathBuf> {
+        let place = self.place(name, &run.header.machine.key())?;
+        if !place.exists() {
+            bail!("{}", self.missing(name)?);
+        }
+        Ok(place)
+    }
+
+    fn missing(&self, name: &str) -> anyhow::Result<String> {
+        let known: Vec<String> = (self.all()?.into_iter())
+            .map(|(name, key, _)| format!("{name} ({key})"))
+            .collect();
+        Ok(format!(
+            "there is no baseline `{name}` for this machine in {}{}",
+            self.folder()?.display(),
+            if known.is_empty() {
+                String::new()
+            } else {
+                format!("; there are {}", known.join(", "))
+            }
+        ))
+    }
+
+    fn place(&self, name: &str, machine: &str) -> anyhow::Result<PathBuf> {
+        let plain =
+            |text: &str| !text.starts_with('.') && !text.is_empty() && !text.contains(['/', '\0']);
+        if !plain(name) || !plain(machine) {
+            bail!(
+                "`{name}` cannot be a baseline's name: give one without `/` that begins with a letter"
+            );
+        }
+        Ok(self.folder()?.join(name).join(machine))
+    }
+
+    fn folder(&self) -> anyhow::Result<PathBuf> {
+        if let Some(folder) = &self.folder {
+            return Ok(folder.clone());
+        }
+        let state = match std::env::var_os("XDG_STATE_HOME") {
+            Some(state) if !state.is_empty() => PathBuf::from(state),
+            _ => {
+                let home = std::env::home_dir();
+                let home = home.context("there is no home folder: say where with --store")?;
+                home.join(".local/state")
+            }
+        };
+        Ok(state.join("andon/baselines"))
+    }
+
+    /// Name, machine and folder of each.
+    fn all(&self) -> anyhow::Result<Vec<(String, String, PathBuf)>> {
+        let mut all = Vec::new();
+        for (name, folder) in folders(&self.folder()?)? {
+            for (machine, folder) in folders(&folder)? {
+                all.push((name.clone(), machine, folder));
+            }
+        }
+        all.sort();
+        Ok(all)
+    }
+}
+
+/// Folders in a folder, by name; none if it is not there.
+fn folders(folder: &Path) -> anyhow::Result<Vec<(String, PathBuf)>> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error).with_context(|| folder.display().to_string()),
+    };
+    let named = entries.flatten().filter_map(|entry| {
+        let name = entry.file_name().into_string().ok()?;
+        let kept = !name.starts_with('.') && entry.path().is_dir();
+        kept.then(|| (name, entry.path()))
+    });
+    Ok(named.collect())
+}
+
+/// Copies a run beside its place first, so that a crash leaves the old baseline or the new one.
+fn replace(run: &Path, place: &Path) -> anyhow::Result<()> {
+    let above = place.parent().unwrap_or(place);
+    fs::create_dir_all(above).with_context(|| above.display().to_string())?;
+    let fresh = tempfile::Builder::new()
+        .prefix(".new-")
+        .tempdir_in(above)
+        .with_context(|| above.display().to_string())?;
+    copy(run, fresh.path()).with_context(|| run.display().to_string())?;
+    if place.exists() {
+        fs::remove_dir_all(place).with_context(|| place.display().to_string())?;
+    }
+    fs::rename(fresh.keep(), place).with_context(|| place.display().to_string())
+}
+
+/// What a run was written as, packed or not; reports can be made again.
+fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
+    for name in ["run.json", "blocks.jsonl", "passes.jsonl", "judged.jsonl"] {
+        for name in [name.to_owned(), format!("{name}.gz")] {
+            let file = from.join(&name);
+            if file.exists() {
+                fs::copy(file, to.join(name))?;
+            }
+        }
+    }
+    let bodies = from.join("bodies");
+    if bodies.exists() {
+        fs::create_dir(to.join("bodies"))?;
+        for body in fs::read_dir(bodies)? {
+            let body = body?;
+            fs::copy(body.path(), to.join("bodies").join(body.file_name()))?;
+        }
+    }
+    Ok(())
+}
+
+const AFTER: &str = "\
+Examples:
+  andon-lab baseline save runs/monday
+  andon-lab baseline save runs/monday release-1.4 --store ci/baselines
+  andon-lab baseline list
+  andon-lab baseline show release-1.4
+  andon-lab gate runs/today --baseline release-1.4 --store ci/baselines";

@@ -1,0 +1,146 @@
+//! Runs an experiment and shows how far it has come, then judges, writes its reports, and prints the verdicts.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, SystemTime};
+
+use andon_lab::analysis::{Analysis, Verdict};
+use andon_lab::experiment::{self, End, Experiment, Finished};
+use andon_lab::scenario::{Scenario, Seconds};
+use anyhow::Context;
+
+use super::judged_run::{JudgedRun, colour, format};
+use super::progress::Progress;
+use super::{INVALID, PROGRAM, UNDECIDED, guard};
+use andon_terminal::interrupt;
+use andon_terminal::print;
+
+/// What all commands that run experiments share.
+#[derive(clap::Args)]
+pub(super) struct Options {
+    /// Write the run and its reports into this new folder [default: lab-NAME-DATE here]
+    #[arg(short, long, value_name = "FOLDER")]
+    output: Option<PathBuf>,
+    /// Stop after this time with what is known: 90s, 10m
+    #[arg(long, value_name = "TIME", value_parser = Seconds::parse)]
+    budget: Option<Seconds>,
+    /// At most so many pairs of blocks per comparison
+    #[arg(long, value_name = "N")]
+    pairs: Option<u32>,
+    /// Print nothing but the verdicts
+    #[arg(short, long)]
+    quiet: bool,
+    /// Exit with 2 if a comparison stays undecided
+    #[arg(long)]
+    strict: bool,
+}
+
+/// Runs it, and says what came of it.
+pub(super) fn conduct(mut scenario: Scenario, options: &Options) -> anyhow::Result<ExitCode> {
+    if let Some(pairs) = options.pairs {
+        scenario.design.pairs.max = pairs;
+        scenario.design.pairs.min = scenario.design.pairs.min.min(pairs);
+    }
+    let folder = options
+        .output
+        .clone()
+        .unwrap_or_else(|| default_folder(&scenario.name));
+    let (finished, judged) = carry_out(Task {
+        scenario,
+        folder,
+        budget: options.budget.map(Seconds::duration),
+        quiet: options.quiet,
+        cancel: interrupt::flag().context("cannot listen for signals")?,
+    })?;
+    report(&finished, &judged, options)
+}
+
+/// An experiment to be carried out.
+pub(crate) struct Task {
+    pub(crate) scenario: Scenario,
+    /// A new one.
+    pub(crate) folder: PathBuf,
+    pub(crate) budget: Option<Duration>,
+    /// Nothing is said meanwhile.
+    pub(crate) quiet: bool,
+    /// Ends it early when set.
+    pub(crate) cancel: Arc<AtomicBool>,
+}
+
+/// Runs it, judges it, and writes its reports.
+pub(crate) fn carry_out(task: Task) -> anyhow::Result<(Finished, JudgedRun)> {
+    let progress = Progress::start(&task.scenario, task.budget, task.quiet);
+    let finished = experiment::run(&Experiment {
+        scenario: task.scenario,
+        guard: guard(),
+        folder: task.folder,
+        program: PROGRAM.to_owned(),
+        budget: task.budget,
+        cancel: task.cancel,
+        watch: &|event| progress.show(event),
+    });
+    progress.finish();
+    let finished = finished?;
+    let judged = JudgedRun::ended(&finished.folder)?;
+    for name in KEPT {
+        let format = format(name)?;
+        let path = finished.folder.path().join(format.file);
+        std::fs::write(&path, judged.print(format, false)?)
+            .with_context(|| path.display().to_string())?;
+    }
+    Ok((finished, judged))
+}
+
+fn report(finished: &Finished, judged: &JudgedRun, options: &Options) -> anyhow::Result<ExitCode> {
+    let folder = finished.folder.path();
+    if options.quiet {
+        let verdicts = judged.analysis.primary();
+        let lines = verdicts.map(|it| format!("{} / {}: {}\n", it.name, it.baseline, it.verdict));
+        print(lines.collect::<String>().as_bytes())?;
+    } else {
+        print(&judged.print(format("text")?, colour())?)?;
+        match finished.end {
+            End::Budget => eprintln!("The time was up."),
+            End::Cancelled => eprintln!("Ended early: this is what there is."),
+            End::Enough(_) | End::AllRun => {}
+        }
+        eprintln!("Everything is in {}", folder.display());
+    }
+    Ok(code(&judged.analysis, options.strict))
+}
+
+/// The exit code that the verdicts ask for.
+fn code(analysis: &Analysis, strict: bool) -> ExitCode {
+    let any = |wanted: fn(&Verdict) -> bool| {
+        // Where there is one variant only, it was compared with itself.
+        let mut itself = analysis
+            .comparisons
+            .iter()
+            .filter(|_| analysis.primary().next().is_none());
+        analysis.primary().any(|it| wanted(&it.verdict)) || itself.any(|it| wanted(&it.verdict))
+    };
+    if any(|verdict| {
+        matches!(
+            verdict,
+            Verdict::Invalid { .. } | Verdict::SwitchInactive { .. }
+        )
+    }) {
+        ExitCode::from(INVALID)
+    } else if strict && any(|verdict| matches!(verdict, Verdict::Undecided { .. })) {
+        ExitCode::from(UNDECIDED)
+    } else {
+        ExitCode::SUCCESS
+    }
+}
+
+/// What is written into the run's folder without being asked for.
+const KEPT: [&str; 4] = ["text", "html", "md", "json"];
+
+/// `lab-NAME-2026-11-21T220000Z` beside the user.
+pub(crate) fn default_folder(name: &str) -> PathBuf {
+    let now = experiment::utc(SystemTime::now()).replace(':', "");
+    let name = if name.is_empty() { "run" } else { name };
+    Path::new(&format!("lab-{name}-{now}")).to_owned()
+}

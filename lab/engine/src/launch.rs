@@ -1,0 +1,607 @@
+//! Starting one server in its own work directory, being sure that it is the one that answers, and ending all
+//! of it.
+//!
+//! [`Launched::start`] gives a server that is ready, and whose listening socket belongs to the process tree that
+//! was started; [`Launched::stop`] ends the tree. Both block. Between the laboratory and the server stands a
+//! [`Guard`], so that nothing survives the laboratory.
+
+mod attached;
+mod error;
+mod guard;
+mod listeners;
+mod patch;
+mod running;
+mod work;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::env;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+pub use andon_client::Endpoint;
+
+pub use error::LaunchError;
+pub use guard::{Guard, stand};
+pub use running::{describe, running};
+
+pub(crate) use attached::Attached;
+
+pub use crate::proc::Pid;
+use crate::proc::{self, Stat};
+use crate::scenario::{Address, Scenario, Stop, cpus, placeholders};
+use crate::variant::Variant;
+use guard::LaunchSpec;
+
+#[cfg(test)]
+pub(crate) use guard::tests::of_tests as guard_of_tests;
+
+/// A server that runs, is ready, and is ours. Dropping it kills it.
+#[derive(Debug)]
+pub struct Launched {
+    /// Where it listens.
+    pub address: Endpoint,
+    /// Its work directory.
+    pub work: PathBuf,
+    /// How long it took until it was ready, in seconds.
+    pub start_seconds: f64,
+    guard: Child,
+    folder: tempfile::TempDir,
+    values: BTreeMap<String, String>,
+    env: BTreeMap<String, String>,
+    after: String,
+    stop: Stop,
+}
+
+/// A tool that observes a server from its start.
+#[derive(Clone, Debug, Default)]
+pub struct Tool {
+    /// Its words, which the server's command follows.
+    pub words: Vec<String>,
+    /// Folders that it writes into: removed with the server's work directory if the laboratory vanishes.
+    pub litter: Vec<PathBuf>,
+}
+
+/// How a server ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stopped {
+    /// It did not end within its grace and was killed.
+    pub killed: bool,
+    /// How long it took, in seconds.
+    pub seconds: f64,
+    /// The last lines that it printed.
+    pub output: Vec<String>,
+}
+
+impl Launched {
+    /// Starts a variant's server and waits until it is ready. `padding` bytes are added to its environment: its
+    /// size shifts the stack and with it the luck of addresses, so blocks should draw it at random.
+    ///
+    /// # Errors
+    /// The scenario asks for what cannot be; its address is taken (by whom is named); the server ended or was
+    /// not ready in time (its last output is given); or someone else answers at its address. Where that address was a
+    /// free port, up to three others are tried before, and `before` runs for each.
+    pub fn start(
+        scenario: &Scenario,
+        variant: &Variant,
+        guard: &Guard,
+        padding: usize,
+    ) -> Result<Self, LaunchError> {
+        Self::start_under(&Tool::default(), scenario, variant, guard, padding)
+    }
+
+    /// Starts a server under a tool that observes it.
+    ///
+    /// # Errors
+    /// See [`Launched::start`].
+    pub fn start_under(
+        tool: &Tool,
+        scenario: &Scenario,
+        variant: &Variant,
+        guard: &Guard,
+        padding: usize,
+    ) -> Result<Self, LaunchError> {
+        let is_free_port = matches!(scenario.server.addr, Address::Tcp);
+        let mut others = if is_free_port { OTHER_PORTS } else { 0 };
+        loop {
+            // Nobody can keep a port between finding it free and listening there: another process may have been quicker.
+            match Self::start_once(tool, scenario, variant, guard, padding) {
+                Err(LaunchError::Taken { .. }) if others > 0 => others -= 1,
+                done => return done,
+            }
+        }
+    }
+
+    fn start_once(
+        tool: &Tool,
+        scenario: &Scenario,
+        variant: &Variant,
+        guard: &Guard,
+        padding: usize,
+    ) -> Result<Self, LaunchError> {
+        let server = &scenario.server;
+        let folder = work_folder(scenario)?;
+        let work = folder.path().join("work");
+        let output = output_of(&folder);
+        let made = fs::create_dir(&work).and_then(|()| File::create(&output));
+        made.map_err(|error| LaunchError::new(format!("{}: {error}", work.display())))?;
+        let own = own_programs(&folder)
+            .map_err(|error| LaunchError::new(format!("{}: {error}", folder.path().display())))?;
+
+        let address = endpoint(&server.addr, &work)?;
+        let values = values(scenario, variant, &address, &work);
+        let fill = |text: &str| placeholders::fill(text, &values).into_owned();
+        work::furnish(scenario, variant, &work, &values)?;
+        let env = environment(scenario, variant, &values, &own, padding);
+        hook("before", &fill(&server.before), &work, &env)?;
+        if let Some(listener) = listeners::listeners(&address).first() {
+            let owner = listeners::owner(*listener);
+            return Err(LaunchError::Taken {
+                what: format!(
+                    "{address} is already taken by {owner}: end it, or give `server.addr` another \
+                     address (\"tcp\": a free port)"
+                ),
+                output: Vec::new(),
+            });
+        }
+
+        let cwd = match fill(&server.cwd) {
+            empty if empty.is_empty() => work.clone(),
+            path => scenario.path(&path),
+        };
+        let mut cmd: Vec<String> = variant.cmd.iter().map(|word| fill(word)).collect();
+        if let Some(program) = cmd.first_mut().filter(|program| program.contains('/')) {
+            *program = scenario.path(program).to_string_lossy().into_owned();
+        }
+        let spec = LaunchSpec {
+            cmd: tool.words.iter().cloned().chain(cmd).collect(),
+            env: env.clone(),
+            cwd,
+            output,
+            cpus: cpus::parse(&server.cpus).map_err(LaunchError::new)?,
+            litter: (tool.litter.iter().cloned())
+                .chain([folder.path().to_owned()])
+                .collect(),
+        };
+        let begun = Instant::now();
+        let guard = (guard.start(&spec))
+            .map_err(|error| LaunchError::new(format!("the guard did not start: {error}")))?;
+        let mut launched = Self {
+            address,
+            work,
+            start_seconds: 0.0,
+            guard,
+            folder,
+            values,
+            env,
+            after: server.after.clone(),
+            stop: server.stop.clone(),
+        };
+        launched.wait_until_ready(scenario)?;
+        launched.start_seconds = begun.elapsed().as_secs_f64();
+        Ok(launched)
+    }
+
+    /// Every process of the server, parents before their children.
+    #[must_use]
+    pub fn tree(&self) -> Vec<Pid> {
+        proc::descendants(self.guard_pid()).pids
+    }
+
+    /// Its first process; of a server that became a daemon, the daemon. `None` if none is left.
+    #[must_use]
+    pub fn root_pid(&self) -> Option<Pid> {
+        proc::children(self.guard_pid())?.first().copied()
+    }
+
+    /// The process that all of the server descends from, not itself part of it: what it has reaped is counted
+    /// in its account of children.
+    #[must_use]
+    pub fn guard_pid(&self) -> Pid {
+        self.guard.id() as Pid
+    }
+
+    /// Is any of it left?
+    pub fn alive(&mut self) -> bool {
+        matches!(self.guard.try_wait(), Ok(None))
+    }
+
+    /// The values of all placeholders, for URLs and headers.
+    #[must_use]
+    pub fn values(&self) -> &BTreeMap<String, String> {
+        &self.values
+    }
+
+    /// The last lines that the server printed.
+    #[must_use]
+    pub fn last_output(&self) -> Vec<String> {
+        let bytes = fs::read(output_of(&self.folder)).unwrap_or_default();
+        let start = bytes.len().saturating_sub(LAST_BYTES);
+        let text = String::from_utf8_lossy(&bytes[start..]).into_owned();
+        let lines: Vec<&str> = text.lines().collect();
+        let first = lines.len().saturating_sub(LAST_LINES);
+        lines[first..].iter().map(|&line| line.to_owned()).collect()
+    }
+
+    /// Ends the server: its signal, its grace, then everything that is left is killed. Runs `after`, removes the
+    /// work directory.
+    ///
+    /// # Errors
+    /// Something is left even so (named), or `after` failed.
+    pub fn stop(mut self) -> Result<Stopped, LaunchError> {
+        let begun = Instant::now();
+        let seen: Vec<_> = (self.tree().into_iter())
+            .filter_map(|pid| Some((pid, Stat::read(pid)?.started)))
+            .collect();
+        let killed = !self.ended_by_itself(self.stop.grace.duration());
+        if killed {
+            self.kill();
+        }
+        let output = self.last_output();
+        let left: Vec<_> = (seen.into_iter())
+            .filter(|(pid, started)| {
+                let now = Stat::read(*pid);
+                now.is_some_and(|now| now.started == *started && now.state != 'Z')
+            })
+            .map(|(pid, _)| format!("pid {pid} ({})", proc::command(pid)))
+            .collect();
+        if !left.is_empty() {
+            let what = format!("still there after being killed: {}", left.join(", "));
+            return Err(LaunchError::Server { what, output });
+        }
+        let after = placeholders::fill(&self.after, &self.values).into_owned();
+        hook("after", &after, &self.work, &self.env)?;
+        Ok(Stopped {
+            killed,
+            seconds: begun.elapsed().as_secs_f64(),
+            output,
+        })
+    }
+
+    fn wait_until_ready(&mut self, scenario: &Scenario) -> Result<(), LaunchError> {
+        let ready = &scenario.server.ready;
+        let timeout = ready.timeout.duration();
+        let begun = Instant::now();
+        loop {
+            if let Ok(Some(status)) = self.guard.try_wait() {
+                let how = match status.code() {
+                    Some(guard::NOT_STARTED) => "the server could not be started".to_owned(),
+                    Some(code) if code > 128 => {
+                        format!("the server ended by signal {}", code - 128)
+                    }
+                    Some(code) => format!("the server ended with status {code}"),
+                    None => "the server's guard was killed".to_owned(),
+                };
+                let what = format!("{how} before it was ready at {}", self.address);
+                return Err(match listeners::listeners(&self.address).first() {
+                    Some(listener) => {
+                        let owner = listeners::owner(*listener);
+                        let what = format!("{what}, where {owner} listens");
+                        let output = self.last_words();
+                        LaunchError::Taken { what, output }
+                    }
+                    None => self.failed(what),
+                });
+            }
+            let patience = timeout
+                .saturating_sub(begun.elapsed())
+                .max(SHORTEST_PATIENCE);
+            let seen = match self.address.ask(&ready.http, patience) {
+                Err(error) => error.to_string(),
+                Ok(status) if ready.status != 0 && status != ready.status => {
+                    format!("{} answers with status {status}", ready.http)
+                }
+                Ok(_) if !ready.owner => break,
+                Ok(_) => match self.stranger() {
+                    Ok(None) => break,
+                    Ok(Some(owner)) => {
+                        let what = format!(
+                            "{} answers, but belongs to {owner}, not to the server that was \
+                             started",
+                            self.address
+                        );
+                        let output = self.last_words();
+                        return Err(LaunchError::Taken { what, output });
+                    }
+                    Err(what) => what,
+                },
+            };
+            if begun.elapsed() >= timeout {
+                let what = format!(
+                    "the server was not ready at {} within {} (last: {seen})",
+                    self.address, ready.timeout
+                );
+                return Err(self.failed(what));
+            }
+            thread::sleep(POLL);
+        }
+        Ok(())
+    }
+
+    /// Whoever else listens at the server's address, if anyone.
+    fn stranger(&self) -> Result<Option<String>, String> {
+        let listeners = listeners::listeners(&self.address);
+        if listeners.is_empty() {
+            return Err(format!(
+                "{} accepts, but its listening socket is in no table of /proc/net; with a server \
+                 in another network namespace, set `server.ready.owner = false`",
+                self.address
+            ));
+        }
+        let mut other = None;
+        // A server that is becoming a daemon hands its socket on while it is looked at: look again.
+        for _ in 0..LOOKS {
+            let tree = self.tree();
+            let held = |inode| {
+                tree.iter()
+                    .any(|pid| listeners::holds(*pid, inode) == Some(true))
+            };
+            other = listeners
+                .iter()
+                .find(|listener| !held(listener.inode))
+                .copied();
+            if other.is_none() {
+                break;
+            }
+            thread::sleep(POLL);
+        }
+        Ok(other.map(listeners::owner))
+    }
+
+    fn failed(&mut self, what: String) -> LaunchError {
+        let output = self.last_words();
+        LaunchError::Server { what, output }
+    }
+
+    /// Kills it, and gives the last lines that it printed.
+    fn last_words(&mut self) -> Vec<String> {
+        self.kill();
+        self.last_output()
+    }
+
+    /// Sends the signal to the guard's children, once to each: what they leave behind becomes its child too.
+    fn ended_by_itself(&mut self, grace: Duration) -> bool {
+        let signal = self.stop.parsed().unwrap_or(rustix::process::Signal::TERM);
+        let begun = Instant::now();
+        let mut asked = BTreeSet::new();
+        while begun.elapsed() < grace {
+            if !self.alive() {
+                return true;
+            }
+            for pid in proc::children(self.guard_pid()).unwrap_or_default() {
+                if asked.insert(pid) {
+                    guard::signal(pid, signal);
+                }
+            }
+            thread::sleep(POLL);
+        }
+        !self.alive()
+    }
+
+    /// Has the guard kill everything, and waits until it has ended.
+    fn kill(&mut self) {
+        if let Some(mut pipe) = self.guard.stdin.take() {
+            // A guard that has ended cannot hear it.
+            let _ = pipe.write_all(guard::KILL);
+        }
+        let begun = Instant::now();
+        while self.alive() && begun.elapsed() < KILL_PATIENCE {
+            thread::sleep(POLL);
+        }
+        if self.alive() {
+            guard::kill_all(self.guard_pid());
+            let _ = self.guard.kill();
+            let _ = self.guard.wait();
+        }
+    }
+}
+
+impl Drop for Launched {
+    fn drop(&mut self) {
+        if self.alive() {
+            self.kill();
+        }
+    }
+}
+
+fn work_folder(scenario: &Scenario) -> Result<tempfile::TempDir, LaunchError> {
+    let above = match scenario.server.work.as_str() {
+        "" => env::temp_dir(),
+        path => scenario.path(path),
+    };
+    let made = tempfile::Builder::new()
+        .prefix("andon-lab-")
+        .tempdir_in(&above);
+    made.map_err(|error| {
+        LaunchError::new(format!("no work directory in {}: {error}", above.display()))
+    })
+}
+
+/// The file that gets what the server prints: beside its work directory, so that no name in there is taken.
+fn output_of(folder: &tempfile::TempDir) -> PathBuf {
+    folder.path().join("output")
+}
+
+fn endpoint(address: &Address, work: &Path) -> Result<Endpoint, LaunchError> {
+    let endpoint = match address {
+        Address::Tcp => listeners::free_port()
+            .map_err(|error| LaunchError::new(format!("no free port: {error}")))?,
+        Address::Unix => Endpoint::Unix(work.join("socket")),
+        Address::Fixed(text) => match text.strip_prefix("unix:") {
+            Some(path) => Endpoint::Unix(path.into()),
+            None => Endpoint::Tcp(text.parse().map_err(|error| {
+                LaunchError::new(format!("`{text}` is not an address: {error}"))
+            })?),
+        },
+    };
+    match &endpoint {
+        Endpoint::Unix(path) if path.as_os_str().len() > LONGEST_SOCKET => {
+            Err(LaunchError::new(format!(
+                "{} is too long for a Unix socket ({LONGEST_SOCKET} bytes): set `server.work` to \
+                 a shorter folder",
+                path.display()
+            )))
+        }
+        _ => Ok(endpoint),
+    }
+}
+
+fn values(
+    scenario: &Scenario,
+    variant: &Variant,
+    address: &Endpoint,
+    work: &Path,
+) -> BTreeMap<String, String> {
+    let (host, port, socket) = match address {
+        Endpoint::Tcp(address) => (
+            address.ip().to_string(),
+            address.port().to_string(),
+            String::new(),
+        ),
+        Endpoint::Unix(path) => (String::new(), String::new(), path.display().to_string()),
+    };
+    let mut values = variant.values();
+    values.extend([
+        ("work".to_owned(), work.display().to_string()),
+        ("addr".to_owned(), address.to_string()),
+        ("host".to_owned(), host),
+        ("port".to_owned(), port),
+        ("socket".to_owned(), socket),
+        ("dir".to_owned(), scenario.dir.display().to_string()),
+    ]);
+    values
+}
+
+/// Makes a folder in which the names of our programs mean those beside the one that runs: a build that is measured is the
+/// one that was called, whatever other one is installed.
+fn own_programs(folder: &tempfile::TempDir) -> io::Result<PathBuf> {
+    let own = folder.path().join("own");
+    fs::create_dir(&own)?;
+    for name in OWN {
+        if let Some(file) = beside(name) {
+            std::os::unix::fs::symlink(file, own.join(name))?;
+        }
+    }
+    Ok(own)
+}
+
+/// One of our programs in the folder of the one that runs.
+fn beside(name: &str) -> Option<PathBuf> {
+    let program = env::current_exe().ok()?;
+    Some(program.parent()?.join(name)).filter(|file| OWN.contains(&name) && file.is_file())
+}
+
+/// The file of a program without a folder in its name: of ours the one beside the program that runs, if it is there; otherwise
+/// the first in PATH.
+#[must_use]
+pub fn find_program(name: &str) -> Option<PathBuf> {
+    let in_path = || {
+        env::split_paths(&env::var_os("PATH").unwrap_or_default())
+            .map(|folder| folder.join(name))
+            .find(|file| file.is_file())
+    };
+    beside(name).or_else(in_path)
+}
+
+/// The file of a program as a server's command names it, if it can be found.
+pub(crate) fn program_file(scenario: &Scenario, program: &str) -> Option<PathBuf> {
+    match program.contains('/') {
+        true => Some(scenario.path(program)),
+        false => find_program(program),
+    }
+}
+
+/// `own` comes first in PATH, unless the scenario sets that itself.
+fn environment(
+    scenario: &Scenario,
+    variant: &Variant,
+    values: &BTreeMap<String, String>,
+    own: &Path,
+    padding: usize,
+) -> BTreeMap<String, String> {
+    let inherited = scenario.server.inherit.iter().map(String::as_str);
+    let mut env: BTreeMap<String, String> = inherited
+        .filter_map(|name| Some((name.to_owned(), env::var(name).ok()?)))
+        .collect();
+    let path = env::var("PATH").unwrap_or_else(|_| USUAL_PATH.to_owned());
+    env.insert("PATH".into(), format!("{}:{path}", own.display()));
+    for (name, value) in &variant.env {
+        env.insert(name.clone(), placeholders::fill(value, values).into_owned());
+    }
+    env.retain(|_, value| !value.is_empty());
+    if padding > 0 {
+        env.insert("ANDON_LAB_PADDING".into(), "x".repeat(padding));
+    }
+    env
+}
+
+/// Runs a shell line of the scenario.
+fn hook(
+    name: &str,
+    line: &str,
+    work: &Path,
+    env: &BTreeMap<String, String>,
+) -> Result<(), LaunchError> {
+    if line.trim().is_empty() {
+        return Ok(());
+    }
+    let wrong = |what: String| LaunchError::new(format!("`server.{name}` = `{line}`: {what}"));
+    // Not `output()`: that would wait for whatever the line leaves running in the background.
+    let said = tempfile::NamedTempFile::new().map_err(|error| wrong(error.to_string()))?;
+    let (out, err) = (said.reopen(), said.reopen());
+    let (Ok(out), Ok(err)) = (out, err) else {
+        return Err(wrong("no file for its output".into()));
+    };
+    let status = Command::new("/bin/sh")
+        .args(["-c", line])
+        .env_clear()
+        .envs(env)
+        .current_dir(work)
+        .stdin(Stdio::null())
+        .stdout(out)
+        .stderr(err)
+        .status()
+        .map_err(|error| wrong(error.to_string()))?;
+    if status.success() {
+        return Ok(());
+    }
+    let text = fs::read(said.path()).unwrap_or_default();
+    Err(wrong(format!(
+        "{status}; {}",
+        String::from_utf8_lossy(&text).trim()
+    )))
+}
+
+/// What scenarios call our programs.
+const OWN: [&str; 2] = ["andon", "andon-lab"];
+
+/// Where programs are if nobody says.
+const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// Time between two looks at a server that is starting or ending.
+const POLL: Duration = Duration::from_millis(5);
+
+/// Free ports that are tried after the first one, where other processes took them.
+const OTHER_PORTS: usize = 3;
+
+/// So often a listening socket is looked for in the tree before it is taken for someone else's.
+const LOOKS: usize = 4;
+
+/// A server that accepts gets this long to answer, however late it is.
+const SHORTEST_PATIENCE: Duration = Duration::from_millis(100);
+
+/// Killed processes that write a core file, or wait for a disk, take their time.
+const KILL_PATIENCE: Duration = Duration::from_secs(10);
+
+/// sun_path without its end.
+const LONGEST_SOCKET: usize = 107;
+
+/// Of a server's output, so much is told.
+const LAST_LINES: usize = 12;
+const LAST_BYTES: usize = 4096;
+
+#[cfg(test)]
+mod tests;
