@@ -45,14 +45,21 @@ LIBRARIES = [
 ]
 
 
-def read(target, crate="andon-cli"):
-    """(the binary's crate, all packages in it by id, ids that each needs directly) for a target such as
+# What is shipped: its crate, and the workspace in which that is.
+PRODUCTS = {"andon": ("andon-cli", "."), "andon-lab": ("andon-lab-cli", "lab"), "andon-python": ("andon-python", ".")}
+
+
+def read(target, product):
+    """(the product's crate, all packages in it by id, ids that each needs directly) for a target such as
     x86_64-unknown-linux-gnu; packages bear the checksum of Cargo.lock."""
-    command = ["cargo", "metadata", "--format-version=1", "--locked", "--filter-platform", target]
+    crate, workspace = PRODUCTS[product]
+    workspace = pathlib.Path(workspace)
+    command = ["cargo", "metadata", "--format-version=1", "--locked", "--filter-platform", target,
+               "--manifest-path", workspace / "Cargo.toml"]
     metadata = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
     packages = {package["id"]: package for package in metadata["packages"]}
     nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
-    lock = tomllib.loads(pathlib.Path("Cargo.lock").read_text())
+    lock = tomllib.loads((workspace / "Cargo.lock").read_text())
     sums = {(entry["name"], entry["version"]): entry.get("checksum") for entry in lock["package"]}
     root = next(package for package in metadata["packages"] if package["name"] == crate)
     needs, waiting = {}, [root["id"]]

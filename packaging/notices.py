@@ -1,4 +1,4 @@
-"""notices.py TARGET [CRATE]: the licences of everything foreign in the binary, or in another crate, each text once, to
+"""notices.py TARGET PRODUCT: the licences of everything foreign in a product (crates.py), each text once, to
 standard output: of libraries, and of data in Andon's own crates, such as fonts and models."""
 
 import pathlib
@@ -24,8 +24,8 @@ def data(packages):
         yield f"data in {path.parent}{note}", path.parent
 
 
-def main(*of):
-    _, packages, _ = crates.read(*of)
+def main(target, product):
+    _, packages, _ = crates.read(target, product)
     owners = {}
     without = []
     found = [

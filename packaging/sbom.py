@@ -1,4 +1,4 @@
-"""sbom.py TARGET VERSION: the bill of materials in CycloneDX 1.5, to standard output."""
+"""sbom.py TARGET VERSION PRODUCT: the bill of materials in CycloneDX 1.5, to standard output."""
 
 import datetime
 import hashlib
@@ -10,8 +10,8 @@ import uuid
 import crates
 
 
-def main(target, version):
-    root, packages, needs = crates.read(target)
+def main(target, version, product):
+    root, packages, needs = crates.read(target, product)
     libraries = list(crates.libraries(packages))
     reference = {package: purl(found) for package, found in packages.items()}
     components = [crate(found) for package, found in packages.items() if package != root["id"]]
@@ -27,7 +27,7 @@ def main(target, version):
         "metadata": {
             "timestamp": datetime.datetime.fromtimestamp(
                 int(os.environ["SOURCE_DATE_EPOCH"]), datetime.timezone.utc).isoformat(),
-            "component": {**crate(root), "type": "application", "name": "andon", "version": version},
+            "component": {**crate(root), "type": "application", "name": product, "version": version},
         },
         "components": sorted(components, key=lambda component: component["bom-ref"]),
         "dependencies": [{"ref": ref, "dependsOn": sorted(set(needed))} for ref, needed in sorted(depends.items())],

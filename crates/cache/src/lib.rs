@@ -8,6 +8,12 @@
 //! did in between; a purge is effective at once and survives a restart; no clock set wrong expires
 //! everything or keeps anything for ever; and a disk that is full, read-only or dying costs speed,
 //! never an answer; and so does a store that is slow or away, and one that others write to. Why the disk tier is our own is told in `notes.md`.
+//!
+//! # Where to begin
+//!
+//! | to … | open |
+//! |---|---|
+//! | change what is cached, for how long, and how it is purged | `crates/cache/` (`notes.md`: why the disk tier is our own), `crates/server/src/results/caching/` |
 
 #![forbid(unsafe_code)]
 

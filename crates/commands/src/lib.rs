@@ -1,4 +1,13 @@
 //! The commands of `andon`: their arguments, and what they do.
+//!
+//! # Where to begin
+//!
+//! | to … | open |
+//! |---|---|
+//! | change how a shared store is filled without a server | `crates/server/src/handler/fill.rs`, `results/making/fill.rs`; `crates/commands/src/convert/into_store.rs` |
+//! | change what `andon shadow` compares | `crates/commands/src/shadow/compare.rs` |
+//! | import another directive of nginx's | `crates/commands/src/import/site.rs`; `reasons.rs` there says why others have no key |
+//! | add a command | a file in `crates/commands/src/`, its line in `Command` |
 
 #![forbid(unsafe_code)]
 

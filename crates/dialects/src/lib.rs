@@ -11,6 +11,14 @@
 //! assert_eq!(request.source, Source::Path("trip/a b.jpg".to_owned()));
 //! assert_eq!(request.rules.text(), "small_light(dw=250,dh=250,q=95)");
 //! ```
+//!
+//! # Where to begin
+//!
+//! | to … | open |
+//! |---|---|
+//! | see how a URL becomes a recipe | `crates/dialects/src/small_light/` (`params.rs` lists all parameters, `rules.rs` resolves them) |
+//! | change what an option of a dialect is expected to change | its table in `crates/dialects/options/`; `crates/server/tests/options.rs` asks with and without each |
+//! | change how requests are said in other dialects | `crates/dialects/src/translate/` |
 
 #![forbid(unsafe_code)]
 

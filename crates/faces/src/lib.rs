@@ -11,6 +11,12 @@
 //! Windows of 40 × 40 px at every scale pass three boosted cascades of binary patterns ([`proposals`]); what is left
 //! passes three small networks over gradients ([`network`]), each of which moves the window. Windows that overlap support
 //! each other ([`windows`]).
+//!
+//! # Where to begin
+//!
+//! | to … | open |
+//! |---|---|
+//! | change how faces are found | `crates/faces/` (the detector), `crates/pixels/src/measure/faces.rs` (what it sees), `crates/recipe/src/resolve/faces.rs` (what crops and blurs make of it) |
 
 #![forbid(unsafe_code)]
 

@@ -6,6 +6,12 @@
 //! which are checked against what was asked for. A worker that dies costs its own job.
 //!
 //! [`install`] makes of a list of codecs one of which the work is done so; the engine does not notice.
+//!
+//! # Where to begin
+//!
+//! | to … | open |
+//! |---|---|
+//! | change what runs in worker processes, and what those may do | `Codec::foreign`; `crates/isolation/` (`codec.rs` what is asked, `wire/` how it is written, `pool.rs` who has which worker, `confine/` what they may call); then `./dev bench fuse` |
 
 #![forbid(unsafe_code)]
 

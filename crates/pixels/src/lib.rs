@@ -5,6 +5,15 @@
 //! image's header into a [`Plan`] that prints itself with its cost and peak memory, and then runs it.
 //! The crate knows no format: codecs come as `&dyn Codec`. It opens no file, starts no thread, and asks
 //! [`Interrupt`] between row bands whether anybody still wants the result.
+//!
+//! # Where to begin
+//!
+//! | to … | open |
+//! |---|---|
+//! | change where a gain map goes, and what voids it | `crates/pixels/src/plan/gain.rs`, `Stage::on_gain_map`; how files say how it acts: `crates/codecs/src/gain_map/`, `jpeg/gain_map.rs` |
+//! | know why a plan is what it is | `andon explain URL`, then that rule's file |
+//! | make resampling or JPEG decoding faster | `crates/kernels/` and its `notes/`, `crates/pixels/src/resize/`, `crates/codecs/src/jpeg/native/`; then `./dev bench resize`, `./dev bench jpeg` |
+//! | change the memory that several results of one decode take | `crates/pixels/src/plan/shared_peak.rs` |
 
 #![forbid(unsafe_code)]
 

@@ -13,6 +13,13 @@
 //! let resolved = recipe.resolve(&Facts::new("jpeg", 400, 300)).unwrap();
 //! assert_eq!(resolved.to_string(), "exact:333x250,crop:41:0:250x250,as:webp,q:80");
 //! ```
+//!
+//! # Where to begin
+//!
+//! | to … | open |
+//! |---|---|
+//! | change the arithmetic of sizes | `crates/recipe/src/resolve.rs`; small_light's own: `crates/dialects/src/small_light/rules/layout.rs` |
+//! | add a word to the recipe's text | its declaration in `crates/recipe/src/words.rs`, then `step.rs`, `text/`, `resolve.rs` |
 
 #![forbid(unsafe_code)]
 

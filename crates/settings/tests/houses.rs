@@ -1,7 +1,7 @@
 //! The workspaces of this repository share one folder of what is compiled. That pays only while they agree on versions and on how
 //! dependencies are compiled.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -19,30 +19,35 @@ fn read(path: &Path) -> Table {
     text.parse().expect("TOML")
 }
 
-/// The versions of each package of a lock file.
-fn locked(path: &Path) -> BTreeMap<String, BTreeSet<String>> {
-    let mut locked: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+/// The packages of a lock file with their versions. What Cargo takes for compatible is there once: its first number that is not 0.
+fn locked(path: &Path) -> BTreeMap<(String, String), String> {
     let lock = read(path);
-    for package in lock["package"].as_array().expect("packages") {
+    let packages = lock["package"].as_array().expect("packages").iter();
+    let packages = packages.map(|package| {
         let text = |key: &str| package[key].as_str().expect("text").to_owned();
-        locked
-            .entry(text("name"))
-            .or_default()
-            .insert(text("version"));
-    }
-    locked
+        let version = text("version");
+        let zeros = version
+            .split('.')
+            .take_while(|number| *number == "0")
+            .count();
+        let compatible: Vec<&str> = version.split('.').take(zeros + 1).collect();
+        ((text("name"), compatible.join(".")), version.clone())
+    });
+    packages.collect()
 }
 
 #[test]
 fn every_workspace_locks_the_versions_that_those_before_it_have() {
     let mut all = locked(&root().join("Cargo.lock"));
     for other in OTHERS {
-        for (name, versions) in locked(&root().join(other).join("Cargo.lock")) {
-            let before = all.entry(name.clone()).or_insert_with(|| versions.clone());
-            assert!(
-                versions.is_subset(before),
-                "{other}/Cargo.lock has {name} {versions:?}, and those before it {before:?}: cargo update --manifest-path \
-                 {other}/Cargo.toml -p {name} --precise VERSION"
+        for (package, version) in locked(&root().join(other).join("Cargo.lock")) {
+            let before = all
+                .entry(package.clone())
+                .or_insert_with(|| version.clone());
+            let (name, compatible) = package;
+            assert_eq!(
+                &version, before,
+                "cargo update --manifest-path {other}/Cargo.toml -p {name}@{compatible} --precise {before}"
             );
         }
     }

@@ -30,8 +30,8 @@ pub use running::{describe, running};
 
 pub(crate) use attached::Attached;
 
+use crate::proc;
 pub use crate::proc::Pid;
-use crate::proc::{self, Stat};
 use crate::scenario::{Address, Scenario, Stop, cpus, placeholders};
 use crate::variant::Variant;
 use guard::LaunchSpec;
@@ -234,7 +234,7 @@ impl Launched {
     pub fn stop(mut self) -> Result<Stopped, LaunchError> {
         let begun = Instant::now();
         let seen: Vec<_> = (self.tree().into_iter())
-            .filter_map(|pid| Some((pid, Stat::read(pid)?.started)))
+            .filter_map(|pid| Some((pid, proc::stat(pid)?.starttime)))
             .collect();
         let killed = !self.ended_by_itself(self.stop.grace.duration());
         if killed {
@@ -243,8 +243,8 @@ impl Launched {
         let output = self.last_output();
         let left: Vec<_> = (seen.into_iter())
             .filter(|(pid, started)| {
-                let now = Stat::read(*pid);
-                now.is_some_and(|now| now.started == *started && now.state != 'Z')
+                let now = proc::stat(*pid);
+                now.is_some_and(|now| now.starttime == *started && now.state != 'Z')
             })
             .map(|(pid, _)| format!("pid {pid} ({})", proc::command(pid)))
             .collect();

@@ -20,6 +20,16 @@
 //! - [`stats`] is pure; [`analysis`] applies it to a run: verdicts, noise floor, self-checks.
 //! - [`between`] compares two saved runs, which were not interleaved.
 //! - [`report`] prints an analysis in the tables that users of ab, JMeter, sar and strace know.
+//!
+//! # Where to begin
+//!
+//! | to … | open |
+//! |---|---|
+//! | change what an experiment does, block by block | `lab/engine/src/experiment.rs`, `experiment/` |
+//! | change a verdict, or add a self-check | `lab/engine/src/analysis/`, `analysis/self_checks/` |
+//! | change how two saved runs are compared | `lab/engine/src/between.rs`; baselines are kept by `lab/cli/src/baseline.rs` |
+//! | change what `andon-lab tune` tries | `lab/cli/src/tune/trial.rs` |
+//! | add a report's format | a file in `lab/engine/src/report/`, its line in `ALL` |
 
 #![forbid(unsafe_code)]
 

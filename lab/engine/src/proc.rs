@@ -4,58 +4,20 @@ use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;
 
+use procfs::FromRead;
+pub(crate) use procfs::process::{Io, Schedstat, Stat, Status};
+
 /// A process id, as the kernel counts them.
 pub type Pid = i32;
 
-/// The fields of `/proc/PID/stat` that the laboratory needs. Times are clock ticks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Stat {
-    pub(crate) state: char,
-    pub(crate) parent: Pid,
-    pub(crate) major_faults: u64,
-    pub(crate) children_major_faults: u64,
-    pub(crate) user: u64,
-    pub(crate) system: u64,
-    pub(crate) children_user: u64,
-    pub(crate) children_system: u64,
-    pub(crate) threads: u32,
-    pub(crate) started: u64,
-    pub(crate) rss_pages: u64,
+/// What `/proc/PID/stat` says of a process. `None`: there is no such process (any more).
+pub(crate) fn stat(pid: Pid) -> Option<Stat> {
+    Stat::from_file(format!("/proc/{pid}/stat")).ok()
 }
 
-impl Stat {
-    /// `None`: there is no such process (any more).
-    pub(crate) fn read(pid: Pid) -> Option<Self> {
-        Self::parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
-    }
-
-    /// The name in round brackets may itself hold brackets and spaces: the last one ends it.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        let (_, rest) = text.rsplit_once(") ")?;
-        let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
-        // proc(5) counts from 1 and the state is its field 3.
-        let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
-        Some(Self {
-            state: fields.first()?.chars().next()?,
-            parent: fields.get(1)?.parse().ok()?,
-            major_faults: number(12)?,
-            children_major_faults: number(13)?,
-            user: number(14)?,
-            system: number(15)?,
-            children_user: number(16)?,
-            children_system: number(17)?,
-            threads: number(20)? as u32,
-            started: number(22)?,
-            rss_pages: number(24)?,
-        })
-    }
-}
-
-/// A process's short name, and its [`Stat`].
-pub(crate) fn named(pid: Pid) -> Option<(String, Stat)> {
-    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let name = text.split_once('(')?.1.rsplit_once(") ")?.0;
-    Some((name.to_owned(), Stat::parse(&text)?))
+/// Does it run? A zombie has ended, and waits for its parent to ask how.
+pub(crate) fn runs(pid: Pid) -> bool {
+    stat(pid).is_some_and(|stat| stat.state != 'Z')
 }
 
 /// The processes below one.
@@ -138,17 +100,16 @@ pub(crate) fn threads(pid: Pid) -> Option<Vec<Pid>> {
 /// Is every thread of a process traced by somebody? One that has ended needs no tracer.
 pub(crate) fn traced(pid: Pid) -> bool {
     let traced = |thread: &Pid| {
-        let status = fs::read_to_string(format!("/proc/{pid}/task/{thread}/status"));
-        !status.is_ok_and(|status| status.lines().any(|line| line == "TracerPid:\t0"))
+        let status = Status::from_file(format!("/proc/{pid}/task/{thread}/status"));
+        !status.is_ok_and(|status| status.tracerpid == 0)
     };
     threads(pid).unwrap_or_default().iter().all(traced)
 }
 
 /// CPU seconds that a thread of ours has used, to the nanosecond.
 pub(crate) fn thread_seconds(thread: Pid) -> Option<f64> {
-    let text = fs::read_to_string(format!("/proc/self/task/{thread}/schedstat")).ok()?;
-    let nanoseconds: f64 = text.split_whitespace().next()?.parse().ok()?;
-    Some(nanoseconds / 1e9)
+    let used = Schedstat::from_file(format!("/proc/self/task/{thread}/schedstat")).ok()?;
+    Some(used.sum_exec_runtime as f64 / 1e9)
 }
 
 /// The children of a process; `None` if it has ended.
@@ -177,25 +138,13 @@ fn children_files() -> bool {
 
 fn parents() -> Vec<(Pid, Pid)> {
     all()
-        .filter_map(|pid| Some((pid, Stat::read(pid)?.parent)))
+        .filter_map(|pid| Some((pid, stat(pid)?.ppid)))
         .collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_name_with_brackets_does_not_shift_the_fields() {
-        let text = "42 (a) (b) c) S 7 42 42 0 -1 4194304 1 2 3 4 50 60 70 80 20 0 9 0 1234 999 \
-                    55 18446744073709551615\n";
-        let stat = Stat::parse(text).expect("parses");
-        assert_eq!((stat.state, stat.parent), ('S', 7));
-        assert_eq!((stat.major_faults, stat.children_major_faults), (3, 4));
-        assert_eq!((stat.user, stat.system), (50, 60));
-        assert_eq!((stat.children_user, stat.children_system), (70, 80));
-        assert_eq!((stat.threads, stat.started, stat.rss_pages), (9, 1234, 55));
-    }
 
     #[test]
     fn a_child_is_found_below_its_parent() {

@@ -5,9 +5,9 @@
 //! their ratio.
 
 mod apart;
+mod distributions;
 mod holm;
 mod load_average;
-mod normal;
 mod paired;
 mod power;
 mod random;
@@ -18,15 +18,14 @@ mod signed_rank;
 mod simulations;
 mod spread;
 mod steady;
-mod student;
 mod theil_sen;
 mod threshold;
 
 pub use andon_client::{median, quantile};
 pub use apart::LogApart;
+pub use distributions::{normal_cdf, t_cdf, t_quantile};
 pub use holm::{Adjusted, holm};
 pub use load_average::{Decay, undecayed};
-pub use normal::normal_cdf;
 pub use paired::{Interval, LogRatios};
 pub use power::{
     pairs_for_half_width, pairs_to_detect, pairs_to_show_sameness, pairs_until_a_verdict,
@@ -36,6 +35,5 @@ pub use rank_sum::{RankSum, rank_sum};
 pub use signed_rank::{HodgesLehmann, hodges_lehmann, signed_rank_p};
 pub use spread::{Spread, compare_spreads};
 pub use steady::{STEADY_BINS, steady};
-pub use student::{t_cdf, t_quantile};
 pub use theil_sen::{Slope, theil_sen};
 pub use threshold::{Count, LONG, Length, Level, Seen, Threshold};

@@ -20,7 +20,7 @@ use std::time::Duration;
 use rustix::process::{Signal, WaitOptions, kill_process, set_child_subreaper, wait};
 use serde::{Deserialize, Serialize};
 
-use crate::proc::{self, Pid, Stat};
+use crate::proc::{self, Pid};
 use crate::scenario::cpus;
 
 /// How to start a guard: a program that calls [`stand`].
@@ -168,7 +168,7 @@ fn reap(first: Pid) -> i32 {
 /// Kills everything below a process.
 pub(super) fn kill_all(root: Pid) {
     for pid in proc::descendants(root).pids {
-        if Stat::read(pid).is_some_and(|stat| stat.state != 'Z') {
+        if proc::runs(pid) {
             signal(pid, Signal::KILL);
         }
     }

@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::Path;
 
 use andon_client::Endpoint;
+use procfs::net::{self, TcpNetEntry, TcpState};
 
 use crate::proc::{self, Pid};
 
@@ -27,11 +28,16 @@ pub(super) fn free_port() -> io::Result<Endpoint> {
 /// Those who listen there now.
 pub(super) fn listeners(endpoint: &Endpoint) -> Vec<Listener> {
     match endpoint {
-        Endpoint::Tcp(address) => ["/proc/net/tcp", "/proc/net/tcp6"]
-            .iter()
-            .flat_map(|table| tcp_listeners(&read(table), *address))
-            .collect(),
-        Endpoint::Unix(path) => unix_listeners(&read("/proc/net/unix"), path),
+        Endpoint::Tcp(address) => {
+            let tables = [net::tcp(), net::tcp6()].into_iter().flatten().flatten();
+            tables
+                .filter_map(|entry| tcp_listener(&entry, *address))
+                .collect()
+        }
+        Endpoint::Unix(path) => {
+            let table = fs::read_to_string("/proc/net/unix").unwrap_or_default();
+            unix_listeners(&table, path)
+        }
     }
 }
 
@@ -55,39 +61,14 @@ pub(super) fn owner(listener: Listener) -> String {
     }
 }
 
-fn read(table: &str) -> String {
-    fs::read_to_string(table).unwrap_or_default()
-}
-
-fn tcp_listeners(table: &str, address: SocketAddr) -> Vec<Listener> {
-    let rows = table.lines().skip(1).filter_map(|row| {
-        let fields: Vec<&str> = row.split_ascii_whitespace().collect();
-        let local = socket_address(fields.get(1)?)?;
-        let same = local.ip().is_unspecified() || local.ip().to_canonical() == address.ip();
-        let here = local.port() == address.port() && (same || address.ip().is_unspecified());
-        (here && *fields.get(3)? == LISTENING).then_some(())?;
-        Some(Listener {
-            inode: fields.get(9)?.parse().ok()?,
-            uid: fields.get(7)?.parse().ok(),
-        })
-    });
-    rows.collect()
-}
-
-/// `0100007F:1F90`: each 32-bit word as this machine would print it as a number.
-fn socket_address(text: &str) -> Option<SocketAddr> {
-    let (address, port) = text.split_once(':')?;
-    let port = u16::from_str_radix(port, 16).ok()?;
-    let mut bytes = Vec::with_capacity(16);
-    for at in (0..address.len()).step_by(8) {
-        let word = u32::from_str_radix(address.get(at..at + 8)?, 16).ok()?;
-        bytes.extend(word.to_ne_bytes());
-    }
-    let ip: IpAddr = match bytes.len() {
-        4 => <[u8; 4]>::try_from(bytes).ok()?.into(),
-        _ => <[u8; 16]>::try_from(bytes).ok()?.into(),
-    };
-    Some((ip, port).into())
+fn tcp_listener(entry: &TcpNetEntry, address: SocketAddr) -> Option<Listener> {
+    let local = entry.local_address;
+    let same = local.ip().is_unspecified() || local.ip().to_canonical() == address.ip();
+    let here = local.port() == address.port() && (same || address.ip().is_unspecified());
+    (here && entry.state == TcpState::Listen).then_some(Listener {
+        inode: entry.inode,
+        uid: Some(entry.uid),
+    })
 }
 
 fn unix_listeners(table: &str, path: &Path) -> Vec<Listener> {
@@ -102,9 +83,6 @@ fn unix_listeners(table: &str, path: &Path) -> Vec<Listener> {
     });
     rows.collect()
 }
-
-/// TCP_LISTEN as /proc prints it.
-const LISTENING: &str = "0A";
 
 /// __SO_ACCEPTCON among a Unix socket's flags.
 const ACCEPTS: u32 = 0x10000;

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
 
 use super::Endpoint;
 use super::listeners::{holds, listeners};
-use crate::proc::{self, Pid, Stat};
+use crate::proc::{self, Pid};
 
 /// The topmost processes that listen there; all of the server descends from them.
 ///
@@ -34,7 +34,7 @@ pub fn running(endpoint: &Endpoint) -> Result<Vec<Pid>, String> {
         holders.retain(|pid| *pid != 1);
     }
     let top = |pid: &Pid| {
-        let parent = Stat::read(*pid).map(|stat| stat.parent);
+        let parent = proc::stat(*pid).map(|stat| stat.ppid);
         parent.is_none_or(|parent| !holders.contains(&parent))
     };
     let roots: Vec<Pid> = holders.iter().copied().filter(top).collect();

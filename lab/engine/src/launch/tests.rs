@@ -6,7 +6,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::proc::Stat;
 use crate::variant::expand;
 
 fn start(text: &str) -> Result<Launched, LaunchError> {
@@ -20,7 +19,7 @@ const PYTHON: &str = "[server]\ncmd = ['python3', '-m', 'http.server', '--bind',
                       ready = { http = '/', status = 200, timeout = '60s' }\n";
 
 fn gone(pid: Pid) -> bool {
-    Stat::read(pid).is_none_or(|stat| stat.state == 'Z')
+    !proc::runs(pid)
 }
 
 fn python_is_here() -> bool {

@@ -25,8 +25,8 @@ impl Scan {
         let own = std::process::id() as Pid;
         let foreign = proc::all().filter(|pid| *pid != own && !known.contains(pid));
         let processes = foreign.filter_map(|pid| {
-            let (name, stat) = proc::named(pid)?;
-            Some(((pid, stat.started), (name, stat.user + stat.system)))
+            let stat = proc::stat(pid)?;
+            Some(((pid, stat.starttime), (stat.comm, stat.utime + stat.stime)))
         });
         Self {
             at,

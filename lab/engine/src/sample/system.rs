@@ -4,6 +4,8 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant, SystemTime};
 
+use procfs::{FromBufReadSI, FromRead, KernelStats, LoadAverage, ProcResult};
+
 use super::samples::Sample;
 use crate::proc::Stat;
 
@@ -31,15 +33,16 @@ impl System {
 
     /// `client`: CPU seconds of the client's threads.
     pub(super) fn read(&mut self, client: f64, sample: &mut Sample) {
-        if let Some(text) = text(&mut self.text, self.stat.as_ref()) {
-            stat(text, sample);
+        let stats = text(&mut self.text, self.stat.as_ref());
+        if let Some(Ok(stats)) = stats.map(kernel_stats) {
+            stat(&stats, sample);
         }
         let totals = &mut sample.totals;
         let wall = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         totals.wall = wall.unwrap_or_default().as_secs_f64();
-        if let Some(text) = text(&mut self.text, self.load.as_ref()) {
-            let first = text.split(' ').next();
-            sample.load_1 = first.and_then(|load| load.parse().ok()).unwrap_or(0.0);
+        let load = text(&mut self.text, self.load.as_ref());
+        if let Some(Ok(load)) = load.map(|text| LoadAverage::from_read(text.as_bytes())) {
+            sample.load_1 = load.one.into();
         }
         if let Some(total) = text(&mut self.text, self.pressure.as_ref()).and_then(pressure) {
             totals.pressure = total;
@@ -48,8 +51,9 @@ impl System {
         if let Some(count) = text(&mut self.text, self.snmp.as_ref()).and_then(retransmits) {
             totals.retransmits = count;
         }
-        if let Some(own) = text(&mut self.text, self.own.as_ref()).and_then(Stat::parse) {
-            totals.own = (own.user + own.system) as f64 * tick();
+        let own = text(&mut self.text, self.own.as_ref());
+        if let Some(Ok(own)) = own.map(|text| Stat::from_read(text.as_bytes())) {
+            totals.own = (own.utime + own.stime) as f64 * tick();
         }
         totals.client = client;
     }
@@ -90,39 +94,28 @@ fn text<'b>(buffer: &'b mut Vec<u8>, file: Option<&File>) -> Option<&'b str> {
     std::str::from_utf8(&buffer[..length]).ok()
 }
 
-/// `/proc/stat`. Guests are counted within user and nice.
-fn stat(text: &str, sample: &mut Sample) {
-    for line in text.lines() {
-        let (name, rest) = line.split_once(' ').unwrap_or((line, ""));
-        let number = || first_number(rest).unwrap_or(0.0);
-        match name {
-            "cpu" => cpu(rest, sample),
-            "ctxt" => sample.totals.switches = number(),
-            "processes" => sample.totals.forks = number(),
-            // Without the sampler itself, which runs while it reads.
-            "procs_running" => sample.runnable = (number() as u32).saturating_sub(1),
-            "procs_blocked" => sample.blocked = number() as u32,
-            _ => {}
-        }
-    }
+/// The text of `/proc/stat`.
+fn kernel_stats(text: &str) -> ProcResult<KernelStats> {
+    KernelStats::from_buf_read(text.as_bytes(), procfs::current_system_info())
 }
 
-fn cpu(text: &str, sample: &mut Sample) {
-    let mut seconds = [0.0; 8];
-    let numbers = text
-        .split_ascii_whitespace()
-        .map_while(|word| word.parse::<f64>().ok());
-    for (place, ticks) in seconds.iter_mut().zip(numbers) {
-        *place = ticks * tick();
-    }
-    let [user, nice, system, idle, iowait, irq, softirq, steal] = seconds;
+/// `/proc/stat`. Guests are counted within user and nice.
+fn stat(stats: &KernelStats, sample: &mut Sample) {
+    // Without the sampler itself, which runs while it reads.
+    sample.runnable = stats.procs_running.unwrap_or(0).saturating_sub(1);
+    sample.blocked = stats.procs_blocked.unwrap_or(0);
+    let seconds = |ticks: u64| ticks as f64 * tick();
+    let maybe = |ticks: Option<u64>| seconds(ticks.unwrap_or(0));
+    let cpu = &stats.total;
     let totals = &mut sample.totals;
-    totals.all = seconds.iter().sum();
-    totals.user = user + nice;
-    totals.system = system + irq + softirq;
-    totals.idle = idle;
-    totals.iowait = iowait;
-    totals.steal = steal;
+    totals.switches = stats.ctxt as f64;
+    totals.forks = stats.processes as f64;
+    totals.user = seconds(cpu.user + cpu.nice);
+    totals.system = seconds(cpu.system) + maybe(cpu.irq) + maybe(cpu.softirq);
+    totals.idle = seconds(cpu.idle);
+    totals.iowait = maybe(cpu.iowait);
+    totals.steal = maybe(cpu.steal);
+    totals.all = totals.user + totals.system + totals.idle + totals.iowait + totals.steal;
 }
 
 /// `some … total=MICROSECONDS`, in seconds.
@@ -154,11 +147,9 @@ mod tests {
     #[test]
     fn every_field_of_the_machine_is_found() {
         let mut sample = Sample::default();
-        stat(
-            "cpu  100 100 200 300 50 25 25 200 7 7\ncpu0 1 1\nctxt 999\nprocesses 12\n\
-             procs_running 3\nprocs_blocked 1\n",
-            &mut sample,
-        );
+        let text = "cpu  100 100 200 300 50 25 25 200 7 7\ncpu0 1 1 1 1\nctxt 999\nbtime 1\nprocesses 12\n\
+                    procs_running 3\nprocs_blocked 1\n";
+        stat(&kernel_stats(text).expect("reads"), &mut sample);
         let totals = sample.totals;
         assert!((totals.all - 1000.0 * tick()).abs() < 1e-9);
         assert!((totals.user - 200.0 * tick()).abs() < 1e-9);

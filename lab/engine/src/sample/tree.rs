@@ -8,12 +8,13 @@
 //! kept as it was last seen.
 
 use std::collections::HashMap;
-use std::fs;
+
+use procfs::FromRead;
 
 use super::Watched;
 use super::samples::Sample;
 use super::system::tick;
-use crate::proc::{self, Pid, Stat};
+use crate::proc::{self, Io, Pid, Schedstat, Stat, Status};
 
 /// A server's tree.
 pub(super) struct Tree {
@@ -110,7 +111,7 @@ impl Tree {
             Watched::Below(guard) => {
                 let found = proc::descendants(*guard);
                 sum.whole = found.whole;
-                match Stat::read(*guard) {
+                match proc::stat(*guard) {
                     // The guard's own time is not the server's.
                     Some(guard) => sum.add_children(&guard),
                     None => sum.whole = false,
@@ -133,12 +134,13 @@ impl Tree {
         for pid in pids {
             for thread in proc::threads(*pid).unwrap_or_default() {
                 let folder = format!("/proc/{pid}/task/{thread}");
-                let wait = fs::read_to_string(format!("{folder}/schedstat")).unwrap_or_default();
-                let wait = wait.split(' ').nth(1).and_then(|wait| wait.parse().ok());
-                let status = fs::read_to_string(format!("{folder}/status")).unwrap_or_default();
                 let seen = self.threads.entry((*pid, thread)).or_default();
-                seen.0 = seen.0.max(wait.unwrap_or(0));
-                seen.1 = seen.1.max(switches(&status));
+                if let Ok(scheduled) = Schedstat::from_file(format!("{folder}/schedstat")) {
+                    seen.0 = seen.0.max(scheduled.run_delay);
+                }
+                if let Ok(status) = Status::from_file(format!("{folder}/status")) {
+                    seen.1 = seen.1.max(switches(&status));
+                }
             }
         }
     }
@@ -146,25 +148,25 @@ impl Tree {
 
 impl Sum {
     fn add(&mut self, pid: Pid) {
-        let Some(stat) = Stat::read(pid) else {
+        let Some(stat) = proc::stat(pid) else {
             self.whole = false;
             return;
         };
-        self.user += stat.user;
-        self.system += stat.system;
-        self.faults += stat.major_faults;
+        self.user += stat.utime;
+        self.system += stat.stime;
+        self.faults += stat.majflt;
         self.add_children(&stat);
         if stat.state != 'Z' {
-            self.rss_pages += stat.rss_pages;
-            self.threads += stat.threads;
+            self.rss_pages += stat.rss;
+            self.threads += stat.num_threads as u32;
             self.pids.push(pid);
         }
     }
 
     fn add_children(&mut self, stat: &Stat) {
-        self.user += stat.children_user;
-        self.system += stat.children_system;
-        self.faults += stat.children_major_faults;
+        self.user += stat.cutime as u64;
+        self.system += stat.cstime as u64;
+        self.faults += stat.cmajflt;
     }
 }
 
@@ -195,28 +197,17 @@ impl Growing {
 
 /// Bytes that a process and its reaped children moved from and to storage.
 fn storage(pid: Pid) -> Option<u64> {
-    let text = fs::read_to_string(format!("/proc/{pid}/io")).ok()?;
-    Some(
-        ["read_bytes: ", "write_bytes: "]
-            .iter()
-            .filter_map(|name| number(&text, name))
-            .sum(),
-    )
+    let io = Io::from_file(format!("/proc/{pid}/io")).ok()?;
+    Some(io.read_bytes + io.write_bytes)
 }
 
-fn switches(status: &str) -> u64 {
-    [
-        "voluntary_ctxt_switches:\t",
-        "nonvoluntary_ctxt_switches:\t",
-    ]
-    .iter()
-    .filter_map(|name| number(status, name))
-    .sum()
-}
-
-fn number(text: &str, name: &str) -> Option<u64> {
-    let mut values = text.lines().filter_map(|line| line.strip_prefix(name));
-    values.next()?.trim().parse().ok()
+/// Context switches of a thread, those that it asked for and others.
+fn switches(status: &Status) -> u64 {
+    let kinds = [
+        status.voluntary_ctxt_switches,
+        status.nonvoluntary_ctxt_switches,
+    ];
+    kinds.into_iter().flatten().sum()
 }
 
 /// So often a sum is made before one with a gap is taken.
@@ -234,13 +225,5 @@ mod tests {
         assert_eq!(sum.add(12, true), 12);
         assert_eq!(sum.add(7, true), 12, "five vanished");
         assert_eq!(sum.add(9, true), 14);
-    }
-
-    #[test]
-    fn numbers_are_found_by_their_whole_name() {
-        let status = "Threads:\t3\nvoluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t7\n";
-        assert_eq!(switches(status), 12);
-        let io = "rchar: 1\nread_bytes: 4096\nwrite_bytes: 2\ncancelled_write_bytes: 9\n";
-        assert_eq!(number(io, "write_bytes: "), Some(2));
     }
 }

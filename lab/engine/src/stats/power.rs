@@ -1,7 +1,7 @@
 //! How many pairs: before an experiment for an effect, after one for what is still missing.
 
+use super::distributions::t_quantile;
 use super::normal_cdf;
-use super::student::t_quantile;
 
 /// Nobody waits for more pairs than these.
 const MOST: usize = 100_000;
