@@ -395,6 +395,13 @@ impl Cache {
         }
     }
 
+    /// Waits until it is known whether the store can be used; without one that is at once.
+    pub async fn store_known(&self) {
+        if let Some(store) = &self.inner.store {
+            store.known().await;
+        }
+    }
+
     /// All counters.
     pub fn stats(&self) -> Stats {
         let inner = &*self.inner;

@@ -86,9 +86,8 @@ fn what_free_buffers_held_is_seen_in_no_picture() {
 }
 
 #[test]
-fn restart_intervals_two_at_once_are_what_they_are_one_by_one() {
-    // At 1/8 they are decoded in pairs; a larger image, and the small one with it, is not.
-    let one_by_one = [Scales::both(Scale::QUARTER), Scales::both(Scale::EIGHTH)];
+fn files_with_restart_markers_are_decoded_at_once_as_alone_damaged_ones_too() {
+    let together = [Scales::both(Scale::QUARTER), Scales::both(Scale::EIGHTH)];
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/jpeg");
     let (mut whole, mut broken) = (0, 0);
     for path in [
@@ -109,17 +108,17 @@ fn restart_intervals_two_at_once_are_what_they_are_one_by_one() {
             if round % 7 == 6 {
                 damaged.truncate(dice.below(file.len()));
             }
-            let in_pairs = alone(&damaged, one_by_one[1]);
-            match scales_at_once(&damaged, &one_by_one) {
+            let small = alone(&damaged, together[1]);
+            match scales_at_once(&damaged, &together) {
                 // Left to libjpeg-turbo.
                 Ok(None) => {}
                 Ok(Some(images)) => {
                     whole += 1;
-                    assert!(in_pairs.as_ref() == Ok(&images[1]), "{}", path.display());
+                    assert!(small.as_ref() == Ok(&images[1]), "{}", path.display());
                 }
                 Err(error) => {
                     broken += 1;
-                    assert_eq!(in_pairs.err(), Some(error), "{}", path.display());
+                    assert_eq!(small.err(), Some(error), "{}", path.display());
                 }
             }
         }

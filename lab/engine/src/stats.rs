@@ -10,7 +10,6 @@ mod holm;
 mod load_average;
 mod paired;
 mod power;
-mod random;
 mod rank_sum;
 mod ranks;
 mod signed_rank;
@@ -21,7 +20,7 @@ mod steady;
 mod theil_sen;
 mod threshold;
 
-pub use andon_client::{median, quantile};
+pub use andon_client::{Random, median, quantile};
 pub use apart::LogApart;
 pub use distributions::{normal_cdf, t_cdf, t_quantile};
 pub use holm::{Adjusted, holm};
@@ -30,7 +29,6 @@ pub use paired::{Interval, LogRatios};
 pub use power::{
     pairs_for_half_width, pairs_to_detect, pairs_to_show_sameness, pairs_until_a_verdict,
 };
-pub use random::Random;
 pub use rank_sum::{RankSum, rank_sum};
 pub use signed_rank::{HodgesLehmann, hodges_lehmann, signed_rank_p};
 pub use spread::{Spread, compare_spreads};

@@ -1,9 +1,11 @@
 //! Whether the store is asked: not while it fails or hangs, nor while nobody knows which purges there were.
 
+use std::pin::pin;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::locks::Lock;
@@ -20,6 +22,8 @@ pub(crate) struct StoreHealth {
     heard: Mutex<Option<Instant>>,
     /// Microseconds that a look-up takes, as of late.
     latency: AtomicU64,
+    /// Told when it can be used, and when it cannot.
+    changed: Notify,
 }
 
 impl StoreHealth {
@@ -31,6 +35,20 @@ impl StoreHealth {
             error: Mutex::default(),
             heard: Mutex::default(),
             latency: AtomicU64::new(0),
+            changed: Notify::new(),
+        }
+    }
+
+    /// Waits until it is known whether the store can be used.
+    pub(crate) async fn known(&self) {
+        loop {
+            let mut changed = pin!(self.changed.notified());
+            // What happens from here on is heard.
+            changed.as_mut().enable();
+            if self.heard.locked().is_some() || self.error.locked().is_some() {
+                return;
+            }
+            changed.await;
         }
     }
 
@@ -74,6 +92,8 @@ impl StoreHealth {
             );
         }
         *error = Some(message.to_owned());
+        drop(error);
+        self.changed.notify_waiters();
     }
 
     /// The purges could be read.
@@ -89,6 +109,7 @@ impl StoreHealth {
         } else if first {
             tracing::info!(place = self.place, "shared store in use");
         }
+        self.changed.notify_waiters();
     }
 
     /// How long to wait for a look-up before the result is made meanwhile: not at all for a store that has lately

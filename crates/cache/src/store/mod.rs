@@ -250,6 +250,11 @@ impl SharedStore {
     }
 
     /// All but the outcomes of look-ups.
+    /// Waits until it is known whether the bucket can be used.
+    pub(crate) async fn known(&self) {
+        self.0.health.known().await;
+    }
+
     pub(crate) fn stats(&self) -> StoreStats {
         let inner = &self.0;
         let load = |count: &AtomicU64| count.load(Ordering::Relaxed);

@@ -38,6 +38,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -45,7 +46,7 @@ use std::time::{Duration, Instant};
 
 use andon_cache::Key;
 use andon_pixels::{Cores, Cost, Decoded, Plan, STACK, SharedPeak, Task, buffers};
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 use andon_isolation::confine;
 
@@ -125,6 +126,7 @@ impl Admission {
         drop(state);
         self.pool.frames.resize(shares.frames);
         self.pool.changed.notify_all();
+        self.pool.eased.notify_waiters();
         Ok(())
     }
 
@@ -279,6 +281,25 @@ impl Admission {
         }
     }
 
+    /// Waits until `ready` gives something for the load as it is. It is asked again whenever a request has been taken, done or given up, and
+    /// when [`eased`](Self::eased) is told.
+    pub(crate) async fn until<T>(&self, mut ready: impl FnMut(&Gauges) -> Option<T>) -> T {
+        loop {
+            let mut eased = pin!(self.pool.eased.notified());
+            // What happens from here on is heard.
+            eased.as_mut().enable();
+            if let Some(result) = ready(&self.gauges()) {
+                return result;
+            }
+            eased.await;
+        }
+    }
+
+    /// Wakes those who wait in [`until`](Self::until).
+    pub(crate) fn eased(&self) -> Arc<Notify> {
+        self.pool.eased.clone()
+    }
+
     /// Whether every worker thread is at a job that should have ended long ago: then nothing new is begun.
     pub(crate) fn stuck(&self) -> Option<Stuck> {
         self.pool.lock().seats.stuck(Instant::now()).all()
@@ -340,6 +361,8 @@ struct Pool {
     began: Instant,
     state: Mutex<State>,
     changed: Condvar,
+    /// Told whenever a request has been taken, done or given up.
+    eased: Arc<Notify>,
     frames: Frames,
 }
 
@@ -414,6 +437,7 @@ impl Pool {
                 closed: false,
             }),
             changed: Condvar::new(),
+            eased: Arc::default(),
             frames: Frames::new(shares.frames),
         }
     }
@@ -538,6 +562,7 @@ impl Pool {
                 state.seats.is_at(seat, work, deadline);
                 let spare = state.spare_bytes();
                 drop(state);
+                self.eased.notify_waiters();
                 buffers::allow(spare);
                 return Some(Next::Jobs(std::iter::once(taken).chain(along).collect()));
             }
@@ -553,6 +578,8 @@ impl Pool {
                 state = self.lock();
                 continue;
             }
+            // Those that had come too late have been dropped.
+            self.eased.notify_waiters();
             (state, rested) = self.wait(state, rested);
         }
     }
@@ -696,6 +723,7 @@ impl Pool {
         buffers::allow(spare);
         // The memory it gave back may be enough for several.
         self.changed.notify_all();
+        self.eased.notify_waiters();
     }
 
     fn now(&self) -> Now {
@@ -862,6 +890,7 @@ impl Drop for Withdraw<'_> {
         drop(state);
         // Whoever stood in its way may go on.
         self.pool.changed.notify_all();
+        self.pool.eased.notify_waiters();
         drop(job);
     }
 }

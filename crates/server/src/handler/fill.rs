@@ -107,18 +107,15 @@ impl Filler {
 
 impl App {
     async fn wait_for_store(&self) -> Result<(), ConfigError> {
-        let until = Instant::now() + 2 * PATIENCE.0;
-        loop {
-            let store = self.maker.results.cache.stats().store.unwrap_or_default();
-            if store.ready {
-                return Ok(());
-            }
-            if store.error.is_some() || Instant::now() > until {
-                let why = store.error.unwrap_or_else(|| "no answer".to_owned());
-                return Err(ConfigError::new("store", format!("cannot be used: {why}")));
-            }
-            tokio::time::sleep(PAUSE).await;
+        let cache = &self.maker.results.cache;
+        // Whatever came of it, the store says.
+        let _ = tokio::time::timeout(2 * PATIENCE.0, cache.store_known()).await;
+        let store = cache.stats().store.unwrap_or_default();
+        if store.ready {
+            return Ok(());
         }
+        let why = store.error.unwrap_or_else(|| "no answer".to_owned());
+        Err(ConfigError::new("store", format!("cannot be used: {why}")))
     }
 }
 
@@ -126,8 +123,6 @@ impl App {
 const PATIENCE: Span = Span(Duration::from_secs(10));
 /// Nobody waits for these results.
 const LONG: Span = Span(Duration::from_secs(3600));
-/// Between two looks at whether the store can be used.
-const PAUSE: Duration = Duration::from_millis(5);
 /// Bytes of results that wait to be written: those that are under way, however large.
 const QUEUE: u64 = 1 << 30;
 /// Files read at a time.

@@ -14,7 +14,7 @@ use std::sync::{Barrier, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use andon_lab::stats::Random;
+use andon_client::Random;
 use anyhow::Result;
 
 use crate::http::client::{Connection, joined};

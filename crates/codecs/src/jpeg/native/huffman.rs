@@ -505,50 +505,6 @@ impl SkipTable {
             }
         }
     }
-
-    /// Passes over the AC coefficients of `N` blocks, each in its own data.
-    ///
-    /// All of them go a look-up ahead until the last one has ended. Those that have ended before stay where
-    /// they are without a branch, so that the processor has but one end to guess.
-    #[inline(always)]
-    pub(super) fn skip_blocks<const N: usize>(
-        &self,
-        table: &Table,
-        bits: &mut [Bits<'_>; N],
-    ) -> Result<(), Refused> {
-        let mut k = [1; N];
-        while k.iter().any(|&k| k < 64) {
-            for bits in &mut *bits {
-                bits.refill();
-            }
-            for _ in 0..4 {
-                let entries: [u32; N] = std::array::from_fn(|i| {
-                    let entry = u32::from(self.window[bits[i].peek(SKIP_WINDOW)]);
-                    if k[i] < 64 { entry } else { 0 }
-                });
-                let after: [u32; N] = std::array::from_fn(|i| k[i] + (entries[i] >> 6));
-                if after.iter().any(|&k| has_left_block(k)) {
-                    for i in 0..N {
-                        if has_left_block(after[i]) {
-                            if bits[i].available() < 32 {
-                                bits[i].refill();
-                            }
-                            k[i] = (k[i] + table.decode(&mut bits[i])?.0).min(64);
-                        }
-                    }
-                    break;
-                }
-                for i in 0..N {
-                    bits[i].consume(entries[i] & 63);
-                }
-                k = after;
-                if k.iter().all(|&k| k >= 64) {
-                    return Ok(());
-                }
-            }
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]
@@ -624,28 +580,6 @@ mod tests {
                 rest.take(1);
             }
             assert_eq!(bits.take(19), rest.take(19), "after {block}");
-        }
-    }
-
-    #[test]
-    fn blocks_passed_over_together_end_where_each_ends_alone() {
-        let table = Table::new(&codes(), Meaning::Ac);
-        let skip = SkipTable::new(&table);
-        let blocks = [
-            END.to_owned(),
-            [ONE, TEN, RUN, END].concat(),
-            [RUN, LONG, LONG, RUN, TEN, TEN, END].concat(),
-            ONE.repeat(63),
-        ];
-        for (a, b) in (0..16).map(|i| (&blocks[i / 4], &blocks[i % 4])) {
-            let data = [a, b].map(|block| bytes(&[block, END, "10111011101110111"].concat()));
-            let mut both = [Bits::new(&data[0]), Bits::new(&data[1])];
-            skip.skip_blocks(&table, &mut both)
-                .expect("two whole blocks");
-            for (block, bits) in [a, b].into_iter().zip(both) {
-                let length = block.bytes().filter(|b| *b != b' ').count();
-                assert_eq!(bits.consumed(), length as u64, "of {block}");
-            }
         }
     }
 

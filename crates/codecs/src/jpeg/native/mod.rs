@@ -11,7 +11,6 @@
 //! needs every coefficient. Anything this decoder does not know ([`Refused::Unsupported`]) is
 //! libjpeg-turbo's: 12 bits, arithmetic coding, four components, height by DNL, tables left out.
 
-mod abreast;
 mod bits;
 pub(super) mod entropy;
 mod huffman;

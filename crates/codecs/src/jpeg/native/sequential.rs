@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use andon_kernels::cpu::with_modern_instructions;
 
-use super::abreast::Abreast;
 use super::bits::Bits;
 use super::entropy::Unstuffed;
 use super::huffman::{Meaning, PairTable, SkipTable, Table};
@@ -268,7 +267,6 @@ fn decode_scan(
     } else {
         Output::Here(planes)
     };
-    let mut abreast = Abreast::new(&data, &coders, (across, down), tables.restart);
     let mut intervals = Intervals::new(&data, tables.restart);
     let mut bits = match streams {
         Some(_) => data.reader(0).ok_or(ENDS_EARLY)?,
@@ -279,15 +277,14 @@ fn decode_scan(
             return Err(Refused::Interrupted);
         }
         let first = mcu_row as usize * across as usize;
-        match (&mut abreast, &mut streams, &mut tail) {
-            (Some(abreast), ..) => abreast.decode_row(&mut coders, mcu_row as usize)?,
-            (None, Some(streams), _) => {
+        match (&mut streams, &mut tail) {
+            (Some(streams), _) => {
                 bits = streams.decode_row(&data, &mut coders, bits, wanted)?;
             }
-            (None, None, Some(tail)) => {
+            (None, Some(tail)) => {
                 bits = tail.decode_row(&mut coders, first, &mut intervals, bits)?;
             }
-            (None, None, None) => {
+            (None, None) => {
                 bits = decode_mcus(&mut coders, 0..across as usize, &mut intervals, bits)?;
             }
         }

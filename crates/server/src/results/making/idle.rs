@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use andon_cache::Freshness;
+use tokio::sync::Notify;
 
 use super::Maker;
 use crate::admission::Gauges;
@@ -23,7 +24,11 @@ struct Counts {
 
 /// The right to make something, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct IdleTurn(Arc<Idle>);
+pub(crate) struct IdleTurn {
+    idle: Arc<Idle>,
+    /// Told when it ends: another may begin.
+    eased: Arc<Notify>,
+}
 
 /// A place among those that wait for one.
 struct Place<'a>(&'a Idle);
@@ -39,15 +44,12 @@ impl Maker {
         // The rest is for the work.
         let until = now + (deadline.saturating_duration_since(now) / 2).min(MOST_WAIT);
         let _place = self.idle.place().ok_or_else(|| self.not_idle())?;
-        loop {
-            if let Some(turn) = self.idle.begin(&self.admission.gauges()) {
-                return Ok(turn);
-            }
-            if Instant::now() >= until {
-                return Err(self.not_idle());
-            }
-            tokio::time::sleep(PAUSE).await;
-        }
+        let eased = self.admission.eased();
+        let turn = self
+            .admission
+            .until(|gauges| self.idle.begin(gauges, &eased));
+        let turn = tokio::time::timeout_at(until.into(), turn).await;
+        turn.map_err(|_| self.not_idle())
     }
 
     /// Is there a result in memory or on disk that is as good as a new one?
@@ -81,13 +83,16 @@ impl Idle {
     }
 
     /// One worker thread stays free for others, where there are two or more.
-    fn begin(self: &Arc<Self>, gauges: &Gauges) -> Option<IdleTurn> {
+    fn begin(self: &Arc<Self>, gauges: &Gauges, eased: &Arc<Notify>) -> Option<IdleTurn> {
         let most = gauges.threads.saturating_sub(1).max(1);
         let mut counts = self.counts();
         let is_free = gauges.waiting == 0 && gauges.running.max(counts.at_work) < most;
         is_free.then(|| {
             counts.at_work += 1;
-            IdleTurn(self.clone())
+            IdleTurn {
+                idle: self.clone(),
+                eased: eased.clone(),
+            }
         })
     }
 
@@ -98,7 +103,8 @@ impl Idle {
 
 impl Drop for IdleTurn {
     fn drop(&mut self) {
-        self.0.counts().at_work -= 1;
+        self.idle.counts().at_work -= 1;
+        self.eased.notify_waiters();
     }
 }
 
@@ -107,9 +113,6 @@ impl Drop for Place<'_> {
         self.0.counts().waiting -= 1;
     }
 }
-
-/// Between two checks for a free worker thread.
-const PAUSE: Duration = Duration::from_millis(20);
 
 /// Shorter than the usual time-outs of proxies in front.
 const MOST_WAIT: Duration = Duration::from_secs(5);
@@ -127,22 +130,23 @@ mod tests {
     #[test]
     fn idle_work_leaves_a_thread_free_and_begins_while_nobody_waits() {
         let idle = Arc::new(Idle::default());
+        let eased = Arc::default();
         let gauges = |threads, running, waiting| Gauges {
             threads,
             running,
             waiting,
             ..Gauges::default()
         };
-        assert!(idle.begin(&gauges(4, 0, 1)).is_none());
-        assert!(idle.begin(&gauges(4, 3, 0)).is_none());
+        assert!(idle.begin(&gauges(4, 0, 1), &eased).is_none());
+        assert!(idle.begin(&gauges(4, 3, 0), &eased).is_none());
         let turns: Vec<_> = (0..5)
-            .filter_map(|_| idle.begin(&gauges(4, 0, 0)))
+            .filter_map(|_| idle.begin(&gauges(4, 0, 0), &eased))
             .collect();
         assert_eq!(turns.len(), 3);
         drop(turns);
         // There is no other thread.
-        assert!(idle.begin(&gauges(1, 1, 0)).is_none());
-        assert!(idle.begin(&gauges(1, 0, 0)).is_some());
+        assert!(idle.begin(&gauges(1, 1, 0), &eased).is_none());
+        assert!(idle.begin(&gauges(1, 0, 0), &eased).is_some());
     }
 
     #[test]

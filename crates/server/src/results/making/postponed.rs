@@ -9,6 +9,7 @@ use hyper::HeaderMap;
 use tokio::sync::{Mutex, Semaphore};
 
 use super::{Allowance, Maker};
+use crate::admission::Gauges;
 use crate::error::Error;
 use crate::results::variant::RequestVariant;
 
@@ -29,9 +30,6 @@ impl Default for Behind {
 
 /// Results that wait; of more the client asks again.
 const MOST: usize = 64;
-
-/// Between two looks at whether somebody waits.
-const PAUSE: Duration = Duration::from_millis(20);
 
 impl Maker {
     /// How long writing may take for a request that another format will do for as well: less while others wait.
@@ -87,9 +85,8 @@ impl Maker {
             let _room = room;
             let postponed = &maker.results.postponed;
             let turn = maker.behind.turn.lock().await;
-            while !maker.admission.gauges().is_idle() {
-                tokio::time::sleep(PAUSE).await;
-            }
+            let is_idle = |gauges: &Gauges| gauges.is_idle().then_some(());
+            maker.admission.until(is_idle).await;
             let deadline = Instant::now() + maker.timeout;
             postponed.remember(key, (), maker.timeout);
             let headers = HeaderMap::new();

@@ -1,5 +1,4 @@
-//! Numbers that a seed fixes: coins for the order of blocks, and draws for simulations. SplitMix64, whose
-//! sequence is the same on every machine and in every version.
+//! Numbers that a seed fixes: SplitMix64 (Steele, Lea and Flood, 2014), whose sequence is the same on every machine and in every version.
 
 /// A stream of numbers that its seed determines.
 #[derive(Clone, Debug)]
@@ -21,6 +20,11 @@ impl Random {
         bits ^ (bits >> 31)
     }
 
+    /// A whole number from 0 up to, and without, `end`.
+    pub fn below(&mut self, end: u64) -> u64 {
+        ((u128::from(self.bits()) * u128::from(end)) >> 64) as u64
+    }
+
     /// Heads or tails.
     pub fn coin(&mut self) -> bool {
         self.bits() >> 63 == 1
@@ -40,6 +44,18 @@ impl Random {
     pub fn normal(&mut self) -> f64 {
         let radius = (2.0 * self.exponential()).sqrt();
         radius * (std::f64::consts::TAU * self.unit()).cos()
+    }
+
+    /// How many independent events happen where `mean` are expected (Poisson).
+    pub fn events(&mut self, mean: f64) -> u64 {
+        let (mut left, mut events) = (mean, 0);
+        loop {
+            left -= self.exponential();
+            if left < 0.0 {
+                return events;
+            }
+            events += 1;
+        }
     }
 
     /// Puts items into an even random order (Fisher and Yates).
@@ -82,5 +98,15 @@ mod tests {
         assert_ne!(items, (0..50).collect::<Vec<_>>());
         items.sort_unstable();
         assert_eq!(items, (0..50).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn as_many_events_happen_as_are_expected() {
+        for mean in [0.3, 7.0, 250.0] {
+            let mut random = Random::new(3);
+            let sum: u64 = (0..4000).map(|_| random.events(mean)).sum();
+            let error = sum as f64 / 4000.0 / mean - 1.0;
+            assert!(error.abs() < 0.08, "{mean}: {error}");
+        }
     }
 }
