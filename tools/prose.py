@@ -61,10 +61,10 @@ def findings(name, files, folders):
 
 
 def tracked():
-    """The repository's files; those of an unpacked archive, where there is no history."""
+    """The repository's files that are there; those of an unpacked archive, where there is no history."""
     listed = subprocess.run(["git", "ls-files"], capture_output=True, text=True)
     if listed.returncode == 0:
-        return listed.stdout.split("\n")
+        return [path for path in listed.stdout.split("\n") if os.path.exists(path)]
     found = (os.path.join(folder, name) for folder, _, names in os.walk(".") for name in names)
     return [path[2:] for path in found if not path.startswith(("./target", "./.git/"))]
 

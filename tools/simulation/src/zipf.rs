@@ -33,7 +33,7 @@ impl Zipf {
 
     /// Draws a rank, from 0.
     pub fn draw(&self, random: &mut Random) -> u32 {
-        let number = random.number();
+        let number = random.bits();
         let slot = ((number >> 32) * self.slots.len() as u64) >> 32;
         let (threshold, other) = self.slots[slot as usize];
         if (number as u32) < threshold {

@@ -64,7 +64,7 @@ pub async fn run(images: u32, rounds: u32, seed: u64) -> Outcome {
                         (good.get(name), good.get(other))
                 {
                     let spoiled = spoil(bytes, swapped, &mut random);
-                    objects.insert(name.clone(), (spoiled, random.number()));
+                    objects.insert(name.clone(), (spoiled, random.bits()));
                 }
             }
         });
@@ -111,7 +111,7 @@ fn spoil(object: &Bytes, other: &Bytes, random: &mut Random) -> Bytes {
         // Its own one, now and then: then its seal is broken as well.
         3 if other != object => bytes = other.to_vec(),
         _ => {
-            let mut number = random.number();
+            let mut number = random.bits();
             bytes.iter_mut().for_each(|byte| {
                 number = scramble(number);
                 *byte = number as u8;
