@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """What comments and documents must not say. ./dev lint, and a part of ./dev test.
 
-- A doc comment that means nothing without its neighbour: "The same.", "Of what.", "As above.", "Likewise …", "Which.".
+- A doc comment that means nothing without its neighbour: "The same.", "Of what.", "As above.", "Likewise …", "Which.", "Where it is.".
 - CamelCase words in comments outside backticks, but for names of programs and standards: renames go through prose, too.
 - Paths of this repository, in backticks, that do not exist.
 - "picture" where an image is meant.
@@ -10,6 +10,17 @@ import os, re, subprocess, sys
 
 FRAGMENT = re.compile(r"The same\b(?! (as|file|kind)\b)|Of (what|all|each|both|which)\b[^:,]*$|As (above|below)\b|Likewise\b|The other one\b"
                       r"|(Nothing|Which|This|That|These|Those|Whose|Both|All|None|Everything|What it is)\.$")
+# A relative clause about something that is not named: "Where it is.", "What came of it.", "How many."
+RELATIVE = r"(What|Where|How( (much|many|long|often|far|large|old|soon|late|busy))?|Who|Whose|Whom|When|Which|Why|Whether|Since when)"
+OF_PRONOUN = re.compile(RELATIVE + r"( else)? (it|they|that|these|those|its)\b[^,:;]*$")
+FUNCTION = set("""a all allowed already am an and another any anything are as ask asked asks at be became becomes been began begin begins best
+both by came can come comes did do does done each else end ended ends everybody far for found from further gave give given gives go goes
+gone had happened happens has have held here hold holds how in into is it its itself keep keeps kept know known last late least left less
+lie lies long looked looks made make makes many may mean means meant meanwhile met more most much must need needed needs next no nobody
+none nor not nothing now of off often old on once or other others out over own said same saw say says see seen show shown shows so some
+somebody something soon stand stands stay stays still take taken takes tell tells than that the them themselves then there these they
+this those to together told too twice up us use used uses want wanted wants was we went were what whatever when where whether which who
+whoever whole whom whose why will with without would wrong yet""".split())
 CAMEL = re.compile(r"\b[A-Z][a-z0-9]+[A-Z][A-Za-z0-9]+\b")
 NAMES = set("""BigTIFF BlurHash ColourPrimaries DevTools FreeType GitHub GraphicsMagick GreedyDual HarfBuzz HdrHistogram ImageMagick
 JavaScript MatrixCoefficients McCullagh MinIO NumPy OpenMetrics OpenSeadragon OpenSSL OpenTelemetry PackBits PostScript PyPI SeetaFace
@@ -40,10 +51,22 @@ def prose(name):
         yield number, kind, "" if fenced else text
 
 
+def is_bare(text):
+    """Whether a sentence is a relative clause without a noun."""
+    words = re.findall(r"[A-Za-z']+|[`\[\d]", text)
+    return bool(re.match(RELATIVE + r"\b", text) and (OF_PRONOUN.match(text) or all(word.lower() in FUNCTION for word in words)))
+
+
 def findings(name, files, folders):
-    before = ""
+    before, alone = "", None
     for number, kind, text in prose(name):
         where = f"{name}:{number}"
+        if alone and kind != "/":
+            yield alone
+        alone = None
+        if kind == "/" and before != kind and is_bare(text):
+            # Said if the comment ends here.
+            alone = f"{where}: a relative clause that names nothing: {text}"
         if kind in ("/", "!") and before != kind and FRAGMENT.match(text):
             yield f"{where}: a fragment that leans on its neighbour: {text}"
         before = kind

@@ -7,7 +7,7 @@ use andon_pixels::Interrupt;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// How long one image may take.
+/// The time that one image may take.
 #[derive(Clone, Copy)]
 pub(crate) struct Timeout(Option<Duration>);
 

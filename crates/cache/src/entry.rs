@@ -24,7 +24,7 @@ pub struct Entry {
     pub source: String,
     /// What purging by tag compares with.
     pub tags: Vec<String>,
-    /// How long it may be used.
+    /// The spans for which the entry may be used, fresh and stale.
     pub life: Life,
     /// A remembered failure, such as "not found". Never served stale, and never for longer than
     /// [`Entry::LONGEST_NEGATIVE`].
@@ -88,9 +88,9 @@ pub struct Hit {
     pub entry: Arc<Entry>,
     /// For how long it has been stored.
     pub age: Duration,
-    /// What may be done with it.
+    /// Whether the entry is fresh, or stale and to be renewed.
     pub freshness: Freshness,
-    /// Where it was.
+    /// The tier in which the entry was found.
     pub tier: Tier,
 }
 

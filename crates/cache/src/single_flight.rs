@@ -92,7 +92,7 @@ where
         self.table.locked().flights.len()
     }
 
-    /// Whether none is.
+    /// Whether no computation is in flight.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -159,7 +159,7 @@ where
 pub struct FlightResult<V> {
     /// The result, the same for all.
     pub value: V,
-    /// Whether this call started it.
+    /// Whether this call started the computation or joined it.
     pub role: Role,
 }
 

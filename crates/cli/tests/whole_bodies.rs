@@ -14,13 +14,13 @@ use std::time::{Duration, Instant};
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType, connect, socket_with, sockopt};
 
-/// What is asked for, and what has to come.
+/// A target, and the reply that it must get.
 struct Wanted {
     target: String,
     body: Vec<u8>,
 }
 
-/// How one reply is read.
+/// The way in which a client reads one reply.
 #[derive(Clone, Copy, Debug)]
 struct Manner {
     unix: bool,

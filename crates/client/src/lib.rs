@@ -42,7 +42,7 @@ pub enum Error {
     InvalidRequest {
         /// The offending text.
         what: String,
-        /// Why.
+        /// The reason for which it cannot be sent.
         why: String,
     },
     /// Nobody answers there at all.

@@ -32,7 +32,7 @@ impl Container {
         }
     }
 
-    /// Where it stands, and how long it is.
+    /// Appends `data`, and gives its offset and its length.
     fn put(&mut self, data: &[u8]) -> [u32; 2] {
         let at = self.bytes.len() as u32;
         self.bytes.extend(data);

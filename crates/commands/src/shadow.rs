@@ -69,7 +69,7 @@ Examples:
 Redirects are not followed. Other headers and bytes are reported, but are no difference by themselves. \
 Exit codes: 0 no reply differs, 1 some do, or it failed and the message says why.";
 
-/// What was asked, and what came of it.
+/// The requests that were compared, and their results, as JSON.
 struct Report<'a> {
     args: &'a Args,
     /// Requests of the log.

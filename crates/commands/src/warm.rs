@@ -59,7 +59,7 @@ pub(crate) struct Args {
     token_env: String,
 }
 
-/// What is asked for.
+/// The sources of URLs: a log, a list, or a manifest.
 #[derive(clap::Args)]
 #[group(required = true, multiple = false)]
 struct From {

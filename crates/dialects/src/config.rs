@@ -27,7 +27,7 @@ pub trait Settings {
 pub struct Gate {
     /// Are unsigned URLs answered although others must be signed?
     pub open: bool,
-    /// What its URLs begin with.
+    /// The prefixes of the dialect's URLs.
     pub places: Vec<String>,
     /// Do its URLs say that they are its own, so that another dialect may have the same prefix?
     pub shares_prefix: bool,

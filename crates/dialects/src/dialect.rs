@@ -11,7 +11,7 @@ pub trait Dialect: fmt::Debug + Send + Sync {
     /// A target in its language, with [`crate::EXAMPLE_SOURCE`] as its file.
     fn example(&self) -> String;
 
-    /// How its errors are answered.
+    /// The status and text by which this dialect answers errors.
     fn errors(&self) -> ErrorStyle {
         OWN_ERRORS
     }
@@ -155,11 +155,11 @@ impl<'a> Target<'a> {
 pub struct Refusal {
     /// The offending value, shortened.
     pub value: String,
-    /// What is wrong and what would do.
+    /// The reason, with the offending value and what would be accepted.
     pub why: String,
     /// What kind of fault it is.
     pub fault: Fault,
-    /// How it is answered.
+    /// The style in which the refusal is answered.
     pub errors: ErrorStyle,
 }
 

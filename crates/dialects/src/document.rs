@@ -46,7 +46,7 @@ pub struct About<'a> {
     pub source: SourceAbout,
     /// The request in whole pixels.
     pub recipe: &'a Recipe,
-    /// What it makes of the source.
+    /// The image that the recipe makes of the source.
     pub result: ResultAbout,
     /// What was made by [`Document::parts`], in their order.
     pub parts: &'a [Part],

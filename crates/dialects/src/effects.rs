@@ -29,7 +29,7 @@ pub(crate) struct Overlay {
     pub(crate) mode: &'static str,
     /// What becomes of its own shape in that size: `exact`, `inside` or `cover`.
     pub(crate) shape: &'static str,
-    /// What it goes through before all this.
+    /// Steps that the overlay goes through before it is laid on.
     pub(crate) recipe: Vec<Step>,
 }
 

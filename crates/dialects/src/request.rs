@@ -16,7 +16,7 @@ use crate::signature::Checksum;
 pub struct ImageRequest {
     /// What is to be sent.
     pub ask: Ask,
-    /// What it is made of.
+    /// The path or URL of the image that the result is made of.
     pub source: Source,
     /// How; [`Recipe::original`] for a file as it is.
     pub rules: Arc<dyn Rules>,

@@ -27,7 +27,7 @@ pub(crate) use suspects::Suspects;
 /// How many workers there are, and what they may have.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// What they are started from.
+    /// The program that worker processes are started from.
     pub program: Program,
     /// Workers that are kept ready: as many as there are threads that use them.
     pub ready: usize,

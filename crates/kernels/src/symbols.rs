@@ -214,7 +214,7 @@ impl Piece {
         self.0 & (u64::MAX >> 6)
     }
 
-    /// How many there are.
+    /// The symbols in the piece.
     #[inline(always)]
     #[must_use]
     pub const fn count(self) -> u32 {

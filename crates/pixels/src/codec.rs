@@ -361,7 +361,7 @@ pub trait Codec: Send + Sync {
         self.encode(image, how, interrupt)
     }
 
-    /// How its files say what their colours mean.
+    /// The ways in which files of this format say what their colours mean.
     fn tags(&self) -> Tags {
         Tags::None
     }
@@ -503,7 +503,7 @@ pub struct GainHeader {
     pub info: Info,
     /// How many bytes of the file are the map.
     pub bytes: u64,
-    /// How it acts.
+    /// The parameters by which the map brightens the image.
     pub params: GainParams,
 }
 

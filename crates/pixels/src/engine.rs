@@ -82,7 +82,7 @@ pub struct Decoded {
     image: Image,
     /// It is what is left of a file that is cut or damaged.
     damaged: bool,
-    /// How long that took, for all who began with it.
+    /// The time that the decoding took, shared by all results that began with it.
     pub time: Duration,
 }
 

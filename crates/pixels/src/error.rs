@@ -50,14 +50,14 @@ pub enum Error {
     Recipe {
         /// The offending piece.
         piece: String,
-        /// What is wrong and what would do.
+        /// The reason, with the offending value and what would be accepted.
         why: String,
     },
     /// The recipe asks for something that cannot be made of this source.
     Unfit {
         /// The offending piece.
         piece: String,
-        /// What is wrong and what would do.
+        /// The reason, with the offending value and what would be accepted.
         why: String,
     },
     /// Images of this format are not read here: the caller has to ask for it.

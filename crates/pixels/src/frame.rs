@@ -354,7 +354,7 @@ pub struct Frame {
     pub planes: Vec<Plane>,
     /// Opacity: 0 is transparent.
     pub alpha: Option<Plane>,
-    /// What its numbers mean as light.
+    /// The colour space in which the samples are light.
     pub colour: Colour,
     depth: Depth,
 }
@@ -529,7 +529,7 @@ pub struct GainMap {
     pub frame: Frame,
     /// The quality to write it at: what it was written with before, if that is known.
     pub quality: Option<u8>,
-    /// How it acts.
+    /// The parameters by which the map brightens the image.
     pub params: GainParams,
 }
 

@@ -22,7 +22,7 @@ use crate::{Colour, Length};
 pub struct Arg {
     /// Its name in the reference and in error messages: lower case.
     pub name: &'static str,
-    /// What it may say.
+    /// The values that the argument may have.
     pub kind: Kind,
     /// The unit of its numbers, such as `px`; empty when they have none.
     pub unit: &'static str,

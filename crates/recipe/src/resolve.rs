@@ -115,7 +115,7 @@ struct Picture {
     width: u32,
     height: u32,
     alpha: bool,
-    /// How it has been turned so far.
+    /// The turns and flips so far.
     seen: Orientation,
     /// Was it turned upright?
     upright: bool,

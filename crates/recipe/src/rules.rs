@@ -112,7 +112,7 @@ impl Facts {
 pub struct ResolveError {
     /// The offending piece.
     pub piece: String,
-    /// What is wrong and what would do.
+    /// The reason, with the offending value and what would be accepted.
     pub why: String,
     /// Is it the source that will not do, rather than the request?
     pub of_source: bool,

@@ -186,7 +186,7 @@ pub enum Crop {
         w: Length,
         /// Height.
         h: Length,
-        /// Where it lies.
+        /// The side or corner at which the crop or overlay lies.
         gravity: Gravity,
     },
 }

@@ -41,12 +41,12 @@ impl Permits {
         Self::new(in_range(slots))
     }
 
-    /// How many there are to be.
+    /// The permits that there are to be.
     pub(crate) fn total(&self) -> u32 {
         *self.0.total.borrow()
     }
 
-    /// How many nobody has.
+    /// The permits that nobody holds.
     pub(crate) fn available(&self) -> usize {
         self.0.semaphore.available_permits()
     }
@@ -115,7 +115,7 @@ fn in_range(slots: usize) -> u32 {
 }
 
 impl Permit {
-    /// How many they are.
+    /// The permits that this guard holds.
     pub(crate) fn count(&self) -> usize {
         self.some.num_permits()
     }

@@ -68,7 +68,7 @@ fn target(size: &str) -> String {
     format!("/small_light({size})/p")
 }
 
-/// What each of them gets when nobody else is there.
+/// The bytes that each request gets when nobody else is there.
 fn alone(source: &str) -> Vec<Vec<u8>> {
     let house = House::new();
     house.put_sample("p", source);

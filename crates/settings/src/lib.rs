@@ -17,7 +17,7 @@ pub struct Error {
     key: Box<str>,
     line: Option<usize>,
     file: Option<Box<Path>>,
-    /// What else is wrong.
+    /// Further errors of the same file.
     more: Vec<Self>,
 }
 

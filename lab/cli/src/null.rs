@@ -39,7 +39,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// How soon it ends when asked to.
+/// Time between two looks at whether it was asked to end.
 const LOOK: Duration = Duration::from_millis(100);
 
 const AFTER: &str = "\

@@ -33,14 +33,9 @@ fn tune_tries_what_matters_and_writes_a_configuration_only_when_asked() {
     let words = "--config andon.toml --quick --budget 4s -o runs --write tuned.toml";
     let said = tune(here, words);
     assert!(!said.out.contains("requests failed"), "{}", said.out);
-    if said.code == Some(1) && said.out.contains("disturbed by") {
-        eprintln!(
-            "skipped: other programs keep this machine busy\n{}",
-            said.out
-        );
-        return;
-    }
-    let said = said.ending(0).out;
+    // Where other programs keep the machine busy, no experiment can be compared: an answer, too, and all else holds.
+    let busy = said.out.contains("no candidate could be compared") && said.out.contains("disturbed");
+    let said = said.ending(i32::from(busy)).out;
     assert!(said.contains("steal_work = false"), "{said}");
     assert!(said.contains("cache.memory = \"0\""), "{said}");
     assert!(said.contains("andon.toml"), "{said}");

@@ -94,7 +94,7 @@ impl fmt::Display for Assertion {
     }
 }
 
-/// What may be shown.
+/// The kinds of assertion that a scenario may make.
 const KINDS: [&str; 6] = [
     "threads_peak",
     "processes_peak",

@@ -38,7 +38,7 @@ pub use moment::utc;
 
 /// An experiment that is about to run.
 pub struct Experiment<'a> {
-    /// What is asked.
+    /// The scenario to be run.
     pub scenario: Scenario,
     /// How to start the guard of servers.
     pub guard: Guard,
@@ -54,7 +54,7 @@ pub struct Experiment<'a> {
     pub watch: &'a (dyn Fn(Event<'_>) + Sync),
 }
 
-/// What happens.
+/// An event of a running experiment.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
     /// A block begins.
@@ -77,7 +77,7 @@ pub enum Event<'a> {
     },
 }
 
-/// Why it ended.
+/// The reason for which an experiment ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum End {
     /// Enough is known, or as much as the design allows.
@@ -93,11 +93,11 @@ pub enum End {
 /// A run that is over.
 #[derive(Debug)]
 pub struct Finished {
-    /// Where it is written.
+    /// The folder that the run was written to.
     pub folder: Folder,
-    /// What was seen.
+    /// The run as it was recorded.
     pub run: Run,
-    /// Why it ended.
+    /// The reason for which the experiment ended.
     pub end: End,
 }
 

@@ -42,7 +42,7 @@ pub(crate) use guard::tests::of_tests as guard_of_tests;
 /// A server that runs, is ready, and is ours. Dropping it kills it.
 #[derive(Debug)]
 pub struct Launched {
-    /// Where it listens.
+    /// The address at which the server listens.
     pub address: Endpoint,
     /// Its work directory.
     pub work: PathBuf,

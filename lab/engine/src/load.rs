@@ -82,11 +82,11 @@ pub enum Window {
 
 /// Everything that a block's load needs.
 pub struct Drive<'a> {
-    /// Whom to ask.
+    /// The address of the server.
     pub endpoint: Endpoint,
     /// What to ask; not empty.
     pub asked: &'a [RequestTemplate],
-    /// How.
+    /// The connections and the rate of the load.
     pub load: &'a Load,
     /// What replies must be.
     pub check: &'a Check,
@@ -119,7 +119,7 @@ pub struct Progress {
     pub rate: f64,
 }
 
-/// What came of it.
+/// The requests of one block and their responses, as counts and times.
 #[derive(Debug)]
 pub struct Driven {
     /// The window.
@@ -134,7 +134,7 @@ pub struct Driven {
     pub ramped: Instant,
     /// When the window opened.
     pub opened: Instant,
-    /// When it closed.
+    /// The time at which the window closed.
     pub closed: Instant,
     /// Every distinct body, by its hash.
     pub bodies: BTreeMap<String, Bytes>,

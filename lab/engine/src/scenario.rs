@@ -48,7 +48,7 @@ pub struct Scenario {
     /// Variants in words; the first is the baseline.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variant: Vec<VariantEntry>,
-    /// What is asked of it.
+    /// The load on the server.
     #[serde(default)]
     pub load: Load,
     /// What a reply must be.
@@ -134,7 +134,7 @@ pub struct VariantEntry {
     /// What must be true for the variant to have been exercised.
     #[serde(alias = "witness")]
     pub assert: Vec<BTreeMap<String, String>>,
-    /// How its replies must compare with the baseline's.
+    /// The way in which the variant's responses must compare with the baseline's.
     pub expect: Option<Expect>,
     /// Replaces `load.connections`.
     pub connections: Option<u32>,

@@ -69,9 +69,9 @@ pub fn pass(subject: &Subject<'_>) -> Pass {
 
 /// A server that runs already, to be counted.
 pub struct Running<'a> {
-    /// Where it listens.
+    /// The address at which the server listens.
     pub endpoint: Endpoint,
-    /// What it is asked.
+    /// The requests that are counted.
     pub asked: Vec<RequestTemplate>,
     /// Its load and checks count, and `sample.syscalls`.
     pub scenario: &'a Scenario,

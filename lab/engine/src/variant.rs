@@ -28,7 +28,7 @@ pub struct Variant {
     /// Name and bound of each assertion, e.g. `threads_peak`, `<= 3`.
     #[serde(alias = "witness")]
     pub assert: Vec<BTreeMap<String, String>>,
-    /// How its replies must compare with the baseline's.
+    /// The way in which the variant's responses must compare with the baseline's.
     pub expect: Expect,
     /// Connections in place of the load's.
     #[serde(default, skip_serializing_if = "Option::is_none")]

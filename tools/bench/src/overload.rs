@@ -286,7 +286,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// The shortest of the longest sides that are asked for.
 const SMALLEST: usize = 200;
 
-/// How many there are.
+/// The number of widths that are requested.
 const SIDES: usize = 401;
 
 /// Classes that they fall into.

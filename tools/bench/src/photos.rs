@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 
 /// A folder of JPEG files.
 pub(crate) struct Folder {
-    /// Where it lies.
+    /// The path of the folder.
     pub(crate) path: PathBuf,
     /// Names of its files, sorted.
     pub(crate) names: Vec<String>,

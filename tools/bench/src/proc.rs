@@ -121,7 +121,7 @@ pub(crate) fn threads(pid: u32) -> Result<Threads> {
 /// A process's threads at one moment.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Threads {
-    /// How many there are.
+    /// The number of threads.
     pub(crate) all: usize,
     /// The names of those that run or want to.
     pub(crate) runnable: Vec<String>,

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::peers;
 
-/// Where it was measured.
+/// The machine of a measurement.
 #[derive(Serialize)]
 pub(crate) struct Machine {
     pub(crate) processor: String,

@@ -55,7 +55,7 @@ fn plays(answer: &Answer) -> u64 {
 pub(crate) struct Moving {
     /// How long each stays, in ms; `None`: it is a still.
     pub(crate) frames: Vec<(Option<f64>, Rgba)>,
-    /// How many its header says there are.
+    /// The number of frames that the file's header states.
     pub(crate) told: u32,
     /// How often they are shown; 0: for ever.
     pub(crate) plays: Option<u32>,

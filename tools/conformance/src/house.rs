@@ -62,7 +62,7 @@ impl House {
         Ok(Verdict::Missed("the server ended".to_owned()))
     }
 
-    /// What became of it.
+    /// A sentence: how many times the server and its worker processes have ended.
     pub(crate) fn fared(&self) -> Result<String> {
         let server = self.server.read().unwrap_or_else(PoisonError::into_inner);
         Ok(format!(

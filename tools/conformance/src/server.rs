@@ -40,7 +40,7 @@ pub(crate) struct Server {
     _folder: TempDir,
 }
 
-/// What it answers.
+/// A response: its status, headers and body.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,

@@ -14,7 +14,7 @@ pub(crate) enum Verdict {
         /// What of it could not be judged.
         left: Vec<String>,
     },
-    /// Why not.
+    /// The response is not the known answer; the reason.
     Missed(String),
 }
 

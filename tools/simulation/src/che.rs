@@ -9,7 +9,7 @@
 pub struct Class {
     /// Of one image in all requests.
     pub share: f64,
-    /// How many.
+    /// The number of images in the class.
     pub count: f64,
 }
 

@@ -11,9 +11,9 @@ use crate::table::Table;
 /// One line.
 #[derive(Clone, Debug, Serialize)]
 pub struct Demand {
-    /// What is looked at.
+    /// The name of the quantity.
     pub name: String,
-    /// What it came to.
+    /// The value that the simulation gave.
     pub value: f64,
     /// What it must not exceed, or has to reach.
     pub limit: f64,

@@ -57,11 +57,11 @@ pub enum Way {
 pub struct Obtained {
     /// Itself.
     pub entry: Arc<Entry>,
-    /// How it came about.
+    /// The way in which the result was obtained.
     pub way: Way,
 }
 
-/// Why there is none.
+/// The reason for which there is no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// The node rejected it.

@@ -61,7 +61,7 @@ impl Latencies {
         self.0[millis] += 1;
     }
 
-    /// How many there are.
+    /// The number of latencies.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.0.iter().sum()

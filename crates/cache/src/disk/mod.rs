@@ -147,7 +147,7 @@ impl Disk {
         .await;
     }
 
-    /// Where it is.
+    /// The folder of the disk tier.
     pub(crate) fn path(&self) -> &Path {
         &self.shared.path
     }

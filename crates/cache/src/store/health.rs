@@ -58,7 +58,7 @@ impl StoreHealth {
         !self.open.load(Ordering::Relaxed) && heard.is_some_and(|at| at.elapsed() <= most)
     }
 
-    /// What is wrong.
+    /// The error for which the store is not used; `None` while it is.
     pub(crate) fn error(&self) -> Option<String> {
         self.error.locked().clone()
     }

@@ -47,7 +47,7 @@ pub(crate) fn composed(info: &Info) -> Option<Traits> {
 
 /// The pixels of a frame before it is composed.
 pub(crate) struct Part {
-    /// Where they belong.
+    /// The place of the samples on the canvas.
     pub(crate) place: Place,
     /// Red, green, blue.
     pub(crate) rgb: [Grid<u8>; 3],

@@ -153,7 +153,7 @@ impl<'a> Dib<'a> {
         self.bytes.get(self.profile_at()?)
     }
 
-    /// Where it stands.
+    /// The bytes of the file that hold the colour profile, if it has one.
     pub(super) fn profile_at(&self) -> Option<Range<usize>> {
         if u32_le(self.bytes, 0)? != 124 || u32_le(self.bytes, 56)? != EMBEDDED {
             return None;

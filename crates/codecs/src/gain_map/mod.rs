@@ -7,7 +7,7 @@ pub(crate) use xmp::{CONTAINER, HDRGM, packet};
 
 use andon_pixels::GainParams;
 
-/// What both forms say.
+/// The parameters that both forms of a gain map state: ISO 21496-1 and XMP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Acts {
     /// Of the base image, without the map; in stops above white.

@@ -50,7 +50,7 @@ pub(super) struct Part<'a> {
     pub(super) index_bits: u8,
     /// The sub-blocks of packed indices, and the rest of the file.
     pub(super) data: &'a [u8],
-    /// How long it stays.
+    /// The time for which the frame is shown.
     pub(super) delay: Delay,
     /// What becomes of its place before the next frame.
     pub(super) disposal: Disposal,

@@ -16,7 +16,7 @@ pub(crate) struct Track<'a> {
     pub(crate) auxiliary_of: Option<u32>,
     /// The track whose opacity its colours are multiplied by.
     pub(crate) premultiplied_by: Option<u32>,
-    /// How its images are coded.
+    /// The coding of the track's images.
     pub(crate) coding: Kind,
     /// Width and height in px.
     pub(crate) size: (u32, u32),

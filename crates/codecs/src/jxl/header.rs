@@ -18,7 +18,7 @@ pub(super) struct Header<'a> {
     pub(super) width: u32,
     /// Height of what is shown.
     pub(super) height: u32,
-    /// What its planes are.
+    /// The colour model of the planes.
     pub(super) model: Model,
     /// Bits of its samples; those of floating-point images become 16.
     pub(super) depth: Depth,
@@ -26,7 +26,7 @@ pub(super) struct Header<'a> {
     pub(super) alpha: Option<usize>,
     /// How many extra channels there are.
     pub(super) extra: usize,
-    /// What its colours mean once they are decoded.
+    /// The profile that says what colours mean once they are decoded.
     pub(super) profile: Profile,
     /// An animation's clock: this many ticks in this many seconds.
     pub(super) ticks: Option<(u32, u32)>,

@@ -66,7 +66,7 @@ pub(super) struct Header<'a> {
     xmp: Option<&'a [u8]>,
 }
 
-/// What it says of itself as an animation.
+/// The number of frames and repetitions that a file states.
 #[derive(Clone, Copy, Debug)]
 struct Animated {
     frames: u32,
@@ -430,11 +430,11 @@ fn parts<const COUNT: usize>(data: &[u8]) -> Option<[f64; COUNT]> {
 pub(super) struct Control {
     /// The frame's place.
     pub(super) place: Place,
-    /// How long it stays.
+    /// The time for which the frame is shown.
     pub(super) delay: Delay,
     /// What becomes of its place.
     pub(super) disposal: Disposal,
-    /// How it meets what is there.
+    /// Whether the frame replaces what is there or is blended over it.
     pub(super) blend: Blend,
 }
 

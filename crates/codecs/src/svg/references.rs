@@ -496,7 +496,7 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// What it is filled and stroked with. Each letter may be one more outline.
+    /// The paints with which an element is filled and stroked. Each letter may be one more outline.
     fn paints(&self, element: usize, sides: &mut Vec<Side>) {
         let own = &self.elements()[element];
         let times = match own.tag {

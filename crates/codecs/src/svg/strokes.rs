@@ -93,10 +93,10 @@ fn goes_on(legs: [(f64, f64); 3]) -> bool {
     same(a, b) && same(b, c) && same(a, c)
 }
 
-/// In px: what a curve that is not sharp takes less time for.
+/// The length in px below which a smooth curve takes less time than a sharp one.
 const SHORT: f64 = 1000.0;
 
-/// How much less it takes.
+/// The share of a sharp curve's time that a short, smooth one saves.
 const EASE: f64 = 0.6;
 
 fn is_relative(segment: &PathSegment) -> bool {

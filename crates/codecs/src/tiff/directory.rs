@@ -13,7 +13,7 @@ pub(crate) struct Directory<'a> {
     /// Offsets have eight bytes.
     big: bool,
     entries: &'a [u8],
-    /// Where it ends.
+    /// The end of the directory in the file.
     pub(crate) end: usize,
     /// The offset of the next one; 0: there is none.
     pub(crate) next: Option<u64>,

@@ -37,13 +37,13 @@ pub(super) struct Part<'a> {
     pub(super) x: u32,
     /// Top edge in px.
     pub(super) y: u32,
-    /// What its bitstream says.
+    /// The features that the frame's bitstream has.
     pub(super) features: Features,
     /// What libwebp decodes.
     pub(super) data: &'a [u8],
     /// How long it stays, in milliseconds.
     pub(super) duration: u32,
-    /// How it meets what is there.
+    /// Whether the frame replaces what is there or is blended over it.
     pub(super) blend: Blend,
     /// What becomes of its place before the next frame.
     pub(super) disposal: Disposal,

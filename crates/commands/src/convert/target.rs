@@ -19,7 +19,7 @@ pub(super) struct Target {
 /// A result that was named.
 pub(super) struct File {
     pub(super) name: String,
-    /// What its extension says.
+    /// The format that the file's extension names.
     pub(super) format: &'static str,
 }
 

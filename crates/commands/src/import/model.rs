@@ -24,7 +24,7 @@ pub(super) struct Site {
     pub(super) small_light: SmallLight,
     pub(super) links: Vec<Link>,
     pub(super) cache: Cache,
-    /// What stands for nothing here, and why.
+    /// The lines of the old configuration that have no counterpart here, each with the reason.
     pub(super) notes: Vec<(Place, String)>,
     pub(super) upstreams: BTreeMap<String, String>,
     pub(super) locations: Vec<Location>,

@@ -53,7 +53,7 @@ pub(super) struct Report {
     /// How many of them were refused: 401 or 403.
     refused: usize,
     not_asked: usize,
-    /// Why it ended before its end.
+    /// The reason for which the run stopped early.
     pub(super) stopped: Option<String>,
 }
 

@@ -14,7 +14,7 @@ use crate::{ALL, Config, GATES};
 pub struct Door {
     /// The name of its table in the configuration.
     pub name: &'static str,
-    /// What its URLs begin with.
+    /// The beginnings of its URLs, in words.
     pub places: String,
     /// Who may use it, and what decides that.
     pub who: String,

@@ -28,7 +28,7 @@ pub(super) struct Options {
 pub(super) enum Filter {
     /// The file, if it is an image.
     Test,
-    /// What it says of its size.
+    /// A JSON document with the size and the format.
     Size,
     /// Only the turn.
     Rotate,

@@ -95,7 +95,7 @@ pub(super) fn files(query: &Query) -> Vec<String> {
     named.map(|file| file.name).collect()
 }
 
-/// What of it is not done.
+/// Notes on parameters of overlays that have no effect here.
 pub(super) fn notes(query: &Query) -> Vec<String> {
     let mut notes = Vec::new();
     for kind in [BLEND, MARK] {

@@ -10,7 +10,7 @@ use crate::colours::channels;
 use crate::document::{About, Document};
 use crate::swatches;
 
-/// What is told, and how.
+/// The colours that `palette` asks for, as JSON or as a style sheet.
 #[derive(Debug)]
 pub(super) struct Palette {
     colours: u32,

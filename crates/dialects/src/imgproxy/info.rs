@@ -24,7 +24,7 @@ struct Field {
     names: &'static [&'static str],
     /// Is it told unless it is switched off?
     always: bool,
-    /// What it adds.
+    /// Adds the field's keys to the document.
     tell: fn(&SourceAbout, &mut Map<String, Value>),
 }
 

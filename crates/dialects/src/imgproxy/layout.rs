@@ -14,9 +14,9 @@ pub(super) type Size = (i64, i64);
 pub(super) struct Layout {
     /// What is kept of the upright source: left, top, width, height.
     pub(super) crop: (i64, i64, i64, i64),
-    /// What that is scaled to.
+    /// The size that the crop is scaled to.
     pub(super) scaled: Size,
-    /// What is kept of that.
+    /// The rectangle of the scaled image that is kept: left, top, width, height.
     pub(super) kept: (i64, i64, i64, i64),
     /// Grounds, one upon the other: their sizes, and where the image lies.
     pub(super) grounds: Vec<(Size, Size)>,

@@ -20,7 +20,7 @@ pub(super) struct Row {
     pub(super) read: fn(&mut Options, &[&str]) -> Result<(), Wrong>,
     /// What it says, as its arguments. `None`: other options say it.
     pub(super) show: Option<fn(&Options) -> String>,
-    /// What it is about.
+    /// The part of a request that the option changes.
     pub(super) kind: About,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Row {
 pub(super) enum About {
     /// The image.
     Picture,
-    /// How it is answered.
+    /// The form of the response.
     Answer,
     /// Limits: only where the configuration allows that.
     Limit,

@@ -19,7 +19,7 @@ pub struct NativeConfig {
     pub enabled: bool,
     /// Answer unsigned URLs although others must be signed, or name presets.
     pub open: bool,
-    /// What they begin with.
+    /// The prefix of native URLs.
     pub prefix: String,
     /// What becomes of targets that are not in their canonical form.
     pub canonical: Canonical,

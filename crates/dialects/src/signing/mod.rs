@@ -139,7 +139,7 @@ pub(crate) struct Opened<'a> {
     /// What stands before the path: `/~SIGNATURE`, or nothing.
     pub(crate) front: &'a str,
     pub(crate) rest: &'a str,
-    /// When it ends to be good.
+    /// The time at which the URL expires, in seconds since 1970.
     pub(crate) expires: Option<u64>,
     pub(crate) signed: Signed<'a>,
 }

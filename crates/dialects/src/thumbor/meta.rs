@@ -106,7 +106,7 @@ fn operation(step: &Step) -> Vec<Value> {
 struct Outcome(BTreeMap<&'static str, Seen>);
 
 impl Seen {
-    /// What it is called.
+    /// The key in the document.
     fn key(self) -> &'static str {
         match self {
             Self::Average => "average_color",

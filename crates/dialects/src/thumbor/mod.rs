@@ -62,7 +62,7 @@ struct Usual {
     most: (u32, u32),
 }
 
-/// Who may ask.
+/// The keys that URLs are signed with, and whether `unsafe` will do.
 #[derive(Debug)]
 struct Signing {
     keys: Vec<Key>,

@@ -21,7 +21,7 @@ pub(super) struct Overlay {
     mode: &'static str,
     /// Are shares of a side rounded? Otherwise they are cut.
     rounds: bool,
-    /// What its own path does with it.
+    /// The filters of the overlay, where its path is a thumbor URL itself.
     nested: Option<Box<Nested>>,
 }
 
@@ -206,7 +206,7 @@ impl Overlay {
         own.into_iter().chain(nested).collect()
     }
 
-    /// What it comes to on an image of this size.
+    /// The step that lays the overlay on an image of this size.
     pub(super) fn step(&self, (width, height): (u32, u32)) -> Option<Step> {
         let whole = |px: f64| match self.rounds {
             true => px.round(),

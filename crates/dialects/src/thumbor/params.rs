@@ -7,7 +7,7 @@ use super::path::{self, Align, FitIn, Parts};
 use super::{Flavour, UNSAFE, image_name};
 use crate::dialect::Refusal;
 
-/// What is said; what is not is left out.
+/// The parameters of a URL as `/params` returns them; those that the URL does not have are left out.
 #[derive(Debug, Default, Serialize)]
 struct Params<'a> {
     #[serde(skip_serializing_if = "is_unsaid")]

@@ -18,7 +18,7 @@ pub(super) struct Text {
     colour: Colour,
 }
 
-/// What is not said.
+/// The size of letters in pixels where the filter states none.
 const SIZE: f64 = 20.0;
 
 /// As large as the engine writes.
@@ -96,7 +96,7 @@ impl Text {
         (!left.is_empty()).then(|| format!("{name}: {} is ignored", left.join(", ")))
     }
 
-    /// What it comes to on an image of this size.
+    /// The step that draws the text on an image of this size.
     pub(super) fn step(&self, (width, height): (u32, u32)) -> Option<Step> {
         let (x, y) = (anchor(self.at.0, width), anchor(self.at.1, height));
         let word = |anchor: Anchor, start: &'static str, end: &'static str| match anchor {

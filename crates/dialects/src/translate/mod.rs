@@ -66,7 +66,7 @@ pub struct Translation<'a> {
 pub struct Said {
     /// Path and query.
     pub url: String,
-    /// What is not the same.
+    /// The differences between what this URL and the original ask for.
     pub but: Vec<String>,
 }
 

@@ -85,7 +85,7 @@ impl<'a> Lease<'a> {
         }
     }
 
-    /// What it means that there is no answer.
+    /// The error for a question that the worker process did not answer.
     fn failed(&mut self, error: &io::Error, question: &Question<'_>) -> Error {
         match error.kind() {
             io::ErrorKind::TimedOut => {
@@ -172,7 +172,7 @@ struct Watch<'a> {
     interrupt: &'a dyn Interrupt,
     /// The question is still being sent: nothing can be said between its parts.
     asking: bool,
-    /// When that was.
+    /// The time at which the worker was told to stop.
     since: Option<Instant>,
 }
 

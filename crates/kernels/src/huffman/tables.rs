@@ -16,7 +16,7 @@ pub struct Code {
     pub code: u32,
     /// Its length in bits, 1 to 16.
     pub length: u32,
-    /// What it means.
+    /// The symbol that the code stands for.
     pub symbol: u8,
 }
 

@@ -41,7 +41,7 @@ pub(super) fn can_be_found() -> Result<()> {
     Ok(())
 }
 
-/// What it takes to look for faces in a frame of this size.
+/// The time and memory of looking for faces in a frame of this size.
 pub(super) fn cost(width: u32, height: u32) -> Cost {
     let (w, h) = reduced((width, height));
     let pixels = u64::from(w) * u64::from(h);

@@ -27,7 +27,7 @@ const CELLS: u32 = 48;
 /// How far a mean of cells reaches to each side.
 const REACH: usize = 5;
 
-/// What each counts for.
+/// The weights of edges, skin and saturation in a place's score.
 const EDGES: f64 = 2.0;
 const COLOUR: f64 = 0.4;
 const SKIN: f64 = 0.3;

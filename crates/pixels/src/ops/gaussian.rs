@@ -32,7 +32,7 @@ pub(super) struct Filter {
     pub(super) effect: Effect,
     /// What the image is blurred with.
     pub(super) gaussian: Gaussian,
-    /// How far.
+    /// The distance that a sample moves by its difference.
     pub(super) response: Response,
 }
 

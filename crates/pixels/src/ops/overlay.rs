@@ -494,7 +494,7 @@ impl Stage for Laid {
         }
     }
 
-    /// Whether this one does shows only when it is read.
+    /// Taken for granted: whether an overlay has colour shows only when its file is read.
     fn adds_colour(&self) -> bool {
         true
     }

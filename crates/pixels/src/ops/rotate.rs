@@ -168,7 +168,7 @@ fn sampled<T: Plain>(
     Grid::from_buffer(width, height, samples)
 }
 
-/// How often it is asked whether anybody still wants the result.
+/// Rows after which the stage asks whether anybody still wants the result.
 const ROWS_PER_BAND: u32 = 16;
 
 /// The value between samples, by Catmull and Rom's cubic, each sample weighed by its opacity; the rim goes

@@ -17,7 +17,7 @@ use crate::stage::{Context, OnGainMap, Stage};
 /// resampled there, so that colour stays in its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turned {
-    /// How.
+    /// The quarter turns and flips.
     pub orientation: Orientation,
 }
 

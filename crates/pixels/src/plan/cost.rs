@@ -9,7 +9,7 @@ use crate::samples::{bytes, count};
 pub struct Step {
     /// Its line, such as `resize 400x300 lanczos3`.
     pub text: String,
-    /// What it takes.
+    /// The time and memory of the step.
     pub cost: Cost,
     /// Bytes held while it runs: the source file, what goes in, what comes out, and its scratch.
     pub holds: u64,

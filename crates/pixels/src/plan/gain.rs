@@ -17,11 +17,11 @@ use crate::stage::{OnGainMap, Stage};
 pub(crate) struct Taken {
     /// The scales at which it is decoded.
     pub(crate) scales: Scales,
-    /// What it goes through.
+    /// The stages that the map goes through.
     pub(crate) stages: Vec<Box<dyn Stage>>,
     /// The quality that it is written at.
     pub(crate) quality: Option<u8>,
-    /// How it acts.
+    /// The parameters by which the map brightens the result.
     pub(crate) params: GainParams,
 }
 

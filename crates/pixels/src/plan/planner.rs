@@ -308,7 +308,7 @@ pub(super) struct Walk {
     pub(super) traits: Traits,
     pub(super) steps: Vec<PlanStep>,
     reads_profile: bool,
-    /// How often each step is taken.
+    /// How many times each step is carried out: once for a still image, once a frame for an animation.
     times: u64,
     /// Bytes held beside every step.
     beside: u64,

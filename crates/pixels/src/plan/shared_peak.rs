@@ -15,7 +15,7 @@ pub struct SharedPeak {
     frames: Vec<(Option<Scales>, u64)>,
     /// The most beside all frames while decoding.
     decoding: u64,
-    /// What each holds beside its frame when it runs.
+    /// The bytes that each result holds beside its frame while it is made.
     afterwards: Vec<u64>,
 }
 

@@ -14,7 +14,7 @@ pub(super) struct View {
     pub(super) within: RegionF,
     /// The size it is brought to, before it is turned.
     pub(super) to: (u32, u32),
-    /// How it is turned then.
+    /// The turn that follows the crop.
     pub(super) orientation: Orientation,
     /// Was it brought to another size?
     pub(super) is_scaled: bool,

@@ -267,7 +267,7 @@ fn step() -> impl Strategy<Value = String> {
 pub(crate) struct Icons;
 
 impl Icons {
-    /// What it shows.
+    /// The image in the icon file that is drawn.
     pub(crate) fn icon() -> Picture {
         pattern(24, 18, 1.0, true)
     }

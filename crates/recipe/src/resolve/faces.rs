@@ -80,7 +80,7 @@ fn area([left, top, right, bottom]: &[f64; 4]) -> f64 {
     (right - left) * (bottom - top)
 }
 
-/// What holds both.
+/// The smallest rectangle that holds both.
 fn together(one: [f64; 4], other: [f64; 4]) -> [f64; 4] {
     [
         one[0].min(other[0]),

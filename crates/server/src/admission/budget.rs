@@ -5,7 +5,7 @@ use andon_isolation::{AT_REST, BARE};
 
 use crate::config::{Config, OriginConfig, Processes};
 
-/// How much there is and how much is taken.
+/// The bytes that may be reserved, and those that are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Budget {
     total: u64,

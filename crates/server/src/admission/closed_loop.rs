@@ -31,9 +31,9 @@ struct Loop {
 struct Request {
     is_icon: bool,
     file_bytes: u64,
-    /// What its work takes.
+    /// The time that the work takes.
     takes: Duration,
-    /// What its plan says.
+    /// The time that the plan predicts.
     planned: Duration,
 }
 

@@ -262,7 +262,7 @@ impl Admission {
         self.pool.frames.clear();
     }
 
-    /// How it stands.
+    /// The queue, the worker threads and the memory at this moment.
     pub(crate) fn gauges(&self) -> Gauges {
         let now = self.pool.now();
         let frames_bytes = self.pool.frames.bytes();

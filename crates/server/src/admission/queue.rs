@@ -491,7 +491,7 @@ impl<J> Queue<J> {
 }
 
 impl<J> Waiting<J> {
-    /// What it adds to the time of the others.
+    /// The time that this request adds to the wait of the others.
     fn time(&self) -> Duration {
         match self.decodes {
             true => self.price.time,

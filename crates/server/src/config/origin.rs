@@ -113,7 +113,7 @@ pub struct RemoteConfig {
     pub max_bytes: Option<Bytes>,
     /// Addresses that it may be at beside those of the public internet.
     pub allow: Vec<Cidr>,
-    /// How long it may take.
+    /// The time-outs of a fetch.
     pub timeouts: OriginTimeouts,
 }
 

@@ -275,7 +275,7 @@ impl BucketConfig {
         named.iter().all(|name| name.is_none())
     }
 
-    /// Where it is.
+    /// The region of the bucket, `us-east-1` unless another is configured.
     #[must_use]
     pub fn region(&self) -> &str {
         self.region.as_deref().unwrap_or("us-east-1")

@@ -13,7 +13,7 @@ use super::{ConfigError, Span};
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SandboxConfig {
-    /// Whether there is one.
+    /// Whether the sandbox is on, off, or on where the kernel can.
     pub mode: SandboxMode,
     /// Which formats are read and written by processes of their own.
     pub processes: Processes,

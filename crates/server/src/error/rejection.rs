@@ -6,7 +6,7 @@ use std::time::Duration;
 /// A refusal for load. `Display` is part of a public sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rejection {
-    /// Why.
+    /// The limit for which the request was rejected.
     pub cause: Cause,
     /// How long the request would have waited, as far as anybody knows; for [`Cause::Deadline`], its work
     /// included.

@@ -12,7 +12,7 @@ use super::fast_path::{FastResponder, Left, MOST_IN_TURN, Reply};
 use super::simple::Seen;
 use super::strict::Strict;
 
-/// What is left to do with it.
+/// The bytes that a new connection brought and the reply to it, as far as they are not dealt with yet.
 #[derive(Debug, Default)]
 pub(crate) struct Arrival {
     /// Bytes of requests.

@@ -197,7 +197,7 @@ struct Lingering {
     left: usize,
 }
 
-/// How long it waits.
+/// The time-outs of one connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waits {
     /// Between an answer and the next request's first byte.

@@ -10,7 +10,7 @@ use crate::permits::{Permit, Permits};
 pub struct Budget {
     /// Nobody waits any longer.
     pub deadline: Instant,
-    /// Where its bytes are counted while they are held.
+    /// The account in which the fetched bytes are counted while they are held.
     pub held: SourceMemory,
 }
 

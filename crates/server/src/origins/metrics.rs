@@ -86,7 +86,7 @@ impl OriginMetrics {
 pub(crate) struct Line {
     /// Fetches under way.
     pub(crate) busy: usize,
-    /// How many there may be.
+    /// The most fetches that may be under way.
     pub(crate) slots: usize,
     /// Requests that were sent once more.
     pub(crate) retries: u64,

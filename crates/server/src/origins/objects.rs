@@ -27,7 +27,7 @@ pub struct Objects {
 pub struct ObjectInfo {
     /// Its name in the bucket.
     pub key: String,
-    /// How long it is.
+    /// The length in bytes.
     pub bytes: u64,
     /// Its entity tag, or its date: another object of this name has another one.
     pub version: String,

@@ -11,7 +11,7 @@ pub(crate) struct Exemplar {
     /// 16 hexadecimal digits.
     pub(crate) span_id: String,
     pub(crate) took: Duration,
-    /// When it was observed.
+    /// The time of the observation.
     pub(crate) at: SystemTime,
 }
 

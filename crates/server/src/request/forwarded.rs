@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use crate::config::{ClientHeader, ProxyConfig, Trusted};
 use crate::net::Peer;
 
-/// Who asks, and how that is known.
+/// A client's address, and the header or socket that it is known from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Visitor {
     pub(crate) peer: Peer,

@@ -26,9 +26,9 @@ pub(crate) struct RecentBytes {
     pub(crate) bytes: Bytes,
     /// The state that the file was in.
     pub(crate) status: Status,
-    /// When it was read.
+    /// The time at which the file was read.
     read: Instant,
-    /// When it was served last.
+    /// The time of the last response with it.
     used: Instant,
 }
 

@@ -51,7 +51,7 @@ pub(crate) struct TargetCache(Recent<Remembered>);
 /// What is remembered under a target.
 #[derive(Clone, Debug)]
 enum Remembered {
-    /// What it means.
+    /// The request that the target means.
     Meaning(Arc<ParsedTarget>),
     /// What it means depends on these headers: it is remembered under their values, too.
     DependsOn(Arc<[&'static str]>),

@@ -71,7 +71,7 @@ impl IoThreads {
         Ok(())
     }
 
-    /// How many there are.
+    /// The number of I/O threads.
     pub(crate) fn count(&self) -> usize {
         self.io_threads.len()
     }

@@ -24,7 +24,7 @@ pub struct Planned {
     source: Bytes,
     materials: LoadedMaterials,
     measured: Measured,
-    /// What it took to measure that here and now.
+    /// The processor time that measuring took.
     measuring: CpuTime,
 }
 
@@ -149,7 +149,7 @@ impl Planned {
             .check_cpu(self.measuring + self.plan.cpu(), bytes)?)
     }
 
-    /// What is shown.
+    /// The request that is planned.
     pub(crate) fn request(&self) -> &ImageRequest {
         &self.request
     }

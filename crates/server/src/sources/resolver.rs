@@ -66,7 +66,7 @@ pub struct OpenSource {
     content: Content,
     materials: OpenMaterials,
     most_bytes: u64,
-    /// What its source's digest has to be.
+    /// The digest that the source must have.
     checksum: Option<Checksum>,
     /// Set once it is admitted to what costs more than opening it.
     pub(crate) admitted: Option<Admitted>,
@@ -94,7 +94,7 @@ enum Content {
 pub struct Read {
     /// The source's bytes.
     pub source: Bytes,
-    /// What it is composed with.
+    /// The overlays that the image is composed with.
     pub materials: LoadedMaterials,
     /// Counts the source's bytes while they are held, if they were in memory before.
     pub hold: Option<Arc<Reservation>>,

@@ -55,7 +55,7 @@ impl Hostile {
         self.shared.seen.lock().expect("no panic").clone()
     }
 
-    /// How often this path was asked for.
+    /// The number of requests for this path.
     pub fn count(&self, path: &str) -> usize {
         let start = format!("GET {path} ");
         let seen = self.seen();

@@ -51,7 +51,7 @@ impl Origin {
         };
     }
 
-    /// How often it was asked.
+    /// The number of requests so far.
     pub fn asked(&self) -> usize {
         self.shared.asked.load(Ordering::SeqCst)
     }

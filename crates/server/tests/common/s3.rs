@@ -30,7 +30,7 @@ pub struct S3 {
     _runtime: tokio::runtime::Runtime,
 }
 
-/// How it answers.
+/// The way in which the store answers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum State {
     Well,
@@ -111,7 +111,7 @@ impl S3 {
         }
     }
 
-    /// Where it listens.
+    /// The URL at which the store listens.
     pub fn endpoint(&self) -> &str {
         &self.endpoint
     }

@@ -25,7 +25,7 @@ pub(super) struct Subject {
     pub(super) config: Table,
     /// Environment variables that it names.
     pub(super) inherit: Vec<String>,
-    /// What it is asked.
+    /// The URLs of the load.
     pub(super) urls: Vec<UrlEntry>,
 }
 

@@ -34,7 +34,7 @@ pub(super) struct Candidate {
     pub(super) can_win: bool,
 }
 
-/// How long and how often.
+/// The length and the number of blocks, as `--quick` chooses them.
 #[derive(Clone, Copy)]
 pub(super) struct Effort {
     pub(super) quick: bool,
@@ -143,7 +143,7 @@ impl Trial {
         self.own_comparisons(effort) + self.confirmations()
     }
 
-    /// What it compares itself.
+    /// The comparisons of the trial itself.
     pub(super) fn own_comparisons(&self, effort: Effort) -> u32 {
         self.candidates.len() as u32 + u32::from(self.against_itself(effort))
     }

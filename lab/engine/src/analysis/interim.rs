@@ -46,7 +46,7 @@ impl InterimAnalyses {
         Self::between(self.first, self.last.max(pairs), self.round)
     }
 
-    /// How many.
+    /// The number of interim analyses.
     pub(super) fn count(self) -> u32 {
         self.count
     }

@@ -36,11 +36,11 @@ use crate::stats::median;
 pub struct Finding {
     /// The check's name, e.g. `littles-law`.
     pub name: &'static str,
-    /// How much it matters.
+    /// The severity of the finding.
     pub severity: Severity,
     /// What was seen, with the figures.
     pub sentence: String,
-    /// What to do about it.
+    /// The remedy, as a sentence.
     pub advice: &'static str,
 }
 

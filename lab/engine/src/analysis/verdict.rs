@@ -43,7 +43,7 @@ pub enum Verdict {
         /// Further pairs until a verdict falls, if mean and spread stay as they are; `None` if that is not in
         /// sight.
         more_pairs: Option<u32>,
-        /// What they would take.
+        /// The time that further pairs would take.
         seconds: Option<f64>,
         /// The least number of pairs, where there are fewer: they decide nothing, however clear they look.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,14 +54,14 @@ pub enum Verdict {
     },
     /// The figures do not compare what they seem to compare.
     Invalid {
-        /// Why.
+        /// The reason for which the comparison is invalid.
         why: String,
     },
     /// The switch did not reach the server, so nothing was compared.
     SwitchInactive {
         /// The assertion, as in the scenario.
         assertion: String,
-        /// What it saw instead.
+        /// The value that was seen instead.
         seen: String,
         /// In how many blocks (or passes).
         blocks: u32,

@@ -26,9 +26,9 @@ pub struct Difference {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
-    /// What it ran on.
+    /// The machine and its kernel.
     Machine,
-    /// What was asked.
+    /// The requests.
     Asked,
     /// What was started: what a comparison is about.
     Server,

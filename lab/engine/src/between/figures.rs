@@ -15,7 +15,7 @@ pub struct Figure {
     pub name: String,
     /// What is compared.
     pub metric: Metric,
-    /// How.
+    /// The way in which the two runs are compared.
     pub how: How,
     /// Is it the new run's declared metric?
     pub primary: bool,

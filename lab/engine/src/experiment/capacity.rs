@@ -19,7 +19,7 @@ use trial::Window;
 
 /// What is asked of whom, and what it has to meet.
 pub struct CapacityTest<'a> {
-    /// Whom.
+    /// The address of the server.
     pub endpoint: &'a Endpoint,
     /// What; not empty.
     pub asked: &'a [RequestTemplate],
@@ -47,7 +47,7 @@ pub struct CapacityTest<'a> {
     pub watch: &'a dyn Fn(&Trial),
 }
 
-/// What came of it.
+/// The rate at which a server meets a target, with its interval.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Capacity {
     /// Requests per second at which, in the long run, just as many requests are late as may be; nothing where the trials do

@@ -15,13 +15,13 @@ use crate::record::{Arm, Block, Probe};
 use crate::sample::{ClientThreads, Sampler, Watched, spin};
 use crate::scenario::{Load, Scenario};
 
-/// What is asked of whom.
+/// A load on a server that already runs.
 pub struct LoadTest<'a> {
-    /// Whom.
+    /// The address of the server.
     pub endpoint: &'a Endpoint,
     /// What; not empty.
     pub asked: &'a [RequestTemplate],
-    /// How.
+    /// The connections, rate and duration of the load.
     pub load: &'a Load,
     /// Its checks, warm-up and sampling count.
     pub scenario: &'a Scenario,

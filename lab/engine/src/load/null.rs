@@ -28,7 +28,7 @@ pub struct NullResponder {
     threads: Vec<JoinHandle<()>>,
 }
 
-/// How it answers.
+/// The replies of a null responder, and the threads that send them.
 #[derive(Clone, Copy, Debug)]
 pub struct NullConfig {
     /// Bytes of each reply's body.
@@ -95,7 +95,7 @@ impl NullResponder {
         Ok(responder)
     }
 
-    /// Where it listens.
+    /// The address at which the responder listens.
     #[must_use]
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoint

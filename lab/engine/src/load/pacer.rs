@@ -66,7 +66,7 @@ enum Gaps {
 }
 
 impl Gaps {
-    /// When each is due after the start.
+    /// The times after the start at which requests are due.
     fn times(&self) -> Box<dyn Iterator<Item = Duration> + '_> {
         match self {
             Self::Rate {

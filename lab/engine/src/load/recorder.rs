@@ -19,7 +19,7 @@ pub(super) struct Turn {
     connection: usize,
     url: usize,
     due: Instant,
-    /// When it was really begun.
+    /// The time at which the request was written.
     pub(super) started: Instant,
     /// How long connecting took, if it had to.
     pub(super) connected: Option<Duration>,
@@ -40,7 +40,7 @@ impl Turn {
     }
 }
 
-/// How it went.
+/// The outcome of one request.
 pub(super) enum Outcome {
     /// A whole reply; its body lies beside it.
     Replied(Head),

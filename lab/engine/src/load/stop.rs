@@ -6,11 +6,11 @@ use super::course::{Course, Phase};
 
 /// Asked before each request.
 pub(super) trait Stop: Send + Sync + 'static {
-    /// What to do next.
+    /// Whether to send a further request.
     fn next(&self, course: &Course) -> Next;
 }
 
-/// What to do next.
+/// Whether a worker sends a further request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// Send, and count it if so.

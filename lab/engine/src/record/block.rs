@@ -19,7 +19,7 @@ pub struct Block {
     pub variant: u32,
     /// Its pair was tried so many times before, and discarded.
     pub attempt: u32,
-    /// What happened when.
+    /// The phases of the block with their times.
     pub phases: Vec<Phase>,
     /// How warm-up went.
     pub warmup: Warmup,
@@ -106,7 +106,7 @@ pub enum Arm {
 /// Something the block did.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Phase {
-    /// What.
+    /// The kind of phase.
     pub kind: PhaseKind,
     /// From, in seconds since the run began.
     pub from: f64,
@@ -161,7 +161,7 @@ pub struct Noise {
 pub struct ForeignProcess {
     /// Their short name, as `ps` and `top` show it.
     pub name: String,
-    /// How many there were.
+    /// The number of processes of this name.
     pub count: u32,
     /// Their share of all CPUs, 0 to 1.
     pub share: f64,

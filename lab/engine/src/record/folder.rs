@@ -27,7 +27,7 @@ pub enum FolderError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         error: io::Error,
     },
     /// It holds something else.
@@ -35,7 +35,7 @@ pub enum FolderError {
     Content {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason for which the content is not a run.
         why: String,
     },
     /// Replies would have to be looked at to judge the run, and neither they nor findings about them are there.
@@ -93,7 +93,7 @@ impl Folder {
         })
     }
 
-    /// Where it is.
+    /// The path of the folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

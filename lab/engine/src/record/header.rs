@@ -33,7 +33,7 @@ pub struct Header {
     pub schema: u32,
     /// The program that wrote it, e.g. `andon 0.1.0`.
     pub program: String,
-    /// What it was made for.
+    /// The purpose of the run: an experiment, a load test, a replay.
     #[serde(default, skip_serializing_if = "Purpose::is_comparison")]
     pub purpose: Purpose,
     /// When it began, UTC, RFC 3339 to the second.
@@ -42,7 +42,7 @@ pub struct Header {
     pub scenario: Scenario,
     /// The variants it was expanded to; the first is the baseline.
     pub variants: Vec<Variant>,
-    /// Where.
+    /// The machine of the run.
     pub machine: Machine,
     /// BLAKE3 of each variant's program file in hex, in the order of `variants`; empty where it could not be read.
     pub programs: Vec<String>,

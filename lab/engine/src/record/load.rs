@@ -181,9 +181,9 @@ pub struct Point {
 pub struct BodySeen {
     /// Index of the URL.
     pub url: u32,
-    /// What came.
+    /// The response with the body.
     pub reply: Reply,
-    /// How often.
+    /// The number of times that this response came.
     pub count: u64,
 }
 

@@ -12,9 +12,9 @@ use crate::scenario::Metric;
 /// Everything that a format may show.
 #[derive(Clone, Copy, Debug)]
 pub struct ReportInput<'a> {
-    /// What was seen.
+    /// The run as it was recorded.
     pub run: &'a Run,
-    /// What can be said about it.
+    /// The verdicts and estimates.
     pub analysis: &'a Analysis,
     /// Whether the replies are the same work.
     pub judged: &'a Judged,

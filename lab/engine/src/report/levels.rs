@@ -21,7 +21,7 @@ pub(super) const FORMAT: Format = Format {
 
 /// One server at several levels, the lowest first.
 pub(super) struct Series<'a> {
-    /// What its variants have in common.
+    /// The settings that the variants of the series have in common.
     pub(super) name: String,
     pub(super) levels: Vec<Level<'a>>,
 }

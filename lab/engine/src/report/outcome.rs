@@ -22,7 +22,7 @@ pub(super) struct Outcome {
     pub(super) ranks: String,
     /// The verdict's word and figures.
     pub(super) verdict: String,
-    /// How it sounds.
+    /// The tone of the line: good, bad, calm, unsure or broken.
     pub(super) tone: Tone,
     /// The declared metric, or another.
     pub(super) role: Role,

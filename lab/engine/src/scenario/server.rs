@@ -16,7 +16,7 @@ use super::Seconds;
 pub struct Server {
     /// Program and arguments; no shell.
     pub cmd: Vec<String>,
-    /// Where it listens.
+    /// The address at which the server listens: a port, a socket, or one that is chosen.
     pub addr: Address,
     /// Its environment; nothing else is in it but `PATH` and what `inherit` names.
     pub env: BTreeMap<String, String>,
@@ -26,9 +26,9 @@ pub struct Server {
     pub files: BTreeMap<String, String>,
     /// Its working directory; empty: `{work}`.
     pub cwd: String,
-    /// When it is ready.
+    /// The sign by which the server is known to be ready.
     pub ready: Ready,
-    /// How it is ended.
+    /// The signal that ends the server, and the time that it is given.
     pub stop: Stop,
     /// A new process for each block, or one per variant.
     pub fresh: Fresh,

@@ -8,7 +8,7 @@ use super::t_cdf;
 /// Some values in short.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spread {
-    /// How many.
+    /// The number of values.
     pub count: usize,
     /// Their mean.
     pub mean: f64,

@@ -53,7 +53,7 @@ struct At {
 /// How many there were in a part of a trial, and how many were too many.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Count {
-    /// How many there were.
+    /// The number of requests in the part.
     pub all: f64,
     /// Those whose share is what it is about.
     pub late: f64,

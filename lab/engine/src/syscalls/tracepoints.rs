@@ -54,7 +54,7 @@ impl Tracepoints {
         })
     }
 
-    /// How they are named beside what they counted.
+    /// The method's name beside the counts.
     pub(super) fn method(&self) -> String {
         format!("tracepoints (Linux {})", self.kernel)
     }

@@ -72,7 +72,7 @@ impl Misbehaving {
         }
     }
 
-    /// Where it listens.
+    /// The address at which the server listens.
     pub(crate) fn endpoint(&self) -> Endpoint {
         self.endpoint.clone()
     }

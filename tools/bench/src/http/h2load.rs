@@ -33,7 +33,7 @@ impl Protocol {
     }
 }
 
-/// What is asked for.
+/// A load that h2load is to apply.
 pub(crate) struct Asked<'a> {
     pub(crate) url: &'a str,
     /// Of its response.

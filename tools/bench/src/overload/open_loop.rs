@@ -20,7 +20,7 @@ use anyhow::Result;
 use crate::http::client::{Connection, joined};
 use crate::http::server::Server;
 
-/// What was asked for.
+/// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// An image that nobody asked for before.
@@ -31,7 +31,7 @@ pub(super) enum Kind {
     Health,
 }
 
-/// What became of it.
+/// The outcome of a request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answer {
     pub(super) kind: Kind,

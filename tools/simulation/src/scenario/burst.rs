@@ -27,7 +27,7 @@ pub struct Burst {
     pub store_is_down: bool,
 }
 
-/// What it came to.
+/// The outcome of a burst.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
     /// What was tried.

@@ -12,7 +12,7 @@ use crate::node::Sources;
 use crate::random::Random;
 use crate::tally::Tally;
 
-/// How much.
+/// The size of an overload.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Overload {
     /// Nodes.
@@ -25,7 +25,7 @@ pub struct Overload {
     pub seconds: u64,
 }
 
-/// What it came to.
+/// The outcome of an overload.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
     /// What was tried.

@@ -38,7 +38,7 @@ pub struct Day {
 /// What a phase came to.
 #[derive(Clone, Debug, Serialize)]
 pub struct Phase {
-    /// What happened.
+    /// The event with which the phase begins.
     pub name: &'static str,
     /// To requests.
     pub tally: Tally,

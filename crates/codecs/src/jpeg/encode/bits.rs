@@ -17,7 +17,7 @@ pub(super) struct BitWriter {
 /// Bits; those behind the last one are 0.
 pub(super) struct Bits {
     bytes: Vec<u8>,
-    /// How many there are.
+    /// Bits written.
     count: u64,
 }
 

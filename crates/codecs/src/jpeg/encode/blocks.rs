@@ -18,7 +18,7 @@ pub(super) struct Blocks {
     pub(super) lengths: Vec<u8>,
     /// Of everything but frequency 0.
     pub(super) symbols: Vec<Symbol>,
-    /// Where those of a row of blocks begin.
+    /// The place at which each row of blocks begins.
     pub(super) rows: Vec<usize>,
 }
 

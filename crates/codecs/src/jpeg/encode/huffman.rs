@@ -1,6 +1,6 @@
 //! Huffman tables that fit an image's symbols.
 
-/// How often each symbol comes.
+/// The number of times that each symbol comes.
 #[derive(Clone)]
 pub(super) struct Counts([u32; 256]);
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// What its APP2 segment begins with.
+/// The first bytes of an APP2 segment with the list of a file's images (MPF).
 pub(in crate::jpeg) const SIGNATURE: &[u8] = b"MPF\0";
 
 /// Where the further images lie that the index at `at` declares, in their order in the file; none if it makes no

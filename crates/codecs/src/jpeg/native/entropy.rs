@@ -11,7 +11,7 @@ use super::bits::Bits;
 #[derive(Default)]
 pub(super) struct Unstuffed {
     bytes: Buffer<u8>,
-    /// Where each restart interval ends in `bytes`.
+    /// The end of each restart interval in `bytes`.
     ends: Vec<usize>,
     /// How many intervals come in order: those behind a marker of a wrong number do not count.
     in_order: usize,

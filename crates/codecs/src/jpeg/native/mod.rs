@@ -71,7 +71,7 @@ pub(crate) enum Scans {
     All,
 }
 
-/// What is wanted.
+/// The scales and limits of one decoding.
 pub(crate) struct Request<'a> {
     /// Samples per block side of the first component and of the others: 1, 2, 4 or 8 (eighths).
     pub(crate) sizes: &'a [[u8; 2]],

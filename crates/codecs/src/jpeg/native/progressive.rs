@@ -27,7 +27,7 @@ use super::{Refused, Request, Scans, lock, within};
 struct BlockRow {
     /// `kept.count()` per block; empty before the first scan comes to it.
     values: Buffer<i16>,
-    /// How many there will be.
+    /// Blocks that the row will have.
     count: usize,
     /// Non-zero places of each block; empty when no needed scan refines AC coefficients.
     masks: Vec<u64>,

@@ -71,14 +71,14 @@ pub(super) struct Streams {
     first: Option<u32>,
     /// Did another core read some of them?
     shared: bool,
-    /// What they have read of the window.
+    /// The parts of the window that cores have read.
     parts: Vec<Part>,
     /// Where MCUs are known to begin, in the order of their bits, and how many of them were passed.
     known: Vec<Known>,
     passed: usize,
     /// MCUs across.
     across: usize,
-    /// What is to be taken next.
+    /// The MCU that is to be taken next.
     taken: Option<Taken>,
 }
 
@@ -90,7 +90,7 @@ struct Known {
     part: usize,
     stretch: usize,
     mcu: u32,
-    /// Where its values are.
+    /// The place of the values of the MCU.
     place: u32,
 }
 

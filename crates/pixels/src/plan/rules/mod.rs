@@ -53,7 +53,7 @@ pub(super) static PHASES: [&[&Rule]; 2] = [
 pub struct Rule {
     /// Its name.
     pub name: &'static str,
-    /// Why it holds and what it saves.
+    /// The reason for which the result stays the same, and what the rule saves.
     pub reason: &'static str,
     /// One case of it.
     pub example: Example,

@@ -22,7 +22,7 @@ pub(super) struct Collector {
     path: String,
 }
 
-/// Why it did not take spans.
+/// The reason for which the collector did not take spans.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SendError {
     #[error("it cannot be reached: {0}")]

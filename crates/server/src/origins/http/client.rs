@@ -93,7 +93,7 @@ impl Client {
         self.rules.slots.resize_to(self.rules.fetches);
     }
 
-    /// How busy it is.
+    /// The fetches under way, the most that there may be, and the retries.
     pub(crate) fn line(&self) -> Line {
         let slots = self.rules.fetches;
         Line {

@@ -38,7 +38,7 @@ struct KeptNotes {
 pub(crate) enum Known {
     /// All of it.
     Source(Source),
-    /// Why it cannot be had now.
+    /// The error for which the source cannot be had now.
     Fault(SharedError),
     /// What it was; its origin has to say whether it still is.
     Stale(SourceValidators),

@@ -58,7 +58,7 @@ pub(crate) struct Results<Made, Source> {
     pub(crate) sources: KeptSources,
     /// Headers being read.
     pub(crate) headers: Flights<Key, Result<Header, SharedError>>,
-    /// What they said.
+    /// The facts that headers of sources state.
     pub(crate) facts: Arc<FactsTable>,
     /// Where the images in files end, or why they cannot be passed on.
     pub(crate) ends: SourceMemo<Option<u64>>,

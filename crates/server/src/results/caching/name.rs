@@ -18,7 +18,7 @@ use crate::sources::revision::Revision;
 /// A request in whole pixels. Equal requests are equal here, in whichever dialect and spelling they came.
 #[derive(Debug)]
 pub(crate) struct Resolved {
-    /// What its result is kept under.
+    /// The key of the result in the cache.
     pub(crate) key: Key,
     /// The name of the result's format.
     pub(crate) format: String,

@@ -12,7 +12,7 @@ use crate::admission::Gauges;
 use crate::error::Error;
 use crate::results::variant::RequestVariant;
 
-/// How many of them there are.
+/// The requests of idle priority that wait, and those that are at work.
 #[derive(Debug, Default)]
 pub(crate) struct Idle(Mutex<Counts>);
 

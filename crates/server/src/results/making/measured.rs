@@ -167,7 +167,7 @@ impl Maker {
     }
 }
 
-/// How long those who look at parts of an image are expected to look at others.
+/// The time for which clients that look at parts of an image are expected to look at others.
 const LIKELY: Duration = Duration::from_secs(600);
 
 impl<H: Send + Sync + 'static> Task<H> {

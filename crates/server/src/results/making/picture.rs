@@ -18,7 +18,7 @@ use crate::sources::media_type;
 use crate::sources::rendering::{Ingredients, Planned, Prepared};
 use crate::sources::resolver::{OpenSource, Read};
 
-/// What is to be made, and by when.
+/// A result that is to be made, with its deadline.
 #[derive(Clone, Copy)]
 pub(crate) struct Task<'a> {
     pub(crate) asked: &'a SettledRequest,

@@ -14,7 +14,7 @@ use crate::request::conditional::Validators;
 use crate::results::caching::{Notes, Resolved, Terms};
 use crate::sources::resolver::OpenSource;
 
-/// What was found there.
+/// The result of a look-up in the shared store, raced with the making.
 type Found = andon_cache::Found<Made, (Arc<Resolved>, Hit)>;
 
 impl Maker {

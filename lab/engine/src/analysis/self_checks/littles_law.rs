@@ -5,7 +5,7 @@ use super::{Evidence, Remark, SelfCheck, Severity};
 use crate::record::Block;
 use crate::scenario::Mode;
 
-/// How far it may be off.
+/// The difference that is allowed, as a share.
 const ALLOWED: f64 = 0.05;
 
 pub(super) const CHECK: SelfCheck = SelfCheck {

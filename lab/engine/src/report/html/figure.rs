@@ -7,7 +7,7 @@ use crate::report::ReportInput;
 
 /// A section of the page with a drawing in it.
 pub(super) struct Figure {
-    /// What it shows.
+    /// The title above the figure.
     pub(super) title: &'static str,
     /// How to read it, in a sentence or two.
     pub(super) caption: String,

@@ -21,7 +21,7 @@ pub(super) enum Peer {
     Sharp,
 }
 
-/// What is asked for.
+/// The requests of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Work {

@@ -57,7 +57,7 @@ struct State {
     stopped: bool,
 }
 
-/// What is to be done next.
+/// The next work of a core.
 enum Next {
     /// These rows of MCUs of a job.
     Rows(usize, Range<u32>),

@@ -52,7 +52,7 @@ pub(super) struct Part {
 /// What one stream has read without a jump.
 #[derive(Default)]
 pub(super) struct Stretch {
-    /// Where its values lie.
+    /// The chunks of values that the stretch has read.
     chunks: Vec<Range<usize>>,
     /// Noted beginnings of MCUs: at which bit, which MCU, and where its values are.
     pub(super) begun: Vec<huffman::Event>,
