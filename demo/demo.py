@@ -60,7 +60,7 @@ class Reply:
         self.status, self.type, self.body, self.seconds = status, media_type, body, seconds
 
     def decode(self):
-        """Every pixel; raises when the picture is broken in any way."""
+        """Every pixel; raises when the image is broken in any way."""
         image = Image.open(io.BytesIO(self.body))
         image.load()
         return image
@@ -131,7 +131,7 @@ def check_colour(image, _reply, value, _server):
 
 
 def distance(image, other):
-    """The mean difference of two pictures on gray ground, both seen at 16x16."""
+    """The mean difference of two images on gray ground, both seen at 16x16."""
     small = []
     for picture in (image, other):
         picture = picture.convert("RGBA")
@@ -175,7 +175,7 @@ CHECKS = {
 
 
 def pixels(reply):
-    """The reply's size as `240x160`, `-` when it is no picture."""
+    """The reply's size as `240x160`, `-` when it is no image."""
     if reply.type not in ORIGINALS_TYPES:
         return "-"
     try:

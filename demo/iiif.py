@@ -15,7 +15,7 @@ IDENTIFIER = "67352ccc-d1b0-11e1-89ae-279075081939.png"
 LEVEL = 2
 # How many tests there are at that level; fewer would be another release of the validator.
 VERSIONS = {"2.0": ("iiif/2", 30), "3.0": ("iiif/3", 33)}
-# Release 1.0.5 wants an error for `!2000,3000` of 1000x1000 px. The specification's section 4.2 wants the picture at its own size,
+# Release 1.0.5 wants an error for `!2000,3000` of 1000x1000 px. The specification's section 4.2 wants the image at its own size,
 # which is our default and held by the dialect's tests.
 CONFIG = '''
 [[origin]]

@@ -1,4 +1,4 @@
-"""Are two pictures the same to the eye? The tolerances stand here and nowhere else."""
+"""Are two images the same to the eye? The tolerances stand here and nowhere else."""
 from dataclasses import dataclass
 
 from PIL import Image, ImageChops, ImageStat

@@ -29,7 +29,7 @@ SVG = """<svg xmlns="http://www.w3.org/2000/svg" width="101" height="67"><defs><
 @dataclass
 class Source:
     name: str
-    # Its EXIF orientation, the picture that this makes upright, and the pixels that are in the file.
+    # Its EXIF orientation, the image that this makes upright, and the pixels that are in the file.
     turn: int = 0
     upright: Image.Image | None = None
     stored: Image.Image | None = None
@@ -68,7 +68,7 @@ def exif(turn):
 
 
 def turned(folder, picture, turn):
-    """The picture in every format that says a turn, of which `turn` is upright."""
+    """The image in every format that says a turn, of which `turn` is upright."""
     step = TURNS.get(turn)
     stored = picture.transpose(UNDONE.get(step, step)) if step is not None else picture
     plain, block = folder / "plain.png", folder / "exif.bin"

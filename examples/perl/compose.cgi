@@ -18,7 +18,7 @@ if ($status == 200) {
     print "Status: $status\r\nContent-Type: text/plain\r\n\r\n", $answer;
 }
 
-# Posts a picture with what is wanted of it; gives back a status and a body.
+# Posts an image with what is wanted of it; gives back a status and a body.
 sub andon {
     my ($picture, $recipe) = @_;
     my $andon = IO::Socket::UNIX->new(Peer => $ENV{ANDON_SOCKET})

@@ -3,7 +3,7 @@
 //
 //   php thumbnail.php SOCKET IN OUT [RECIPE]
 
-/** Posts a picture to Andon over its Unix socket and returns the new one. */
+/** Posts an image to Andon over its Unix socket and returns the new one. */
 function andon(string $socket, string $picture, string $recipe): string
 {
     $request = curl_init('http://andon/_andon/render?recipe=' . rawurlencode($recipe));

@@ -14,7 +14,7 @@ DRAWING = b'<svg xmlns="http://www.w3.org/2000/svg" width="40" height="30"><rect
 
 
 def test_drawings_are_read_only_if_they_are_asked_for() -> None:
-    with pytest.raises(andon.AndonError, match="svg pictures are not read unless") as raised:
+    with pytest.raises(andon.AndonError, match="svg images are not read unless") as raised:
         andon.render("fit:20x20,as:png", DRAWING)
     assert (raised.value.kind, raised.value.status) == ("unsupported", 415)
     assert andon.render("fit:20x20,as:png", DRAWING, formats=andon.FORMATS).startswith(b"\x89PNG")

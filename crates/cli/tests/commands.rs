@@ -26,7 +26,7 @@ fn folder() -> TempDir {
 /// Format, width and height of an image.
 fn look(bytes: &[u8]) -> (&'static str, u32, u32) {
     let engine = Engine::new(andon_codecs::ALL, Limits::default());
-    let info = engine.probe(bytes).expect("a picture");
+    let info = engine.probe(bytes).expect("an image");
     (info.format, info.width, info.height)
 }
 
@@ -267,7 +267,7 @@ fn convert_makes_all_it_can_and_reports_the_rest() {
     let folder = folder();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     std::fs::copy(sample("png/alpha.png"), path("b.png")).unwrap();
-    std::fs::write(path("broken.jpg"), "no picture").unwrap();
+    std::fs::write(path("broken.jpg"), "no image").unwrap();
     let inputs = [
         path("a.jpg"),
         path("broken.jpg"),
@@ -282,7 +282,7 @@ fn convert_makes_all_it_can_and_reports_the_rest() {
     let done = andon(&args);
     assert_eq!(done.status.code(), Some(1));
     let error = text(&done.stderr);
-    for part in ["broken.jpg: ", "missing.gif: ", "2 of 4 pictures failed"] {
+    for part in ["broken.jpg: ", "missing.gif: ", "2 of 4 images failed"] {
         assert!(error.contains(part), "{part}: {error}");
     }
     let mut made: Vec<String> = std::fs::read_dir(&out)

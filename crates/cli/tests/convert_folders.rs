@@ -106,7 +106,7 @@ fn an_image_of_a_folder_that_fails_is_named_and_the_others_are_made() {
     let (code, said) = convert(&house, &[RECIPE, "photos", "-o", "out"]);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("photos/trip/empty.jpg: "), "{said}");
-    assert!(said.contains("1 of 4 pictures failed"), "{said}");
+    assert!(said.contains("1 of 4 images failed"), "{said}");
     assert_eq!(files(&house.path().join("out")).len(), 3);
     fs::create_dir(house.path().join("nothing")).unwrap();
     let (code, said) = convert(&house, &[RECIPE, "nothing", "-o", "out"]);

@@ -55,7 +55,7 @@ fn render(bytes: &[u8], text: &str) -> Rendered {
 }
 
 fn body(bytes: &[u8], text: &str) -> Vec<u8> {
-    render(bytes, text).body.expect("a new picture")
+    render(bytes, text).body.expect("a new image")
 }
 
 /// The frame that a finished image shows, as RGB or gray.
@@ -128,7 +128,7 @@ fn all_eight_orientations_become_the_same_upright_picture() {
 fn a_picture_says_how_it_becomes_upright_where_it_is_left_as_it_was_stored() {
     for exif in 1..=8 {
         let bytes = sample(&format!("jpeg/orientation-{exif}.jpg"));
-        let info = |text| engine().probe(&body(&bytes, text)).expect("a picture");
+        let info = |text| engine().probe(&body(&bytes, text)).expect("an image");
         assert_eq!(
             info("fit:100x100").orientation,
             Orientation::default(),
@@ -174,12 +174,7 @@ fn profiles_stay_only_where_they_say_more_than_srgb() {
         ("webp/icc-adobe-rgb.webp", Space::DISPLAY_P3),
     ] {
         let bytes = sample(name);
-        let space = |text: &str| {
-            engine()
-                .probe(&body(&bytes, text))
-                .expect("a picture")
-                .space
-        };
+        let space = |text: &str| engine().probe(&body(&bytes, text)).expect("an image").space;
         for geometry in ["fit:100x100", "fit:100x100,canvas:100x100:ffffff"] {
             assert!(space(geometry).is_as(unsaid), "{name}");
         }
@@ -200,11 +195,11 @@ fn jpeg_keeps_its_own_quality_and_thinning() {
     let bytes = sample("jpeg/q55.jpg");
     let info = engine()
         .probe(&body(&bytes, "fit:100x100"))
-        .expect("a picture");
+        .expect("an image");
     assert_eq!(info.quality, Some(55));
     for name in ["420", "422", "440", "444", "411"] {
         let bytes = sample(&format!("jpeg/{name}.jpg"));
-        let model = |bytes: &[u8]| engine().probe(bytes).expect("a picture").model;
+        let model = |bytes: &[u8]| engine().probe(bytes).expect("an image").model;
         assert_eq!(model(&body(&bytes, "fit:100x100")), model(&bytes), "{name}");
     }
 }
@@ -213,12 +208,7 @@ fn jpeg_keeps_its_own_quality_and_thinning() {
 fn cmyk_stays_or_becomes_srgb_as_asked() {
     for name in ["jpeg/cmyk.jpg", "jpeg/ycck.jpg"] {
         let bytes = sample(name);
-        let model = |text| {
-            engine()
-                .probe(&body(&bytes, text))
-                .expect("a picture")
-                .model
-        };
+        let model = |text| engine().probe(&body(&bytes, text)).expect("an image").model;
         assert_eq!(model("fit:100x100,profile:keep"), Model::Cmyk, "{name}");
         assert!(
             matches!(model("fit:100x100"), Model::YCbCr { .. }),
@@ -233,7 +223,7 @@ fn no_jpeg_visits_rgb_on_its_way_to_jpeg_or_webp() {
     let stays = "exact:90x70,orient,turn:90,canvas:100x100:ffffff,blur:0x1,border:2x2:ff0000,q:80";
     for path in samples("jpeg") {
         let bytes = read(&path);
-        let info = engine().probe(&bytes).expect("a picture");
+        let info = engine().probe(&bytes).expect("an image");
         if !matches!(info.model, Model::YCbCr { .. }) {
             continue;
         }

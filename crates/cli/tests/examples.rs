@@ -94,13 +94,13 @@ fn made(picture: &[u8], recipe: &str, badge: &[u8]) -> Vec<u8> {
             ..Run::of(picture)
         },
     );
-    rendered.expect("a picture").body.expect("a new picture")
+    rendered.expect("an image").body.expect("a new image")
 }
 
 /// Format, width and height of an image.
 fn look(bytes: &[u8]) -> (&'static str, u32, u32) {
     let engine = Engine::new(andon_codecs::ALL, Limits::default());
-    let info = engine.probe(bytes).expect("a picture");
+    let info = engine.probe(bytes).expect("an image");
     (info.format, info.width, info.height)
 }
 

@@ -73,7 +73,7 @@ events { worker_connections 512; }
 http {
     gzip on;
     image_filter_buffer 20M;
-    proxy_cache_path /tmp/andon-import levels=1:2 keys_zone=pictures:10m max_size=1g inactive=60m;
+    proxy_cache_path /tmp/andon-import levels=1:2 keys_zone=images:10m max_size=1g inactive=60m;
     proxy_cache_valid 200 1h;
     server { listen 81; server_name other.example; return 301 https://other.example/; }
     server {
@@ -135,7 +135,7 @@ fn image_filter_locations_become_rewrites_and_give_the_same_sizes() {
     assert_eq!(reply.headers["cache-control"], "max-age=2592000");
     for part in [
         "# nginx.conf:2: user www: belongs into the unit of systemd",
-        "# nginx.conf:5: gzip on: has no equivalent: pictures are compressed already",
+        "# nginx.conf:5: gzip on: has no equivalent: images are compressed already",
         "# nginx.conf:7: proxy_cache_path inactive=60m: ",
         "# nginx.conf:9: another server; --server other.example imports it",
         "TLS needs an address, ssl_certificate and ssl_certificate_key",

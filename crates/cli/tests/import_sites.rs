@@ -135,7 +135,7 @@ fn signed_downloads_with_thumbnails_beside_them() {
 fn lifetimes_and_headers_of_every_location_are_its_own() {
     both_answer_alike(
         r#"root FILES; image_filter_buffer 20M;
-        add_header X-Site pictures;
+        add_header X-Site images;
         location /trip/ { expires 1h; }
         location ~* \.png$ { expires 30d; add_header Cache-Control "public, immutable"; }
         location ^~ /long/ { alias FILES/trip/; expires max; }

@@ -67,7 +67,7 @@ fn pictures_from_afar_are_rendered_and_explained_and_proxies_are_ignored() {
         output.to_str().expect("a plain path"),
     ]);
     assert!(rendered.status.success(), "{rendered:?}");
-    let picture = std::fs::read(&output).expect("a picture");
+    let picture = std::fs::read(&output).expect("an image");
     assert!(picture.starts_with(b"\xff\xd8\xff"), "a JPEG");
     let explained = run(&["explain", target]);
     assert!(explained.status.success(), "{explained:?}");

@@ -70,7 +70,7 @@ fn output_that_cannot_be_said_is_named() {
 fn what_is_no_url_of_a_dialect_is_refused() {
     let (done, told) = translate(&["/a.jpg", "--to", "native", "--from", "small_light"]);
     assert!(
-        !done && told.contains("no dialect reads a picture from /a.jpg"),
+        !done && told.contains("no dialect reads an image from /a.jpg"),
         "{told}"
     );
     let (done, told) = translate(&[

@@ -256,7 +256,7 @@ fn every_frame_goes_through_the_same_stages() {
                     keep_metadata: false,
                 },
             )
-            .expect("a picture");
+            .expect("an image");
         assert_eq!(rgba(frame), rgba(&image.frames[0]), "frame {number}");
     }
 }
@@ -286,7 +286,7 @@ fn a_frame_that_is_not_there_is_refused_by_its_number() {
     let error = made(&moving(4, 64, 48), "frame:5").expect_err("only four");
     assert_eq!(
         error.to_string(),
-        "`frame:5` cannot be done: this picture has 4 frames to choose from"
+        "`frame:5` cannot be done: this image has 4 frames to choose from"
     );
 }
 
@@ -395,7 +395,7 @@ fn an_avif_that_moves_is_read_frame_by_frame() {
     }
     for (recipe, number) in [("as:png,frame:1", 0), ("as:png,frame:4", 3)] {
         let one = made(&file, recipe).expect(recipe);
-        let image = support::decode(codec("png"), &one).expect("a picture");
+        let image = support::decode(codec("png"), &one).expect("an image");
         assert_eq!(rgba(&image.frames[0]), rgba(&own[number].0), "{recipe}");
     }
     let moving = made(&file, "fit:35x25,as:webp").expect("an animation");

@@ -132,7 +132,7 @@ fn both_ways_of_saying_how_a_map_acts_stand_in_the_result() {
         text.contains("hdrgm:HDRCapacityMax=\"2.250\""),
         "to the letter"
     );
-    assert!(text.contains("'x-default'>CC0<"), "whose picture it is");
+    assert!(text.contains("'x-default'>CC0<"), "whose image it is");
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn a_gain_map_goes_into_other_formats_and_comes_back() {
         assert_eq!(header.params.iso, before.params.iso, "{name} {format}");
         let gray = before.info.model == Model::Gray;
         assert_eq!(frame.model == Model::Gray, gray, "{name} {format}");
-        let back = render(&there, "fit:80x80,as:jpeg,flip:h").expect("a picture");
+        let back = render(&there, "fit:80x80,as:jpeg,flip:h").expect("an image");
         let (after, frame) = read(back.bytes(&there)).expect("its map");
         assert_eq!(after.params.iso, before.params.iso, "{name} {format}");
         let ratio = if gray { 4 } else { 2 };
@@ -219,10 +219,10 @@ fn what_leaves_a_map_out_says_so() {
         assert!(read(made.bytes(&file)).is_none(), "{recipe}");
     }
     let file = sample("colour.jpg");
-    let moved = render(&file, "profile:srgb").expect("a picture");
+    let moved = render(&file, "profile:srgb").expect("an image");
     assert!(moved.notes.join("").contains("another space"));
     // Who asked for that is not told.
-    let dropped = render(&file, "gainmap:drop").expect("a picture");
+    let dropped = render(&file, "gainmap:drop").expect("an image");
     assert_eq!(dropped.notes, [""; 0]);
     assert!(read(dropped.bytes(&file)).is_none());
 }
@@ -250,7 +250,7 @@ fn a_broken_map_never_breaks_the_picture() {
     let file = sample("gray.jpg");
     let whole = read(&file).expect("its map").0.bytes as usize;
     let picture = file.len() - whole;
-    let plain = render(&file, "fit:64x64,gainmap:drop").expect("a picture");
+    let plain = render(&file, "fit:64x64,gainmap:drop").expect("an image");
     let plain = codec("jpeg").probe(plain.bytes(&file)).expect("a header");
     let check = |file: &[u8], what: &str| {
         let made = render(file, "fit:64x64").unwrap_or_else(|error| panic!("{what}: {error}"));

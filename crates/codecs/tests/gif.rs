@@ -149,7 +149,7 @@ fn a_frame_smaller_than_its_screen_lies_on_clear_ground() {
     assert_eq!((info.width, info.height), (6, 5));
     assert_eq!(info.page_offset, (0, 0));
     assert!(info.alpha);
-    let image = decode(gif(), &file).expect("a picture");
+    let image = decode(gif(), &file).expect("an image");
     assert_keeps_promises(&info, &image);
     let frame = &image.frames[0];
     let alpha = frame.alpha.as_ref().and_then(Plane::as_u8).expect("8-bit");
@@ -170,7 +170,7 @@ fn a_frame_smaller_than_its_screen_lies_on_clear_ground() {
 #[test]
 fn a_frame_that_leaves_its_screen_is_cut_to_it() {
     let file = write(4, 4, &[part(2, 3, 4, 4, None)]);
-    let image = decode(gif(), &file).expect("a picture");
+    let image = decode(gif(), &file).expect("an image");
     assert_eq!((image.frames[0].width, image.frames[0].height), (4, 4));
     let red = image.frames[0].planes[0].as_u8().expect("8-bit");
     assert_eq!(red.row(3), [0, 0, 0, 10]);
@@ -182,7 +182,7 @@ fn a_screen_is_as_large_as_a_first_frame_that_is_larger_and_cuts_later_ones() {
     let file = write(4, 4, &[part(0, 1, 9, 2, None), part(0, 0, 20, 20, None)]);
     let info = gif().probe(&file).expect("a header");
     assert_eq!((info.width, info.height), (9, 4));
-    let image = decode(gif(), &file).expect("a picture");
+    let image = decode(gif(), &file).expect("an image");
     assert_keeps_promises(&info, &image);
     let red = image.frames[0].planes[0].as_u8().expect("8-bit");
     assert_eq!(red.row(1), [0, 10, 20, 30, 40, 50, 60, 70, 80]);
@@ -193,7 +193,7 @@ fn an_empty_screen_takes_its_size_from_the_frame() {
     let file = write(0, 0, &[part(2, 1, 3, 2, None)]);
     let info = gif().probe(&file).expect("a header");
     assert_eq!((info.width, info.height), (5, 3));
-    assert_keeps_promises(&info, &decode(gif(), &file).expect("a picture"));
+    assert_keeps_promises(&info, &decode(gif(), &file).expect("an image"));
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn the_first_frame_of_an_animation_is_the_picture() {
     let file = write(3, 2, &[part(0, 0, 3, 2, Some(1)), part(1, 1, 1, 1, None)]);
     let info = gif().probe(&file).expect("a header");
     assert_eq!(info.frames, 2);
-    let image = decode(gif(), &file).expect("a picture");
+    let image = decode(gif(), &file).expect("an image");
     let alpha = image.frames[0].alpha.as_ref().and_then(Plane::as_u8);
     assert_eq!(
         alpha.expect("8-bit").samples(),
@@ -214,7 +214,7 @@ fn a_transparent_index_is_that_of_its_own_frame() {
     let file = write(3, 2, &[part(0, 0, 3, 2, None), part(0, 0, 3, 2, Some(1))]);
     assert!(!gif().probe(&file).expect("a header").alpha);
     assert!(
-        decode(gif(), &file).expect("a picture").frames[0]
+        decode(gif(), &file).expect("an image").frames[0]
             .alpha
             .is_none()
     );

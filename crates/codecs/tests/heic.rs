@@ -25,7 +25,7 @@ mod read {
         let heic = codec("heic");
         let file = sample(name);
         let info = heic.probe(&file).expect("a header");
-        let image = decode(heic, &file).expect("a picture");
+        let image = decode(heic, &file).expect("an image");
         assert_keeps_promises(&info, &image);
         let png = decode(codec("png"), &sample(original)).expect("its original");
         let (ours, theirs) = (rgba(&image.frames[0]), rgba(&png.frames[0]));
@@ -46,7 +46,7 @@ mod read {
 
     #[test]
     fn opacity_is_read() {
-        let image = decode(codec("heic"), &sample("heic/alpha.heic")).expect("a picture");
+        let image = decode(codec("heic"), &sample("heic/alpha.heic")).expect("an image");
         let png = decode(codec("png"), &sample("png/alpha.png")).expect("its original");
         let opacity = |frame| {
             rgba(frame)

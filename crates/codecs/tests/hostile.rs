@@ -126,11 +126,11 @@ fn what_is_shared_is_read_once() {
     // One decoder for ten thousand tiles: it looks before each unit of one bitstream.
     let one = avif::Picture::of(&avif_of_one());
     let interrupt = Counting::up_to(20);
-    decode("avif", &one.grid_of_one((100, 100), SIZE), &interrupt).expect("a picture");
+    decode("avif", &one.grid_of_one((100, 100), SIZE), &interrupt).expect("an image");
     // One JPEG for 64 strips; the strips themselves are looked at, too.
     let strips = tiff::strips_of_one(2000, 64 * 16, 16, 7, &jpeg::plain(2000, 16, 1));
     let interrupt = Counting::up_to(64 + 20);
-    decode("tiff", &strips, &interrupt).expect("a picture");
+    decode("tiff", &strips, &interrupt).expect("an image");
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn an_avif_is_interrupted_between_its_frames() {
     let file = avif::Picture::of(&avif_of_one())
         .repeated(avif::FRAME, 8)
         .file(SIZE);
-    decode("avif", &file, &Never).expect("a picture");
+    decode("avif", &file, &Never).expect("an image");
     let interrupt = Counting::up_to(2);
     let stopped = decode("avif", &file, &interrupt);
     assert_eq!(stopped.map(drop), Err(Error::Interrupted));

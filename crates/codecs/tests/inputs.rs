@@ -27,7 +27,7 @@ fn sample(format: &str, name: &str) -> Frame {
         .find(|(path, _)| path.ends_with(name))
         .expect("the sample");
     decode(codec(format), &file)
-        .expect("a picture")
+        .expect("an image")
         .frames
         .remove(0)
 }
@@ -51,7 +51,7 @@ fn every_sample_is_what_its_header_promises() {
             let codec = codec(format);
             assert!(codec.sniff(&file), "{}", path.display());
             let info = codec.probe(&file).expect("a header");
-            let image = decode(codec, &file).expect("a picture");
+            let image = decode(codec, &file).expect("an image");
             assert_keeps_promises(&info, &image);
             assert!(codec.instead(&info).is_some(), "{}", path.display());
         }
@@ -110,7 +110,7 @@ fn a_drawing_is_drawn_at_the_size_that_is_asked_for() {
         (Scale(32), (640, 480)),
     ] {
         let image = decode_at(svg, &file, &info, scale, &Limits::default(), &Never);
-        let frame = &image.expect("a picture").frames[0];
+        let frame = &image.expect("an image").frames[0];
         assert_eq!((frame.width, frame.height), size);
     }
 }
@@ -133,7 +133,7 @@ fn a_drawing_opens_nothing_outside_itself() {
         "http://127.0.0.1:9/a.png".to_owned(),
     ] {
         let svg = svg.replace("FILE", &href);
-        let image = decode(codec("svg"), svg.as_bytes()).expect("a picture");
+        let image = decode(codec("svg"), svg.as_bytes()).expect("an image");
         let green = rgba(&image.frames[0])
             .chunks_exact(4)
             .all(|pixel| pixel == [0, 255, 0, 255]);

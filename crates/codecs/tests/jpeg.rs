@@ -222,10 +222,10 @@ fn rare_ways_of_storing_show_the_same_scene() {
 /// Every scale offered has the promised size and lies near the box average of the full decode.
 fn check_scales(file: &[u8], psnr: f64) {
     let info = probe(file);
-    let full = decode(file).expect("a whole picture");
+    let full = decode(file).expect("a whole image");
     assert_eq!(full.frames[0].model, info.model);
     for &scale in jpeg().scales(&info) {
-        let small = decode_at(file, scale).expect("a whole picture");
+        let small = decode_at(file, scale).expect("a whole image");
         let small = &small.frames[0];
         assert_eq!((small.width, small.height), info.scaled(scale));
         let traits = jpeg().decoded(&info, Scales::both(scale));
@@ -566,7 +566,7 @@ fn limits_are_kept() {
     let file = encode(&picture(Model::ycbcr(Subsampling::NONE), 300, 200), &how);
     let refused = |limits: Limits| match decode_within(&file, Scale::FULL, &limits) {
         Err(Error::Limit { name, .. }) => name,
-        other => panic!("{:?}", other.map(|_| "a picture")),
+        other => panic!("{:?}", other.map(|_| "an image")),
     };
     let limits = Limits::default();
     assert_eq!(
@@ -646,7 +646,7 @@ fn scans_are_counted_at_every_scale_and_in_sequential_files_too() {
                     ..
                 })
             );
-            assert!(counted, "{scale:?}: {:?}", refused.map(|_| "a picture"));
+            assert!(counted, "{scale:?}: {:?}", refused.map(|_| "an image"));
         }
     }
 }
@@ -689,7 +689,7 @@ fn work_is_dropped_in_the_middle_when_nobody_waits() {
         let patient = After::asks(u32::MAX);
         jpeg()
             .decode(&file, &info, &ask(Scale::FULL, &limits, &patient))
-            .expect("a picture");
+            .expect("an image");
         jpeg().encode(&image, &how, &patient).expect("a file");
         assert!(
             patient.asked.load(Ordering::Relaxed) > 50,
@@ -868,7 +868,7 @@ fn psnr_of(have: &[u8], want: &[f64]) -> f64 {
 
 /// Full-size luma, whatever the model.
 fn luma(file: &[u8]) -> Vec<u8> {
-    let image = decode(file).expect("a whole picture");
+    let image = decode(file).expect("a whole image");
     let frame = &image.frames[0];
     let planes: Vec<&[u8]> = frame
         .planes

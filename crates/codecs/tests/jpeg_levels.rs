@@ -18,7 +18,7 @@ fn every_instruction_set_decodes_alike() {
             if entry.path().extension().is_none_or(|ext| ext != "jpg") {
                 continue;
             }
-            let file = std::fs::read(entry.path()).expect("a picture");
+            let file = std::fs::read(entry.path()).expect("an image");
             for round in 0..6 {
                 let mut damaged = file.clone();
                 // The first round is without.

@@ -66,7 +66,7 @@ impl Indexed {
     fn whole(&self, scales: Scales) -> Frame {
         let limits = Limits::default();
         let image = jpeg().decode(&self.bytes, &self.info, &how(scales, &limits));
-        image.expect("a picture").frames.remove(0)
+        image.expect("an image").frames.remove(0)
     }
 
     /// The part around some px of the image.
@@ -261,7 +261,7 @@ fn results_do_not_depend_on_an_index() {
     let make = |bytes: &[u8], text: &str| {
         let recipe: Recipe = text.parse().expect("a recipe");
         let plan = engine.plan(&recipe, bytes).expect("a plan");
-        let made = engine.run(&plan, Run::of(bytes)).expect("a picture");
+        let made = engine.run(&plan, Run::of(bytes)).expect("an image");
         made.body.expect("a new one")
     };
     let photograph = std::fs::read(samples("large").join("canyon-wren.jpg")).expect("a sample");
@@ -296,7 +296,7 @@ fn results_do_not_depend_on_an_index() {
             assert!(part.peak_bytes() < plain.peak_bytes(), "{text}");
             let run = |plan| engine.render_frame(plan, Run::of(&file));
             assert!(
-                run(&plain).expect("a picture") == run(&part).expect("a part"),
+                run(&plain).expect("an image") == run(&part).expect("a part"),
                 "{text}"
             );
         }

@@ -102,7 +102,7 @@ fn the_header_turns_the_picture_and_exif_does_not() {
     let info = jxl().probe(&file).expect("a header");
     assert_eq!((info.width, info.height), (240, 160));
     assert!(info.orientation.is_upright());
-    let image = decode(jxl(), &file).expect("a picture");
+    let image = decode(jxl(), &file).expect("an image");
     assert!(image.metadata.exif.is_some(), "it was unpacked from Brotli");
     let upright =
         decode(support::codec("jpeg"), &sample("jpeg/orientation-1.jpg")).expect("a JPEG");

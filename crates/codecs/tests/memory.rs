@@ -125,7 +125,7 @@ fn no_plan_holds_more_than_it_says() {
     ] {
         let plan = plan(&png, recipe);
         let made = Engine::new(ALL, Limits::default()).run(&plan, Run::of(&png));
-        let body = made.expect("a picture").body.expect("a new file");
+        let body = made.expect("an image").body.expect("a new file");
         std::fs::write(folder.path().join(name), body).expect("a file");
     }
     let mut faults = Vec::new();

@@ -88,7 +88,7 @@ fn every_declared_option_changes_the_file() {
             continue;
         }
         let plain = run(&source, &format!("as:{}", codec.name()))
-            .expect("a picture")
+            .expect("an image")
             .1;
         let differs = said(word).iter().any(|said| {
             let recipe = format!("as:{},{said}", codec.name());
@@ -186,7 +186,7 @@ fn a_picture_scores_what_was_asked_by_the_metric_itself_and_little_more() {
         let slice = |rows| {
             let stride = 3 * width as usize;
             let slice = PixelSlice::new(rows, width, height, stride, PixelDescriptor::RGB8_SRGB);
-            slice.expect("a picture").erase()
+            slice.expect("an image").erase()
         };
         compute_ssimulacra2(&slice(&before), &slice(after)).expect("a score")
     };

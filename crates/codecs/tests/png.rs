@@ -160,7 +160,7 @@ fn every_colour_type_is_read_plain_and_interlaced() {
                     assert_eq!(info.palette, color == ColorType::Indexed);
                     assert_eq!(info.progressive, interlaced);
                     assert!(info.lossless);
-                    let image = decode(png(), &file).expect("a picture");
+                    let image = decode(png(), &file).expect("an image");
                     assert_keeps_promises(&info, &image);
                     assert_eq!(
                         image.frames[0],
@@ -414,7 +414,7 @@ fn an_animation_tells_its_frames_and_gives_its_default_image() {
     // What the file says the number is may be wrong.
     let with = with_chunk(&with, b"acTL", &[0, 0, 0, 9, 0, 0, 0, 0]);
     assert_eq!(png().probe(&with).expect("a header").frames, 3);
-    assert_eq!(decode(png(), &with).expect("a picture"), image);
+    assert_eq!(decode(png(), &with).expect("an image"), image);
     // Without its own chunk it is no animation.
     let still = with_chunk(&file, b"fcTL", &control);
     assert_eq!(png().probe(&still).expect("a header").frames, 1);
@@ -459,7 +459,7 @@ fn one_frame_beside_a_default_image_is_an_animation() {
             .all(|&gray| gray == 200)
     );
     assert!(frames.next().expect("an end").is_none());
-    assert_eq!(decode(png(), &file).expect("a picture"), default.1);
+    assert_eq!(decode(png(), &file).expect("an image"), default.1);
 }
 
 #[test]
@@ -471,7 +471,7 @@ fn exif_after_the_pixels_counts() {
     file.extend(end);
     let info = png().probe(&file).expect("a header");
     assert_eq!(info.orientation, Orientation::from_exif(6));
-    let back = decode(png(), &file).expect("a picture");
+    let back = decode(png(), &file).expect("an image");
     assert_eq!(back.metadata.exif, metadata().exif);
 }
 
@@ -528,7 +528,7 @@ fn a_profile_of_just_the_limit_is_kept() {
         metadata_bytes: 1000,
         ..Limits::default()
     };
-    let image = decode_within(png(), &with_profile(&[7; 1000]), &limits).expect("a picture");
+    let image = decode_within(png(), &with_profile(&[7; 1000]), &limits).expect("an image");
     assert_eq!(image.metadata.icc, Some(vec![7; 1000].into()));
     assert!(decode_within(png(), &with_profile(&[7; 1001]), &limits).is_err());
 }
@@ -536,7 +536,7 @@ fn a_profile_of_just_the_limit_is_kept() {
 #[test]
 fn a_profile_that_does_not_inflate_is_dropped() {
     let file = with_chunk(&tiny(), b"iCCP", b"name\0\0rubbish");
-    let image = decode(png(), &file).expect("a picture");
+    let image = decode(png(), &file).expect("an image");
     assert_eq!(image.metadata, Metadata::default());
 }
 
@@ -556,7 +556,7 @@ fn pixels_after_the_last_row_are_not_inflated() {
     file.truncate(8 + 25);
     push_chunk(&mut file, b"IDAT", &deflate(&vec![0; 64 << 20]));
     push_chunk(&mut file, b"IEND", &[]);
-    let image = decode(png(), &file).expect("a picture");
+    let image = decode(png(), &file).expect("an image");
     assert_eq!((image.frames[0].width, image.frames[0].height), (4, 1));
 }
 

@@ -38,7 +38,7 @@ fn made(source: &[u8], recipe: &str) -> Vec<u8> {
     let recipe: Recipe = recipe.parse().expect(recipe);
     let engine = Engine::new(ALL, Limits::default());
     let plan = engine.plan(&recipe, source).expect("a plan");
-    let made = engine.run(&plan, Run::of(source)).expect("a picture");
+    let made = engine.run(&plan, Run::of(source)).expect("an image");
     made.body.unwrap_or_else(|| source.to_vec())
 }
 
@@ -72,7 +72,7 @@ fn score(one: &Frame, other: &Frame) -> f64 {
     let picture = |bytes| {
         let stride = 3 * width as usize;
         let slice = PixelSlice::new(bytes, width, height, stride, PixelDescriptor::RGB8_SRGB);
-        slice.expect("a picture").erase()
+        slice.expect("an image").erase()
     };
     compute_ssimulacra2(&picture(&one), &picture(&other)).expect("a score")
 }

@@ -40,7 +40,7 @@ fn keeps(found: (u32, u32), mark: (u32, u32)) -> bool {
 fn found(bytes: &[u8]) -> (u32, u32) {
     let engine = Engine::new(ALL, Limits::default());
     let rules: Recipe = "focus:smart,crop:1x1".parse().expect("a recipe");
-    let measurement = engine.measurement(&rules, bytes).expect("a picture");
+    let measurement = engine.measurement(&rules, bytes).expect("an image");
     let measurement = measurement.expect("a question");
     let measured = engine.measure(&measurement, bytes, &Alone, &Never);
     let area = measured.expect("an answer").area(Measure::Salient);

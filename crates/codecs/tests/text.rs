@@ -15,7 +15,7 @@ fn written(text: &str) -> Vec<u8> {
     let recipe = format!("exact:200x120,brightness:-255,{text},as:png");
     let recipe: Recipe = recipe.parse().expect("a recipe");
     let plan = engine.plan(&recipe, &source).expect("a plan");
-    let made = engine.run(&plan, Run::of(&source)).expect("a picture");
+    let made = engine.run(&plan, Run::of(&source)).expect("an image");
     let image = support::decode(support::codec("png"), made.bytes(&source)).expect("a PNG");
     let pixels = support::rgba(&image.frames[0]);
     pixels.chunks(4).map(|pixel| pixel[0]).collect()

@@ -303,7 +303,7 @@ fn the_first_frame_lies_on_a_clear_canvas() {
         assert_eq!((info.width, info.height), (20, 16));
         assert!(info.frames > 1 && info.alpha);
         assert_eq!(webp().scales(&info), [Scale::FULL]);
-        let image = decode(webp(), &file).expect("a picture");
+        let image = decode(webp(), &file).expect("an image");
         assert_keeps_promises(&info, &image);
         let frame = &image.frames[0];
         let alpha = frame.alpha.as_ref().and_then(Plane::as_u8).expect("8-bit");
@@ -332,8 +332,8 @@ fn a_first_frame_that_is_the_whole_canvas_is_decoded_as_a_still_one() {
         assert_eq!((info.model, info.alpha), (LOSSY, alpha));
         assert!(info.frames > 1);
         assert_eq!(
-            decode(webp(), &file).expect("a picture").frames,
-            decode(webp(), &still).expect("a picture").frames
+            decode(webp(), &file).expect("an image").frames,
+            decode(webp(), &still).expect("an image").frames
         );
     }
 }
@@ -483,7 +483,7 @@ fn animation(width: u32, height: u32, frames: &[(u32, u32, &Vec<u8>)]) -> Vec<u8
     );
     push_chunk(&mut body, b"ANIM", &[0; 6]);
     for &(x, y, still) in frames {
-        let info = webp().probe(still).expect("a still picture");
+        let info = webp().probe(still).expect("a still image");
         let sides = [x / 2, y / 2, info.width - 1, info.height - 1, 100];
         let mut frame = sides.map(u24).concat();
         frame.push(0);

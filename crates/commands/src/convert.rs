@@ -242,8 +242,8 @@ impl Job {
         match failed {
             0 => Ok(()),
             // It is reported already, and "1 of 1" would tell nothing.
-            1 if all == 1 => bail!("the picture failed"),
-            _ => bail!("{failed} of {all} pictures failed"),
+            1 if all == 1 => bail!("the image failed"),
+            _ => bail!("{failed} of {all} images failed"),
         }
     }
 

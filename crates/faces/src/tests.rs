@@ -25,7 +25,7 @@ fn a_picture_has_as_many_samples_as_pixels() {
 fn flat_and_small_pictures_have_no_faces() {
     for (width, height) in [(0, 0), (1, 1), (39, 400), (120, 90)] {
         let samples = vec![128; (width * height) as usize];
-        let picture = Gray::new(&samples, width, height).expect("a picture");
+        let picture = Gray::new(&samples, width, height).expect("an image");
         assert_eq!(find(picture, &|| true), Some(Vec::new()));
     }
 }
@@ -33,7 +33,7 @@ fn flat_and_small_pictures_have_no_faces() {
 #[test]
 fn what_nobody_wants_ends_at_once() {
     let samples = vec![128; 120 * 90];
-    let picture = Gray::new(&samples, 120, 90).expect("a picture");
+    let picture = Gray::new(&samples, 120, 90).expect("an image");
     assert_eq!(find(picture, &|| false), None);
 }
 
@@ -58,7 +58,7 @@ proptest! {
 
     #[test]
     fn any_picture_is_looked_through((samples, width, height) in any_picture()) {
-        let picture = Gray::new(&samples, width, height).expect("a picture");
+        let picture = Gray::new(&samples, width, height).expect("an image");
         let faces = find(picture, &|| true).expect("to the end");
         for face in faces {
             prop_assert!(face.side > 1 && face.score >= CERTAIN);

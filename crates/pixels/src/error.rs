@@ -158,12 +158,11 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::UnknownFormat => f.write_str("this is not a picture of a known format"),
-            Self::Broken { format, why } => write!(f, "this {format} picture is broken: {why}"),
-            Self::Unsupported { format, what } => write!(
-                f,
-                "this {format} picture uses {what}, which is not supported"
-            ),
+            Self::UnknownFormat => f.write_str("this is not an image of a known format"),
+            Self::Broken { format, why } => write!(f, "this {format} image is broken: {why}"),
+            Self::Unsupported { format, what } => {
+                write!(f, "this {format} image uses {what}, which is not supported")
+            }
             Self::Limit { name, value, limit } if *name == CPU => {
                 let seconds = |nanos: &u64| *nanos as f64 / 1e9;
                 write!(
@@ -188,15 +187,15 @@ impl fmt::Display for Error {
             }
             Self::NotRead { format } => write!(
                 f,
-                "{format} pictures are not read unless their format is asked for, by its name among the formats"
+                "{format} images are not read unless their format is asked for, by its name among the formats"
             ),
             Self::Crashed { format, how } => write!(
                 f,
-                "the process that worked on this {format} picture ended without an answer: {how}"
+                "the process that worked on this {format} image ended without an answer: {how}"
             ),
             Self::Suspect { format } => write!(
                 f,
-                "the processes that read this {format} picture ended without an answer, more than once; it is not tried \
+                "the processes that read this {format} image ended without an answer, more than once; it is not tried \
                  again for some time, or until a purge"
             ),
             Self::Interrupted => {

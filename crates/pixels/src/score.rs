@@ -74,7 +74,7 @@ fn rgb(frame: &Frame, context: &Context<'_>) -> Result<Vec<u8>> {
     let planes = Planes::<u8>::of(convert.apply(frame.clone(), context)?);
     let [r, g, b] = &planes.colours[..] else {
         return Err(Error::Internal(
-            "a picture of other than three colours".into(),
+            "an image of other than three colours".into(),
         ));
     };
     let mut rows = Vec::with_capacity(3 * r.samples().len());

@@ -315,7 +315,7 @@ fn measuring_tells_what_it_takes_before_and_is_bound_by_the_limits() {
     assert!(reduced.peak_bytes() < whole.peak_bytes() / 2);
     assert!(reduced.cost().nanos > 0);
 
-    let none = engine().measurement(&recipe("fit:9x9"), b"no picture at all");
+    let none = engine().measurement(&recipe("fit:9x9"), b"no image at all");
     assert!(matches!(none, Ok(None)), "nothing is read for it");
     let small = Limits {
         memory: 1 << 20,

@@ -54,7 +54,7 @@ fn a_result_is_of_the_planned_size_and_format() {
     let body = rendered.body.expect("a body");
     assert_eq!(rendered.media_type, "image/jpeg");
     assert_eq!((rendered.width, rendered.height), (20, 15));
-    let info = engine().probe(&body).expect("a picture");
+    let info = engine().probe(&body).expect("an image");
     assert_eq!((info.format, info.width, info.height), ("jpeg", 20, 15));
     assert!(body.ends_with(&[100; 20 * 15]));
 }

@@ -34,7 +34,7 @@ fn difference(house: &House, clear: &Reply, flat: &Reply, colour: &str) -> u32 {
 }
 
 fn upload(house: &House, recipe: &str, name: &str) -> Reply {
-    let body = std::fs::read(house.file(name)).expect("a picture");
+    let body = std::fs::read(house.file(name)).expect("an image");
     let mut client = house.client();
     let length = body.len().to_string();
     let headers = [("Andon-Recipe", recipe), ("Content-Length", &*length)];

@@ -266,7 +266,7 @@ fn an_origin_that_says_not_modified_saves_the_transform() {
 fn what_is_missing_or_broken_is_remembered_and_trouble_is_not() {
     for (answer, body, expected, asked) in [
         (404, Vec::new(), 404, 1),
-        (200, b"no picture".to_vec(), 415, 1),
+        (200, b"no image".to_vec(), 415, 1),
         (200, picture()[..200].to_vec(), 415, 1),
         (500, Vec::new(), 502, 2),
     ] {

@@ -10,7 +10,7 @@ const KEYS: &str = "[[fallback]]\nimage = \"/none.jpg\"\n\
 fn house(keys: &str) -> House {
     let house = House::with(keys);
     house.put_sample("none.jpg", "jpeg/444.jpg");
-    house.put("broken.jpg", b"no picture at all");
+    house.put("broken.jpg", b"no image at all");
     house
 }
 

@@ -39,7 +39,7 @@ fn a_large_file_is_itself_whole_and_in_part() {
 #[test]
 fn a_large_picture_is_known_by_its_first_piece() {
     let house = House::new();
-    let picture = std::fs::read(house.file("a.jpg")).expect("the picture");
+    let picture = std::fs::read(house.file("a.jpg")).expect("the image");
     let mut longer = picture.clone();
     longer.resize(1 << 20, 0);
     house.put("b.txt", &longer);

@@ -37,7 +37,7 @@ fn house() -> House {
             image.save(sys.argv[1])";
         let path = folder.join("root").join(SQUARES);
         python(script, &[path.to_str().expect("UTF-8")], "");
-        assert!(path.is_file(), "no picture was made");
+        assert!(path.is_file(), "no image was made");
     })
 }
 

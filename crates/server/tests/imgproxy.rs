@@ -114,7 +114,7 @@ fn a_border_of_one_colour_is_cut_off() {
 #[test]
 fn what_is_wrong_has_imgproxys_status() {
     let house = house("");
-    house.put("text.jpg", b"no picture");
+    house.put("text.jpg", b"no image");
     house.put_sample("cut.jpg", "broken/truncated-header.jpg");
     for (target, status) in [
         ("/unsafe/w:x/plain/local:///a.jpg", 404),

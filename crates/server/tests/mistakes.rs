@@ -113,7 +113,7 @@ fn the_modules_strict_mode_ignores_mistakes_in_silence() {
 #[test]
 fn an_upload_is_told_of_its_mistakes_too() {
     let house = House::with("[upload]\nallow = \"local\"\n");
-    let picture = std::fs::read(house.file("a.jpg")).expect("the picture");
+    let picture = std::fs::read(house.file("a.jpg")).expect("the image");
     let mut client = house.client();
     client.send(format!(
         "POST /_andon/render?small_light=dw=20,dww=9,50%25=1 HTTP/1.1\r\nHost: t\r\nContent-Length: {}\r\n\r\n",

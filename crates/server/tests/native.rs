@@ -71,7 +71,7 @@ fn facts_come_from_the_header_and_tell_what_would_be_made() {
     let recipe = facts["recipe"].as_str().expect("a recipe");
     let resolved = house.get(&format!("/r/{recipe}/turned.jpg"));
     assert_eq!(resolved.body, picture.body);
-    let broken = house.put("broken.jpg", b"no picture");
+    let broken = house.put("broken.jpg", b"no image");
     assert!(broken.exists());
     let seen = "with:blurhash,with:colours:3,with:thumbhash,with:uri";
     for _ in 0..2 {

@@ -127,7 +127,7 @@ fn files_of_a_folder_that_nodes_mount_are_shared_until_they_change() {
     // The second version takes the place of the first one.
     for name in ["gate", "another gate"] {
         let (gate, text) = Gate::new(&photos.path().join(name));
-        std::fs::write(photos.path().join("w.jpg"), text).expect("a picture that waits");
+        std::fs::write(photos.path().join("w.jpg"), text).expect("an image that waits");
         gate.release();
         let warm = node(&keys);
         let made = warm.get(&target);
@@ -313,7 +313,7 @@ fn a_failing_store_costs_no_request_and_is_used_again_once_it_is_well() {
 fn the_store_and_the_making_race_and_the_first_whole_result_is_taken() {
     let (s3, photos) = (S3::start(), photos());
     let (gate, text) = Gate::new(&photos.path().join("gate"));
-    std::fs::write(photos.path().join("w.jpg"), text).expect("a picture that waits");
+    std::fs::write(photos.path().join("w.jpg"), text).expect("an image that waits");
     let target = trick_target("far/w.jpg");
     let store = format!("{}{SHARING}wait = \"1ms\"\ntimeout = \"10s\"\n", s3.keys());
     let keys = format!("{}{store}", mounted(&photos));
@@ -343,7 +343,7 @@ fn the_store_and_the_making_race_and_the_first_whole_result_is_taken() {
 fn of_two_nodes_that_make_one_result_at_once_one_writes_it() {
     let (s3, photos) = (S3::start(), photos());
     let (gate, text) = Gate::new(&photos.path().join("gate"));
-    std::fs::write(photos.path().join("w.jpg"), text).expect("a picture that waits");
+    std::fs::write(photos.path().join("w.jpg"), text).expect("an image that waits");
     let target = trick_target("far/w.jpg");
     let keys = format!("{}{}", mounted(&photos), sharing(&s3.keys()));
     let nodes = [node(&keys), node(&keys)];

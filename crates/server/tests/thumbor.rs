@@ -148,7 +148,7 @@ fn a_signature_opens_its_own_url_and_no_other() {
 #[test]
 fn what_is_wrong_has_thumbors_status() {
     let house = house();
-    house.put("text.jpg", b"no picture");
+    house.put("text.jpg", b"no image");
     for (target, status) in [
         ("/unsafe/100x100/missing.jpg", 404),
         ("/unsafe/100x100/text.jpg", 400),

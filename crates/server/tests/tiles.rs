@@ -21,7 +21,7 @@ fn large(options: &str) -> Vec<u8> {
     let recipe: Recipe = recipe.parse().expect("a recipe");
     let plan = engine.plan(&recipe, &photograph).expect("a plan");
     let made = engine.run(&plan, Run::of(&photograph));
-    made.expect("a picture").body.expect("a new one")
+    made.expect("an image").body.expect("a new one")
 }
 
 fn tile(house: &House, file: &str, x: u32, y: u32) -> Reply {

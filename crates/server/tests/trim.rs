@@ -20,7 +20,7 @@ fn framed() -> Vec<u8> {
         .expect("a recipe");
     let plan = engine.plan(&recipe, &photograph).expect("a plan");
     let made = engine.run(&plan, Run::of(&photograph));
-    made.expect("a picture").body.expect("a new one")
+    made.expect("an image").body.expect("a new one")
 }
 
 #[test]

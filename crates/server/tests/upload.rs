@@ -176,7 +176,7 @@ fn a_picture_over_the_limit_is_413_whether_its_length_is_told_or_not() {
     let mut client = house.client();
     let told = post(&mut client, "?recipe=fit:10x10", &[7; 2001]);
     assert_eq!(told.status, 413);
-    let over = "the picture is over the limit of 2000 bytes; `limits.source_bytes`";
+    let over = "the image is over the limit of 2000 bytes; `limits.source_bytes`";
     assert!(told.text().starts_with(over), "{}", told.text());
     let mut client = house.client();
     client.ask(
@@ -250,7 +250,7 @@ fn what_is_not_understood_is_said_in_one_sentence() {
         ("?wish=1", &photo(), 400, "known here: recipe, small_light"),
         ("?recipe=frobnicate:9", &photo(), 400, "frobnicate"),
         ("?small_light=dw=1)/x(", &photo(), 400, "small_light"),
-        ("?recipe=fit:10x10", b"no picture", 415, ""),
+        ("?recipe=fit:10x10", b"no image", 415, ""),
         ("?recipe=fit:10x10", b"", 400, "the body is empty"),
         (
             "?recipie=fit:10x10",
@@ -308,7 +308,7 @@ fn an_upload_borrows_idle_cores() {
     let picture = jpeg
         .expect("the codec")
         .encode(&Image::still(frame), &Encode::default(), &Never)
-        .expect("a picture");
+        .expect("an image");
     // Both threads have to be waiting before one of them can be lent.
     let patience = std::time::Instant::now() + Duration::from_secs(60);
     while figure(&house, "andon_stolen_tasks_total") == 0.0 {

@@ -101,10 +101,8 @@ impl Bodies {
         let mut names: HashMap<String, &str> = HashMap::new();
         let engine = Engine::new(ALL, Limits::default());
         for (number, (name, body)) in self.0.iter().enumerate() {
-            if ["avif", "jxl", "svg"].contains(&engine.probe(body).expect("a picture").format) {
-                let end = engine
-                    .extent(&Alone, body, &Never)
-                    .expect("a whole picture");
+            if ["avif", "jxl", "svg"].contains(&engine.probe(body).expect("an image").format) {
+                let end = engine.extent(&Alone, body, &Never).expect("a whole image");
                 assert_eq!(end, body.len(), "something behind {name}");
                 let script = body.windows(8).any(|part| part == b"<script>");
                 assert!(!script, "something inside {name}");

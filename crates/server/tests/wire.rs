@@ -55,7 +55,7 @@ fn auto_by_default_is_a_configuration() {
 #[test]
 fn what_would_only_grow_stays_as_it_is() {
     let house = House::new();
-    let source = std::fs::read(house.file("a.jpg")).expect("the picture");
+    let source = std::fs::read(house.file("a.jpg")).expect("the image");
     assert_eq!(house.get("/small_light(q=100)/a.jpg").body, source);
     assert_ne!(house.get("/small_light(q=100,dw=40)/a.jpg").body, source);
     assert_ne!(house.get("/small_light(q=100,of=png)/a.jpg").body, source);

@@ -34,7 +34,8 @@ fn tune_tries_what_matters_and_writes_a_configuration_only_when_asked() {
     let said = tune(here, words);
     assert!(!said.out.contains("requests failed"), "{}", said.out);
     // Where other programs keep the machine busy, no experiment can be compared: an answer, too, and all else holds.
-    let busy = said.out.contains("no candidate could be compared") && said.out.contains("disturbed");
+    let busy =
+        said.out.contains("no candidate could be compared") && said.out.contains("disturbed");
     let said = said.ending(i32::from(busy)).out;
     assert!(said.contains("steal_work = false"), "{said}");
     assert!(said.contains("cache.memory = \"0\""), "{said}");

@@ -33,7 +33,7 @@ fn picture(recipe: &str) -> Bytes {
     let rendered = engine
         .run(&plan, andon_pixels::Run::of(&sample))
         .expect("runs");
-    rendered.body.expect("a new picture").into()
+    rendered.body.expect("a new image").into()
 }
 
 /// The judgement on a run of two variants whose replies to one URL are these.
@@ -207,7 +207,7 @@ fn a_run_whose_bodies_are_gone_is_judged_by_what_was_found_about_them() {
         (Expect::SamePixels, picture("fit:64x48,as:jpeg,q:95")),
         (Expect::SamePixels, small),
         (Expect::SamePixels, jpeg.slice(..jpeg.len() / 2)),
-        (Expect::SamePixels, Bytes::from_static(b"no picture")),
+        (Expect::SamePixels, Bytes::from_static(b"no image")),
         (Expect::SameBytes, jpeg.clone()),
     ];
     for (expect, other) in cases {

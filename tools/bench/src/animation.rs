@@ -172,7 +172,7 @@ fn view(ground: &Frame, motion: Motion, number: u32) -> Result<Frame> {
     let (across, down) = (ground.width - WIDTH, ground.height - HEIGHT);
     let place = (swing(3 * number, across), swing(2 * number, down));
     let planes = ground.planes.iter().map(|plane| {
-        let ground = plane.as_u8().context("a picture of 8 bits")?;
+        let ground = plane.as_u8().context("an image of 8 bits")?;
         let pixel = |x: u32, y: u32| match motion {
             Motion::Pan => (x + place.0, y + place.1),
             Motion::Patch => {

@@ -95,11 +95,11 @@ pub(crate) fn run(args: &CorpusArgs, photos: &Folder) -> Result<Run> {
     let pictures = Pictures::below(&args.folder)?;
     ensure!(
         !pictures.all.is_empty(),
-        "{} holds no pictures",
+        "{} holds no images",
         args.folder.display()
     );
     println!(
-        "{} distinct pictures in {}",
+        "{} distinct images in {}",
         pictures.all.len(),
         args.folder.display()
     );

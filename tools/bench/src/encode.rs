@@ -283,7 +283,7 @@ fn both<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, f64, f64)> {
 fn even(frame: &Frame) -> Result<Frame> {
     let (width, height) = (frame.width & !1, frame.height & !1);
     let planes = frame.planes.iter().map(|plane| {
-        let grid = plane.as_u8().context("a picture of 8 bits")?;
+        let grid = plane.as_u8().context("an image of 8 bits")?;
         Ok(Plane::U8(grid.part(0..width, 0..height)))
     });
     let planes = planes.collect::<Result<_>>()?;

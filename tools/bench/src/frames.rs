@@ -38,16 +38,16 @@ pub(crate) fn decode(name: &str, file: &[u8]) -> Result<Frame> {
         .frames
         .into_iter()
         .next()
-        .context("a picture without a frame")
+        .context("an image without a frame")
 }
 
 /// The samples of a frame as red, green and blue.
 pub(crate) fn rgb(frame: &Frame) -> Result<Rgb> {
     let frame = convert(frame.clone(), Model::Rgb)?;
     let planes: Option<Vec<_>> = frame.planes.iter().map(Plane::as_u8).collect();
-    let planes = planes.context("a picture of 8 bits")?;
+    let planes = planes.context("an image of 8 bits")?;
     let [r, g, b] = planes[..] else {
-        anyhow::bail!("a picture of three colours");
+        anyhow::bail!("an image of three colours");
     };
     let pixels = r.samples().iter().zip(g.samples()).zip(b.samples());
     Ok(Rgb {

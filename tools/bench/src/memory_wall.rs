@@ -93,7 +93,7 @@ pub(crate) fn run(args: &MemoryArgs, photos: &Folder) -> Result<Run> {
     let machine = raw::Machine::here()?;
     let seconds = if args.quick { 10 } else { args.seconds };
     let time = Duration::from_secs(seconds);
-    println!("making large pictures…");
+    println!("making large images…");
     let pictures = Pictures::make(photos, args.quick)?;
     println!(
         "{} files, the largest of {:.1} megapixels; {} clients, {seconds} s each",
@@ -153,7 +153,7 @@ fn goals(unbounded: &Load, limited: &Load) -> Vec<Goal> {
             "servers",
         ),
         Goal::at_most(
-            "neither picture nor 503",
+            "neither image nor 503",
             limited.others as f64,
             0.0,
             "replies",

@@ -174,7 +174,7 @@ fn goals(run: &Run) -> Vec<Goal> {
             "ms",
         ),
         Goal::at_most("hits that were none", misses as f64, 0.0, "replies"),
-        Goal::at_most("neither picture nor 503", others as f64, 0.0, "replies"),
+        Goal::at_most("neither image nor 503", others as f64, 0.0, "replies"),
         Goal::at_most("normal again after", run.recovery_seconds, 1.0, "s"),
     ]
 }

@@ -53,7 +53,7 @@ pub(crate) fn psnr(reference: &RgbF, picture: &Rgb) -> f64 {
     assert_eq!(
         (reference.width, reference.height),
         (picture.width, picture.height),
-        "only pictures of one size can be compared"
+        "only images of one size can be compared"
     );
     let pairs = reference.samples.iter().zip(&picture.samples);
     decibels(pairs.map(|(&a, &b)| f64::from(a - f32::from(b))))

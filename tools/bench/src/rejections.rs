@@ -115,7 +115,7 @@ fn goals(cases: &[Case]) -> Vec<Goal> {
     let fewest = loads().map(|load| load.requests).min().unwrap_or(0);
     vec![
         Goal::at_most("rejections", rejected as f64, 0.0, "replies"),
-        Goal::at_most("neither picture nor 503", others as f64, 0.0, "replies"),
+        Goal::at_most("neither image nor 503", others as f64, 0.0, "replies"),
         Goal::at_least("requests in each load", fewest as f64, 1.0, "requests"),
     ]
 }

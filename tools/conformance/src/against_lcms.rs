@@ -88,6 +88,6 @@ fn in_srgb(file: &[u8]) -> Rgba {
     let engine = Engine::new(ALL, Limits::default());
     let recipe: Recipe = "orient,profile:srgb,as:png".parse().expect("a recipe");
     let plan = engine.plan(&recipe, file).expect("a plan");
-    let made = engine.run(&plan, Run::of(file)).expect("a picture");
+    let made = engine.run(&plan, Run::of(file)).expect("an image");
     Rgba::png(made.bytes(file)).expect("a PNG")
 }

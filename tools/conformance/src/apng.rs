@@ -38,7 +38,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Moving> {
             }
         };
         let before = canvas.clone();
-        lay(&mut canvas, &part, &frame).context("a frame outside of its picture")?;
+        lay(&mut canvas, &part, &frame).context("a frame outside of its image")?;
         frames.push((Some(delay(&frame)), canvas.clone()));
         match frame.dispose_op {
             DisposeOp::None => {}
@@ -49,7 +49,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Moving> {
                     blend_op: BlendOp::Source,
                     ..frame
                 };
-                lay(&mut canvas, &nothing, &frame).context("a frame outside of its picture")?;
+                lay(&mut canvas, &nothing, &frame).context("a frame outside of its image")?;
             }
         }
     }

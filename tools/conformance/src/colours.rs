@@ -61,7 +61,7 @@ pub(crate) fn judge(row: &Row, set: &Path, converted: &[u8]) -> Judged {
         let mut wrong = Vec::new();
         for point in &answer.points {
             let pixel = own.pixels.get(point.y * own.width + point.x);
-            let [r, g, b, a] = *pixel.ok_or("the picture is smaller than its answer")?;
+            let [r, g, b, a] = *pixel.ok_or("the image is smaller than its answer")?;
             // What is hidden has no colour.
             if a > 0 && !point.allowed().any(|right| close([r, g, b], right)) {
                 wrong.push(format!("{},{} is {r},{g},{b}", point.x, point.y));

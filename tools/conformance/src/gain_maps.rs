@@ -14,11 +14,11 @@ pub(crate) fn judge(file: &[u8], smaller: &[u8]) -> Judged<bool> {
         return Ok(false);
     };
     let Some(after) = gain_map(smaller) else {
-        return Err("a smaller picture has no gain map".to_owned());
+        return Err("a smaller image has no gain map".to_owned());
     };
     match after.params == before.params {
         true => Ok(true),
-        false => Err("the gain map of a smaller picture acts otherwise".to_owned()),
+        false => Err("the gain map of a smaller image acts otherwise".to_owned()),
     }
 }
 

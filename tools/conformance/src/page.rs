@@ -110,13 +110,13 @@ const INTRODUCTION: &str = "\
 # Conformance
 
 Written by `./dev conformance --write`; not to be edited. A server with the default limits, but 40 s of `limits.cpu` and
-waits of a minute, is asked over HTTP for every file of the conformance set: for the picture at its own size as PNG (all
+waits of a minute, is asked over HTTP for every file of the conformance set: for the image at its own size as PNG (all
 frames as APNG), which is held against the answer beside it, and then for the same at half the size, for single frames, in
 the file's own format where Andon writes that, and by a URL of imgproxy's, which are held against the first. A server that
 ends is a missed row. Text of an SVG needs the set's fonts, which only the decoder can be given: it is judged there. So are
 the exact planes of AV1, by `./dev conformance --decoders`. *Agreed* rows are those whose answer several decoders give, or
 the suite itself. *Partly judged* means that something of the row's answer has nothing in Andon to hold it against yet (`-v`
-says what). *refuse*: the file has to be refused with a 413, 415 or 422, and the server lives on. Pictures in sRGB may be 3
+says what). *refuse*: the file has to be refused with a 413, 415 or 422, and the server lives on. Images in sRGB may be 3
 levels off lcms2's in the mean. 415 passes for TIFF samples that are documented as not read (float, signed, more than 16
 bits), and for HEIC. Why a row is missed is explained in `tools/conformance/misses.txt`.
 ";

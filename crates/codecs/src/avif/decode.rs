@@ -19,7 +19,7 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
     if header.movie.is_some() {
         let mut reader = Reader::open(bytes, info, how)?;
         let first = reader.next()?;
-        let first = first.ok_or_else(|| Error::broken(NAME, "it has no pictures"))?;
+        let first = first.ok_or_else(|| Error::broken(NAME, "it has no images"))?;
         return Ok(Image::read(first.frame, reader.metadata(), header.space()));
     }
     let (width, height) = header.size();

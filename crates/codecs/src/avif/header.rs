@@ -559,7 +559,7 @@ fn tiles(items: &Items<'_>, list: impl IntoIterator<Item = u32>) -> Result<Vec<T
     let mut tiles = Vec::new();
     for item in list {
         if items.kind(item).as_ref() != Some(b"av01") {
-            return Err(broken("a tile is no coded picture"));
+            return Err(broken("a tile is no coded image"));
         }
         let tile = match known.get(&item) {
             Some(tile) => *tile,

@@ -36,7 +36,7 @@ impl<'a> Movie<'a> {
             &track.coding == b"av01" && [*b"pict", *b"vide"].contains(&track.handler)
         };
         let Some(index) = tracks.iter().position(is_colour) else {
-            return Err(Error::broken(NAME, "it has no track of pictures"));
+            return Err(Error::broken(NAME, "it has no track of images"));
         };
         let colour = tracks.swap_remove(index);
         let is_alpha = |track: &Track<'_>| {
@@ -57,11 +57,11 @@ impl<'a> Movie<'a> {
 
     fn check(&self) -> Result<()> {
         let why = match &self.alpha {
-            _ if self.colour.samples.is_empty() => "it has no pictures",
+            _ if self.colour.samples.is_empty() => "it has no images",
             _ if self.colour.size.0 == 0 || self.colour.size.1 == 0 => "it says no size",
             Some(alpha) if alpha.size != self.colour.size => "its opacity is of another size",
             Some(alpha) if alpha.samples.len() < self.colour.samples.len() => {
-                "some of its pictures have no opacity"
+                "some of its images have no opacity"
             }
             _ => return Ok(()),
         };
@@ -106,7 +106,7 @@ impl<'a> Movie<'a> {
             return Err(Error::broken(NAME, why));
         }
         if bytes > 2 * self.bytes.len() as u64 {
-            return Err(Error::broken(NAME, "its pictures overlap in the file"));
+            return Err(Error::broken(NAME, "its images overlap in the file"));
         }
         let each = frames.div_ceil(shown.max(1)).max(first.unwrap_or(0));
         let (width, height) = track.size;

@@ -73,7 +73,7 @@ impl Work {
     /// `Broken`: it is more than any encoder makes of one image.
     pub(super) fn of(bitstream: &[u8]) -> Result<Self> {
         let too_many = |most: u32, what: &str| {
-            let why = format!("one of its pictures consists of more than {most} {what}");
+            let why = format!("one of its images consists of more than {most} {what}");
             Err(Error::broken(NAME, why))
         };
         let mut work = Self::default();

@@ -92,7 +92,7 @@ impl<'a> Header<'a> {
         };
         let frame = first.ok_or_else(|| {
             if whole {
-                Error::broken(NAME, "it holds no picture")
+                Error::broken(NAME, "it holds no image")
             } else {
                 cut()
             }

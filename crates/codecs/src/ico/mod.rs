@@ -260,7 +260,7 @@ fn entry(bytes: &[u8]) -> Result<Entry<'_>> {
             Entry::Bitmap(dib) => return Ok(Entry::Bitmap(dib)),
         }
     }
-    Err(first_error.unwrap_or_else(|| Error::broken(NAME, "it holds no picture")))
+    Err(first_error.unwrap_or_else(|| Error::broken(NAME, "it holds no image")))
 }
 
 /// How long the directory says that an entry is.

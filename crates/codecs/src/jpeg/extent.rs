@@ -70,7 +70,7 @@ fn walked(bytes: &[u8]) -> Result<Found> {
                     ended: true,
                 });
             }
-            Some(SOI) => return Err(broken("a second picture begins inside it")),
+            Some(SOI) => return Err(broken("a second image begins inside it")),
             Some(TEM | RST0..=RST7) => {}
             Some(marker) => {
                 let Some(segment) = walk.segment() else {

@@ -52,7 +52,7 @@ pub(super) fn draw(bytes: &[u8], info: &Info, how: &Decode<'_>, window: &Window)
         let at = placed(own, info, window);
         drawable(&tree, at, (width, height))?;
         let mut pixmap = Pixmap::new(width, height)
-            .ok_or_else(|| Error::Internal(format!("no picture of {width}×{height}")))?;
+            .ok_or_else(|| Error::Internal(format!("no image of {width}×{height}")))?;
         if let Some(Color {
             red,
             green,

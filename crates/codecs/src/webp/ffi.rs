@@ -227,7 +227,7 @@ pub(super) fn encode_lossless(
     interrupt: &dyn Interrupt,
 ) -> Result<Vec<u8>> {
     if pixels.len() != width as usize * height as usize {
-        return Err(Error::Internal("pixels do not fill the picture".to_owned()));
+        return Err(Error::Internal("pixels do not fill the image".to_owned()));
     }
     let mut config = encoder_config(settings)?;
     config.lossless = 1;

@@ -146,7 +146,7 @@ pub(crate) fn decode_at(
 pub(crate) fn encode(codec: &dyn Codec, image: &Image, how: &Encode) -> Vec<u8> {
     codec
         .encode(image, how, &Never)
-        .expect("a picture as the codec accepts it")
+        .expect("an image as the codec accepts it")
 }
 
 /// An image that agrees with what its header promised.
@@ -205,7 +205,7 @@ pub(crate) fn assert_prefixes_are_refused(codec: &dyn Codec, file: &[u8], forgiv
         if let Ok(image) = &result {
             assert!(
                 end + forgiven >= file.len(),
-                "{end} of {} bytes pass for a picture of {}×{}",
+                "{end} of {} bytes pass for an image of {}×{}",
                 file.len(),
                 image.frames[0].width,
                 image.frames[0].height

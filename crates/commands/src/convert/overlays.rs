@@ -11,7 +11,7 @@ pub(super) fn read(folder: Option<&Path>, names: Vec<String>) -> anyhow::Result<
     let mut files = BTreeMap::new();
     for name in names {
         let folder = folder.with_context(|| {
-            format!("`{name}` is laid over the pictures; name its folder with --materials")
+            format!("`{name}` is laid over the images; name its folder with --materials")
         })?;
         let inside = |part: Component<'_>| matches!(part, Component::Normal(_));
         if !Path::new(&name).components().all(inside) {

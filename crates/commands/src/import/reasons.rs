@@ -11,17 +11,14 @@ const CACHE: &str = "is not needed: equal requests share one transform and one e
 const REASONS: &[(&str, &str)] = &[
     ("ssl", TLS),
     ("http3", QUIC),
-    ("gzip", "has no equivalent: pictures are compressed already"),
-    (
-        "brotli",
-        "has no equivalent: pictures are compressed already",
-    ),
+    ("gzip", "has no equivalent: images are compressed already"),
+    ("brotli", "has no equivalent: images are compressed already"),
     ("types", "is not needed: the content tells the media type"),
     (
         "default_type",
         "is not needed: the content tells the media type",
     ),
-    ("charset", "is not needed: pictures have none"),
+    ("charset", "is not needed: images have none"),
     (
         "user",
         "belongs into the unit of systemd: contrib/systemd/andon.service",

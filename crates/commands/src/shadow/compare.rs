@@ -45,7 +45,7 @@ impl Kind {
         match self {
             Self::NoReply => "no reply",
             Self::Status => "status",
-            Self::Broken => "no whole picture",
+            Self::Broken => "no whole image",
             Self::Size => "size in px",
             Self::Frames => "frames",
             Self::Pixels => "pixels",

@@ -68,7 +68,7 @@ pub(super) fn page(report: &Report<'_>) -> String {
 /// The body itself where browsers show it, else what it looks like.
 fn picture(body: &[u8]) -> String {
     let (kind, file) = match Picture::decode(body).map(|picture| picture.format) {
-        Err(why) => return format!("<p>no picture: {}</p>", escape(&why)),
+        Err(why) => return format!("<p>no image: {}</p>", escape(&why)),
         Ok(format @ ("jpeg" | "png" | "gif" | "webp" | "avif")) if body.len() <= MOST_BYTES => {
             (format, body.to_vec())
         }

@@ -88,7 +88,7 @@ pub(super) fn head(report: &Report<'_>) -> String {
     if let (Some(median), Some(least)) = (median(&ssims), quantile(&ssims, 0.0)) {
         let _ = writeln!(
             text,
-            "{} are other files of pictures of the same size: SSIM {median:.4} (median), {least:.4} (least)",
+            "{} are other files of images of the same size: SSIM {median:.4} (median), {least:.4} (least)",
             ssims.len()
         );
     }

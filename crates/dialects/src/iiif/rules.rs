@@ -90,7 +90,7 @@ impl IiifRules {
             }
             Region::At([x, y, w, h]) => {
                 if x >= width || y >= height {
-                    let why = format!("it lies outside of the picture of {width}x{height} px");
+                    let why = format!("it lies outside of the image of {width}x{height} px");
                     return Err(ResolveError::new(self.region, why));
                 }
                 exactly((x, y, w.min(width - x), h.min(height - y)))

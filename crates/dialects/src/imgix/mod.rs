@@ -197,7 +197,7 @@ fn left_out(query: &Query) -> Vec<String> {
     }
     let mask = query.text("mask");
     if mask.is_some_and(|mask| !["ellipse", "corners"].contains(&mask)) {
-        notes.push("mask: pictures are not masks; it is ignored".to_owned());
+        notes.push("mask: images are not masks; it is ignored".to_owned());
     }
     if query.lists("crop", "faces") && !FACES {
         notes.push("crop: faces are not looked for; what draws the eye is kept".to_owned());

@@ -62,11 +62,11 @@ const OWN: [&str; 3] = ["w", "h", "fit"];
 fn file(text: &str) -> Result<File, &'static str> {
     let (path, asked) = text.split_once('?').unwrap_or((text, ""));
     if path.contains(":/") || path.starts_with("//") {
-        return Err("pictures of other servers are not fetched");
+        return Err("images of other servers are not fetched");
     }
     let path = relative(path);
     if path.starts_with('~') {
-        return Err("pictures are not made of text");
+        return Err("images are not made of text");
     }
     if path.is_empty() || path.contains('\0') {
         return Err("it names no file");

@@ -161,7 +161,7 @@ impl Imgproxy {
     fn request(&self, target: &Target<'_>, path: &str) -> Result<ImageRequest, Refusal> {
         let refuse = |why: &str| Refusal::new(target.path, why);
         let greeting = match path {
-            "" => Some("Pictures are served here, by the URLs of imgproxy"),
+            "" => Some("Images are served here, by the URLs of imgproxy"),
             "health" => Some("imgproxy is running"),
             _ => None,
         };

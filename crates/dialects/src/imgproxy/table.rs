@@ -702,7 +702,7 @@ pub(super) const ALL: &[Row] = &[
     row!(
         &["enforce_thumbnail", "eth"],
         1,
-        About::Ignored("no picture is made of an embedded thumbnail"),
+        About::Ignored("no image is made of an embedded thumbnail"),
         |_, _| Ok(()),
         None
     ),
@@ -712,7 +712,7 @@ pub(super) const ALL: &[Row] = &[
     ),
     ignored!(
         &["resizing_algorithm", "ra"],
-        "pictures are always scaled with Lanczos 3"
+        "images are always scaled with Lanczos 3"
     ),
     ignored!(
         &["watermark_url", "wmu"],

@@ -85,7 +85,7 @@ impl fmt::Display for Unread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::By(name, refusal) => write!(f, "{name}: {refusal}"),
-            Self::ByAll(target) => write!(f, "no dialect reads a picture from {target}"),
+            Self::ByAll(target) => write!(f, "no dialect reads an image from {target}"),
             Self::Ambiguous(names) => {
                 write!(f, "{} can read this: name one of them", names.join(" and "))
             }

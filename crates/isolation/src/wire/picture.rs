@@ -269,7 +269,7 @@ impl Wire for Image {
         let metadata = Wire::take(input)?;
         let gain_map: Option<GainMap> = Wire::take(input)?;
         let Some(first) = frames.first() else {
-            return Err(garbled("a picture without frames"));
+            return Err(garbled("an image without frames"));
         };
         let alike = |frame: &Frame| {
             (frame.width, frame.height, frame.traits())

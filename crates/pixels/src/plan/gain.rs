@@ -52,7 +52,7 @@ pub(super) fn along(draft: &Draft<'_>) -> Option<Result<Along, String>> {
         return lost(&format!("{target} does not hold it"));
     }
     let Some(from) = draft.stored.from else {
-        return lost("nothing of the picture is shown");
+        return lost("nothing of the image is shown");
     };
     let several = header.info.model != Model::Gray;
     let space = draft.full.space;

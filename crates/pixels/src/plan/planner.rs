@@ -255,7 +255,7 @@ fn frames(recipe: &Recipe, source: &dyn Codec, info: &Info, target: &dyn Codec) 
             }
             _ => Err(Error::Recipe {
                 piece: format!("frame:{number}"),
-                why: format!("this picture has {} to choose from", counted(info.frames)),
+                why: format!("this image has {} to choose from", counted(info.frames)),
             }),
         };
     }

@@ -120,14 +120,14 @@ pub enum Error {
     #[error("method {0} not allowed (allowed: POST)")]
     PostOnly(Method),
     #[error(
-        "the picture is over the limit of {limit} bytes; `limits.source_bytes` in the server's configuration sets it"
+        "the image is over the limit of {limit} bytes; `limits.source_bytes` in the server's configuration sets it"
     )]
     BodyTooLarge { limit: u64 },
     #[error("{}", .0.sentence())]
     ConnectionLimit(ConnectionLimit),
-    #[error("the picture was not here after {:?}", .0)]
+    #[error("the image was not here after {:?}", .0)]
     BodyLate(Duration),
-    #[error("the picture broke off before its end")]
+    #[error("the image broke off before its end")]
     BodyCut,
 }
 

@@ -170,7 +170,7 @@ impl Reply {
     /// Width and height of the image in the body.
     pub fn size(&self) -> (u32, u32) {
         let engine = andon_pixels::Engine::new(andon_codecs::ALL, Limits::default());
-        let info = engine.probe(&self.body).expect("a picture");
+        let info = engine.probe(&self.body).expect("an image");
         (info.width, info.height)
     }
 
@@ -179,7 +179,7 @@ impl Reply {
         let codec = andon_codecs::ALL
             .iter()
             .find(|codec| codec.sniff(&self.body));
-        let codec = codec.unwrap_or_else(|| panic!("{} is no picture", self.text()));
+        let codec = codec.unwrap_or_else(|| panic!("{} is no image", self.text()));
         let info = codec.probe(&self.body).expect("a header");
         let how = Decode {
             scales: Scales::FULL,
@@ -188,7 +188,7 @@ impl Reply {
             cores: &Alone,
             keep_metadata: false,
         };
-        let mut image = codec.decode(&self.body, &info, &how).expect("a picture");
+        let mut image = codec.decode(&self.body, &info, &how).expect("an image");
         let frame = image.frames.remove(0);
         let (width, count) = (frame.width, frame.width as usize * frame.height as usize);
         let rgb = Traits {

@@ -199,7 +199,7 @@ impl DecodedBodies<'_> {
                 differs.then(|| format!("not {w}x{h}"))
             }
         };
-        wrong.map(|than| format!("the picture is {}x{}, {than}", size.0, size.1))
+        wrong.map(|than| format!("the image is {}x{}, {than}", size.0, size.1))
     }
 
     /// How a variant's reply compares with the baseline's.
@@ -231,7 +231,7 @@ impl DecodedBodies<'_> {
             }
             Likeness::NoPictures => {
                 return Err(format!(
-                    "{lengths}, other bytes, and no pictures that could be compared"
+                    "{lengths}, other bytes, and no images that could be compared"
                 ));
             }
         };

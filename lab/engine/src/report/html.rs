@@ -23,6 +23,6 @@ pub use page::escape;
 pub(super) const FORMAT: Format = Format {
     name: "html",
     file: "report.html",
-    about: "one offline page with figures, tables and the pictures that were served",
+    about: "one offline page with figures, tables and the images that were served",
     print: |input| Ok(page::print(input).into_bytes()),
 };

@@ -347,7 +347,7 @@ fn the_page_shows_every_figure_of_a_run_that_has_them() {
     assert_eq!(
         page.matches("data:image/png;base64,").count(),
         2,
-        "each picture once"
+        "each image once"
     );
     assert!(page.contains("its body was not kept"));
     assert!(page.contains("SSIM 0.94 &lt; 0.98"));

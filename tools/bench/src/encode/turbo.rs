@@ -38,7 +38,7 @@ pub(super) fn encode(frame: &Frame, quality: u8) -> Result<Vec<u8>> {
             &raw mut size,
         )
     };
-    ensure!(done == 0, "libjpeg-turbo refuses the picture");
+    ensure!(done == 0, "libjpeg-turbo refuses the image");
     // SAFETY: the library has just written `size` bytes there, and they are freed once.
     let file = unsafe {
         let file = std::slice::from_raw_parts(bytes, size as usize).to_vec();

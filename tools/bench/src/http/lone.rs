@@ -148,7 +148,7 @@ impl Picture {
             }
             ensure!(
                 bodies[0] == bodies[1],
-                "{name}: lent cores change the picture"
+                "{name}: lent cores change the image"
             );
         }
         let [one_worker_ms, all_workers_ms] = times.map(|times| median(&times));

@@ -158,7 +158,7 @@ http {{
     fastcgi_temp_path temp/fastcgi;
     uwsgi_temp_path temp/uwsgi;
     scgi_temp_path temp/scgi;
-    proxy_cache_path cache levels=1:2 keys_zone=pictures:10m max_size=1g inactive=60m use_temp_path=off;
+    proxy_cache_path cache levels=1:2 keys_zone=images:10m max_size=1g inactive=60m use_temp_path=off;
     server {{
         {listen}
         location / {{ {location} }}
@@ -174,7 +174,7 @@ fn cache(origin: SocketAddr) -> String {
         "proxy_pass http://{origin};
             proxy_http_version 1.1;
             proxy_set_header Connection \"\";
-            proxy_cache pictures;
+            proxy_cache images;
             proxy_cache_valid 200 60m;
             add_header X-Cache-Status $upstream_cache_status;"
     )

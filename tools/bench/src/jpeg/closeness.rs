@@ -17,7 +17,7 @@ use crate::resize::plane;
 use crate::stats::mean;
 
 pub(super) const LEGEND: &str = "\
-closeness of small pictures to a full decode and Lanczos3 in floats: ours over libjpeg-turbo's, luma, mean of
+closeness of small images to a full decode and Lanczos3 in floats: ours over libjpeg-turbo's, luma, mean of
 three sizes; PSNR in dB, SSIM in millionths; at 1/4 and 1/2";
 
 /// The scales at which samples are not libjpeg-turbo's, in eighths.
@@ -270,7 +270,7 @@ mod tests {
     #[test]
     fn the_planner_takes_these_scales_for_these_sizes() {
         let file = include_bytes!("../../../../samples/photos/colosseum.jpg");
-        let info = engine().probe(file).expect("a picture");
+        let info = engine().probe(file).expect("an image");
         let full = plane::Plane {
             width: info.width,
             height: info.height,

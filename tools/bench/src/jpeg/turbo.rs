@@ -55,7 +55,7 @@ pub(super) fn decode(file: &[u8], eighths: u8) -> Result<Vec<Grid<u8>>> {
             strides.as_mut_ptr(),
         )
     };
-    ensure!(decoded == 0, "libjpeg-turbo refuses the picture");
+    ensure!(decoded == 0, "libjpeg-turbo refuses the image");
     Ok(planes)
 }
 

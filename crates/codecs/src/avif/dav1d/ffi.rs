@@ -219,7 +219,7 @@ impl<'a> Decoder<'a> {
             } else if !wants_more(code) {
                 return Err(failed(code));
             } else if input.0.sz == 0 && is_last {
-                return Err(Error::broken(NAME, "it has no picture in its bitstream"));
+                return Err(Error::broken(NAME, "it has no image in its bitstream"));
             }
         }
     }

@@ -16,7 +16,7 @@ fn hold(planes: Vec<Plane>, sub: Subsampling, how: &Encode) -> Vec<u8> {
     };
     let image = Image::still(Frame::new(model, width, height, planes, None).unwrap());
     let file = encode(&image, how, &Alone, &Never).expect("a file");
-    let verdicts = compare(&file, &SCALES, &Limits::default()).expect("one picture");
+    let verdicts = compare(&file, &SCALES, &Limits::default()).expect("one image");
     assert_eq!(verdicts, [Verdict::Both; 4]);
     file
 }
@@ -130,7 +130,7 @@ fn a_picture_at_full_quality_differs_by_rounding_alone() {
             keep_metadata: false,
         },
     );
-    let read = image.expect("a picture");
+    let read = image.expect("an image");
     let pairs = [&planes[0], &read.frames[0].planes[0]]
         .map(|plane| plane.as_u8().expect("8 bits").samples());
     for (a, b) in pairs[0].iter().zip(pairs[1]) {

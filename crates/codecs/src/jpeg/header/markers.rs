@@ -89,7 +89,7 @@ impl Header {
         loop {
             let marker = walk.marker().ok_or_else(cut_short)?;
             match marker {
-                SOI => return Err(broken("a second picture begins inside its header")),
+                SOI => return Err(broken("a second image begins inside its header")),
                 EOI => return Err(broken("it ends before its first scan")),
                 TEM | RST0..=RST7 => continue,
                 _ => {}

@@ -268,7 +268,7 @@ pub(crate) fn refused(picture: &Picture, size: (u32, u32)) -> Vec<(&'static str,
     let length = picture.stream.len() as u32;
     vec![
         (
-            "avif, 200 frames in one picture",
+            "avif, 200 frames in one image",
             picture.repeated(FRAME, 200).file(size),
         ),
         (
@@ -299,7 +299,7 @@ pub(crate) fn refused(picture: &Picture, size: (u32, u32)) -> Vec<(&'static str,
             padded.grid((16, 16), size, |tile| vec![(0, length + tile)])
         }),
         (
-            "avif, a grid of a picture of 200 frames",
+            "avif, a grid of an image of 200 frames",
             picture.repeated(FRAME, 200).grid_of_one((4, 4), size),
         ),
     ]
@@ -318,7 +318,7 @@ pub(crate) fn bounded(picture: &Picture, size: (u32, u32)) -> Vec<(&'static str,
             picture.grid((32, 32), size, |_| vec![(0, length)]),
         ),
         (
-            "avif, a few frames in one picture",
+            "avif, a few frames in one image",
             picture.repeated(FRAME, 8).file(size),
         ),
     ]

@@ -275,7 +275,7 @@ pub(crate) fn bounded() -> Vec<(&'static str, Vec<u8>)> {
             jpeg::with_segments(64, 64, 3, &piece.repeat(60_000))
         }),
         (
-            "jpeg, a huge picture behind a small one",
+            "jpeg, a huge image behind a small one",
             [first, map].concat(),
         ),
     ]

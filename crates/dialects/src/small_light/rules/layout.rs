@@ -100,7 +100,7 @@ impl SmallLightRules {
             if sw == 0.0 || sh == 0.0 {
                 return Err(ResolveError::new(
                     self,
-                    "a part of the picture without pixels; ask for 1 px or more",
+                    "a part of the image without pixels; ask for 1 px or more",
                 ));
             }
             if self.strict && (dw < 1.0 || dh < 1.0) {

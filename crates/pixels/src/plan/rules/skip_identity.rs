@@ -9,7 +9,7 @@ use crate::resize::Crop;
 
 pub(crate) static RULE: Rule = Rule {
     name: "skip_identity",
-    reason: "a picture that already has its size is not resampled, for whole pixels can be taken as \
+    reason: "an image that already has its size is not resampled, for whole pixels can be taken as \
              they are, which is both faster and exact",
     example: Example {
         source: "png 400x300 rgb",

@@ -6,7 +6,7 @@ use crate::plan::draft::{Draft, turn};
 pub(crate) static RULE: Rule = Rule {
     name: "turn_late",
     reason: "turning walks memory against its grain, so it is done after resampling, on the few \
-             pixels that are left; lengths are mapped back to the picture as stored",
+             pixels that are left; lengths are mapped back to the image as stored",
     example: Example {
         source: "jpeg 4000x3000 ycbcr420 q90 turned:6",
         recipe: "orient,fit:400x400",

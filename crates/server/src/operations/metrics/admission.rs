@@ -27,12 +27,12 @@ pub(crate) fn write(out: &mut Exposition, now: &Gauges) {
     for (name, help, value) in [
         (
             "andon_queue_length",
-            "Pictures that wait for a pixel thread.",
+            "Images that wait for a pixel thread.",
             now.waiting as f64,
         ),
         (
             "andon_pixel_jobs",
-            "Pictures on a pixel thread.",
+            "Images on a pixel thread.",
             now.running as f64,
         ),
         (
@@ -77,7 +77,7 @@ pub(crate) fn write(out: &mut Exposition, now: &Gauges) {
     let counted = &now.counters;
     out.counter(
         "andon_admission_total",
-        "Pictures that asked for a pixel thread, by what became of it.",
+        "Images that asked for a pixel thread, by what became of it.",
     );
     for (outcome, count) in [
         ("admitted", counted.admitted),
@@ -100,12 +100,12 @@ pub(crate) fn write(out: &mut Exposition, now: &Gauges) {
         ),
         (
             "andon_decodes_total",
-            "Source pictures decoded.",
+            "Source images decoded.",
             counted.decodes,
         ),
         (
             "andon_decodes_shared_total",
-            "Results that began with a picture decoded for another size of it.",
+            "Results that began with an image decoded for another size of it.",
             counted.decodes_shared,
         ),
         (

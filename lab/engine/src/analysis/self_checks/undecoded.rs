@@ -22,10 +22,8 @@ fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
     };
     vec![Remark {
         severity: Severity::Note,
-        sentence: format!(
-            "Replies were {looked_at}: whether they are whole pictures is not known."
-        ),
-        advice: "use check.body = \"hash-all, decode-distinct\" where replies are pictures",
+        sentence: format!("Replies were {looked_at}: whether they are whole images is not known."),
+        advice: "use check.body = \"hash-all, decode-distinct\" where replies are images",
     }]
 }
 

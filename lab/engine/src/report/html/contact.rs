@@ -50,7 +50,7 @@ pub(super) fn draw(input: &ReportInput<'_>) -> Option<Figure> {
         }
         body += "</div>\n";
     }
-    let mut caption = "The most frequent reply of each variant to each URL, made small. The same picture is kept in this file once.".to_owned();
+    let mut caption = "The most frequent reply of each variant to each URL, made small. The same image is kept in this file once.".to_owned();
     if left_out > 0 {
         let _ = write!(
             caption,
@@ -113,7 +113,7 @@ impl<'a> Sheet<'a> {
                 );
             }
             Err(why) => {
-                let _ = write!(out, "<p class=\"note\">No picture: {}</p>", escape(why));
+                let _ = write!(out, "<p class=\"note\">No image: {}</p>", escape(why));
             }
         }
         let name = escape(input.variant_name(variant));
