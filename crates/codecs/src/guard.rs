@@ -1,4 +1,4 @@
-//! Ceilings and interrupts, asked in the same words by every codec.
+//! Checks of limits and interrupts that all codecs share, with the same error messages.
 
 use andon_pixels::{Decode, Error, Info, Interrupt, Limits, Metadata, Result};
 
@@ -22,7 +22,7 @@ pub(crate) fn size(width: u32, height: u32, limits: &Limits) -> Result<()> {
     )
 }
 
-/// Refuses a value over its ceiling.
+/// Refuses a value over its limit.
 pub(crate) fn at_most(name: &'static str, value: u64, limit: u64) -> Result<()> {
     if value > limit {
         return Err(Error::Limit { name, value, limit });
@@ -35,7 +35,7 @@ pub(crate) fn metadata(length: usize, most: u64) -> Result<()> {
     at_most("metadata_bytes", length as u64, most)
 }
 
-/// A profile as all the metadata there is, if the decode keeps any.
+/// Returns an ICC profile as the only metadata, if metadata are to be kept.
 pub(crate) fn profile(icc: Option<&[u8]>, how: &Decode<'_>) -> Result<Metadata> {
     let icc = icc.filter(|_| how.keep_metadata);
     metadata(icc.map_or(0, <[u8]>::len), how.limits.metadata_bytes)?;
@@ -45,7 +45,7 @@ pub(crate) fn profile(icc: Option<&[u8]>, how: &Decode<'_>) -> Result<Metadata> 
     })
 }
 
-/// Stops when nobody wants the result any more.
+/// Fails with `Interrupted` if the result is no longer wanted.
 pub(crate) fn wanted(interrupt: &dyn Interrupt) -> Result<()> {
     if interrupt.interrupted() {
         return Err(Error::Interrupted);

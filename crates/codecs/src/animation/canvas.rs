@@ -2,41 +2,42 @@
 
 use andon_pixels::{Depth, Error, Frame, Grid, Info, Model, Plane, Result, Traits};
 
-/// How a frame meets what is there.
+/// How a frame is combined with what is already on the canvas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Blend {
-    /// It takes its place.
+    /// The frame replaces the canvas in its rectangle.
     Replace,
-    /// It is laid over it.
+    /// The frame is alpha-blended over the canvas.
     Over,
 }
 
-/// What becomes of a frame's place before the next is drawn.
+/// What happens to a frame's rectangle before the next frame is drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Disposal {
-    /// It stays.
+    /// The rectangle stays as drawn.
     #[default]
     Keep,
-    /// It becomes clear.
+    /// The rectangle becomes transparent.
     Clear,
-    /// It becomes what it was before.
+    /// The rectangle becomes what it was before the frame was drawn.
     Restore,
 }
 
-/// A rectangle in px of the canvas; frames may hang over its edges.
+/// A rectangle on the canvas, in px. Frames may extend beyond the edges of the canvas.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// Left edge.
+    /// Left edge, in px.
     pub(crate) x: u32,
-    /// Top edge.
+    /// Top edge, in px.
     pub(crate) y: u32,
-    /// Width.
+    /// Width in px.
     pub(crate) width: u32,
-    /// Height.
+    /// Height in px.
     pub(crate) height: u32,
 }
 
-/// What the frames of an animation are once composed, whatever the file's own colours and depth; `None` for a still.
+/// Returns the traits of an animation's composed frames, which do not depend on the file's own model and depth. Returns
+/// `None` for a still image.
 pub(crate) fn composed(info: &Info) -> Option<Traits> {
     info.animation.map(|animation| Traits {
         alpha: animation.alpha,
@@ -47,16 +48,16 @@ pub(crate) fn composed(info: &Info) -> Option<Traits> {
 
 /// The pixels of a frame before it is composed.
 pub(crate) struct Part {
-    /// The place of the samples on the canvas.
+    /// The rectangle of the canvas that the samples fill.
     pub(crate) place: Place,
-    /// Red, green, blue.
+    /// Red, green and blue planes.
     pub(crate) rgb: [Grid<u8>; 3],
-    /// Opacity.
+    /// Opacity plane, if the frame has one.
     pub(crate) alpha: Option<Grid<u8>>,
 }
 
 impl Part {
-    /// From planes of red, green, blue and, if there are four, opacity.
+    /// Creates a part from planes of red, green, blue and, if there are four, opacity.
     pub(crate) fn new(place: Place, mut planes: Vec<Grid<u8>>) -> Result<Self> {
         let alpha = if planes.len() > 3 { planes.pop() } else { None };
         let rgb = <[Grid<u8>; 3]>::try_from(planes)
@@ -65,25 +66,26 @@ impl Part {
     }
 }
 
-/// A canvas of 8-bit red, green and blue, clear or (without opacity) black at first.
+/// A canvas of 8-bit red, green and blue. At first it is transparent or, without an opacity plane, black.
 pub(crate) struct Canvas {
     width: u32,
     height: u32,
     planes: Vec<Grid<u8>>,
-    /// What is to be done before the next frame is drawn.
+    /// What is done with the last frame's rectangle before the next frame is drawn.
     disposal: Disposal,
     place: Place,
     saved: Option<Vec<Grid<u8>>>,
 }
 
 impl Canvas {
-    /// For all frames of an animation.
+    /// Creates the canvas for all frames of an animation.
     pub(crate) fn of(info: &Info) -> Self {
         let alpha = info.animation.is_none_or(|animation| animation.alpha);
         Self::new(info.width, info.height, alpha)
     }
 
-    /// With opacity, if a composed frame may be transparent.
+    /// Creates an empty canvas of the given size in px, with an opacity plane if `alpha` is set because a composed
+    /// frame may be transparent.
     pub(crate) fn new(width: u32, height: u32, alpha: bool) -> Self {
         Self {
             width,
@@ -100,7 +102,7 @@ impl Canvas {
         self.height
     }
 
-    /// Disposes of the frame before, and draws the next.
+    /// Disposes of the previous frame, draws the next one and returns the composed canvas.
     pub(crate) fn draw(&mut self, part: &Part, blend: Blend, disposal: Disposal) -> Result<Frame> {
         let size = (part.place.width, part.place.height);
         let planes = part.rgb.iter().chain(&part.alpha);
@@ -151,7 +153,7 @@ impl Canvas {
         self.frame()
     }
 
-    /// A snapshot of the canvas, which shares its samples until the next frame is drawn.
+    /// Returns a snapshot of the canvas. It shares the canvas's samples until the next frame is drawn.
     fn frame(&self) -> Result<Frame> {
         let planes = self.planes.iter().cloned().map(Plane::U8);
         Frame::of_planes(Model::Rgb, planes.collect())
@@ -182,7 +184,7 @@ impl Canvas {
         }
     }
 
-    /// Lays one row over what is there. Straight opacity on both sides.
+    /// Blends one row over the canvas, with straight (not premultiplied) opacity on both sides.
     fn blend_row(&mut self, part: &Part, alpha: &Grid<u8>, row: u32, columns: usize) {
         let (left, top) = (part.place.x as usize, part.place.y + row);
         let above = &alpha.row(row)[..columns];
@@ -209,7 +211,7 @@ impl Canvas {
     }
 }
 
-/// A colour over another, each weighed by how much of it is seen.
+/// Mixes a colour with the one below it, each weighted by how much of it is visible.
 fn mixed(above: u8, cover: u8, below: u8, opacity: u8) -> u8 {
     let seen = u32::from(cover) * 255;
     let rest = u32::from(opacity) * (255 - u32::from(cover));

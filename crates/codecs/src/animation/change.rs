@@ -1,13 +1,13 @@
-//! What changes from one frame to the next.
+//! The parts of an animation that change from one frame to the next.
 
 use andon_pixels::buffers::Plain;
 use andon_pixels::{Frame, Grid, Plane, Result};
 
 use super::Place;
 
-/// The smallest place that holds every px in which two frames of one size and model differ; its edges are even, or
-/// the frame's own, so that thinned chroma can be cut there. Where nothing differs it is the upper left corner; the
-/// first frame changes everything.
+/// Returns the smallest rectangle that holds every px in which two frames of the same size and model differ. Its edges
+/// are even, or the frame's own, so that subsampled chroma can be cut there. If nothing differs it is the upper left
+/// corner, and without a previous frame it is the whole frame.
 pub(crate) fn changed(before: Option<&Frame>, now: &Frame) -> Place {
     let Some(before) = before else {
         return Place {
@@ -42,7 +42,7 @@ pub(crate) fn changed(before: Option<&Frame>, now: &Frame) -> Place {
     }
 }
 
-/// A part of a frame; its left and top are even where chroma is thinned.
+/// Returns a part of a frame. The left and top edges of `place` have to be even where chroma is subsampled.
 pub(crate) fn cropped(frame: &Frame, place: Place) -> Result<Frame> {
     if (place.width, place.height) == (frame.width, frame.height) {
         return Ok(frame.clone());
@@ -66,7 +66,7 @@ pub(crate) fn cropped(frame: &Frame, place: Place) -> Result<Frame> {
         .with_colour(frame.colour.clone()))
 }
 
-/// First and last place that differs, the last not included.
+/// The bounding box of the samples that differ. Right and bottom edges are exclusive.
 #[derive(Clone, Copy)]
 struct Edges {
     left: u32,

@@ -1,8 +1,9 @@
-//! Delays in the unit of another format.
+//! Conversion of frame delays to the time unit of another format.
 
 use andon_pixels::Delay;
 
-/// Rounds delays so that what is rounded off one is added to the next: the whole keeps its duration.
+/// Converts delays and carries each rounding error over to the next frame, so that the whole animation keeps its
+/// duration.
 #[derive(Debug)]
 pub(crate) struct Clock {
     per_second: u32,
@@ -12,7 +13,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// Converts to ticks of a given rate per second, limited to a maximum per frame.
+    /// Creates a clock that converts to `per_second` ticks per second, at most `most` ticks per frame.
     pub(crate) fn new(per_second: u32, most: u32) -> Self {
         Self {
             per_second,
@@ -22,7 +23,7 @@ impl Clock {
         }
     }
 
-    /// The ticks of the next frame.
+    /// Returns the number of ticks of the next frame.
     pub(crate) fn ticks(&mut self, delay: Delay) -> u32 {
         if delay.per_second == self.per_second {
             return delay.ticks.min(self.most);

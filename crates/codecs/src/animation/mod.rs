@@ -1,5 +1,5 @@
-//! What all formats that move have in common: the canvas that frames are composed on, the part of it that changes
-//! from one frame to the next, and delays in another unit.
+//! What all animated formats share: the canvas that frames are composed on, the part of it that changes from one frame
+//! to the next, and delays in another time unit.
 
 mod canvas;
 mod change;

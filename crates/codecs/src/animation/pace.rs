@@ -1,45 +1,46 @@
-//! Delays in a format whose players take a short one for a long one.
+//! Delays for a format whose players replace a short delay with a long one.
 
 use andon_pixels::Delay;
 
-/// Places frames on a clock of so many ticks per second such that each stays for a least number of them. Frames come as
-/// close to their own time as that allows; one that would be over before the one in front of it has had its time is left
-/// out. The whole keeps its duration.
+/// Places frames on a clock with a given number of ticks per second so that each stays for a minimum number of ticks.
+/// Frames start as close to their own time as that allows. A frame that would be over before the previous one has had
+/// its minimum is left out. The whole animation keeps its duration.
 #[derive(Debug)]
 pub(crate) struct Pace {
     per_second: u32,
     least: u64,
-    /// When the next frame begins in the source.
+    /// When the next frame begins in the source, in seconds.
     seconds: f64,
     /// When the last frame that is shown begins, in ticks.
     begins: u64,
-    /// How long the frame in front of it stays, if there is one: at least the least.
+    /// How many ticks the frame before the last shown one stays, if there is one: `least` or more.
     before: Option<u64>,
 }
 
-/// What becomes of a frame.
+/// Whether a frame is shown or left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// It is shown, and the frame in front of it, if there is one, stays for so many ticks.
+    /// The frame is shown, which also determines how long the one before it stays.
     Shown {
-        /// Of the frame in front.
+        /// Number of ticks for which the previous frame stays, if there is one.
         before: Option<u64>,
     },
-    /// There is no time for it.
+    /// The frame is left out because there is no time for it.
     LeftOut,
 }
 
-/// How the last frames end.
+/// How long the last two frames stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct End {
-    /// How long the last frame stays; `None`: there is no time for it.
+    /// Number of ticks for which the last frame stays, or `None` if there is no time for it.
     pub(crate) last: Option<u64>,
-    /// How long the frame in front of it stays, which may be longer or shorter than was said.
+    /// Number of ticks for which the frame before the last one stays. It may be more or fewer than announced in
+    /// `Turn::Shown`.
     pub(crate) before: Option<u64>,
 }
 
 impl Pace {
-    /// Ticks of a given rate per second, of which each frame gets `least` or more.
+    /// Creates a clock of `per_second` ticks per second that gives each frame `least` ticks or more.
     pub(crate) fn new(per_second: u32, least: u64) -> Self {
         Self {
             per_second,
@@ -50,7 +51,7 @@ impl Pace {
         }
     }
 
-    /// The turn of the next frame.
+    /// Decides whether the next frame is shown.
     pub(crate) fn turn(&mut self, delay: Delay) -> Turn {
         let first = self.seconds == 0.0;
         let own = self.now();
@@ -68,7 +69,7 @@ impl Pace {
         Turn::Shown { before }
     }
 
-    /// What is left for the last frame, and for the one in front of it.
+    /// Returns the durations that are left for the last frame and for the one before it.
     pub(crate) fn end(&self) -> End {
         let left = self.now().saturating_sub(self.begins);
         let (last, before) = match self.before {
@@ -91,7 +92,8 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// What a GIF says of frames with these delays in milliseconds: which of them, and for how many hundredths.
+    /// Returns how a GIF shows frames with these delays in milliseconds: the index of each frame that is shown, and its
+    /// duration in hundredths of a second.
     fn paced(delays: &[u32]) -> Vec<(usize, u64)> {
         let mut pace = Pace::new(100, 2);
         let mut shown: Vec<(usize, u64)> = Vec::new();

@@ -1,5 +1,5 @@
-//! Decoded code values of the files in `../shared/conformance`: AV1 leaves no choice, so every one must be right. Without
-//! the folder this says that it was skipped.
+//! Compares decoded code values with the files in `../shared/conformance`. AV1 leaves decoders no choice, so every
+//! value has to match. Without the folder the test reports that it was skipped.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ fn folder() -> Option<PathBuf> {
     None
 }
 
-/// The hash of the planes as a Y4M file has them, which may have opacity or not.
+/// Returns the SHA-256 hash of the planes in the layout of a Y4M file, with the opacity plane if `opacity` is set.
 fn hash(file: &[u8], opacity: bool) -> Result<String> {
     let header = Header::read(file)?;
     let mut hash = Sha256::new();

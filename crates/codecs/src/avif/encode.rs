@@ -1,4 +1,4 @@
-//! From planes to an AVIF.
+//! Encoding of planes to AVIF files.
 
 use andon_pixels::{
     Cost, Depth, Encode, Error, Frame, FrameWriter, Head, Image, Interrupt, Matrix, Metadata,
@@ -15,7 +15,7 @@ use super::write::Still;
 use crate::animation::Clock;
 use crate::guard;
 
-/// What a frame must be turned into: AV1 holds gray and luma with chroma, of 8, 10 or 12 bits.
+/// Returns what a frame must be converted to: AV1 holds gray, or luma with chroma, in 8, 10 or 12 bits.
 pub(super) fn accepts(have: Traits, how: &Encode) -> Traits {
     let mixed = |sub, range, matrix| Model::YCbCr { sub, range, matrix };
     let model = match have.model {
@@ -49,7 +49,7 @@ pub(super) fn accepts(have: Traits, how: &Encode) -> Traits {
 
 const DEFAULT_QUALITY: u8 = 75;
 
-/// From here on RGB keeps all of its chroma, as in JPEG.
+/// Quality from which on RGB is encoded without chroma subsampling, as in JPEG.
 const FINE_CHROMA_FROM: u8 = 90;
 
 fn quality(how: &Encode) -> u8 {
@@ -65,8 +65,9 @@ fn writable(sub: Subsampling) -> Subsampling {
     }
 }
 
-/// libaom's quantizer, 0 to 63, that looks like a JPEG of the quality. Measured: SSIMULACRA2 is 75 at JPEG 76 to 85
-/// and quantizer 16 to 11, and 60 at JPEG 44 to 58 and quantizer 31 to 30. The ends are drawn on from there.
+/// libaom's quantizer, 0 to 63, that looks like a JPEG of a given quality, as pairs of quality and quantizer. Measured:
+/// SSIMULACRA2 is 75 at JPEG 76 to 85 and quantizer 16 to 11, and 60 at JPEG 44 to 58 and quantizer 31 to 30. Both ends
+/// are extrapolated.
 const QUANTIZERS: [(u8, u8); 6] = [(1, 63), (25, 46), (51, 31), (80, 13), (90, 8), (100, 2)];
 
 fn quantizer(how: &Encode) -> Option<u8> {
@@ -84,23 +85,26 @@ fn quantizer(how: &Encode) -> Option<u8> {
     Some((coarse + share * (fine - coarse)).round() as u8)
 }
 
-/// libaom's speed by effort, 0 to 9. Between 6 and 5 there is nothing worth its time: its search for key frames of films
-/// (AOM_USAGE_GOOD_QUALITY, without CDEF and rectangular blocks) at 6 saves 0.7 % of the bytes at SSIMULACRA2 70 and 1.2 %
-/// at 75, in 1.5 times the time.
+/// libaom's speed by effort, 0 to 9. Between speeds 6 and 5 nothing is worth its time: libaom's search for the key
+/// frames of films (AOM_USAGE_GOOD_QUALITY, without CDEF and rectangular blocks) at 6 saves 0.7 % of the bytes at
+/// SSIMULACRA2 70 and 1.2 % at 75, in 1.5 times the time.
 const SPEEDS: [u8; 10] = [9, 9, 8, 8, 7, 6, 6, 5, 4, 3];
 
 /// Nanoseconds per px by speed: means over eight photographs of 8 bits in 4:2:0 at 400 px and quality 60 on a Zen 5,
-/// libaom built for release. At 1200 px it was three quarters of it; the busiest photograph took twice the mean. 3 and 4
-/// are drawn on from there.
+/// with a release build of libaom. At 1200 px they were three quarters of that, and the busiest photograph took twice
+/// the mean. The values for speeds 3 and 4 are extrapolated.
 const NANOS: [u64; 10] = [0, 0, 0, 9000, 4000, 1750, 430, 250, 190, 45];
 
-/// As it cannot be interrupted, no frame takes longer in the mean, at the speed that its area allows.
+/// Longest mean time in ns that encoding a frame may take. libaom cannot be interrupted within a frame, so the speed is
+/// raised until the frame's area fits.
 const MOST_NANOS: u64 = 4_000_000_000;
 
-/// The slowest speed in use without an `effort`, by the largest area that it is used for; else the fastest.
+/// Speeds in use without an `effort`, as pairs of the largest area in px and the speed. Larger images get the fastest
+/// speed, 9.
 const USUAL: [(u64, u8); 2] = [(1_200_000, 6), (2_500_000, 8)];
 
-/// The encoder's speed for an area: what `effort` asks for, or a fast one, but never slower than the area allows.
+/// Returns the encoder's speed for an area in px: what `effort` asks for, or else a usual one, but never slower than
+/// the area allows.
 fn speed(pixels: u64, how: &Encode) -> u8 {
     let asked = match how.effort {
         Some(effort) => SPEEDS[usize::from(effort.min(9))],
@@ -113,7 +117,8 @@ fn speed(pixels: u64, how: &Encode) -> u8 {
     (asked..9).find(in_time).unwrap_or(9)
 }
 
-/// Tenths of the time of usual qualities that this one takes: fewer coefficients are nothing.
+/// Returns the encoding time in tenths of what usual qualities take. Lower qualities have fewer coefficients, but are
+/// not counted as faster.
 fn fineness(how: &Encode) -> u64 {
     match how.lossless {
         true => 40,
@@ -121,7 +126,8 @@ fn fineness(how: &Encode) -> u64 {
     }
 }
 
-/// Time as measured; memory, outside of our counters: what libaom held of photographs and noise, at most.
+/// Returns the cost of encoding a still image. The time is as measured. The memory, which our counters do not see, is
+/// the most that libaom held for photographs and noise.
 pub(super) fn cost(width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
     let pixels = u64::from(width) * u64::from(height);
     let parts = if traits.alpha { 3 } else { 2 };
@@ -133,23 +139,23 @@ pub(super) fn cost(width: u32, height: u32, traits: Traits, how: &Encode) -> Cos
     }
 }
 
-/// Bytes per px.
+/// Bytes of scratch memory per px, whatever the depth.
 const SCRATCH: u64 = 40;
-/// Bytes per px and byte of a sample.
+/// Bytes of scratch memory per px and byte of a sample.
 const SCRATCH_PER_BYTE: u64 = 12;
 const ENCODER_BYTES: u64 = 16 << 20;
 
-/// AV1 counts sides in 16 bits.
+/// Longest side in px: AV1 stores sides in 16 bits.
 const MAX_SIDE: u64 = 65_536;
 
-/// Refuses what would take too long or cannot be held.
+/// Refuses images that would take too long to encode or that AV1 cannot hold.
 fn check(width: u32, height: u32) -> Result<()> {
     guard::at_most("avif_side", u64::from(width.max(height)), MAX_SIDE)?;
     let most = MOST_NANOS / NANOS[9];
     guard::at_most("avif_pixels", u64::from(width) * u64::from(height), most)
 }
 
-/// Writes the first frame.
+/// Encodes the first frame as a still image.
 pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
     let frame = image
         .frames
@@ -194,28 +200,28 @@ pub(super) fn sequence(obus: &[u8]) -> Result<Sequence> {
     Sequence::read(obus).ok_or_else(none)
 }
 
-/// An animation that grows frame by frame: an encoder of colours, and one of opacity.
+/// An animation that is written frame by frame, with one encoder for colours and one for opacity.
 pub(super) struct Writer<'a> {
     how: Encode,
     metadata: Metadata,
     size: (u32, u32),
-    /// What the first frame opened.
+    /// The encoders, opened with the first frame.
     streams: Option<Streams>,
     clock: Clock,
     movie: Movie,
-    /// The images, and behind the first of them what stands beside it.
+    /// The coded images. Behind the first of them follow its Exif and XMP.
     data: Vec<u8>,
     interrupt: &'a dyn Interrupt,
 }
 
-/// The encoders, and how they were set up.
+/// The encoders, each with its settings.
 struct Streams {
     colour: (Settings, Encoder),
     alpha: Option<(Settings, Encoder)>,
 }
 
 impl<'a> Writer<'a> {
-    /// Before the first frame.
+    /// Creates a writer that has no frames yet.
     pub(super) fn new(head: &Head, how: &Encode, interrupt: &'a dyn Interrupt) -> Result<Self> {
         check(head.width, head.height)?;
         Ok(Self {
@@ -276,7 +282,7 @@ fn streams(frame: &Frame, how: &Encode) -> Result<Streams> {
     })
 }
 
-/// The next image of a stream, at the end of `data`.
+/// Encodes the next image of a stream and appends it to `data`.
 fn append(
     (settings, encoder): &mut (Settings, Encoder),
     planes: &[Plane],
@@ -303,7 +309,8 @@ fn append(
     })
 }
 
-/// Offsets have four bytes; what stands before the data takes some of them.
+/// Most bytes of coded data. Offsets in the file have four bytes, and what stands before the data takes up some of
+/// their range.
 const MOST_BYTES: u64 = (1 << 32) - (1 << 28);
 
 impl FrameWriter for Writer<'_> {
@@ -355,19 +362,20 @@ impl FrameWriter for Writer<'_> {
     }
 }
 
-/// libaom's speed for frames that refer to each other, by effort, 0 to 9. From 8 on what has moved away may stay to be seen,
-/// and a film takes no less time than at 7 until 9.
+/// libaom's speed for frames that refer to each other, by effort, 0 to 9. From 8 on, objects that have moved away may
+/// stay visible, and a film takes no less time at 8 than at 7.
 const MOVING_SPEEDS: [u8; 10] = [7, 7, 7, 7, 7, 7, 7, 7, 6, 5];
 
-/// Nanoseconds per px by speed, from 5 on: three photographs that are panned over in 12 frames, at quality 70 and both
-/// sizes, measured as stills are.
+/// Nanoseconds per px by speed, from 5 on: three photographs panned over in 12 frames, at quality 70 and both sizes,
+/// measured in the same way as stills.
 const MOVING_NANOS: [u64; 3] = [155, 105, 60];
 
 fn moving_speed(how: &Encode) -> u8 {
     MOVING_SPEEDS[usize::from(how.effort.unwrap_or(0).min(9))]
 }
 
-/// Of one frame among several, and the memory of the encoders, which does not grow with the frames.
+/// Returns the cost of one frame of an animation. The memory is that of the encoders, which does not grow with the
+/// number of frames.
 pub(super) fn moving_cost(width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
     let pixels = u64::from(width) * u64::from(height);
     let parts = if traits.alpha { 3 } else { 2 };
@@ -379,10 +387,10 @@ pub(super) fn moving_cost(width: u32, height: u32, traits: Traits, how: &Encode)
     }
 }
 
-/// Bytes per px and byte of a sample: in 4:2:0 the process grew by 75.
+/// Bytes of scratch memory per px and byte of a sample. In 4:2:0 the process grew by 75.
 const MOVING_SCRATCH_PER_BYTE: u64 = 96;
 
-/// How to write the colours of a frame.
+/// Returns the encoder settings for the colours of a frame.
 pub(super) fn settings(frame: &Frame, how: &Encode) -> Result<Settings> {
     let unfit = || Error::Internal(format!("AVIF was handed {:?}", frame.model));
     let (layout, range, matrix) = match frame.model {
@@ -410,7 +418,8 @@ pub(super) fn settings(frame: &Frame, how: &Encode) -> Result<Settings> {
     })
 }
 
-/// Encoder settings of the opacity plane: finer than the colours', since its errors show at edges, and of one plane.
+/// Returns the encoder settings for the opacity plane, derived from those for the colours. Opacity has one plane and is
+/// quantized more finely, since its errors show at edges.
 pub(super) fn opacity(colours: Settings) -> Settings {
     Settings {
         layout: Layout::Gray,
@@ -422,7 +431,8 @@ pub(super) fn opacity(colours: Settings) -> Settings {
     }
 }
 
-/// Colours without a tag are sRGB; those with a profile need no points.
+/// Returns the code points of primaries and transfer. Colours without a tag are sRGB, and those with an ICC profile
+/// need no code points (2: unspecified).
 fn points(space: Space) -> [u8; 2] {
     match space {
         Space { profiled: true, .. } => [2, 2],
@@ -431,7 +441,7 @@ fn points(space: Space) -> [u8; 2] {
     }
 }
 
-/// The first plane of chroma.
+/// Returns the index of the first chroma plane, or 3 if there is none.
 pub(super) fn chroma_from(model: Model) -> usize {
     match model {
         Model::YCbCr { matrix, .. } if matrix != Matrix::Identity => 1,
@@ -439,7 +449,7 @@ pub(super) fn chroma_from(model: Model) -> usize {
     }
 }
 
-/// Its colours, coded.
+/// Encodes the colours of a frame as a whole bitstream.
 pub(super) fn whole(frame: &Frame, settings: &Settings) -> Result<Vec<u8>> {
     check(frame.width, frame.height)?;
     one(settings, &frame.planes, chroma_from(frame.model))
@@ -458,11 +468,11 @@ fn one(settings: &Settings, planes: &[Plane], chroma_from: usize) -> Result<Vec<
     Ok(data)
 }
 
-/// Code values, of those planes that are wider than 8 bits.
+/// Code values of those planes whose samples are wider than 8 bits.
 pub(super) struct Coded(Vec<Vec<u16>>);
 
 impl Coded {
-    /// From the scale of frames.
+    /// Converts planes from the scale of frames to code values.
     pub(super) fn of(planes: &[Plane], settings: &Settings, chroma_from: usize) -> Self {
         let range = if settings.full_range {
             Range::Full

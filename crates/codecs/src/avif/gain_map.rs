@@ -1,5 +1,5 @@
-//! Gain maps in AVIF: a hidden image and a derived one (`tmap`), which is the image with its whole map, and its
-//! alternative (`altr`).
+//! Gain maps in AVIF: a hidden image (the map), and a derived image (`tmap`), which is the base image with the whole
+//! map applied and its alternative (`altr`).
 
 use andon_pixels::{Decode, Encode, Error, Frame, GainHeader, GainMap, Interrupt, Result};
 
@@ -12,7 +12,7 @@ use crate::gain_map;
 use crate::guard;
 use crate::heif::{Boxes, Items};
 
-/// The gain map of a file.
+/// Reads the header of a file's gain map.
 pub(super) fn read(bytes: &[u8]) -> Option<GainHeader> {
     let (header, iso) = find(bytes)?;
     let sources = header.colour.sources(&header.items).ok()?;
@@ -27,14 +27,14 @@ pub(super) fn read(bytes: &[u8]) -> Option<GainHeader> {
     })
 }
 
-/// Decodes it.
+/// Decodes the gain map as an image.
 pub(super) fn decode(bytes: &[u8], how: &Decode<'_>) -> Result<Frame> {
     let none = || Error::broken(NAME, "it has no gain map");
     let (header, _) = find(bytes).ok_or_else(none)?;
     decode::pixels(&header, how)
 }
 
-/// The map as an image, and how it acts.
+/// Finds the header of the map as an image, and the ISO 21496-1 data that state how it acts.
 fn find(bytes: &[u8]) -> Option<(Header<'_>, Vec<u8>)> {
     let meta = Boxes::of(bytes).find(|part| &part.kind == b"meta")?;
     let mut items = Items::read(bytes, meta.data, NAME).ok()?;
@@ -58,13 +58,13 @@ fn find(bytes: &[u8]) -> Option<(Header<'_>, Vec<u8>)> {
     (version == VERSION).then_some((header, iso))
 }
 
-/// Images that are looked at for one that a gain map makes.
+/// Most derived images that are searched for the one that a gain map makes.
 const MOST_DERIVED: usize = 8;
 
 /// A coded gain map.
 pub(super) struct CodedMap {
     pub(super) data: Vec<u8>,
-    /// The data of the derived image.
+    /// Data of the derived image: a version byte and the map's parameters as of ISO 21496-1.
     pub(super) acts: Vec<u8>,
     size: (u32, u32),
     sequence: Sequence,
@@ -73,7 +73,7 @@ pub(super) struct CodedMap {
 }
 
 impl CodedMap {
-    /// `None` for maps that ISO 21496-1 does not describe.
+    /// Encodes a gain map. Returns `None` for maps that ISO 21496-1 does not describe.
     pub(super) fn of(map: &GainMap, interrupt: &dyn Interrupt) -> Result<Option<Self>> {
         let Some(iso) = &map.params.iso else {
             return Ok(None);
@@ -95,7 +95,8 @@ impl CodedMap {
         }))
     }
 
-    /// What is said of the map, each box followed by `next`, which is told whether a reader has to know it.
+    /// Writes the properties of the map. After each box it calls `next` with whether readers have to understand that
+    /// property.
     pub(super) fn write_map(
         &self,
         out: &mut Vec<u8>,
@@ -113,8 +114,8 @@ impl CodedMap {
         still.write_turns(out, || next(true));
     }
 
-    /// Properties of the image that the gain map makes: the other image's colours, by BT.2100's PQ. It is made of
-    /// images that are turned already.
+    /// Writes the properties of the image that the gain map makes: the base image's colours, with BT.2100's PQ as
+    /// transfer. It has no orientation, as it is made of images that are turned already.
     pub(super) fn write_derived(
         &self,
         out: &mut Vec<u8>,
@@ -138,7 +139,7 @@ fn write_size(out: &mut Vec<u8>, (width, height): (u32, u32)) {
     });
 }
 
-/// The group of those that say the same, the best first.
+/// Writes the group of items that are alternatives to each other, the best first.
 pub(super) fn write_alternatives(out: &mut Vec<u8>, group: u16, items: [u16; 2]) {
     boxed(out, b"grpl", |out| {
         full(out, b"altr", 0, 0, |out| {

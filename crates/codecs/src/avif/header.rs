@@ -1,4 +1,4 @@
-//! What a file holds: the coded images that make up the shown one, and what is to be done with them.
+//! The header of an AVIF file: the coded images that make up the shown one, and how to process them.
 
 use std::collections::BTreeMap;
 
@@ -15,20 +15,20 @@ use super::movie::Movie;
 use super::obus;
 use crate::heif::{Boxes, Fields, Items, Property};
 
-/// An image, or several that follow each other.
+/// Everything known of a file before pixels are decoded: a still image, or a sequence of images.
 #[derive(Debug)]
 pub(super) struct Header<'a> {
     pub(super) items: Items<'a>,
-    /// What moves; its images are those of tracks, and no item is shown.
+    /// The image sequence, if the file is one. Its images come from tracks, and no item is shown.
     pub(super) movie: Option<Movie<'a>>,
     pub(super) colour: Coded,
     pub(super) alpha: Option<Coded>,
-    /// Colours are multiplied by opacity.
+    /// Whether the colours are premultiplied by opacity.
     pub(super) premultiplied: bool,
     pub(super) sequence: Sequence,
     pub(super) meaning: Meaning,
     pub(super) crop: Option<Crop>,
-    /// What is decoded for each image that is shown.
+    /// The decoding work for each image that is shown.
     work: Work,
     orientation: Orientation,
     space: Space,
@@ -37,14 +37,14 @@ pub(super) struct Header<'a> {
     xmp: Option<u32>,
 }
 
-/// An image that is one coded item, or a grid of them.
+/// An image that consists of one coded item or of a grid of them.
 #[derive(Debug, PartialEq)]
 pub(super) struct Coded {
-    /// Of the whole, in px.
+    /// Width of the whole image, in px.
     pub(super) width: u32,
     pub(super) height: u32,
     pub(super) columns: u32,
-    /// Items, row after row.
+    /// The coded items, row after row.
     pub(super) tiles: Vec<Tile>,
 }
 
@@ -58,14 +58,14 @@ pub(super) struct Tile {
     pub(super) layer: Option<u8>,
 }
 
-/// What decoding comes to.
+/// The amount of decoding that an image takes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Work {
-    /// Pixels of all coded frames, hidden ones among them.
+    /// Pixels of all coded frames, including hidden ones.
     pixels: u64,
-    /// Bitstreams, each with a decoder of its own.
+    /// Number of bitstreams, each of which needs a decoder of its own.
     bitstreams: u64,
-    /// Of coded frames that are kept for others to refer to.
+    /// Pixels of the coded frames that are kept for others to refer to.
     kept_pixels: u64,
 }
 
@@ -80,25 +80,25 @@ impl Work {
     }
 }
 
-/// What code values of the colour planes mean.
+/// How the code values of the colour planes are to be read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Meaning {
     Gray(Range),
     Mixed(Subsampling, Range, Matrix),
-    /// Mixed otherwise than frames can say: made red, green and blue here.
+    /// Luma and chroma in a form that frames do not support. The decoder converts them to red, green and blue.
     Foreign(Mix, Range),
 }
 
-/// Mixtures that frames do not hold.
+/// Luma and chroma forms that frames do not support.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Mix {
     /// Luma, green difference, orange difference.
     YCgCo,
-    /// Luma with these shares of red and blue, blue difference, red difference.
+    /// Luma with these shares of red and blue, and the differences of blue and of red.
     Shares(f64, f64),
 }
 
-/// A part of the coded image.
+/// A rectangle of the coded image, in px.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Crop {
     pub(super) x: u32,
@@ -107,17 +107,17 @@ pub(super) struct Crop {
     pub(super) height: u32,
 }
 
-/// Images that AV1 keeps for others to refer to.
+/// Number of frames that an AV1 decoder keeps for others to refer to.
 const REFERENCES: u64 = 8;
 
-/// Opening a decoder, and what it reads before the first sample.
+/// Nanoseconds to open a decoder and to read everything before the first sample.
 const NANOS_PER_BITSTREAM: u64 = 100_000;
 
-/// The least side of a tile of several (MIAF).
+/// Smallest side in px of a tile in a grid of several tiles (MIAF).
 const SMALLEST_TILE: u32 = 64;
 
 impl<'a> Header<'a> {
-    /// Reads everything but pixels.
+    /// Reads everything but the pixels.
     pub(super) fn read(bytes: &'a [u8]) -> Result<Self> {
         let meta = Boxes::of(bytes).find(|part| &part.kind == b"meta");
         let items = meta.map(|meta| Items::read(bytes, meta.data, NAME));
@@ -130,7 +130,7 @@ impl<'a> Header<'a> {
         }
     }
 
-    /// Of the item that is called the primary one.
+    /// Reads the header of the primary item.
     pub(super) fn of_still(items: Items<'a>) -> Result<Self> {
         let primary = items.primary;
         let primary = primary.ok_or_else(|| broken("it says no primary item"))?;
@@ -158,7 +158,7 @@ impl<'a> Header<'a> {
         Ok(header)
     }
 
-    /// Of tracks; what stands beside them belongs to the first image.
+    /// Reads the header of an image sequence from its tracks. Items beside the tracks belong to the first image.
     fn of_movie(movie: Movie<'a>, items: Items<'a>) -> Result<Self> {
         let (width, height) = movie.colour.size;
         let whole = || Coded {
@@ -190,7 +190,7 @@ impl<'a> Header<'a> {
         Ok(header)
     }
 
-    /// What properties say of images that are coded so.
+    /// Creates a header from a sequence header, the coded image and its properties.
     fn described(
         items: Items<'a>,
         sequence: Sequence,
@@ -251,7 +251,7 @@ impl<'a> Header<'a> {
         })
     }
 
-    /// Width and height as shown, but for orientation.
+    /// Returns width and height in px as shown, before orientation is applied.
     pub(super) fn size(&self) -> (u32, u32) {
         match self.crop {
             Some(crop) => (crop.width, crop.height),
@@ -259,7 +259,7 @@ impl<'a> Header<'a> {
         }
     }
 
-    /// The model of the decoded frame.
+    /// Returns the model of the decoded frame.
     pub(super) fn model(&self) -> Model {
         match self.meaning {
             Meaning::Gray(_) => Model::Gray,
@@ -278,12 +278,12 @@ impl<'a> Header<'a> {
         }
     }
 
-    /// Bits of a sample.
+    /// Returns the bit depth of the colour samples.
     pub(super) fn depth(&self) -> Depth {
         depth(self.sequence.bits)
     }
 
-    /// As the engine wants it.
+    /// Returns the header as an `Info` for the engine.
     pub(super) fn info(&self) -> Info {
         let (width, height) = self.size();
         let coded = self.colour.pixels();
@@ -314,7 +314,7 @@ impl<'a> Header<'a> {
         }
     }
 
-    /// Profiles and metadata, none longer than `most` bytes.
+    /// Reads the ICC profile, Exif and XMP, each of which may have at most `most` bytes.
     pub(super) fn metadata(&self, most: u64) -> Result<Metadata> {
         let exif = match self.exif {
             Some(item) => exif_of(&self.items.data(item, false)?),
@@ -336,7 +336,7 @@ impl<'a> Header<'a> {
         })
     }
 
-    /// Its space.
+    /// Returns the colour space.
     pub(super) fn space(&self) -> Space {
         self.space
     }
@@ -361,7 +361,7 @@ fn unsupported(what: &str) -> Error {
     }
 }
 
-/// What a profile of such an image describes.
+/// Returns the model of the colours that an ICC profile describes for an image of this layout.
 fn shown(layout: Layout) -> Model {
     match layout {
         Layout::Gray => Model::Gray,
@@ -369,7 +369,7 @@ fn shown(layout: Layout) -> Model {
     }
 }
 
-/// Turned anticlockwise.
+/// Turns an orientation anticlockwise by a number of quarter turns.
 fn turned(orientation: Orientation, quarters: u8) -> Orientation {
     match quarters {
         1 => orientation.then(Turn::R270),
@@ -379,14 +379,14 @@ fn turned(orientation: Orientation, quarters: u8) -> Orientation {
     }
 }
 
-/// The TIFF block of an Exif item, which says first how many bytes to skip.
+/// Returns the TIFF block of an Exif item, whose first four bytes give the number of bytes to skip.
 fn exif_of(item: &[u8]) -> Option<Vec<u8>> {
     let (skipped, rest) = item.split_first_chunk()?;
     let tiff = rest.get(u32::from_be_bytes(*skipped) as usize..)?;
     Some(crate::exif::without_prefix(tiff).to_vec())
 }
 
-/// The items that are the opacity of others, by those others.
+/// Returns the opacity items, keyed by the items whose opacity they are.
 fn alphas(items: &Items<'_>) -> BTreeMap<u32, u32> {
     let is_alpha = |item: u32| {
         items.properties(item).is_ok_and(|mut properties| {
@@ -405,7 +405,7 @@ fn alphas(items: &Items<'_>) -> BTreeMap<u32, u32> {
     alphas
 }
 
-/// What opacity is called.
+/// The auxiliary types that mark an image as opacity.
 pub(super) const ALPHA: [&[u8]; 2] = [
     b"urn:mpeg:mpegB:cicp:systems:auxiliary:alpha",
     b"urn:mpeg:hevc:2015:auxid:1",
@@ -447,7 +447,7 @@ impl Coded {
         Ok(grid)
     }
 
-    /// Tiles cover the whole, and each shows a part of it.
+    /// Checks that the tiles have one size, cover the whole image, and that each shows a part of it.
     fn check(&self, rows: u32) -> Result<()> {
         let tile = self.tiles.first();
         let (width, height) = tile.map_or((0, 0), |tile| (tile.width, tile.height));
@@ -468,7 +468,7 @@ impl Coded {
         Ok(())
     }
 
-    /// Opacity that each tile has for itself.
+    /// Returns the opacity as a grid if every tile has an opacity item of its own.
     fn alphas(&self, items: &Items<'_>, alphas: &BTreeMap<u32, u32>) -> Result<Option<Self>> {
         if self.tiles.len() < 2 {
             return Ok(None);
@@ -488,12 +488,12 @@ impl Coded {
         Ok(Some(alpha))
     }
 
-    /// Of the whole.
+    /// Returns the number of pixels of the whole image.
     fn pixels(&self) -> u64 {
         u64::from(self.width) * u64::from(self.height)
     }
 
-    /// The places of its tiles in their list, those together that have the same bytes: they are decoded once.
+    /// Groups the indices of tiles that have the same bytes, so that these are decoded only once.
     pub(super) fn sources(&self, items: &Items<'_>) -> Result<Vec<Vec<usize>>> {
         let mut known = BTreeMap::new();
         let mut sources: Vec<Vec<usize>> = Vec::new();
@@ -511,7 +511,7 @@ impl Coded {
         Ok(sources)
     }
 
-    /// What decoding it comes to.
+    /// Returns the work of decoding the image.
     ///
     /// # Errors
     /// `Broken`: its items have more to decode than any encoder makes of an image.
@@ -542,7 +542,7 @@ impl Coded {
         Ok(work)
     }
 
-    /// The sequence header of its first item.
+    /// Reads the sequence header of the first item.
     fn sequence(&self, items: &Items<'_>) -> Result<Sequence> {
         let tile = self
             .tiles
@@ -553,7 +553,7 @@ impl Coded {
     }
 }
 
-/// What is known of these items, each of which is read once.
+/// Reads the tiles of these items. An item that occurs several times is read once.
 fn tiles(items: &Items<'_>, list: impl IntoIterator<Item = u32>) -> Result<Vec<Tile>> {
     let mut known = BTreeMap::new();
     let mut tiles = Vec::new();
@@ -627,7 +627,7 @@ impl Meaning {
 }
 
 impl Crop {
-    /// All of it.
+    /// Returns a crop that covers the whole image.
     pub(super) fn all(coded: &Coded) -> Self {
         Self {
             x: 0,
@@ -637,7 +637,8 @@ impl Crop {
         }
     }
 
-    /// Sides and offsets of the middle are fractions; edges lie between px.
+    /// Reads a clean aperture (`clap`): width, height and the centre's offsets as fractions. The resulting edges are
+    /// rounded to whole px.
     fn read([width, height, x, y]: [(i64, i64); 4], coded: &Coded) -> Result<Self> {
         let wrong = || broken("its clean aperture lies outside of it");
         let side = |whole: u32, (n, d): (i64, i64), (xn, xd): (i64, i64)| {

@@ -1,5 +1,5 @@
-//! AVIF: the planes of AV1 in the container of HEIF, in and out as they are stored. libaom encodes, rav1d decodes; the
-//! container is read in [`crate::heif`] and written here.
+//! AVIF: planes coded as AV1 in a HEIF container, read and written as they are stored. libaom encodes and rav1d
+//! decodes. The container is read in [`crate::heif`] and written here.
 
 use andon_pixels::{
     Codec, Cost, Decode, Encode, Foreign, Format, Frame, FrameReader, FrameWriter, GainHeader,
@@ -20,20 +20,20 @@ mod obus;
 mod tracks;
 mod write;
 
-/// The format's name, as errors and recipes say it.
+/// The format's name, as used in errors and recipes.
 const NAME: &str = "avif";
 
 /// The AVIF codec.
 #[derive(Debug)]
 pub(crate) struct Avif;
 
-/// Samples of these depths.
+/// Option for the bits per sample.
 const DEPTH: Word = Word {
     args: &[Arg::choice("bits", &["8", "10", "12"]).help("bits per sample")],
     ..options::DEPTH
 };
 
-/// How chroma may be thinned.
+/// Option for the chroma subsampling.
 const CHROMA: Word = Word {
     args: &[Arg::choice("subsampling", &["444", "422", "420"]).help("4:4:4 and so on")],
     ..options::CHROMA
@@ -76,7 +76,7 @@ impl Codec for Avif {
         decode::decode(bytes, info, how)
     }
 
-    /// Every frame is whole: they are handed over as they are stored.
+    /// Returns the traits of stored frames: each frame is a whole image and needs no composing.
     fn composed(&self, info: &Info) -> Option<Traits> {
         info.animation.map(|_| self.decoded(info, Scales::FULL))
     }
@@ -120,7 +120,7 @@ impl Codec for Avif {
         Some(NAME)
     }
 
-    /// Some browsers that accept AVIF show the first image of a sequence only, and say nothing of it.
+    /// Returns `false`: some browsers that accept AVIF show only the first image of a sequence, and do not say so.
     fn moves_everywhere(&self) -> bool {
         false
     }
@@ -182,7 +182,7 @@ impl Codec for Avif {
     }
 }
 
-/// Of stills and of sequences.
+/// Brands of still images and of image sequences.
 const BRANDS: [Kind; 2] = [*b"avif", *b"avis"];
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Images that follow each other, in a track of colours and perhaps one of opacity.
+//! Image sequences: a track of colours, and perhaps one of opacity.
 
 use andon_pixels::{
     Animation, Decode, Delay, Error, FrameReader, Info, Interrupt, Metadata, Result, Timed,
@@ -12,7 +12,7 @@ use super::obus::{MOST_FRAMES, Work};
 use crate::guard;
 use crate::heif::{Boxes, Property, Sample, Track};
 
-/// The tracks that are shown.
+/// The tracks of an image sequence that are shown.
 #[derive(Debug)]
 pub(super) struct Movie<'a> {
     pub(super) colour: Track<'a>,
@@ -21,7 +21,8 @@ pub(super) struct Movie<'a> {
 }
 
 impl<'a> Movie<'a> {
-    /// Of a file whose first brand says that it is a sequence; in any other the still image is meant.
+    /// Reads the tracks of a file whose major brand says that it is a sequence (`avis`). Any other file is a still
+    /// image, for which this returns `None`.
     pub(super) fn of(bytes: &'a [u8]) -> Result<Option<Self>> {
         let mut boxes = Boxes::of(bytes);
         let brand = boxes.next().filter(|first| &first.kind == b"ftyp");
@@ -68,7 +69,7 @@ impl<'a> Movie<'a> {
         Err(Error::broken(NAME, why))
     }
 
-    /// Refuses a file that does not hold all of its images.
+    /// Fails if the file does not hold all of the sequence's images.
     pub(super) fn check_whole(&self) -> Result<()> {
         let all = [Some(&self.colour), self.alpha.as_ref()];
         let mut samples = all.iter().flatten().flat_map(|track| &track.samples);
@@ -78,8 +79,8 @@ impl<'a> Movie<'a> {
         }
     }
 
-    /// What decoding comes to, for each image that is shown: in coded pixels, as if all took as many as the first, if
-    /// that takes the most.
+    /// Returns the coded pixels to decode for each image that is shown: the mean over the sequence, or the number for
+    /// the first image if that is larger.
     ///
     /// # Errors
     /// `Broken`: there is more to decode than any encoder makes of as many images.
@@ -113,7 +114,7 @@ impl<'a> Movie<'a> {
         Ok(each * u64::from(width) * u64::from(height))
     }
 
-    /// The bytes of the first image, perhaps only their beginning.
+    /// Returns the bytes of the first image, or only their beginning if the file is cut off.
     pub(super) fn first(&self) -> &'a [u8] {
         let Some(sample) = self.colour.samples.first() else {
             return &[];
@@ -127,7 +128,7 @@ impl<'a> Movie<'a> {
         there.data(self.bytes).unwrap_or_default()
     }
 
-    /// How many frames, and what is known of them if there are several.
+    /// Returns the number of frames and, if there are several, the properties of the animation.
     pub(super) fn frames(&self) -> (u32, Option<Animation>) {
         let samples = &self.colour.samples;
         let per_second = self.colour.per_second;
@@ -145,14 +146,14 @@ impl<'a> Movie<'a> {
     }
 }
 
-/// Frames of a sequence for each that is shown: one that is coded first and shown later counts twice.
+/// Most coded frames of a sequence for each frame that is shown. One that is coded first and shown later counts twice.
 const MOST_FRAMES_EACH: u64 = 3;
 
 fn cut() -> Error {
     Error::broken(NAME, "it is cut off")
 }
 
-/// One track being decoded: its images may refer to those before.
+/// A track while it is decoded. Its images may refer to earlier ones.
 struct Decoding<'a> {
     decoder: Decoder<'a>,
     samples: Vec<Sample>,
@@ -177,7 +178,8 @@ impl<'a> Decoding<'a> {
         })
     }
 
-    /// An image, and how many ticks it stays; all before it have been decoded.
+    /// Decodes an image and returns it with the number of ticks for which it stays. All images before it have to have
+    /// been decoded.
     fn picture(
         &mut self,
         bytes: &'a [u8],
@@ -198,7 +200,7 @@ impl<'a> Decoding<'a> {
     }
 }
 
-/// The frames of a sequence, each of them whole.
+/// Reads the frames of a sequence, each of which is a whole image.
 pub(super) struct Reader<'a> {
     header: Header<'a>,
     metadata: Metadata,
@@ -211,7 +213,7 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Before the first frame.
+    /// Opens a sequence before its first frame.
     pub(super) fn open(bytes: &'a [u8], info: &Info, how: &Decode<'a>) -> Result<Self> {
         let header = Header::read(bytes)?;
         let (width, height) = header.size();

@@ -1,21 +1,21 @@
-//! The units of an AV1 bitstream (OBUs, AV1 §5.3), as far as it takes to know how much work they are: coded frames that
-//! are shown cannot be told from hidden ones by the number of bytes, and rav1d decodes all of them.
+//! The units of an AV1 bitstream (OBUs, AV1 §5.3), read only as far as needed to know how much work they are. The
+//! number of bytes does not tell shown frames from hidden ones, and rav1d decodes all of them.
 
 use andon_pixels::{Error, Result};
 
 use super::NAME;
 
-/// What a bitstream is made of, one unit after the other. The last one may be cut off.
+/// Iterator over the OBUs of a bitstream. The last one may be cut off.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Obus<'a> {
     rest: &'a [u8],
 }
 
-/// One unit.
+/// One OBU of a bitstream.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Obu<'a> {
     kind: u8,
-    /// With its header.
+    /// All bytes of the unit, including its header.
     pub(super) whole: &'a [u8],
 }
 
@@ -48,7 +48,7 @@ impl<'a> Iterator for Obus<'a> {
 }
 
 impl Obu<'_> {
-    /// Does it say what is decoded, or is part of it? Metadata, padding and what is reserved change no sample.
+    /// Returns whether the unit takes part in decoding. Metadata, padding and reserved units change no sample.
     pub(super) fn matters(&self) -> bool {
         matches!(
             self.kind,
@@ -57,17 +57,17 @@ impl Obu<'_> {
     }
 }
 
-/// What decoding a bitstream comes to.
+/// The amount of decoding that a bitstream takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Work {
-    /// Frames that are decoded, or shown once more.
+    /// Number of frames that are decoded or shown once more.
     pub(super) frames: u32,
-    /// Units.
+    /// Number of OBUs.
     units: u32,
 }
 
 impl Work {
-    /// Of one image: an item, or a sample of a track.
+    /// Counts the work for one image: an item, or a sample of a track.
     ///
     /// # Errors
     /// `Broken`: it is more than any encoder makes of one image.
@@ -92,11 +92,11 @@ impl Work {
     }
 }
 
-/// Frames that one image may have. Encoders of sequences send up to half a dozen hidden ones ahead, layered images
-/// have up to four, and eight are all that later frames can refer to.
+/// Most frames that one image may have. Encoders of sequences send up to half a dozen hidden ones ahead, layered images
+/// have up to four, and later frames can refer to eight at most.
 pub(super) const MOST_FRAMES: u32 = 16;
 
-/// Units that one image may have, most of them groups of its tiles, of which there are 4096 at most.
+/// Most OBUs that one image may have. Most of them are tile groups, of which there are 4096 at most.
 const MOST_UNITS: u32 = 1 << 13;
 
 const HAS_EXTENSION: u8 = 4;
@@ -109,7 +109,7 @@ const TILE_GROUP: u8 = 4;
 const FRAME: u8 = 6;
 const REDUNDANT_HEADER: u8 = 7;
 
-/// A number in groups of seven bits, the lowest first.
+/// Reads a LEB128 number: groups of seven bits, the lowest first.
 fn leb128(bytes: &mut &[u8]) -> Option<usize> {
     let mut value = 0_u64;
     for shift in 0..8 {

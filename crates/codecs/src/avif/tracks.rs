@@ -1,4 +1,4 @@
-//! The tracks of images that follow each other (ISO 14496-12 §8), as they are written.
+//! Writing of the tracks of image sequences (ISO 14496-12 §8).
 
 use super::header::ALPHA;
 use super::write::{Still, boxed, full, write_configuration};
@@ -6,26 +6,27 @@ use super::write::{Still, boxed, full, write_configuration};
 /// The images of a sequence, which lie one behind the other in the data of the file.
 #[derive(Debug)]
 pub(super) struct Movie {
-    /// How often it is shown; 0 is forever.
+    /// How many times the sequence is played. 0 means forever.
     pub(super) plays: u32,
-    /// How many milliseconds each stays.
+    /// Duration of each image in milliseconds.
     pub(super) stays: Vec<u32>,
     pub(super) colour: Vec<Sample>,
-    /// As many, or none.
+    /// The opacity images: as many as there are colour images, or none.
     pub(super) alpha: Vec<Sample>,
 }
 
 /// A coded image.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sample {
-    /// Bytes from the beginning of the data.
+    /// Offset in bytes from the beginning of the data.
     pub(super) at: usize,
     pub(super) length: usize,
-    /// Can be decoded alone.
+    /// Whether the image can be decoded on its own.
     pub(super) key: bool,
 }
 
-/// Bytes that each frame takes here beside its data: a duration, two samples, and what they become in the file.
+/// Bytes that each frame takes in addition to its coded data: a duration and two samples in memory, and their entries
+/// in the file.
 pub(super) const BYTES_PER_FRAME: u64 = 128;
 
 const PER_SECOND: u32 = 1000;
@@ -42,7 +43,8 @@ impl Movie {
         }
     }
 
-    /// The `moov` box; where in `out` offsets in the data stand, and which, goes to `places`.
+    /// Writes the `moov` box. For every offset into the data it adds to `places` where in `out` the offset stands, and
+    /// its value.
     pub(super) fn write(
         &self,
         out: &mut Vec<u8>,
@@ -68,12 +70,12 @@ impl Movie {
         });
     }
 
-    /// Milliseconds of all frames, once.
+    /// Returns the duration of all frames played once, in milliseconds.
     fn once(&self) -> u64 {
         self.stays.iter().copied().map(u64::from).sum()
     }
 
-    /// Milliseconds of all that is shown.
+    /// Returns the duration of all plays in milliseconds, or `u64::MAX` if the sequence is played forever.
     fn shown(&self) -> u64 {
         match self.plays {
             0 => u64::MAX,
@@ -198,7 +200,7 @@ impl Movie {
     }
 }
 
-/// How the samples of a track are coded, and what they mean.
+/// Writes the sample entry of a track: how its samples are coded, and what they mean.
 fn entry(out: &mut Vec<u8>, still: &Still<'_>, id: u32) {
     out.extend([0, 0, 0, 0, 0, 0, 0, 1]);
     out.extend([0; 16]);
@@ -228,7 +230,7 @@ fn entry(out: &mut Vec<u8>, still: &Still<'_>, id: u32) {
     }
 }
 
-/// Nothing is turned.
+/// Returns the identity transformation matrix.
 fn matrix() -> Vec<u8> {
     let numbers = [0x1_0000_u32, 0, 0, 0, 0x1_0000, 0, 0, 0, 0x4000_0000];
     numbers

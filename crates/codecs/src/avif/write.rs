@@ -1,4 +1,4 @@
-//! The container of a still image, and of the first of several: ISO 23008-12 with the items of AVIF.
+//! Writing of the container of a still image or of a sequence's first image: ISO 23008-12 with the items of AVIF.
 
 use andon_pixels::{Metadata, Orientation, orientation_of};
 
@@ -15,29 +15,29 @@ pub(super) struct Still<'a> {
     pub(super) colour: &'a [u8],
     /// The coded opacity, with its sequence header.
     pub(super) alpha: Option<(&'a [u8], Sequence)>,
-    /// Primaries, transfer, matrix.
+    /// Code points of primaries, transfer and matrix.
     pub(super) points: [u8; 3],
     pub(super) full_range: bool,
     pub(super) metadata: &'a Metadata,
     pub(super) gain_map: Option<&'a CodedMap>,
 }
 
-/// The numbers of the items.
+/// Item ID of the coded colours. The other items' IDs follow.
 const COLOUR: u16 = 1;
 const OPACITY: u16 = 2;
 const EXIF: u16 = 3;
 const XMP: u16 = 4;
-/// What the gain map makes of the image, and the map.
+/// Item ID of the derived image, which the gain map makes of the base image. The ID of the map follows.
 const DERIVED: u16 = 5;
 const GAIN_MAP: u16 = 6;
-/// The first and what is shown in its place.
+/// ID of the group that holds the base image and the derived image that may be shown in its place.
 const ALTERNATIVES: u16 = 7;
 
-/// An item: its number, its type, its bytes.
+/// An item: its ID, type and bytes.
 type Item<'a> = (u16, [u8; 4], &'a [u8]);
 
 impl Still<'_> {
-    /// The file.
+    /// Returns the bytes of the whole file.
     pub(super) fn file(&self) -> Vec<u8> {
         let exif = self.exif();
         let items = self.items(exif.as_deref());
@@ -50,14 +50,14 @@ impl Still<'_> {
         out
     }
 
-    /// What stands before the data of images that follow each other, of which this is the first. They begin with its
-    /// items, in the order of those of a still.
+    /// Returns everything that stands before the data of a sequence whose first image is this one. The data, `length`
+    /// bytes long, have to begin with this image's items, in the order in which a still image has them.
     pub(super) fn moving(&self, movie: &Movie, length: usize) -> Vec<u8> {
         let exif = self.exif();
         self.head(&self.items(exif.as_deref()), Some(movie), length)
     }
 
-    /// Exif blocks are preceded by how far from here their TIFF header is.
+    /// Returns the Exif item: the TIFF block, preceded by four bytes for the offset from there to its TIFF header.
     pub(super) fn exif(&self) -> Option<Vec<u8>> {
         let exif = self.metadata.exif.as_ref();
         exif.map(|tiff| [&[0; 4], tiff.as_slice()].concat())
@@ -81,7 +81,7 @@ impl Still<'_> {
         items
     }
 
-    /// Everything up to the data, which are so long and begin with the items.
+    /// Writes everything that stands before the data, which are `length` bytes long and begin with the items.
     fn head(&self, items: &[Item<'_>], movie: Option<&Movie>, length: usize) -> Vec<u8> {
         let mut out = Vec::with_capacity(1024);
         // Where offsets in the data stand, and which.
@@ -234,7 +234,7 @@ impl Still<'_> {
         });
     }
 
-    /// What the colours mean, each box followed by `next`.
+    /// Writes the colour properties, and calls `next` after each box.
     pub(super) fn write_colour(&self, out: &mut Vec<u8>, mut next: impl FnMut()) {
         write_points(out, self.points, self.full_range);
         next();
@@ -252,7 +252,7 @@ impl Still<'_> {
         exif.map_or_else(Orientation::default, orientation_of)
     }
 
-    /// Which way is up, each box followed by `next`.
+    /// Writes the orientation as `irot` and `imir` boxes, and calls `next` after each of them.
     pub(super) fn write_turns(&self, out: &mut Vec<u8>, mut next: impl FnMut()) {
         let orientation = self.orientation();
         // Turned first and mirrored then, where EXIF has it the other way round.
@@ -271,7 +271,7 @@ impl Still<'_> {
     }
 }
 
-/// Primaries, transfer and matrix.
+/// Writes a `colr` box with the code points of primaries, transfer and matrix.
 pub(super) fn write_points(out: &mut Vec<u8>, points: [u8; 3], full_range: bool) {
     boxed(out, b"colr", |out| {
         out.extend(b"nclx");
@@ -290,7 +290,7 @@ pub(super) fn write_depth(out: &mut Vec<u8>, sequence: &Sequence) {
     });
 }
 
-/// What decoders look at before they take an image.
+/// Writes the `av1C` box, which decoders look at before they accept an image.
 pub(super) fn write_configuration(out: &mut Vec<u8>, sequence: &Sequence) {
     let (across, down) = match sequence.layout {
         // Without chroma it is said to be thinned both ways.
@@ -313,7 +313,7 @@ pub(super) fn write_configuration(out: &mut Vec<u8>, sequence: &Sequence) {
     });
 }
 
-/// A box around what is written inside.
+/// Writes a box around what `inside` writes.
 pub(super) fn boxed(out: &mut Vec<u8>, kind: &[u8; 4], inside: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     out.extend([0; 4]);
@@ -323,7 +323,7 @@ pub(super) fn boxed(out: &mut Vec<u8>, kind: &[u8; 4], inside: impl FnOnce(&mut 
     out[start..start + 4].copy_from_slice(&size.to_be_bytes());
 }
 
-/// Writes a box with version and flags, and what `inside` puts into it.
+/// Writes a box with version and flags around what `inside` writes.
 pub(super) fn full(
     out: &mut Vec<u8>,
     kind: &[u8; 4],

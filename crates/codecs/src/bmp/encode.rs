@@ -1,15 +1,16 @@
-//! From planes to a BMP: 24 bits, or 32 under the fourth header, which says where opacity is. Nothing is packed.
+//! Encoding of planes to BMP files: 24 bits, or 32 with a version 4 header, which says where opacity is. Nothing is
+//! compressed.
 
 use andon_pixels::{Depth, Error, Frame, Grid, Image, Interrupt, Model, Plane, Result, Traits};
 
 use super::FILE_HEADER;
 use crate::guard;
 
-/// Bytes of the headers that are written: of 24 bits, and of 32.
+/// Length in bytes of the header of a 24-bit file. The length for 32 bits follows.
 const PLAIN: usize = 40;
 const WITH_MASKS: usize = 108;
 
-/// Red, green and blue of 8 bits, with or without opacity.
+/// Returns what a frame must be converted to: red, green and blue of 8 bits, with or without opacity.
 pub(super) fn accepts(have: Traits) -> Traits {
     Traits {
         model: Model::Rgb,
@@ -18,19 +19,19 @@ pub(super) fn accepts(have: Traits) -> Traits {
     }
 }
 
-/// Bytes of a row, which is padded to whole words.
+/// Returns the length of a row in bytes, padded to a multiple of four.
 fn stride(width: u32, alpha: bool) -> usize {
     let pixel = if alpha { 4 } else { 3 };
     (width as usize * pixel).next_multiple_of(4)
 }
 
-/// Bytes of a file.
+/// Returns the length of the file in bytes.
 pub(super) fn length(width: u32, height: u32, alpha: bool) -> u64 {
     let header = FILE_HEADER + if alpha { WITH_MASKS } else { PLAIN };
     header as u64 + stride(width, alpha) as u64 * u64::from(height)
 }
 
-/// Writes the first frame.
+/// Encodes the first frame.
 pub(super) fn encode(image: &Image, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
     let Some(frame) = image.frames.first() else {
         return Err(Error::Internal("an image without frames".to_owned()));
@@ -83,7 +84,7 @@ pub(super) fn encode(image: &Image, interrupt: &dyn Interrupt) -> Result<Vec<u8>
     Ok(file)
 }
 
-/// Blue, green, red and opacity, in the order of the file.
+/// Returns the planes in the order of the file: blue, green, red and, if there is one, opacity.
 fn planes(frame: &Frame) -> Result<Vec<&Grid<u8>>> {
     let [red, green, blue] = &*frame.planes else {
         return Err(Error::Internal(format!("BMP was handed {:?}", frame.model)));

@@ -1,4 +1,4 @@
-//! The header of a bitmap: what its pixels are, and where they stand.
+//! The header of a bitmap: the format of its pixels, and where they are.
 
 use std::ops::Range;
 
@@ -6,46 +6,46 @@ use andon_pixels::{Error, Result};
 
 use crate::bytes::{u16_le, u32_le};
 
-/// A bitmap from its header on: the whole of a BMP but its first 14 bytes, or an entry of an ICO.
+/// A bitmap from its header on: a BMP file without its first 14 bytes, or an entry of an ICO file.
 pub(crate) struct Dib<'a> {
-    /// The format that it stands in.
+    /// Name of the format that contains the bitmap.
     pub(super) format: &'static str,
-    /// From the header on.
+    /// All bytes from the header on.
     pub(super) bytes: &'a [u8],
-    /// In px.
+    /// Width in px.
     pub(crate) width: u32,
-    /// In px; of an icon, with the mask's rows until they are taken off.
+    /// Height in px. For an icon it includes the rows of the mask until `Dib::of_icon` takes them off.
     pub(crate) height: u32,
-    /// The first row is the top one.
+    /// Whether the first stored row is the top one.
     pub(super) top_down: bool,
-    /// Bits of a pixel.
+    /// Bits per pixel.
     pub(crate) bits: u16,
     pub(super) packing: Packing,
-    /// Of red, green, blue and alpha in a pixel of 16 or 32 bits.
+    /// Bit masks of red, green, blue and alpha in a pixel of 16 or 32 bits.
     pub(super) masks: [u32; 4],
-    /// Where the colours stand.
+    /// Offset of the palette in `bytes`.
     pub(super) palette_at: usize,
-    /// How many colours.
+    /// Number of colours in the palette.
     pub(super) colours: usize,
-    /// Bytes of a colour.
+    /// Bytes per colour in the palette.
     pub(super) colour_bytes: usize,
-    /// Where the pixels stand.
+    /// Offset of the pixels in `bytes`.
     pub(super) pixels_at: usize,
-    /// An icon has a row of clear bits for each row of pixels.
+    /// Whether a mask follows the pixels, as in icons: for each row a row of bits that mark transparent pixels.
     pub(super) clear_mask: bool,
 }
 
-/// How pixels are packed.
+/// How the pixels are compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Packing {
-    /// Row after row.
+    /// Uncompressed, row after row.
     None,
-    /// Run lengths, of indices with 8 or 4 bits.
+    /// Run-length encoded indices of 8 or 4 bits.
     Runs,
 }
 
 impl<'a> Dib<'a> {
-    /// Reads a header.
+    /// Reads the header of a bitmap.
     pub(crate) fn read(bytes: &'a [u8], format: &'static str) -> Result<Self> {
         let broken = |why: &str| Error::broken(format, why);
         let long = |at| u32_le(bytes, at).ok_or_else(|| broken("its header is cut off"));
@@ -128,7 +128,8 @@ impl<'a> Dib<'a> {
         })
     }
 
-    /// The bitmap of an icon, below which stands a mask: 32 bits have opacity of their own, unless all of it is 0.
+    /// Turns this into the bitmap of an icon, which has a mask below its pixels. Pixels of 32 bits have opacity of
+    /// their own, unless all of it is 0.
     pub(crate) fn of_icon(mut self) -> Self {
         self.height = self.height.div_ceil(2);
         if self.bits == 32 && self.masks[3] == 0 {
@@ -138,22 +139,22 @@ impl<'a> Dib<'a> {
         self
     }
 
-    /// Has it opacity?
+    /// Returns whether the image has opacity.
     pub(super) fn has_alpha(&self) -> bool {
         self.clear_mask || (matches!(self.bits, 16 | 32) && self.masks[3] != 0)
     }
 
-    /// Bytes of a row at `bits` per pixel: a multiple of four.
+    /// Returns the length of a row in bytes at `bits` per pixel, a multiple of four.
     pub(super) fn stride(&self, bits: u16) -> usize {
         (self.width as usize * usize::from(bits)).div_ceil(32) * 4
     }
 
-    /// The profile in Windows' fifth header.
+    /// Returns the ICC profile that is embedded in a version 5 header of Windows.
     pub(crate) fn embedded_profile(&self) -> Option<&'a [u8]> {
         self.bytes.get(self.profile_at()?)
     }
 
-    /// The bytes of the file that hold the colour profile, if it has one.
+    /// Returns the range of `bytes` that holds the embedded colour profile, if there is one.
     pub(super) fn profile_at(&self) -> Option<Range<usize>> {
         if u32_le(self.bytes, 0)? != 124 || u32_le(self.bytes, 56)? != EMBEDDED {
             return None;
@@ -165,11 +166,11 @@ impl<'a> Dib<'a> {
     }
 }
 
-/// The longest side that is believed.
+/// Longest side in px that is accepted.
 const MOST: i64 = 1 << 30;
 
-/// `MBED`.
+/// Colour space type of a header with an embedded profile: `MBED`.
 const EMBEDDED: u32 = 0x4d42_4544;
 
-/// The header of OS/2 2, whose compressions 3 and 4 are others.
+/// Length in bytes of the OS/2 2 header, whose compression types 3 and 4 are not those of Windows.
 const OS2: usize = 64;

@@ -1,4 +1,4 @@
-//! From a bitmap to planes.
+//! Decoding of bitmaps to planes.
 
 use andon_pixels::{Error, Frame, Grid, Interrupt, Model, Plane, Result};
 
@@ -6,11 +6,11 @@ use super::header::{Dib, Packing};
 use super::runs;
 use crate::guard;
 
-/// Red, green, blue, alpha.
+/// Red, green, blue and alpha of a pixel.
 type Pixel = [u8; 4];
 
 impl Dib<'_> {
-    /// The whole image. Its size has been held against the limits.
+    /// Decodes the whole image. Its size must have been checked against the limits.
     pub(crate) fn frame(&self, interrupt: &dyn Interrupt) -> Result<Frame> {
         let broken = |why: &str| Error::broken(self.format, why);
         let cut = || broken("it is cut off");
@@ -75,7 +75,7 @@ impl Dib<'_> {
         Frame::of_planes(Model::Rgb, planes.into_iter().map(Plane::U8).collect())
     }
 
-    /// Is anything of 32 bits not wholly clear?
+    /// Returns whether any pixel of 32 bits is not fully transparent.
     fn says_opacity(&self, data: &[u8]) -> bool {
         let pixels = data.chunks_exact(4);
         let mut pixels = pixels.take(self.width as usize * self.height as usize);
@@ -85,8 +85,9 @@ impl Dib<'_> {
         })
     }
 
-    /// Where pixels, mask and profile end, from the header on; what is missing of the last row's padding is left out. An
-    /// icon whose pixels have their own opacity has as much of a mask as the `told` length of its entry leaves room for.
+    /// Returns where pixels, mask and profile end, in bytes from the header on. Missing padding of the last row is not
+    /// counted. An icon whose pixels have their own opacity is taken to have as much of a mask as the length `told` by
+    /// its entry leaves room for.
     pub(crate) fn end(&self, told: usize, interrupt: &dyn Interrupt) -> Result<usize> {
         let (width, height) = (self.width as usize, self.height as usize);
         let data = self.bytes.get(self.pixels_at..).unwrap_or_default();
@@ -110,7 +111,7 @@ impl Dib<'_> {
         Ok(pixels.max(profile).min(self.bytes.len()))
     }
 
-    /// As much of it as there is.
+    /// Returns the palette, or as much of it as the file holds.
     fn palette(&self) -> Vec<Pixel> {
         let table = self.bytes.get(self.palette_at..).unwrap_or_default();
         let colours = table.chunks_exact(self.colour_bytes).take(self.colours);
@@ -155,10 +156,10 @@ impl Dib<'_> {
 
 const BLACK: Pixel = [0, 0, 0, 255];
 
-/// Rows between two looks at the interrupt.
+/// Number of rows decoded between two checks of the interrupt.
 const BAND_ROWS: usize = 16;
 
-/// The bits of one colour.
+/// The bits of a pixel that hold one colour.
 #[derive(Clone, Copy)]
 struct Field {
     mask: u32,
@@ -176,7 +177,7 @@ impl Field {
         }
     }
 
-    /// Its bits as 8; another value, if there are none.
+    /// Returns the field's value scaled to 8 bits, or `none` if the field has no bits.
     fn sample(self, value: u32, none: u8) -> u8 {
         if self.mask == 0 {
             return none;

@@ -1,11 +1,11 @@
-//! Run lengths of indices, from the bottom row up.
+//! Decoding of run-length encoded indices, which start with the bottom row.
 
 use andon_pixels::{Interrupt, Result};
 
 use crate::guard;
 
-/// The indices of all pixels, in the order of the file's rows, and how many bytes they took. What is passed over has
-/// the first colour. `None`: the data ends before an end marker or the last pixel.
+/// Returns the indices of all pixels, in the order of the file's rows, and the number of bytes that they took. Skipped
+/// pixels have index 0. Returns `None` if the data end before an end marker or the last pixel.
 pub(super) fn unpack(
     data: &[u8],
     bits: u16,
@@ -79,7 +79,7 @@ pub(super) fn unpack(
     Ok(complete.then(|| (indices, data.len() - rest.len())))
 }
 
-/// Codes between two looks at the interrupt.
+/// Number of codes decoded between two checks of the interrupt.
 const CODES: usize = 1 << 16;
 
 fn index(bytes: &[u8], bits: u16, place: usize) -> Option<u8> {

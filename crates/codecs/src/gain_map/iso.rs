@@ -1,18 +1,18 @@
-//! The binary form (ISO 21496-1, annex C), from the minimum version on.
+//! The binary form of a gain map's parameters (ISO 21496-1, annex C), starting with the minimum version.
 
 use super::{Acts, Channel, Fraction};
 use crate::bytes::{u16_be, u32_be};
 
 const SEVERAL: u8 = 0x80;
 const IN_BASE_SPACE: u8 = 0x40;
-/// All fractions have one denominator, which stands first.
+/// Flag: all fractions have the same denominator, which is stored in front of them.
 const COMMON: u8 = 0x08;
 
-/// Minimum and writer's version, flags.
+/// Bytes before the numbers: the minimum version, the writer's version and the flags.
 const HEAD_BYTES: usize = 5;
 
 impl Acts {
-    /// `None` for what is cut off, makes no sense or asks for a later version.
+    /// Reads the parameters. Returns `None` for data that are cut off, make no sense or ask for a later version.
     pub(super) fn from_iso(iso: &[u8]) -> Option<Self> {
         if u16_be(iso, 0)? != 0 {
             return None;

@@ -1,4 +1,4 @@
-//! How gain maps act, as files say it: in the binary form of ISO 21496-1, and in the XMP of Ultra HDR JPEGs.
+//! Gain map parameters as files state them: in the binary form of ISO 21496-1, and in the XMP of Ultra HDR JPEGs.
 
 mod iso;
 mod xmp;
@@ -7,35 +7,35 @@ pub(crate) use xmp::{CONTAINER, HDRGM, packet};
 
 use andon_pixels::GainParams;
 
-/// The parameters that both forms of a gain map state: ISO 21496-1 and XMP.
+/// The parameters of a gain map that can be stated in both forms, ISO 21496-1 and XMP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Acts {
-    /// Of the base image, without the map; in stops above white.
+    /// Headroom of the base image, without the map, in stops above white.
     base_headroom: Fraction,
-    /// Of the one that the whole map makes of it.
+    /// Headroom of the image that the whole map makes of the base image, in stops above white.
     alternate_headroom: Fraction,
-    /// One for all colours, or red, green and blue.
+    /// One channel for all colours, or one each for red, green and blue.
     channels: Vec<Channel>,
-    /// The map acts on the colours as they are in the image's own space.
+    /// Whether the map acts on the colours in the base image's own colour space.
     in_base_space: bool,
 }
 
 /// How the map acts on one colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Channel {
-    /// What 0 means, in stops.
+    /// Gain that a sample of 0 means, in stops.
     min: Fraction,
-    /// What full scale means.
+    /// Gain that a full-scale sample means, in stops.
     max: Fraction,
     gamma: Fraction,
     base_offset: Fraction,
     alternate_offset: Fraction,
 }
 
-/// A number, as files hold it.
+/// A fraction, as files store numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Fraction {
-    /// Of 32 bits, signed or not.
+    /// The numerator, of 32 bits, signed or unsigned.
     above: i64,
     below: u32,
 }
@@ -45,7 +45,7 @@ impl Fraction {
         self.above as f64 / f64::from(self.below)
     }
 
-    /// The shortest that a text of decimals means, such as 1/64 for 0.015625.
+    /// Returns the shortest fraction that a decimal text means, such as 1/64 for 0.015625.
     fn of(text: &str) -> Option<Self> {
         let value: f64 = text.trim().parse().ok()?;
         if !value.is_finite() || value.abs() > f64::from(i32::MAX) {
@@ -72,7 +72,7 @@ impl Fraction {
     }
 }
 
-/// Texts have fewer digits.
+/// Difference below which a fraction counts as equal to the value of a text. Texts have fewer digits than that.
 const EXACT: f64 = 1e-12;
 
 fn divisor(mut one: u32, mut other: u32) -> u32 {
@@ -83,7 +83,7 @@ fn divisor(mut one: u32, mut other: u32) -> u32 {
 }
 
 impl Acts {
-    /// Does it make sense?
+    /// Returns whether the parameters make sense.
     fn is_sound(&self) -> bool {
         let sound = |channel: &Channel| channel.gamma.above > 0;
         matches!(self.channels.len(), 1 | 3)
@@ -92,7 +92,7 @@ impl Acts {
     }
 }
 
-/// Of the binary form; `None` if it is not understood.
+/// Returns the parameters of a gain map in the binary form, or `None` if they are not understood.
 pub(crate) fn of_iso(iso: &[u8]) -> Option<GainParams> {
     Acts::from_iso(iso)?;
     Some(GainParams {
@@ -101,7 +101,8 @@ pub(crate) fn of_iso(iso: &[u8]) -> Option<GainParams> {
     })
 }
 
-/// Of the XMP of a JPEG that may be a gain map, and the binary form beside it. `None` if it is none.
+/// Returns the parameters of a JPEG that may be a gain map, from its XMP packet and the binary form beside it. Returns
+/// `None` if it is no gain map.
 pub(crate) fn of_jpeg(packet: Option<&[u8]>, iso: Option<&[u8]>) -> Option<GainParams> {
     let said = packet.and_then(xmp::Said::read);
     let iso = iso.filter(|iso| Acts::from_iso(iso).is_some());
@@ -116,7 +117,7 @@ pub(crate) fn of_jpeg(packet: Option<&[u8]>, iso: Option<&[u8]>) -> Option<GainP
     })
 }
 
-/// The XMP packet of a JPEG that is a map.
+/// Returns the XMP packet to write into a JPEG that is a gain map.
 pub(crate) fn jpeg_packet(params: &GainParams) -> Option<Vec<u8>> {
     if let Some(xmp) = &params.xmp {
         return Some(xmp.to_vec());

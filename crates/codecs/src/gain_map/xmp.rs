@@ -1,4 +1,4 @@
-//! The XMP of a JPEG that is a gain map: Ultra HDR's, and Apple's own.
+//! The XMP of a JPEG that is a gain map, in Ultra HDR's form and in Apple's own.
 
 use std::fmt::Write;
 
@@ -12,13 +12,13 @@ const APPLE: &str = "http://ns.apple.com/HDRGainMap/1.0/";
 const APPLE_KIND: &str = "http://ns.apple.com/pixeldatainfo/1.0/";
 const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 
-/// What Apple calls one.
+/// Apple's auxiliary image type of a gain map.
 const APPLE_TYPE: &str = "urn:com:apple:photo:2020:aux:hdrgainmap";
 
-/// More say something else, too.
+/// Most XML nodes that a packet may have. One with more of them describes something else as well.
 const MOST_NODES: u32 = 1000;
 
-/// Ultra HDR's properties: name, and what holds where it is not there. Nothing: it has to be.
+/// Ultra HDR's properties by name, with the default of those that may be missing. `None`: the property is required.
 const PROPERTIES: [(&str, Option<&str>); 9] = [
     ("Version", None),
     ("BaseRenditionIsHDR", Some("False")),
@@ -31,17 +31,17 @@ const PROPERTIES: [(&str, Option<&str>); 9] = [
     ("HDRCapacityMax", None),
 ];
 
-/// Properties and their values, to the letter.
+/// Properties of a gain map and their values, verbatim.
 #[derive(Debug)]
 pub(super) enum Said {
-    /// By Ultra HDR: one value each, or three.
+    /// Ultra HDR's properties, with one value each or three.
     Hdrgm(Vec<(String, Vec<String>)>),
-    /// By Apple: the version, and how much brighter the brightest is.
+    /// Apple's properties: the version, and the headroom, which is how much brighter the brightest gets.
     Apple([String; 2]),
 }
 
 impl Said {
-    /// `None` for a packet of any other image, and for what makes no sense.
+    /// Reads the properties. Returns `None` if the packet belongs to any other kind of image or makes no sense.
     pub(super) fn read(packet: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(packet).ok()?;
         let text = text.trim_matches(['\0', '\u{feff}']).trim();
@@ -70,7 +70,8 @@ impl Said {
         sound.then_some(Self::Apple(apple))
     }
 
-    /// What ISO calls the same thing; `None` where it does not make sense, or has no place there.
+    /// Returns the same parameters in the terms of ISO 21496-1, or `None` if they make no sense or cannot be stated
+    /// there.
     pub(super) fn acts(&self) -> Option<Acts> {
         let Self::Hdrgm(said) = self else { return None };
         let values = |name: &str| -> Option<Vec<Fraction>> {
@@ -120,7 +121,7 @@ impl Said {
         acts.is_sound().then_some(acts)
     }
 
-    /// Is the image the brighter one?
+    /// Returns whether the base image is the brighter (HDR) one.
     fn is_backward(&self) -> bool {
         let Self::Hdrgm(said) = self else {
             return false;
@@ -129,7 +130,7 @@ impl Said {
         said.any(|(name, values)| name == "BaseRenditionIsHDR" && values == &["True"])
     }
 
-    /// In Ultra HDR's words; `None` where those have none for it.
+    /// Returns the parameters as Ultra HDR's properties, or `None` if those cannot state them.
     pub(super) fn of(acts: &Acts) -> Option<Self> {
         if acts.base_headroom.value() > acts.alternate_headroom.value() {
             return None;
@@ -151,7 +152,7 @@ impl Said {
         Some(Self::Hdrgm(said.into()))
     }
 
-    /// A packet that says nothing else.
+    /// Returns an XMP packet that holds these properties and nothing else.
     pub(super) fn packet(&self) -> String {
         match self {
             Self::Hdrgm(said) => {
@@ -186,7 +187,7 @@ impl Said {
     }
 }
 
-/// A packet of one description.
+/// Returns an XMP packet with a single description.
 pub(crate) fn packet(attributes: &str, inside: &str) -> String {
     format!(
         "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"><rdf:RDF xmlns:rdf=\"{RDF}\">\
@@ -194,7 +195,8 @@ pub(crate) fn packet(attributes: &str, inside: &str) -> String {
     )
 }
 
-/// The values of a property of this description, or of this element; numbers and words, which need no escapes.
+/// Returns the values of a property that is an attribute of this node, or that is this element. Values are numbers and
+/// words, which need no escaping.
 fn values(node: Node<'_, '_>, space: &str, name: &str) -> Option<Vec<String>> {
     let plain = |text: &str| {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.:".contains(&byte);

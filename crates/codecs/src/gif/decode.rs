@@ -1,4 +1,4 @@
-//! From a GIF to planes.
+//! Decoding of GIF files to planes.
 
 use andon_pixels::{
     Cost, Damaged, Decode, Error, Frame, FrameReader, Grid, Image, Info, Interrupt, Limits, Result,
@@ -12,7 +12,7 @@ use super::rows::stored_order;
 use crate::animation::{Blend, Canvas, Disposal, Part, Place};
 use crate::guard;
 
-/// Decodes the first frame on its screen.
+/// Decodes the first frame, composed on the logical screen.
 pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
     let header = Header::read(bytes)?;
     guard::probed(header.width, header.height, info, how.limits)?;
@@ -25,7 +25,7 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
     frame(&header, alpha, how.interrupt).map(Image::still)
 }
 
-/// Decodes what there is of the first frame.
+/// Decodes as much of the first frame as there is in a damaged file.
 pub(super) fn salvage(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
     let header = Header::read(bytes)?;
     guard::probed(header.width, header.height, info, how.limits)?;
@@ -44,7 +44,7 @@ pub(super) fn salvage(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Ima
     Ok(Image::still(frame))
 }
 
-/// Where the image ends, every frame unpacked on the way, as far as the limits go.
+/// Returns the offset in bytes at which the image ends. Every frame is unpacked on the way, as far as the limits allow.
 pub(super) fn extent(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usize> {
     let too_large = guard::size(info.width, info.height, how.limits).is_err();
     let (mut frames, mut pixels) = (0_u32, 0);
@@ -60,7 +60,7 @@ pub(super) fn extent(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usiz
     })
 }
 
-/// As if each frame were as large as the screen, unless they are larger.
+/// Returns the cost of `extent`, as if each frame were as large as the screen, unless they are larger.
 pub(super) fn extent_cost(bytes: u64, info: &Info) -> Cost {
     let one = cost(bytes, info);
     let each = info.pixels() * NANOS_PER_PIXEL + info.decoder_nanos;
@@ -71,11 +71,11 @@ pub(super) fn extent_cost(bytes: u64, info: &Info) -> Cost {
     }
 }
 
-/// Pixels of all frames together that are looked at for damage before a file is passed on; of those behind them every
-/// block has to be there.
+/// Most pixels, of all frames together, that are checked for damage before a file is passed on. For the frames beyond
+/// that it is only checked that every block is there.
 const MOST_CHECKED: u64 = 120_000_000;
 
-/// Measured on photographs and drawings, one core.
+/// Returns the cost of decoding, measured on photographs and drawings on one core.
 pub(super) fn cost(bytes: u64, info: &Info) -> Cost {
     Cost {
         nanos: bytes * NANOS_PER_BYTE + info.pixels() * NANOS_PER_PIXEL + info.decoder_nanos,
@@ -94,7 +94,7 @@ fn frame(header: &Header<'_>, alpha: bool, interrupt: &dyn Interrupt) -> Result<
     canvas.draw(&part, Blend::Over, Disposal::Keep)
 }
 
-/// The frames of an animation.
+/// Reads the frames of an animation.
 pub(super) struct Reader<'a> {
     blocks: Blocks<'a>,
     canvas: Canvas,
@@ -103,7 +103,7 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Before the first frame.
+    /// Opens an animation before its first frame.
     pub(super) fn open(bytes: &'a [u8], info: &Info, how: &Decode<'a>) -> Result<Self> {
         let header = Header::read(bytes)?;
         guard::probed(header.width, header.height, info, how.limits)?;
@@ -140,7 +140,8 @@ impl FrameReader for Reader<'_> {
     }
 }
 
-/// A frame's own pixels, in the order in which they are seen. What lies below the screen is unpacked and dropped.
+/// Unpacks a frame's own pixels, with their rows in the order in which they are shown. Rows below the screen are
+/// unpacked and dropped.
 fn unpacked(part: &Stored<'_>, screen: u32, interrupt: &dyn Interrupt) -> Result<Part> {
     let length = part.width as usize * part.height as usize;
     let indices = lzw::unpack(part.data, part.index_bits, length, interrupt)?;
@@ -148,7 +149,7 @@ fn unpacked(part: &Stored<'_>, screen: u32, interrupt: &dyn Interrupt) -> Result
     dealt(part, screen, &indices)
 }
 
-/// A frame's own pixels from their indices.
+/// Returns a frame's own pixels, looked up by their indices.
 fn dealt(part: &Stored<'_>, screen: u32, indices: &[u8]) -> Result<Part> {
     let width = part.width as usize;
     let table = Table::new(part.palette, part.transparent);
@@ -174,7 +175,7 @@ fn dealt(part: &Stored<'_>, screen: u32, indices: &[u8]) -> Result<Part> {
     Part::new(place, planes)
 }
 
-/// Red, green, blue and alpha by index. Indices past the palette are opaque black.
+/// A colour table: red, green, blue and alpha by index. Indices past the palette are opaque black.
 struct Table {
     channels: [[u8; 256]; 4],
 }

@@ -1,4 +1,4 @@
-//! From planes to a GIF of one frame.
+//! Encoding of planes to GIF files, of one frame or animated.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use super::rows::stored_order;
 use crate::animation::{Pace, Turn, changed, cropped};
 use crate::guard;
 
-/// Writes the first frame.
+/// Encodes the first frame.
 pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
     let frame = image
         .frames
@@ -48,20 +48,20 @@ pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
     Ok(out)
 }
 
-/// An animation that grows frame by frame.
+/// An animation that is written frame by frame.
 ///
-/// Only what changes from one frame to the next is written, and of that place only the pixels that do: the others are
-/// clear, and what was there before is seen through them. A frame is held back until the next is known, for where
-/// the next is clear and it is not, everything is cleared in between. One is ready before that, and is written when it is
-/// known how long it stays.
+/// Only the rectangle that changes from one frame to the next is written, and only its pixels that do change: the
+/// others are transparent, so that what was there before shows through. A frame is held back until the next one is
+/// known, because where the next is transparent and the held one is not, the whole screen is cleared in between. The
+/// frame before the held one is ready, and is written once it is known how long it stays.
 pub(super) struct Writer<'a> {
     encoder: gif::Encoder<Vec<u8>>,
     pace: Pace,
     interrupt: &'a dyn Interrupt,
-    /// What is seen when the frame held back is drawn; `None`: nothing.
+    /// What is on the screen when the held frame is drawn, or `None` if it is empty.
     below: Option<Frame>,
     held: Option<Frame>,
-    /// The frame in front of that, and for how many hundredths of a second it stays.
+    /// The frame before the held one. `stays` is its duration in hundredths of a second.
     ready: Option<gif::Frame<'static>>,
     stays: Option<u64>,
 }
@@ -93,7 +93,7 @@ impl<'a> Writer<'a> {
         })
     }
 
-    /// Makes the frame held back ready, which the next follows.
+    /// Turns the held frame into the ready one, now that the frame after it is known.
     fn finish_held(&mut self, next: Option<&Frame>) -> Result<()> {
         let Some(frame) = self.held.take() else {
             return Ok(());
@@ -130,7 +130,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Writes the frame that is ready, which stays for so many hundredths of a second.
+    /// Writes the ready frame, which stays for the given hundredths of a second.
     fn write_ready(&mut self, hundredths: Option<u64>) -> Result<()> {
         let Some(mut frame) = self.ready.take() else {
             return Ok(());
@@ -169,10 +169,10 @@ impl FrameWriter for Writer<'_> {
     }
 }
 
-/// Hundredths of a second below which browsers play a frame for ten.
+/// Shortest delay in hundredths of a second. Browsers play shorter ones as ten hundredths.
 const SHORTEST: u64 = 2;
 
-/// Is the next frame clear where this one is not?
+/// Returns whether the next frame is transparent anywhere this one is not.
 fn uncovers(frame: &Frame, next: &Frame) -> bool {
     let Some(Plane::U8(next)) = &next.alpha else {
         return false;
@@ -188,7 +188,8 @@ fn uncovers(frame: &Frame, next: &Frame) -> bool {
     }
 }
 
-/// The opacity of a frame in which every pixel that is as it was below is clear; `None` where none is.
+/// Returns the opacity of a frame with every pixel made transparent that equals the one below, or `None` if there is no
+/// such pixel.
 fn hide_same(frame: &Frame, below: Option<&Frame>) -> Result<Option<Grid<u8>>> {
     let Some(below) = below else {
         return Ok(None);
@@ -214,7 +215,8 @@ fn hide_same(frame: &Frame, below: Option<&Frame>) -> Result<Option<Grid<u8>>> {
     Ok(any.then_some(alpha))
 }
 
-/// Measured on photographs, one core: the palette is fitted to a sample of limited size.
+/// Returns the cost of encoding, measured on photographs on one core. The palette is fitted to a sample of limited
+/// size.
 pub(super) fn cost(width: u32, height: u32) -> Cost {
     let pixels = u64::from(width) * u64::from(height);
     Cost {
@@ -224,7 +226,7 @@ pub(super) fn cost(width: u32, height: u32) -> Cost {
     }
 }
 
-/// Colours that are told apart when a palette is fitted to them: as many as there are, in five bits each.
+/// Number of colours that are told apart when a palette is fitted: all those with five bits per channel.
 const COLOURS: u64 = 1 << 15;
 const NANOS_PER_COLOUR: u64 = 200;
 const NANOS_PER_PIXEL: u64 = 65;
@@ -250,7 +252,7 @@ fn picture(frame: &Frame) -> Result<Picture<'_>> {
     Ok(Picture { rgb, alpha })
 }
 
-/// Writing to memory fails only when the encoder was used wrongly.
+/// Converts an error of the encoder. Writing to memory fails only when the encoder was used wrongly.
 fn internal(error: impl std::fmt::Display) -> Error {
     Error::Internal(format!("GIF encoder: {error}"))
 }

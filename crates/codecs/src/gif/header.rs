@@ -1,4 +1,4 @@
-//! What a GIF says before its pixels, read block by block from the file in memory.
+//! The structure of a GIF up to its pixels, read block by block from the file in memory.
 
 use andon_pixels::{Animation, Delay, Error, Info, Model, Result};
 
@@ -6,10 +6,10 @@ use super::NAME;
 use super::decode::NANOS_PER_PIXEL;
 use crate::animation::Disposal;
 
-/// What a file may begin with.
+/// The signatures with which a file may begin.
 pub(super) const VERSIONS: [&[u8]; 2] = [b"GIF87a", b"GIF89a"];
 
-/// All that is known before a pixel is unpacked.
+/// Everything known of a file before pixels are unpacked.
 #[derive(Debug)]
 pub(super) struct Header<'a> {
     /// Width of the logical screen in px, at least 1.
@@ -19,40 +19,41 @@ pub(super) struct Header<'a> {
     /// The first frame.
     pub(super) frame: Part<'a>,
     frames: u32,
-    /// Pixels of all frames, of the largest, and the width of the widest: they may be larger than the screen.
+    /// Pixels of all frames together. `largest` and `widest` are the pixels of the largest frame and the width of the
+    /// widest, in px. Frames may be larger than the screen.
     pixels: u64,
     largest: u64,
     widest: u32,
     metadata: bool,
     animation: Option<Animation>,
-    /// No block is cut off. A missing trailer alone is forgiven: browsers forgive it.
+    /// Whether no block is cut off. A missing trailer alone is accepted, as browsers accept it.
     pub(super) whole: bool,
 }
 
-/// A frame's place on the screen, how it is stored, and what becomes of it.
+/// A frame's place on the screen, how it is stored, and how it is disposed of.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part<'a> {
-    /// Left edge in px.
+    /// Left edge on the screen, in px.
     pub(super) x: u32,
-    /// Top edge in px.
+    /// Top edge on the screen, in px.
     pub(super) y: u32,
     /// Width in px.
     pub(super) width: u32,
     /// Height in px.
     pub(super) height: u32,
-    /// Rows are stored in four passes.
+    /// Whether the rows are stored interlaced, in four passes.
     pub(super) interlaced: bool,
-    /// The index that stands for a clear pixel.
+    /// The index of transparent pixels, if there is one.
     pub(super) transparent: Option<u8>,
-    /// Its own colour table, else the file's: red, green, blue of each index.
+    /// The frame's own colour table, or else the file's: red, green and blue of each index.
     pub(super) palette: &'a [u8],
-    /// Bits of an index before packing.
+    /// Bits per index before LZW compression.
     pub(super) index_bits: u8,
-    /// The sub-blocks of packed indices, and the rest of the file.
+    /// The sub-blocks of compressed indices, followed by the rest of the file.
     pub(super) data: &'a [u8],
     /// The time for which the frame is shown.
     pub(super) delay: Delay,
-    /// What becomes of its place before the next frame.
+    /// What happens to the frame's rectangle before the next frame is drawn.
     pub(super) disposal: Disposal,
 }
 
@@ -63,7 +64,7 @@ impl Part<'_> {
 }
 
 impl<'a> Header<'a> {
-    /// Walks the blocks of the file; hops over the data between them.
+    /// Reads the blocks of the file and skips the data between them.
     pub(super) fn read(bytes: &'a [u8]) -> Result<Self> {
         let mut blocks = Blocks::of(bytes)?;
         let mut first: Option<Part<'a>> = None;
@@ -128,11 +129,11 @@ impl<'a> Header<'a> {
         Ok(header)
     }
 
-    /// Hands over every frame, in their order, and says where the last block ends: with the trailer, or in front of what
-    /// stands in its place.
+    /// Calls `each` with every frame in order, and returns the offset in bytes at which the last block ends: after the
+    /// trailer, or before what stands in its place.
     ///
     /// # Errors
-    /// `Broken` for a file that is cut inside a block, and what `each` says.
+    /// `Broken` for a file that is cut off inside a block, and any error of `each`.
     pub(super) fn each_frame(
         bytes: &'a [u8],
         mut each: impl FnMut(&Part<'a>) -> Result<()>,
@@ -152,7 +153,7 @@ impl<'a> Header<'a> {
         Ok(end - usize::from(is_other))
     }
 
-    /// As the engine wants it.
+    /// Returns the header as an `Info` for the engine.
     pub(super) fn info(&self) -> Info {
         Info {
             alpha: self.frame.transparent.is_some() || !self.covers(),
@@ -168,13 +169,15 @@ impl<'a> Header<'a> {
         }
     }
 
-    /// What the indices and planes of a frame take that is larger than the screen.
+    /// Returns the bytes that the indices and planes of a frame larger than the screen take beyond those of a frame of
+    /// its size.
     fn decoder_bytes(&self) -> u64 {
         let planes = 4 * u64::from(self.widest) * u64::from(self.height);
         (self.largest + planes).saturating_sub(5 * self.screen_pixels())
     }
 
-    /// What unpacking such frames takes, for each frame.
+    /// Returns the nanoseconds per frame that unpacking takes if frames are larger than the screen, beyond the time for
+    /// the screen's size.
     fn decoder_nanos(&self) -> u64 {
         let each = self.pixels / u64::from(self.frames.max(1));
         let most = each.max(self.frame.pixels());
@@ -185,7 +188,7 @@ impl<'a> Header<'a> {
         u64::from(self.width) * u64::from(self.height)
     }
 
-    /// Does the first frame leave nothing of the screen bare?
+    /// Returns whether the first frame covers the whole screen.
     fn covers(&self) -> bool {
         let frame = &self.frame;
         (frame.x, frame.y) == (0, 0) && frame.width >= self.width && frame.height >= self.height
@@ -203,7 +206,7 @@ const GRAPHIC_CONTROL: u8 = 0xf9;
 const COMMENT: u8 = 0xfe;
 const APPLICATION: u8 = 0xff;
 
-/// Bytes of the colour table that a flags byte announces.
+/// Returns the length in bytes of the colour table that a flags byte announces.
 fn table_bytes(flags: u8) -> usize {
     if flags & 0x80 == 0 {
         0
@@ -212,34 +215,34 @@ fn table_bytes(flags: u8) -> usize {
     }
 }
 
-/// A block of the file, as far as images go.
+/// A block of the file, told apart only as far as images are concerned.
 pub(super) enum Block<'a> {
     /// A frame.
     Part(Part<'a>),
-    /// Anything else.
+    /// Any other block.
     Skipped,
-    /// The image has ended.
+    /// The end of the image.
     End,
-    /// The file has, too early.
+    /// The file ends too early.
     Cut,
 }
 
-/// A walk over the blocks of a file.
+/// Iteration over the blocks of a file.
 pub(super) struct Blocks<'a> {
     walk: Walk<'a>,
     screen: (u32, u32),
     palette: &'a [u8],
     control: Control,
-    /// How often the file says that it is to be shown; 0 is forever. The first of several counts.
+    /// How many times the file asks to be played. 0 means forever. If it says so several times, the first counts.
     plays: Option<u32>,
     metadata: bool,
     begun: bool,
     cut: bool,
-    /// By a byte that begins no block, such as the trailer.
+    /// Whether a byte that begins no block, such as the trailer, has ended the image.
     ended: bool,
 }
 
-/// What a graphic control extension says of the frame that follows.
+/// What a graphic control extension states about the frame that follows.
 #[derive(Clone, Copy, Default)]
 struct Control {
     transparent: Option<u8>,
@@ -248,7 +251,7 @@ struct Control {
 }
 
 impl<'a> Blocks<'a> {
-    /// Reads what stands before the first block.
+    /// Reads the file header and the global colour table, which precede the first block.
     pub(super) fn of(bytes: &'a [u8]) -> Result<Self> {
         let rest = VERSIONS
             .iter()
@@ -269,7 +272,7 @@ impl<'a> Blocks<'a> {
         })
     }
 
-    /// Reads one block.
+    /// Reads the next block.
     pub(super) fn next_part(&mut self) -> Block<'a> {
         if self.cut {
             return Block::Cut;
@@ -354,7 +357,7 @@ fn length(low: u8, high: u8) -> u32 {
     u32::from(u16::from_le_bytes([low, high]))
 }
 
-/// The extensions that say how often.
+/// Identifiers of the application extensions that state how many times to play the animation.
 const LOOPING: [&[u8]; 2] = [b"\x0bNETSCAPE2.0", b"\x0bANIMEXTS1.0"];
 
 struct Walk<'a> {

@@ -1,17 +1,17 @@
-//! Unpacking a frame's indices.
+//! LZW decompression of a frame's indices.
 //!
-//! Our own because the `gif` crate's unpacker loses its way when it is asked for a few pixels at a time
-//! (which interlaced rows and interrupts both want) and refuses streams with repeated clear codes. Every
-//! string of the dictionary has just been written somewhere in the output, together with the pixel that
-//! extends it: an entry is a place and a length, and a code is a copy.
+//! This is our own because the `gif` crate's decompressor goes wrong when it is asked for a few pixels at a time (which
+//! interlaced rows and interrupts both need), and refuses streams with repeated clear codes. Every string of the
+//! dictionary has just been written somewhere in the output, together with the pixel that extends it. A dictionary
+//! entry is therefore a position and a length, and decoding a code is a copy.
 
 use andon_pixels::{Error, Interrupt, Result};
 
 use super::NAME;
 use crate::guard;
 
-/// Unpacks `pixels` indices out of the sub-blocks at the head of `data`. Whatever follows the last pixel
-/// is not looked at.
+/// Unpacks `pixels` indices from the sub-blocks at the start of `data`. Whatever follows the last pixel is not looked
+/// at.
 pub(super) fn unpack(
     data: &[u8],
     index_bits: u8,
@@ -23,7 +23,7 @@ pub(super) fn unpack(
     Ok(out)
 }
 
-/// As many of them as there are, up to damage or to the end of the file.
+/// Unpacks up to `pixels` indices: as many as there are before damage or the end of the file.
 pub(super) fn unpack_there(
     data: &[u8],
     index_bits: u8,
@@ -39,7 +39,7 @@ pub(super) fn unpack_there(
     Ok(out)
 }
 
-/// Fills `out`, of which `filled` are done.
+/// Fills `out` with indices, and keeps `filled` at the number written so far.
 fn unpack_to(
     out: &mut [u8],
     filled: &mut usize,
@@ -119,7 +119,7 @@ struct Span {
 }
 
 impl Span {
-    /// And the pixel behind it.
+    /// Returns the run extended by the pixel behind it.
     fn longer(self) -> Self {
         Self {
             length: self.length + 1,
@@ -128,8 +128,8 @@ impl Span {
     }
 }
 
-/// Writes a run once more, as far as there is room, and says how many pixels it wrote. The run may reach
-/// into the pixels that are being written.
+/// Copies an earlier run to position `at`, as far as there is room, and returns the number of pixels written. The run
+/// may overlap the pixels that are being written.
 fn repeat(out: &mut [u8], at: usize, span: Span) -> usize {
     let length = span.length.min(out.len() - at);
     if span.start + length <= at {
@@ -142,7 +142,7 @@ fn repeat(out: &mut [u8], at: usize, span: Span) -> usize {
     length
 }
 
-/// Codes of changing width, low bits first, across sub-blocks.
+/// Reader of codes of varying width, low bits first, across sub-blocks.
 struct Codes<'a> {
     block: &'a [u8],
     rest: &'a [u8],
@@ -188,7 +188,7 @@ mod tests {
 
     use super::*;
 
-    /// Codes of one width into one sub-block.
+    /// Packs codes of one width into one sub-block.
     fn stream(codes: &[u32], bits: u32) -> Vec<u8> {
         let mut held = 0u64;
         for (at, &code) in codes.iter().enumerate() {

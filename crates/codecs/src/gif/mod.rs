@@ -1,8 +1,8 @@
-//! GIF: frames in, composed on their logical screen; images with good palettes out.
+//! GIF: reads frames, composed on their logical screen, and writes images with good palettes.
 //!
-//! A frame that is smaller than its screen lands on it with clear surroundings, so that a page offset is
-//! spent in decoding and never reaches a region's x and y. ImageMagick would hand on the bare frame and
-//! its offset; what a browser shows is the screen.
+//! A frame that is smaller than its screen gets transparent surroundings. Its offset is thus used up in decoding and
+//! never reaches the x and y of a region. ImageMagick would pass on the bare frame and its offset, but browsers show
+//! the screen.
 
 use andon_pixels::{
     Codec, Cost, Decode, Depth, Encode, Format, FrameReader, FrameWriter, Head, Image, Info,
@@ -19,7 +19,7 @@ mod lzw;
 mod palette;
 mod rows;
 
-/// The format's name, as errors and recipes say it.
+/// The format's name, as used in errors and recipes.
 const NAME: &str = "gif";
 
 /// The GIF codec.

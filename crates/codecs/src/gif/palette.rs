@@ -1,15 +1,15 @@
-//! The palette of a frame: at most 256 colours, one of them clear where pixels are.
+//! The palette of a frame: at most 256 colours, one of them transparent if any pixel is.
 
 use andon_pixels::{Grid, Interrupt, Result};
 
 use crate::indexed::{fitted, own_colours};
 
-/// An image by index.
+/// An image as a palette and indices.
 #[derive(Debug)]
 pub(super) struct Indexed {
-    /// Red, green, blue of each index.
+    /// Red, green and blue of each index.
     pub(super) palette: Vec<u8>,
-    /// The index of a clear pixel: the last of the palette.
+    /// The index of transparent pixels, if there are any. It is the last of the palette.
     pub(super) transparent: Option<u8>,
     /// One index per pixel.
     pub(super) indices: Vec<u8>,
@@ -20,12 +20,12 @@ pub(super) struct Indexed {
 pub(super) struct Picture<'a> {
     /// Red, green, blue.
     pub(super) rgb: [&'a Grid<u8>; 3],
-    /// Opacity; below half counts as clear.
+    /// Opacity plane. A value below half counts as transparent.
     pub(super) alpha: Option<&'a Grid<u8>>,
 }
 
 impl Picture<'_> {
-    /// Gives every pixel an index.
+    /// Fits a palette to the image and gives every pixel an index.
     pub(super) fn index(self, interrupt: &dyn Interrupt) -> Result<Indexed> {
         let clear = self
             .alpha
@@ -49,12 +49,12 @@ impl Picture<'_> {
         })
     }
 
-    /// `None`: it is clear.
+    /// Returns the colour of a pixel, or `None` if it is transparent.
     fn colour(self, at: usize) -> Option<[u8; 3]> {
         let clear = self.alpha.is_some_and(|alpha| alpha.samples()[at] < OPAQUE);
         (!clear).then(|| self.rgb.map(|plane| plane.samples()[at]))
     }
 }
 
-/// The least opacity that is not clear.
+/// Smallest opacity that does not count as transparent.
 pub(super) const OPAQUE: u8 = 128;

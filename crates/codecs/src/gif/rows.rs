@@ -1,9 +1,9 @@
 //! The order in which an interlaced GIF stores its rows.
 
-/// First row and distance of the four passes.
+/// First row and row distance of each of the four passes.
 const PASSES: [(u32, usize); 4] = [(0, 8), (4, 8), (2, 4), (1, 2)];
 
-/// The rows of a frame in stored order.
+/// Returns the row numbers of a frame in the order in which they are stored.
 pub(super) fn stored_order(height: u32, interlaced: bool) -> impl Iterator<Item = u32> {
     let passes: &[(u32, usize)] = if interlaced { &PASSES } else { &[(0, 1)] };
     passes

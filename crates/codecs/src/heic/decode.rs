@@ -1,4 +1,5 @@
-//! HEVC by hpvcd, which reads the container, too: planes as they are stored, before orientation.
+//! HEVC decoding with hpvcd, which also reads the container. Planes are returned as they are stored, before orientation
+//! is applied.
 
 use andon_pixels::buffers::Plain;
 use andon_pixels::{
@@ -13,7 +14,7 @@ use hpvcd::{
 use super::NAME;
 use crate::guard;
 
-/// From the boxes and the sequence's header alone.
+/// Reads the properties of an image from the boxes and the sequence header alone.
 pub(super) fn probe(bytes: &[u8]) -> Result<Info> {
     let any_size = ParseLimits {
         max_dimension: u32::MAX,
@@ -147,7 +148,8 @@ struct Window {
 }
 
 impl Window {
-    /// By the clean aperture, whose offset is that of its centre from the image's (ISO 14496-12, 12.1.4).
+    /// Returns the window of the clean aperture, whose offset is the distance of its centre from the image's (ISO
+    /// 14496-12, 12.1.4).
     fn of(
         aperture: &Option<CleanAperture>,
         (width, height): (u32, u32),
@@ -198,7 +200,7 @@ impl Window {
         })
     }
 
-    /// A plane's part of it.
+    /// Returns the part of a plane that lies in the window, with `level` applied to every sample.
     fn cut<T: Copy, S: Plain>(
         &self,
         plane: &PlaneBuffer<T>,
@@ -215,7 +217,7 @@ impl Window {
     }
 }
 
-/// Pixels that a sample of a plane spans, across and down.
+/// Returns how many pixels a sample of a plane spans, across and down.
 fn spans(model: Model, index: usize) -> (u32, u32) {
     match model {
         Model::YCbCr { sub, .. } if index > 0 => (sub.h.into(), sub.v.into()),
@@ -223,7 +225,7 @@ fn spans(model: Model, index: usize) -> (u32, u32) {
     }
 }
 
-/// Which planes there are, and what they mean.
+/// Returns which planes an image has, and what they mean.
 fn model(found: &ImageInfo) -> Result<Model> {
     let points = found.color.color_encoding();
     let sub = match found.chroma {
@@ -246,7 +248,7 @@ fn model(found: &ImageInfo) -> Result<Model> {
     Ok(Model::YCbCr { sub, range, matrix })
 }
 
-/// A profile counts before code points.
+/// Returns the colour space. An ICC profile takes precedence over code points.
 fn space(color: &ColorMetadata, model: Model) -> Space {
     match &color.icc {
         Some(icc) => Space::of_profile(

@@ -1,5 +1,5 @@
-//! HEIC: HEVC in the container of HEIF, as telephones write it. Only read, and only by builds with the feature `heic`:
-//! the decoder's licence is free, but HEVC is patented, so the published binaries refuse it by name.
+//! HEIC: HEVC in a HEIF container, as phones write it. It is read but not written, and only by builds with the feature
+//! `heic`. The decoder's licence is free, but HEVC is patented, so the published binaries refuse the format by name.
 
 use andon_pixels::{Codec, Cost, Decode, Foreign, Format, Image, Info, Result, Scales};
 
@@ -11,7 +11,7 @@ mod decode;
 #[path = "refused.rs"]
 mod decode;
 
-/// The format's name, as errors and recipes say it.
+/// The format's name, as used in errors and recipes.
 pub(crate) const NAME: &str = "heic";
 
 /// The HEIC codec.
@@ -65,10 +65,10 @@ impl Codec for Heic {
     }
 }
 
-/// Coded as HEVC: stills and what moves.
+/// Brands of files coded as HEVC: stills and sequences.
 const BRANDS: [&[u8]; 6] = [b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx"];
 
-/// A guess: photographs of telephones take half a second for 12 megapixels.
+/// Nanoseconds of decoding per pixel. This is a guess: photographs from phones take half a second for 12 megapixels.
 const NANOS_PER_PIXEL: u64 = 40;
 
 const TILE_BYTES: u64 = 4 << 20;

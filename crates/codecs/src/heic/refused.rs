@@ -1,4 +1,4 @@
-//! What builds without HEVC say.
+//! Stand-in decoder of builds without HEVC, which refuses every file.
 
 use andon_pixels::{Decode, Error, Image, Info, Result};
 

@@ -1,25 +1,25 @@
-//! Boxes of ISO 14496-12: a length, a four-letter type, a payload. Nothing here calls itself, and nothing is read
-//! beyond the payload that it stands in.
+//! Boxes of ISO 14496-12: a length, a four-letter type and a payload. Nothing in this module is recursive or reads
+//! beyond the enclosing payload.
 
 use andon_pixels::{Error, Result};
 
-/// A type: four letters.
+/// A four-letter type, such as that of a box.
 pub(crate) type Kind = [u8; 4];
 
-/// One box of a run of bytes.
+/// A box in a sequence of bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Box<'a> {
-    /// Its type.
+    /// The type of the box.
     pub(crate) kind: Kind,
-    /// What stands in it; of a box that is cut off what is there.
+    /// The payload. If the box is cut off, as much of it as there is.
     pub(crate) data: &'a [u8],
-    /// Is all of it there?
+    /// Whether the box is complete.
     pub(crate) whole: bool,
     /// Offset of the end of the box, in bytes, from the start of the sequence.
     pub(crate) end: usize,
 }
 
-/// The boxes of a run of bytes, one after the other; they end where no header can be read.
+/// Iterator over the boxes in a sequence of bytes. It ends where no header can be read.
 #[derive(Clone, Debug)]
 pub(crate) struct Boxes<'a> {
     bytes: &'a [u8],
@@ -27,7 +27,7 @@ pub(crate) struct Boxes<'a> {
 }
 
 impl<'a> Boxes<'a> {
-    /// Of a file, or of the payload of a box.
+    /// Iterates over the boxes of a file or of a box's payload.
     pub(crate) fn of(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0 }
     }
@@ -60,7 +60,7 @@ impl<'a> Iterator for Boxes<'a> {
     }
 }
 
-/// Numbers out of a payload, the first first. Whatever lies beyond its end is an error.
+/// Reader of consecutive numbers from a payload. Reading beyond its end is an error.
 #[derive(Clone, Debug)]
 pub(crate) struct Fields<'a> {
     rest: &'a [u8],
@@ -68,7 +68,7 @@ pub(crate) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// Of a payload.
+    /// Starts to read a payload.
     pub(crate) fn of(payload: &'a [u8], format: &'static str) -> Self {
         Self {
             rest: payload,
@@ -76,7 +76,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Of a payload that begins with its version and flags, which come first.
+    /// Starts to read the payload of a full box. Returns its version, its flags and the reader for the rest.
     pub(crate) fn full(payload: &'a [u8], format: &'static str) -> Result<(u8, u32, Self)> {
         let mut fields = Self::of(payload, format);
         let word = fields.u32()?;
@@ -113,7 +113,7 @@ impl<'a> Fields<'a> {
         self.array()
     }
 
-    /// A number of 0 (which is 0), 2, 4 or 8 bytes.
+    /// Reads a number of 0, 2, 4 or 8 bytes. One of 0 bytes is 0.
     pub(crate) fn sized(&mut self, bytes: u8) -> Result<u64> {
         match bytes {
             0 => Ok(0),
@@ -127,7 +127,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// 32 bits, or 16 in early versions.
+    /// Reads a number of 32 bits if `long` is set, otherwise of 16 bits as in early versions.
     pub(crate) fn long_if(&mut self, long: bool) -> Result<u32> {
         match long {
             true => self.u32(),
@@ -135,7 +135,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A text that ends with a zero byte, or with the payload.
+    /// Reads a text that ends with a zero byte or with the payload.
     pub(crate) fn text(&mut self) -> &'a [u8] {
         let end = memchr::memchr(0, self.rest).unwrap_or(self.rest.len());
         let text = &self.rest[..end];
@@ -143,7 +143,7 @@ impl<'a> Fields<'a> {
         text
     }
 
-    /// What has not been read.
+    /// Returns the bytes that have not been read.
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.rest
     }

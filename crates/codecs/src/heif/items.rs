@@ -1,5 +1,4 @@
-//! The items of a file: images, tiles, metadata, with their properties and what they refer to
-//! (ISO 23008-12, 14496-12 §8.11).
+//! The items of a file (images, tiles, metadata), with their properties and references (ISO 23008-12, 14496-12 §8.11).
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,20 +7,21 @@ use andon_pixels::{Error, Result};
 
 use super::boxes::{Boxes, Fields, Kind};
 
-/// The items of a file, by their numbers.
+/// The items of a file by their IDs.
 #[derive(Debug, Default)]
 pub(crate) struct Items<'a> {
     bytes: &'a [u8],
     format: &'static str,
-    /// The item that is the image.
+    /// ID of the primary item, which is the image to show.
     pub(crate) primary: Option<u32>,
     items: BTreeMap<u32, Item>,
     properties: Vec<Property<'a>>,
     references: Vec<Reference>,
-    /// What all boxes of a kind have together: properties of items, and items that are referred to.
+    /// Number of property associations in all boxes of their kind together, of which there may be `MOST_ENTRIES`.
+    /// `referred` counts the items that are referred to in the same way.
     associated: usize,
     referred: usize,
-    /// Groups of items of which one is shown.
+    /// Groups of items of which only one is shown.
     alternatives: Vec<Vec<u32>>,
     idat: &'a [u8],
 }
@@ -30,13 +30,13 @@ pub(crate) struct Items<'a> {
 #[derive(Debug, Default)]
 struct Item {
     kind: Kind,
-    /// Bytes in the file, or in `idat`.
+    /// Whether the bytes lie in `idat` rather than in the file.
     inside: bool,
     unreadable: bool,
     extents: Vec<(u64, u64)>,
-    /// Places in the list of properties.
+    /// Indices of the item's properties in the list of all properties.
     properties: Vec<usize>,
-    /// An essential one among them is unknown.
+    /// Type of an essential property that is unknown, if the item has one.
     unsupported: Option<Kind>,
 }
 
@@ -47,16 +47,16 @@ struct Reference {
     to: Vec<u32>,
 }
 
-/// The pieces of an item's bytes.
+/// Where the pieces of an item's bytes lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place<'p> {
-    /// In `idat` rather than in the file.
+    /// Whether the pieces lie in `idat` rather than in the file.
     inside: bool,
-    /// Offsets and lengths.
+    /// Offsets and lengths in bytes.
     extents: &'p [(u64, u64)],
 }
 
-/// What can be said about an item.
+/// A property of an item.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Property<'a> {
     /// `ispe`: width and height in px.
@@ -65,37 +65,40 @@ pub(crate) enum Property<'a> {
     CodePoints(u16, u16, u16, bool),
     /// `colr` with an ICC profile.
     Profile(&'a [u8]),
-    /// `irot`: quarters to turn anticlockwise.
+    /// `irot`: number of quarter turns anticlockwise.
     Rotation(u8),
     /// `imir`: 0 exchanges top and bottom, 1 left and right.
     Mirror(u8),
-    /// `clap`: width, height and the offset of the middle from the middle, as fractions.
+    /// `clap`: width, height, and the horizontal and vertical offset of the aperture's centre from the image's, as
+    /// fractions.
     Crop([(i64, i64); 4]),
-    /// `auxC`, of a track `auxi`: what kind of auxiliary image it is.
+    /// `auxC`, or `auxi` in a track: the type of an auxiliary image.
     Auxiliary(&'a [u8]),
-    /// `av1C`, `hvcC`: what the decoder needs to know.
+    /// `av1C` or `hvcC`: the decoder configuration, with the box type.
     Configuration(Kind, &'a [u8]),
     /// `a1op`: the operating point to decode.
     OperatingPoint(u8),
     /// `lsel`: the spatial layer to show.
     Layer(u16),
-    /// What changes nothing about the samples.
+    /// A known property that does not affect the samples.
     Remark,
-    /// Anything else.
+    /// Any other property, with its box type.
     Other(Kind),
 }
 
-/// Depth, aspect, layers' sizes, light levels, volumes of colour, names, times: known, and of no use here.
+/// Properties that are known but not needed here: depth, aspect, layers' sizes, light levels, colour volumes, names and
+/// times.
 const REMARKS: [&Kind; 12] = [
     b"pixi", b"pasp", b"a1lx", b"clli", b"mdcv", b"cclv", b"amve", b"reve", b"ndwt", b"altt",
     b"crtt", b"mdft",
 ];
 
-/// Far more than any image has; each takes memory beside its bytes.
+/// Limit on items, extents, references, properties and alternatives of a file. It is far more than any image has. Each
+/// of them takes memory in addition to its bytes.
 const MOST_ENTRIES: usize = 1 << 16;
 
 impl<'a> Items<'a> {
-    /// Of the payload of a `meta` box in a file.
+    /// Reads the items from the payload of a `meta` box in a file.
     pub(crate) fn read(bytes: &'a [u8], meta: &'a [u8], format: &'static str) -> Result<Self> {
         let (_, _, fields) = Fields::full(meta, format)?;
         let mut items = Self {
@@ -269,15 +272,15 @@ impl<'a> Items<'a> {
         Ok(())
     }
 
-    /// The type of an item.
+    /// Returns the type of an item.
     pub(crate) fn kind(&self, id: u32) -> Option<Kind> {
         self.items.get(&id).map(|item| item.kind)
     }
 
-    /// What is said about an item, in the order in which it acts.
+    /// Returns the properties of an item, in the order in which they apply.
     ///
     /// # Errors
-    /// `Unsupported` when something essential is unknown.
+    /// `Unsupported` if an essential property is unknown.
     pub(crate) fn properties(&self, id: u32) -> Result<impl Iterator<Item = Property<'a>>> {
         let item = self
             .items
@@ -293,21 +296,21 @@ impl<'a> Items<'a> {
         Ok(places.filter_map(|place| self.properties.get(*place).copied()))
     }
 
-    /// All references of one kind: from which item, and to which.
+    /// Returns all references of one kind, as pairs of the referring item and the item it refers to.
     pub(crate) fn all_references(&self, kind: &Kind) -> impl Iterator<Item = (u32, u32)> {
         let all = self.references.iter();
         let all = all.filter(move |reference| reference.kind == *kind);
         all.flat_map(|reference| reference.to.iter().map(|to| (reference.from, *to)))
     }
 
-    /// What an item refers to in one way.
+    /// Returns the items to which an item has references of one kind.
     pub(crate) fn references(&self, from: u32, kind: &Kind) -> impl Iterator<Item = u32> {
         let own = self.references.iter();
         let own = own.filter(move |reference| reference.from == from && reference.kind == *kind);
         own.flat_map(|reference| reference.to.iter().copied())
     }
 
-    /// The items that refer to one in one way.
+    /// Returns the items that have a reference of one kind to the given item.
     pub(crate) fn referring(&self, to: u32, kind: &Kind) -> impl Iterator<Item = u32> {
         let all = self.references.iter();
         let all = all.filter(move |reference| reference.kind == *kind);
@@ -315,18 +318,18 @@ impl<'a> Items<'a> {
         all.map(|reference| reference.from)
     }
 
-    /// May one item be shown in place of the other?
+    /// Returns whether one item may be shown in place of the other.
     pub(crate) fn are_alternatives(&self, one: u32, other: u32) -> bool {
         let mut groups = self.alternatives.iter();
         groups.any(|group| group.contains(&one) && group.contains(&other))
     }
 
-    /// Bytes of the file that they lie in.
+    /// Returns the length in bytes of the file that holds the items.
     pub(crate) fn file_length(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Where the bytes of an item lie: items with equal places have the same bytes.
+    /// Returns where the bytes of an item lie. Items with equal places have the same bytes.
     pub(crate) fn place(&self, id: u32) -> Option<Place<'_>> {
         let item = self.items.get(&id)?;
         Some(Place {
@@ -335,7 +338,8 @@ impl<'a> Items<'a> {
         })
     }
 
-    /// The bytes of an item; of one that is cut off what is there, if that may be.
+    /// Returns the bytes of an item. If the file is cut off it returns as many as there are when `cut` is set, and
+    /// otherwise fails.
     pub(crate) fn data(&self, id: u32, cut: bool) -> Result<Cow<'a, [u8]>> {
         let item = self
             .items
@@ -379,7 +383,7 @@ impl<'a> Items<'a> {
 }
 
 impl<'a> Property<'a> {
-    /// From the payload of a box.
+    /// Reads a property from the payload of its box.
     pub(super) fn read(kind: Kind, data: &'a [u8], format: &'static str) -> Result<Self> {
         let mut fields = Fields::of(data, format);
         Ok(match &kind {

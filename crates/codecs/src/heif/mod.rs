@@ -1,6 +1,5 @@
-//! The container of AVIF and HEIC: boxes, the items that are described in them,
-//! and tracks of images that follow each other. Which codec an item is coded
-//! with is nobody's affair here.
+//! The container of AVIF and HEIC: boxes, the items that are described in them, and the tracks of image sequences. This
+//! module does not care which codec an item is coded with.
 
 mod boxes;
 mod items;

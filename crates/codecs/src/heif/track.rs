@@ -1,36 +1,36 @@
-//! The tracks of a file: images that follow each other, each with how long it stays (ISO 14496-12 §8).
+//! The tracks of a file: sequences of images, each with its duration (ISO 14496-12 §8).
 
 use andon_pixels::{Error, Result};
 
 use super::boxes::{Boxes, Fields, Kind};
 use super::items::Property;
 
-/// Images of one kind, in the order in which they are coded and shown.
+/// A sequence of images of one kind, in the order in which they are coded and shown.
 #[derive(Debug, Default)]
 pub(crate) struct Track<'a> {
-    /// Its number.
+    /// ID of the track.
     pub(crate) id: u32,
-    /// `pict`, `vide`, `auxv` and so on.
+    /// Handler type: `pict`, `vide`, `auxv` and so on.
     pub(crate) handler: Kind,
-    /// The track that it belongs to as an auxiliary.
+    /// ID of the track that this one is an auxiliary of.
     pub(crate) auxiliary_of: Option<u32>,
-    /// The track whose opacity its colours are multiplied by.
+    /// ID of the opacity track that this track's colours are premultiplied by.
     pub(crate) premultiplied_by: Option<u32>,
-    /// The coding of the track's images.
+    /// Sample entry type, which names the codec of the images.
     pub(crate) coding: Kind,
     /// Width and height in px.
     pub(crate) size: (u32, u32),
-    /// What holds for all of its images.
+    /// Properties that hold for all images of the track.
     pub(crate) properties: Vec<Property<'a>>,
-    /// Ticks of a second.
+    /// Ticks per second.
     pub(crate) per_second: u32,
-    /// How often it is shown; 0 is forever.
+    /// How many times the track is played. 0 means forever.
     pub(crate) plays: u32,
-    /// Its images.
+    /// The images of the track.
     pub(crate) samples: Vec<Sample>,
 }
 
-/// Where an image lies in the file, and how long it stays.
+/// Where an image lies in the file, and for how long it is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sample {
     /// Bytes from the beginning of the file.

@@ -1,5 +1,5 @@
-//! The only place that touches libaom: a safe encoder over its calls. It starts no thread and cannot be interrupted
-//! inside a frame.
+//! The only module that touches libaom: a safe encoder on top of its API. It starts no threads and cannot be
+//! interrupted within a frame.
 
 #![allow(unsafe_code)]
 
@@ -12,28 +12,29 @@ use libaom_sys as aom;
 
 use crate::avif::dav1d::Layout;
 
-/// How to encode, all frames alike.
+/// Encoder settings, the same for all frames.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::avif) struct Settings {
     pub(in crate::avif) width: u32,
     pub(in crate::avif) height: u32,
     pub(in crate::avif) layout: Layout,
-    /// 8, 10 or 12.
+    /// Bits per sample: 8, 10 or 12.
     pub(in crate::avif) bits: u8,
     pub(in crate::avif) full_range: bool,
-    /// Primaries, transfer and matrix of H.273.
+    /// Colour primaries, transfer characteristics and matrix coefficients, as code points of H.273.
     pub(in crate::avif) points: [u8; 3],
-    /// One image, with the tools and the header for that; else frames that refer to each other.
+    /// Whether to encode a single image, with the tools and the header for stills. Otherwise frames may refer to each
+    /// other.
     pub(in crate::avif) still: bool,
-    /// 0 (slow) to 9 (fast).
+    /// Encoder speed, from 0 (slow) to 9 (fast).
     pub(in crate::avif) speed: u8,
-    /// 0 (fine) to 63 (coarse); `None`: nothing is lost.
+    /// Quantizer from 0 (fine) to 63 (coarse), or `None` for lossless.
     pub(in crate::avif) quantizer: Option<u8>,
-    /// Opacity: nobody looks at it, so no eye is assumed.
+    /// Whether this encodes an opacity plane. It is never looked at itself, so perceptual tuning is off.
     pub(in crate::avif) opacity: bool,
 }
 
-/// Samples of one plane as code values, in tight rows.
+/// Code values of one plane, row after row without padding.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::avif) enum Samples<'a> {
     U8(&'a [u8]),
@@ -48,7 +49,8 @@ impl Samples<'_> {
         }
     }
 
-    /// The first sample for a structure whose pointers are all mutable, though it is only read.
+    /// Returns a pointer to the first sample. It is mutable only because libaom's image structure wants it so. The
+    /// samples are only read.
     fn start(self) -> *mut u8 {
         match self {
             Self::U8(samples) => samples.as_ptr().cast_mut(),
@@ -64,27 +66,27 @@ impl Samples<'_> {
     }
 }
 
-/// The planes of a frame: one, or three.
+/// The planes of a frame, either one or three.
 pub(in crate::avif) type Planes<'a> = Vec<Samples<'a>>;
 
 /// An encoder of one stream.
 pub(in crate::avif) struct Encoder {
     context: Box<aom::aom_codec_ctx_t>,
     settings: Settings,
-    /// Chroma that gray images do not have and libaom wants to see.
+    /// Neutral chroma samples for gray images, which have none. libaom expects them all the same.
     neutral: (Vec<u8>, Vec<u16>),
 }
 
-/// What libaom makes of one frame.
+/// The coded data of one frame.
 pub(in crate::avif) struct Packet {
-    /// OBUs, without the delimiter between temporal units.
+    /// OBUs of the frame, without the temporal delimiter.
     pub(in crate::avif) data: Vec<u8>,
-    /// Can be decoded alone.
+    /// Whether the frame can be decoded on its own.
     pub(in crate::avif) key: bool,
 }
 
 impl Encoder {
-    /// Begins.
+    /// Opens an encoder.
     pub(in crate::avif) fn open(settings: Settings) -> Result<Self> {
         let usage = if settings.still {
             aom::AOM_USAGE_ALL_INTRA
@@ -222,7 +224,7 @@ impl Encoder {
         checked(code, "set up")
     }
 
-    /// Encodes a frame that is shown between two times, in milliseconds.
+    /// Encodes a frame that is shown from one time to another, both in milliseconds.
     pub(in crate::avif) fn encode(
         &mut self,
         planes: &Planes<'_>,
@@ -244,7 +246,7 @@ impl Encoder {
         Ok(self.packet())
     }
 
-    /// Ends the stream.
+    /// Ends the stream and returns what libaom still held back, if anything.
     pub(in crate::avif) fn finish(&mut self) -> Result<Option<Packet>> {
         // SAFETY: the context is open; no image means the end.
         let code = unsafe { aom::aom_codec_encode(&raw mut *self.context, ptr::null(), 0, 1, 0) };
@@ -341,14 +343,14 @@ impl Encoder {
     }
 }
 
-/// From this speed on blocks are 8 to 32 pixels wide: smaller ones take time and save next to no bytes, and libaom
-/// tries no larger ones.
+/// Speed from which on blocks are 8 to 32 px wide. Smaller ones take time and save next to no bytes, and libaom tries
+/// no larger ones at such speeds.
 const QUICK_FROM: u8 = 6;
 
-/// Levels of quantisation matrices (0: steep, 15: flat), each up to a quantizer: the finer the image, the flatter, or
-/// the fine detail that is asked for is paid for twice, by smaller steps everywhere else. By the fewest bytes at equal
-/// SSIMULACRA2 and SSIM over the bench's photographs. Two levels more below quantizer 17 save 1.5 % of the bytes at SSIMULACRA2
-/// 85 and 400 px, but take 1 % more at 75 and 1200 px.
+/// Levels of quantisation matrices (0: steep, 15: flat), as pairs of the largest quantizer and its level. The finer the
+/// image, the flatter the matrix: otherwise its fine detail is paid for twice, by smaller steps everywhere else. Chosen
+/// for the fewest bytes at equal SSIMULACRA2 and SSIM over the bench's photographs. Two more levels below quantizer 17
+/// save 1.5 % of the bytes at SSIMULACRA2 85 and 400 px, but take 1 % more at 75 and 1200 px.
 const MATRICES: [(u8, u8); 3] = [(7, 9), (12, 7), (63, 5)];
 
 fn matrices(quantizer: u8) -> u8 {
@@ -359,10 +361,11 @@ fn matrices(quantizer: u8) -> u8 {
         .map_or(coarse, |(_, level)| *level)
 }
 
-/// Frames that are decoded to show any one of them.
+/// Largest distance between key frames, and so the number of frames that may have to be decoded to show any one of
+/// them.
 const MOST_BETWEEN_KEYS: u32 = 120;
 
-/// The whole unit, which containers say in their own way.
+/// The temporal delimiter, a whole OBU. It is dropped because containers separate temporal units in their own way.
 const TEMPORAL_DELIMITER: [u8; 2] = [0x12, 0];
 
 impl Drop for Encoder {

@@ -1,4 +1,4 @@
-//! Encoding AV1 by libaom: on the caller's thread alone, from planes as they are.
+//! AV1 encoding with libaom, on the caller's thread alone and from planes as they are.
 
 mod ffi;
 

@@ -1,4 +1,4 @@
-//! The only place that touches rav1d: safe functions over its calls, which are those of dav1d.
+//! The only module that touches rav1d: safe functions on top of its API, which is that of dav1d.
 
 #![allow(unsafe_code)]
 
@@ -24,10 +24,10 @@ use crate::avif::NAME;
 use crate::avif::obus::{Obu, Obus};
 use crate::guard;
 
-/// Which planes there are, and how far chroma is thinned.
+/// Which planes an image has, and how its chroma is subsampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::avif) enum Layout {
-    /// Luma alone.
+    /// Luma only.
     Gray,
     /// 4:2:0.
     C420,
@@ -47,12 +47,12 @@ impl Layout {
         }
     }
 
-    /// How many planes.
+    /// Returns the number of planes.
     pub(in crate::avif) fn planes(self) -> usize {
         if self == Self::Gray { 1 } else { 3 }
     }
 
-    /// How many px a sample of a plane spans, across and down.
+    /// Returns how many px a sample of a plane spans, across and down.
     pub(in crate::avif) fn spans(self, plane: usize) -> (u32, u32) {
         match self {
             _ if plane == 0 => (1, 1),
@@ -63,26 +63,26 @@ impl Layout {
     }
 }
 
-/// What a sequence header says.
+/// The fields of an AV1 sequence header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::avif) struct Sequence {
     pub(in crate::avif) layout: Layout,
-    /// 8, 10 or 12.
+    /// Bits per sample: 8, 10 or 12.
     pub(in crate::avif) bits: u8,
     pub(in crate::avif) full_range: bool,
-    /// Code points of H.273.
+    /// Colour primaries, a code point of H.273, as are the transfer characteristics and the matrix coefficients.
     pub(in crate::avif) primaries: u8,
     pub(in crate::avif) transfer: u8,
     pub(in crate::avif) matrix: u8,
-    /// 0 to 2.
+    /// AV1 profile, from 0 to 2.
     pub(in crate::avif) profile: u8,
-    /// As `av1C` writes it.
+    /// Level of the first operating point, as `av1C` stores it.
     pub(in crate::avif) level: u8,
     pub(in crate::avif) tier: u8,
 }
 
 impl Sequence {
-    /// From the first sequence header in a bitstream, perhaps only its beginning.
+    /// Reads the first sequence header of a bitstream, of which only the beginning may be there.
     pub(in crate::avif) fn read(obus: &[u8]) -> Option<Self> {
         let data = NonNull::new(obus.as_ptr().cast_mut()).filter(|_| !obus.is_empty())?;
         let mut header = MaybeUninit::uninit();
@@ -114,12 +114,13 @@ impl Sequence {
 /// A decoder of one bitstream.
 pub(in crate::avif) struct Decoder<'a> {
     context: Option<Dav1dContext>,
-    /// Units that have not been sent yet, of the bytes of which an image was taken last.
+    /// OBUs that have not been sent yet, from the bytes that the last image was taken from.
     left: Obus<'a>,
 }
 
 impl<'a> Decoder<'a> {
-    /// For images of `most` pixels or fewer, at an operating point; with all spatial layers, or only the highest.
+    /// Opens a decoder for images of `most` pixels or fewer, at the operating point `point`. It returns all spatial
+    /// layers, or only the highest.
     pub(in crate::avif) fn open(most: u64, point: u8, all_layers: bool) -> Result<Self> {
         let mut settings = MaybeUninit::uninit();
         // SAFETY: the call writes all of `settings`.
@@ -160,9 +161,8 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// The next image: of the given bytes, which are one or several temporal units, of the given spatial layer if
-    /// there is a choice. rav1d gets one unit of the bitstream after the other, so that the work can end between two
-    /// frames.
+    /// Returns the next image from the given bytes, which are one or several temporal units, in the given spatial layer
+    /// if there is a choice. rav1d receives one OBU at a time, so that the work can be interrupted between two frames.
     pub(in crate::avif) fn picture(
         &mut self,
         bytes: &'a [u8],
@@ -224,7 +224,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Bytes as rav1d takes them.
+    /// Wraps bytes as rav1d takes them.
     fn input(bytes: &'a [u8]) -> Result<Input> {
         let mut input = Input(Dav1dData::default());
         // SAFETY: the bytes outlive the decoder (`'a`), which only reads them; freeing them is nothing.
@@ -257,10 +257,11 @@ impl Drop for Input {
     }
 }
 
-/// What an image must be aligned to, and be as long as a multiple of.
+/// Alignment in bytes of a decoded image's memory. Its planes' lengths are multiples of this, too.
 const ALIGNMENT: usize = 64;
 
-/// Gives an image memory of a free buffer, overwritten: to have the system clear as much takes a fifth of decoding it.
+/// Allocates the memory of a decoded image from a recycled buffer, which is overwritten. Having the system clear fresh
+/// memory of that size would take a fifth of the decoding time.
 unsafe extern "C" fn allocate(
     picture: *mut Dav1dPicture,
     _: Option<SendSyncNonNull<c_void>>,
@@ -303,7 +304,7 @@ unsafe extern "C" fn allocate(
     Dav1dResult(0)
 }
 
-/// Takes it back.
+/// Frees the memory that `allocate` gave to a decoded image.
 unsafe extern "C" fn release(picture: *mut Dav1dPicture, _: Option<SendSyncNonNull<c_void>>) {
     // SAFETY: rav1d calls this with an image that nobody else uses meanwhile.
     let memory = unsafe { (*picture).allocator_data.take() };
@@ -313,7 +314,7 @@ unsafe extern "C" fn release(picture: *mut Dav1dPicture, _: Option<SendSyncNonNu
     }
 }
 
-/// Leaves the bytes to their owner.
+/// Does nothing where dav1d would free its input: the bytes stay with their owner.
 unsafe extern "C" fn leave(_: *const u8, _: Option<SendSyncNonNull<c_void>>) {}
 
 fn wants_more(code: Dav1dResult) -> bool {
@@ -334,33 +335,33 @@ fn failed(code: Dav1dResult) -> Error {
 /// A decoded image.
 pub(in crate::avif) struct Picture(Dav1dPicture);
 
-/// Code values.
+/// Code values of one row.
 pub(in crate::avif) enum Row<'a> {
-    /// Of 8 bits.
+    /// Samples of 8 bits.
     U8(&'a [u8]),
-    /// Of more.
+    /// Samples of more than 8 bits.
     U16(&'a [u16]),
 }
 
 impl Picture {
-    /// Width and height in px.
+    /// Returns width and height in px.
     pub(in crate::avif) fn size(&self) -> (u32, u32) {
         (self.0.p.w.unsigned_abs(), self.0.p.h.unsigned_abs())
     }
 
-    /// 8, 10 or 12.
+    /// Returns the bits per sample: 8, 10 or 12.
     pub(in crate::avif) fn bits(&self) -> u8 {
         self.0.p.bpc as u8
     }
 
-    /// Does black lie at 0?
+    /// Returns whether samples use the full range of code values, with black at 0.
     pub(in crate::avif) fn full_range(&self) -> bool {
         // SAFETY: the header lives as long as the image.
         let header = self.0.seq_hdr.map(|header| unsafe { header.as_ref() });
         header.is_some_and(|header| header.color_range != 0)
     }
 
-    /// Its planes.
+    /// Returns the layout of the image's planes.
     pub(in crate::avif) fn layout(&self) -> Layout {
         Layout::of(self.0.p.layout)
     }
@@ -372,7 +373,7 @@ impl Picture {
             .map(|header| unsafe { header.as_ref() }.spatial_id)
     }
 
-    /// A row of a plane; empty where there is none.
+    /// Returns a row of a plane, or an empty one if there is no such row.
     pub(in crate::avif) fn row(&self, plane: usize, y: u32) -> Row<'_> {
         let (across, down) = self.layout().spans(plane);
         let (width, height) = self.size();

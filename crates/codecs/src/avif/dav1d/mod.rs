@@ -1,4 +1,4 @@
-//! Decoding AV1 by rav1d: without threads of its own, and never more px than its caller expects.
+//! AV1 decoding with rav1d, without threads of its own and never of more px than the caller expects.
 
 mod ffi;
 
