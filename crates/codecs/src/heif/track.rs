@@ -33,23 +33,24 @@ pub(crate) struct Track<'a> {
 /// Where an image lies in the file, and for how long it is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sample {
-    /// Bytes from the beginning of the file.
+    /// Offset from the beginning of the file, in bytes.
     pub(crate) offset: u64,
-    /// Bytes.
+    /// Length of the image's data, in bytes.
     pub(crate) length: u32,
-    /// Ticks of the track.
+    /// How long the image is shown, in ticks of the track's time scale.
     pub(crate) ticks: u32,
 }
 
 impl Sample {
-    /// Its bytes, if the file has them all.
+    /// Returns the sample's bytes, or `None` if the file does not contain all of them.
     pub(crate) fn data<'a>(&self, file: &'a [u8]) -> Option<&'a [u8]> {
         let start = usize::try_from(self.offset).ok()?;
         file.get(start..start.checked_add(self.length as usize)?)
     }
 }
 
-/// Samples of all tracks: far more than anybody shows; each takes memory beside its bytes.
+/// Most samples that all tracks of a file may have together: far more than any animation needs. Each takes memory
+/// besides its bytes.
 const MOST_SAMPLES: u32 = 1 << 17;
 const MOST_TRACKS: usize = 64;
 const MOST_PROPERTIES: usize = 256;
@@ -58,7 +59,7 @@ const MOST_PROPERTIES: usize = 256;
 const VISUAL_ENTRY: usize = 78;
 
 impl<'a> Track<'a> {
-    /// All that are in the payload of a `moov` box.
+    /// Reads the tracks (`trak` boxes) in the payload of a `moov` box.
     pub(crate) fn all(moov: &'a [u8], format: &'static str) -> Result<Vec<Self>> {
         let tracks = Boxes::of(moov).filter(|part| &part.kind == b"trak");
         let mut left = MOST_SAMPLES;
@@ -71,7 +72,7 @@ impl<'a> Track<'a> {
         Ok(all)
     }
 
-    /// A track of `most` samples or fewer.
+    /// Reads a track of at most `most` samples.
     fn read(trak: &'a [u8], format: &'static str, most: u32) -> Result<Self> {
         let mut track = Self::default();
         let mut shown = None;
@@ -191,7 +192,7 @@ impl<'a> Track<'a> {
         Ok(())
     }
 
-    /// The first way in which its samples are coded; all others are unheard of in images.
+    /// Reads the first sample entry, which says how the samples are coded. Image files do not have further ones.
     fn read_entry(&mut self, mut fields: Fields<'a>, format: &'static str) -> Result<()> {
         fields.u32()?;
         let Some(entry) = Boxes::of(fields.rest()).next() else {
@@ -212,25 +213,25 @@ impl<'a> Track<'a> {
     }
 }
 
-/// The edit is shown again and again, as long as the track lasts.
+/// Flag of an edit list (`elst`): the edit is repeated for as long as the track lasts.
 const REPEATED: u32 = 1;
 
-/// A moment or a duration.
+/// Reads a time or a duration: 64 bits if `long`, otherwise 32.
 fn time(fields: &mut Fields<'_>, long: bool) -> Result<u64> {
     fields.sized(if long { 8 } else { 4 })
 }
 
-/// A duration that has no end.
+/// Returns the value that stands for a duration without an end: all ones in 64 bits if `long`, otherwise in 32.
 fn unlimited(long: bool) -> u64 {
     if long { u64::MAX } else { u32::MAX.into() }
 }
 
-/// Where samples lie: one behind the other in chunks, of which `stco` says where they begin and `stsc` how many
-/// samples they have, from one chunk to that of its next entry.
+/// Where the samples lie in the file: one after the other in chunks. `stco` gives the offset of each chunk, and `stsc`
+/// the number of samples per chunk, each of its entries applying up to the first chunk of the next entry.
 struct Places<'a> {
     runs: Fields<'a>,
     runs_left: u32,
-    /// The chunk from which on the next entry holds.
+    /// The first chunk to which the next entry of `stsc` applies.
     next_run: u32,
     per_chunk: u32,
     offsets: Fields<'a>,
@@ -267,7 +268,7 @@ impl<'a> Places<'a> {
         Ok(())
     }
 
-    /// The beginning of the next sample, which is so long.
+    /// Returns the offset of the next sample, which is `length` bytes long.
     fn next(&mut self, length: u32) -> Result<u64> {
         while self.left == 0 {
             self.chunk += 1;
@@ -288,7 +289,7 @@ impl<'a> Places<'a> {
     }
 }
 
-/// Durations of samples, stored as runs: a number of samples, and the ticks that each of them stays.
+/// Durations of the samples, stored as runs: a number of samples, and the duration of each in ticks.
 struct Stays<'a> {
     runs: Fields<'a>,
     left: u32,

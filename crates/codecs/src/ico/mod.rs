@@ -1,4 +1,5 @@
-//! ICO and CUR: of all entries the largest, and of those the deepest. Written with one, which is a PNG.
+//! ICO and CUR. Of all entries, the one with the most pixels is decoded, and among equals the one with the most bits
+//! per pixel. Files are written with a single entry, which is a PNG.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -13,7 +14,7 @@ use crate::bytes::{u16_le, u32_le};
 use crate::guard;
 use crate::png::{self, Png, in_full_colour};
 
-/// The format's name, as errors and recipes say it.
+/// The format's name in errors and recipes.
 const NAME: &str = "ico";
 
 /// The ICO codec.
@@ -63,8 +64,9 @@ impl Codec for Ico {
         }
     }
 
-    /// Behind the last entry: where what it holds says that it ends, or else where the directory says so. Entries are
-    /// decoded as long as they are together no larger than two of the largest; of all others the structure counts.
+    /// Returns the offset behind the last entry: where the entry's own data end, or else where the directory says so.
+    /// Entries are decoded as long as they have together no more than 2 × `LARGEST` pixels. Of all others only the
+    /// structure is read.
     fn end(&self, bytes: &[u8], how: &Decode<'_>) -> Result<usize> {
         let mut end = 0;
         let mut unchecked = 2 * LARGEST;
@@ -101,7 +103,7 @@ impl Codec for Ico {
         Ok(end)
     }
 
-    /// Of entries other than the one that is shown as well.
+    /// Estimates the cost of `extent`, which also decodes entries other than the one that is shown.
     fn extent_cost(&self, bytes: u64, info: &Info) -> Cost {
         let one = self.decode_cost(bytes, info, Scales::FULL);
         let frame = 4 * info.pixels();
@@ -171,36 +173,36 @@ impl Codec for Ico {
     }
 }
 
-/// The longest side of an icon, in px.
+/// The longest side of an icon that is written, in px.
 const LONGEST: u64 = 256;
 
-/// What stands behind an entry of the directory.
+/// The image that an entry of the directory points to.
 enum Entry<'a> {
     Png(&'a [u8]),
     Bitmap(Dib<'a>),
 }
 
-/// Entries that are looked at.
+/// How many entries of the directory are read at most.
 const ENTRIES: usize = 256;
 
-/// Broken images that are passed over for a smaller one.
+/// How many entries are tried, from the largest down, until one can be read.
 const TRIES: usize = 8;
 
-/// The longest side of an icon that is read, in px: sixteen times what the format can say.
+/// The longest side of an icon that is read, in px: sixteen times what the directory can express.
 const MOST_SIDE: u32 = 4096;
 
-/// Looking for damage in entries that are not shown.
+/// Estimated time per pixel, in ns, for checking entries that are not shown.
 const NANOS_PER_PIXEL: u64 = 14;
 
-/// How many entries a file of that many bytes may have.
+/// Returns how many entries a file of `bytes` bytes can have, at most `ENTRIES`.
 fn entries_of(bytes: u64) -> u64 {
     (bytes / LEAST_ENTRY_BYTES).min(ENTRIES as u64)
 }
 
-/// Of an entry in the directory, and of the smallest image.
+/// Bytes of an entry in the directory (16) and of the smallest image (40).
 const LEAST_ENTRY_BYTES: u64 = 16 + 40;
 
-/// Pixels of the largest icon that is read.
+/// The most pixels that an icon that is read can have.
 const LARGEST: u64 = MOST_SIDE as u64 * MOST_SIDE as u64;
 
 impl<'a> Entry<'a> {
@@ -211,7 +213,8 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Width, height and bits of each pixel, by its own header.
+    /// Returns the width and height in px and the bits per pixel, as given by the image's own header (32 bits for a
+    /// PNG).
     fn size(&self) -> Result<(u32, u32, u16)> {
         match self {
             Self::Png(png) => png::size(png).map(|(width, height)| (width, height, 32)),
@@ -228,7 +231,8 @@ fn entries(bytes: &[u8]) -> usize {
     u16_le(bytes, 4).map_or(0, usize::from).min(ENTRIES)
 }
 
-/// The best entry that can be read. The directory's own sizes are bytes, and often wrong: what the images say counts.
+/// Returns the best entry that can be read. Sizes are taken from the images themselves, because those in the directory
+/// are single bytes and often wrong.
 fn entry(bytes: &[u8]) -> Result<Entry<'_>> {
     let mut first_error = None;
     let mut sized = Vec::new();
@@ -263,12 +267,13 @@ fn entry(bytes: &[u8]) -> Result<Entry<'_>> {
     Err(first_error.unwrap_or_else(|| Error::broken(NAME, "it holds no image")))
 }
 
-/// How long the directory says that an entry is.
+/// Returns the length of an entry in bytes, as given by the directory.
 fn told_length(bytes: &[u8], index: usize) -> usize {
     u32_le(bytes, 6 + 16 * index + 8).map_or(0, |length| length as usize)
 }
 
-/// The bytes of an entry and whatever follows them: the length that the directory tells is often wrong.
+/// Returns the bytes from the beginning of an entry to the end of the file, because the length in the directory is
+/// often wrong.
 fn behind(bytes: &[u8], index: usize) -> Option<&[u8]> {
     let at = u32_le(bytes.get(6 + 16 * index..)?.get(..16)?, 12)?;
     bytes.get(at as usize..)

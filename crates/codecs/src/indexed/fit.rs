@@ -1,24 +1,24 @@
-//! Fitting a palette to an image: its colours are split into boxes where that takes away most error,
-//! then every entry moves to the middle of the colours nearest to it.
+//! Fits a palette to an image: its colours are split into boxes where a split reduces the error most, then every
+//! palette entry moves to the mean of the colours nearest to it.
 
-/// Colours of N channels with how often they occur, gathered in cells: 32 × 32 × 32 of three channels, 16 × 16 × 16 × 16
-/// of four.
+/// A histogram of colours with `N` channels, counted in cells: 32 × 32 × 32 for three channels, 16 × 16 × 16 × 16 for
+/// four.
 pub(crate) struct Histogram<const N: usize> {
     cells: Vec<Sum<N>>,
 }
 
 impl<const N: usize> Histogram<N> {
-    /// Bits of each channel that colours are counted by.
+    /// High bits of each channel that select a cell.
     const BITS: usize = 16 / N;
 
-    /// An empty one.
+    /// Creates an empty histogram.
     pub(crate) fn new() -> Self {
         Self {
             cells: vec![Sum::default(); 1 << (N * Self::BITS)],
         }
     }
 
-    /// One pixel more.
+    /// Counts one pixel of this colour.
     pub(crate) fn add(&mut self, colour: [u8; N]) {
         let cell = colour.iter().fold(0, |cell, &value| {
             cell << Self::BITS | usize::from(value) >> (8 - Self::BITS)
@@ -26,7 +26,7 @@ impl<const N: usize> Histogram<N> {
         self.cells[cell].add(colour.map(f64::from), 1.0);
     }
 
-    /// The palette, of at most `most` colours, that stands for the pixels with little squared error.
+    /// Returns a palette of at most `most` colours that represents the counted pixels with little squared error.
     pub(crate) fn fit(&self, most: usize) -> Vec<[u8; N]> {
         let mut colours: Vec<Colour<N>> = self
             .cells
@@ -48,7 +48,7 @@ impl<const N: usize> Histogram<N> {
     }
 }
 
-/// More rounds change little.
+/// How often the palette entries are moved to the mean of their colours. More rounds change little.
 const ROUNDS: usize = 2;
 
 #[derive(Clone, Copy)]
@@ -96,19 +96,20 @@ impl<const N: usize> Sum<N> {
         self.values.map(|value| value / self.weight)
     }
 
-    /// Squared error along an axis if the mean stood for all.
+    /// Returns the squared error along an axis if every colour were replaced by the mean.
     fn error(&self, axis: usize) -> f64 {
         self.squares[axis] - self.values[axis] * self.values[axis] / self.weight
     }
 
-    /// What of the squares the mean explains: error is least where this is most.
+    /// Returns the part of the sum of squares that the mean accounts for: the squared error is least where this is
+    /// largest.
     fn explained(&self) -> f64 {
         let length: f64 = self.values.iter().map(|value| value * value).sum();
         length / self.weight
     }
 }
 
-/// A run of colours that one entry stands for.
+/// A run of colours that one palette entry represents.
 struct Cluster<const N: usize> {
     start: usize,
     end: usize,
@@ -134,8 +135,8 @@ impl<const N: usize> Cluster<N> {
     }
 }
 
-/// Splits the cluster of the largest error in two, at the best place along its worst axis, until there
-/// are enough.
+/// Splits the cluster with the largest error in two, at the best place along its worst axis, until there are `most`
+/// clusters. Returns their means.
 fn split<const N: usize>(colours: &mut [Colour<N>], most: usize) -> Vec<[f64; N]> {
     if colours.is_empty() {
         return Vec::new();
@@ -160,7 +161,7 @@ fn split<const N: usize>(colours: &mut [Colour<N>], most: usize) -> Vec<[f64; N]
     clusters.into_iter().map(|cluster| cluster.mean).collect()
 }
 
-/// Where to cut a sorted run of two colours or more: at least one remains on each side.
+/// Returns the index at which to cut a sorted run of at least two colours, so that at least one remains on each side.
 fn best_cut<const N: usize>(run: &[Colour<N>]) -> usize {
     let all = Sum::of(run);
     let mut left = Sum::<N>::default();
@@ -180,7 +181,7 @@ fn best_cut<const N: usize>(run: &[Colour<N>]) -> usize {
     best.1
 }
 
-/// Moves every entry to the mean of the colours that are nearest to it.
+/// Moves every palette entry to the mean of the colours that are nearest to it.
 fn settle<const N: usize>(colours: &[Colour<N>], palette: &[[f64; N]]) -> Vec<[f64; N]> {
     let mut sums = vec![Sum::default(); palette.len()];
     for colour in colours {

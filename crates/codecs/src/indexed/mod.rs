@@ -1,5 +1,5 @@
-//! At most 256 colours for an image: its own when it has no more, else a fitted palette and error diffusion. Shared by
-//! the formats that have palettes.
+//! Reduces an image to at most 256 colours: its own if it has no more, otherwise a fitted palette with error diffusion.
+//! Shared by all formats that have palettes.
 
 mod fit;
 
@@ -11,16 +11,16 @@ use crate::guard;
 
 pub(crate) use fit::Histogram;
 
-/// An image by index. Pixels without a colour have the index after the last of the palette.
+/// An image as palette indices. Pixels without a colour have the index after the last one of the palette.
 #[derive(Debug)]
 pub(crate) struct Indexed<const N: usize> {
-    /// The colour of each index, of N channels.
+    /// The colour of each index, with `N` channels.
     pub(crate) palette: Vec<[u8; N]>,
     /// One index per pixel.
     pub(crate) indices: Vec<u8>,
 }
 
-/// The colours of `count` pixels, if there are no more than `most`.
+/// Indexes `count` pixels by their own colours, or returns `None` if there are more than `most`.
 pub(crate) fn own_colours<const N: usize>(
     count: usize,
     most: usize,
@@ -60,9 +60,9 @@ pub(crate) fn own_colours<const N: usize>(
     Some(Indexed { palette, indices })
 }
 
-/// A palette of at most `most` colours fitted to a sample of the pixels, and Floyd–Steinberg diffusion in both
-/// directions by turns, so that errors do not drift to one side. Of four channels the last is opacity, whose errors are
-/// not diffused: they would be seen as holes.
+/// Indexes the pixels by a palette of at most `most` colours, fitted to a sample of them. Floyd–Steinberg error
+/// diffusion alternates its direction from row to row, so that errors do not drift to one side. The last of four
+/// channels is opacity, whose errors are not diffused because they would be visible as holes.
 pub(crate) fn fitted<const N: usize>(
     (width, height): (usize, usize),
     most: usize,
@@ -120,20 +120,20 @@ pub(crate) fn fitted<const N: usize>(
     Ok(Indexed { palette, indices })
 }
 
-/// Pixels that the palette is fitted to.
+/// About how many pixels the palette is fitted to.
 const SAMPLES: usize = 500_000;
 const BAND_ROWS: usize = 16;
 
-/// The nearest colour of a palette, remembered by the high bits of each channel. What that rounding misses is diffused
-/// like any other error.
+/// Finds the nearest colour of a palette, with a cache whose keys are the high bits of each channel. The resulting
+/// error is diffused like any other.
 struct Nearest<const N: usize> {
-    /// One array per channel: the search is one pass that the compiler turns into vectors.
+    /// The palette, one array per channel, so that the compiler can vectorise the search.
     channels: [[i32; 256]; N],
     known: Vec<u16>,
 }
 
 impl<const N: usize> Nearest<N> {
-    /// Of each channel: six of three channels, five of four.
+    /// High bits of each channel that form a cache key: six for three channels, five for four.
     const BITS: usize = 20 / N;
 
     fn new(palette: &[[u8; N]]) -> Self {

@@ -1,12 +1,12 @@
-//! What reading and writing a JPEG costs: straight lines through measurements of the sample photographs
-//! (0.5 to 1.8 bits a pixel) on one core of a 2020s server, right to a third or so.
+//! Estimates the cost of reading and writing JPEGs: linear fits to measurements of the sample photographs (0.5 to 1.8
+//! bits per pixel) on one core of a 2020s server, accurate to about a third.
 //!
-//! Entropy coding grows with the file, the rest with the samples.
+//! The cost of entropy coding grows with the file, the rest with the number of samples.
 
 use super::native;
 use andon_pixels::{Cost, Encode, Info, Model, Scale, Scales, Traits};
 
-/// Reading a file of `bytes` bytes.
+/// Estimates the cost of decoding a file of `bytes` bytes.
 pub(crate) fn decoding(bytes: u64, info: &Info, scales: Scales) -> Cost {
     let stored = samples(info.model, info.width, info.height);
     let (width, height) = info.scaled(scales.luma);
@@ -38,7 +38,7 @@ pub(crate) fn decoding(bytes: u64, info: &Info, scales: Scales) -> Cost {
     }
 }
 
-/// Following all scans of a file, for as little of the image as can be decoded.
+/// Estimates the cost of following all scans of a file while decoding as little of the image as possible.
 pub(crate) fn checking(bytes: u64, info: &Info) -> Cost {
     let cost = decoding(bytes, info, Scales::both(Scale::EIGHTH));
     let (width, height) = info.scaled(Scale::EIGHTH);
@@ -49,7 +49,7 @@ pub(crate) fn checking(bytes: u64, info: &Info) -> Cost {
     }
 }
 
-/// Finding the places in a sequential file from which its parts can be decoded.
+/// Estimates the cost of making an index of a sequential file: the places from which parts of it can be decoded.
 pub(crate) fn indexing(bytes: u64, info: &Info) -> Cost {
     let cost = checking(bytes, info);
     Cost {
@@ -58,7 +58,8 @@ pub(crate) fn indexing(bytes: u64, info: &Info) -> Cost {
     }
 }
 
-/// Writing a frame of this size; the symbols of all levels are held so that Huffman tables can be fitted to them.
+/// Estimates the cost of encoding a frame of this size. The symbols of all coefficients are held in memory so that
+/// Huffman tables can be fitted to them.
 pub(crate) fn encoding(width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
     let samples = samples(traits.model, width, height);
     let per_sample = if how.progressive { 6.0 } else { 2.5 };
@@ -69,7 +70,7 @@ pub(crate) fn encoding(width: u32, height: u32, traits: Traits, how: &Encode) ->
     }
 }
 
-/// Samples of all planes.
+/// Returns the number of samples of all planes.
 fn samples(model: Model, width: u32, height: u32) -> u64 {
     (0..model.planes())
         .map(|index| model.plane_size(index, width, height))
@@ -77,5 +78,5 @@ fn samples(model: Model, width: u32, height: u32) -> u64 {
         .sum()
 }
 
-/// Tables, a band of MCUs, libjpeg's pools.
+/// Memory that every decode or encode takes, in bytes: tables, a band of MCUs, and libjpeg's memory pools.
 const BASE_BYTES: u64 = 1 << 20;

@@ -1,4 +1,4 @@
-//! From a file to planes: by our own decoder, or by libjpeg-turbo where ours does not apply.
+//! Decodes a file to planes, with the native decoder or, where that does not apply, with libjpeg-turbo.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -16,10 +16,10 @@ use super::segments;
 use super::turbo::ffi;
 use crate::guard;
 
-/// Decodes at the scales asked for.
+/// Decodes an image at the requested scales.
 ///
 /// # Errors
-/// `Broken` for files cut short or damaged in a way that shows; `Unsupported`, `Limit`, `Interrupted`.
+/// `Broken` for files that are cut short or detectably damaged, `Unsupported`, `Limit`, `Interrupted`.
 pub(crate) fn decode(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<Image> {
     let layout = Layout::of(header)?;
     guard::size(header.width, header.height, how.limits)?;
@@ -35,10 +35,11 @@ pub(crate) fn decode(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<
     Ok(Image::read(frame, metadata, space))
 }
 
-/// Decodes what there is at the scales asked for: libjpeg-turbo fills in gray or a guess, as it does in browsers.
+/// Decodes as much as there is of an incomplete or damaged image, at the requested scales. libjpeg-turbo fills in gray
+/// or a guess, as it does in browsers.
 ///
 /// # Errors
-/// As `decode`; `Broken` where there is no scan to begin with.
+/// As `decode`, and `Broken` if there is no scan to begin with.
 pub(crate) fn salvage(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<Image> {
     let layout = Layout::of(header)?;
     guard::size(header.width, header.height, how.limits)?;
@@ -50,8 +51,8 @@ pub(crate) fn salvage(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result
     Ok(Image::read(frame, metadata, space))
 }
 
-/// Decodes at several scales, going through the file once; `None` where our own decoder does not apply.
-/// Each image is the same as if it had been decoded alone.
+/// Decodes an image at several scales in one pass over the file, or returns `None` if the native decoder does not
+/// apply. Each result is the same as if it had been decoded alone.
 ///
 /// # Errors
 /// As `decode`.
@@ -77,7 +78,7 @@ pub(crate) fn decode_at_once(
     images.transpose()
 }
 
-/// Follows all of the file's scans, and makes no more of them than can be thrown away.
+/// Checks a file by following all of its scans. The image is decoded at 1/8 and discarded.
 ///
 /// # Errors
 /// As `decode`.
@@ -111,7 +112,7 @@ fn frame(
     Frame::new(model, width, height, planes, None)
 }
 
-/// Planes by our own decoder; `None` where it does not apply.
+/// Decodes the planes with the native decoder, or returns `None` if it does not apply.
 fn own(
     bytes: &[u8],
     header: &Header,
@@ -122,7 +123,8 @@ fn own(
     Ok(pictures.and_then(|mut pictures| pictures.pop()))
 }
 
-/// Decodes all planes at each of these scales, in one go.
+/// Decodes all planes with the native decoder at each of these scales in one pass, or returns `None` if it does not
+/// apply.
 fn several(
     bytes: &[u8],
     header: &Header,
@@ -143,7 +145,7 @@ fn several(
     unless_unsupported(native::decode(bytes, &wanted))
 }
 
-/// Samples per block side of luma and of chroma.
+/// Returns the samples per block side of luma and of chroma.
 fn sizes(scales: &Scales) -> [u8; 2] {
     [scales.luma.0, scales.chroma.0]
 }
@@ -164,7 +166,7 @@ fn wanted<'a>(
     }
 }
 
-/// What our own decoder made of a file; `None` where it does not apply.
+/// Converts the native decoder's result: `None` if it does not support the file.
 fn unless_unsupported<T>(made: std::result::Result<T, Refused>) -> Result<Option<T>> {
     match made {
         Ok(made) => Ok(Some(made)),
@@ -175,8 +177,8 @@ fn unless_unsupported<T>(made: std::result::Result<T, Refused>) -> Result<Option
     }
 }
 
-/// Makes an index of the file. `None` for files that cannot have one, damaged ones among them: decoding reports the
-/// damage.
+/// Makes an index of the file. Returns `None` for files that cannot have one, including damaged ones, whose damage is
+/// reported when they are decoded.
 ///
 /// # Errors
 /// `Limit`, `Interrupted`.
@@ -195,10 +197,10 @@ pub(crate) fn index(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<O
     }
 }
 
-/// Decodes a part of the image through its index.
+/// Decodes a part of the image using its index.
 ///
 /// # Errors
-/// As `decode`; `Internal` for an index of another file.
+/// As `decode`, and `Internal` if the index belongs to another file.
 pub(crate) fn decode_part(
     bytes: &[u8],
     header: &Header,
@@ -221,8 +223,8 @@ pub(crate) fn decode_part(
     Ok(Image::read(frame, metadata, space))
 }
 
-/// Planes by libjpeg-turbo, which decodes all of them at one scale: chroma is thinned afterwards where a
-/// smaller one was asked for.
+/// Decodes the planes with libjpeg-turbo, all at one scale. Chroma is downsampled afterwards if a smaller scale was
+/// requested for it.
 fn turbo(
     bytes: &[u8],
     header: &Header,
@@ -239,7 +241,7 @@ fn turbo(
     turbo_as(&ended, header, layout, how, false)
 }
 
-/// Decodes a file that has its end marker, or what there is of one, with libjpeg-turbo.
+/// Decodes a file that has its end marker with libjpeg-turbo. If `lenient`, decodes as much as there is of a file.
 fn turbo_as(
     bytes: &[u8],
     header: &Header,
@@ -292,7 +294,8 @@ fn turbo_as(
     Ok(grids)
 }
 
-/// A plane with squares of `ratio` × `ratio` samples averaged; those over the edge are smaller.
+/// Downsamples a plane by averaging squares of `ratio` × `ratio` samples, which are smaller at the right and bottom
+/// edges.
 fn thinned(plane: &Grid<u8>, ratio: u32) -> Grid<u8> {
     let (width, height) = (
         plane.width().div_ceil(ratio),
@@ -319,8 +322,8 @@ fn thinned(plane: &Grid<u8>, ratio: u32) -> Grid<u8> {
     thin
 }
 
-/// How many scans are followed. Runs of empty blocks let a scan walk over a hundred megapixels for a few
-/// hundred bytes, so the ceiling falls with the image's size; writers make some ten scans.
+/// Returns how many scans are followed at most. With runs of empty blocks, a scan of a few hundred bytes can cover a
+/// hundred megapixels, so the limit falls with the image's size. Usual encoders write about ten scans.
 fn most_scans(header: &Header, limits: &Limits) -> u32 {
     let pixels = u64::from(header.width) * u64::from(header.height);
     let affordable = (SCANNED_PIXELS / pixels.max(1)).max(SCANS_IN_ANY_CASE);
@@ -328,19 +331,19 @@ fn most_scans(header: &Header, limits: &Limits) -> u32 {
     affordable.min(limits.scans.into()) as u32
 }
 
-/// Pixels that all scans together may walk over: a second or two.
+/// Pixels that all scans together may cover: one or two seconds of work.
 const SCANNED_PIXELS: u64 = 2_400_000_000;
-/// Twice as many as any usual writer makes.
+/// The number of scans that is allowed whatever the image's size, twice as many as any usual encoder writes.
 const SCANS_IN_ANY_CASE: u64 = 20;
 
-/// Is it of a kind that our own decoder does not know?
+/// Whether the native decoder does not support this kind of file.
 fn is_foreign(header: &Header, layout: &Layout) -> bool {
     let stored_as_shown = layout.raw && matches!(layout.colour, Colour::Gray | Colour::YCbCr);
     !stored_as_shown || header.arithmetic
 }
 
-/// What a decode holds at any scale, where libjpeg-turbo is certain or may turn out to be the one that does it: all
-/// coefficients, unless there is one scan only. 0 where our own decoder will do.
+/// Returns the bytes that a decode holds at any scale if libjpeg-turbo decodes the file, or might have to: all
+/// coefficients, unless there is only one scan. 0 if the native decoder will do.
 pub(crate) fn turbo_bytes(bytes: &[u8], header: &Header, layout: &Layout) -> u64 {
     if is_foreign(header, layout) {
         return scratch_bytes(header);
@@ -358,10 +361,11 @@ pub(crate) fn turbo_bytes(bytes: &[u8], header: &Header, layout: &Layout) -> u64
     }
 }
 
-/// Coefficients of 22 megapixels with thinned chroma.
+/// Bytes of coefficients above which it pays to walk over the file first: those of 22 megapixels with subsampled
+/// chroma.
 const WORTH_A_WALK: u64 = 64 << 20;
 
-/// What a decode by libjpeg-turbo holds beside its planes.
+/// Returns the bytes that a decode by libjpeg-turbo holds besides its planes.
 pub(crate) fn scratch_bytes(header: &Header) -> u64 {
     if header.holds_coefficients() {
         header.coefficient_bytes()
@@ -370,7 +374,7 @@ pub(crate) fn scratch_bytes(header: &Header) -> u64 {
     }
 }
 
-/// Tables, one band of MCUs, and libjpeg's pools: measured, generously rounded.
+/// Bytes of tables, one band of MCUs and libjpeg's memory pools: measured, and generously rounded.
 const BASE_BYTES: u64 = 1 << 20;
 
 fn metadata(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<Metadata> {
@@ -408,7 +412,7 @@ mod tests {
 
     use super::*;
 
-    /// Every sample JPEG that our own decoder takes on, with its header and layout.
+    /// Returns the path, bytes, header and layout of every sample JPEG that the native decoder supports.
     pub(super) fn samples() -> Vec<(String, Vec<u8>, Header, Layout)> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples/jpeg");
         let files = std::fs::read_dir(folder).expect("the samples folder");
@@ -551,7 +555,7 @@ mod tests {
         }
     }
 
-    /// Always has an idle core: a thread of its own for each task.
+    /// Idle cores that never run out: each task gets a thread of its own.
     pub(super) struct Plenty;
 
     impl andon_pixels::Cores for Plenty {
@@ -565,7 +569,7 @@ mod tests {
         }
     }
 
-    /// Photographs whose scans are long enough to be split.
+    /// Returns the photographs whose scans are long enough to be split.
     pub(super) fn photographs() -> Vec<Vec<u8>> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples/photos");
         let files = std::fs::read_dir(folder).expect("the photographs");
@@ -580,7 +584,7 @@ mod tests {
         long
     }
 
-    /// By one core and by two.
+    /// Decodes an image on one core and on two.
     pub(super) fn both_ways(bytes: &[u8], scale: Scale) -> [Result<Option<Vec<Grid<u8>>>>; 2] {
         let limits = Limits::default();
         let header = Header::read(bytes).expect("a header");

@@ -1,10 +1,9 @@
-//! Where a JPEG ends, and whether everything up to there is whole.
+//! Finds where a JPEG ends, and checks that everything up to there is complete.
 //!
-//! A scan that is cut and followed by anything can look whole from marker to marker, so its entropy-coded data are
-//! followed to the last block; no sample is made. Behind the image there may be others that its MPF index
-//! declares, such as the gain map of an Ultra HDR photograph: they belong to it if they follow at once, or behind
-//! zeros, and are whole. Whatever else follows does not: the film of a motion photograph, a camera maker's own
-//! data, and what somebody hid there.
+//! A truncated scan followed by other data can look complete from marker to marker, so the entropy-coded data are
+//! followed to the last block, without making full-size samples. Further images that the MPF index declares, such as
+//! the gain map of an Ultra HDR photograph, belong to the file if they are complete and follow at once or after zeros
+//! only. Anything else that follows does not: the video of a motion photo, a camera maker's own data, or hidden data.
 
 use std::borrow::Cow;
 
@@ -16,10 +15,11 @@ use super::header::mpf;
 use super::header::walk::Walk;
 use super::native::entropy;
 
-/// What a file ends with.
+/// The end marker (EOI) of a file.
 pub(super) const END: &[u8] = &[0xff, EOI];
 
-/// How many bytes from the beginning are the image and those that belong to it. Only its end marker may be missing.
+/// Returns how many bytes from the beginning belong to the image and the further images of its index. Nothing but an
+/// end marker may be missing.
 ///
 /// # Errors
 /// `Broken`, `Unsupported`, `Interrupted`.
@@ -47,15 +47,15 @@ pub(super) fn extent(bytes: &[u8], how: &Decode<'_>) -> Result<usize> {
 }
 
 struct Found {
-    /// Behind EOI, or behind the last scan of a file without it.
+    /// The offset behind EOI, or behind the last scan of a file without EOI.
     end: usize,
-    /// Where the header of an MPF index stands.
+    /// The offset of the MPF index's header.
     index: Option<usize>,
-    /// Is EOI there?
+    /// Whether EOI is present.
     ended: bool,
 }
 
-/// Goes from marker to marker up to the end of the image.
+/// Walks from marker to marker to the end of the image.
 fn walked(bytes: &[u8]) -> Result<Found> {
     let broken = |why| Error::broken(super::NAME, why);
     let mut walk = Walk::new(bytes).ok_or_else(|| broken("it does not begin as one"))?;
@@ -94,7 +94,8 @@ fn walked(bytes: &[u8]) -> Result<Found> {
     })
 }
 
-/// The file with its end marker, if it may lack it: its last bytes are another's.
+/// Returns the file cut behind its last scan and completed by an end marker if it has none, otherwise unchanged. A file
+/// that does not end with EOI may have one before trailing data.
 pub(super) fn ended(bytes: &[u8]) -> Cow<'_, [u8]> {
     let walked = (!bytes.ends_with(END)).then(|| walked(bytes));
     match walked {
@@ -105,7 +106,8 @@ pub(super) fn ended(bytes: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Are all pixels there? A kind that nobody here decodes, or an image over the limits, is taken to be where its end is.
+/// Checks that all pixels are there. An image of an unsupported kind or over the limits is taken to be complete if its
+/// end marker was found (`ended`).
 fn decodes(bytes: &[u8], ended: bool, how: &Decode<'_>) -> Result<()> {
     let checked = Header::read(bytes).and_then(|header| decode::check(bytes, &header, how));
     match checked {

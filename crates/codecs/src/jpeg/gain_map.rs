@@ -1,5 +1,6 @@
-//! Gain maps in JPEGs: a second image behind the first, which the first's index (MPF) and XMP tell of. Ultra HDR, in
-//! the words of Google and Adobe and in those of ISO 21496-1; Apple's, as far as its XMP says how it acts.
+//! Gain maps in JPEGs: a second image behind the first, declared by the first one's index (MPF) and XMP. Supports Ultra
+//! HDR as specified by Google and Adobe and by ISO 21496-1, and Apple's gain maps as far as their XMP says how they are
+//! applied.
 
 use andon_pixels::{
     Alone, Codec, Cores, Decode, Encode, Error, Frame, GainHeader, GainMap, Image, Interrupt,
@@ -12,10 +13,10 @@ use super::segments::{self, APP1, APP2};
 use super::{Jpeg, decode};
 use crate::gain_map;
 
-/// A gain map is one of the first.
+/// How many images of the index are searched: a gain map is one of the first.
 const MOST_LOOKED_AT: usize = 8;
 
-/// The gain map that a file's header tells of.
+/// Returns the header of the file's gain map, if it has one.
 pub(super) fn read(bytes: &[u8]) -> Option<GainHeader> {
     let (file, header) = find(bytes)?;
     let at = |range: &Option<std::ops::Range<usize>>| file.get(range.clone()?);
@@ -26,7 +27,7 @@ pub(super) fn read(bytes: &[u8]) -> Option<GainHeader> {
     })
 }
 
-/// The file inside the file that is the map.
+/// Finds the gain map, which is a JPEG inside the file, and returns its bytes and header.
 fn find(bytes: &[u8]) -> Option<(&[u8], Header)> {
     let index = Header::read(bytes).ok()?.index?;
     let images = mpf::images(bytes, index).into_iter().take(MOST_LOOKED_AT);
@@ -72,7 +73,7 @@ pub(super) fn encode(
     Ok(joined(file, &map))
 }
 
-/// The map as a JPEG of its own.
+/// Encodes the gain map as a JPEG of its own.
 fn encode_map(map: &GainMap, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
     let how = Encode {
         quality: map.quality,
@@ -89,7 +90,8 @@ fn encode_map(map: &GainMap, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
     Ok(segments::with_segments(file, &own))
 }
 
-/// The image's XMP packet, which lists both, with what it says of itself.
+/// Returns an XMP packet that lists both images, the gain map being `length` bytes long. The contents of the image's
+/// own packet are kept if they fit.
 fn packet(own: Option<&[u8]>, length: usize) -> Vec<u8> {
     const END: &str = "</rdf:RDF>";
     let item = |semantic: &str, length: &str| {
@@ -120,7 +122,7 @@ fn packet(own: Option<&[u8]>, length: usize) -> Vec<u8> {
     joined.filter(fits).unwrap_or(listed).into_bytes()
 }
 
-/// One behind the other, with the index in the first.
+/// Appends the gain map to the image, with the MPF index in the image's header.
 fn joined(file: Vec<u8>, map: &[u8]) -> Vec<u8> {
     let mut own = Vec::new();
     // Of the image itself it is only said that there is a map: minimum and writer's version.
@@ -136,5 +138,5 @@ fn joined(file: Vec<u8>, map: &[u8]) -> Vec<u8> {
     file
 }
 
-/// A marker and a length.
+/// Bytes of a segment's marker and length field.
 const SEGMENT_HEAD: usize = 4;

@@ -1,5 +1,5 @@
-//! JPEG: header walk, decoder ([`native`]) and encoder ([`mod@encode`]) of our own, what is rare by libjpeg-turbo; planes
-//! kept as stored wherever they can be.
+//! JPEG: our own header reader, decoder ([`native`]) and encoder ([`mod@encode`]), and libjpeg-turbo for rare kinds of
+//! files. Planes are kept as stored wherever possible.
 
 mod cost;
 mod decode;
@@ -215,5 +215,5 @@ impl Codec for Jpeg {
 
 const NAME: &str = "jpeg";
 
-/// The smallest first.
+/// The scales at which JPEGs can be decoded, the smallest first.
 pub(crate) const SCALES: [Scale; 4] = [Scale::EIGHTH, Scale::QUARTER, Scale::HALF, Scale::FULL];

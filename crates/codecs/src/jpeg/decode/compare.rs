@@ -1,8 +1,9 @@
-//! Our decoder and libjpeg-turbo on one file: both give the same image or both refuse, but for
-//! differences that are known and meant. Tests and the comparing fuzzer hold every file against this.
+//! Compares the native decoder with libjpeg-turbo on one file: both must give the same image or both refuse it, except
+//! for known and intended differences. Tests and the comparing fuzzer run this on every file.
 //!
-//! At 1/8 and 1/1 the planes are libjpeg's, and at every scale they are the inverse DCT of the lowest
-//! frequencies of libjpeg's coefficients, to the bit. Parts that are decoded through an index are what is there of all.
+//! At 1/8 and 1/1 the planes are identical to libjpeg's. At every scale they are exactly the inverse DCT of the lowest
+//! frequencies of libjpeg's coefficients. Parts decoded through an index are identical to the same area of the whole
+//! image.
 
 use andon_kernels::idct;
 use andon_pixels::{Alone, Decode, Grid, Limits, Never, Result as Decoded, Scale, Scales};
@@ -15,22 +16,22 @@ use crate::jpeg::header::markers::Header;
 use crate::jpeg::native::{Index, entropy};
 use crate::jpeg::turbo::ffi::{self, Coefficients};
 
-/// Who decodes a file.
+/// Which of the two decoders decodes a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verdict {
-    /// Both, to the same image.
+    /// Both do, to the same image.
     Both,
     Neither,
-    /// Only we do, as is meant.
+    /// Only the native decoder does, as intended.
     OnlyOurs,
-    /// Only libjpeg does, as is meant.
+    /// Only libjpeg does, as intended.
     OnlyTheirs,
-    /// We do not try: libjpeg's answer is the answer.
+    /// The native decoder does not support the file, so that libjpeg's answer counts.
     Left,
 }
 
-/// What only we decode, by what libjpeg says of it: faults in progressive scans that a small image has no
-/// use for.
+/// Parts of libjpeg's messages for files that only the native decoder is meant to decode: faults in progressive scans
+/// that a small image does not need.
 const UNOPENED: [&str; 4] = [
     "bad Huffman code",
     "premature end of data segment",
@@ -38,10 +39,11 @@ const UNOPENED: [&str; 4] = [
     "instead of RST",
 ];
 
-/// Warnings of libjpeg at which the two may differ at every scale: a scan that refines less than it should still refines.
+/// A warning of libjpeg after which the two decoders may differ at every scale: the native one still applies a scan
+/// that refines fewer bits than it should.
 const OUT_OF_STEP: &str = "Inconsistent progression";
 
-/// What only libjpeg decodes, by what we say of it.
+/// Parts of the native decoder's messages for files that only libjpeg is meant to decode, each with the reason.
 const THEIRS_ONLY: [(&str, &str); 4] = [
     (
         "leaves its band",
@@ -55,11 +57,11 @@ const THEIRS_ONLY: [(&str, &str); 4] = [
     ("too many codes", "likewise"),
 ];
 
-/// Decodes a file by both, at each of these scales; no verdict on what has no header or goes over the
-/// limits.
+/// Decodes a file with both decoders at each of these scales. Returns no verdicts for a file without a valid header or
+/// over the limits.
 ///
 /// # Errors
-/// What differs, and should not.
+/// A description of any unintended difference.
 pub(crate) fn compare(
     bytes: &[u8],
     scales: &[Scale],
@@ -127,7 +129,8 @@ impl File<'_> {
         turbo(self.bytes, &self.header, &self.layout, &self.how(scale))
     }
 
-    /// Is a part that is decoded through an index, wherever the file's length says, what we have there of all of it?
+    /// Checks that a part decoded through an index equals the same area of the natively decoded whole image. The part's
+    /// position and size are derived from the file's length.
     fn compare_part(
         &self,
         index: &[u8],
@@ -168,7 +171,7 @@ impl File<'_> {
         Ok(())
     }
 
-    /// libjpeg's.
+    /// Reads the coefficients with libjpeg.
     fn coefficients(&self) -> Decoded<Vec<Coefficients>> {
         let (h, v) = self.header.max_sampling();
         let blocks = |side: u32, factor: u8, most: u8| {
@@ -194,8 +197,8 @@ impl File<'_> {
         ffi::coefficients(&reading, &sizes.collect::<Vec<_>>())
     }
 
-    /// The file with EOI right behind its only scan; `None` for one of several scans, at full size, and where
-    /// nothing else follows.
+    /// Returns the file with EOI right behind its only scan. `None` if there are several scans, at full size, or if
+    /// nothing else follows the scan.
     fn without_tail(&self, scale: Scale) -> Option<Vec<u8>> {
         let header = &self.header;
         if scale == Scale::FULL || header.holds_coefficients() {
@@ -274,7 +277,7 @@ impl File<'_> {
     }
 }
 
-/// Is a plane the inverse DCT, `side` samples a block, of these coefficients?
+/// Checks that a plane is the inverse DCT of these coefficients, with `side` samples per block side.
 fn same_as_of(blocks: &Coefficients, side: usize, plane: &Grid<u8>) -> Result<(), String> {
     let lowest = |k: &usize| k % 8 < side && k / 8 < side;
     let mut factors = [0; 64];
@@ -298,8 +301,8 @@ fn same_as_of(blocks: &Coefficients, side: usize, plane: &Grid<u8>) -> Result<()
     Ok(())
 }
 
-/// Are both planes the same? In blocks of frequencies that no valid file has, libjpeg may wrap around where
-/// we cut.
+/// Checks that both planes are the same, except in blocks whose coefficients no valid file has: libjpeg may wrap around
+/// there where the native decoder clamps.
 fn alike(
     ours: &Grid<u8>,
     theirs: &Grid<u8>,
@@ -321,7 +324,7 @@ fn alike(
     Ok(())
 }
 
-/// Has this block a frequency nearly four times as strong as any of 8-bit samples?
+/// Whether the block has a coefficient nearly four times as strong as 8-bit samples can produce.
 fn goes_far(blocks: &Coefficients, (x, y): (usize, usize)) -> bool {
     let at = (y * blocks.wide as usize + x) * 64;
     let block = blocks.values[at..at + 64].iter().zip(&blocks.factors);

@@ -1,4 +1,4 @@
-//! Damaged files under our own decoder and under libjpeg: both must come to the same verdict.
+//! Tests damaged files with the native decoder and libjpeg: both must come to the same verdict.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -57,8 +57,8 @@ fn judge(rounds: usize) {
     assert!(many(Verdict::Both) && many(Verdict::Neither), "{tally:?}");
 }
 
-/// A file with one to three bytes flipped, replaced, taken out or put in, or cut short; in half of the
-/// rounds all of it in the header.
+/// Damages a file in one to three places: flips a bit, replaces, removes or inserts a byte, or cuts the file short. In
+/// every second round only the beginning, with the header, is damaged.
 fn damaged(file: &[u8], round: usize, dice: &mut Dice) -> Vec<u8> {
     let mut file = file.to_vec();
     for _ in 0..1 + dice.below(3) {
@@ -79,7 +79,7 @@ fn damaged(file: &[u8], round: usize, dice: &mut Dice) -> Vec<u8> {
     file
 }
 
-/// A small deterministic generator: tests must fail the same way twice.
+/// A small deterministic random number generator, so that failing tests can be repeated.
 pub(super) struct Dice(pub(super) u64);
 
 impl Dice {

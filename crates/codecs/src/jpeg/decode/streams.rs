@@ -1,5 +1,5 @@
-//! Whether a scan is read by streams or one MCU after the other makes no difference: to no sample, and to no answer about a broken
-//! file.
+//! Tests that reading a scan by several streams gives the same samples, and the same answers to broken files, as
+//! reading one MCU after the other.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,12 +13,12 @@ use crate::jpeg::header::layout::Layout;
 use crate::jpeg::header::markers::Header;
 use crate::jpeg::native::with_streams;
 
-/// Those that streams are for, in full together with another core.
+/// The scales for which streams are used, at full size only together with another core.
 const SCALES: [Scale; 4] = [Scale::EIGHTH, Scale::QUARTER, Scale::HALF, Scale::FULL];
 
 type Decoded = Result<Option<Vec<Grid<u8>>>>;
 
-/// By two cores without streams, and by one and by two with them.
+/// Decodes with two cores without streams, and with one and with two cores with streams.
 fn three_ways(bytes: &[u8], scale: Scale) -> [Decoded; 3] {
     let [_, without] = with_streams(false, || both_ways(bytes, scale));
     let [alone, lent] = with_streams(true, || both_ways(bytes, scale));
@@ -35,8 +35,9 @@ fn streams_change_no_sample() {
     }
 }
 
-/// One idle core, which begins with what it was lent only when all strips are made: after somebody wanted to lend more, which comes
-/// before them, it was asked once for each strip whether anybody still wants the image.
+/// One idle core that begins a lent task only after all strips have been made. When a second task, which precedes the
+/// strips, is offered and refused, it starts counting interrupt checks, one per strip, and begins the lent task after
+/// the last.
 struct Late {
     strips: usize,
     asked: AtomicUsize,
@@ -177,7 +178,8 @@ fn streams_change_no_answer_to_files_with_much_damage_anywhere() {
     assert!(compared > 100, "only {compared} files were still files");
 }
 
-/// Some bits, runs of zeros or noise, bytes of the tables, bytes that are missing, or the end.
+/// Damages a file in random places: flipped bits, runs of zeros or noise, changed bytes of the tables, removed bytes,
+/// or a missing end.
 fn damage(bytes: &mut Vec<u8>, dice: &mut Dice) {
     // Behind the tables, most of the time.
     let place = |bytes: &[u8], dice: &mut Dice| 600 + dice.below(bytes.len() - 700);

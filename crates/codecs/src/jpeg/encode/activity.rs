@@ -1,4 +1,4 @@
-//! How much goes on in a block of luma: errors hide where much does.
+//! Measures the activity in a block of luma, because errors are less visible where there is much of it.
 
 use std::array;
 use std::ops::Range;
@@ -6,10 +6,10 @@ use std::ops::Range;
 use andon_kernels::activity::quieter_halves;
 use andon_pixels::Grid;
 
-/// The strengths of the blocks in these rows of blocks, row by row: 0 where nothing goes on, and straight with the logarithm
-/// of what does up to 65535.
+/// Returns the strength of every block in these rows of blocks, row by row: 0 without activity, then linear in the
+/// logarithm of the activity, up to 65535.
 ///
-/// Of the quarters of a block the quietest counts: what the others hide, reaches into it.
+/// Only the quietest quarter of a block counts, because the errors that the others hide would reach into it.
 pub(super) fn strengths(plane: &Grid<u8>, rows: &Range<usize>) -> Vec<u16> {
     let wide = plane.width().div_ceil(8) as usize;
     let mut out = Vec::with_capacity(wide * rows.len());
@@ -31,11 +31,12 @@ pub(super) fn strengths(plane: &Grid<u8>, rows: &Range<usize>) -> Vec<u16> {
     out
 }
 
-/// Logarithms of 16 and the differences in a quarter, of 16 samples with two neighbours each, at strengths of 0 and 65535.
+/// The value of log₂(16 + activity) at a strength of 0; `BUSY` is that at 65535. Activity is the sum of the differences
+/// of a quarter's 16 samples from two neighbours each.
 const QUIET: f32 = 4.0 + 3.84;
 const BUSY: f32 = 4.0 + 8.84;
 
-/// Straight between powers of two: at most 0.09 less.
+/// Approximates log₂ by interpolating linearly between powers of two. The result is at most 0.09 too small.
 fn log2(n: u32) -> f32 {
     let whole = n.ilog2();
     whole as f32 + (n as f32 / (1 << whole) as f32 - 1.0)

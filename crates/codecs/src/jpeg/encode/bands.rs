@@ -1,4 +1,4 @@
-//! An image cut into bands, which idle cores transform beside this one.
+//! Cuts an image into bands, which idle cores transform alongside the current one.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,15 +13,15 @@ use super::scan::{Band, Component};
 use super::{activity, steps};
 use crate::jpeg::header::quality::Table as Steps;
 
-/// A band, and for each class of tables its symbols of everything but frequency 0.
+/// A band and, for each class of tables, the counts of its symbols except those of frequency 0.
 pub(super) type Counted = (Band, Vec<Counts>);
 
-/// What bands are made of.
+/// The planes and settings from which bands are made.
 pub(super) struct Parts {
-    /// Luma first.
+    /// The planes, luma first.
     planes: Vec<Grid<u8>>,
     components: Vec<Component>,
-    /// For each class.
+    /// The quantiser of each class of tables.
     quantisers: Vec<Quantiser>,
 }
 
@@ -44,13 +44,13 @@ impl Parts {
         }
     }
 
-    /// Rows of MCUs.
+    /// Returns the number of rows of MCUs.
     fn rows(&self) -> usize {
         let blocks = self.planes[0].height().div_ceil(8) as usize;
         blocks.div_ceil(self.components[0].v)
     }
 
-    /// These rows of MCUs.
+    /// Transforms these rows of MCUs.
     fn band(&self, rows: Range<usize>, interrupt: &dyn Interrupt) -> Result<Counted> {
         let mut rest = vec![Counts::new(); self.planes.len().min(2)];
         let mut band = Vec::with_capacity(self.planes.len());
@@ -71,7 +71,7 @@ impl Parts {
         Ok((band, rest))
     }
 
-    /// All of the image, by this core and those that are idle: the components, and each band with its counts.
+    /// Transforms the whole image on this core and idle ones. Returns the components, and each band with its counts.
     pub(super) fn bands(
         self,
         cores: &dyn Cores,
@@ -100,5 +100,5 @@ impl Parts {
     }
 }
 
-/// Pixels of the part of an image that a core takes at a time: about a quarter of a millisecond.
+/// Pixels of the band that a core takes at a time: about a quarter of a millisecond of work.
 const PIXELS_OF_BAND: u64 = 64 << 10;

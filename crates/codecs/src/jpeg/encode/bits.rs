@@ -1,31 +1,31 @@
-//! Writing bits, and the zero behind each byte of ones that entropy-coded data need.
+//! Writes bits, and the zero that entropy-coded data need behind each byte 0xFF.
 
 use memchr::memchr;
 
-/// Bits behind what was written so far.
+/// Appends bits to a growing buffer.
 #[derive(Default)]
 pub(super) struct BitWriter {
     bytes: Vec<u8>,
-    /// How many of `bytes` are complete.
+    /// How many bytes of `bytes` are complete.
     length: usize,
-    /// The bits behind them, the first one highest; the others are 0.
+    /// The bits behind the complete bytes, the first one in the highest position. All others are 0.
     waiting: u64,
-    /// How many there are, at most 7.
+    /// How many bits are in `waiting`, at most 7.
     count: u32,
 }
 
-/// Bits; those behind the last one are 0.
+/// A finished sequence of bits. Those behind the last one in its byte are 0.
 pub(super) struct Bits {
     bytes: Vec<u8>,
-    /// Bits written.
+    /// The number of bits.
     count: u64,
 }
 
-/// The longest single write.
+/// The most bits that a single write may have.
 const MOST_BITS: u32 = 56;
 
 impl BitWriter {
-    /// There will be about `bits`.
+    /// Creates a writer with room for about `bits` bits.
     pub(super) fn new(bits: u64) -> Self {
         Self {
             bytes: vec![0; usize::try_from(bits / 8).unwrap_or(0) + 64],
@@ -33,7 +33,7 @@ impl BitWriter {
         }
     }
 
-    /// Makes room for `bits` more.
+    /// Makes room for `bits` more bits.
     pub(super) fn reserve(&mut self, bits: u64) {
         // The last write stores a whole word.
         let most = usize::try_from(bits / 8).unwrap_or(0) + 16;
@@ -43,9 +43,9 @@ impl BitWriter {
         }
     }
 
-    /// At most 56 bits; those of `bits` above `count` are 0.
+    /// Writes the lowest `count` bits of `bits`, at most 56. The higher ones must be 0.
     ///
-    /// Without a branch: when a word is full is as good as random.
+    /// It has no branch, because when a word is full is unpredictable.
     #[inline(always)]
     pub(super) fn write(&mut self, bits: u64, count: u32) {
         debug_assert!(count <= MOST_BITS, "{count} bits at once");
@@ -58,7 +58,7 @@ impl BitWriter {
         self.count = all % 8;
     }
 
-    /// Writes what another one has.
+    /// Appends a finished sequence of bits.
     pub(super) fn append(&mut self, bits: &Bits) {
         let (words, rest) = bits.bytes.split_at((bits.count / 64 * 8) as usize);
         self.reserve(bits.count);
@@ -77,7 +77,7 @@ impl BitWriter {
         }
     }
 
-    /// What was written.
+    /// Returns the bits that were written.
     pub(super) fn finish(mut self) -> Bits {
         self.reserve(0);
         self.write(0, 0);
@@ -91,7 +91,8 @@ impl BitWriter {
 }
 
 impl Bits {
-    /// Writes itself behind what a file has: a zero behind each byte of ones, and ones in what is left of the last byte.
+    /// Appends the bits to a file as entropy-coded data: with a zero behind each byte 0xFF, and the last byte filled up
+    /// with ones.
     pub(super) fn stuff(mut self, file: &mut Vec<u8>) {
         if let Some(last) = self.bytes.last_mut() {
             let left = (self.count.next_multiple_of(8) - self.count) as u32;
@@ -114,7 +115,7 @@ impl Bits {
 mod tests {
     use super::*;
 
-    /// Writes, of which every third is ones, and what they are.
+    /// Returns random writes, every third of which is all ones, and the bits they amount to as text.
     fn writes(seed: u64) -> (Vec<(u64, u32)>, String) {
         let mut random = seed;
         let mut expected = String::new();
@@ -142,7 +143,7 @@ mod tests {
         writer.finish()
     }
 
-    /// These bits behind a 7, as a file has them.
+    /// Returns the bytes of a file that holds a 7 and then these bits, stuffed.
     fn stuffed(mut expected: String) -> Vec<u8> {
         while !expected.len().is_multiple_of(8) {
             expected.push('1');

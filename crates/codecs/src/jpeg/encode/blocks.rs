@@ -1,4 +1,4 @@
-//! From samples to symbols: those of a component.
+//! Turns the samples of a component into symbols.
 
 use std::ops::Range;
 
@@ -8,25 +8,26 @@ use andon_pixels::{Error, Grid, Interrupt, Result};
 
 use super::huffman::Counts;
 
-/// Quantised blocks of a component or of some of its rows, row by row.
+/// The quantised blocks of a component, or of some of its rows of blocks, row by row.
 pub(super) struct Blocks {
-    /// In blocks.
+    /// Width in blocks.
     pub(super) wide: usize,
-    /// Levels of frequency 0; then their [differences](super::scan::take_differences).
+    /// The levels of frequency 0, later replaced by their [differences](super::scan::take_differences).
     pub(super) flat: Vec<i16>,
-    /// How many symbols each block has.
+    /// The number of symbols of each block.
     pub(super) lengths: Vec<u8>,
-    /// Of everything but frequency 0.
+    /// The symbols of all frequencies but 0.
     pub(super) symbols: Vec<Symbol>,
-    /// The place at which each row of blocks begins.
+    /// For each row of blocks, the index in `symbols` at which it begins.
     pub(super) rows: Vec<usize>,
 }
 
 impl Blocks {
-    /// Transforms these rows of a plane's blocks. What reaches over its edges repeats its last samples, which costs the
-    /// fewest bits.
+    /// Transforms these rows of a plane's blocks. Blocks that reach over the edges are filled up with the last samples,
+    /// which costs the fewest bits.
     ///
-    /// `strengths`: of all those blocks, row by row; none are all 0. `counts` get the symbols of everything but frequency 0.
+    /// `strengths` are those of all these blocks, row by row; `None` stands for zeros. The symbols of all frequencies
+    /// but 0 are added to `counts`.
     pub(super) fn of(
         plane: &Grid<u8>,
         rows: Range<usize>,
@@ -71,7 +72,7 @@ impl Blocks {
     }
 }
 
-/// Rows of samples that are whole blocks wide and high.
+/// A row of blocks as samples, padded to whole blocks in width and height.
 struct Band {
     wide: usize,
     padded: Vec<u8>,

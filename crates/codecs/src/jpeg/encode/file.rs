@@ -1,9 +1,9 @@
-//! The segments of a file.
+//! Writes the segments of a JPEG file.
 
 use super::scan::{Component, Tables};
 use crate::jpeg::header::quality::Table as Steps;
 
-/// SOI, a JFIF header without a density, and the metadata.
+/// Returns the beginning of a file: SOI, a JFIF header without a density, and the metadata.
 pub(super) fn begin(exif: &[u8], icc: &[u8]) -> Vec<u8> {
     let mut file = vec![0xff, SOI];
     segment(&mut file, APP0, &[b"JFIF\0\x01\x01\0\0\x01\0\x01\0\0"]);
@@ -21,7 +21,7 @@ pub(super) fn begin(exif: &[u8], icc: &[u8]) -> Vec<u8> {
     file
 }
 
-/// Everything else up to the entropy-coded data.
+/// Appends all further segments up to the entropy-coded data.
 pub(super) fn head(
     file: &mut Vec<u8>,
     (width, height): (u32, u32),
@@ -66,7 +66,8 @@ fn segment(file: &mut Vec<u8>, marker: u8, parts: &[&[u8]]) {
     }
 }
 
-/// A segment's length, of 16 bits, counts itself and what the data are.
+/// The most bytes of EXIF data in a segment, whose 16-bit length includes itself (2 bytes) and the identifier (6
+/// bytes).
 pub(super) const MOST_EXIF_BYTES: usize = 65_535 - 2 - 6;
 const MOST_ICC_BYTES: usize = 65_535 - 2 - 14;
 

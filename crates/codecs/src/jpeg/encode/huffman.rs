@@ -1,6 +1,6 @@
-//! Huffman tables that fit an image's symbols.
+//! Builds Huffman tables that fit an image's symbols.
 
-/// The number of times that each symbol comes.
+/// How often each symbol occurs.
 #[derive(Clone)]
 pub(super) struct Counts([u32; 256]);
 
@@ -15,7 +15,7 @@ impl Counts {
         self.0[usize::from(symbol)] += times;
     }
 
-    /// Adds those of another part of the image.
+    /// Adds the counts of another part of the image.
     pub(super) fn include(&mut self, other: &Self) {
         for (count, more) in self.0.iter_mut().zip(&other.0) {
             *count += more;
@@ -38,20 +38,20 @@ impl Counts {
     }
 }
 
-/// A table as a file holds it, and ready for writing.
+/// A Huffman table, both as a file holds it and ready for encoding.
 pub(super) struct Table {
-    /// How many codes there are of 1 to 16 bits.
+    /// The number of codes of each length, 1 to 16 bits.
     pub(super) lengths: [u8; 16],
-    /// Their symbols, the shortest codes first.
+    /// The symbols of the codes, those with the shortest codes first.
     pub(super) symbols: Vec<u8>,
-    /// Of each symbol: the code's length in the lowest byte, the code above it.
+    /// The code of each symbol: its length in the lowest byte, the code itself above it.
     pub(super) codes: [u32; 256],
-    /// What all symbols counted take with the bits that follow them.
+    /// Bits that all counted symbols take, including the value bits that follow them.
     pub(super) bits: u64,
 }
 
 impl Table {
-    /// The best one for these counts (T.81, K.2). Of all lengths the code of ones alone stays free.
+    /// Builds the best table for these counts (T.81, K.2). At every length, the code that is all ones stays unused.
     pub(super) fn of(counts: &Counts) -> Self {
         let mut used: Vec<(u32, u8)> = (0..=255u8)
             .map(|symbol| (counts.0[usize::from(symbol)], symbol))
@@ -99,9 +99,9 @@ impl Table {
     }
 }
 
-/// How many codes there are of each length, in a Huffman code for these weights, which grow.
+/// Returns the number of codes of each length in a Huffman code for these weights, which must be in ascending order.
 ///
-/// Two queues: leaves, and sums in the order in which they are made, which is that of their size.
+/// It merges two queues: the leaves, and the sums in the order in which they are made, which is ascending, too.
 fn code_lengths(weights: &[u64]) -> [u32; 258] {
     let leaves = weights.len();
     let mut sums: Vec<u64> = Vec::with_capacity(leaves);
@@ -135,7 +135,7 @@ fn code_lengths(weights: &[u64]) -> [u32; 258] {
     numbers
 }
 
-/// No code is longer than 16 bits (T.81, figure K.3).
+/// Shortens codes so that none is longer than 16 bits (T.81, figure K.3).
 fn limit(numbers: &mut [u32; 258]) {
     for length in (17..258).rev() {
         while numbers[length] > 0 {

@@ -1,9 +1,9 @@
-//! Encoding, from planes as they are: gray and YCbCr in one scan by our own encoder, CMYK and progressive files by
+//! Encodes planes as they are: gray and YCbCr in one scan by our own encoder, CMYK and progressive files by
 //! libjpeg-turbo.
 //!
-//! Ours is in the manner of jpegli (Google, 2024): what costs bits and is hardly seen is not written. Weak coefficients
-//! become nothing, the higher their frequency ([`steps`]) and the more goes on around them ([`activity`]). Two
-//! passes, so that Huffman tables fit ([`huffman`]).
+//! Our encoder follows jpegli (Google, 2024): what costs bits but is hardly visible is not written. Weak coefficients
+//! are set to 0, the more so the higher their frequency ([`steps`]) and the more activity surrounds them
+//! ([`activity`]). It takes two passes, so that the Huffman tables fit the image ([`huffman`]).
 
 mod activity;
 mod bands;
@@ -30,7 +30,7 @@ use super::tables::tables;
 use super::turbo::ffi;
 use crate::guard;
 
-/// What a frame must be turned into: JPEG holds gray, YCbCr and CMYK, without alpha.
+/// Returns what a frame must be converted to: JPEG holds gray, YCbCr and CMYK, without alpha.
 pub(super) fn accepts(have: Traits, how: &Encode) -> Traits {
     let model = match have.model {
         Model::Gray => Model::Gray,
@@ -40,11 +40,11 @@ pub(super) fn accepts(have: Traits, how: &Encode) -> Traits {
     Traits::new(model, Depth::U8)
 }
 
-/// Writes the first frame.
+/// Encodes the first frame.
 ///
 /// # Errors
-/// `Limit` when a side is too long for the format, `Interrupted`, and `Internal` for frames that
-/// [`accepts`] would have changed.
+/// `Limit` if a side is too long for the format, `Interrupted`, and `Internal` for frames that [`accepts`] would have
+/// changed.
 pub(super) fn encode(
     image: &Image,
     how: &Encode,
@@ -112,7 +112,7 @@ pub(super) fn encode(
     }
 }
 
-/// Everything behind the metadata.
+/// Appends everything that follows the metadata.
 fn write(
     mut file: Vec<u8>,
     planes: Vec<Grid<u8>>,
@@ -146,7 +146,7 @@ fn write(
     scan.write(file, cores, interrupt)
 }
 
-/// The quality that is written: 1 to 100.
+/// Returns the quality to write with, 1 to 100.
 fn quality(how: &Encode) -> u8 {
     how.quality.unwrap_or(DEFAULT_QUALITY).clamp(1, 100)
 }
@@ -160,7 +160,7 @@ fn subsampling(how: &Encode) -> Subsampling {
     }
 }
 
-/// T.81 allows ten blocks in an MCU, of which Cb and Cr take two.
+/// Whether a file with this subsampling can be written: T.81 allows ten blocks in an MCU, of which Cb and Cr take two.
 fn is_writable(sub: Subsampling) -> bool {
     let possible = |factor| matches!(factor, 1 | 2 | 4);
     possible(sub.h) && possible(sub.v) && sub.h * sub.v <= 8
@@ -170,9 +170,10 @@ fn unfit(frame: &Frame) -> Error {
     Error::Internal(format!("a frame that JPEG cannot hold: {:?}", frame.model))
 }
 
-/// libjpeg's own ceiling, a little below the format's.
+/// The longest side in px: libjpeg's own limit, a little below the format's.
 const LONGEST_SIDE: u64 = 65_500;
-/// What the module writes when nothing else is known.
+/// The quality that is used if none is given.
 pub(super) const DEFAULT_QUALITY: u8 = 92;
-/// Below it the eye does not miss half of the colour samples.
+/// The quality from which chroma is not subsampled by default. Below it, the eye does not miss the chroma samples that
+/// are left out.
 const FINE_CHROMA_FROM: u8 = 90;

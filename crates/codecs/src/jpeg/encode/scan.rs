@@ -1,4 +1,4 @@
-//! One scan of everything: a sequential image.
+//! Writes a sequential image, which has all components in one scan.
 
 use std::mem;
 use std::sync::Arc;
@@ -12,20 +12,20 @@ use super::bits::BitWriter;
 use super::blocks::Blocks;
 use super::huffman::{Counts, Table};
 
-/// How a component lies in the scan.
+/// How a component is laid out in the scan.
 #[derive(Clone, Copy)]
 pub(super) struct Component {
-    /// Of an MCU, in blocks.
+    /// Width of the component's part of an MCU, in blocks; `v` is its height.
     pub(super) h: usize,
     pub(super) v: usize,
-    /// Which tables it uses.
+    /// Index of the class of tables that the component uses.
     pub(super) class: usize,
 }
 
-/// Some rows of MCUs: of each component its blocks.
+/// The blocks of each component in some rows of MCUs.
 pub(super) type Band = Vec<Blocks>;
 
-/// Tables for frequency 0 and for the others.
+/// The Huffman tables for frequency 0 (`flat`) and for all others (`rest`).
 pub(super) struct Tables {
     pub(super) flat: Table,
     pub(super) rest: Table,
@@ -34,14 +34,15 @@ pub(super) struct Tables {
 /// An image that is ready to be written.
 pub(super) struct Scan {
     pub(super) components: Vec<Component>,
-    /// From top to bottom.
+    /// The bands from top to bottom.
     pub(super) bands: Vec<Band>,
-    /// For each class.
+    /// The tables of each class.
     pub(super) tables: Vec<Tables>,
 }
 
-/// Turns the levels of frequency 0 into differences from the block before, in the order of the scan, and counts their symbols, for
-/// each class of tables. What fills up MCUs beyond the image has nothing new: the others' counts get those ends of blocks.
+/// Replaces the levels of frequency 0 by the differences from the previous block in scan order, and returns the counts
+/// of their symbols for each class of tables. Blocks that only fill up MCUs beyond the image have a difference of 0 and
+/// nothing but an end of block, which is counted in `rest`.
 pub(super) fn take_differences(
     components: &[Component],
     bands: &mut [Band],
@@ -76,7 +77,8 @@ pub(super) fn take_differences(
 }
 
 impl Scan {
-    /// Writes itself behind its header, and what ends the file. Of several bands an idle core takes some.
+    /// Appends the entropy-coded data and the end marker to a file that ends with the scan header. If there are several
+    /// bands, idle cores encode some of them.
     pub(super) fn write(
         self,
         mut file: Vec<u8>,
@@ -162,20 +164,21 @@ impl Scan {
     }
 }
 
-/// The pieces of a row of a component's blocks.
+/// The encoded pieces (`Piece`) of a row of a component's blocks.
 #[derive(Clone, Default)]
 struct PieceRow {
-    /// The first of them, and then what nobody reads.
+    /// Buffer whose first elements are the row's pieces. The rest is unused.
     pieces: Vec<Piece>,
     /// Bits of all pieces together.
     bits: u64,
-    /// How many there are of each MCU's blocks together.
+    /// The number of pieces of each MCU in this row of blocks.
     of_mcu: Vec<u8>,
     written: usize,
 }
 
 impl PieceRow {
-    /// Makes those of row `y`, of `across` MCUs with `h` blocks each. Blocks beyond the image have nothing new, and end.
+    /// Makes the pieces of row `y`, of `across` MCUs with `h` blocks each. Blocks beyond the image get a difference of
+    /// 0 and an end of block.
     fn make(
         &mut self,
         blocks: &Blocks,
@@ -206,7 +209,7 @@ impl PieceRow {
         self.bits = counts.map(u64::from).sum();
     }
 
-    /// Those of MCU `column`, which is the next one.
+    /// Returns the pieces of MCU `column`. MCUs must be taken in order.
     #[inline(always)]
     fn next(&mut self, column: usize) -> &[Piece] {
         let first = self.written;
@@ -215,7 +218,7 @@ impl PieceRow {
     }
 }
 
-/// How many MCUs there are across and down.
+/// Returns the number of MCUs across and down.
 fn mcus(components: &[Component], band: &Band) -> (usize, usize) {
     let (component, blocks) = (&components[0], &band[0]);
     (

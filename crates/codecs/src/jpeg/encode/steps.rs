@@ -1,11 +1,11 @@
-//! What is rounded away.
+//! Decides which coefficients are rounded away.
 
 use andon_kernels::fdct::{Quantiser, Step};
 use andon_kernels::symbols::{PLACES, ZIGZAG};
 
 use crate::jpeg::header::quality::Table;
 
-/// Quantises with a table's steps.
+/// Creates the quantiser for a table's steps.
 pub(super) fn quantiser(table: &Table, dead: &DeadZone) -> Quantiser {
     let flat = Step {
         size: 1,
@@ -31,21 +31,23 @@ pub(super) fn quantiser(table: &Table, dead: &DeadZone) -> Quantiser {
     Quantiser::new(&steps)
 }
 
-/// Which coefficients become nothing: at the lowest frequency and at the highest one, in steps.
+/// Decides which weak coefficients become 0. Each pair holds the values at the lowest and the highest frequency, in
+/// quantisation steps.
 pub(super) struct DeadZone {
-    /// See [`Step`].
+    /// See [`Step`], which has the same fields.
     rounding: (f32, f32),
     threshold: (f32, f32),
     slope: (f32, f32),
 }
 
-/// Found along with the weights of tables. Noise is dear, and hardly missed where much goes on.
+/// The dead zone of luma, tuned together with the weights of the quantisation tables. Noise costs many bits and is
+/// hardly missed where there is much activity.
 pub(super) const LUMA: DeadZone = DeadZone {
     rounding: (0.5, 0.48),
     threshold: (0.58, 0.74),
     slope: (0.12, 0.33),
 };
-/// Colour hides less.
+/// The dead zone of chroma, which hides less.
 pub(super) const CHROMA: DeadZone = DeadZone {
     rounding: (0.5, 0.5),
     threshold: (0.55, 0.59),

@@ -1,4 +1,4 @@
-//! Whatever is written is what libjpeg-turbo and our own decoder read, to the bit.
+//! Tests that libjpeg-turbo and the native decoder read every written file to the same image, to the bit.
 
 use andon_pixels::{Alone, Image, Limits, Never, Task};
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use super::*;
 use crate::jpeg::SCALES;
 use crate::jpeg::decode::compare::{Verdict, compare};
 
-/// Encodes planes of such an image, and has both decoders read the file without a word.
+/// Encodes an image of these planes, and checks that both decoders read the file without complaint and agree.
 fn hold(planes: Vec<Plane>, sub: Subsampling, how: &Encode) -> Vec<u8> {
     let (width, height) = (planes[0].width(), planes[0].height());
     let model = match planes.len() {
@@ -28,7 +28,7 @@ fn quality(quality: u8) -> Encode {
     }
 }
 
-/// Samples between flat and noise: the larger `rough`, the rougher.
+/// Returns planes of a gradient with noise: the larger `rough`, the more noise.
 fn planes(model: Model, width: u32, height: u32, rough: u8, seed: u64) -> Vec<Plane> {
     let mut state = seed | 1;
     let mut plane = |index: usize| {
@@ -63,7 +63,7 @@ proptest! {
     }
 }
 
-/// Always has a core: a thread of its own for each task.
+/// Idle cores that never run out: each task gets a thread of its own.
 struct Plenty;
 
 impl Cores for Plenty {
@@ -95,7 +95,7 @@ fn idle_cores_change_no_byte() {
     }
 }
 
-/// What takes the most bits: every symbol, codes of 16 bits, bytes of ones.
+/// Covers what takes the most bits: every symbol, codes of 16 bits, bytes of all ones.
 #[test]
 fn the_strongest_waves_there_are_and_noise_at_full_quality_are_read_alike() {
     for seed in 0..4 {
@@ -138,7 +138,7 @@ fn a_picture_at_full_quality_differs_by_rounding_alone() {
     }
 }
 
-/// T.81: no code is longer than 16 bits, and none is made of ones alone.
+/// Checks the rules of T.81: no code is longer than 16 bits, and none is all ones.
 #[test]
 fn codes_are_as_the_standard_wants_them_however_uneven_the_counts_are() {
     let mut fibonacci = Counts::new();

@@ -1,4 +1,4 @@
-//! Which planes a JPEG's components become.
+//! Determines which planes a JPEG's components become.
 
 use andon_pixels::{Error, Model, Result, Subsampling};
 
@@ -7,32 +7,32 @@ use super::markers::{Component, Header};
 /// The colour space of the stored components.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Colour {
-    /// One component.
+    /// A single component.
     Gray,
-    /// The common case.
+    /// Luma and chroma, the common case.
     YCbCr,
-    /// Stored as it is, seldom.
+    /// Stored without a colour transform, which is rare.
     Rgb,
-    /// Print.
+    /// Inks, for print.
     Cmyk,
     /// CMYK whose first three inks are stored as YCbCr.
     Ycck,
 }
 
-/// How components and planes meet.
+/// How the stored components map to planes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
-    /// What the components are.
+    /// The colour space of the stored components.
     pub(crate) colour: Colour,
-    /// What the planes are.
+    /// The colour model of the decoded planes.
     pub(crate) model: Model,
-    /// Planes are the components as stored. Otherwise the components are sampled in a way that planes
-    /// cannot express, or need a colour conversion: they are brought to full size first.
+    /// Whether the planes are the components as stored. Otherwise the components are subsampled in a way that planes
+    /// cannot express or need a colour conversion, and are brought to full size first.
     pub(crate) raw: bool,
 }
 
 impl Layout {
-    /// Of a header.
+    /// Determines the layout of a file with this header.
     ///
     /// # Errors
     /// `Unsupported` for sampling factors that do not divide each other.
@@ -52,7 +52,8 @@ impl Layout {
 }
 
 impl Colour {
-    /// The markers decide, then the components' names: the order in which libjpeg asks.
+    /// Determines the colour space from the markers and then from the components' identifiers, in the same order as
+    /// libjpeg.
     fn of(header: &Header) -> Self {
         let ids: Vec<u8> = header
             .components
@@ -73,9 +74,9 @@ impl Colour {
 
 #[derive(Clone, Copy)]
 enum Sampling {
-    /// The first component is the finest, the others share one subsampling; a fourth is like the first.
+    /// The first component has the full resolution, and all others share one subsampling.
     Thinned(Subsampling),
-    /// Anything else that can be brought to full size.
+    /// Any other combination that can be brought to full size.
     Mixed,
 }
 

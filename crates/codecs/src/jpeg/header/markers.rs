@@ -1,7 +1,7 @@
-//! The walk over a JPEG's header: everything before the first scan, and not one pixel.
+//! Reads a JPEG's header: everything before the first scan, and no pixel data.
 //!
-//! It reads as libjpeg reads, so that both see the same image, and collects what libjpeg keeps to
-//! itself: where the metadata lies, the quantization tables as stored, the shape of the first scan.
+//! It interprets files as libjpeg does, so that both see the same image, and collects what libjpeg does not report:
+//! where the metadata lie, the quantization tables as stored, and the shape of the first scan.
 
 use std::ops::Range;
 
@@ -12,20 +12,20 @@ use super::quality::{self, Table};
 use super::walk::{Walk, quantisation};
 use crate::jpeg::segments;
 
-/// What a header says.
+/// The contents of a JPEG's header.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Header {
     /// Width in pixels, 1 to 65535.
     pub(crate) width: u32,
     /// Height in pixels, 1 to 65535.
     pub(crate) height: u32,
-    /// SOF2 or SOF10: the image comes in scans that refine each other.
+    /// Whether the image is progressive, with scans that refine each other (SOF2 or SOF10).
     pub(crate) progressive: bool,
-    /// SOF9 or SOF10: arithmetic instead of Huffman coding.
+    /// Whether the image uses arithmetic instead of Huffman coding (SOF9 or SOF10).
     pub(crate) arithmetic: bool,
-    /// 1, 3 or 4 of them, in the frame's order.
+    /// The 1, 3 or 4 components, in the frame's order.
     pub(crate) components: Vec<Component>,
-    /// A JFIF marker was there.
+    /// Whether there is a JFIF marker.
     pub(crate) jfif: bool,
     /// The transform that an Adobe marker declares.
     pub(crate) adobe: Option<u8>,
@@ -33,41 +33,43 @@ pub(crate) struct Header {
     pub(crate) tables: [Option<Table>; 4],
     /// MCUs between restart markers; 0 for none.
     pub(crate) restart_interval: u16,
-    /// Where the first scan's SOS marker (its 0xFF) stands.
+    /// Offset of the first scan's SOS marker (its 0xFF), in bytes.
     pub(crate) first_scan: usize,
-    /// How many components the first scan holds.
+    /// How many components the first scan has.
     pub(crate) first_scan_components: usize,
-    /// The first EXIF block, from its TIFF header on.
+    /// Byte range of the first EXIF block, from its TIFF header on.
     pub(crate) exif: Option<Range<usize>>,
-    /// ICC chunks: number, count, and where the data lies.
+    /// Chunks of the ICC profile: number, count of chunks, and byte range of the data.
     pub(crate) icc: Vec<(u8, u8, Range<usize>)>,
-    /// The first XMP packet.
+    /// Byte range of the first XMP packet.
     pub(crate) xmp: Option<Range<usize>>,
-    /// Photoshop's resources, which hold IPTC's data sets; they may be cut into several segments.
+    /// Byte ranges of Photoshop's image resources, which contain the IPTC data sets and may be split over several
+    /// segments.
     pub(crate) resources: Vec<Range<usize>>,
-    /// The index of further images, from its header on.
+    /// Offset of the MPF index of further images, from its header on, in bytes.
     pub(crate) index: Option<usize>,
-    /// How a gain map acts by ISO 21496-1, of a JPEG that is one.
+    /// Byte range of the ISO 21496-1 block, which in a gain map says how it is applied.
     pub(crate) gain_map: Option<Range<usize>>,
-    /// XMP, IPTC, comments and the like.
+    /// Whether there is other metadata, such as XMP, IPTC or comments.
     pub(crate) other_metadata: bool,
 }
 
 /// One component of the frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Component {
-    /// Its identifier in scans.
+    /// The component's identifier in scans.
     pub(crate) id: u8,
     /// Horizontal sampling factor, 1 to 4.
     pub(crate) h: u8,
     /// Vertical sampling factor, 1 to 4.
     pub(crate) v: u8,
-    /// Its quantization table, 0 to 3.
+    /// Index of the component's quantization table, 0 to 3.
     pub(crate) table: u8,
 }
 
 impl Header {
-    /// Bytes that the blocks of the first component take at least: a bit each, unless they are coded arithmetically.
+    /// Returns the least number of bytes that the first component's blocks can take: a bit per block, or 0 for
+    /// arithmetic coding.
     pub(crate) fn fewest_bytes(&self) -> u64 {
         let Some(first) = self.components.first().filter(|_| !self.arithmetic) else {
             return 0;
@@ -79,10 +81,10 @@ impl Header {
         blocks(self.width, first.h, |it| it.h) * blocks(self.height, first.v, |it| it.v) / 8
     }
 
-    /// Reads up to the first scan.
+    /// Reads a file's header up to the first scan.
     ///
     /// # Errors
-    /// `Broken`; `Unsupported` for the processes of T.81 that no browser reads.
+    /// `Broken`, and `Unsupported` for the processes of T.81 that no browser reads.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self> {
         let mut walk = Walk::new(bytes).ok_or_else(|| broken("it does not begin as one"))?;
         let mut header = Self::default();
@@ -154,8 +156,8 @@ impl Header {
         }
     }
 
-    /// Is it soon read, and nothing behind it needed? It has few segments, one right behind the other, and the frame is no
-    /// progressive one whose scans have to be looked through for what a decoder holds.
+    /// Whether the header is quick to read and nothing behind it is needed: it has few segments without gaps, and the
+    /// frame is not a large progressive one, whose scans have to be walked to know how much memory a decoder holds.
     pub(crate) fn is_short(bytes: &[u8]) -> bool {
         let mut at = 2;
         let mut is_known = false;
@@ -181,19 +183,19 @@ impl Header {
         false
     }
 
-    /// The largest sampling factors: how many blocks an MCU is wide and high.
+    /// Returns the largest sampling factors, which are the width and height of an MCU in blocks.
     pub(crate) fn max_sampling(&self) -> (u8, u8) {
         self.components.iter().fold((1, 1), |(h, v), component| {
             (h.max(component.h), v.max(component.v))
         })
     }
 
-    /// Must the whole image's coefficients be held before the first pixel can be made?
+    /// Whether the whole image's coefficients must be held before the first pixel can be decoded.
     pub(crate) fn holds_coefficients(&self) -> bool {
         self.progressive || self.first_scan_components < self.components.len()
     }
 
-    /// Bytes of all coefficients, blocks beyond the edges included.
+    /// Returns the bytes of all coefficients, including those of blocks beyond the image's edges.
     pub(crate) fn coefficient_bytes(&self) -> u64 {
         let (h, v) = self.max_sampling();
         let mcus = u64::from(self.width.div_ceil(8 * u32::from(h)))
@@ -206,7 +208,7 @@ impl Header {
         mcus * blocks * 64 * 2
     }
 
-    /// The quality it was written with, if its tables stand in the header.
+    /// Estimates the quality with which the file was written, if its quantization tables precede the first scan.
     pub(crate) fn quality(&self) -> Option<u8> {
         let table = |index: usize| {
             let component = self.components.get(index)?;
@@ -221,18 +223,18 @@ impl Header {
         Some(quality::estimate(table(0)?, chroma))
     }
 
-    /// Is there anything beside the image?
+    /// Whether the file has metadata besides an ICC profile.
     pub(crate) fn has_metadata(&self) -> bool {
         self.exif.is_some() || self.other_metadata
     }
 
-    /// The space of its colours.
+    /// Returns the colour space that the ICC profile describes, or unspecified if there is none.
     pub(crate) fn space(&self, bytes: &[u8], model: Model) -> Space {
         let profile = self.icc_profile(bytes);
         profile.map_or(Space::UNSPECIFIED, |icc| Space::of_profile(&icc, model))
     }
 
-    /// The ICC profile put together; `None` if a chunk is missing or doubtful, as other readers do.
+    /// Assembles the ICC profile from its chunks. `None` if a chunk is missing or inconsistent, as in other readers.
     pub(crate) fn icc_profile(&self, bytes: &[u8]) -> Option<Vec<u8>> {
         let count = self.icc.first()?.1;
         if self.icc.len() != usize::from(count) || self.icc.iter().any(|chunk| chunk.1 != count) {
@@ -325,13 +327,13 @@ fn unsupported(what: impl Into<String>) -> Error {
 
 const ICC: &[u8] = b"ICC_PROFILE\0";
 
-/// Segments that a profile or resources are taken from: more than either can be in.
+/// Most segments of an ICC profile or of image resources that are collected: more than either can be split into.
 const MOST_PIECES: usize = 256;
 
-/// Segments of a short header.
+/// The most segments that a short header may have.
 const FEW_SEGMENTS: usize = 64;
 
-/// Pixels of a progressive frame whose coefficients are 64 MiB at most, whatever its components.
+/// Pixels up to which a progressive frame has at most 64 MiB of coefficients, whatever its components.
 const FEW_PIXELS: u32 = 8 << 20;
 
 const TEM: u8 = 0x01;

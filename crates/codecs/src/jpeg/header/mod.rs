@@ -1,4 +1,4 @@
-//! What a JPEG's header says: its markers, its layout of planes, the quality it was written with, and other images
+//! Reads JPEG headers: the markers, the layout of planes, the quality the file was written with, and further images
 //! behind it.
 
 pub(super) mod layout;

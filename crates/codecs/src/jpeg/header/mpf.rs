@@ -1,12 +1,12 @@
-//! The index of a multi-image file (CIPA DC-007): further images behind the first.
+//! The index of a multi-picture file (MPF, CIPA DC-007), which declares further images behind the first.
 
 use std::ops::Range;
 
-/// The first bytes of an APP2 segment with the list of a file's images (MPF).
+/// The first bytes of the APP2 segment that contains the MPF index, the list of a file's images.
 pub(in crate::jpeg) const SIGNATURE: &[u8] = b"MPF\0";
 
-/// Where the further images lie that the index at `at` declares, in their order in the file; none if it makes no
-/// sense. They may lie beyond the file's end.
+/// Returns the byte ranges of the further images that the index at offset `at` declares, in file order, or none if the
+/// index is invalid. They may lie beyond the file's end.
 pub(in crate::jpeg) fn images(bytes: &[u8], at: usize) -> Vec<Range<usize>> {
     let mut images = entries(bytes.get(at..).unwrap_or_default())
         .unwrap_or_default()
@@ -22,7 +22,7 @@ pub(in crate::jpeg) fn images(bytes: &[u8], at: usize) -> Vec<Range<usize>> {
     images
 }
 
-/// Offsets, from the index on, and sizes.
+/// Reads the offset, counted from the beginning of the index, and the size of each image, in bytes.
 fn entries(index: &[u8]) -> Option<Vec<(usize, usize)>> {
     let order = match index.first_chunk()? {
         b"II*\0" => ByteOrder::Little,
@@ -68,14 +68,14 @@ impl ByteOrder {
     }
 }
 
-/// The field that lists the images.
+/// Tag of the field that lists the images.
 const ENTRIES: u16 = 0xb002;
-/// Attributes, size, offset, and two numbers of images that it depends on.
+/// Bytes of a list entry: attributes, size, offset, and the numbers of two images that it depends on.
 const ENTRY_BYTES: usize = 16;
-/// More are no photograph.
+/// How many images of an index are read. No photograph has more.
 const MOST_IMAGES: usize = 64;
 
-/// The index of two images, which will stand `at` bytes into the first, which is `first` bytes long.
+/// Builds the index of two images of `first` and `second` bytes. The index will be placed `at` bytes into the first.
 pub(in crate::jpeg) fn index(first: usize, at: usize, second: usize) -> Vec<u8> {
     let mut index = b"MM\0*\0\0\0\x08\0\x03".to_vec();
     let mut field = |tag: u16, kind: u16, count: u32, value: [u8; 4]| {
@@ -104,7 +104,8 @@ const VERSION: u16 = 0xb000;
 const COUNT: u16 = 0xb001;
 const LONG: u16 = 4;
 const UNDEFINED: u16 = 7;
-/// Behind header, three fields, and the place of a next directory.
+/// Offset of the image list from the beginning of the index, in bytes: behind the header, three fields, and the offset
+/// of a next directory.
 const LIST_AT: u32 = 8 + 2 + 3 * 12 + 4;
-/// The image that is shown: a baseline MP primary image.
+/// Attributes of the image that is shown: a baseline MP primary image.
 const PRIMARY: u32 = 0x03_0000;

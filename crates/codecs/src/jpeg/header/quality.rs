@@ -1,17 +1,17 @@
-//! Which quality a JPEG was written with, read off its quantization tables.
+//! Estimates the quality with which a JPEG was written from its quantization tables.
 //!
-//! Our own tables are known ([`tables`]). Nearly every other writer scales the two example tables of ITU-T T.81 (Annex K) by the rule of the
-//! Independent JPEG Group, so a quality from 1 to 100 can be found again exactly. Tables of another make
-//! get the quality whose steps are as coarse in sum.
+//! Our own tables are recognised ([`tables`]). Nearly every other encoder scales the two example tables of ITU-T T.81
+//! (Annex K) by the rule of the Independent JPEG Group, so the quality from 1 to 100 can be recovered exactly. For any
+//! other tables, it is the quality whose standard tables have the nearest sum of steps.
 
 use andon_kernels::symbols::ZIGZAG;
 
 use crate::jpeg::tables;
 
-/// One quantization table in the file's (zigzag) order.
+/// A quantization table in the file's (zigzag) order.
 pub(crate) type Table = [u16; 64];
 
-/// The quality (1–100) whose tables these are, or come nearest.
+/// Returns the quality (1–100) whose tables are these, or come nearest to them.
 pub(crate) fn estimate(luma: &Table, chroma: Option<&Table>) -> u8 {
     let fits = |&quality: &u8| {
         matches(luma, &LUMA, quality) && chroma.is_none_or(|table| matches(table, &CHROMA, quality))
@@ -40,7 +40,7 @@ fn matches(table: &Table, base: &[u8; 64], quality: u8) -> bool {
         .any(|most| scaled(base, quality, most).eq(table.iter().copied()))
 }
 
-/// A base table at a quality, by the IJG's rule, in zigzag order.
+/// Scales a base table to a quality by the IJG's rule, in zigzag order, with steps of at most `most`.
 fn scaled(base: &[u8; 64], quality: u8, most: u32) -> impl Iterator<Item = u16> {
     let quality = u32::from(quality.clamp(1, 100));
     let percent = if quality < 50 {
@@ -60,7 +60,7 @@ fn sum(steps: impl Iterator<Item = u16>) -> u32 {
 
 const BYTE: u32 = 255;
 
-/// T.81 table K.1.
+/// The example table for luma (T.81, table K.1).
 #[rustfmt::skip]
 const LUMA: [u8; 64] = [
     16, 11, 10, 16,  24,  40,  51,  61,
@@ -73,7 +73,7 @@ const LUMA: [u8; 64] = [
     72, 92, 95, 98, 112, 100, 103,  99,
 ];
 
-/// T.81 table K.2.
+/// The example table for chroma (T.81, table K.2).
 #[rustfmt::skip]
 const CHROMA: [u8; 64] = [
     17, 18, 24, 47, 99, 99, 99, 99,

@@ -1,8 +1,8 @@
-//! From marker to marker through a JPEG file, as libjpeg goes: for the header's reader and for the decoder.
+//! Walks from marker to marker through a JPEG file as libjpeg does, for the header's reader and for the decoder.
 
 use super::quality::Table;
 
-/// A place in the file that only moves forward.
+/// A position in the file that only moves forward.
 #[derive(Clone)]
 pub(in crate::jpeg) struct Walk<'a> {
     bytes: &'a [u8],
@@ -11,22 +11,23 @@ pub(in crate::jpeg) struct Walk<'a> {
 
 /// A marker's segment.
 pub(in crate::jpeg) struct Segment<'a> {
-    /// The length that stands at its beginning and counts itself: 2 at least in a valid file.
+    /// The value of the length field, which includes the field itself: at least 2 in a valid file.
     pub(in crate::jpeg) declared: usize,
-    /// Where what follows the length stands in the file.
+    /// Offset in the file of the data behind the length field, in bytes.
     pub(in crate::jpeg) start: usize,
-    /// What follows the length; nothing if that is below 2.
+    /// The data behind the length field. Empty if the length is below 2.
     pub(in crate::jpeg) body: &'a [u8],
 }
 
 impl<'a> Walk<'a> {
-    /// From behind SOI on; `None` if the file does not begin with it.
+    /// Starts a walk behind SOI. `None` if the file does not begin with it.
     pub(in crate::jpeg) fn new(bytes: &'a [u8]) -> Option<Self> {
         let begins = bytes.starts_with(&[0xff, 0xd8]);
         begins.then_some(Self { bytes, at: 2 })
     }
 
-    /// The next marker's code; `None` at the end of the file. Bytes that belong to none are passed over.
+    /// Moves to the next marker and returns its code, or `None` at the end of the file. Bytes that belong to no marker
+    /// are skipped.
     pub(in crate::jpeg) fn marker(&mut self) -> Option<u8> {
         loop {
             let rest = self.rest();
@@ -41,7 +42,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The segment that begins here; `None` if the file ends inside it.
+    /// Reads the segment at this position. `None` if the file ends inside it.
     pub(in crate::jpeg) fn segment(&mut self) -> Option<Segment<'a>> {
         let rest = self.rest();
         let declared = usize::from(u16::from_be_bytes(*rest.first_chunk()?));
@@ -55,23 +56,23 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// Where the next byte to read stands.
+    /// Returns the offset of the next byte to read.
     pub(in crate::jpeg) fn at(&self) -> usize {
         self.at
     }
 
-    /// From here to the end of the file.
+    /// Returns the bytes from this position to the end of the file.
     pub(in crate::jpeg) fn rest(&self) -> &'a [u8] {
         self.bytes.get(self.at..).unwrap_or_default()
     }
 
-    /// Passes over `length` bytes.
+    /// Skips `length` bytes.
     pub(in crate::jpeg) fn pass(&mut self, length: usize) {
         self.at += length;
     }
 }
 
-/// Takes in the quantisation tables of a DQT segment's body; `None` if they are malformed.
+/// Reads the quantisation tables of a DQT segment's body into `tables`. `None` if they are malformed.
 pub(in crate::jpeg) fn quantisation(
     mut body: &[u8],
     tables: &mut [Option<Table>; 4],

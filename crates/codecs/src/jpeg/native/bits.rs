@@ -2,19 +2,19 @@
 
 use std::ops::Range;
 
-/// Reads bits of a part of `data`; past the part it reads what follows, past the data zeros, and
-/// [`Bits::overrun`] tells.
+/// Reads bits of a part of `data`. Past the end of the part it goes on with the data that follow, and past the data
+/// with zeros, which [`Bits::overrun`] reports.
 ///
-/// It is copied in and out of rarely called functions instead of lent to them, because a reader whose
-/// address is known elsewhere cannot live in registers.
+/// Rarely called functions get and return a copy instead of a reference, because a reader whose address escapes cannot
+/// live in registers.
 #[derive(Clone, Copy)]
 pub(super) struct Bits<'a> {
     data: &'a [u8],
-    /// Where the part ends.
+    /// Offset of the part's end in `data`.
     end: usize,
-    /// Next byte to load.
+    /// Offset of the next byte to load.
     position: usize,
-    /// Loaded bits, left-aligned. Below `count` there may be bits of the byte at `position` already:
+    /// Loaded bits, left-aligned. Below the first `count` bits there may already be bits of the byte at `position`:
     /// loading it again sets the same bits.
     buffer: u64,
     /// How many bits of `buffer` count as loaded.
@@ -22,12 +22,12 @@ pub(super) struct Bits<'a> {
 }
 
 impl<'a> Bits<'a> {
-    /// A reader of all of `data`.
+    /// Creates a reader of all of `data`.
     pub(super) fn new(data: &'a [u8]) -> Self {
         Self::within(data, 0..data.len())
     }
 
-    /// A reader of these bytes of `data`.
+    /// Creates a reader of this part of `data`.
     pub(super) fn within(data: &'a [u8], part: Range<usize>) -> Self {
         Self {
             data,
@@ -38,9 +38,9 @@ impl<'a> Bits<'a> {
         }
     }
 
-    /// Loads until at least 56 bits are there. Branch-free but for the end of the data: the whole
-    /// bytes that fit are counted, the bits that spill over are merely set (Giesen, "Reading bits in
-    /// far too many ways", variant 4).
+    /// Loads bytes until at least 56 bits are available. Branch-free except at the end of the data: only whole bytes
+    /// that fit are counted, and the bits that spill over are merely set (Giesen, "Reading bits in far too many ways",
+    /// variant 4).
     #[inline(always)]
     pub(super) fn refill(&mut self) {
         let word = match self
@@ -56,26 +56,26 @@ impl<'a> Bits<'a> {
         self.count |= 56;
     }
 
-    /// The next `n` bits (1 to 32), not consumed.
+    /// Returns the next `n` bits (1 to 32) without consuming them.
     #[inline(always)]
     pub(super) fn peek(&self, n: u32) -> usize {
         (self.buffer >> (64 - n)) as usize
     }
 
-    /// Drops `n` bits that `refill` made available.
+    /// Consumes `n` bits that `refill` made available.
     #[inline(always)]
     pub(super) fn consume(&mut self, n: u32) {
         self.buffer <<= n;
         self.count = self.count.wrapping_sub(n);
     }
 
-    /// How many bits may still be consumed before the next refill.
+    /// Returns how many bits may be consumed before the next refill.
     #[inline(always)]
     pub(super) fn available(&self) -> u32 {
         self.count
     }
 
-    /// The next `n` bits (0 to 32) as a number; refills by itself.
+    /// Consumes the next `n` bits (0 to 32) and returns them as a number, refilling if needed.
     #[inline(always)]
     pub(super) fn take(&mut self, n: u32) -> u32 {
         if self.count < n {
@@ -87,19 +87,19 @@ impl<'a> Bits<'a> {
         value
     }
 
-    /// How many bits of the data come before the next one.
+    /// Returns the position of the next bit, counted from the beginning of the data.
     #[inline(always)]
     pub(super) fn consumed(&self) -> u64 {
         self.position as u64 * 8 - u64::from(self.count)
     }
 
-    /// Were more bits consumed than the part has?
+    /// Whether more bits were consumed than the part has.
     pub(super) fn overrun(&self) -> bool {
         self.consumed() > self.end as u64 * 8
     }
 }
 
-/// The 8 bytes from `position`, with zeros beyond the end.
+/// Returns the 8 bytes from `position`, with zeros beyond the end of `data`.
 #[cold]
 #[inline(never)]
 fn last_bytes(data: &[u8], position: usize) -> u64 {
@@ -111,7 +111,7 @@ fn last_bytes(data: &[u8], position: usize) -> u64 {
     u64::from_be_bytes(word)
 }
 
-/// A JPEG magnitude: `size` bits (1 to 15) whose leading zero means negative (T.81, F.2.2.1 EXTEND).
+/// Decodes a JPEG magnitude: `size` bits (1 to 15) whose leading zero means negative (T.81, F.2.2.1 EXTEND).
 #[inline(always)]
 pub(super) fn extend(bits: u32, size: u32) -> i32 {
     let half = 1i32 << (size - 1);

@@ -1,4 +1,4 @@
-//! Entropy-coded data without its byte stuffing, cut at restart markers.
+//! Entropy-coded data without byte stuffing, split at restart markers.
 
 use std::ops::Range;
 
@@ -11,35 +11,36 @@ use super::bits::Bits;
 #[derive(Default)]
 pub(super) struct Unstuffed {
     bytes: Buffer<u8>,
-    /// The end of each restart interval in `bytes`.
+    /// Offset in `bytes` of the end of each restart interval.
     ends: Vec<usize>,
-    /// How many intervals come in order: those behind a marker of a wrong number do not count.
+    /// How many intervals are in order. Those behind a restart marker with the wrong number do not count.
     in_order: usize,
-    /// Are there fill bytes before a stuffed zero?
+    /// Whether there are fill bytes before a stuffed zero.
     filled: bool,
 }
 
 impl Unstuffed {
-    /// Takes the entropy-coded bytes at the beginning of `coded` in and gives how many there were. A
-    /// marker other than RSTn ends them.
+    /// Unstuffs the entropy-coded bytes at the beginning of `coded`, up to a marker other than RSTn, and returns their
+    /// number.
     pub(super) fn read(&mut self, coded: &[u8]) -> usize {
         self.read_from(coded, 0)
     }
 
-    /// Takes in entropy-coded bytes that begin in restart interval `number` of the scan, and gives how many there were.
+    /// Unstuffs entropy-coded bytes that begin in restart interval `number` of the scan, and returns their number.
     pub(super) fn read_from(&mut self, coded: &[u8], number: usize) -> usize {
         let stuffed = |coded: &[u8], bytes: &mut Vec<u8>| stuffing::remove(coded, bytes);
         self.read_runs(coded, number, stuffed, |_, _| {})
     }
 
-    /// Takes in entropy-coded bytes; `runs` is told where each run of bytes without stuffing or a marker ends, unstuffed, and where
-    /// in `coded`
-    /// the next one begins.
+    /// Unstuffs entropy-coded bytes and returns their number. For each run of bytes without stuffing or a marker,
+    /// `runs` gets the offset of its end in the unstuffed bytes, and the offset in `coded` at which the next run
+    /// begins.
     pub(super) fn read_telling(&mut self, coded: &[u8], runs: impl FnMut(usize, usize)) -> usize {
         self.read_runs(coded, 0, |_, _| 0, runs)
     }
 
-    /// What `ahead` takes at once is not told to `runs`.
+    /// Unstuffs entropy-coded bytes that begin in restart interval `number`, and returns their number. `ahead` may take
+    /// many bytes at once, which are not reported to `runs`.
     #[inline(always)]
     fn read_runs(
         &mut self,
@@ -98,47 +99,49 @@ impl Unstuffed {
         from
     }
 
-    /// Do fill bytes stand where only a marker may follow them? libjpeg takes them and the zero for one
-    /// 0xFF, but its fast path for sequential scans stumbles, and leaves coefficients behind.
+    /// Whether fill bytes stand before a stuffed zero, where only a marker may follow them. libjpeg reads them and the
+    /// zero as one 0xFF, but its fast path for sequential scans stumbles over them and loses coefficients.
     pub(super) fn has_fill_bytes_inside(&self) -> bool {
         self.filled
     }
 
-    /// Bytes of all intervals.
+    /// Returns the number of unstuffed bytes of all intervals.
     pub(super) fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Restart interval `index`, unless a marker before it is missing.
+    /// Returns the bytes of restart interval `index`, or `None` if a marker before it is missing.
     pub(super) fn interval(&self, index: usize) -> Option<&[u8]> {
         self.bytes.get(self.range(index)?)
     }
 
-    /// A reader of restart interval `index`, unless a marker before it is missing. It loads bytes of the next
-    /// one in advance: many intervals are short, and the end of the data is slow to load from.
+    /// Returns a reader of restart interval `index`, or `None` if a marker before it is missing. It also loads bytes of
+    /// the next interval, because many intervals are short and loading at the end of the data is slow.
     pub(super) fn reader(&self, index: usize) -> Option<Bits<'_>> {
         Some(Bits::within(&self.bytes, self.range(index)?))
     }
 
-    /// A reader of restart interval `index` from bit `position` of all data on, which is not before the interval.
+    /// Returns a reader of restart interval `index` that begins at bit `position` of all data, which must not lie
+    /// before the interval.
     pub(super) fn reader_within(&self, index: usize, position: u64) -> Option<Bits<'_>> {
         Some(self.reader_up_to(self.range(index)?.end, position))
     }
 
-    /// A reader of the first restart interval from bit `position` on.
+    /// Returns a reader of the first restart interval that begins at bit `position`.
     pub(super) fn reader_at(&self, position: u32) -> Bits<'_> {
         let end = self.ends.first().copied().unwrap_or_default();
         self.reader_up_to(end, position.into())
     }
 
-    /// A reader from bit `position` up to byte `end`.
+    /// Returns a reader from bit `position` up to byte `end`.
     fn reader_up_to(&self, end: usize, position: u64) -> Bits<'_> {
         let mut bits = Bits::within(&self.bytes, (position / 8) as usize..end);
         bits.take((position % 8) as u32);
         bits
     }
 
-    /// The unstuffed bytes of restart interval `index`, unless a marker before it is missing.
+    /// Returns the range of restart interval `index` in the unstuffed bytes, or `None` if a marker before it is
+    /// missing.
     pub(super) fn range(&self, index: usize) -> Option<Range<usize>> {
         if index >= self.in_order {
             return None;
@@ -152,10 +155,10 @@ impl Unstuffed {
     }
 }
 
-/// Unstuffed bytes from which on other cores are worth waking.
+/// Unstuffed bytes of a scan from which it is worth waking other cores.
 pub(super) const WORTH_IT: usize = 48 << 10;
 
-/// How many entropy-coded bytes stand at the beginning of `coded`, without reading them.
+/// Returns the number of entropy-coded bytes at the beginning of `coded`, without unstuffing them.
 pub(in crate::jpeg) fn length(coded: &[u8]) -> usize {
     let mut from = 0;
     while let Some(at) = memchr::memchr(0xff, &coded[from..]) {

@@ -1,31 +1,31 @@
-//! Huffman tables made for speed: one look-up gives a whole coefficient, or several at once when their
-//! values are not needed.
+//! Huffman tables for fast decoding: one look-up gives a whole coefficient, or passes several whose values are not
+//! needed.
 
 use super::Refused;
 use super::bits::{Bits, extend};
 
-/// Window of the coefficient tables, in bits. 4,096 entries of 4 bytes: luma's and chroma's fit the L1
-/// cache together.
+/// Bits that index the coefficient tables. Their 4,096 entries take 4 bytes each, so that luma's and chroma's tables
+/// fit the L1 cache together.
 const WINDOW: u32 = 12;
 
-/// Window of the skipping tables, in bits.
+/// Bits that index the tables for skipping coefficients.
 const SKIP_WINDOW: u32 = 12;
 
-/// `advance` of an end-of-block symbol: lands beyond any block. In a progressive scan the number of bits
-/// that tell the run of such blocks is added to it.
+/// `advance` of an end-of-block symbol, which leads beyond any block. In a progressive scan, the number of bits that
+/// encode the run of such blocks is added to it.
 pub(super) const END_OF_BLOCK: u32 = 64;
 
-/// A code book as a DHT segment gives it.
+/// A Huffman code as a DHT segment defines it.
 #[derive(Clone)]
 pub(super) struct Codes {
-    /// Codes of each length, 1 to 16 bits.
+    /// The number of codes of each length, 1 to 16 bits.
     counts: [u8; 16],
-    /// Their symbols, shortest first.
+    /// The symbols of the codes, those with the shortest codes first.
     symbols: Vec<u8>,
 }
 
 impl Codes {
-    /// From a DHT segment's 16 counts and its symbols.
+    /// Creates the code from a DHT segment's 16 counts and its symbols.
     pub(super) fn new(counts: [u8; 16], symbols: &[u8]) -> Result<Self, Refused> {
         let mut code = 0u32;
         for (i, &count) in counts.iter().enumerate() {
@@ -41,7 +41,7 @@ impl Codes {
         })
     }
 
-    /// Each code: (code, length, symbol), shortest first (T.81, annex C).
+    /// Returns every code as (code, length, symbol), the shortest first (T.81, annex C).
     pub(super) fn list(&self) -> Vec<(u32, u32, u8)> {
         let mut list = Vec::with_capacity(self.symbols.len());
         let mut symbols = self.symbols.iter();
@@ -57,8 +57,8 @@ impl Codes {
     }
 }
 
-/// One coefficient or less, packed: bits 0–4 the bits to consume, 5–11 how far `k` advances, 12–15 the
-/// size of a magnitude that did not fit the window, 16–31 the value.
+/// A symbol and, if it fits the window, its value, packed: bits 0–4 are the bits to consume, 5–11 how far the zigzag
+/// position `k` advances, 12–15 the size of a magnitude that did not fit the window, 16–31 the value.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Entry(u32);
 
@@ -72,7 +72,7 @@ impl Entry {
         self.0 & 31
     }
 
-    /// Zigzag positions passed, the coefficient's own included; 64 or more ends the block.
+    /// Returns the number of zigzag positions passed, including the coefficient's own. 64 or more ends the block.
     #[inline(always)]
     pub(super) fn advance(self) -> u32 {
         self.0 >> 5 & 127
@@ -89,14 +89,15 @@ impl Entry {
     }
 }
 
-/// How a symbol's two halves are meant.
+/// How the two halves of a symbol are interpreted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Meaning {
     /// The symbol is a size; a value follows.
     Dc,
-    /// Run and size; size 0 ends the block, but (15,0) is a run of 16.
+    /// The symbol is a run and a size. Size 0 ends the block, except that (15,0) is a run of 16 zeros.
     Ac,
-    /// Run and size as in `Ac`, but (r,0) ends the block and 2^r − 1 and more after it.
+    /// The symbol is a run and a size as in `Ac`, but (r,0) ends the block and the following 2^r − 1, plus as many as
+    /// the next r bits say.
     ProgressiveAc,
 }
 
@@ -135,7 +136,7 @@ impl Table {
         }
     }
 
-    /// Decodes one symbol and its value: (advance, value). Needs 32 bits available.
+    /// Decodes one symbol and its value, as (advance, value). Needs 32 bits available.
     #[inline(always)]
     pub(super) fn decode(&self, bits: &mut Bits<'_>) -> Result<(u32, i32), Refused> {
         let mut entry = self.window[bits.peek(WINDOW)];
@@ -152,7 +153,7 @@ impl Table {
         Ok((entry.advance(), value))
     }
 
-    /// The entry of a code that is longer than the window.
+    /// Returns the entry of a code that is longer than the window.
     #[cold]
     fn long_entry(&self, bits: u32) -> Result<Entry, Refused> {
         let (symbol, length) = self.long.find(bits)?;
@@ -161,13 +162,13 @@ impl Table {
     }
 }
 
-/// The codes that are longer than a window, found canonically (T.81, F.2.2.3).
+/// The codes that are longer than a window, decoded canonically (T.81, F.2.2.3).
 struct LongCodes {
-    /// Bits of the window.
+    /// Length of the window in bits.
     window: u32,
-    /// Per length, the first code that is too large for it, left-aligned to 16 bits.
+    /// For each length, one more than its largest code, left-aligned to 16 bits.
     too_large: [u32; 17],
-    /// Per length, what to add to a code to get its symbol's index.
+    /// For each length, the number to add to a code to get its symbol's index.
     offset: [i32; 17],
     symbols: Vec<u8>,
 }
@@ -187,7 +188,7 @@ impl LongCodes {
         long
     }
 
-    /// The symbol and the length of the code that 16 bits begin with.
+    /// Returns the symbol and the length of the code with which these 16 bits begin.
     #[cold]
     fn find(&self, bits: u32) -> Result<(u8, u32), Refused> {
         (self.window + 1..=16)
@@ -200,7 +201,7 @@ impl LongCodes {
     }
 }
 
-/// A symbol as (advance, size).
+/// Splits a symbol into (advance, size).
 fn split(symbol: u8, meaning: Meaning) -> (u32, u32) {
     let (run, size) = (u32::from(symbol >> 4), u32::from(symbol & 15));
     match meaning {
@@ -211,14 +212,15 @@ fn split(symbol: u8, meaning: Meaning) -> (u32, u32) {
     }
 }
 
-/// A symbol of a refinement scan with its sign, packed: bits 0–3 the run, bit 4: a new coefficient, bit 5: it
-/// is positive, bit 6: the block ends, with a run of 2^run such blocks and more. Bits 8–12 are the bits to
-/// consume; 0: longer than the window, or no code, or an impossible symbol.
+/// A symbol of a refinement scan with its sign, packed: bits 0–3 are the run, bit 4 is set for a new coefficient, bit 5
+/// if that is positive, and bit 6 if the block ends, together with a run of at least 2^run − 1 further blocks. Bits
+/// 8–12 are the bits to consume, or 0 if the code is longer than the window, is invalid, or has an impossible symbol.
 #[derive(Clone, Copy, Default, PartialEq)]
 pub(super) struct Refinement(u16);
 
 impl Refinement {
-    /// What was not 0 before has a size of 1 bit in a refinement scan, and no other.
+    /// Marks a symbol with a size above 1, which is impossible: a new coefficient in a refinement scan has a size of 1
+    /// bit.
     const IMPOSSIBLE: Self = Self(1 << 7);
 
     fn new(symbol: u8, positive: bool, consumed: u32) -> Self {
@@ -242,7 +244,7 @@ impl Refinement {
         self.0 >> 4 & 1 != 0
     }
 
-    /// Of a new coefficient: 1 or −1; of none: 0.
+    /// Returns 1 or −1 for a new coefficient, otherwise 0.
     #[inline(always)]
     pub(super) fn value(self) -> i16 {
         (self.0 >> 4 & 2) as i16 - (self.0 >> 4 & 1) as i16
@@ -289,7 +291,7 @@ impl RefinementSymbols {
         }
     }
 
-    /// The next symbol and its sign. Needs 17 bits available.
+    /// Decodes the next symbol and its sign. Needs 17 bits available.
     #[inline(always)]
     pub(super) fn decode(&self, bits: &mut Bits<'_>) -> Result<Refinement, Refused> {
         let mut symbol = self.window[bits.peek(REFINEMENT_WINDOW)];
@@ -317,12 +319,12 @@ impl RefinementSymbols {
     }
 }
 
-/// Window of the pair tables, in bits: 16 KiB each.
+/// Bits that index the pair tables, which take 16 KiB each.
 const PAIR_WINDOW: u32 = 11;
 
-/// What a window's first one or two AC symbols amount to, packed: bits 0–4 the bits to consume, 5–11
-/// the first symbol's advance, 12–19 both symbols', 32–47 the first value, 48–63 the second. A window
-/// with one whole symbol repeats it as its second. 0: not even one symbol fits with its value.
+/// The combined effect of the first one or two AC symbols of a window, packed: bits 0–4 are the bits to consume, 5–11
+/// the first symbol's advance, 12–19 the advance of both, 32–47 the first value, 48–63 the second. If only one symbol
+/// fits, the second value repeats the first. 0 means that not even one symbol fits with its value.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Pair(u64);
 
@@ -352,14 +354,14 @@ impl Pair {
         (self.0 >> 48) as i16
     }
 
-    /// Nothing, or a block end between its two symbols?
+    /// Whether the pair is of no use at zigzag position `k`: no symbol fits, or the block ends between the two.
     #[inline(always)]
     pub(super) fn is_unfit(self, k: u32) -> bool {
         self.0 == 0 || (k + self.first_advance() >= 64 && self.advance() != self.first_advance())
     }
 }
 
-/// A table that gives up to two AC coefficients a look-up.
+/// A table that decodes up to two AC coefficients per look-up.
 pub(super) struct PairTable {
     window: Box<[Pair; 1 << PAIR_WINDOW]>,
 }
@@ -406,29 +408,31 @@ impl PairTable {
         }
     }
 
-    /// The pair at the reader's place; nothing is consumed.
+    /// Returns the pair at the reader's position without consuming it.
     #[inline(always)]
     pub(super) fn peek(&self, bits: &Bits<'_>) -> Pair {
         self.window[bits.peek(PAIR_WINDOW)]
     }
 }
 
-/// A table that passes over AC coefficients whose values nobody needs, several a look-up.
+/// A table for skipping AC coefficients whose values are not needed, several per look-up.
 ///
-/// An entry is what a window's whole symbols amount to: bits 0–5 the bits to consume, 6–15 how far `k`
-/// advances. An end of block counts as 1 and [`SKIPPED_END`] more; [`UNFIT`]: not even one symbol fits.
+/// An entry combines all symbols that fit the window: bits 0–5 are the bits to consume, 6–15 how far the zigzag
+/// position `k` advances. An end of block advances by 1 and [`SKIPPED_END`]. [`UNFIT`] means that not even one symbol
+/// fits.
 pub(super) struct SkipTable {
     window: Box<[u16; 1 << SKIP_WINDOW]>,
 }
 
-/// What an end of block adds to `k` when blocks are passed over: more than the other symbols of a window
-/// and a block together, so that they can be told from its lower bits.
+/// What an end of block adds to the zigzag position `k` when blocks are skipped. It is more than a block and the other
+/// symbols of a window together, so that those can be told from the lower bits.
 const SKIPPED_END: u32 = 256;
 
-/// An entry whose advance leaves any block.
+/// An entry for windows in which no symbol fits. Its advance leaves any block.
 const UNFIT: u16 = 65 << 6;
 
-/// Did the symbols that led to this `k` leave the block, or end beyond it?
+/// Whether the symbols that led to this `k` go beyond the block, or include an end of block that belongs to the next
+/// one.
 #[inline(always)]
 fn has_left_block(k: u32) -> bool {
     k % SKIPPED_END > 64
@@ -472,7 +476,7 @@ impl SkipTable {
         }
     }
 
-    /// Passes over what is left of a block whose next zigzag position is `k` (1 to 63).
+    /// Skips the rest of a block whose next zigzag position is `k` (1 to 63).
     #[inline(always)]
     pub(super) fn skip_block(
         &self,
@@ -511,14 +515,15 @@ impl SkipTable {
 mod tests {
     use super::*;
 
-    /// Lengths 2, 3 and 16: end of block, (0, 1), (15, 0), (0, 10), a long (1, 2).
+    /// A Huffman code with lengths 2, 3 and 16: end of block and (0, 1) of 2 bits, (15, 0) and (0, 10) of 3, (1, 2) of
+    /// 16.
     fn codes() -> Codes {
         let mut counts = [0; 16];
         (counts[1], counts[2], counts[15]) = (2, 2, 1);
         Codes::new(counts, &[0x00, 0x01, 0xf0, 0x0a, 0x12]).expect("a code book")
     }
 
-    /// What the bits `text` decode to, symbol by symbol, until the block ends.
+    /// Decodes the bits in `text`, symbol by symbol, until the block ends.
     fn decode(text: &str) -> Vec<(u32, i32)> {
         let bytes = bytes(text);
         let table = Table::new(&codes(), Meaning::Ac);

@@ -1,8 +1,9 @@
-//! Entry points into the scan of a sequential image, so that a part of the image is decoded without the rest.
+//! An index of entry points into the scan of a sequential image, so that a part of the image can be decoded without the
+//! rest.
 //!
-//! An index is made by going through the only scan once, which at 1/8 passes over most of it, and notes for every few
-//! MCUs where they begin and the DC predictions there. With or without restart markers that is all a decoder has to
-//! know. Progressive images have none: each of their many scans would need its own.
+//! The index is made in one pass over the only scan, at 1/8, where most of it is skipped. For every few MCUs it notes
+//! where they begin, and the DC predictions there. With or without restart markers, that is all a decoder needs to
+//! know. Progressive images have no index, because each of their many scans would need its own.
 
 use std::ops::Range;
 
@@ -19,29 +20,29 @@ use super::segments::{FrameHeader, ScanHeader, Segment, Segments};
 use super::sequential::{Coder, Symbols, coders, decode_mcus, decode_row, ends};
 use super::{Refused, Request, bytes_held, within};
 
-/// A serialised index: [`HEAD`] bytes about the image, then its entries, row by row of MCUs. It may come from a disk,
-/// so its offsets are checked against the file.
+/// A serialised index: [`HEAD`] bytes about the image, then the entries, row by row of MCUs. It may have been read from
+/// a disk, so its offsets are checked against the file.
 pub(crate) struct Index<'a> {
-    /// Bytes of the file.
+    /// Length of the file in bytes.
     file: u64,
-    /// Of the image, in MCUs.
+    /// Width of the image in MCUs; `down` is its height.
     across: u32,
     down: u32,
-    /// Of an MCU, in px.
+    /// Size of an MCU in px.
     mcu: (u32, u32),
-    /// MCUs from one entry of a row to the next.
+    /// Number of MCUs from one entry of a row to the next.
     columns: u32,
     entries: &'a [[u8; ENTRY]],
 }
 
-/// Where an MCU begins.
+/// The place where an MCU begins.
 #[derive(Clone, Copy)]
 struct Entry {
-    /// Its first byte, from the first entropy-coded one on.
+    /// Offset of the MCU's first byte from the beginning of the entropy-coded data, in bytes.
     offset: u32,
-    /// Its first bit there.
+    /// The MCU's first bit in that byte, 0 to 7.
     bit: u8,
-    /// The DC predictions, as far as coefficients go.
+    /// The components' DC predictions, reduced to the 16 bits of a coefficient.
     predictions: [i16; 3],
 }
 
@@ -49,17 +50,18 @@ const HEAD: usize = 32;
 const ENTRY: usize = 11;
 const MAGIC: [u8; 4] = *b"JIx1";
 
-/// Entries of an index at most, which are 176 KiB.
+/// The most entries that an index may have, which take 176 KiB.
 const MOST_ENTRIES: u32 = 16_384;
 
-/// Entries of a row at most: a part need not begin nearer than a thirtieth of the width.
+/// The most entries that a row of MCUs may have. Parts need no start positions closer together than a thirtieth of the
+/// width.
 const MOST_ACROSS: u32 = 32;
 
-/// How many bytes an index takes at most.
+/// The most bytes that an index may take.
 pub(crate) const MOST_INDEX_BYTES: u64 = (HEAD + MOST_ENTRIES as usize * ENTRY) as u64;
 
 impl<'a> Index<'a> {
-    /// Reads an index; `None` if it is none for this file.
+    /// Parses an index. `None` if it is not an index of this file.
     pub(crate) fn of(index: &'a [u8], file: &[u8]) -> Option<Self> {
         let (head, entries) = index.split_first_chunk::<HEAD>()?;
         let (magic, numbers) = head.split_first_chunk::<4>()?;
@@ -83,7 +85,7 @@ impl<'a> Index<'a> {
         (*magic == MAGIC && index.file == file.len() as u64 && whole).then_some(index)
     }
 
-    /// The smallest part around `wanted`, of an image of this size, that begins with an entry.
+    /// Returns the smallest part that contains `wanted` and begins at an entry, in an image of this size.
     pub(crate) fn part(&self, wanted: Area, (width, height): (u32, u32)) -> Option<Area> {
         let along = |first: u32, length: u32, step: u32, mcu: u32, side: u32| {
             let begin = first / step * step;
@@ -102,12 +104,12 @@ impl<'a> Index<'a> {
         Some(Area { x, y, w, h })
     }
 
-    /// Entries of a row of MCUs.
+    /// Returns the number of entries per row of MCUs.
     fn groups(&self) -> u32 {
         self.across.div_ceil(self.columns)
     }
 
-    /// The first entry at or after MCU `column` of `row`; after the last of a row comes the first of the next.
+    /// Returns the first entry at or after MCU `column` of `row`, which may be the first one of the next row.
     fn entry(&self, column: u32, row: u32) -> Option<Entry> {
         let group = column.div_ceil(self.columns);
         let place = u64::from(row) * u64::from(self.groups()) + u64::from(group);
@@ -120,7 +122,8 @@ impl<'a> Index<'a> {
         })
     }
 
-    /// The first MCU of a part within a row of MCUs, and the coded bytes up to its last one, and a few more.
+    /// Returns the entry of a part's first MCU in a row of MCUs, and the coded bytes from there to the part's last MCU
+    /// in the row and a few beyond.
     fn piece<'c>(
         &self,
         coded: &'c [u8],
@@ -137,10 +140,10 @@ impl<'a> Index<'a> {
     }
 }
 
-/// Bytes behind a piece that belong to its last MCU or are loaded with it.
+/// Bytes beyond a piece that may belong to its last MCU or are loaded together with it.
 const SLACK: usize = 16;
 
-/// The file at its only scan; `Unsupported` if there are several.
+/// Reads a file up to its only scan. `Unsupported` if there are several.
 fn at_scan(bytes: &[u8]) -> Result<(Segments<'_>, FrameHeader, ScanHeader), Refused> {
     let mut segments = Segments::new(bytes)?;
     let Segment::Frame(frame) = segments.next()? else {
@@ -161,7 +164,7 @@ fn planes(frame: &FrameHeader, sizes: [u8; 2]) -> Vec<PlaneDecoder> {
     (0..frame.components.len()).map(of).collect()
 }
 
-/// An MCU's size, in px.
+/// Returns the size of an MCU in px.
 fn mcu(frame: &FrameHeader) -> (u32, u32) {
     match frame.components.len() {
         1 => (8, 8),
@@ -169,10 +172,10 @@ fn mcu(frame: &FrameHeader) -> (u32, u32) {
     }
 }
 
-/// Makes an index; `wanted.sizes` do not count.
+/// Makes an index. `wanted.sizes` is ignored.
 ///
 /// # Errors
-/// As [`super::decode`]: a file that has an index decodes at every scale.
+/// As [`super::decode`]. A file that has an index can be decoded at every scale.
 pub(crate) fn index(bytes: &[u8], wanted: &Request<'_>) -> Result<Vec<u8>, Refused> {
     let (mut segments, frame, scan) = at_scan(bytes)?;
     let held = bytes_held(bytes.len(), &frame, &[[1, 1]]) + 2 * MOST_INDEX_BYTES;
@@ -243,7 +246,7 @@ pub(crate) fn index(bytes: &[u8], wanted: &Request<'_>) -> Result<Vec<u8>, Refus
     Ok(index)
 }
 
-/// At which unstuffed bit MCU `number` begins, where the one before it ended at bit `at`, and its predictions.
+/// Returns the unstuffed bit at which MCU `number` begins, and its DC predictions. The previous MCU ended at bit `at`.
 #[inline(never)]
 fn start(
     data: &Unstuffed,
@@ -261,10 +264,10 @@ fn start(
     (at, [0, 1, 2].map(prediction))
 }
 
-/// Decodes a part that [`Index::part`] gave, at the first of the sizes that are wanted.
+/// Decodes a part that [`Index::part`] returned, at the first of the requested sizes.
 ///
 /// # Errors
-/// As [`super::decode`]; `Unsupported` for an index that is another file's.
+/// As [`super::decode`], and `Unsupported` for an index of another file.
 pub(crate) fn decode_part(
     bytes: &[u8],
     index: &Index<'_>,

@@ -1,15 +1,14 @@
-//! A JPEG decoder that makes images small, 1/8, 1/4 and 1/2, or leaves them as they are, straight into
-//! planes.
+//! A JPEG decoder that decodes images at 1/8, 1/4, 1/2 or full size, straight into planes.
 //!
-//! Most of the time of a thumbnail is spent in entropy decoding, and most of what that yields is thrown
-//! away. Here it is never made: coefficients that the scale does not need are passed over several at a
-//! look-up ([`huffman::SkipTable`]), progressive scans that hold none of the needed ones are not even
-//! opened, and those that must be followed are followed by a bit mask of the block ([`progressive`]).
+//! Making a thumbnail takes most of its time for entropy decoding, most of whose results are thrown away. This decoder
+//! does not produce them: coefficients that the scale does not need are skipped several per look-up
+//! ([`huffman::SkipTable`]), progressive scans without any needed coefficient are not read, and those that must be
+//! followed are followed with a bit mask per block ([`progressive`]).
 //!
-//! An image at N/8 is the N×N inverse DCT of its lowest N×N frequencies. At 1/8 and 1/1 that is exactly
-//! what libjpeg gives; at 1/4 and 1/2 libjpeg averages the full inverse DCT instead, which blurs a little and
-//! needs every coefficient. Anything this decoder does not know ([`Refused::Unsupported`]) is
-//! libjpeg-turbo's: 12 bits, arithmetic coding, four components, height by DNL, tables left out.
+//! An image at N/8 is the N×N inverse DCT of the lowest N×N frequencies. At 1/8 and 1/1 that is exactly libjpeg's
+//! result. At 1/4 and 1/2 libjpeg averages the full inverse DCT instead, which blurs a little and needs every
+//! coefficient. Anything this decoder does not support ([`Refused::Unsupported`]) is left to libjpeg-turbo: 12 bits,
+//! arithmetic coding, four components, height by DNL, missing tables.
 
 mod bits;
 pub(super) mod entropy;
@@ -36,22 +35,22 @@ pub(super) use self::split::in_full;
 #[cfg(test)]
 pub(super) use self::streams::with as with_streams;
 
-/// Why there is no image.
+/// Why an image was not decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refused {
     /// A kind of JPEG that is left to libjpeg-turbo.
     Unsupported,
-    /// The file breaks the rules: how.
+    /// The file is invalid, for this reason.
     Broken(&'static str),
-    /// Nobody wants the image any more.
+    /// The decode was interrupted because the image is no longer needed.
     Interrupted,
-    /// It goes over a ceiling.
+    /// The image exceeds a limit.
     Limit {
-        /// Which: the knob's name.
+        /// The name of the limit's setting.
         name: &'static str,
-        /// What the image takes.
+        /// The value that the image needs.
         value: u64,
-        /// The ceiling.
+        /// The limit.
         limit: u64,
     },
 }
@@ -62,33 +61,34 @@ impl Refused {
     }
 }
 
-/// Which scans are followed.
+/// Which scans of a file are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scans {
-    /// Those that the sizes need.
+    /// The scans that the requested sizes need.
     Needed,
-    /// All of them, up to the end of the file.
+    /// All scans, up to the end of the file.
     All,
 }
 
-/// The scales and limits of one decoding.
+/// The scales and limits for decoding a file.
 pub(crate) struct Request<'a> {
-    /// Samples per block side of the first component and of the others: 1, 2, 4 or 8 (eighths).
+    /// Samples per block side (1, 2, 4 or 8, which are eighths) of the first component and of the others, for each
+    /// image to make.
     pub(crate) sizes: &'a [[u8; 2]],
     /// Which scans are followed.
     pub(crate) followed: Scans,
-    /// Ceiling on scans: those of a sequential image may repeat, too.
+    /// Limit on the number of scans, also for a sequential image, whose scans may repeat.
     pub(crate) scans: u32,
-    /// Ceiling on bytes held.
+    /// Limit on the memory that is held, in bytes.
     pub(crate) memory: u64,
-    /// Asked once per row of MCUs, or for a few of them.
+    /// Returns whether to stop. Called once per row of MCUs or for every few rows.
     pub(crate) interrupted: &'a dyn Fn() -> bool,
     /// Idle cores that may be borrowed.
     pub(crate) cores: &'a dyn Cores,
 }
 
-/// Locks what no code that may panic leaves half done: coefficients, whatever they are, and what somebody has taken is not there any
-/// more.
+/// Locks a mutex even if it is poisoned. No code that may panic leaves the data invalid: coefficients may have any
+/// value, and what has been taken is simply no longer there.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -101,15 +101,14 @@ fn within(name: &'static str, value: u64, limit: u64) -> Result<(), Refused> {
     }
 }
 
-/// Decodes the components of a JPEG file, each into a plane of ⌈its own size × N/8⌉, once for each of the
-/// sizes that are wanted.
+/// Decodes the components of a JPEG file, each into a plane of ⌈its own size × N/8⌉, once for each of the requested
+/// sizes.
 ///
-/// The file is gone through once, for the largest: a smaller image of a block is made of some of the
-/// same coefficients, so that it is the same to the bit as if it had been decoded alone.
+/// The file is read once, for the largest size. Smaller sizes are made of a subset of the same coefficients, and so are
+/// the same to the bit as if they had been decoded alone.
 ///
 /// # Errors
-/// See [`Refused`]. A file that is broken may be refused where a smaller size alone would not have come
-/// upon the fault.
+/// See [`Refused`]. A broken file may be refused because of a fault that a smaller size alone would not have met.
 pub(crate) fn decode(bytes: &[u8], wanted: &Request<'_>) -> Result<Vec<Vec<Grid<u8>>>, Refused> {
     let mut segments = Segments::new(bytes)?;
     let frame = match segments.next()? {
@@ -137,8 +136,8 @@ pub(crate) fn decode(bytes: &[u8], wanted: &Request<'_>) -> Result<Vec<Vec<Grid<
     Ok(pictures)
 }
 
-/// Does a progressive file have every scan that this decoder needs, by its scan headers? Whatever is wrong
-/// elsewhere is refused, and not left to libjpeg-turbo.
+/// Whether a progressive file has every scan that this decoder needs, judging by the scan headers. A file that is
+/// broken in another way counts as whole, because it is refused and not left to libjpeg-turbo.
 pub(crate) fn is_whole(bytes: &[u8]) -> bool {
     let scans = |mut segments: Segments<'_>| match segments.next()? {
         Segment::Frame(frame) if frame.progressive => {
@@ -153,11 +152,11 @@ pub(crate) fn is_whole(bytes: &[u8]) -> bool {
     }
 }
 
-/// That are looked at in advance.
+/// How many scans are looked at in advance, before a decode.
 const MOST_SCANS: u32 = 200;
 
-/// What a decode holds at most: the planes, a scan without its stuffing, and the coefficients that a
-/// progressive image keeps between scans, or a lent core between its MCUs and ours.
+/// Returns the most bytes that a decode holds: the planes, a scan without its stuffing, and the coefficients that a
+/// progressive image keeps between scans or that wait between a lent core and the current one.
 fn bytes_held(file: usize, frame: &FrameHeader, sizes: &[[u8; 2]]) -> u64 {
     let mut held = file as u64;
     for (index, component) in frame.components.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! From rows of MCUs to samples: here, or on an idle core while the next row is decoded.
+//! Turns rows of MCUs into samples, on the same core or on an idle one while the next row is decoded.
 
 use std::sync::mpsc::{self, Receiver, Sender};
 
@@ -9,57 +9,57 @@ use super::Refused;
 use super::plane::PlaneDecoder;
 use super::sequential::Coder;
 
-/// What one component of a scan needs on its way to samples.
+/// What is needed to turn one component of a scan into samples.
 #[derive(Clone)]
 pub(super) struct Lane {
-    /// Index in the frame.
+    /// Index of the component in the frame.
     pub(super) component: usize,
     /// Rows of blocks in a row of MCUs.
     pub(super) rows: usize,
     pub(super) quant: [u16; 64],
 }
 
-/// The coefficients of a row of MCUs: a list for each component of the scan.
+/// The coefficients of a row of MCUs, one vector for each component of the scan.
 type Row = Vec<Vec<i16>>;
 
 /// Where samples are made.
 pub(super) enum Output {
-    /// By whoever decodes.
+    /// On the thread that decodes.
     Here(Vec<PlaneDecoder>),
-    /// By another core.
+    /// On another core.
     There(There),
 }
 
 pub(super) struct There {
     batches: Sender<Batch>,
-    /// Batches of rows of zeros, to be decoded into.
+    /// Batches of zeroed rows that can be filled again.
     empty: Receiver<Batch>,
-    /// Coefficients of each component in a row.
+    /// The number of coefficients of each component in a row of MCUs.
     lengths: Vec<usize>,
-    /// How many batches were made, and how many may be.
+    /// How many batches have been made, at most `most`.
     made: usize,
     most: usize,
-    /// The one that is being filled, and how many of its rows are.
+    /// The batch that is being filled. The first `filled` of its rows are complete.
     batch: Batch,
     filled: usize,
     planes: Offered<Vec<PlaneDecoder>>,
 }
 
-/// Rows of MCUs: several where they are short, for each batch costs a message.
+/// Rows of MCUs that are sent together: several where they are short, because every batch costs a message.
 type Batch = Vec<Row>;
 
-/// How many may be under way at least: one here, one there, and one between, so that neither waits for the other at every
-/// one.
+/// The number of batches that may always be in use: one on each of the two cores and one between them, so that they
+/// need not wait for each other at every batch.
 const BATCHES: usize = 3;
 
-/// Bytes of the coefficients in a batch, at least.
+/// The least bytes of coefficients in a batch.
 const BATCH_BYTES: usize = 96 << 10;
 
-/// Bytes of the coefficients that may be under way, so that one core may fall behind the other for a while.
+/// Bytes of coefficients in all batches in use, so that one core may fall behind the other for a while.
 const BYTES_UNDER_WAY: usize = 3 << 19;
 
 impl Output {
-    /// On an idle core, if there is one.
+    /// Makes the samples on an idle core if there is one, otherwise on this one.
     pub(super) fn offered(
         mut planes: Vec<PlaneDecoder>,
         cores: &dyn Cores,
@@ -102,7 +102,7 @@ impl Output {
         }))
     }
 
-    /// Takes the coders' rows, which are a row of MCUs, and leaves zeros.
+    /// Takes the coders' coefficients of one row of MCUs and leaves zeros in their place.
     pub(super) fn take(&mut self, lanes: &[Lane], coders: &mut [Coder]) -> Result<(), Refused> {
         match self {
             Self::Here(planes) => {
@@ -129,7 +129,7 @@ impl Output {
         }
     }
 
-    /// The planes with all that was taken.
+    /// Returns the planes with the samples of all rows taken.
     pub(super) fn planes(self) -> Result<Vec<PlaneDecoder>, Refused> {
         match self {
             Self::Here(planes) => Ok(planes),
@@ -146,7 +146,7 @@ impl Output {
 }
 
 impl There {
-    /// One that is empty again, or another one while there may be more.
+    /// Returns an emptied batch, or a new one as long as more may be made. Otherwise waits for one.
     fn next_batch(&mut self) -> Result<Batch, Refused> {
         if let Ok(batch) = self.empty.try_recv() {
             return Ok(batch);
@@ -159,20 +159,20 @@ impl There {
     }
 }
 
-/// A batch of zeroed rows; `lengths` are the coefficients per row of each component.
+/// Creates a batch of zeroed rows. `lengths` are the coefficients per row of each component.
 fn zeros(lengths: &[usize]) -> Batch {
     let rows = BATCH_BYTES.div_ceil(bytes(lengths));
     let row = || lengths.iter().map(|&length| vec![0; length]).collect();
     (0..rows).map(|_| row()).collect()
 }
 
-/// Bytes of a row's coefficients.
+/// Returns the bytes of the coefficients in a row of MCUs.
 fn bytes(lengths: &[usize]) -> usize {
     lengths.iter().map(|length| 2 * length).sum()
 }
 
 impl Lane {
-    /// Makes samples of a row of MCUs of its component.
+    /// Turns this component's coefficients of a row of MCUs into samples.
     pub(super) fn write(&self, plane: &mut PlaneDecoder, row: &[i16]) {
         let length = plane.stride * plane.kept.count();
         // There is one more slot behind them, which may be as long as a row.

@@ -1,4 +1,4 @@
-//! One component's way from coefficients to samples.
+//! Turns the coefficients of one component into samples.
 
 use std::collections::BTreeSet;
 
@@ -11,14 +11,14 @@ use andon_pixels::buffers::Buffer;
 use super::Refused;
 use super::segments::FrameHeader;
 
-/// Which coefficients an N×N image of a block is made of.
+/// Which coefficients are needed to turn a block into N×N samples.
 pub(super) struct Kept {
     /// Samples per block side.
     pub(super) side: usize,
     /// The highest zigzag position that is kept.
     pub(super) last: u32,
-    /// Zigzag position → place in the N×N block; `NOWHERE`: not kept. As long as an end of block can
-    /// carry a position.
+    /// Zigzag position → place in the N×N block, or `NOWHERE` if not kept. 128 entries, because an end of block can
+    /// carry a position that far.
     place: [u32; 128],
 }
 
@@ -46,7 +46,7 @@ impl Kept {
         Self { side, last, place }
     }
 
-    /// For 1, 2, 4 or 8 samples per block side.
+    /// Returns the coefficients kept for 1, 2, 4 or 8 samples per block side.
     pub(super) const fn of(side: u8) -> &'static Self {
         const KEPT: &[Kept; 4] = &[Kept::new(1), Kept::new(2), Kept::new(4), Kept::new(8)];
         match side {
@@ -57,25 +57,24 @@ impl Kept {
         }
     }
 
-    /// Where the coefficient at zigzag position `k` goes in its block; beyond any row of blocks if it is
-    /// not kept.
+    /// Returns the place in its block of the coefficient at zigzag position `k`, which lies beyond any row of blocks if
+    /// it is not kept.
     #[inline(always)]
     pub(super) fn place(&self, k: u32) -> usize {
         self.place[k as usize & 127] as usize
     }
 
-    /// Is the coefficient at zigzag position `k` kept?
+    /// Whether the coefficient at zigzag position `k` is kept.
     pub(super) fn keeps(&self, k: u32) -> bool {
         self.place(k) < self.count()
     }
 
-    /// Coefficients per block.
+    /// Returns the number of coefficients kept per block.
     pub(super) fn count(&self) -> usize {
         self.side * self.side
     }
 
-    /// Picks its own out of blocks of `more`: what a small image is made of, a larger one is made of
-    /// too.
+    /// Copies the coefficients of this smaller size out of blocks with those of `more`, which always include them.
     fn pick(&self, more: &Self, blocks: &[i16], own: &mut Vec<i16>) {
         own.resize(blocks.len() / more.count() * self.count(), 0);
         match self.side {
@@ -86,7 +85,7 @@ impl Kept {
         }
     }
 
-    /// The quantisation factors in the order of the kept coefficients.
+    /// Returns the quantisation factors in the order of the kept coefficients.
     fn factors(&self, quant: &[u16; 64]) -> [i32; 64] {
         let mut factors = [0; 64];
         for (k, &factor) in (0..).zip(quant) {
@@ -98,7 +97,7 @@ impl Kept {
     }
 }
 
-/// [`Kept::pick`] for `N` samples a block side.
+/// Implements [`Kept::pick`] for `N` samples per block side.
 fn pick<const N: usize>(more: &Kept, blocks: &[i16], own: &mut [i16]) {
     let own = own.chunks_exact_mut(N * N);
     for (own, block) in own.zip(blocks.chunks_exact(more.count())) {
@@ -109,38 +108,39 @@ fn pick<const N: usize>(more: &Kept, blocks: &[i16], own: &mut [i16]) {
     }
 }
 
-/// A component's planes while they are being made: one for each size that is wanted.
+/// A component's planes while they are being made, one for each requested size.
 pub(super) struct PlaneDecoder {
-    /// Coefficients kept of each block: those that the largest size needs.
+    /// The coefficients kept of each block, which are those that the largest size needs.
     pub(super) kept: &'static Kept,
-    /// Sampling factors: blocks per MCU.
+    /// Horizontal sampling factor, the width in blocks of the component's part of an MCU; `v` is the vertical one.
     pub(super) h: u32,
     pub(super) v: u32,
-    /// Blocks that carry samples: those of a scan of this component alone.
+    /// Blocks across that contain samples, as coded in a scan of this component alone; `blocks_high` is their number
+    /// down.
     pub(super) blocks_wide: u32,
     pub(super) blocks_high: u32,
-    /// Blocks per row with those that only fill up the last MCU.
+    /// Blocks per row, including those that only fill up the last MCU.
     pub(super) stride: usize,
-    /// Complete: every block row was written.
+    /// Whether every row of blocks was written.
     pub(super) complete: bool,
     /// The planes, the largest first.
     planes: Vec<Samples>,
-    /// The coefficients of one row of blocks that a smaller plane is made of.
+    /// Buffer for the coefficients of a row of blocks that a smaller plane needs.
     fewer: Vec<i16>,
 }
 
-/// One plane.
+/// The plane of one size while it is being made.
 struct Samples {
     kept: &'static Kept,
     width: u32,
     height: u32,
     samples: Part<u8>,
-    /// Rows that were made.
+    /// The number of rows of samples made so far.
     made: usize,
 }
 
 impl PlaneDecoder {
-    /// For these sizes, in any order.
+    /// Creates the planes of component `index` for these sizes, given as samples per block side in any order.
     pub(super) fn new(frame: &FrameHeader, index: usize, sides: impl Iterator<Item = u8>) -> Self {
         let component = frame.components[index];
         let full_width = (frame.width * component.h).div_ceil(frame.h_max);
@@ -165,7 +165,7 @@ impl PlaneDecoder {
         }
     }
 
-    /// Turns the next row of blocks into samples. `coefficients`: `stride` blocks of `kept.count()`.
+    /// Turns the next row of blocks into samples. `coefficients` holds `stride` blocks of `kept.count()` coefficients.
     pub(super) fn write_row(&mut self, coefficients: &[i16], quant: &[u16; 64]) {
         for plane in &mut self.planes {
             let coefficients = if plane.kept.side == self.kept.side {
@@ -178,7 +178,8 @@ impl PlaneDecoder {
         }
     }
 
-    /// A decoder for each strip, whose heights are in rows of blocks. Nothing may have been written yet.
+    /// Splits the decoder into one for each strip. `strips` are their heights in rows of blocks. Nothing may have been
+    /// written yet.
     pub(super) fn split(self, strips: &[usize]) -> Vec<Self> {
         let mut parts: Vec<_> = strips
             .iter()
@@ -196,7 +197,7 @@ impl PlaneDecoder {
         parts
     }
 
-    /// The decoder that was split into these, from the top to the bottom. `None`: a strip is missing.
+    /// Joins the strips of a split decoder, given from top to bottom. `None` if one is missing.
     pub(super) fn join(strips: Vec<Self>) -> Option<Self> {
         let mut strips = strips.into_iter();
         let mut whole = strips.next()?;
@@ -211,7 +212,7 @@ impl PlaneDecoder {
         Some(whole)
     }
 
-    /// The planes of these sizes, which were asked for.
+    /// Returns the planes of these sizes, which must be among those requested.
     pub(super) fn into_grids(
         self,
         sides: impl Iterator<Item = u8>,
@@ -228,7 +229,7 @@ impl PlaneDecoder {
 }
 
 impl Samples {
-    /// Of a component of this full size.
+    /// Creates the plane for a component of this full size in samples.
     fn new(kept: &'static Kept, full: (u32, u32)) -> Self {
         let side = kept.side as u32;
         let (width, height) = ((full.0 * side).div_ceil(8), (full.1 * side).div_ceil(8));
@@ -243,7 +244,7 @@ impl Samples {
         }
     }
 
-    /// The plane, if every row was written.
+    /// Returns the plane. Fails unless every row was written.
     fn into_grid(self) -> Result<Grid<u8>, Refused> {
         if !self.is_complete() {
             return Err(Refused::Unsupported);
@@ -252,7 +253,8 @@ impl Samples {
         Grid::from_samples(self.width, self.height, samples).map_err(|_| Refused::Unsupported)
     }
 
-    /// A plane for each strip, whose heights are in rows of blocks. Nothing may have been written yet.
+    /// Splits the plane into one for each strip. `strips` are their heights in rows of blocks. Nothing may have been
+    /// written yet.
     fn split(self, strips: &[usize]) -> Vec<Self> {
         let (kept, width) = (self.kept, self.width);
         let mut left = self.height as usize;
@@ -274,14 +276,14 @@ impl Samples {
         samples.into_iter().zip(heights).map(strip).collect()
     }
 
-    /// Takes in the strip below this one.
+    /// Appends the strip below this one.
     fn append(&mut self, lower: Self) {
         self.height += lower.height;
         self.made += lower.made;
         self.samples = lower.samples;
     }
 
-    /// The plane of all its strips, once they were appended to the first one.
+    /// Returns the whole plane once all strips were appended to the first one. `None` if one is missing.
     fn joined(self) -> Option<Self> {
         Some(Self {
             samples: self.samples.into_whole()?.into(),
@@ -289,7 +291,7 @@ impl Samples {
         })
     }
 
-    /// Writes the next row of blocks and tells whether it was the last.
+    /// Writes the next row of blocks. Returns whether all rows have now been written.
     fn write_row(&mut self, coefficients: &[i16], quant: &[u16; 64]) -> bool {
         let side = self.kept.side;
         let (width, height) = (self.width as usize, self.height as usize);
@@ -325,7 +327,7 @@ impl Samples {
     }
 }
 
-/// The quantisation table of a component, which must have come before its first scan.
+/// Returns the quantisation table of a component. Fails if the table does not precede the component's first scan.
 pub(super) fn quant_of<'a>(
     tables: &'a super::segments::Tables,
     frame: &FrameHeader,

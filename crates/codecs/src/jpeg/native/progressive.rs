@@ -1,11 +1,11 @@
-//! Progressive scans: only those that are needed, and of those only what is needed.
+//! Decodes progressive scans, but only those that are needed, and only what is needed of them.
 //!
-//! A refinement scan interleaves new coefficients with one correction bit for each coefficient that was
-//! non-zero already, so following it takes the *places* of all non-zero coefficients of its band, even of
-//! those whose values are not kept. A mask of 64 bits per block holds them: how many correction bits stand
-//! between two symbols is one population count, where libjpeg walks coefficient by coefficient.
+//! A refinement scan interleaves new coefficients with one correction bit for each coefficient that was already
+//! non-zero. So following it requires the *places* of all non-zero coefficients of its band, even of those whose values
+//! are not kept. They are held in a mask of 64 bits per block: the number of correction bits between two symbols is one
+//! population count, where libjpeg walks coefficient by coefficient.
 //!
-//! All scans go through the image together, some rows at a time, and idle cores take rows, too ([`wave`]).
+//! All scans advance through the image together, some rows at a time, and idle cores take rows, too ([`wave`]).
 
 mod ac;
 mod dc;
@@ -23,17 +23,17 @@ use super::scan::{Position, mcus};
 use super::segments::{FrameHeader, ScanHeader, Segment, Segments, Tables};
 use super::{Refused, Request, Scans, lock, within};
 
-/// The coefficients of one row of a component's blocks while scans add to them.
+/// The coefficients of one row of a component's blocks, to which the scans add.
 struct BlockRow {
-    /// `kept.count()` per block; empty before the first scan comes to it.
+    /// `kept.count()` coefficients per block. Empty before the first scan reaches the row.
     values: Buffer<i16>,
-    /// Blocks that the row will have.
+    /// The number of coefficients that the row will hold.
     count: usize,
-    /// Non-zero places of each block; empty when no needed scan refines AC coefficients.
+    /// A mask of each block's non-zero zigzag positions. Empty if no needed scan refines AC coefficients.
     masks: Vec<u64>,
 }
 
-/// One of the rows, all of it 0 before the first scan.
+/// Locks a row, filling it with zeros if no scan has reached it yet.
 fn begun(row: &Mutex<BlockRow>) -> MutexGuard<'_, BlockRow> {
     let mut row = lock(row);
     if row.values.is_empty() {
@@ -42,15 +42,15 @@ fn begun(row: &Mutex<BlockRow>) -> MutexGuard<'_, BlockRow> {
     row
 }
 
-/// A component's rows.
+/// The rows of a component's blocks.
 type Rows = Vec<Mutex<BlockRow>>;
 
-/// A scan as the walk over the file found it.
+/// A scan found on the walk over the file.
 struct Found<'a> {
     header: ScanHeader,
-    /// Those in force.
+    /// The tables in force for the scan.
     tables: Tables,
-    /// Its entropy-coded bytes.
+    /// The scan's entropy-coded bytes.
     coded: &'a [u8],
 }
 
@@ -128,13 +128,13 @@ impl ScanHeader {
         self.components.iter().any(|c| c.index == component)
     }
 
-    /// The band as a mask of zigzag places.
+    /// Returns the scan's band as a mask of zigzag positions.
     fn band(&self) -> u64 {
         places(self.first, self.last)
     }
 }
 
-/// Zigzag places `from` to `to` as a mask; none when `from` is beyond.
+/// Returns a mask of the zigzag positions `from` to `to`, or 0 if `from` is above `to`.
 #[inline(always)]
 fn places(from: u32, to: u32) -> u64 {
     if from > to {
@@ -154,12 +154,12 @@ fn empty_rows(frame: &FrameHeader, plane: &PlaneDecoder, refined: bool) -> Rows 
     rows.map(|_| Mutex::new(row())).collect()
 }
 
-/// Rows of a component's blocks, with those that only fill up the last row of MCUs.
+/// Returns the number of rows of a component's blocks, including those that only fill up the last row of MCUs.
 fn block_rows(frame: &FrameHeader, plane: &PlaneDecoder) -> u32 {
     frame.height.div_ceil(8 * frame.v_max) * plane.v
 }
 
-/// Every scan of the file, none of them kept beyond the ceiling.
+/// Finds all scans of the file. Fails if there are more than `most` or the file ends early.
 fn all_scans<'a>(
     segments: &mut Segments<'a>,
     components: usize,
@@ -185,7 +185,7 @@ fn all_scans<'a>(
     }
 }
 
-/// Is a file of at most so many scans complete, by their headers?
+/// Whether a file of at most `most` scans is complete, judging by its scan headers.
 pub(super) fn is_whole(
     segments: &mut Segments<'_>,
     frame: &FrameHeader,
@@ -196,8 +196,8 @@ pub(super) fn is_whole(
     Ok(is_complete(&scans, components, GUESSED))
 }
 
-/// Which scans must be decoded: DC scans, those with a coefficient that is kept, and those that place
-/// coefficients among which a needed later scan has to count.
+/// Determines which scans must be decoded: DC scans, those with a coefficient that is kept, and those that set
+/// coefficients whose places a later needed scan must know.
 fn needed_scans(scans: &[Found<'_>], planes: &[PlaneDecoder]) -> Vec<bool> {
     let mut needed = vec![false; scans.len()];
     let mut counted = vec![0u64; planes.len()];
@@ -221,8 +221,9 @@ fn needed_scans(scans: &[Found<'_>], planes: &[PlaneDecoder]) -> Vec<bool> {
     needed
 }
 
-/// Are the frequencies of every component up to one known to their last bit? libjpeg guesses low ones that are not
-/// from neighbouring blocks, DC included where there is nothing else: such files are left to it.
+/// Whether all components have their frequencies up to zigzag position `highest` complete to the last bit. Files in
+/// which low frequencies are not complete are left to libjpeg, which guesses them from neighbouring blocks, including
+/// DC if there is nothing else.
 fn is_complete(scans: &[Found<'_>], components: usize, highest: u32) -> bool {
     (0..components).all(|index| {
         let of_it = scans.iter().filter(|scan| scan.header.has(index));

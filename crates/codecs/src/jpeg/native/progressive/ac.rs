@@ -1,4 +1,4 @@
-//! AC scans: coefficients of one component, first seen or refined, block by block.
+//! Decodes AC scans: the coefficients of one component, first passes or refinements, block by block.
 
 use andon_kernels::cpu::BitFinder;
 
@@ -12,8 +12,8 @@ use super::{BlockRow, places};
 
 /// Decodes the blocks of an AC scan.
 pub(super) trait Coder {
-    /// Decodes one block that has something in this band, or gets corrections. `mask`: its non-zero places,
-    /// or a word that nobody reads.
+    /// Decodes one block. `mask` holds the places of the block's non-zero coefficients, or is a dummy if they are not
+    /// needed.
     fn block(
         &mut self,
         bits: &mut Bits<'_>,
@@ -21,7 +21,7 @@ pub(super) trait Coder {
         mask: &mut u64,
     ) -> Result<(), Refused>;
 
-    /// Ends a run of empty blocks.
+    /// Ends a run of blocks that have nothing coded, at a restart marker.
     fn restart(&mut self);
 }
 
@@ -53,7 +53,7 @@ pub(super) struct First {
     first: u32,
     last: u32,
     low: u32,
-    /// Blocks still to come that have nothing in this band.
+    /// How many of the following blocks have nothing in this band.
     empty_blocks: u32,
 }
 
@@ -118,12 +118,12 @@ pub(super) struct Refine {
     symbols: RefinementSymbols,
     finder: BitFinder,
     kept: &'static Kept,
-    /// Places of the band's coefficients, and of the kept ones among them.
+    /// Mask of the zigzag positions of the band; `kept_places` are those of its kept coefficients.
     band: u64,
     kept_places: u64,
     /// The position of the bit that this scan adds.
     low: u32,
-    /// Blocks still to come that get corrections only.
+    /// How many of the following blocks get corrections only.
     empty_blocks: u32,
 }
 
@@ -144,7 +144,8 @@ impl Refine {
         }
     }
 
-    /// Applies the corrections of kept coefficients: one bit for each of `old`, the last one lowest.
+    /// Applies the corrections to the kept coefficients. `corrections` has one bit for each position in `old`, the last
+    /// one in the lowest bit.
     #[inline(always)]
     fn apply(&self, values: &mut [i16], old: u64, corrections: u64) {
         if corrections == 0 {
@@ -179,7 +180,7 @@ impl Refine {
     }
 }
 
-/// Zigzag places of the AC coefficients of 2×2 samples.
+/// Zigzag positions of the AC coefficients needed for 2×2 samples.
 const KEPT_OF_2X2: [u32; 3] = [1, 2, 4];
 
 impl Coder for Refine {
@@ -240,7 +241,7 @@ impl Coder for Refine {
     }
 }
 
-/// Appends a bit for each of `places` to `corrections`.
+/// Reads a correction bit for each of `places` and returns `corrections` with them appended.
 #[inline(always)]
 fn take_corrections(bits: &mut Bits<'_>, corrections: u64, places: u64) -> u64 {
     let count = places.count_ones();

@@ -1,4 +1,5 @@
-//! DC scans: one coefficient per block, first seen or refined, of one component or of several by turns.
+//! Decodes DC scans: one coefficient per block, first passes or refinements, of one component or of several
+//! interleaved.
 
 use std::ops::Range;
 
@@ -11,25 +12,25 @@ use super::super::segments::FrameHeader;
 use super::job::MISSING_TABLE;
 use super::{BlockRow, Found, Rows, begun};
 
-/// A DC scan and what it needs to know of the frame.
+/// A DC scan and what it needs from the frame.
 pub(super) struct Scan {
     components: Vec<Component>,
     across: usize,
-    /// Of the next DC coefficients.
+    /// The DC prediction of each component.
     predictions: [i32; 3],
-    /// The bit position of what it brings.
+    /// The position of the lowest bit that this scan contributes.
     low: u32,
 }
 
 struct Component {
-    /// Index in the frame.
+    /// Index of the component in the frame.
     index: usize,
-    /// Absent where the scan refines.
+    /// The Huffman table. `None` in a refinement scan.
     table: Option<Table>,
-    /// Blocks per MCU; 1 × 1 in a scan of one component.
+    /// Width in blocks of the component's part of an MCU; `v` is its height. 1 × 1 in a scan of one component.
     h: usize,
     v: usize,
-    /// Coefficients per block.
+    /// Coefficients kept per block.
     count: usize,
 }
 
@@ -66,7 +67,8 @@ impl Scan {
         })
     }
 
-    /// Decodes these rows of MCUs, from `bits` on. In a scan of one component a row is one of its blocks.
+    /// Decodes these rows of MCUs, beginning at `bits`. In a scan of one component, a row of MCUs is a row of its
+    /// blocks.
     pub(super) fn decode_rows<'a>(
         &mut self,
         intervals: &mut Intervals<'a>,
@@ -104,7 +106,7 @@ impl Scan {
 }
 
 impl Component {
-    /// The blocks of one MCU in one row.
+    /// Decodes the blocks of one MCU in one row of blocks.
     #[inline(always)]
     fn blocks(
         &self,

@@ -1,4 +1,4 @@
-//! What is done with a progressive image: its scans, and samples behind them, some rows at a time.
+//! The jobs of decoding a progressive image, namely its scans and then the samples, each done some rows at a time.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -16,24 +16,24 @@ use super::{BlockRow, Found, Rows, ac, begun, dc};
 
 pub(super) const MISSING_TABLE: Refused = Refused::Broken("a scan's Huffman table is missing");
 
-/// One scan, or the samples of one component.
+/// The decoding of one scan, or of the samples of one component.
 pub(super) struct Job {
-    /// Locked by one worker at a time.
+    /// The work and how far it has come, locked by one worker at a time.
     task: Mutex<Task>,
     data: Unstuffed,
-    /// MCUs between restart markers; 0: none.
+    /// MCUs between restart markers, 0 if there are none.
     restart: u32,
-    /// Of a scan.
+    /// The scan's header. `None` in a job that makes samples.
     header: Option<ScanHeader>,
-    /// Its rows, and how many of them make a row of MCUs.
+    /// Rows of the job; `rows_per_mcu` of them make a row of MCUs.
     rows: u32,
     rows_per_mcu: u32,
-    /// Jobs that this one has to stay behind; all of them come before it in the file.
+    /// Indices of the jobs that this one must stay behind. All of them come before it.
     pub(super) after: Vec<usize>,
 }
 
 pub(super) enum Task {
-    /// A scan, and where its next row begins.
+    /// A DC scan, and where its next row begins.
     Dc(dc::Scan, Position),
     Ac(AcScan, Position),
     Samples {
@@ -41,7 +41,7 @@ pub(super) enum Task {
         plane: PlaneDecoder,
         quant: [u16; 64],
     },
-    /// Nothing is left of it.
+    /// Nothing is left: the result was taken.
     Done,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct AcScan {
     component: usize,
     coder: AcCoder,
     kept: &'static Kept,
-    /// Blocks that it codes of a row.
+    /// How many blocks of each row the scan codes.
     wide: usize,
 }
 
@@ -78,7 +78,7 @@ impl Job {
         }
     }
 
-    /// The samples of a component, behind all its scans.
+    /// Creates the job that makes a component's samples, after all its scans.
     pub(super) fn samples(
         component: usize,
         plane: PlaneDecoder,
@@ -101,12 +101,12 @@ impl Job {
         }
     }
 
-    /// Is it a scan of this component?
+    /// Whether this job is a scan that contains the component.
     pub(super) fn is_of(&self, component: usize) -> bool {
         self.header.as_ref().is_some_and(|scan| scan.has(component))
     }
 
-    /// Is it a scan of coefficients that `later` brings, too?
+    /// Whether this job is a scan with coefficients that `later` contains, too.
     pub(super) fn adds_to(&self, later: &ScanHeader) -> bool {
         let shared = |scan: &ScanHeader| {
             scan.band() & later.band() != 0
@@ -118,7 +118,8 @@ impl Job {
         self.header.as_ref().is_some_and(shared)
     }
 
-    /// Does the rows of these rows of MCUs, and tells up to which one: more than are left are not there.
+    /// Processes the job's rows in these rows of MCUs, as far as there are any. Returns the row of MCUs up to which the
+    /// job is done.
     pub(super) fn perform(&self, mcus: Range<u32>, rows: &[Rows]) -> Result<u32, Refused> {
         let mut task = lock(&self.task);
         let end = self.rows.min(mcus.end * self.rows_per_mcu);
@@ -152,22 +153,22 @@ impl Job {
         Ok(mcus.end.min(self.mcu_rows()))
     }
 
-    /// Entropy-coded bytes.
+    /// Returns the number of entropy-coded bytes.
     pub(super) fn size(&self) -> usize {
         self.data.len()
     }
 
-    /// Rows of MCUs that it has rows of.
+    /// Returns the number of rows of MCUs that the job covers.
     pub(super) fn mcu_rows(&self) -> u32 {
         self.rows.div_ceil(self.rows_per_mcu)
     }
 
-    /// Does it make samples?
+    /// Whether this job makes samples.
     pub(super) fn is_of_samples(&self) -> bool {
         self.header.is_none()
     }
 
-    /// The plane with the samples that it has made.
+    /// Takes the plane with the samples that the job has made.
     pub(super) fn take_plane(&self) -> Option<PlaneDecoder> {
         match std::mem::replace(&mut *lock(&self.task), Task::Done) {
             Task::Samples { plane, .. } => Some(plane),
@@ -193,7 +194,7 @@ impl AcScan {
         })
     }
 
-    /// Decodes some rows, from `bits` on.
+    /// Decodes these rows, beginning at `bits`.
     fn decode_rows<'a>(
         &mut self,
         intervals: &mut Intervals<'a>,

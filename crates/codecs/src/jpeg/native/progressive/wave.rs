@@ -1,9 +1,10 @@
-//! The scans of a progressive image, some rows of one after some rows of another, on as many cores as there are.
+//! Decodes the scans of a progressive image in turns, some rows of each at a time, on several cores.
 //!
-//! A scan adds to what earlier scans of its band left, row by row, so it can go as far as they have come. Scans of other components or
-//! bands are independent of it. A worker decodes a few rows of one scan, then the same rows of the next one, and makes their samples last:
-//! their coefficients stay in the cache of its core until then, and are freed with the samples. No worker waits for another one while there
-//! is a scan that can go on. Neither the samples nor the error depend on who did what: the error is the one that comes first in the file.
+//! A scan adds to what earlier scans of its band left, row by row, so it can go as far as they have come. Scans of
+//! other components or bands are independent of it. A worker decodes a few rows of one scan, then the same rows of the
+//! next one, and finally makes their samples: until then their coefficients stay in the cache of its core, and they are
+//! freed with that step. No worker waits for another one while there is a scan that can go on. Neither the samples nor
+//! the error depend on which worker did what: the error is the one that comes first in the file.
 
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -17,51 +18,51 @@ use super::super::{Refused, Request, lock};
 use super::job::Job;
 use super::{BlockRow, Rows};
 
-/// Helpers beyond which nothing is gained: luma's scans are one chain.
+/// Helper threads beyond which nothing is gained, because luma's scans depend on each other.
 const MOST_HELPERS: usize = 3;
-/// Bytes of the coefficients in the rows that are taken at a time, about: they stay in a core's own cache from scan to scan. Tests
-/// have small images.
+/// Approximate bytes of coefficients in the rows that are taken at a time, which stay in a core's own cache from scan
+/// to scan. Less in tests, whose images are small.
 const BYTES_AT_A_TIME: usize = if cfg!(any(test, fuzzing)) {
     1 << 10
 } else {
     512 << 10
 };
-/// Steps that an image is cut into at least: what one core is at, another one has to wait for.
+/// The least number of steps into which an image is cut, because other cores have to wait for a step in progress.
 const LEAST_STEPS: usize = 16;
-/// Steps that are begun ahead of the one that is furthest behind, rather than taking rows from another core.
+/// How many steps ahead of the hindmost one a worker begins new rows rather than taking over those of another core.
 const AHEAD: u32 = 1;
-/// `done` of a job that has ended.
+/// Value in `done` for a job that has ended.
 const ALL: u32 = u32::MAX;
 
-/// All jobs of an image, and how far they are.
+/// All jobs of an image and their progress.
 pub(super) struct Wave {
     jobs: Vec<Job>,
     rows: Vec<Rows>,
-    /// Rows of MCUs that are taken at a time.
+    /// Rows of MCUs that a worker takes at a time.
     step: u32,
     state: Mutex<State>,
     changed: Condvar,
 }
 
 struct State {
-    /// Rows of MCUs that each job has finished, [`ALL`] of one that has ended, and whether somebody is at it.
+    /// Rows of MCUs that each job has finished, or [`ALL`] if it has ended; `busy` says whether a worker is at it.
     done: Vec<u32>,
     busy: Vec<bool>,
-    /// Which worker has begun with each step, of all jobs: the coefficients are in the cache of its core.
+    /// The worker that first took each step's rows, for all jobs: their coefficients are in the cache of its core.
     owners: Vec<Option<usize>>,
-    /// How many wait for a change.
+    /// How many workers wait for a change.
     waiting: u32,
-    /// The first job in the file's order that failed, and why.
+    /// The index of the failed job that comes first in the file, and its error.
     failed: Option<(usize, Refused)>,
-    /// Nobody wants the image any more.
+    /// Whether the decode was interrupted.
     stopped: bool,
 }
 
-/// The next work of a core.
+/// What a worker does next.
 enum Next {
-    /// These rows of MCUs of a job.
+    /// Process these rows of MCUs of the job with this index.
     Rows(usize, Range<u32>),
-    /// Others are at all that can be done for now.
+    /// Wait, because other workers are busy with everything that can be done now.
     Wait,
     Nothing,
 }
@@ -89,7 +90,7 @@ impl Wave {
         }
     }
 
-    /// Does everything, with idle cores where it is worth it.
+    /// Runs all jobs, with the help of idle cores if that is worth it, and returns the planes.
     pub(super) fn run(self, wanted: &Request<'_>) -> Result<Vec<PlaneDecoder>, Refused> {
         let wave = Arc::new(self);
         let size: usize = wave.jobs.iter().map(Job::size).sum();
@@ -115,7 +116,7 @@ impl Wave {
         planes.collect::<Option<_>>().ok_or(Refused::Unsupported)
     }
 
-    /// Takes some rows of one job after the other until all is done. Each worker has a number of its own.
+    /// Processes rows of one job after the other until everything is done. `worker` is a number unique to each worker.
     fn work(&self, worker: usize, interrupted: &dyn Fn() -> bool) {
         let mut looks = None;
         loop {
@@ -146,7 +147,7 @@ impl Wave {
         }
     }
 
-    /// Waits for a change, or a moment, unless there is something to do by now.
+    /// Waits for a change, at most for `A_MOMENT`, unless there is already something to do.
     fn wait(&self, worker: usize) {
         let mut state = lock(&self.state);
         if !matches!(state.next(&self.jobs, self.step, worker), Next::Wait) {
@@ -159,7 +160,7 @@ impl Wave {
     }
 }
 
-/// After which an interrupt is looked for.
+/// How long a worker waits before it checks for an interrupt.
 const A_MOMENT: Duration = Duration::from_millis(20);
 
 /// Rows of a job that are being done; dropping this without [`end`](Self::end) means a panic.
