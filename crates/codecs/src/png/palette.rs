@@ -34,8 +34,9 @@ pub(super) struct Palette {
 }
 
 impl Palette {
-    /// A palette that costs nothing which is seen: of few colours, or of what lies between few. `None`: every pixel keeps
-    /// its own colour.
+    /// Returns a palette that loses nothing visible, for an encode that did not request one: an exact palette if the
+    /// frame has at most 256 colours, or, where the source had a palette (`few_colours`), one that is close enough.
+    /// `None`: every pixel keeps its own colour.
     pub(super) fn unasked(
         frame: &Frame,
         how: &Encode,
@@ -55,14 +56,15 @@ impl Palette {
         Ok(Some(close).filter(|_| is_close))
     }
 
-    /// Is the list of colours shorter than what it spares?
+    /// Whether the palette takes fewer bytes than it saves, before compression.
     fn pays(&self, frame: &Frame) -> bool {
         let pixels = frame.width as usize * frame.height as usize;
         let channels = 3 + usize::from(frame.alpha.is_some());
         self.colours.len() + self.opacities.len() + CHUNKS < pixels * (channels - 1)
     }
 
-    /// The mean square of what its colours differ from those of the frame by, in levels, seen through their opacity.
+    /// Returns the mean squared difference, in 8-bit levels, between the palette's colours and those of the frame, both
+    /// multiplied by their opacity.
     fn error(&self, frame: &Frame) -> Result<f64> {
         let [r, g, b] = colours(frame)?;
         let alpha = opacity(frame)?;
@@ -87,7 +89,7 @@ impl Palette {
         Ok(sum as f64 / (3 * indices.len()) as f64)
     }
 
-    /// The colours of a frame, if there are no more than `most`.
+    /// Returns the exact colours of a frame if there are at most `most`.
     fn exact(frame: &Frame, most: usize) -> Result<Option<Self>> {
         let count = frame.width as usize * frame.height as usize;
         let [r, g, b] = colours(frame)?;
@@ -101,7 +103,7 @@ impl Palette {
             .transpose()
     }
 
-    /// Finds at most `most` colours for an RGB frame of 8 bits.
+    /// Finds a palette of at most `most` colours for an RGB frame of 8 bits.
     pub(super) fn of(frame: &Frame, most: usize, interrupt: &dyn Interrupt) -> Result<Self> {
         if let Some(exact) = Self::exact(frame, most)? {
             return Ok(exact);
@@ -126,7 +128,8 @@ impl Palette {
         Self::listed(frame, with_opacity(indexed, unmultiplied), clear)
     }
 
-    /// Entries as a file lists them; `clear`: what has none is transparent.
+    /// Puts palette entries into the order of the file. If `clear`, a transparent entry is added for pixels that have
+    /// none.
     fn listed(frame: &Frame, mut entries: Indexed<4>, clear: bool) -> Result<Self> {
         if clear {
             entries.palette.push([0; 4]);
@@ -154,7 +157,7 @@ impl Palette {
         })
     }
 
-    /// Bits of an index.
+    /// The number of bits of an index.
     pub(super) fn bits(&self) -> BitDepth {
         match self.colours.len() / 3 {
             0..=2 => BitDepth::One,
@@ -180,7 +183,7 @@ fn with_opacity<const N: usize>(
     }
 }
 
-/// The file lists opacities up to the last that is not full.
+/// Moves entries that are not fully opaque to the front, because the file lists opacities only up to the last of them.
 fn translucent_first(indexed: Indexed<4>) -> Indexed<4> {
     let mut order: Vec<usize> = (0..indexed.palette.len()).collect();
     order.sort_by_key(|&index| indexed.palette[index][3] == u8::MAX);
@@ -213,14 +216,14 @@ fn unmultiplied([r, g, b, a]: [u8; 4]) -> [u8; 4] {
 
 const NEARLY_OPAQUE: u8 = 248;
 
-/// Colours of the largest palette.
+/// Number of colours of the largest palette.
 const LARGEST: usize = 256;
 
-/// Bytes of the chunks around lists of colours and opacities.
+/// Bytes of the `PLTE` and `tRNS` chunks besides the colours and opacities that they list.
 const CHUNKS: usize = 24;
 
-/// What colours of a palette may differ by in the mean, in squares of levels, where nobody asked for one: SSIMULACRA2 stays
-/// above 90.
+/// Largest mean squared error, in 8-bit levels, of a palette that was not requested. Below it, SSIMULACRA2 stays above
+/// 90.
 const UNSEEN: f64 = 4.0;
 
 fn colours(frame: &Frame) -> Result<[&[u8]; 3]> {
@@ -243,7 +246,7 @@ fn unfit() -> Error {
     Error::Internal("a palette was asked for of something else than RGB in 8 bits".to_owned())
 }
 
-/// Indices of a row, as many in a byte as go in, the first in the high bits.
+/// Packs the indices of a row into as few bytes as possible, the first index in the high bits.
 pub(super) fn pack(row: &[u8], bits: BitDepth) -> Vec<u8> {
     let bits = bits as usize;
     let packed = row.chunks(8 / bits).map(|indices| {

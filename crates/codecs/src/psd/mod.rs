@@ -1,4 +1,4 @@
-//! PSD and PSB: the merged image at the file's end, as Photoshop leaves it there for others. Only read.
+//! PSD and PSB: decodes the merged image at the file's end, which Photoshop stores there for other programs. Read only.
 
 use andon_pixels::{
     Codec, Cost, Decode, Depth, Error, Foreign, Format, Image, Info, Model, Result, Scales, Space,
@@ -9,7 +9,7 @@ use crate::guard;
 
 mod pixels;
 
-/// The format's name, as errors and recipes say it.
+/// The format's name in errors and recipes.
 const NAME: &str = "psd";
 
 /// The PSD codec.
@@ -90,7 +90,7 @@ impl Codec for Psd {
     }
 }
 
-/// What a pixel is.
+/// How the samples of a pixel represent its colour.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Bitmap,
@@ -100,22 +100,22 @@ enum Mode {
     Cmyk,
 }
 
-/// Everything that stands before the merged image.
+/// Everything that precedes the merged image in the file.
 struct Header<'a> {
     width: u32,
     height: u32,
     bits: u16,
     mode: Mode,
-    /// Channels that are stored; those beyond colours and opacity are masks.
+    /// Number of channels stored. Those beyond colours and opacity are masks.
     channels: usize,
     alpha: bool,
-    /// Red, then green, then blue of 256 colours.
+    /// The palette's 256 red values, followed by its 256 green and 256 blue ones.
     palette: &'a [u8],
     profile: Option<&'a [u8]>,
     run_lengths: bool,
-    /// Row lengths have four bytes.
+    /// Whether the file is a PSB, in which row lengths take four bytes.
     large: bool,
-    /// From the row lengths or the pixels on.
+    /// The file from the row lengths on, or from the pixels on if they are not compressed.
     data: &'a [u8],
 }
 
@@ -181,7 +181,7 @@ impl<'a> Header<'a> {
     }
 }
 
-/// A block that begins with its length, and where it ends.
+/// Returns the block at `at`, which is preceded by its length, and the offset of its end.
 fn block(bytes: &[u8], at: usize, large: bool) -> Option<(&[u8], usize)> {
     let (length, begin) = match large {
         true => {
@@ -194,7 +194,7 @@ fn block(bytes: &[u8], at: usize, large: bool) -> Option<(&[u8], usize)> {
     Some((bytes.get(begin..end)?, end))
 }
 
-/// The ICC profile among the resources.
+/// Returns the ICC profile among the resource blocks.
 fn profile(resources: &[u8]) -> Option<&[u8]> {
     let mut at = 0;
     while resources.get(at..at + 4)? == b"8BIM" {

@@ -1,4 +1,4 @@
-//! From channels, which stand one after the other, to planes.
+//! Converts the channels of a PSD, which are stored one after the other, to planes.
 
 use andon_pixels::{Depth, Error, Frame, Grid, Info, Interrupt, Plane, Result};
 
@@ -6,7 +6,7 @@ use super::{Header, Mode, NAME};
 use crate::bytes::{u16_be, u32_be};
 use crate::guard;
 
-/// The merged image. Its size has been held against the limits.
+/// Decodes the merged image. The caller has checked its size against the limits.
 pub(super) fn frame(header: &Header<'_>, info: &Info, interrupt: &dyn Interrupt) -> Result<Frame> {
     let stored = match header.mode {
         Mode::Bitmap | Mode::Gray | Mode::Indexed => 1,
@@ -56,9 +56,9 @@ pub(super) fn frame(header: &Header<'_>, info: &Info, interrupt: &dyn Interrupt)
     Frame::new(info.model, header.width, header.height, planes, alpha)
 }
 
-/// The rows that are left, channel after channel.
+/// The rows that have not been read yet, channel after channel.
 struct Rows<'a> {
-    /// Their lengths, if they are packed.
+    /// Lengths of the remaining rows, if they are compressed.
     lengths: &'a [u8],
     data: &'a [u8],
 }
@@ -75,7 +75,7 @@ impl<'a> Rows<'a> {
         Ok(Self { lengths, data })
     }
 
-    /// The next row into `row`; `None`: it is not there, or damaged.
+    /// Reads the next row into `row`. `None`: it is missing or damaged.
     fn next(&mut self, header: &Header<'_>, row: &mut [u8]) -> Option<()> {
         if !header.run_lengths {
             let (stored, rest) = self.data.split_at_checked(row.len())?;
@@ -96,7 +96,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Bytes of the merged image, with the channels that are not read.
+/// Returns the number of bytes of the merged image, including row lengths and the channels that are not decoded.
 pub(super) fn length(header: &Header<'_>) -> Result<usize> {
     let rows = Rows::new(header)?;
     let table = header.data.len() - rows.data.len();
@@ -139,5 +139,5 @@ fn each_row(
     Ok(())
 }
 
-/// Rows between two looks at the interrupt.
+/// Number of rows between two checks of the interrupt.
 const BAND_ROWS: u32 = 16;

@@ -1,5 +1,5 @@
-//! RAW files of cameras (CR2, NEF, ARW, DNG, RAF and what else is built like a TIFF): the largest JPEG that they hold as a
-//! preview. What the sensor saw is not developed. Only read.
+//! RAW files of cameras (CR2, NEF, ARW, DNG, RAF and others built like a TIFF): decodes the largest JPEG that they
+//! contain as a preview. Sensor data is not developed. Read only.
 
 use andon_pixels::{
     Codec, Cost, Decode, Error, Foreign, Format, Image, Info, Orientation, Result, Scale, Scales,
@@ -10,10 +10,10 @@ use crate::bytes::u32_be;
 use crate::jpeg::Jpeg;
 use crate::tiff::{Directory, Numbers, end};
 
-/// The format's name, as errors and recipes say it.
+/// The format's name in errors and recipes.
 const NAME: &str = "raw";
 
-/// The codec of RAW files.
+/// The codec for RAW files of cameras.
 #[derive(Debug)]
 pub(crate) struct Raw;
 
@@ -72,7 +72,8 @@ impl Codec for Raw {
         Jpeg.decoded(info, scales)
     }
 
-    /// Most of the file is what the sensor saw; a preview has about a byte for each pixel at the most.
+    /// Counts no more than one byte per pixel, which is about the most that a preview has: most of the file is sensor
+    /// data.
     fn decode_cost(&self, bytes: u64, info: &Info, scales: Scales) -> Cost {
         Jpeg.decode_cost(bytes.min(info.pixels()), info, scales)
     }
@@ -82,15 +83,16 @@ impl Codec for Raw {
     }
 }
 
-/// What a file of Fujifilm's begins with.
+/// Magic bytes of Fujifilm's RAF files.
 const RAF: &[u8] = b"FUJIFILMCCD-RAW ";
 
-/// Where it says where its parts are and how long: the JPEG first, then what the sensor saw.
+/// Offsets in a RAF file's header of the entries that state where its parts are and how long: the JPEG first, then
+/// sensor data.
 const RAF_PARTS: [usize; 3] = [84, 92, 100];
 
 const TIFF: [&[u8]; 2] = [b"II*\0", b"MM\0*"];
 
-/// The largest JPEG that can be read, and its header, turned as the camera was held.
+/// Returns the largest JPEG that can be read, and its header with the orientation in which the camera was held.
 fn preview(bytes: &[u8]) -> Result<(Info, &[u8])> {
     let read = |jpeg| Some((Jpeg.probe(jpeg).ok()?, jpeg));
     let (held, previews) = match bytes.starts_with(RAF) {
@@ -127,7 +129,7 @@ fn preview(bytes: &[u8]) -> Result<(Info, &[u8])> {
     Ok((info, jpeg))
 }
 
-/// The directories of a file that is built like a TIFF, and the pages below them, as far as they can be read.
+/// Returns the directories of a file built like a TIFF, including their subdirectories, as far as they can be read.
 fn directories(bytes: &[u8]) -> Vec<Directory<'_>> {
     let mut found = Vec::new();
     let mut waiting = vec![None];
@@ -150,7 +152,7 @@ fn directories(bytes: &[u8]) -> Vec<Directory<'_>> {
     found
 }
 
-/// More than any camera writes.
+/// Maximum number of directories that are followed, more than any camera writes.
 const DIRECTORIES: usize = 32;
 
 const COMPRESSION: u16 = 259;
@@ -160,12 +162,12 @@ const ORIENTATION: u16 = 274;
 const SUB_DIRECTORIES: u16 = 330;
 const JPEG: (u16, u16) = (513, 514);
 
-/// Does it describe what a sensor saw: through a mosaic of filters, or not mixed yet?
+/// Whether the directory describes sensor data, either behind a colour filter array (CFA) or as linear samples.
 fn is_of_sensor(directory: &Directory<'_>) -> bool {
     matches!(directory.get(PHOTOMETRIC), Some(32_803 | 34_892))
 }
 
-/// The JPEG that a directory points to, as one of its own or in one strip.
+/// Returns the JPEG that a directory points to, by the JPEG tags or as a single strip.
 fn jpeg<'a>(directory: &Directory<'a>) -> Option<&'a [u8]> {
     let strip = matches!(directory.get(COMPRESSION), Some(6 | 7))
         && directory
@@ -179,7 +181,7 @@ fn jpeg<'a>(directory: &Directory<'a>) -> Option<&'a [u8]> {
     part(directory.bytes, directory.get(at), directory.get(length))
 }
 
-/// A part of a file.
+/// Returns `length` bytes of a file from offset `at`. `None`: one of them is missing or they exceed the file.
 fn part<N: TryInto<usize>>(bytes: &[u8], at: Option<N>, length: Option<N>) -> Option<&[u8]> {
     let (at, length) = (at?.try_into().ok()?, length?.try_into().ok()?);
     bytes.get(at..)?.get(..length)

@@ -1,8 +1,8 @@
-//! Style sheets: which references they give to which elements, and what they cost to apply.
+//! Style sheets: which references they assign to which elements, and how much it costs to apply them.
 //!
-//! They are read and matched by the library that `usvg` uses, so that what matches here matches there. That library
-//! counts lines from the beginning for every error that it passes over, clones a block for every selector before it, and
-//! tries every ancestor for every descendant combinator: each has its bound here.
+//! They are parsed and matched by the library that `usvg` uses, so that the same rules match here and there. For every
+//! error that it ignores, that library counts lines from the beginning. It also clones a block for every selector
+//! before it, and tries every ancestor for every descendant combinator. Each of these costs is bounded here.
 
 use andon_pixels::Result;
 use resvg::usvg::roxmltree::Node;
@@ -11,16 +11,16 @@ use simplecss::{AttributeOperator, Declaration, DeclarationTokenizer, PseudoClas
 use super::document::unsupported;
 use super::steps::Steps;
 
-/// Bytes that are looked at to tell in which lines errors are.
+/// Maximum number of bytes scanned to find the line numbers of errors.
 const SCANNED: u64 = 400_000_000;
 
-/// Declarations of all rules, where a block belongs to each selector before it.
+/// Maximum number of declarations in all rules, where a block counts once for each selector before it.
 const DECLARATIONS: usize = 300_000;
 
-/// Comments, which are skipped recursively.
+/// Maximum number of comments, which the CSS library skips recursively.
 const COMMENTS: usize = 1000;
 
-/// The style sheets of a document, joined.
+/// The style sheets of a document, merged.
 pub(super) struct Css<'a> {
     sheet: StyleSheet<'a>,
     steps: &'a Steps,
@@ -49,8 +49,8 @@ impl<'a> Css<'a> {
         Ok(Self { sheet, steps })
     }
 
-    /// Calls `with` with every declaration that applies to the element, the weightiest last, and returns how many steps
-    /// that took.
+    /// Calls `with` for every declaration that applies to the element, in order of increasing precedence, and returns
+    /// how many steps that took.
     pub(super) fn apply(
         &self,
         node: Node<'a, 'a>,
@@ -87,11 +87,11 @@ impl<'a> Css<'a> {
 const SELECTORS: &str = "selectors of style sheets";
 const STYLES: &str = "style attributes";
 
-/// Steps for one declaration that is copied to an element and compared with its others.
+/// Steps for copying one declaration to an element and comparing it with the others there.
 const WRITTEN: u64 = 15;
 
-/// Bytes that are passed to tell in which line each possible error is: all from the beginning of its line, and those of
-/// lines before it, which are faster.
+/// Estimates how many bytes the CSS library scans to find the line number of each possible error: all from the
+/// beginning of its line, and those of earlier lines, which are faster and count for less.
 fn scan(text: &str) -> u64 {
     let mut line = 0;
     let mut total = 0_u64;
@@ -117,7 +117,8 @@ fn scan(text: &str) -> u64 {
     total
 }
 
-/// How many declarations the rules of a text hold, no fewer than there are. A block is cloned for each selector before it.
+/// Returns an upper bound on the number of declarations in the rules of a text. A block counts once for each selector
+/// before it, because it is cloned for each.
 fn cloned(text: &str) -> usize {
     let count = |part: &str, of: u8| memchr::memchr_iter(of, part.as_bytes()).count();
     let mut parts = text.split('{');
@@ -137,7 +138,7 @@ fn cloned(text: &str) -> usize {
     }
 }
 
-/// Might a brace be one that begins or ends no block? In doubt, it might.
+/// Whether some brace might not begin or end a block, for example in a comment or a string. Returns true if in doubt.
 fn hides(text: &str) -> bool {
     let bytes = text.as_bytes();
     let (mut at, mut is_open) = (0, false);
@@ -173,7 +174,8 @@ fn hides(text: &str) -> bool {
     false
 }
 
-/// An element that counts what is asked of it. When no steps are left it matches nothing, which ends every search.
+/// An element for selector matching that takes steps for each query. When no steps are left it matches nothing, which
+/// ends every search.
 struct Matching<'a> {
     node: Node<'a, 'a>,
     steps: &'a Steps,
@@ -187,7 +189,7 @@ impl<'a> Matching<'a> {
         }
     }
 
-    /// The element before this one. Comments and texts between them take steps, too.
+    /// Returns the previous sibling element. Comments and texts in between take steps, too.
     fn before(&self) -> Option<Node<'a, 'a>> {
         let mut siblings = self.node.prev_siblings().skip(1);
         let wanted = |node: &Node<'_, '_>| node.is_element() || !self.steps.take(1);

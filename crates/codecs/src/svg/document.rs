@@ -1,4 +1,4 @@
-//! The text: what it may hold, and the size that it gives itself.
+//! The text of an SVG: recognising, unpacking, parsing and weighing it, within limits.
 
 use std::io::Read;
 
@@ -14,21 +14,22 @@ use super::steps::Steps;
 use super::{NAME, encoding, entities, ground::Ground, markup, prolog};
 use crate::guard;
 
-/// Bytes of the text, unpacked.
+/// Maximum number of bytes of the text after unpacking.
 const TEXT_BYTES: usize = 1 << 20;
 
-/// How much of the beginning may stand before the end of the root's tag.
+/// Number of bytes at the beginning of the text within which the root's tag has to end.
 pub(super) const HEAD: usize = 64 << 10;
 
-/// How much of a drawing inside another one, of which there may be many, may stand before the end of its root's tag.
+/// Number of bytes within which the root's tag of a nested drawing has to end. It is smaller than `HEAD` because there
+/// may be many nested drawings.
 const HEAD_INSIDE: usize = 4096;
 
-/// Does it begin like an SVG, packed or not?
+/// Whether a file begins like an SVG, gzipped or not.
 pub(super) fn sniff(head: &[u8]) -> bool {
     is_drawing(head, HEAD)
 }
 
-/// Does an image inside a drawing begin like an SVG, packed or not?
+/// Whether an image embedded in a drawing begins like an SVG, gzipped or not.
 pub(super) fn sniff_inside(head: &[u8]) -> bool {
     is_drawing(head, HEAD_INSIDE)
 }
@@ -53,7 +54,7 @@ fn is_svg(text: &[u8]) -> bool {
     prolog::read(&text).is_some_and(|prolog| prolog::is_svg(&text[prolog.root..]))
 }
 
-/// The text, unpacked, with its entities expanded, no longer than it may be.
+/// Returns the text of a file, unpacked and with its entities expanded. Refuses a text that is too long.
 pub(super) fn text(bytes: &[u8]) -> Result<String> {
     let mut unpacked = Vec::new();
     let text = if bytes.starts_with(GZIP) {
@@ -71,13 +72,13 @@ pub(super) fn text(bytes: &[u8]) -> Result<String> {
     entities::expanded(text)
 }
 
-/// Refuses more bytes of text than are read.
+/// Refuses a text of more than `TEXT_BYTES` bytes.
 pub(super) fn short_enough(length: usize) -> Result<()> {
     guard::at_most("svg_text", length as u64, TEXT_BYTES as u64)
 }
 
-/// Where the file ends. Nothing but white space and comments may follow the root of a text, which is read whole; packed,
-/// anything may follow it.
+/// Returns where the file ends. A plain text extends to the end of the bytes, because only white space and comments may
+/// follow its root. A gzip stream may be followed by anything.
 pub(super) fn end(bytes: &[u8]) -> Result<usize> {
     if !bytes.starts_with(GZIP) {
         return Ok(bytes.len());
@@ -88,7 +89,8 @@ pub(super) fn end(bytes: &[u8]) -> Result<usize> {
     Ok(bytes.len() - packed.into_inner().len())
 }
 
-/// The elements. Entities were expanded before; those that are left are refused, for what they come to is not counted.
+/// Parses the elements of a text whose entities were expanded before. Entities that are left are refused, because what
+/// they expand to would not be counted.
 pub(super) fn parse(text: &str) -> Result<Document<'_>> {
     markup::check(text)?;
     let options = ParsingOptions {
@@ -105,15 +107,15 @@ pub(super) fn parse(text: &str) -> Result<Document<'_>> {
     Ok(document)
 }
 
-/// Which images a drawing may hold.
+/// Whether a drawing may contain images.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Inside {
     Images,
-    /// It is itself inside another.
+    /// No images, because the drawing is itself an image in another one.
     Nothing,
 }
 
-/// What a document comes to, with the drawings in it, and what it lies on.
+/// Returns the weight of a document, including the drawings embedded in it, and its background.
 pub(super) fn weigh(
     document: &Document<'_>,
     inside: Inside,
@@ -131,10 +133,10 @@ pub(super) fn weigh(
     Ok((weight, ground))
 }
 
-/// What a step of reading takes, in ns.
+/// Time that one step of reading takes, in ns.
 const STEP: f64 = 10.0;
 
-/// What the drawing in an image comes to; nothing, where the image is no drawing.
+/// Returns the weight of the drawing in an image's `data:` URL, or an empty weight if the image is no drawing.
 fn nested(url: &str, steps: &Steps) -> Result<Weight> {
     steps.spend(url.len() as u64 / 16, "images")?;
     let Ok(url) = DataUrl::process(url) else {
@@ -170,13 +172,14 @@ fn nested(url: &str, steps: &Steps) -> Result<Weight> {
     }
 }
 
-/// Sides in whole pixels, at least one.
+/// Rounds width and height to whole pixels, at least one each.
 pub(super) fn whole_size(width: f32, height: f32) -> (u32, u32) {
     let whole = |side: f32| (side.round() as u32).max(1);
     (whole(width), whole(height))
 }
 
-/// Does its size depend on what is drawn? `usvg` makes it as large as that; here it has the size of [`super::size`].
+/// Whether the root leaves its size to its content: it has no view box, and its width or height is missing or a
+/// percentage. `usvg` then takes the extent of the content; here the size is that of [`super::size`].
 pub(super) fn is_unsized(root: Node<'_, '_>) -> bool {
     let relative = |name| {
         root.attribute(name)
@@ -185,7 +188,7 @@ pub(super) fn is_unsized(root: Node<'_, '_>) -> bool {
     super::size::view_box(root).is_none() && (relative("width") || relative("height"))
 }
 
-/// What is drawn.
+/// Converts a document to the tree that `resvg` draws.
 pub(super) fn tree(document: &Document<'_>, options: &Options<'_>) -> Result<Tree> {
     Tree::from_xmltree(document, options).map_err(|error| broken(error.to_string()))
 }

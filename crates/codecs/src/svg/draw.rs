@@ -1,4 +1,4 @@
-//! From a drawing to planes.
+//! Converts a drawing to planes.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -17,20 +17,20 @@ use super::weigh::{Budget, Refused, weigh};
 use crate::drawn::Drawing;
 use crate::guard;
 
-/// What drawing may take beside what every px of the image is allowed, in ns.
+/// Time in ns that drawing may take in addition to `WORK_PER_PIXEL` for each px.
 const WORK: f64 = 1e9;
 
-/// What drawing may take for each px of the image, in ns: a large image is drawn over a few times.
+/// Time in ns that drawing may take for each px of the image, enough to paint a large image several times over.
 const WORK_PER_PIXEL: f64 = 300.0;
 
-/// What drawing may take of any image, in ns.
+/// Maximum time in ns that drawing any image may take.
 const MOST_WORK: f64 = 1.8e9;
 
-/// What reading may take, with what is repeated, before anything is drawn, in ns. Curves are stroked then, too, to find out
-/// how large they are.
+/// Time in ns that reading may take before anything is drawn, including everything that is repeated. Curves are stroked
+/// already while reading, to find out how large they are.
 const READING: f64 = 6e8;
 
-/// Draws what a window shows.
+/// Draws the part of an SVG that the window shows.
 pub(super) fn draw(bytes: &[u8], info: &Info, how: &Decode<'_>, window: &Window) -> Result<Frame> {
     guard::size(info.width, info.height, how.limits)?;
     let (width, height) = window.to;
@@ -69,7 +69,7 @@ pub(super) fn draw(bytes: &[u8], info: &Info, how: &Decode<'_>, window: &Window)
     planes(&pixmap, width, height)
 }
 
-/// Where a drawing with these sides lies on a canvas that shows the window.
+/// Returns the transform that places a drawing of size `own` on a canvas that shows the window.
 fn placed(own: (f32, f32), info: &Info, window: &Window) -> Transform {
     let (width, height) = window.of_whole((info.width, info.height));
     let (x, y) = window.offset();
@@ -82,7 +82,7 @@ fn placed(own: (f32, f32), info: &Info, window: &Window) -> Transform {
     }
 }
 
-/// What the drawing lies on. Refuses what takes more time to read, or more memory than was planned.
+/// Returns the background of a drawing. Refuses a document that takes too long to read or more memory than planned.
 fn readable(document: &Document<'_>, memory: u64) -> Result<Ground> {
     let (weight, ground) = document::weigh(document, Inside::Images, &Steps::new())?;
     let most = memory / UNIT_BYTES;
@@ -101,10 +101,10 @@ fn readable(document: &Document<'_>, memory: u64) -> Result<Ground> {
     Ok(ground)
 }
 
-/// More than is worth being told.
+/// Largest number of elements reported in an error. A higher count is capped to it.
 const MANY: u64 = 1_000_000_000;
 
-/// Refuses what takes more time or memory to draw than was planned.
+/// Refuses a drawing that takes more time or memory to draw than planned.
 fn drawable(tree: &Tree, at: Transform, canvas: (u32, u32)) -> Result<()> {
     let (width, height) = canvas;
     let pixels = u64::from(width) * u64::from(height);
@@ -127,7 +127,8 @@ fn drawable(tree: &Tree, at: Transform, canvas: (u32, u32)) -> Result<()> {
     })
 }
 
-/// What a library panics over is a file that it does not support, and no fault of the server's.
+/// Runs a closure and turns a panic into an `Unsupported` error: a file on which a library panics is one that the
+/// library does not support, not a fault of the server.
 fn caught<T>(run: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| {
         Err(unsupported(
@@ -136,7 +137,7 @@ fn caught<T>(run: impl FnOnce() -> Result<T>) -> Result<T> {
     })
 }
 
-/// Straight colours and opacity.
+/// Converts a pixmap to planes of straight (not premultiplied) colours and opacity.
 fn planes(pixmap: &Pixmap, width: u32, height: u32) -> Result<Frame> {
     let mut planes = Grid::several(4, width, height, 0_u8);
     let mut written: Vec<_> = planes.iter_mut().map(Grid::samples_mut).collect();
@@ -150,11 +151,11 @@ fn planes(pixmap: &Pixmap, width: u32, height: u32) -> Result<Frame> {
     Frame::of_planes(Model::Rgb, planes.into_iter().map(Plane::U8).collect())
 }
 
-/// What an element, and what is drawn of it, holds in memory.
+/// Bytes of memory that an element takes, with everything that is drawn for it.
 const UNIT_BYTES: u64 = 700;
 
-/// Guessed from the length of the text: what is drawn is not known before it is read. What turns out to need more memory
-/// is refused.
+/// Cost of drawing, estimated from the length of the text and the size of the image, because the content is not known
+/// before it is read. A drawing that turns out to need more memory is refused.
 pub(super) const DRAWING: Drawing = Drawing {
     nanos_per_byte: 500,
     nanos_per_pixel: 40,

@@ -1,4 +1,4 @@
-//! How the text is encoded: UTF-8, or UTF-16 of either order of bytes. Its first bytes tell, as they do in browsers.
+//! Text encoding: UTF-8, or UTF-16 in either byte order, detected from the first bytes as in browsers.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use andon_pixels::Result;
 
 use super::document::broken;
 
-/// The whole text, without a byte order mark.
+/// Decodes the whole text, without its byte order mark.
 pub(super) fn decoded(bytes: &[u8]) -> Result<Cow<'_, str>> {
     let Some((units, odd)) = utf16(bytes) else {
         let text = bytes.strip_prefix(MARK).unwrap_or(bytes);
@@ -19,7 +19,8 @@ pub(super) fn decoded(bytes: &[u8]) -> Result<Cow<'_, str>> {
         .ok_or_else(|| broken("its text is not UTF-16"))
 }
 
-/// The longest valid UTF-8 prefix of a text, which may be cut anywhere.
+/// Decodes the beginning of a text, which may be cut off anywhere, to UTF-8. A UTF-16 text is decoded up to its first
+/// error. A UTF-8 text is returned without its byte order mark, and is not validated.
 pub(super) fn beginning(bytes: &[u8]) -> Cow<'_, [u8]> {
     let Some((units, _)) = utf16(bytes) else {
         return Cow::Borrowed(bytes.strip_prefix(MARK).unwrap_or(bytes));
@@ -28,10 +29,10 @@ pub(super) fn beginning(bytes: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(text.into_bytes())
 }
 
-/// UTF-8's byte order mark.
+/// The byte order mark of UTF-8.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The code units of a text in UTF-16, and whether half of one is left over.
+/// Returns the code units of a UTF-16 text, and whether an odd byte is left over. `None`: the text is not UTF-16.
 fn utf16(bytes: &[u8]) -> Option<(impl Iterator<Item = u16> + '_, bool)> {
     let (from_bytes, text): (fn([u8; 2]) -> u16, _) = match bytes {
         [0xff, 0xfe, text @ ..] => (u16::from_le_bytes, text),

@@ -1,5 +1,5 @@
-//! Names for fixed texts, as drawing programs declare them for their namespaces: they are put in before the text is read,
-//! so that everything that is counted is counted of what they expand to.
+//! Entities that stand for fixed texts, as drawing programs declare them for their namespaces. They are expanded before
+//! the text is parsed, so that all limits apply to the expanded text.
 
 use std::borrow::Cow;
 
@@ -8,14 +8,14 @@ use andon_pixels::Result;
 use super::document::{broken, short_enough, unsupported};
 use super::prolog::{self, behind};
 
-/// Entities of one document. Drawing programs declare some ten.
+/// Maximum number of entities in one document. Drawing programs declare about ten.
 const MOST: usize = 64;
 
-/// Names and their texts, the first of each name.
+/// The names of entities and their texts. Of several declarations of one name, the first counts.
 #[derive(Debug, Default)]
 pub(super) struct Entities<'a>(Vec<(&'a str, String)>);
 
-/// The text without the declarations of its document type, and with every entity that they declare expanded.
+/// Returns the text without the declarations in its document type, and with every entity that they declare expanded.
 pub(super) fn expanded(text: Cow<'_, str>) -> Result<String> {
     let own = prolog::read(text.as_bytes()).and_then(|prolog| prolog.declarations);
     let Some(own) = own else {
@@ -30,10 +30,11 @@ pub(super) fn expanded(text: Cow<'_, str>) -> Result<String> {
 }
 
 impl<'a> Entities<'a> {
-    /// Those that the declarations of a document type make.
+    /// Reads the entities that a document type declares.
     ///
     /// # Errors
-    /// `Unsupported` for what is not fixed text: what is outside the file, and what names other entities or elements.
+    /// `Unsupported` for anything but fixed text: external entities, and texts that name other entities or contain
+    /// markup.
     pub(super) fn of(declarations: &'a str) -> Result<Self> {
         let bytes = declarations.as_bytes();
         let (mut at, mut entities) = (0, Self::default());
@@ -52,7 +53,7 @@ impl<'a> Entities<'a> {
         Ok(entities)
     }
 
-    /// Takes one declaration, and returns what follows it.
+    /// Reads one declaration and returns the text after it.
     fn declare(&mut self, declared: &'a str) -> Result<&'a str> {
         let declared = declared.trim_ascii_start();
         let name = declared
@@ -86,7 +87,7 @@ impl<'a> Entities<'a> {
         known.map(|(_, value)| value.as_str())
     }
 
-    /// Appends a text in which every entity is expanded: to `most` bytes at most, together.
+    /// Appends a text to `to` with every entity expanded. The expansions may have at most `most` bytes in total.
     pub(super) fn expand(&self, text: &str, most: usize, to: &mut String) -> Result<()> {
         let bytes = text.as_bytes();
         let (mut copied, mut at, mut added) = (0, 0, 0);
@@ -127,10 +128,10 @@ impl<'a> Entities<'a> {
     }
 }
 
-/// Bytes of a name.
+/// Maximum number of bytes of an entity's name.
 const LONGEST: usize = 256;
 
-/// Does a text hold nothing but characters, written as themselves or as numbers?
+/// Whether an entity's text contains only literal characters and numeric character references.
 fn is_fixed(value: &str) -> bool {
     let mut parts = value.split('&');
     let plain = |part: &str| !part.contains(['<', '%']);
@@ -150,7 +151,7 @@ fn is_fixed(value: &str) -> bool {
     parts.next().is_some_and(plain) && parts.all(|part| numbered(part) && plain(part))
 }
 
-/// The value escaped so that it ends neither an attribute nor a tag.
+/// Escapes an entity's text so that it can end neither an attribute nor a tag.
 fn literal(value: &str) -> String {
     value
         .replace('"', "&quot;")

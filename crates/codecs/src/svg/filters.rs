@@ -1,22 +1,22 @@
-//! What a filter costs: every primitive at the size of the layer that it works on, and every result kept to the end.
+//! The cost of a filter: every primitive works on the whole layer, and every result is kept to the end.
 
 use resvg::tiny_skia::Transform;
 use resvg::usvg::filter::{ColorInterpolation, Filter, Kind, TransferFunction};
 
 use super::weigh::{Canvas, FARTHEST, Refused, Weighed, Weighing, bounds};
 
-/// What every primitive costs for each px, in ns: copies of what goes in, and clearing.
+/// Cost in ns per px of every primitive, for copying its inputs and clearing.
 const PRIMITIVE: f64 = 10.0;
 
-/// What linear light costs for each px, in ns: there and back.
+/// Cost in ns per px of converting to linear light and back.
 const LINEAR: f64 = 20.0;
 
-/// Bytes for each px of a result, all of which are kept, and of what a primitive holds while it runs: copies of its inputs,
-/// or of one and a buffer of floating point numbers.
+/// Bytes per px of a primitive's result, all of which are kept. `RUNNING` is what a primitive holds in addition while
+/// it runs: copies of its inputs, or of one input and a buffer of floating-point numbers.
 const RESULT: f64 = 4.0;
 const RUNNING: f64 = 14.0;
 
-/// Spends what a filter on a layer costs.
+/// Spends the cost of a filter on a layer.
 pub(super) fn weigh(
     weighing: &mut Weighing,
     filter: &Filter,
@@ -53,7 +53,7 @@ pub(super) fn weigh(
     })
 }
 
-/// What a primitive costs for each px of its layer, in ns.
+/// Returns the cost of a primitive in ns per px of its layer.
 fn nanos(kind: &Kind, at: Transform, on: Canvas, far: f32) -> Result<f64, Refused> {
     let (x, y) = at.get_scale();
     let scaled = |dx: f32, dy: f32| (dx * x, dy * y);
@@ -126,7 +126,8 @@ fn nanos(kind: &Kind, at: Transform, on: Canvas, far: f32) -> Result<f64, Refuse
     })
 }
 
-/// What blurring a px costs, in ns: a little, by floating point numbers, or however far, by sums.
+/// Returns the cost of a Gaussian blur in ns per px. Standard deviations below 2 px use a floating-point filter, larger
+/// ones box sums, whose cost does not depend on the radius.
 fn blurred(x: f32, y: f32) -> f64 {
     if x.max(y) < 2.0 { 450.0 } else { 100.0 }
 }

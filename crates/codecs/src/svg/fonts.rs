@@ -1,16 +1,16 @@
-//! The fonts that text is drawn with: one of our own, unless others are given.
+//! The fonts for drawing text: a bundled one, unless others are installed.
 
 use std::sync::{Arc, OnceLock};
 
 use resvg::usvg::fontdb::{Database, ID, Source};
 use skrifa::{FontRef, MetadataProvider};
 
-/// Latin, Greek and Cyrillic.
+/// The bundled font, which covers Latin, Greek and Cyrillic.
 const BUNDLED: &[u8] = include_bytes!("font/DejaVuSans.ttf");
 
 static FONTS: OnceLock<Fonts> = OnceLock::new();
 
-/// Fonts and the families that stand for the generic ones.
+/// Fonts, and the families that stand for the generic ones.
 #[derive(Debug)]
 pub struct Fonts {
     database: Arc<Database>,
@@ -18,8 +18,8 @@ pub struct Fonts {
 }
 
 impl Fonts {
-    /// The files, of which each may hold several fonts; the families that stand for sans-serif, serif, monospace,
-    /// cursive and fantasy. Text that names no family is drawn in the first.
+    /// Loads font files, each of which may contain several fonts. The families stand for sans-serif, serif, monospace,
+    /// cursive and fantasy. Text that names no family is drawn in the first of them.
     #[must_use]
     pub fn new(files: Vec<Vec<u8>>, [sans, serif, mono, cursive, fantasy]: [&str; 5]) -> Self {
         let mut database = Database::new();
@@ -37,13 +37,14 @@ impl Fonts {
         }
     }
 
-    /// Draws all text with these from now on. False: some text was drawn, or other fonts were given, before.
+    /// Makes these the fonts for all text from now on. Returns false if text was drawn or other fonts were installed
+    /// before.
     pub fn install(self) -> bool {
         FONTS.set(self).is_ok()
     }
 }
 
-/// The letters of a text that no font has, each once. What shows nothing needs none.
+/// Returns the characters of a text for which no font has a glyph, each once. Invisible characters need no glyph.
 pub(super) fn missing(text: &str) -> Vec<char> {
     let (database, _) = fonts();
     let mut missing: Vec<char> = Vec::new();
@@ -65,7 +66,7 @@ fn has(database: &Database, face: ID, letter: char) -> bool {
     glyph.flatten().is_some()
 }
 
-/// Space, controls, and marks that only say how others are drawn.
+/// Whether a character is white space, a control, or a mark that only affects how others are drawn.
 fn is_invisible(letter: char) -> bool {
     letter.is_whitespace()
         || letter.is_control()
@@ -76,7 +77,7 @@ fn is_invisible(letter: char) -> bool {
         )
 }
 
-/// The fonts, and the family of text that names none.
+/// Returns the fonts, and the family for text that names none.
 pub(super) fn fonts() -> (Arc<Database>, String) {
     let own = || Fonts::new(vec![BUNDLED.to_vec()], ["DejaVu Sans"; 5]);
     let fonts = FONTS.get_or_init(own);

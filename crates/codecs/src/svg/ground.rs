@@ -1,19 +1,20 @@
-//! The colour that a drawing lies on: what `background` at its root says. `background-color` is known to `usvg`.
+//! The background colour of a drawing, from the `background` property of its root. `usvg` itself supports
+//! `background-color`.
 
 use simplecss::Declaration;
 use svgtypes::Color;
 
-/// What the declarations of the root came to so far, the weightier ones later.
+/// The background according to the root's declarations so far, which are taken in order of increasing precedence.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ground {
     colour: Option<Color>,
-    /// It was said by `background`, which says everything about the ground in one.
+    /// Whether the colour was set by the shorthand `background`, which sets all properties of the background at once.
     is_shorthand: bool,
     important: bool,
 }
 
 impl Ground {
-    /// Takes a declaration of the root.
+    /// Applies a declaration of the root.
     pub(super) fn declare(&mut self, declaration: &Declaration<'_>) {
         let is_shorthand = declaration.name == "background";
         if !is_shorthand && declaration.name != "background-color" {
@@ -29,13 +30,14 @@ impl Ground {
         };
     }
 
-    /// The colour that is to be painted before everything else.
+    /// Returns the colour to paint before everything else. `None` where it was set by `background-color`, which `usvg`
+    /// paints itself.
     pub(super) fn colour(self) -> Option<Color> {
         self.colour.filter(|_| self.is_shorthand)
     }
 }
 
-/// The words of a value; what stands in parentheses is part of one.
+/// Splits a value into words. Parentheses and their content are part of one word.
 fn words(value: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_usize;
     value

@@ -1,4 +1,4 @@
-//! Images inside: out of `data:` URLs only, and decoded by our own codecs under the same limits.
+//! Embedded images: only from `data:` URLs, and decoded by this crate's codecs under the same limits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,16 +14,17 @@ use super::document::Inside;
 use super::steps::Steps;
 use super::{NAME, document, fonts, size};
 
-/// Pixels of all of them together, in a file of any length.
+/// Maximum number of pixels of all embedded images together, in a file of any length.
 const PIXELS: u64 = 16 << 20;
 
-/// Bytes that one of their pixels takes while it is read, packed again, and drawn.
+/// Bytes that a pixel of an embedded image takes while it is decoded, encoded again and drawn.
 const PIXEL_BYTES: u64 = 12;
 
-/// What decoding one of them may take beyond what its pixels tell, in ns.
+/// Time in ns that decoding an embedded image may take beyond what its pixels account for.
 const HIDDEN_NANOS: u64 = 200_000_000;
 
-/// Options that open nothing: no files, no addresses, our fonts only. Embedded images may take `memory` bytes.
+/// Returns options that open no files and no addresses, and use only the fonts of this crate. Embedded images may take
+/// `memory` bytes.
 pub(super) fn options<'a>(how: &Decode<'a>, memory: u64) -> Options<'a> {
     let (limits, interrupt) = (*how.limits, how.interrupt);
     let most = PIXELS.min(memory / PIXEL_BYTES);
@@ -42,7 +43,7 @@ pub(super) fn options<'a>(how: &Decode<'a>, memory: u64) -> Options<'a> {
     with(resolver)
 }
 
-/// No image at all.
+/// Returns a resolver that finds no image at all.
 fn closed() -> ImageHrefResolver<'static> {
     ImageHrefResolver {
         resolve_data: Box::new(|_, _, _| None),
@@ -63,7 +64,7 @@ fn with(image_href_resolver: ImageHrefResolver<'_>) -> Options<'_> {
     }
 }
 
-/// A drawing inside, in which there are no more images.
+/// Parses an embedded drawing, which may not contain further images.
 fn nested(data: &[u8]) -> Option<ImageKind> {
     let text = document::text(data).ok()?;
     let document = document::parse(&text).ok()?;
@@ -72,7 +73,7 @@ fn nested(data: &[u8]) -> Option<ImageKind> {
     Some(ImageKind::SVG(tree))
 }
 
-/// An image of any other format as PNG, which `resvg` reads.
+/// Converts an embedded image of any other format to PNG, which `resvg` reads.
 fn raster(
     data: &[u8],
     limits: &Limits,

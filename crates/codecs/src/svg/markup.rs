@@ -1,4 +1,4 @@
-//! What the XML reader may be given: it compares every attribute of an element with all others, and copies the
+//! Limits on what the XML parser is given: it compares every attribute of an element with all others, and copies the
 //! namespaces of a parent for each child that declares some.
 
 use std::collections::HashSet;
@@ -8,16 +8,16 @@ use memchr::{memchr_iter, memmem};
 
 use super::document::unsupported;
 
-/// Attributes of one element. Drawing programs write some 60.
+/// Maximum number of attributes of one element. Drawing programs write about 60.
 const ATTRIBUTES: usize = 1000;
 
-/// Comparisons of namespaces: declarations times the square of how many prefixes there are.
+/// Maximum number of namespace comparisons: declarations times the square of the number of prefixes.
 const NAMESPACES: usize = 200_000_000;
 
-/// Refuses what takes the XML reader more than linear time.
+/// Refuses a text that takes the XML parser more than linear time.
 ///
-/// No attribute may hold a `<`, so what stands between two of them is at least one whole tag. Comments and texts are
-/// counted as if they were tags, too: that is simpler than to tell them apart just as the reader does.
+/// No attribute may contain a `<`, so the text between two of them holds at least one whole tag. Comments and texts are
+/// counted as if they were tags, too, which is simpler than telling them apart exactly as the parser does.
 pub(super) fn check(text: &str) -> Result<()> {
     let bytes = text.as_bytes();
     let mut prefixes = HashSet::new();
@@ -53,7 +53,7 @@ pub(super) fn check(text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Is this `=` followed by a quotation mark, as between an attribute's name and its value?
+/// Whether the `=` at `at` is followed by a quotation mark, as between an attribute's name and its value.
 fn is_quoted(tag: &[u8], at: usize) -> bool {
     let after = tag[at + 1..].trim_ascii_start();
     matches!(after.first(), Some(b'"' | b'\''))

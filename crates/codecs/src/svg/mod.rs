@@ -1,4 +1,4 @@
-//! SVG: drawn in the size that is needed, by `resvg`. Nothing outside the file is looked at.
+//! SVG: drawn by `resvg` directly in the required size. Nothing outside the file is opened.
 
 use andon_pixels::{
     Codec, Cost, Decode, Foreign, Format, Image, Info, Metadata, Model, Result, Scale, Scales,
@@ -28,10 +28,10 @@ mod weigh;
 
 pub use fonts::Fonts;
 
-/// The format's name, as errors and recipes say it.
+/// The format's name in errors and recipes.
 const NAME: &str = "svg";
 
-/// The SVG codec: it draws, and writes nothing.
+/// The SVG codec, which only reads.
 #[derive(Debug)]
 pub(crate) struct Svg;
 

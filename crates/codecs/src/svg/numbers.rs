@@ -1,24 +1,24 @@
-//! Numbers that a renderer cannot compute with: they end as whole numbers of 32 bits, as infinities that are unwrapped, or
-//! as curves of which no number of pieces is fine enough.
+//! Numbers that a renderer cannot compute with: they overflow 32-bit integers, become infinities that are unwrapped, or
+//! make curves for which no number of pieces is fine enough.
 
 use andon_pixels::Result;
 use svgtypes::{Length, LengthUnit, ViewBox};
 
 use super::document::unsupported;
 
-/// What no coordinate, radius or number of a filter may exceed.
+/// Largest coordinate, radius or filter parameter.
 const LARGEST: f64 = 1e9;
 
-/// What no stroke may exceed in px: of a wider one, the sides of curves are cut into very many pieces.
+/// Largest stroke width in px. The sides of curves with a wider stroke would be cut into very many pieces.
 const WIDEST: f64 = 5e5;
 
-/// What no letters may exceed in px.
+/// Largest font size in px.
 const HIGHEST: f32 = 1e6;
 
-/// Letters in px that sides may be given in.
+/// Font size in px that is assumed for widths and heights given in units of the font size.
 const USUAL: f32 = 1000.0;
 
-/// Attributes that hold numbers, of elements and filters.
+/// Attributes of elements and filters that contain numbers, sorted by name.
 const NUMBERS: &[&str] = &[
     "amplitude",
     "azimuth",
@@ -95,7 +95,7 @@ const NUMBERS: &[&str] = &[
     "z",
 ];
 
-/// Refuses an attribute or declaration that holds a number which is too large.
+/// Refuses an attribute or declaration that contains a number larger than `LARGEST`.
 pub(super) fn check(name: &str, value: &str) -> Result<()> {
     if NUMBERS.binary_search(&name).is_err() || value.len() < 4 {
         return Ok(());
@@ -108,7 +108,8 @@ pub(super) fn check(name: &str, value: &str) -> Result<()> {
     }
 }
 
-/// The largest of the numbers in a text that have an exponent or more than nine digits before the point; 0 where none has.
+/// Returns the largest of the numbers in a text that have an exponent or more than nine digits before the point, or 0
+/// if there are none.
 fn largest(text: &str) -> f64 {
     let bytes = text.as_bytes();
     let (mut largest, mut at) = (0.0_f64, 0);
@@ -146,7 +147,7 @@ fn largest(text: &str) -> f64 {
     largest
 }
 
-/// The size of an element's letters, given that of its parent's. Relative units multiply with every level.
+/// Returns an element's font size in px, given that of its parent. Relative units multiply with every level.
 pub(super) fn font_size(value: &str, parent: f32) -> Result<f32> {
     let size = match value.parse::<Length>() {
         Ok(length) => pixels(length, parent) as f32,
@@ -171,8 +172,8 @@ pub(super) fn font_size(value: &str, parent: f32) -> Result<f32> {
     }
 }
 
-/// Refuses a stroke that is too wide, or a radius that is too large, beside letters of this size and sides of no more than
-/// `side`. Otherwise, says what it is in px.
+/// Returns a stroke width or radius in px, for this font size and for sides of at most `side` px. Refuses one that is
+/// too large.
 pub(super) fn check_length(name: &str, value: &str, font: f32, side: f64) -> Result<f64> {
     let Ok(length) = value.parse::<Length>() else {
         return Ok(0.0);
@@ -194,20 +195,21 @@ pub(super) fn check_length(name: &str, value: &str, font: f32, side: f64) -> Res
     }
 }
 
-/// Lengths that are checked by [`check_length`].
+/// Names of the lengths that [`check_length`] checks.
 pub(super) const LENGTHS: [&str; 4] = ["r", "rx", "ry", "stroke-width"];
 
-/// No less than any side that per cent are of: those of view boxes, and of elements in them.
+/// An upper bound for the sides that percentages refer to: those of view boxes, and of elements in them.
 #[derive(Clone, Copy)]
 pub(super) struct Side {
     largest: f64,
-    /// How much larger than what they are in elements may be, all together.
+    /// How much larger elements with sides in per cent may be than their parents, multiplied over all elements.
     grown: f64,
-    /// How much larger a tile of a pattern may be than what it is drawn in. Its content is not larger for that.
+    /// How much larger a pattern's tile may be than the shape that it paints. Unlike `grown`, it is not multiplied,
+    /// because the tile's content does not grow with it.
     tile: f64,
 }
 
-/// No side is larger than this times another: renderers have no larger numbers.
+/// Upper bound of `Side::grown`, because renderers have no larger numbers.
 const GROWN: f64 = 1e30;
 
 impl Side {
@@ -217,7 +219,7 @@ impl Side {
         tile: 1.0,
     };
 
-    /// Takes in an attribute of an element with this name.
+    /// Takes an attribute of an element named `element` into account.
     pub(super) fn widen(&mut self, element: &str, name: &str, value: &str) {
         match name {
             "viewBox" => {
@@ -247,7 +249,7 @@ impl Side {
     }
 }
 
-/// In px, at 96 px to the inch. Per cent are those of the letters' size.
+/// Converts a length to px, at 96 px per inch. Percentages refer to the font size.
 pub(super) fn pixels(length: Length, font: f32) -> f64 {
     let font = f64::from(font);
     length.number

@@ -1,5 +1,5 @@
-//! The elements of a document as `usvg` reads them: with everything that `use` repeats, styles applied, and unknown
-//! elements left out with all that is in them.
+//! The elements of a document as `usvg` reads them: everything that `use` repeats is included, styles are applied, and
+//! unknown elements are left out with their content.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -17,77 +17,78 @@ use super::numbers::{self, Side};
 use super::size::FONT_SIZE;
 use super::steps::Steps;
 
-/// Elements, with everything that `use` repeats.
+/// Maximum number of elements, including everything that `use` repeats.
 pub(super) const ELEMENTS: usize = 50_000;
 
-/// Elements inside each other.
+/// Maximum nesting depth of elements.
 pub(super) const DEPTH: usize = 200;
 
 const SVG: &str = "http://www.w3.org/2000/svg";
 const XLINK: &str = "http://www.w3.org/1999/xlink";
 const XML: &str = "http://www.w3.org/XML/1998/namespace";
 
-/// Every element that is read, in the order of the document.
+/// Every element that is read, in document order.
 pub(super) struct Outline<'a> {
     pub(super) elements: Vec<Element<'a>>,
-    /// Which element has this identifier.
+    /// Index of the element with each identifier.
     pub(super) ids: HashMap<&'a str, usize>,
-    /// The identifiers that filters name, for those that are lists.
+    /// The identifiers in each `filter` value that is a list of filters. `Reference::List` is an index into it.
     pub(super) lists: Vec<Vec<&'a str>>,
-    /// What the root lies on.
+    /// The background of the root.
     pub(super) ground: Ground,
-    /// How wide the widest stroke is, in px, at least 1.
+    /// Width of the widest stroke in px, at least 1.
     pub(super) widest: f64,
 }
 
-/// An element, once for each time that it is repeated.
+/// An element. One that is repeated occurs once for each repetition.
 pub(super) struct Element<'a> {
     pub(super) node: Node<'a, 'a>,
     pub(super) tag: Tag,
     pub(super) parent: usize,
-    /// The number of the first element that is not inside it.
+    /// Index of the first element after this one that is not inside it.
     pub(super) end: usize,
-    /// What it refers to, by [`Property`].
+    /// What the element refers to, indexed by [`Property`].
     pub(super) refers: [Reference<'a>; 9],
-    /// The length of its attributes' values and of declarations that apply, in bytes.
+    /// Total length of its attributes' values and of the declarations that apply to it, in bytes.
     pub(super) bytes: usize,
-    /// Attributes of it and of everything that it is in: properties are inherited by looking at all of them.
+    /// Number of attributes of the element and all its ancestors, all of which are searched for inherited properties.
     pub(super) above: usize,
-    /// Characters that stand in it, in a text.
+    /// Number of characters directly in the element, within a text.
     pub(super) letters: usize,
-    /// The size of letters in it, in px.
+    /// Font size in the element, in px.
     font: f32,
-    /// No less than how much larger it is drawn than its numbers say, and than a stroke of 1 px makes it in a marker.
+    /// Upper bound on the scale at which the element is drawn, relative to its own numbers. Within a marker, it assumes
+    /// a stroke width of 1 px.
     pub(super) scale: f64,
-    /// May it be drawn turned or skewed?
+    /// Whether the element may be drawn rotated or skewed.
     pub(super) is_turned: bool,
-    /// Is it in a marker, which is as large as the stroke that it stands on is wide?
+    /// Whether the element is in a marker, whose size is proportional to the width of the stroke that it is placed on.
     pub(super) is_marker: bool,
 }
 
-/// As much larger as anything can be drawn. Products of it with any coordinate are numbers.
+/// Largest scale that is computed with. Its product with any coordinate is still finite.
 const SCALE: f64 = 1e12;
 
-/// What an attribute or a declaration refers to.
+/// The target of an attribute or a declaration that may refer to another element.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) enum Reference<'a> {
-    /// It is not there.
+    /// The property is not given.
     #[default]
     Absent,
-    /// It is there and refers to nothing.
+    /// The property is given, but refers to nothing.
     Nothing,
-    /// A colour.
+    /// A plain colour.
     Colour,
-    /// The paint of the element that this one is drawn for.
+    /// The paint of the element for which this one is drawn (`context-fill` or `context-stroke`).
     Context,
-    /// What the parent refers to.
+    /// The same as the parent's, by the value `inherit`.
     Parent,
     Id(&'a str),
-    /// One of [`Outline::lists`].
+    /// An index into [`Outline::lists`].
     List(usize),
 }
 
-/// What may refer to another element.
+/// An attribute or style property that may refer to another element.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Property {
     Fill,
@@ -102,7 +103,7 @@ pub(super) enum Property {
 }
 
 impl Property {
-    /// Those that children have from their parents.
+    /// Properties that children inherit from their parents.
     pub(super) const INHERITED: [Self; 5] = [
         Self::Fill,
         Self::Stroke,
@@ -111,7 +112,7 @@ impl Property {
         Self::MarkerEnd,
     ];
 
-    /// Those that a child may ask for by the value `inherit`.
+    /// Properties that a child inherits only by the value `inherit`.
     pub(super) const OWN: [Self; 3] = [Self::ClipPath, Self::Mask, Self::Filter];
 
     fn of(name: &str) -> Option<Self> {
@@ -129,17 +130,17 @@ impl Property {
     }
 }
 
-/// What an element is, as far as references and drawing go.
+/// The kind of an element, as far as it matters for references and drawing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Tag {
-    /// `svg`, `g`, `a`, `switch`: drawn if what is in it is.
+    /// `svg`, `g`, `a` or `switch`, whose content is drawn.
     Group,
     Use,
     Symbol,
     Shape,
     Image,
     Text,
-    /// `tspan` and what becomes one.
+    /// `tspan`, and elements converted to one: `tref`, and `a` within a text.
     Span,
     TextPath,
     Pattern,
@@ -149,12 +150,12 @@ pub(super) enum Tag {
     Marker,
     Filter,
     FeImage,
-    /// Whatever else is read, and not drawn by itself.
+    /// Any other element that is read but not drawn by itself.
     Other,
 }
 
 impl Tag {
-    /// None: it is left out with all that is in it.
+    /// Returns the tag of a node. `None`: the node is left out with all its content.
     fn of(node: Node<'_, '_>) -> Option<Self> {
         let tag = node.tag_name();
         if !node.is_element() || !matches!(tag.namespace(), None | Some(SVG)) {
@@ -206,19 +207,19 @@ impl Tag {
         })
     }
 
-    /// Is it drawn where it stands?
+    /// Whether the element is drawn where it stands in the document.
     pub(super) fn is_drawn(self) -> bool {
         matches!(self, Self::Group | Self::Use) || self.is_graphic()
     }
 
-    /// Is it drawn, and no group?
+    /// Whether the element is drawn where it stands and is not a group.
     pub(super) fn is_graphic(self) -> bool {
         matches!(self, Self::Shape | Self::Image | Self::Text | Self::Use)
     }
 }
 
 impl<'a> Outline<'a> {
-    /// Refuses what comes to too many elements or is too deep.
+    /// Reads the elements of a document. Refuses too many elements and ones that are nested too deeply.
     pub(super) fn of(document: &'a Document<'a>, steps: &'a Steps) -> Result<Self> {
         let mut originals = HashMap::new();
         let mut side = Side::LEAST;
@@ -256,7 +257,7 @@ impl<'a> Outline<'a> {
         Ok(reading.outline)
     }
 
-    /// The element that a reference names.
+    /// Returns the index of the element that a reference names.
     pub(super) fn target(&self, reference: Reference<'a>) -> Option<usize> {
         match reference {
             Reference::Id(id) => self.ids.get(id).copied(),
@@ -265,11 +266,12 @@ impl<'a> Outline<'a> {
     }
 }
 
-/// A document that is being read, without recursion: what is too deep is to be found, not to be fallen into.
+/// A document that is being read. Reading does not recurse, so that excessive nesting is detected rather than
+/// overflowing the stack.
 struct Reading<'a> {
     css: Css<'a>,
     steps: &'a Steps,
-    /// What `use` finds by an identifier: the first.
+    /// The first node with each identifier, which is the one that `use` repeats.
     originals: HashMap<&'a str, Node<'a, 'a>>,
     side: Side,
     styles: HashMap<Node<'a, 'a>, Rc<Style<'a>>>,
@@ -277,35 +279,35 @@ struct Reading<'a> {
     open: Vec<Open<'a>>,
 }
 
-/// An element of which the children are being read.
+/// An element whose children are being read.
 struct Open<'a> {
     next: Option<Node<'a, 'a>>,
-    /// The `use` that it is repeated by.
+    /// The innermost `use` by which the element is repeated, or else the root.
     from: Node<'a, 'a>,
     element: usize,
-    /// Is it below a `use`? Then identifiers do not count.
+    /// Whether the element is below a `use`. Identifiers there do not count.
     repeats: bool,
     is_text: bool,
 }
 
-/// What is known of an element, wherever it is repeated.
+/// Properties of an element that are the same for each repetition.
 struct Style<'a> {
     refers: [Reference<'a>; 9],
     bytes: usize,
     attributes: usize,
-    /// Steps that it takes to apply style sheets, and to read transforms, once more.
+    /// Steps that each repetition takes for applying style sheets and reading transforms again.
     steps: u64,
-    /// The size of letters, and lengths that may be given in it.
+    /// The value of `font-size`. The values in `lengths` may be relative to it.
     font_size: Option<&'a str>,
     lengths: [Option<&'a str>; 4],
-    /// How much larger than itself its content is drawn, at least 1.
+    /// How much larger the element's content is drawn than its numbers say, at least 1.
     scale: f64,
-    /// Is its content turned or skewed?
+    /// Whether the element's content is rotated or skewed.
     turns: bool,
 }
 
 impl<'a> Reading<'a> {
-    /// Reads one node. False: that was all.
+    /// Reads one node. Returns false at the end of the document.
     fn step(&mut self) -> Result<bool> {
         let Some(open) = self.open.last_mut() else {
             return Ok(false);
@@ -430,7 +432,8 @@ impl<'a> Reading<'a> {
         Ok(number)
     }
 
-    /// The style of an element. For each repetition, `usvg` applies the style sheets again.
+    /// Returns the style of an element, reading it only the first time. The steps are taken each time, because `usvg`
+    /// applies the style sheets again for each repetition.
     fn style(&mut self, node: Node<'a, 'a>) -> Result<Rc<Style<'a>>> {
         if let Some(style) = self.styles.get(&node) {
             self.steps.spend(style.steps, "selectors of style sheets")?;
@@ -535,7 +538,7 @@ impl<'a> Reading<'a> {
         Ok(style)
     }
 
-    /// How much larger than itself an element's content is drawn because of its view box and units, at least 1.
+    /// Returns how much larger an element's content is drawn because of its view box and units, at least 1.
     fn scale(&self, node: Node<'a, 'a>) -> f64 {
         let is_marker = node.has_tag_name((SVG, "marker"));
         let side = |name| match node.attribute(name).map(str::parse::<Length>) {
@@ -558,7 +561,7 @@ impl<'a> Reading<'a> {
         within.max(1.0) * of_box.max(1.0)
     }
 
-    /// What a `use` repeats. Nothing, if that would repeat the `use`.
+    /// Returns the node that a `use` repeats. `None` if that would repeat the `use` itself.
     fn repeated(&self, node: Node<'a, 'a>, from: Node<'a, 'a>) -> Result<Option<Node<'a, 'a>>> {
         let link = |node| {
             let IRI(id) = IRI::from_str(href(node)?).ok()?;
@@ -582,7 +585,8 @@ impl<'a> Reading<'a> {
         Ok(Some(target))
     }
 
-    /// The length of the text that a `tref` takes from elsewhere. It is searched for from the beginning.
+    /// Returns the number of characters that a `tref` takes from elsewhere. `usvg` searches for the target from the
+    /// beginning of the document, which takes steps.
     fn letters_of(&self, node: Node<'a, 'a>) -> Result<usize> {
         let id = href(node).and_then(|href| IRI::from_str(href).ok());
         let Some(target) = id.and_then(|IRI(id)| self.originals.get(id)) else {
@@ -601,7 +605,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// How much larger a transform makes what it is applied to, at least 1, and whether it turns or skews that.
+/// Returns an upper bound on the scale of a transform, at least 1, and whether it rotates or skews.
 fn transformed(text: &str) -> (f64, bool) {
     let Ok(t) = text.parse::<svgtypes::Transform>() else {
         return (1.0, false);
@@ -614,7 +618,7 @@ fn transformed(text: &str) -> (f64, bool) {
     }
 }
 
-/// The attributes of an element that are read at all.
+/// Returns the attributes of an element in the namespaces that are read.
 fn known<'a>(node: Node<'a, 'a>) -> impl Iterator<Item = Attribute<'a, 'a>> {
     let read = |attribute: &Attribute<'a, 'a>| {
         matches!(attribute.namespace(), None | Some(SVG | XLINK | XML))
@@ -622,7 +626,7 @@ fn known<'a>(node: Node<'a, 'a>) -> impl Iterator<Item = Attribute<'a, 'a>> {
     node.attributes().filter(read)
 }
 
-/// The value of `href`, of which `xlink:href` is the older spelling.
+/// Returns the value of `href`, or else of `xlink:href`, its older spelling.
 pub(super) fn href<'a>(node: Node<'a, 'a>) -> Option<&'a str> {
     let within = |namespace: Option<&str>| {
         node.attributes()
@@ -632,7 +636,7 @@ pub(super) fn href<'a>(node: Node<'a, 'a>) -> Option<&'a str> {
     Some(attribute.value())
 }
 
-/// What a property's value refers to.
+/// Parses what a property's value refers to. Lists of filters are appended to `lists`.
 fn read<'a>(property: Property, value: &'a str, lists: &mut Vec<Vec<&'a str>>) -> Reference<'a> {
     if value == "inherit" {
         let own = Property::OWN.contains(&property);

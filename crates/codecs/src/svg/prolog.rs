@@ -1,17 +1,17 @@
-//! What stands before the root element: a declaration, comments, instructions and a document type.
+//! Everything before the root element: an XML declaration, comments, processing instructions and a document type.
 
 use std::ops::Range;
 
-/// Where the root begins, and what was passed over.
+/// The offsets of the root element and of the declarations before it.
 #[derive(Debug, PartialEq)]
 pub(super) struct Prolog {
-    /// Where the tag of the root begins.
+    /// Offset of the root's tag.
     pub(super) root: usize,
-    /// Where the declarations lie that a document type holds itself.
+    /// Range of the declarations inside the document type (its internal subset).
     pub(super) declarations: Option<Range<usize>>,
 }
 
-/// Reads the beginning of a text. `None`: the root begins behind it, or it is no XML.
+/// Reads the beginning of a text. `None`: the root begins after the end of `text`, or this is not XML.
 pub(super) fn read(text: &[u8]) -> Option<Prolog> {
     let mut at = 0;
     let mut declarations = None;
@@ -33,7 +33,7 @@ pub(super) fn read(text: &[u8]) -> Option<Prolog> {
     }
 }
 
-/// Is the element whose tag begins here an `svg`, with or without a prefix?
+/// Whether the element whose tag begins here is an `svg`, with or without a namespace prefix.
 pub(super) fn is_svg(tag: &[u8]) -> bool {
     let name = tag.strip_prefix(b"<").unwrap_or_default();
     let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'>' | b'/');
@@ -44,7 +44,7 @@ pub(super) fn is_svg(tag: &[u8]) -> bool {
     local == Some(b"svg")
 }
 
-/// The byte behind the next `end`.
+/// Returns the offset after the next occurrence of `end`.
 pub(super) fn behind(text: &[u8], at: usize, end: &[u8]) -> Option<usize> {
     let found = memchr::memmem::find(text.get(at..)?, end)?;
     Some(at + found + end.len())
@@ -55,7 +55,7 @@ fn skip_space(text: &[u8], at: usize) -> usize {
     at + rest.len() - rest.trim_ascii_start().len()
 }
 
-/// Where a document type ends that begins here, and where its own declarations lie.
+/// Returns the end of the document type that begins at `start`, and the range of its internal declarations.
 fn doctype(text: &[u8], start: usize) -> Option<(usize, Option<Range<usize>>)> {
     let (mut at, mut begins, mut own) = (start + 1, None, None);
     loop {

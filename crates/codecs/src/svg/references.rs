@@ -1,9 +1,9 @@
-//! What a document comes to when every reference in it is followed as `usvg` and `resvg` follow it: how deep they
-//! recurse, and how much they make of it, multiplied out.
+//! The cost of a document when every reference in it is followed as `usvg` and `resvg` follow it: how deeply they
+//! recurse, and how much work and memory they need with all repetitions multiplied out.
 //!
-//! Paint servers, clip paths, masks, filters, markers and images are walked with their contents once for each time that
-//! something refers to them, because that is how often they are converted or drawn. The walk here visits each element
-//! once, keeps what it comes to, and does not recurse.
+//! Paint servers, clip paths, masks, filters, markers and images are walked with their contents once for each reference
+//! to them, because that is how often they are converted or drawn. The walk here visits each element once, remembers
+//! its weight, and does not recurse.
 
 use std::collections::HashMap;
 
@@ -15,28 +15,30 @@ use super::outline::{Element, Outline, Property, Reference, Tag, href};
 use super::steps::Steps;
 use super::strokes;
 
-/// How deep elements may lie, where everything that is referred to, and a drawing in an image, lies within what refers to it.
-/// Drawing the deepest takes 0.8 MB of stack; threads that work on images have [`andon_pixels::STACK`].
+/// Maximum nesting depth of elements. Everything that is referred to, including a drawing in an image, counts as nested
+/// in the element that refers to it. Drawing the deepest takes 0.8 MB of stack; threads that work on images have
+/// [`andon_pixels::STACK`].
 pub(super) const LEVELS: u32 = 200;
 
-/// Levels that a reference counts as: following one takes several times the stack of a child.
+/// Number of levels that a reference counts as, because following one takes several times the stack of a child.
 const REFERENCE: u32 = 6;
 
-/// Templates of a template of a gradient, pattern or filter.
+/// Longest chain of templates of a gradient, pattern or filter, where each refers to the next by `href`.
 const TEMPLATES: usize = 100;
 
-/// What an element, with all that is in it and that it refers to, comes to.
+/// The cost of an element, with all that is in it and that it refers to.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Weight {
-    /// About microseconds of `usvg`'s, and hundreds of bytes that it keeps.
+    /// Work and memory. One unit is about a microsecond of `usvg`'s time and some hundred bytes that it keeps.
     pub(super) units: u64,
-    /// Levels of recursion.
+    /// Depth of recursion.
     pub(super) levels: u32,
-    /// What reading it and stroking its curves takes beside that, in ns.
+    /// Additional time for reading the element and stroking its curves, in ns.
     pub(super) nanos: f64,
 }
 
-/// Follows every reference. `nested` says what the document in a `data:` URL comes to, if it is one.
+/// Follows every reference and returns the weight of the document. `nested` returns the weight of the document in a
+/// `data:` URL, if it is one.
 pub(super) fn follow<'a>(
     outline: Outline<'a>,
     steps: &'a Steps,
@@ -58,11 +60,11 @@ struct Walk<'a, 'f> {
     outline: Outline<'a>,
     steps: &'a Steps,
     nested: &'f dyn Fn(&'a str) -> Result<Weight>,
-    /// What images come to, by the number of their node.
+    /// The weights of images, by node number.
     images: HashMap<u32, Weight>,
 }
 
-/// One way on from an element.
+/// An edge from an element to a child or to an element that it refers to.
 #[derive(Clone, Copy)]
 struct Side {
     to: Place,
@@ -70,11 +72,11 @@ struct Side {
     is_reference: bool,
 }
 
-/// An element and how it is looked at.
+/// An element and the context in which it is visited.
 #[derive(Clone, Copy, PartialEq)]
 struct Place {
     element: usize,
-    /// Within a clip path there are neither paints nor masks nor filters.
+    /// Whether the element is visited within a clip path, where there are no paints, masks or filters.
     clips: bool,
 }
 
@@ -105,8 +107,8 @@ impl<'a> Walk<'a, '_> {
         self.outline.target(self.refers(element, property))
     }
 
-    /// Takes out the references that `usvg` takes out: from a pattern, clip path, mask or filter to itself, and from what
-    /// it refers to back to it. Longer ways around are refused later.
+    /// Removes the references that `usvg` removes: from a pattern, clip path, mask or filter to itself, and from what
+    /// it refers to back to it. Longer cycles are refused later.
     fn cut(&mut self) -> Result<()> {
         for (tag, property) in [
             (Tag::Pattern, Property::Fill),
@@ -144,7 +146,8 @@ impl<'a> Walk<'a, '_> {
         Ok(())
     }
 
-    /// How many references were taken out.
+    /// Removes references by `property` from elements with `tag` to themselves, directly or by way of one other
+    /// element, and returns how many were removed.
     fn cut_of(&mut self, tag: Tag, property: Property) -> Result<u64> {
         let mut taken = 0;
         for holder in 0..self.elements().len() {
@@ -176,7 +179,7 @@ impl<'a> Walk<'a, '_> {
         Ok(taken)
     }
 
-    /// Gives elements what they inherit. Parents come before their children.
+    /// Copies inherited references to elements. Parents come before their children.
     fn inherit(&mut self) {
         for element in 1..self.outline.elements.len() {
             let (before, from) = self.outline.elements.split_at_mut(element);
@@ -199,8 +202,8 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// Refuses templates that lead around in a circle, which `usvg` notices only where it passes its beginning, and long
-    /// rows of them.
+    /// Refuses long chains of templates, and cycles that do not return to the first template, which `usvg` does not
+    /// detect.
     fn templates(&self) -> Result<()> {
         for (first, element) in self.elements().iter().enumerate() {
             if !matches!(element.tag, Tag::Pattern | Tag::Gradient | Tag::Filter) {
@@ -225,7 +228,7 @@ impl<'a> Walk<'a, '_> {
         Ok(())
     }
 
-    /// Goes through everything that is drawn, deepest first, and returns what the root comes to.
+    /// Visits everything that is drawn, deepest first, and returns the weight of the root.
     fn weigh(&mut self) -> Result<Weight> {
         // One more than there are elements: the paints of a context.
         let mut states = vec![State::Unseen; 2 * self.elements().len() + 2];
@@ -301,7 +304,7 @@ impl<'a> Walk<'a, '_> {
         })
     }
 
-    /// Adds the ways on from an element, and returns what it comes to without them.
+    /// Appends the edges from an element to `sides` and returns the element's weight without them.
     fn sides_of(&mut self, place: Place, sides: &mut Vec<Side>) -> Result<Weight> {
         let Place { element, clips } = place;
         let own = &self.elements()[element];
@@ -422,7 +425,7 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// How many children there are.
+    /// Returns the number of children.
     fn count(&self, parent: usize) -> u64 {
         let end = self.elements()[parent].end;
         let mut child = parent + 1;
@@ -434,7 +437,7 @@ impl<'a> Walk<'a, '_> {
         count
     }
 
-    /// What a text comes to: its letters are laid out by looking at all before each.
+    /// Returns the units of work for a text. For each letter, the layout walks over all letters before it.
     fn letters(&self, text: usize) -> u64 {
         let parts = &self.elements()[text..self.elements()[text].end];
         let letters = parts.iter().map(|part| part.letters as u64).sum::<u64>();
@@ -443,7 +446,7 @@ impl<'a> Walk<'a, '_> {
         (letters - letters / 4 + PART * parts.len() as u64).saturating_add(walked / LAYOUT)
     }
 
-    /// The first of an element and its templates that has something in it.
+    /// Returns the first of an element and its chain of templates that has children, or the element itself if none has.
     fn template(&self, element: usize) -> usize {
         let tag = self.elements()[element].tag;
         let mut current = element;
@@ -460,7 +463,7 @@ impl<'a> Walk<'a, '_> {
         element
     }
 
-    /// The clip path of what is drawn, or of a clip path.
+    /// Appends an edge to the clip path of a drawn element or of a clip path.
     fn clips(&self, element: usize, sides: &mut Vec<Side>) {
         let clip = self.target(element, Property::ClipPath);
         let clip = clip.filter(|clip| self.elements()[*clip].tag == Tag::ClipPath);
@@ -473,14 +476,14 @@ impl<'a> Walk<'a, '_> {
         }));
     }
 
-    /// The mask of what is drawn, or of a mask.
+    /// Appends an edge to the mask of a drawn element or of a mask.
     fn masks(&self, element: usize, sides: &mut Vec<Side>) {
         let mask = self.target(element, Property::Mask);
         let mask = mask.filter(|mask| self.elements()[*mask].tag == Tag::Mask);
         sides.extend(mask.map(Side::to));
     }
 
-    /// The filters of what is drawn.
+    /// Appends edges to the filters of a drawn element.
     fn filters(&self, element: usize, sides: &mut Vec<Side>) {
         let filter = |id: &&str| {
             let filter = self.outline.ids.get(*id).copied();
@@ -496,7 +499,8 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// The paints with which an element is filled and stroked. Each letter may be one more outline.
+    /// Appends edges to the paints that fill and stroke an element. In a text they are counted once per letter, because
+    /// each may be a separate outline.
     fn paints(&self, element: usize, sides: &mut Vec<Side>) {
         let own = &self.elements()[element];
         let times = match own.tag {
@@ -518,7 +522,7 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// What stroking the curves of a shape takes. Its outline is read once more for that.
+    /// Returns the time for stroking the curves of a shape, in ns. Its outline is read once more for that.
     fn strokes(&self, element: usize) -> Result<f64> {
         let own = &self.elements()[element];
         if let Reference::Absent | Reference::Nothing = self.refers(element, Property::Stroke) {
@@ -538,7 +542,7 @@ impl<'a> Walk<'a, '_> {
         Ok(plain + strokes::shape(own.node, own.scale * larger))
     }
 
-    /// Markers on the vertices of a shape. One within itself is left out.
+    /// Appends edges to the markers on the vertices of a shape. A marker on a shape within itself is left out.
     fn markers(&self, element: usize, sides: &mut Vec<Side>) -> Result<()> {
         for property in [
             Property::MarkerStart,
@@ -565,14 +569,14 @@ impl<'a> Walk<'a, '_> {
         Ok(())
     }
 
-    /// The element, of which the outline may be read once more.
+    /// Spends the steps for reading an element's outline once more and returns the element.
     fn outline_of<'e>(&self, element: &'e Element<'a>) -> Result<&'e Element<'a>> {
         let steps = element.bytes as u64 * 3 / 2;
         self.steps.spend(steps, "outlines")?;
         Ok(element)
     }
 
-    /// What a filter shows of the document.
+    /// Appends an edge to an element that a filter shows (`feImage`). Refuses one within a marker.
     fn shown(&self, element: usize, sides: &mut Vec<Side>) -> Result<()> {
         let mut around = element;
         while around > 0 {
@@ -589,7 +593,7 @@ impl<'a> Walk<'a, '_> {
         Ok(())
     }
 
-    /// What the document in an image comes to. Each is opened once.
+    /// Returns the weight of the document in an image. Each image is opened only once.
     fn image(&mut self, element: usize) -> Result<Weight> {
         let node = self.elements()[element].node;
         let Some(url) = href(node) else {
@@ -604,14 +608,15 @@ impl<'a> Walk<'a, '_> {
     }
 }
 
-/// An element of which the ways on are being followed.
+/// An element whose edges are being followed.
 struct Visit {
     place: Place,
-    /// Its ways on begin here, and end where those of the next one that is open begin.
+    /// Index of the element's first edge. Its edges end where those of the next open element begin.
     first: usize,
     next: usize,
     weight: Weight,
-    /// Only one of its ways is gone.
+    /// Whether only one of the edges is followed when drawing, so that the largest number of units counts instead of
+    /// the sum.
     is_choice: bool,
 }
 
@@ -629,7 +634,7 @@ impl Visit {
 }
 
 impl Side {
-    /// A reference that is followed once.
+    /// Returns an edge for a reference that is followed once.
     fn to(element: usize) -> Self {
         Self {
             to: Place {
@@ -642,7 +647,7 @@ impl Side {
     }
 }
 
-/// No fewer than the vertices of a shape.
+/// Returns an upper bound on the number of a shape's vertices.
 fn vertices(element: &Element<'_>) -> u64 {
     if let Some(points) = element.node.attribute("points") {
         return NumberListParser::from(points).count() as u64 / 2;
@@ -660,28 +665,28 @@ fn vertices(element: &Element<'_>) -> u64 {
     }
 }
 
-/// Curves that an arc becomes, however large it is.
+/// Upper bound on the number of curves that an arc becomes, however large it is.
 const ARC: u64 = 40;
 
-/// Bytes of attributes that cost as much to read as an element.
+/// Number of bytes of attributes that cost as much to read as an element.
 const BYTES: u64 = 100;
 
-/// Attributes around an element that cost as much to look through, for each property, as an element.
+/// Number of attributes of an element and its ancestors whose search, for each property, costs as much as an element.
 const ABOVE: u64 = 50;
 
-/// Stops of a gradient that cost as much to copy as an element.
+/// Number of gradient stops that cost as much to copy as an element.
 const STOPS: u64 = 8;
 
-/// Bytes of an outline that cost as much to walk along as an element.
+/// Number of bytes of an outline that cost as much to walk along as an element.
 const PATH_BYTES: u64 = 20;
 
-/// What a text, and each part of it, costs: its font is looked for.
+/// Cost in units of a text and of each part of it, for finding its font.
 const PART: u64 = 8;
 
-/// Letters that cost as much to be walked over, for each, as an element.
+/// Number of letters that cost as much to walk over as an element. All of them are walked over for each letter.
 const LAYOUT: u64 = 1000;
 
-/// Letters that cost as much to be walked over as a part of a text.
+/// Number of letters that cost as much to walk over as a part of a text.
 const SPAN: u64 = 16;
 
 const LOOPS: &str = "references between patterns, clip paths, masks and filters";

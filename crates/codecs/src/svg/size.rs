@@ -1,4 +1,4 @@
-//! How large a drawing is: what the tag of its root says, and nothing behind it.
+//! The size of a drawing, which depends only on the tag of its root.
 
 use std::io::Read;
 
@@ -13,13 +13,13 @@ use super::numbers::pixels;
 use super::prolog::{self, Prolog};
 use super::{encoding, markup};
 
-/// Width and height of a drawing that says neither, in px: those of browsers.
+/// Width and height in px of a drawing that specifies neither, as in browsers.
 pub(super) const DEFAULT: (f32, f32) = (300.0, 150.0);
 
-/// Size of letters, in px, where the root does not say it.
+/// Font size in px where the root does not specify one.
 pub(super) const FONT_SIZE: f32 = 12.0;
 
-/// The size in px, by the tag of the root.
+/// Returns the size of a drawing in px, according to the tag of its root.
 pub(super) fn size(bytes: &[u8]) -> Result<(u32, u32)> {
     let mut unpacked = Vec::new();
     let head = if bytes.starts_with(GZIP) {
@@ -46,7 +46,7 @@ pub(super) fn size(bytes: &[u8]) -> Result<(u32, u32)> {
     Ok(document::whole_size(width, height))
 }
 
-/// The tag of the root, from `<` to `>`, with its entities expanded.
+/// Returns the tag of the root, from `<` to `>`, with its entities expanded.
 fn tag(head: &[u8]) -> Result<String> {
     let missing = || broken(format!("no svg element in its first {HEAD} bytes"));
     let Prolog { root, declarations } = prolog::read(head).ok_or_else(missing)?;
@@ -70,7 +70,7 @@ fn tag(head: &[u8]) -> Result<String> {
     Ok(expanded)
 }
 
-/// The tag as a document of its own.
+/// Turns a tag into a document of its own.
 fn alone(tag: &str) -> Result<String> {
     markup::check(tag)?;
     let open = tag.strip_suffix('>').unwrap_or(tag);
@@ -78,7 +78,7 @@ fn alone(tag: &str) -> Result<String> {
     Ok(format!("{open}/>"))
 }
 
-/// Width and height in px, by the attributes of a root element.
+/// Returns width and height in px, according to the attributes of a root element.
 pub(super) fn of(root: Node<'_, '_>) -> Option<(f32, f32)> {
     let length = |name| {
         root.attribute(name)
@@ -102,7 +102,7 @@ pub(super) fn of(root: Node<'_, '_>) -> Option<(f32, f32)> {
     }
 }
 
-/// The sides of the root's view box, where it has one.
+/// Returns width and height of the root's view box, if it has a valid one.
 pub(super) fn view_box(root: Node<'_, '_>) -> Option<(f32, f32)> {
     let view: ViewBox = root.attribute("viewBox")?.parse().ok()?;
     valid(view.w as f32, view.h as f32)

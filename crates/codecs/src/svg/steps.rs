@@ -1,4 +1,4 @@
-//! Steps of a few nanoseconds that reading a document may take, in us and again in `usvg`.
+//! A budget of steps for reading a document. Each step is a few nanoseconds of work, done here and again in `usvg`.
 
 use std::cell::Cell;
 
@@ -6,10 +6,10 @@ use andon_pixels::Result;
 
 use super::document::unsupported;
 
-/// Some 10 ns each, which leaves a third of the time for reading to curves.
+/// Maximum number of steps. They take about 10 ns each, which leaves a third of the time for reading to curves.
 const MOST: u64 = 40_000_000;
 
-/// Counts down. Whoever walks something takes steps, and stops when none are left.
+/// Counts down the steps that are left. Code that walks a document takes steps and stops when none are left.
 pub(super) struct Steps(Cell<u64>);
 
 impl Steps {
@@ -17,7 +17,7 @@ impl Steps {
         Self(Cell::new(MOST))
     }
 
-    /// Takes `count` steps. False: there were not as many left.
+    /// Takes `count` steps. Returns false if fewer were left.
     pub(super) fn take(&self, count: u64) -> bool {
         let left = self.0.get().checked_sub(count);
         self.0.set(left.unwrap_or(0));
@@ -28,7 +28,7 @@ impl Steps {
         self.0.get()
     }
 
-    /// Takes `count` steps, or refuses the document because of `what`.
+    /// Takes `count` steps. If fewer are left, refuses the document with an error that names `what`.
     pub(super) fn spend(&self, count: u64, what: &str) -> Result<()> {
         match self.take(count) {
             true => Ok(()),

@@ -1,19 +1,20 @@
-//! How long it takes to stroke curves: their sides are cut into pieces, by the square root of how long they are, and into
-//! very many where they are so long that no piece is fine enough for the numbers that are computed with.
+//! The time for stroking curves. Their sides are cut into pieces, whose number grows with the square root of the
+//! curve's length. Very long curves are cut into very many, because no piece is fine enough for the precision of the
+//! numbers.
 
 use resvg::usvg::roxmltree::Node;
 use svgtypes::{Length, PathParser, PathSegment};
 
-/// What stroking a curve as long as this takes, in ns, without the time for its points.
+/// Returns the time for stroking a curve of this length in px, in ns, without the time for its points.
 pub(super) fn curve(length: f64) -> f64 {
     let many = if length > LONG { 60.0 * length } else { 0.0 };
     2500.0 * length.sqrt() + many
 }
 
-/// In px.
+/// Length in px above which a curve is cut into very many pieces.
 const LONG: f64 = 5e5;
 
-/// What stroking the curves of a shape takes that is this much larger than its numbers say, in ns.
+/// Returns the time for stroking the curves of a shape at this scale, in ns.
 pub(super) fn shape(node: Node<'_, '_>, scale: f64) -> f64 {
     let length = |name| {
         let length = node
@@ -86,7 +87,8 @@ fn path(outline: &str, scale: f64) -> f64 {
     total
 }
 
-/// Do no two parts of a curve lead back from each other? Then nowhere is it so sharp that it takes many pieces.
+/// Whether no two legs of a curve's control polygon point in opposing directions. Such a curve is nowhere so sharp that
+/// it takes many pieces.
 fn goes_on(legs: [(f64, f64); 3]) -> bool {
     let [a, b, c] = legs;
     let same = |(x, y): (f64, f64), other: (f64, f64)| x * other.0 + y * other.1 >= 0.0;
@@ -96,7 +98,7 @@ fn goes_on(legs: [(f64, f64); 3]) -> bool {
 /// The length in px below which a smooth curve takes less time than a sharp one.
 const SHORT: f64 = 1000.0;
 
-/// The share of a sharp curve's time that a short, smooth one saves.
+/// The share of a sharp curve's time that a short and smooth one saves.
 const EASE: f64 = 0.6;
 
 fn is_relative(segment: &PathSegment) -> bool {

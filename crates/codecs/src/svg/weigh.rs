@@ -1,52 +1,52 @@
-//! How much work and memory a drawing is, before it is drawn: `resvg` cannot be interrupted.
+//! The work and memory that drawing takes, estimated beforehand because `resvg` cannot be interrupted.
 //!
-//! The tree is gone through as `resvg` goes through it, at the scale at which it is drawn, with the layers that it would
-//! allocate. What is repeated is gone through each time.
+//! The tree is walked as `resvg` walks it, at the scale at which it is drawn, with the layers that it would allocate.
+//! Repeated content is walked each time.
 
 use resvg::tiny_skia::{PathSegment, Transform};
 use resvg::usvg::{ClipPath, Group, Image, ImageKind, Mask, Node, Paint, Path, Pattern, Tree};
 
 use super::{filters, strokes};
 
-/// Why a drawing is refused.
+/// The reason why a drawing is refused.
 #[derive(Debug, PartialEq)]
 pub(super) enum Refused {
     /// More work than the budget.
     Work,
-    /// More memory at once than was planned.
+    /// More memory at once than planned, with the number of bytes needed.
     Memory(u64),
-    /// It has a number that `resvg` cannot compute with.
+    /// The drawing contains a number that `resvg` cannot compute with.
     Number,
 }
 
 pub(super) type Weighed = Result<(), Refused>;
 
-/// What a drawing may come to.
+/// The work and memory that a drawing may take.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Budget {
-    /// In ns.
+    /// Work, in ns.
     pub(super) work: f64,
-    /// In bytes of layers beside the image.
+    /// Memory for layers, in addition to the image, in bytes.
     pub(super) memory: f64,
 }
 
-/// Refuses a drawing that comes to more than the budget on a canvas of this size.
+/// Refuses a drawing that takes more than the budget on a canvas of this size in px.
 pub(super) fn weigh(tree: &Tree, at: Transform, canvas: (u32, u32), most: Budget) -> Weighed {
     let canvas = Canvas::root(f64::from(canvas.0), f64::from(canvas.1));
     Weighing::new(most).children(tree.root(), at, canvas)
 }
 
-/// Something that is drawn on.
+/// A surface that is drawn on: the image or a layer.
 #[derive(Clone, Copy)]
 pub(super) struct Canvas {
     pub(super) width: f64,
     pub(super) height: f64,
-    /// Left, top, right and bottom of what layers are cut to.
+    /// Left, top, right and bottom of the area to which layers are clipped, in px.
     most: [f64; 4],
 }
 
 impl Canvas {
-    /// Layers reach to five times the sides of the image.
+    /// Returns the canvas of an image. Layers may be up to five times as wide and as high.
     fn root(width: f64, height: f64) -> Self {
         let most = [-2.0 * width, -2.0 * height, 3.0 * width, 3.0 * height];
         Self {
@@ -56,7 +56,7 @@ impl Canvas {
         }
     }
 
-    /// Another one, the layers on which are cut like those on this one.
+    /// Returns a canvas of another size on which layers are clipped to the same area.
     fn sized(self, width: f64, height: f64) -> Self {
         Self {
             width,
@@ -65,7 +65,7 @@ impl Canvas {
         }
     }
 
-    /// Nothing on it is larger than itself.
+    /// Returns a canvas on which layers are clipped to its own area.
     pub(super) fn alone(width: f64, height: f64) -> Self {
         Self {
             width,
@@ -78,7 +78,8 @@ impl Canvas {
         self.width * self.height
     }
 
-    /// Px within left, top, right and bottom, if these are wider.
+    /// Returns the area, in px of this canvas, within the given left, top, right and bottom after moving each of them
+    /// outwards by `wider`.
     fn area_within(self, [left, top, right, bottom]: [f64; 4], wider: f64) -> f64 {
         let side = |from: f64, to: f64, most: f64| (to + wider).min(most) - (from - wider).max(0.0);
         let width = side(left, right, self.width);
@@ -87,11 +88,12 @@ impl Canvas {
     }
 }
 
-/// In px: what `resvg` computes with as `i32`, with room for sums. Beyond that it reads and writes outside of images, which
-/// ends the process: it panics once more while the first panic is being cleaned up.
+/// Largest coordinate in px that `resvg` can compute with as `i32`, with room for sums. Beyond it, `resvg` reads and
+/// writes outside of images. That ends the process, because it panics again while the first panic is being cleaned up.
 pub(super) const FARTHEST: f64 = 1e8;
 
-/// Left, top, right and bottom in whole px.
+/// Returns left, top, right and bottom of a transformed rectangle in whole px. `None`: the transformed rectangle is not
+/// valid.
 pub(super) fn bounds(
     rect: resvg::usvg::NonZeroRect,
     at: Transform,
@@ -107,22 +109,22 @@ pub(super) fn bounds(
     Some(if near { Ok(all) } else { Err(Refused::Number) })
 }
 
-/// A budget that is being spent.
+/// What is left of a budget while a drawing is being weighed.
 pub(super) struct Weighing {
-    /// Work that is left, in ns.
+    /// Remaining work, in ns.
     work: f64,
-    /// Bytes that are allocated now, and that may be.
+    /// Bytes currently allocated, of which there may be no more than `memory`.
     live: f64,
     memory: f64,
 }
 
-/// What a node costs however small it is, in ns.
+/// Cost in ns of a node, however small it is.
 const NODE: f64 = 400.0;
 
-/// What clearing a layer and composing it with another costs for each px, in ns.
+/// Cost in ns per px of clearing a layer and compositing it with another.
 const LAYER: f64 = 10.0;
 
-/// Bytes of a px.
+/// Bytes per px of a layer.
 const PIXEL: f64 = 4.0;
 
 impl Weighing {
@@ -144,7 +146,7 @@ impl Weighing {
         }
     }
 
-    /// Runs with `bytes` more bytes allocated.
+    /// Calls `run` with `bytes` more bytes counted as allocated.
     pub(super) fn holding(
         &mut self,
         bytes: f64,
@@ -209,7 +211,8 @@ impl Weighing {
         })
     }
 
-    /// A clip path, and those that clip it, are drawn one after the other, while all layers are kept.
+    /// Weighs a clip path and the clip paths that clip it. They are drawn one after the other, while all their layers
+    /// are kept.
     fn clip(&mut self, clip: &ClipPath, at: Transform, on: Canvas) -> Weighed {
         self.spend(NODE + LAYER * on.area())?;
         self.holding((PIXEL + 1.0) * on.area(), |this| {
@@ -219,7 +222,7 @@ impl Weighing {
         })
     }
 
-    /// What a clip path shows: only fills count, and only clip paths of groups.
+    /// Weighs the content of a clip path. Only fills count there, and of groups only their clip paths.
     fn clipped(&mut self, group: &Group, at: Transform, on: Canvas) -> Weighed {
         for node in group.children() {
             match node {
@@ -321,7 +324,7 @@ impl Weighing {
         Ok(())
     }
 
-    /// What a pattern paints with is drawn once for each path.
+    /// Weighs the content of a pattern, which is drawn once for each path that it paints.
     fn pattern(&mut self, paint: &Paint, at: Transform, on: Canvas) -> Weighed {
         let Paint::Pattern(pattern) = paint else {
             return Ok(());
@@ -335,7 +338,7 @@ impl Weighing {
     }
 }
 
-/// How large one tile of a pattern is, and how it is drawn.
+/// Returns the width and height of a pattern's tile in px, and the transform with which it is drawn.
 fn tile(pattern: &Pattern, at: Transform) -> (f64, f64, Transform) {
     let (x, y) = at.pre_concat(pattern.transform()).get_scale();
     let (width, height) = (pattern.rect().width() * x, pattern.rect().height() * y);
@@ -346,13 +349,13 @@ fn tile(pattern: &Pattern, at: Transform) -> (f64, f64, Transform) {
     )
 }
 
-/// No transformed length is longer than this times the length.
+/// Returns an upper bound on the factor by which a transform lengthens anything.
 fn largest_scale(at: Transform) -> f64 {
     let row = |a: f32, b: f32| f64::from(a).hypot(f64::from(b));
     row(at.sx, at.kx).hypot(row(at.ky, at.sy))
 }
 
-/// What painting a px costs, in ns.
+/// Returns the cost of painting a px, in ns.
 fn shade(paint: &Paint, opacity: f32) -> f64 {
     match paint {
         Paint::Color(_) if opacity == 1.0 => 0.7,
@@ -363,40 +366,43 @@ fn shade(paint: &Paint, opacity: f32) -> f64 {
     }
 }
 
-/// Sampling a pattern or image costs so much for each px, in ns.
+/// Cost in ns per px of sampling a pattern or an image.
 const BICUBIC: f64 = 60.0;
 
-/// Unpacking a raster image, in ns for each of its px.
+/// Cost in ns per px of decoding an embedded raster image.
 const UNPACK: f64 = 25.0;
 
-/// What one point of an outline costs, and one line of samples that an edge crosses, of which there are four to a px; in ns.
+/// Cost in ns of a point of an outline. `CROSSING` is the cost of a line of samples that an edge crosses, of which
+/// there are four per px.
 const POINT: f64 = 100.0;
 const CROSSING: f64 = 5.0;
 
-/// What a point becomes where an outline is stroked: points of joins, of caps and of both sides of a curve.
+/// Number of points that one point becomes when an outline is stroked: those of joins, of caps and of both sides of a
+/// curve.
 const STROKED: f64 = 20.0;
 
-/// In px: of a wider stroke the sides of a curve are cut into as many pieces as may be, each of which costs so much in ns.
+/// Stroke width in px above which the sides of a curve are cut into the maximum number of pieces. `WIDE_CURVE` is the
+/// cost of that in ns, counted for every point of the outline.
 const WIDE: f64 = 2e5;
 const WIDE_CURVE: f64 = 7e7;
 
-/// What a dash costs, in ns, and in bytes.
+/// Cost of a dash in ns. `DASH_BYTES` is its cost in bytes.
 const DASH: f64 = 2000.0;
 const DASH_BYTES: f64 = 400.0;
 
-/// Bytes of the outline of a stroke for each point.
+/// Bytes that the outline of a stroke takes for each point.
 const STROKE_BYTES: f64 = 400.0;
 
-/// What is to be known of a path's outline.
+/// The properties of a path's outline that its cost depends on.
 struct Outline {
     points: f64,
-    /// What stroking its curves takes, in ns, at this scale.
+    /// Time for stroking the outline's curves at the current scale, in ns.
     curves: f64,
-    /// Length of its control polygon, in units of its own.
+    /// Length of the control polygon, in the path's own units.
     length: f64,
-    /// Lines of px that its edges cross.
+    /// Number of rows of px that the edges cross.
     crossed: f64,
-    /// Left, top, right and bottom on the canvas.
+    /// Left, top, right and bottom on the canvas, in px.
     bounds: [f64; 4],
     on: Canvas,
 }
@@ -454,7 +460,7 @@ impl Outline {
         outline
     }
 
-    /// How far its sides are from the canvas's corner, if they are wider.
+    /// Returns the largest absolute coordinate of the bounds after moving each side outwards by `wider`.
     fn farthest(&self, wider: f64) -> f64 {
         self.bounds
             .iter()
@@ -462,7 +468,7 @@ impl Outline {
             + wider
     }
 
-    /// Px of the canvas within its bounds, if these are wider.
+    /// Returns the area, in px of the canvas, within the bounds after moving each side outwards by `wider`.
     fn area(&self, wider: f64) -> f64 {
         self.on.area_within(self.bounds, wider)
     }
@@ -473,13 +479,14 @@ impl Outline {
         POINT * self.points + CROSSING * 4.0 * (self.crossed + lines)
     }
 
-    /// Each point becomes several, and each line has two sides and ends.
+    /// Returns the cost of stroking in ns, without its pixels: each point becomes several, and each line has two sides
+    /// and two ends.
     fn stroked(&self, wide: f64) -> f64 {
         let crossed = 2.0 * self.crossed + 4.0 * self.points * wide.min(self.on.height);
         STROKED * POINT * self.points + CROSSING * 4.0 * crossed + self.filled(wide)
     }
 
-    /// Each dash is an outline of its own.
+    /// Returns the number of dashes, each of which is an outline of its own.
     fn dashes(&self, dashes: &[f32]) -> f64 {
         let period = f64::from(dashes.iter().sum::<f32>());
         let count = self.length / period * dashes.len() as f64;

@@ -1,4 +1,4 @@
-//! The first directory of a TIFF, classic or big: numbers by tag.
+//! Directories of a TIFF, classic or BigTIFF: the numbers of each tag.
 
 use std::ops::Range;
 
@@ -6,34 +6,35 @@ use andon_pixels::{Error, Result};
 
 use super::NAME;
 
-/// Where the entries of the first directory stand.
+/// A directory of a TIFF, whose entries are looked up by tag.
 pub(crate) struct Directory<'a> {
     pub(crate) bytes: &'a [u8],
     pub(crate) big_endian: bool,
-    /// Offsets have eight bytes.
+    /// Whether the file is a BigTIFF, whose offsets have eight bytes.
     big: bool,
     entries: &'a [u8],
-    /// The end of the directory in the file.
+    /// Offset of the directory's end in the file.
     pub(crate) end: usize,
-    /// The offset of the next one; 0: there is none.
+    /// Offset of the next directory. 0: there is none; `None`: the offset is cut off.
     pub(crate) next: Option<u64>,
 }
 
-/// Entries of one directory: as many as a classic TIFF can count.
+/// Maximum number of entries in one directory, which is as many as a classic TIFF can count.
 const MOST_ENTRIES: u64 = 65_535;
 
-/// Where the values of an entry stand.
+/// The place of an entry's values.
 enum Place {
-    /// In the entry, that many bytes.
+    /// In the entry itself, with their length in bytes.
     Inline(usize),
     At(Range<usize>),
 }
 
-/// The numbers of a tag, as they stand in the file: a list may be as long as the file, and most are read in part.
+/// The numbers of a tag, read from the file on demand: a list may be as long as the file, and most lists are read only
+/// in part.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Numbers<'a> {
     bytes: &'a [u8],
-    /// Bytes of a number.
+    /// Bytes per number.
     each: usize,
     big_endian: bool,
 }
@@ -55,7 +56,7 @@ impl<'a> Numbers<'a> {
     }
 }
 
-/// Bytes of a value, by its type.
+/// Returns the size in bytes of a value of this type. `None`: the type is unknown.
 fn type_bytes(kind: u64) -> Option<usize> {
     match kind {
         1 | 2 | 6 | 7 => Some(1),
@@ -71,7 +72,7 @@ impl<'a> Directory<'a> {
         Self::at(bytes, None)
     }
 
-    /// The directory at an offset; `None`: the first one.
+    /// Reads the directory at an offset, or the first one if `at` is `None`.
     pub(crate) fn at(bytes: &'a [u8], at: Option<u64>) -> Result<Self> {
         let cut = || Error::broken(NAME, "its directory is cut off");
         let big_endian = bytes.starts_with(b"MM");
@@ -114,13 +115,14 @@ impl<'a> Directory<'a> {
         if self.big { 8 } else { 4 }
     }
 
-    /// A number that takes `bytes` bytes.
+    /// Reads a number of `bytes` bytes at offset `at`.
     fn number(&self, at: usize, bytes: usize) -> Option<u64> {
         let bytes = self.bytes.get(at..at.checked_add(bytes)?)?;
         Some(of(bytes, self.big_endian))
     }
 
-    /// The bytes of a tag's values, and how long each is; `None`: there is no such tag, or nothing behind it.
+    /// Returns the size in bytes of each value of a tag, and the bytes of all its values. `None`: there is no such tag,
+    /// or its values are not in the file.
     fn values(&self, tag: u16) -> Option<(usize, &'a [u8])> {
         let tagged = |entry: &&[u8]| of(&entry[..2], self.big_endian) == u64::from(tag);
         let entry = self.entries().find(tagged)?;
@@ -131,7 +133,7 @@ impl<'a> Directory<'a> {
         }
     }
 
-    /// How many entries it has.
+    /// The number of entries.
     pub(crate) fn len(&self) -> usize {
         self.entries().count()
     }
@@ -140,7 +142,8 @@ impl<'a> Directory<'a> {
         self.entries.chunks_exact(if self.big { 20 } else { 12 })
     }
 
-    /// How long each value of an entry is, and where they stand. `None`: of no known type, or nowhere.
+    /// Returns the size in bytes of each value of an entry, and the place of its values. `None`: the type is unknown or
+    /// the place impossible.
     fn place(&self, entry: &[u8]) -> Option<(usize, Place)> {
         let number = |bytes: &[u8]| of(bytes, self.big_endian);
         let offset_bytes = self.offset_bytes();
@@ -154,7 +157,7 @@ impl<'a> Directory<'a> {
         Some((each, Place::At(at..at.checked_add(length)?)))
     }
 
-    /// Where the last of the values ends that stand outside the directory.
+    /// Returns the end of the last values that are stored outside the directory, or 0 if there are none.
     pub(crate) fn values_end(&self) -> usize {
         let outside = |entry| match self.place(entry)?.1 {
             Place::Inline(_) => None,
@@ -163,12 +166,12 @@ impl<'a> Directory<'a> {
         self.entries().filter_map(outside).max().unwrap_or(0)
     }
 
-    /// The bytes of a tag.
+    /// Returns the bytes of a tag's values.
     pub(crate) fn raw(&self, tag: u16) -> Option<&'a [u8]> {
         self.values(tag).map(|(_, bytes)| bytes)
     }
 
-    /// All numbers of a tag.
+    /// Returns all numbers of a tag.
     pub(crate) fn numbers(&self, tag: u16) -> Option<Numbers<'a>> {
         let (each, bytes) = self.values(tag)?;
         Some(Numbers {
@@ -178,7 +181,7 @@ impl<'a> Directory<'a> {
         })
     }
 
-    /// The first number of a tag.
+    /// Returns the first number of a tag.
     pub(crate) fn get(&self, tag: u16) -> Option<u64> {
         let (each, bytes) = self.values(tag)?;
         Some(of(bytes.get(..each)?, self.big_endian))

@@ -1,5 +1,5 @@
-//! From planes to a TIFF: one page of gray or RGB with 8 or 16 bits, in strips that are deflated after each sample was
-//! taken off the next.
+//! Converts planes to a TIFF: one page of gray or RGB with 8 or 16 bits, in strips that are deflated after horizontal
+//! differencing.
 
 use std::io::Write;
 
@@ -9,7 +9,7 @@ use flate2::write::ZlibEncoder;
 
 use crate::guard;
 
-/// Gray or RGB of 8 or 16 bits, with or without opacity.
+/// Returns what a frame is converted to before it is written: gray or RGB of 8 or 16 bits, with or without opacity.
 pub(super) fn accepts(have: Traits) -> Traits {
     Traits {
         model: match have.model {
@@ -24,13 +24,13 @@ pub(super) fn accepts(have: Traits) -> Traits {
     }
 }
 
-/// Rows of a strip.
+/// Rows per strip.
 const ROWS: u32 = 64;
 
-/// What is taken for granted where nothing is known of a print.
+/// Resolution that is written, in pixels per inch, since nothing is known about printing.
 const PER_INCH: u32 = 72;
 
-/// Numbers of the tags that are written, in their order, which the format demands.
+/// Numbers of the tags that are written, in ascending order, as the format demands.
 mod tag {
     pub(super) const WIDTH: u16 = 256;
     pub(super) const HEIGHT: u16 = 257;
@@ -49,17 +49,17 @@ mod tag {
     pub(super) const PROFILE: u16 = 34675;
 }
 
-/// What a tag says.
+/// The value of a tag.
 enum Value {
     Shorts(Vec<u16>),
     Longs(Vec<u32>),
-    /// A whole number as a fraction.
+    /// A whole number, written as a fraction.
     Ratio(u32),
     Bytes(Vec<u8>),
 }
 
 impl Value {
-    /// The number of its kind, how many values there are, and their bytes.
+    /// Returns the number of the value's type, how many values there are, and their bytes.
     fn written(&self) -> (u16, usize, Vec<u8>) {
         match self {
             Self::Bytes(bytes) => (7, bytes.len(), bytes.clone()),
@@ -82,7 +82,7 @@ impl Value {
     }
 }
 
-/// Writes the first frame.
+/// Encodes the first frame of an image.
 pub(super) fn encode(image: &Image, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
     let Some(frame) = image.frames.first() else {
         return Err(Error::Internal("an image without frames".to_owned()));
@@ -134,7 +134,7 @@ pub(super) fn encode(image: &Image, interrupt: &dyn Interrupt) -> Result<Vec<u8>
     Ok(file)
 }
 
-/// Appends the directory, after what does not fit into it.
+/// Appends the directory, preceded by the values that do not fit into it.
 fn directory(file: &mut Vec<u8>, tags: &[(u16, Value)]) -> Result<()> {
     let mut entries = (tags.len() as u16).to_le_bytes().to_vec();
     for (tag, value) in tags {
@@ -161,7 +161,7 @@ fn directory(file: &mut Vec<u8>, tags: &[(u16, Value)]) -> Result<()> {
     Ok(())
 }
 
-/// A place in a file, or a length, of which none is over 4 GiB.
+/// Converts an offset or a length to 32 bits. Refuses one of 4 GiB or more.
 fn place(bytes: usize) -> Result<u32> {
     u32::try_from(bytes).map_err(|_| Error::Limit {
         name: "tiff bytes",
@@ -198,5 +198,5 @@ fn strip(frame: &Frame, rows: std::ops::Range<u32>) -> Result<Vec<u8>> {
     deflate.finish().map_err(failed)
 }
 
-/// zlib's: little is gained beyond it.
+/// Compression level of zlib. Higher ones gain little.
 const LEVEL: u32 = 4;

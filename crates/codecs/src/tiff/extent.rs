@@ -1,4 +1,4 @@
-//! Where a TIFF ends: it has no end of its own, only offsets, so behind the last thing that a directory points to.
+//! The end of a TIFF. The format does not mark it, so it is the end of the last thing that a directory points to.
 
 use std::collections::BTreeSet;
 
@@ -7,10 +7,10 @@ use andon_pixels::{Error, Result};
 use super::NAME;
 use super::directory::{Directory, Numbers};
 
-/// The end of all pages, with the directories that belong to them.
+/// Returns the end of all pages and of the directories that belong to them.
 ///
 /// # Errors
-/// `Broken`: a directory points behind the end of the file, or they have too many entries.
+/// `Broken`: a directory points beyond the end of the file, or the directories have too many entries.
 pub(crate) fn end(bytes: &[u8]) -> Result<usize> {
     let mut end = 0;
     let mut entries = 0;
@@ -55,7 +55,7 @@ pub(crate) fn end(bytes: &[u8]) -> Result<usize> {
     }
 }
 
-/// Where the last strip or tile ends. Where their lengths are left out nothing is known but where the file ends.
+/// Returns the end of the last strip or tile. If their lengths are not stated, it is the end of the file.
 fn chunks_end(offsets: Numbers<'_>, lengths: Option<Numbers<'_>>, file: usize) -> usize {
     match lengths {
         Some(lengths) => {
@@ -67,11 +67,11 @@ fn chunks_end(offsets: Numbers<'_>, lengths: Option<Numbers<'_>>, file: usize) -
     }
 }
 
-/// Entries of all directories together: more than any real file has.
+/// Maximum number of entries in all directories together, more than any real file has.
 const ENTRIES: usize = 1 << 18;
 
-/// Offsets and lengths of strips, of tiles, of a thumbnail.
+/// The tags for offsets and lengths of strips, of tiles, and of a thumbnail.
 const CHUNKS: [(u16, u16); 3] = [(273, 279), (324, 325), (513, 514)];
 
-/// Tags that point to further directories: children, EXIF, GPS, interoperability.
+/// Tags that point to further directories: subdirectories, EXIF, GPS, interoperability.
 const DIRECTORY_TAGS: [u16; 4] = [330, 34_665, 34_853, 40_965];

@@ -1,7 +1,7 @@
-//! CIE L*a*b* to sRGB.
+//! Conversion from CIE L*a*b* to sRGB.
 
-/// Red, green and blue, each from 0 to 1, of stored samples of `bits` bits; colours that sRGB does not have are clipped.
-/// Where a* and b* are signed they stand in two's complement, else with zero in the middle.
+/// Converts stored samples of `bits` bits to red, green and blue, each from 0 to 1. Colours outside sRGB are clipped.
+/// If `signed`, a* and b* are stored in two's complement, otherwise with zero in the middle of their range.
 pub(super) fn to_srgb(stored: [u32; 3], bits: u32, signed: bool) -> [f64; 3] {
     let middle = f64::from(1_u32 << (bits - 1));
     let lightness = f64::from(stored[0]) / f64::from((1_u32 << bits) - 1) * 100.0;
@@ -31,10 +31,10 @@ pub(super) fn to_srgb(stored: [u32; 3], bits: u32, signed: bool) -> [f64; 3] {
     })
 }
 
-/// The white of L*a*b* in TIFF and in profiles.
+/// The white point D50 of L*a*b* in TIFF and in ICC profiles, as XYZ.
 const D50: [f64; 3] = [0.964_2, 1.0, 0.824_9];
 
-/// Linear red, green and blue of XYZ under D50, adapted to sRGB's white in the manner of Bradford.
+/// Matrix from XYZ under D50 to linear red, green and blue, with a Bradford adaptation to sRGB's white point.
 const FROM_XYZ: [[f64; 3]; 3] = [
     [3.133_856_1, -1.616_866_7, -0.490_614_6],
     [-0.978_768_4, 1.916_141_5, 0.033_454_0],

@@ -1,7 +1,7 @@
-//! TIFF: the first page, in strips or tiles, of up to 16 bits. Written in deflated strips.
+//! TIFF: reads the first page, in strips or tiles, of up to 16 bits. Writes deflated strips.
 //!
-//! The crates for this expand a page in one piece, and panic on some that contradict themselves; here the directory is
-//! our own and they unpack one strip or tile at a time.
+//! The crates for this format decode a page in one piece, and panic on some that contradict themselves. Here the
+//! directory is read by our own code, and crates decompress one strip or tile at a time.
 
 use andon_pixels::{
     Codec, Cost, Decode, Encode, Foreign, Format, Image, Info, Interrupt, Result, Scales, Space,
@@ -10,7 +10,7 @@ use andon_pixels::{
 
 use crate::guard;
 
-/// Taken off one another and deflated, measured on one core.
+/// Time in ns per byte for horizontal differencing and deflating, measured on one core.
 const NANOS_PER_BYTE: u64 = 20;
 
 mod directory;
@@ -26,7 +26,7 @@ pub(crate) use directory::{Directory, Numbers};
 pub(crate) use extent::end;
 use page::Page;
 
-/// The format's name, as errors and recipes say it.
+/// The format's name in errors and recipes.
 const NAME: &str = "tiff";
 
 /// The TIFF codec.
@@ -108,7 +108,7 @@ impl Codec for Tiff {
         }
     }
 
-    /// What has opacity or few colours is no photograph.
+    /// Returns `png` for images with opacity or few colours, which are not photographs, and `jpeg` for others.
     fn instead(&self, info: &Info) -> Option<&'static str> {
         Some(if info.alpha || info.palette {
             "png"

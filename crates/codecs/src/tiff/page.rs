@@ -1,72 +1,74 @@
-//! What the directory says of the page.
+//! The properties of a page, read from its directory.
 
 use andon_pixels::{Depth, Error, Info, Model, Orientation, Result, Space};
 
 use super::NAME;
 use super::directory::{Directory, Numbers};
 
-/// A page that can be read.
+/// A page of a kind that can be decoded.
 pub(super) struct Page<'a> {
     pub(super) width: u32,
     pub(super) height: u32,
-    /// Bits of every sample: 1 to 16.
+    /// Bits per sample, the same for all: 1 to 16.
     pub(super) bits: u32,
-    /// Samples of a pixel, those that are passed over included.
+    /// Samples per pixel, including those that are ignored.
     pub(super) samples: usize,
     pub(super) colours: Colours,
-    /// The place of opacity among the samples, and whether colours are multiplied by it.
+    /// Whether there is opacity, the sample after the colours, and whether colours are multiplied by it. `None`: every
+    /// pixel is opaque.
     pub(super) opacity: Option<Opacity>,
     pub(super) compression: u64,
-    /// Bytes hold their bits the other way round.
+    /// Whether the bits of each byte are in reverse order.
     pub(super) reversed: bool,
     pub(super) predicted: bool,
     pub(super) big_endian: bool,
-    /// Each sample has strips or tiles of its own.
+    /// Whether each sample has strips or tiles of its own.
     pub(super) planar: bool,
-    /// Of a strip or tile.
+    /// Width and height of a strip or tile, in px.
     pub(super) chunk: (u32, u32),
     pub(super) tiled: bool,
-    /// Where strips or tiles stand, and how long they are.
+    /// Offsets of the strips or tiles in the file. `lengths` are their lengths in bytes.
     pub(super) offsets: Numbers<'a>,
     pub(super) lengths: Option<Numbers<'a>>,
     pub(super) jpeg_tables: Option<&'a [u8]>,
-    /// Group 3 in two dimensions.
+    /// Whether CCITT Group 3 data is coded in two dimensions.
     pub(super) two_dimensional: bool,
     pub(super) profile: Option<&'a [u8]>,
     orientation: Orientation,
 }
 
-/// Where opacity stands.
+/// How colours relate to their opacity.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Opacity {
-    /// Colours are as they are.
+    /// Colours are not multiplied by their opacity.
     Straight,
-    /// They are multiplied by it.
+    /// Colours are multiplied by their opacity.
     Multiplied,
 }
 
-/// What the first samples of a pixel mean.
+/// The meaning of the first samples of a pixel.
 #[derive(PartialEq, Eq)]
 pub(super) enum Colours {
     Gray {
         white_is_zero: bool,
     },
     Rgb,
-    /// Red, green, blue.
+    /// An index into a palette of red, green and blue.
     Palette(Vec<[u8; 3]>),
     Cmyk,
-    /// CIE L*a*b* under D50; zero of a* and b* is in the middle (`ICC`), or they are signed.
+    /// CIE L*a*b* under D50. If `signed`, a* and b* are signed numbers, otherwise their zero is in the middle of the
+    /// range (`ICC`).
     Lab {
         signed: bool,
     },
-    /// Luma samples per chroma sample, across and down.
+    /// Luma and chroma. `thinned` is the subsampling: luma samples per chroma sample, across and down.
     YCbCr {
         thinned: (usize, usize),
     },
 }
 
 impl Colours {
-    /// How many samples they are.
+    /// Returns the number of samples of a pixel that hold colour.
     pub(super) fn samples(&self) -> usize {
         match self {
             Self::Gray { .. } | Self::Palette(_) => 1,
@@ -227,7 +229,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Strips or tiles, across and down.
+    /// Returns the number of strips or tiles across and down.
     pub(super) fn grid(&self) -> (u32, u32) {
         (
             self.width.div_ceil(self.chunk.0),
@@ -235,7 +237,7 @@ impl<'a> Page<'a> {
         )
     }
 
-    /// Strips or tiles of which something is read.
+    /// Returns the number of strips or tiles that are read. Planes of samples that are ignored do not count.
     pub(super) fn chunks(&self) -> u64 {
         let (across, down) = self.grid();
         let kept = self.colours.samples() + usize::from(self.opacity.is_some());
@@ -243,18 +245,19 @@ impl<'a> Page<'a> {
         u64::from(across) * u64::from(down) * layers
     }
 
-    /// Are strips or tiles longer or shorter than their pixels?
+    /// Whether strips or tiles are compressed, so that their length differs from that of their pixels.
     pub(super) fn is_packed(&self) -> bool {
         self.compression != 1
     }
 
-    /// Pixels of a strip or tile.
+    /// Returns the number of pixels in a strip or tile.
     pub(super) fn chunk_pixels(&self) -> u64 {
         u64::from(self.chunk.0) * u64::from(self.chunk.1)
     }
 }
 
-/// What the JPEGs of strips or tiles leave out: each of them is read behind it.
+/// Returns the tables that the JPEGs of strips or tiles share. They are put before each of them for decoding. Refuses
+/// tables that are too long.
 fn jpeg_tables<'a>(directory: &Directory<'a>) -> Result<Option<&'a [u8]>> {
     let tables = directory.raw(347);
     match tables {
@@ -266,19 +269,20 @@ fn jpeg_tables<'a>(directory: &Directory<'a>) -> Result<Option<&'a [u8]>> {
     }
 }
 
-/// Four quantization tables and eight Huffman tables have less than half of it.
+/// Maximum length of shared JPEG tables in bytes. Four quantization tables and eight Huffman tables take less than half
+/// of it.
 const MOST_TABLE_BYTES: usize = 8 << 10;
 
-/// Strips and tiles: as many as 120 megapixels in tiles of 8 × 8.
+/// Maximum number of strips or tiles: as many as 120 megapixels have in tiles of 8 × 8 px.
 const MOST_CHUNKS: u64 = 1 << 21;
 
-/// Finding a strip or tile and setting up what unpacks it.
+/// Time in ns for finding a strip or tile and setting up its decoder.
 const NANOS_PER_CHUNK: u64 = 1000;
 
-/// The longest side that is believed.
+/// Longest side that is accepted, in px.
 const MOST: u32 = 1 << 30;
 
-/// Samples of a pixel.
+/// Maximum number of samples per pixel.
 const MOST_SAMPLES: u64 = 16;
 
 fn colours(directory: &Directory<'_>, bits: u32, photometric: u64) -> Result<Colours> {

@@ -1,4 +1,4 @@
-//! From strips and tiles to planes.
+//! Converts strips and tiles to planes.
 
 use andon_pixels::buffers::Plain;
 use andon_pixels::{Decode, Depth, Frame, Grid, Plane, Result};
@@ -9,7 +9,7 @@ use super::sources::{self, Place};
 use super::unpack::unpack;
 use crate::guard;
 
-/// The whole page. Its size has been held against the limits.
+/// Decodes the whole page. The caller has checked its size against the limits.
 pub(super) fn frame(bytes: &[u8], page: &Page<'_>, how: &Decode<'_>) -> Result<Frame> {
     match page.info().depth {
         Depth::U8 => planes::<u8>(bytes, page, how),
@@ -17,7 +17,7 @@ pub(super) fn frame(bytes: &[u8], page: &Page<'_>, how: &Decode<'_>) -> Result<F
     }
 }
 
-/// A sample as planes hold it.
+/// A sample type of planes.
 trait Sample: Plain + Default {
     const MOST: u32;
     fn of(value: u32) -> Self;
@@ -89,17 +89,17 @@ fn planes<S: Sample>(bytes: &[u8], page: &Page<'_>, how: &Decode<'_>) -> Result<
     Frame::new(model, page.width, page.height, planes, alpha)
 }
 
-/// Rows of bytes, of which some are unpacked from a strip or tile.
+/// The uncompressed rows of a strip or tile.
 struct Unpacked {
     bytes: Vec<u8>,
-    /// Bytes of a row.
+    /// Bytes per row.
     stride: usize,
-    /// Samples of a pixel.
+    /// Samples per pixel.
     samples: usize,
 }
 
 impl Unpacked {
-    /// From a strip or tile of this many rows.
+    /// Unpacks a strip or tile of this many rows.
     fn of(packed: &[u8], page: &Page<'_>, rows: usize, how: &Decode<'_>) -> Result<Self> {
         let width = page.chunk.0 as usize;
         let samples = if page.planar { 1 } else { page.samples };
@@ -133,7 +133,7 @@ impl Unpacked {
 }
 
 impl Place {
-    /// Puts all rows where they belong; what reaches over the edges is left out.
+    /// Writes all rows of a strip or tile to their place in the planes, without what reaches beyond the page's edges.
     fn deal_all<S: Sample>(&self, unpacked: &Unpacked, page: &Page<'_>, planes: &mut [Grid<S>]) {
         let samples = unpacked.samples;
         let rows = self.rows.min((page.height - self.y) as usize);
@@ -148,7 +148,7 @@ impl Place {
         }
     }
 
-    /// Puts a row of stored values where they belong.
+    /// Writes a row of stored values to its place in the planes.
     fn deal<S: Sample>(
         &self,
         values: &[u32],
@@ -202,7 +202,7 @@ impl Place {
     }
 }
 
-/// A stored sample of a row.
+/// Returns the stored sample at an index of a row.
 fn sample(row: &[u8], index: usize, page: &Page<'_>) -> u32 {
     match page.bits {
         8 => u32::from(row[index]),
@@ -221,7 +221,7 @@ fn sample(row: &[u8], index: usize, page: &Page<'_>) -> u32 {
     }
 }
 
-/// Undoes the differences between neighbours.
+/// Undoes the horizontal differencing of a row.
 fn accumulate(row: &mut [u8], page: &Page<'_>, samples: usize) {
     if page.bits == 8 {
         for index in samples..row.len() {
@@ -243,7 +243,7 @@ fn accumulate(row: &mut [u8], page: &Page<'_>, samples: usize) {
     }
 }
 
-/// Red, green and blue of blocks of luma with one of each chroma, by BT.601.
+/// Converts blocks of luma samples, each followed by one Cb and one Cr, to interleaved RGB by BT.601.
 fn mixed(bytes: &[u8], (h, v): (usize, usize), width: usize, rows: usize) -> Vec<u8> {
     let mut rgb = vec![0; width * rows * 3];
     let across = width.div_ceil(h);
@@ -270,7 +270,7 @@ fn mixed(bytes: &[u8], (h, v): (usize, usize), width: usize, rows: usize) -> Vec
     rgb
 }
 
-/// Colours that were multiplied by their opacity, as they were.
+/// Divides colours by the opacity that they were multiplied by. The last plane is the opacity.
 fn divide<S: Sample>(planes: &mut [Grid<S>]) {
     let Some((alpha, colours)) = planes.split_last_mut() else {
         return;

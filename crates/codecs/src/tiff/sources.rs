@@ -1,26 +1,26 @@
-//! Where the strips or tiles of a page lie in the file: those that share their bytes are unpacked once.
+//! Locates the strips or tiles of a page in the file. Those that share their bytes are unpacked only once.
 
 use andon_pixels::{Error, Result};
 
 use super::NAME;
 use super::page::Page;
 
-/// Where a strip or tile belongs.
+/// The position of a strip or tile on the page.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub(super) x: u32,
     pub(super) y: u32,
-    /// Rows that are stored.
+    /// Number of rows stored.
     pub(super) rows: usize,
-    /// The plane that its first sample goes to.
+    /// Index of the plane for its first sample.
     pub(super) first: usize,
 }
 
-/// Hands over the bytes of all strips or tiles in the order in which they lie in the file, each with its number of rows
-/// and all places that it belongs to.
+/// Passes the bytes of all strips or tiles to `take`, in file order, each with its number of rows and all places that
+/// it belongs to.
 ///
 /// # Errors
-/// `Broken`: some are not in the file, or overlap; and what `take` says.
+/// `Broken`: some strips or tiles are not in the file, or overlap. Errors of `take` are returned as well.
 pub(super) fn each(
     bytes: &[u8],
     page: &Page<'_>,
@@ -56,11 +56,11 @@ pub(super) fn each(
     Ok(())
 }
 
-/// What distinguishes one strip or tile from another that is read in the same way.
+/// The source of a strip or tile in the file. Strips or tiles with equal sources are unpacked only once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Source {
     offset: u64,
-    /// `None`: up to the next.
+    /// Length in bytes. `None`: up to the next strip or tile.
     length: Option<u64>,
     rows: usize,
 }
@@ -74,8 +74,8 @@ impl Source {
         }
     }
 
-    /// Where it lies; of one whose length is not told, up to the next one if that is known, as pixels that are not packed
-    /// need none.
+    /// Returns the bytes of a strip or tile. If its length is not stated, compressed data extends to the next one, if
+    /// that is known. Uncompressed pixels need no length.
     fn bytes<'a>(&self, file: &'a [u8], next: Option<u64>, page: &Page<'_>) -> Result<&'a [u8]> {
         let rest = usize::try_from(self.offset).ok();
         let rest = rest.and_then(|offset| file.get(offset..));
@@ -89,7 +89,7 @@ impl Source {
     }
 }
 
-/// Where a strip or tile belongs: one after the other, row by row, layer by layer.
+/// Returns the position of a strip or tile. They are stored from left to right, row by row, and plane by plane.
 fn place(page: &Page<'_>, index: u32) -> Place {
     let (across, down) = page.grid();
     let (row, column) = (index / across % down, index % across);

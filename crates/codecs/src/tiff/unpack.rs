@@ -1,4 +1,4 @@
-//! One strip or tile, unpacked.
+//! Decompresses one strip or tile.
 
 use std::convert::Infallible;
 use std::io::Read;
@@ -16,7 +16,7 @@ use super::NAME;
 use super::page::{Colours, Page, unsupported};
 use crate::jpeg::Jpeg;
 
-/// Unpacks to `length` bytes: rows of `width` pixels. What is missing at the end is an error.
+/// Decompresses to `length` bytes: rows of `width` pixels. Returns an error if there is less data.
 pub(super) fn unpack(
     packed: &[u8],
     page: &Page<'_>,
@@ -76,7 +76,8 @@ fn lzw(packed: &[u8], length: usize) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Black is 1, as libtiff has it. Lines that are missing in groups 3 and 4 are white.
+/// Decodes CCITT fax data to rows of bits, in which black is 1 as in libtiff. Lines missing from Group 3 and 4 data are
+/// white.
 fn fax(packed: &[u8], page: &Page<'_>, width: usize, rows: usize) -> Result<Option<Vec<u8>>> {
     let Ok(columns) = u16::try_from(width) else {
         return Err(unsupported(format!("fax lines of {width} px")));
@@ -112,7 +113,7 @@ fn fax(packed: &[u8], page: &Page<'_>, width: usize, rows: usize) -> Result<Opti
     Ok((lines > 0).then_some(bytes))
 }
 
-/// Lines of runs, each of which begins with a byte. `None`: some are missing.
+/// Decodes lines of runs, each of which begins at a byte boundary. `None`: some are missing or damaged.
 fn modified_huffman(
     packed: &[u8],
     columns: u16,
@@ -137,7 +138,7 @@ fn modified_huffman(
     Some(())
 }
 
-/// The length of a run: multiples of 64, and the rest.
+/// Decodes the length of a run: multiples of 64, then the rest.
 fn run(colour: Color, bits: &mut impl BitReader) -> Option<u16> {
     let mut length = 0_u16;
     loop {
@@ -152,10 +153,11 @@ fn run(colour: Color, bits: &mut impl BitReader) -> Option<u16> {
     }
 }
 
-/// The side of a block of luma and chroma, in pixels.
+/// Side in px of the blocks (MCUs) to whole numbers of which the JPEG of a strip or tile may be padded.
 const BLOCK: u32 = 16;
 
-/// A JPEG with its tables apart, to interleaved samples: red, green and blue where it says luma and chroma.
+/// Decodes a JPEG, whose tables may be stored apart, to interleaved samples. Luma and chroma are converted to red,
+/// green and blue.
 fn jpeg(
     packed: &[u8],
     page: &Page<'_>,

@@ -1,4 +1,4 @@
-//! From a WebP to planes.
+//! Converts a WebP to planes.
 
 use andon_pixels::{
     Cost, Decode, Delay, Error, Frame, FrameReader, Grid, Image, Info, Interrupt, Limits, Metadata,
@@ -13,7 +13,7 @@ use super::{LOSSY, NAME};
 use crate::animation::{Canvas, Part, Place};
 use crate::guard;
 
-/// Decodes the first frame on its canvas.
+/// Decodes the first frame, placed on its canvas.
 pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
     let header = Header::read(bytes)?;
     guard::probed(header.width, header.height, info, how.limits)?;
@@ -36,8 +36,8 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
     Ok(Image::read(frame, metadata, info.space))
 }
 
-/// Where the image ends. Its first frame is decoded, for nothing else tells damage; of the others every chunk
-/// has to be there.
+/// Returns the end of the image. The first frame is decoded, since nothing else reveals damage. Of further frames, only
+/// every chunk has to be present.
 pub(super) fn extent(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usize> {
     let end = Header::extent(bytes)?;
     match decode(&bytes[..end], info, how) {
@@ -54,7 +54,7 @@ pub(super) fn extent_cost(bytes: u64, info: &Info) -> Cost {
     }
 }
 
-/// Measured on photographs, one core. Scaling saves no decoding, only writing.
+/// Returns the cost of decoding, measured on photographs on one core. Scaling saves no decoding, only writing.
 pub(super) fn cost(bytes: u64, info: &Info, scales: Scales) -> Cost {
     let pixels = info.pixels();
     if info.model == LOSSY {
@@ -80,7 +80,8 @@ pub(super) fn cost(bytes: u64, info: &Info, scales: Scales) -> Cost {
     }
 }
 
-/// Of the prefix codes of a lossless image, of which encoders write a group for every 16 × 16 px at the most.
+/// Returns the bytes that libwebp holds for the prefix codes of a lossless image. Encoders write at most one group of
+/// codes for every 16 × 16 px.
 fn groups_bytes(pixels: u64) -> u64 {
     (pixels / 256).min(u64::from(MOST_GROUPS)) * GROUP_BYTES
 }
@@ -111,7 +112,7 @@ fn lossy(header: &Header<'_>, (width, height): (u32, u32), how: &Decode<'_>) -> 
     Frame::new(LOSSY, width, height, planes, alpha.map(Plane::U8))
 }
 
-/// A lossless image, or a frame that is not the whole canvas: the rest of it is clear.
+/// Decodes a lossless image, or a frame that does not cover the whole canvas, the rest of which is transparent.
 fn rgb(header: &Header<'_>, how: &Decode<'_>) -> Result<Frame> {
     let part = &header.frame;
     let covers = header.covers();
@@ -137,7 +138,7 @@ fn rgb(header: &Header<'_>, how: &Decode<'_>) -> Result<Frame> {
     Frame::of_planes(Model::Rgb, planes.into_iter().map(Plane::U8).collect())
 }
 
-/// The frames of an animation.
+/// Reads the frames of an animation.
 pub(super) struct Reader<'a> {
     chunks: Chunks<'a>,
     size: (u32, u32),
@@ -148,7 +149,7 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Before the first frame.
+    /// Opens an animation at its first frame.
     pub(super) fn open(bytes: &'a [u8], info: &Info, how: &Decode<'a>) -> Result<Self> {
         let header = Header::read(bytes)?;
         guard::probed(header.width, header.height, info, how.limits)?;
@@ -214,7 +215,7 @@ impl FrameReader for Reader<'_> {
     }
 }
 
-/// Deals interleaved pixels to planes of the same size.
+/// Distributes interleaved pixels to planes of the same size.
 fn deal(pixels: &[u8], planes: &mut [Grid<u8>]) {
     let channels = planes.len();
     for (channel, plane) in planes.iter_mut().enumerate() {

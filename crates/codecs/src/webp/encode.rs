@@ -1,4 +1,4 @@
-//! From planes to a WebP.
+//! Converts planes to a WebP.
 
 use andon_pixels::{
     Cost, Encode, Error, Frame, FrameWriter, Grid, Head, Image, Interrupt, Metadata, Model, Plane,
@@ -12,7 +12,7 @@ use super::{LOSSY, MAX_SIDE};
 use crate::animation::{Clock, changed, cropped};
 use crate::guard;
 
-/// Writes the first frame: lossy from YCbCr, lossless from RGB.
+/// Encodes the first frame: lossy from YCbCr, lossless from RGB.
 pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
     let frame = image
         .frames
@@ -32,7 +32,7 @@ pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
     }
 }
 
-/// A frame as a file without metadata.
+/// Encodes a frame as a file without metadata.
 fn still(frame: &Frame, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
     guard::wanted(interrupt)?;
     match frame.model {
@@ -42,8 +42,8 @@ fn still(frame: &Frame, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u
     }
 }
 
-/// An animation that grows frame by frame. Of each frame the part that changes is written, and takes the place of
-/// what is there, so that no frame depends on how another was rounded.
+/// Writes an animation frame by frame. Of each frame only the part that changes is written. It replaces the pixels
+/// below instead of being blended with them, so that no frame depends on how another was rounded.
 pub(super) struct Writer<'a> {
     out: Vec<u8>,
     how: Encode,
@@ -54,7 +54,7 @@ pub(super) struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// Writes everything that stands before the first frame.
+    /// Writes everything that precedes the first frame.
     pub(super) fn new(head: &Head, how: &Encode, interrupt: &'a dyn Interrupt) -> Result<Self> {
         guard::at_most(
             "webp_side",
@@ -80,7 +80,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// What three bytes hold.
+/// Longest duration of a frame in ms, which is what three bytes hold.
 const MOST_MILLISECONDS: u32 = 0xff_ffff;
 
 impl FrameWriter for Writer<'_> {
@@ -120,7 +120,8 @@ impl FrameWriter for Writer<'_> {
     }
 }
 
-/// Time: measured on photographs at quality 80, one core. Memory: measured on noise, the worst there is.
+/// Returns the cost of encoding. The time was measured on photographs at quality 80 on one core, the memory on noise,
+/// the worst case.
 pub(super) fn cost(width: u32, height: u32, how: &Encode) -> Cost {
     let pixels = u64::from(width) * u64::from(height);
     let (nanos, scratch) = if is_lossless(how) {
@@ -140,27 +141,28 @@ pub(super) fn cost(width: u32, height: u32, how: &Encode) -> Cost {
     }
 }
 
-/// By method, per pixel.
+/// Time for lossy encoding in ns per pixel, by method.
 const LOSSY_NANOS: [u64; 7] = [15, 22, 32, 85, 85, 100, 170];
-/// By method, per pixel.
+/// Time for lossless encoding in ns per pixel, by method.
 const LOSSLESS_NANOS: [u64; 6] = [100, 300, 500, 700, 1200, 3000];
-/// Bytes per pixel when all tokens are kept until the end; photographs take a tenth of it.
+/// Bytes per pixel for lossy encoding when all tokens are kept until the end. Photographs take a tenth of it.
 const TOKENS_SCRATCH: u64 = 32;
-/// Bytes per pixel: the growing result, and copies of planes beside alpha.
+/// Bytes per pixel for lossy encoding: the growing result, and copies of the planes if there is alpha.
 const LOSSY_SCRATCH: u64 = 6;
-/// Bytes per pixel: the pixels, their residuals, hash chains and references.
+/// Bytes per pixel for lossless encoding: the pixels, their residuals, hash chains and references.
 const LOSSLESS_SCRATCH: u64 = 44;
 const ENCODER_BYTES: u64 = 2 << 20;
 
 const DEFAULT_QUALITY: u8 = 75;
 const DEFAULT_METHOD: u8 = 4;
 
-/// Of a frame among several.
+/// Returns the cost of encoding a frame of an animation.
 pub(super) fn moving_cost(width: u32, height: u32, how: &Encode) -> Cost {
     cost(width, height, &moving(how))
 }
 
-/// Frames that pass by are written by method 2 unless an effort is asked for: in less than half of the time of stills.
+/// Returns the settings for frames of an animation. Lossy frames use method 2 unless an effort is requested, which
+/// takes less than half the time of still images.
 fn moving(how: &Encode) -> Encode {
     let usual = (!is_lossless(how)).then_some(MOVING_EFFORT);
     Encode {
@@ -171,14 +173,14 @@ fn moving(how: &Encode) -> Encode {
 
 const MOVING_EFFORT: u8 = 3;
 
-/// Effort 0–9 spread over libwebp's methods 0–6.
+/// Returns libwebp's method, 0–6, for an effort of 0–9.
 fn method(how: &Encode) -> u8 {
     how.effort
         .map_or(DEFAULT_METHOD, |effort| effort.min(9) * 2 / 3)
 }
 
-/// Method and quality by effort, 0–9. libwebp's own last preset is left out: it takes ten times as long
-/// as the one before for half a percent.
+/// libwebp's method and quality for lossless encoding, by effort, 0–9. libwebp's own last preset is left out: it takes
+/// ten times as long as the one before for half a percent.
 const LOSSLESS_LEVELS: [(u8, u8); 10] = [
     (0, 0),
     (1, 20),
@@ -192,10 +194,11 @@ const LOSSLESS_LEVELS: [(u8, u8); 10] = [
     (5, 90),
 ];
 
-/// Twice as fast as the third level, and a tenth larger.
+/// The lossless level if no effort is requested. It is twice as fast as the third level, and its files are a tenth
+/// larger.
 const DEFAULT_LOSSLESS_LEVEL: u8 = 1;
 
-/// How much lossless coding may change.
+/// The option that limits how much samples may be rounded before lossless encoding.
 pub(super) const NEAR_LOSSLESS: Word = Word {
     name: "near-lossless",
     args: &[Arg::whole("level", 0, 100).help("100: nothing changes; 60 and more is not seen")],
@@ -203,7 +206,7 @@ pub(super) const NEAR_LOSSLESS: Word = Word {
     example: "with:near-lossless:60",
 };
 
-/// Is it coded without loss, as far as its samples were not rounded before?
+/// Whether an image is encoded losslessly, apart from any rounding of its samples beforehand.
 pub(super) fn is_lossless(how: &Encode) -> bool {
     how.lossless || how.option(&NEAR_LOSSLESS).is_some()
 }
@@ -270,7 +273,7 @@ fn not_u8() -> Error {
     Error::Internal("WebP was handed planes that are not 8-bit".to_owned())
 }
 
-/// Puts an image into the extended container, with its metadata in the order the format prescribes.
+/// Puts an encoded image into the extended container, with its metadata in the order that the format prescribes.
 fn with_metadata(file: &[u8], frame: &Frame, metadata: &Metadata) -> Result<Vec<u8>> {
     let size = (frame.width, frame.height);
     let mut out = extended(size, frame.alpha.is_some(), 0, metadata);
@@ -283,7 +286,7 @@ fn with_metadata(file: &[u8], frame: &Frame, metadata: &Metadata) -> Result<Vec<
     Ok(ended(out, metadata))
 }
 
-/// The beginning of an extended container, up to its profile.
+/// Returns the beginning of an extended container, up to and including its ICC profile.
 fn extended((width, height): (u32, u32), alpha: bool, more: u8, metadata: &Metadata) -> Vec<u8> {
     let mut out = b"RIFF\0\0\0\0WEBP".to_vec();
     let mut features = more;
@@ -306,7 +309,7 @@ fn extended((width, height): (u32, u32), alpha: bool, more: u8, metadata: &Metad
     out
 }
 
-/// With what stands behind the pixels, and its length where the container says it.
+/// Appends the metadata that follows the pixels and fills in the container's length.
 fn ended(mut out: Vec<u8>, metadata: &Metadata) -> Vec<u8> {
     for (name, block) in [(b"EXIF", &metadata.exif), (b"XMP ", &metadata.xmp)] {
         if let Some(block) = block {

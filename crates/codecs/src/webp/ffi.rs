@@ -1,5 +1,5 @@
-//! The only place that touches libwebp: safe functions over its advanced decoding and encoding calls.
-//! No call here starts a thread.
+//! The only module that calls libwebp: safe functions over its advanced decoding and encoding API. No call here starts
+//! a thread.
 
 #![allow(unsafe_code)]
 
@@ -14,18 +14,18 @@ use libwebp_sys::{VP8StatusCode, WEBP_CSP_MODE, WebPEncodingError};
 use super::NAME;
 use crate::guard;
 
-/// What a bitstream's header says.
+/// The properties in a bitstream's header.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Features {
     /// Width in px.
     pub(super) width: u32,
     /// Height in px.
     pub(super) height: u32,
-    /// May a pixel be transparent?
+    /// Whether pixels may be transparent.
     pub(super) alpha: bool,
-    /// Are there frames inside? Then the rest is unknown.
+    /// Whether the file is an animation. Its other features are then unknown.
     pub(super) animation: bool,
-    /// VP8L rather than VP8.
+    /// Whether the bitstream is VP8L (lossless) rather than VP8.
     pub(super) lossless: bool,
 }
 
@@ -53,19 +53,19 @@ pub(super) fn features(bytes: &[u8]) -> Result<Features> {
     })
 }
 
-/// The planes of a lossy image, to be written by the decoder. Their size is the size it scales to.
+/// The planes to which the decoder writes a lossy image. It is scaled to their size.
 pub(super) struct Planes<'a> {
     /// Luma.
     pub(super) y: &'a mut Grid<u8>,
     /// Cb, half the size of `y`, rounded up.
     pub(super) u: &'a mut Grid<u8>,
-    /// Cr, as `u`.
+    /// Cr, of the same size as `u`.
     pub(super) v: &'a mut Grid<u8>,
-    /// Opacity, as `y`.
+    /// Opacity, of the same size as `y`.
     pub(super) alpha: Option<&'a mut Grid<u8>>,
 }
 
-/// Decodes a lossy image into its planes, shrunk or grown to their size.
+/// Decodes a lossy image into planes, scaled to their size.
 pub(super) fn decode_planes(
     bytes: &[u8],
     features: Features,
@@ -111,7 +111,7 @@ pub(super) fn decode_planes(
     unsafe { run_decoder(bytes, &mut config, interrupt) }
 }
 
-/// Decodes into interleaved RGB, or RGBA when `alpha`, of the image's own size.
+/// Decodes an image at its own size to interleaved RGB, or RGBA if `alpha`.
 pub(super) fn decode_rgb(
     bytes: &[u8],
     features: Features,
@@ -138,38 +138,38 @@ pub(super) fn decode_rgb(
     Ok(pixels)
 }
 
-/// How to encode.
+/// Settings of the encoder.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settings {
-    /// 0–100; for lossless images how hard to try.
+    /// Quality, 0–100. For lossless images, the effort.
     pub(super) quality: f32,
-    /// 0 (fast) to 6 (small).
+    /// libwebp's compression method, from 0 (fast) to 6 (small files).
     pub(super) method: u8,
-    /// Of lossless images: 0 (rounded a lot before) to 100 (not at all).
+    /// Rounding before lossless encoding, from 0 (most) to 100 (none).
     pub(super) near_lossless: u8,
 }
 
-/// The planes of an image, to be encoded lossily.
+/// The planes of an image to be encoded lossily.
 pub(super) struct Source<'a> {
     /// Luma.
     pub(super) y: &'a Grid<u8>,
     /// Cb, half the size of `y`, rounded up.
     pub(super) u: &'a Grid<u8>,
-    /// Cr, as `u`.
+    /// Cr, of the same size as `u`.
     pub(super) v: &'a Grid<u8>,
-    /// Opacity, as `y`.
+    /// Opacity, of the same size as `y`.
     pub(super) alpha: Option<&'a Grid<u8>>,
 }
 
-/// Does the encoder keep all tokens of a lossy image until it knows their odds? It compresses a little
-/// better for up to 32 bytes per pixel, which only images of a common size may take.
+/// Whether the encoder keeps all tokens of a lossy image until it knows their probabilities. That compresses a little
+/// better but takes up to 32 bytes per pixel, so it is done only for images of a common size.
 pub(super) fn keeps_tokens(width: u32, height: u32) -> bool {
     u64::from(width) * u64::from(height) <= MOST_PIXELS_IN_TOKENS
 }
 
 const MOST_PIXELS_IN_TOKENS: u64 = 8_000_000;
 
-/// Encodes planes lossily into a file without metadata.
+/// Encodes planes lossily to a file without metadata.
 pub(super) fn encode_planes(
     source: &Source<'_>,
     settings: Settings,
@@ -217,8 +217,7 @@ pub(super) fn encode_planes(
     unsafe { run_encoder(&config, &mut picture, interrupt) }.map_err(encoding_failed)
 }
 
-/// Encodes 0xAARRGGBB pixels losslessly into a file without metadata. Wholly transparent pixels lose
-/// their colour.
+/// Encodes 0xAARRGGBB pixels losslessly to a file without metadata. Fully transparent pixels lose their colour.
 pub(super) fn encode_lossless(
     width: u32,
     height: u32,
@@ -261,22 +260,23 @@ fn picture(width: u32, height: u32) -> Result<webp::WebPPicture> {
     Ok(picture)
 }
 
-/// A grid as C sees it: samples, stride, size in bytes.
+/// Returns a grid in C terms: pointer to its samples, stride, and size in bytes.
 fn raw(grid: &mut Grid<u8>) -> (*mut u8, c_int, usize) {
     let stride = grid.width() as c_int;
     let samples = grid.samples_mut();
     (samples.as_mut_ptr(), stride, samples.len())
 }
 
-/// A grid for a structure whose pointers are all mutable, though it is only read.
+/// Returns a mutable pointer to the samples of a grid, for a C structure whose pointers are all mutable although the
+/// samples are only read.
 fn read_only(grid: &Grid<u8>) -> *mut u8 {
     grid.samples().as_ptr().cast_mut()
 }
 
-/// Feeds the bytes piece by piece, so that an interrupt is noticed between pieces.
+/// Decodes `bytes`, passing them to libwebp piece by piece so that an interrupt is noticed in between.
 ///
 /// # Safety
-/// The output in `config` is memory that may be written and that outlives the call.
+/// The output in `config` must be writable memory that outlives the call.
 unsafe fn run_decoder(
     bytes: &[u8],
     config: &mut webp::WebPDecoderConfig,
@@ -335,15 +335,17 @@ fn failed(status: VP8StatusCode) -> Error {
     }
 }
 
-/// What the encoder's callbacks work on.
+/// The state that the encoder's callbacks work on.
 struct Job<'a> {
     interrupt: &'a dyn Interrupt,
     out: Vec<u8>,
 }
 
+/// Encodes `picture` and returns the file.
+///
 /// # Safety
-/// The planes or pixels in `picture` fit its sizes and strides, may be used as libwebp uses them for
-/// this `config`, and outlive the call.
+/// The planes or pixels in `picture` must fit its sizes and strides, be usable in the way libwebp uses them for this
+/// `config`, and outlive the call.
 unsafe fn run_encoder(
     config: &webp::WebPConfig,
     picture: &mut webp::WebPPicture,
@@ -367,8 +369,10 @@ unsafe fn run_encoder(
     }
 }
 
+/// Callback that appends output to the file.
+///
 /// # Safety
-/// Called by libwebp during `run_encoder` only.
+/// Must be called only by libwebp during `run_encoder`.
 unsafe extern "C" fn write(
     data: *const u8,
     size: usize,
@@ -385,8 +389,10 @@ unsafe extern "C" fn write(
     1
 }
 
+/// Callback that returns 0 to stop the encoder after an interrupt.
+///
 /// # Safety
-/// Called by libwebp during `run_encoder` only.
+/// Must be called only by libwebp during `run_encoder`.
 unsafe extern "C" fn progress(_percent: c_int, picture: *const webp::WebPPicture) -> c_int {
     // SAFETY: as in `write`.
     let job = unsafe { &*(*picture).user_data.cast::<Job<'_>>() };

@@ -1,15 +1,16 @@
-//! How many groups of prefix codes a lossless bitstream has (WebP Lossless §6.2): libwebp makes tables for each of them
-//! before the first pixel, five kilobytes at least, for twenty bits in the file.
+//! Counts the groups of prefix codes in a lossless bitstream (WebP Lossless §6.2). For each of them, libwebp builds
+//! tables of at least five kilobytes before the first pixel, while a group takes as little as twenty bits in the file.
 //!
-//! The groups are counted by reading what stands before the pixels: the small images of the transforms, and the one that
-//! says which group holds where, of which the largest number is all that matters.
+//! The groups are counted by reading everything before the pixels: the small images of the transforms, and the one that
+//! assigns groups to blocks of pixels, of which only the largest number matters.
 
 use andon_pixels::{Error, Result};
 
 use super::NAME;
 use super::riff::Chunks;
 
-/// Refuses the bitstreams in these chunks if one of them has too many groups. What cannot be read is left to libwebp.
+/// Refuses these chunks if one of their bitstreams has too many groups of prefix codes. A bitstream that cannot be read
+/// is left to libwebp.
 pub(super) fn check(mut chunks: Chunks<'_>, size: (u32, u32)) -> Result<()> {
     // A group holds for a square of 4 px or more, and takes twenty bits.
     let squares = u64::from(size.0.div_ceil(4)) * u64::from(size.1.div_ceil(4));
@@ -44,16 +45,16 @@ pub(super) fn check(mut chunks: Chunks<'_>, size: (u32, u32)) -> Result<()> {
     }
 }
 
-/// As many as libwebp's encoder writes.
+/// Maximum number of groups, which is as many as libwebp's encoder writes.
 pub(super) const MOST_GROUPS: u32 = 2600;
 
-/// As many as are not worth counting: their tables take 24 MiB.
+/// Number of groups that is not worth counting, because their tables take only 24 MiB.
 const FEW_GROUPS: u64 = 4096;
 
-/// What libwebp holds for each.
+/// Bytes that libwebp holds for each group.
 pub(super) const GROUP_BYTES: u64 = 6 << 10;
 
-/// The groups that the pixels of an image of this size may use; `None`: it is broken.
+/// Returns the number of groups that the pixels of an image of this size may use. `None`: the bitstream is broken.
 fn count(stream: &[u8], (mut width, height): (u32, u32)) -> Option<u32> {
     let mut bits = Bits {
         bytes: stream,
@@ -103,15 +104,15 @@ const PREDICTOR: u32 = 0;
 const COLOUR: u32 = 1;
 const INDICES: u32 = 3;
 
-/// A bitstream, the lowest bit of a byte first.
+/// A reader of a bitstream that stores the lowest bit of a byte first.
 struct Bits<'a> {
     bytes: &'a [u8],
-    /// Bits from the beginning.
+    /// Position in bits from the beginning.
     at: usize,
 }
 
 impl Bits<'_> {
-    /// The next bits, up to 16 of them, as a number; behind the end they are zeros.
+    /// Returns the next 16 bits as a number, without consuming them. Bits beyond the end are zero.
     fn peek(&self) -> u32 {
         let bytes = self.bytes.get(self.at / 8..).unwrap_or_default();
         let three = bytes.iter().take(3).enumerate();
@@ -138,7 +139,7 @@ impl Bits<'_> {
         Some(symbol)
     }
 
-    /// Colours that the cache holds: 0 for none.
+    /// Reads the number of colours in the colour cache, 0 if there is none.
     fn cache(&mut self) -> Option<u32> {
         match self.take(1)? {
             0 => Some(0),
@@ -148,8 +149,8 @@ impl Bits<'_> {
         }
     }
 
-    /// An image with one group of codes: the largest number that red and green of a pixel make. Pixels that are copies of
-    /// others, or come from the cache, are as large as those.
+    /// Reads an image that is coded with one group, and returns the largest number formed by red and green of a pixel.
+    /// Pixels that are copies of others or come from the colour cache add no larger ones.
     fn image(&mut self, width: u32, height: u32) -> Option<u32> {
         let cache = self.cache()?;
         let green = self.code(256 + LENGTHS + cache)?;
@@ -177,7 +178,7 @@ impl Bits<'_> {
         Some(most)
     }
 
-    /// A number of which a symbol tells the magnitude.
+    /// Reads a number whose magnitude is given by a prefix symbol.
     fn prefixed(&mut self, symbol: u32) -> Option<u64> {
         if symbol < 4 {
             return Some(u64::from(symbol) + 1);
@@ -190,7 +191,7 @@ impl Bits<'_> {
         Some(base + u64::from(low | high << more.min(9)) + 1)
     }
 
-    /// A prefix code over `symbols` symbols.
+    /// Reads a prefix code over `symbols` symbols.
     fn code(&mut self, symbols: u32) -> Option<Code> {
         if self.take(1)? == 1 {
             let several = self.take(1)?;
@@ -242,35 +243,35 @@ impl Bits<'_> {
     }
 }
 
-/// Symbols that say how long a copy is, and from how far.
+/// Number of symbols for the length of a copy. `DISTANCES` is the number of those for its distance.
 const LENGTHS: u32 = 24;
 const DISTANCES: u32 = 40;
 
-/// The order in which lengths of lengths stand.
+/// The order in which the lengths of the codes for code lengths are stored.
 const ORDER: [usize; 19] = [
     17, 18, 0, 1, 2, 3, 4, 5, 16, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
 ];
 
-/// A prefix code.
+/// A prefix code for decoding.
 struct Code {
-    /// What the next bits begin with: a symbol and its length, `LONG` for codes of more bits.
+    /// Symbol and code length by the next `SHORT` bits. The length is `LONG` if the code is longer than that.
     short: [(u16, u8); 1 << SHORT],
-    /// Symbols in the order of their codes, and how many there are of each length.
+    /// Symbols in the order of their codes. `counts` is the number of symbols with each code length.
     symbols: Vec<u16>,
     counts: [u32; LONGEST + 1],
 }
 
-/// Bits of the longest code.
+/// Length of the longest code in bits.
 const LONGEST: usize = 15;
 
-/// Bits of the codes that are looked up.
+/// Length in bits of the longest code that is looked up in a table.
 const SHORT: u32 = 8;
 
-/// The length in place of one that is longer than can be looked up.
+/// Placeholder for the length of a code that is too long for the table.
 const LONG: u8 = u8::MAX;
 
 impl Code {
-    /// `None`: no code has such lengths.
+    /// Builds the prefix code with these code lengths. `None`: there is no such code.
     fn of(lengths: &[u8]) -> Option<Self> {
         let mut counts = [0_u32; LONGEST + 1];
         for length in lengths.iter().filter(|length| **length > 0) {
@@ -311,7 +312,7 @@ impl Code {
         Some(code)
     }
 
-    /// The symbol that begins with these bits, and how many it has.
+    /// Returns the symbol whose code these bits begin with, and the length of the code in bits.
     fn look(&self, bits: u32) -> Option<(u32, u32)> {
         let (symbol, length) = self.short[(bits & 0xff) as usize];
         if length != LONG {

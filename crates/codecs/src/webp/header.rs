@@ -1,4 +1,4 @@
-//! What a WebP says before its pixels: the container's chunks, and the first frame's own header.
+//! The information before a WebP's pixels: the container's chunks, and the header of the first frame.
 
 use andon_pixels::{Animation, Delay, Error, Info, Model, Orientation, Result, Space};
 
@@ -9,7 +9,7 @@ use super::{LOSSY, NAME};
 use crate::animation::{Blend, Disposal};
 use crate::exif;
 
-/// All that is known before a pixel is decoded.
+/// Everything that is known about a file before a pixel is decoded.
 #[derive(Debug)]
 pub(super) struct Header<'a> {
     /// Canvas width in px.
@@ -20,13 +20,13 @@ pub(super) struct Header<'a> {
     pub(super) frame: Part<'a>,
     frames: u32,
     animation: Option<Animation>,
-    /// The colour profile.
+    /// The ICC profile.
     pub(super) icc: Option<&'a [u8]>,
-    /// The EXIF block from its TIFF header on.
+    /// The EXIF block, beginning with its TIFF header.
     pub(super) exif: Option<&'a [u8]>,
     /// The XMP packet.
     pub(super) xmp: Option<&'a [u8]>,
-    /// Everything the container promises is there.
+    /// Whether everything that the container announces is present.
     pub(super) whole: bool,
 }
 
@@ -37,15 +37,15 @@ pub(super) struct Part<'a> {
     pub(super) x: u32,
     /// Top edge in px.
     pub(super) y: u32,
-    /// The features that the frame's bitstream has.
+    /// The features of the frame's bitstream.
     pub(super) features: Features,
-    /// What libwebp decodes.
+    /// The bytes that libwebp decodes.
     pub(super) data: &'a [u8],
-    /// How long it stays, in milliseconds.
+    /// How long the frame is shown, in ms.
     pub(super) duration: u32,
-    /// Whether the frame replaces what is there or is blended over it.
+    /// Whether the frame replaces the pixels below or is blended over them.
     pub(super) blend: Blend,
-    /// What becomes of its place before the next frame.
+    /// What happens to the frame's area before the next frame.
     pub(super) disposal: Disposal,
 }
 
@@ -93,8 +93,8 @@ impl<'a> Header<'a> {
         Ok(header)
     }
 
-    /// How many bytes from the beginning are the file that its header promises, all of its chunks there, and a
-    /// bitstream in each frame.
+    /// Returns the length in bytes of the file according to its header. Refuses one that lacks a part of a chunk, or
+    /// the bitstream of a frame.
     pub(super) fn extent(bytes: &[u8]) -> Result<usize> {
         let (chunks, whole) = Chunks::of_file(bytes)?;
         if !whole {
@@ -112,13 +112,13 @@ impl<'a> Header<'a> {
         Ok(end)
     }
 
-    /// Is the first frame the whole canvas? Then it needs no composing.
+    /// Whether the first frame covers the whole canvas, so that it needs no compositing.
     pub(super) fn covers(&self) -> bool {
         let Features { width, height, .. } = self.frame.features;
         (self.frame.x, self.frame.y, width, height) == (0, 0, self.width, self.height)
     }
 
-    /// As the engine wants it.
+    /// Converts the header to the `Info` that the engine uses.
     pub(super) fn info(&self) -> Info {
         let features = &self.frame.features;
         Info {
@@ -159,7 +159,7 @@ impl<'a> Part<'a> {
         })
     }
 
-    /// Refuses a bitstream whose tables take more than is planned for its size.
+    /// Refuses a bitstream whose tables of prefix codes take more memory than is planned for its size.
     pub(super) fn check_groups(&self) -> Result<()> {
         let Features { width, height, .. } = self.features;
         // Of a still image it is the whole file.
@@ -170,8 +170,8 @@ impl<'a> Part<'a> {
         groups::check(chunks, (width, height))
     }
 
-    /// Refuses a frame that reaches over the edge of its canvas, which every reader refuses, and for whose size nothing was
-    /// planned.
+    /// Refuses a frame that reaches beyond the edge of its canvas, which is `width` × `height` px. Every reader refuses
+    /// it, and no memory was planned for its size.
     pub(super) fn check_inside(&self, width: u32, height: u32) -> Result<()> {
         let inside =
             |at: u32, length: u32, side: u32| u64::from(at) + u64::from(length) <= u64::from(side);
@@ -192,7 +192,8 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// From an ANMF chunk: place, size, duration and flags, then the bitstream's own chunks.
+    /// Reads a frame from the data of an ANMF chunk: position, size, duration and flags, followed by the chunks of the
+    /// bitstream.
     pub(super) fn of_animation(anmf: &'a [u8]) -> Result<Self> {
         let broken = || Error::broken(NAME, "one of its frames is cut off");
         let place = |at: usize| anmf.get(at..).and_then(u24).ok_or_else(broken);
@@ -221,11 +222,11 @@ impl<'a> Part<'a> {
     }
 }
 
-/// `RIFF`, a length, `WEBP`.
+/// Length of the file header in bytes: `RIFF`, a length, `WEBP`.
 const RIFF_HEADER_BYTES: usize = 12;
 const ANMF_HEADER_BYTES: usize = 16;
 
-/// From the first chunk that libwebp understands on: ALPH with VP8, or either bitstream alone.
+/// Returns the data from the first chunk that libwebp understands: ALPH before VP8, or a VP8 or VP8L bitstream alone.
 fn bitstream(data: &[u8]) -> Option<&[u8]> {
     let mut chunks = Chunks::of(data);
     loop {
@@ -244,10 +245,10 @@ struct Found<'a> {
     canvas: Option<(u32, u32)>,
     first_frame: Option<&'a [u8]>,
     frames: u32,
-    /// How often it is shown; 0 is forever.
+    /// How often the animation is played. 0: forever.
     plays: u32,
     duration_ms: u64,
-    /// May a later frame make the canvas transparent?
+    /// Whether some frame may make the canvas transparent again.
     clears: bool,
     icc: Option<&'a [u8]>,
     exif: Option<&'a [u8]>,

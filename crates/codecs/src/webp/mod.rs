@@ -1,5 +1,5 @@
-//! WebP: lossy images in and out as the planes they are stored in (4:2:0, limited range), lossless
-//! ones as RGB. libwebp does the coding; the container around it is read and written here.
+//! WebP: lossy images are read and written as the planes that they are stored in (4:2:0, limited range), lossless ones
+//! as RGB. libwebp does the coding, while the container around it is read and written here.
 
 use andon_pixels::{
     Codec, Cost, Decode, Depth, Encode, Foreign, Format, FrameReader, FrameWriter, Head, Image,
@@ -16,10 +16,10 @@ mod groups;
 mod header;
 mod riff;
 
-/// The format's name, as errors and recipes say it.
+/// The format's name in errors and recipes.
 const NAME: &str = "webp";
 
-/// What lossy WebP stores.
+/// The colour model in which lossy WebP stores images.
 const LOSSY: Model = Model::YCbCr {
     sub: Subsampling::C420,
     range: Range::Limited,
@@ -63,7 +63,8 @@ impl Codec for Webp {
         decode::decode(bytes, info, how)
     }
 
-    /// Every frame may hang together with the one before, and most are not of luma and chroma any more once composed.
+    /// Returns the traits of composited frames. A frame may depend on the one before, and most are no longer luma and
+    /// chroma once composited.
     fn composed(&self, info: &Info) -> Option<Traits> {
         composed(info)
     }
@@ -90,9 +91,9 @@ impl Codec for Webp {
         Ok(Box::new(encode::Writer::new(head, how, interrupt)?))
     }
 
-    /// libwebp stretches every plane to a whole number of samples, where JPEG lets the last one reach
-    /// over the edge, as planners expect. Only where both planes divide evenly are the two the same.
-    /// No decoding is saved, but memory and resampling are.
+    /// Returns the scales at which an image can be decoded. libwebp stretches every plane to a whole number of samples,
+    /// where JPEG lets the last sample reach beyond the edge, as planners expect. The two agree only where both planes
+    /// divide evenly. Scaling does not save decoding, only memory and resampling.
     fn scales(&self, info: &Info) -> &'static [Scale] {
         if info.model != LOSSY {
             return &[Scale::FULL];

@@ -1,48 +1,48 @@
-//! The container: chunks of a four-letter name, a length, and data padded to an even length.
+//! The RIFF container: chunks of a four-letter name, a length, and data padded to an even length.
 
 use andon_pixels::Error;
 
 use super::NAME;
 
-/// Bits of the VP8X chunk's first byte.
+/// Flags in the first byte of the VP8X chunk.
 pub(super) mod flags {
-    /// There is a colour profile.
+    /// The file has an ICC profile.
     pub(in super::super) const ICC: u8 = 0x20;
-    /// Some pixel is not opaque.
+    /// Some pixels may not be opaque.
     pub(in super::super) const ALPHA: u8 = 0x10;
-    /// There is an EXIF block.
+    /// The file has an EXIF block.
     pub(in super::super) const EXIF: u8 = 0x08;
-    /// There is an XMP packet.
+    /// The file has an XMP packet.
     pub(in super::super) const XMP: u8 = 0x04;
-    /// There are frames.
+    /// The file is an animation.
     pub(in super::super) const ANIMATION: u8 = 0x02;
 }
 
-/// Bits of the last byte of a frame's header.
+/// Flags in the last byte of an ANMF frame header.
 pub(super) mod frame_flags {
-    /// Its pixels take the place of what is there.
+    /// The frame's pixels replace those below instead of being blended over them.
     pub(in super::super) const REPLACE: u8 = 0x02;
-    /// Its place becomes clear before the next frame.
+    /// The frame's area becomes transparent before the next frame.
     pub(in super::super) const CLEAR: u8 = 0x01;
 }
 
 /// One chunk of a file in memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chunk<'a> {
-    /// Its name.
+    /// The chunk's name (`FourCC`).
     pub(super) name: [u8; 4],
-    /// Its data, padding left out.
+    /// The chunk's data, without padding.
     pub(super) data: &'a [u8],
 }
 
-/// The chunks in a run of bytes. A chunk that is cut off ends the walk with `Err`.
+/// Iterates over the chunks in a range of bytes. At a chunk that is cut off, it yields `Err` and ends.
 #[derive(Clone, Debug)]
 pub(super) struct Chunks<'a> {
     rest: &'a [u8],
 }
 
 impl<'a> Chunks<'a> {
-    /// The chunks of a file, and whether all the bytes that its header promises are there.
+    /// Returns the chunks of a file, and whether all the bytes that its header announces are present.
     pub(super) fn of_file(bytes: &'a [u8]) -> Result<(Self, bool), Error> {
         let not_webp = || Error::broken(NAME, "it lacks the RIFF header");
         let rest = bytes.strip_prefix(b"RIFF").ok_or_else(not_webp)?;
@@ -55,12 +55,12 @@ impl<'a> Chunks<'a> {
         Ok((Self { rest }, whole))
     }
 
-    /// The chunks in a part of a file.
+    /// Returns the chunks in a part of a file.
     pub(super) fn of(rest: &'a [u8]) -> Self {
         Self { rest }
     }
 
-    /// What has not been walked yet.
+    /// Returns the bytes that have not been read yet.
     pub(super) fn rest(&self) -> &'a [u8] {
         self.rest
     }
@@ -92,13 +92,13 @@ fn split_chunk(bytes: &[u8]) -> Option<(Chunk<'_>, &[u8])> {
     Some((Chunk { name: *name, data }, rest))
 }
 
-/// 24 bits, little-endian.
+/// Reads a little-endian number of 24 bits.
 pub(super) fn u24(bytes: &[u8]) -> Option<u32> {
     let &[a, b, c] = bytes.first_chunk()?;
     Some(u32::from_le_bytes([a, b, c, 0]))
 }
 
-/// Appends a chunk.
+/// Appends a chunk, padded to an even length.
 pub(super) fn push_chunk(out: &mut Vec<u8>, name: &[u8; 4], data: &[u8]) {
     out.extend_from_slice(name);
     out.extend_from_slice(&(data.len() as u32).to_le_bytes());

@@ -1,4 +1,4 @@
-//! The index of a multi-picture file (MPF, CIPA DC-007), which declares further images behind the first.
+//! The index of a `Multi-Picture Format` file (MPF, CIPA DC-007), which declares further images behind the first.
 
 use std::ops::Range;
 
