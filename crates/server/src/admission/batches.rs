@@ -1,4 +1,4 @@
-//! The queue's rules for jobs that can use one decode.
+//! Tests of the queue's rules for jobs that can share one decode.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use andon_cache::Key;
 use super::queue::{Now, Price, Queue, Rules, Turn};
 use crate::error::Cause;
 
-/// A job's name; those that begin with the same letter can use one decode.
+/// A job's name. Jobs whose names begin with the same letter can share one decode.
 type Job = &'static str;
 
 const NOW: Now = Duration::ZERO;
@@ -41,7 +41,7 @@ fn expect(queue: &mut Queue<Job>, name: Job) -> Result<Turn, Cause> {
     expected.map_err(|refusal| refusal.cause)
 }
 
-/// Admits a job of so many milliseconds, of which `decode` are its decode.
+/// Admits a job that takes `time` milliseconds, of which `decode` are spent on decoding.
 fn join(queue: &mut Queue<Job>, name: Job, time: u64, decode: u64) -> Result<u64, Cause> {
     let turn = expect(queue, name)?;
     let price = Price {

@@ -1,11 +1,11 @@
-//! The bytes that running jobs may plan with, together.
+//! The memory budget, in bytes, that all running jobs share.
 
 use super::cgroup;
 use andon_isolation::{AT_REST, BARE};
 
 use crate::config::{Config, OriginConfig, Processes};
 
-/// The bytes that may be reserved, and those that are.
+/// A memory budget: the bytes that may be reserved, and those that are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Budget {
     total: u64,
@@ -16,21 +16,21 @@ pub(super) struct Budget {
 /// the budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shares {
-    /// For results that are kept.
+    /// For cached results.
     pub(crate) cache: u64,
-    /// For source files that are in memory, waiting or worked on.
+    /// For source files in memory, both waiting and in use.
     pub(crate) sources: u64,
-    /// For overlay images that are kept decoded: none where there is no folder of them.
+    /// For decoded overlay images that are cached; 0 where no folder of overlays is configured.
     pub(crate) overlays: u64,
-    /// For decoded frames that are kept for further sizes.
+    /// For decoded frames that are kept for further sizes of an image.
     pub(crate) frames: u64,
-    /// For fetched sources that are kept for further sizes.
+    /// For sources fetched over a network that are kept for further sizes of an image.
     pub(crate) kept_sources: u64,
-    /// For replies that clients of HTTP/2 have not taken yet: none where there is no HTTP/2.
+    /// For replies that HTTP/2 clients have not read yet; 0 where HTTP/2 is off.
     pub(crate) replies: u64,
-    /// Of worker processes between their jobs.
+    /// For idle worker processes, which keep some memory between their jobs.
     pub(crate) processes: u64,
-    /// For the planned peaks of all jobs that run, beside their source files.
+    /// For the planned peaks of all running jobs, without their source files.
     pub(crate) pixels: u64,
 }
 
@@ -47,7 +47,7 @@ impl Budget {
         self.used
     }
 
-    /// Would so many bytes fit even if nothing else ran?
+    /// Whether `bytes` would fit into the budget if nothing else ran.
     pub(super) fn could_ever_hold(self, bytes: u64) -> bool {
         bytes <= self.total
     }
@@ -60,12 +60,12 @@ impl Budget {
         bytes <= self.free()
     }
 
-    /// Takes them; whether they fit is asked before.
+    /// Reserves `bytes`. The caller has checked that they fit.
     pub(super) fn take(&mut self, bytes: u64) {
         self.used = self.used.saturating_add(bytes);
     }
 
-    /// Another total. What is taken stays taken, even if it is more than that.
+    /// Changes the total. What is reserved stays reserved, even if it is more than the new total.
     pub(super) fn resize(&mut self, total: u64) {
         self.total = total;
     }
@@ -76,8 +76,8 @@ impl Budget {
 }
 
 impl Shares {
-    /// Shares as they are configured, or, for a budget of 0, of this machine's memory or its control
-    /// group's.
+    /// Derives the shares from the configuration. A configured budget of 0 stands for one derived from the memory of
+    /// this machine or of its control group.
     pub(crate) fn of(config: &Config) -> Self {
         let (sources, cache) = (config.limits.held_bytes.0, config.cache.memory.0);
         let shares = match config.memory_budget.0 {
@@ -107,8 +107,9 @@ impl Shares {
         }
     }
 
-    /// Three fifths to plan with and an eighth for the cache; the rest is for what no plan counts: code,
-    /// connections, what the allocator holds back, and the pages of the files that are read.
+    /// Derives the shares from the available `memory`: three fifths are the budget to plan with, at most an eighth is
+    /// for the cache. The rest is for what no plan counts: code, connections, what the allocator holds back, and the
+    /// page cache of the files that are read.
     fn of_memory(memory: u64, most_sources: u64, most_cache: u64) -> Self {
         Self::of_budget(memory / 5 * 3, most_sources, most_cache.min(memory / 8))
     }
@@ -127,7 +128,7 @@ impl Shares {
         }
     }
 
-    /// For all work on images: everything but the results that are kept.
+    /// Bytes for all work on images: everything but the cached results.
     pub(super) fn work(self) -> u64 {
         self.sources
             + self.overlays
@@ -138,7 +139,7 @@ impl Shares {
             + self.pixels
     }
 
-    /// Overlays as many as are wanted, and at most an eighth of what the pixels have.
+    /// Moves up to `most` bytes from the share for pixels, but at most an eighth of it, to the share for overlays.
     fn with_overlays(self, most: u64) -> Self {
         let overlays = most.min(self.pixels / 8);
         Self {
@@ -148,7 +149,8 @@ impl Shares {
         }
     }
 
-    /// What worker processes hold between their jobs, and at most an eighth of what the pixels have.
+    /// Moves what the worker processes hold between their jobs from the share for pixels, but at most an eighth of it,
+    /// to a share of its own.
     fn with_processes(self, threads: usize) -> Self {
         let all = AT_REST.saturating_mul(threads as u64 + 1);
         let processes = all.min(self.pixels / 8);
@@ -159,12 +161,13 @@ impl Shares {
         }
     }
 
-    /// Bytes of free buffers that each worker process may keep.
+    /// Bytes of free buffers that each worker process may keep between its jobs.
     pub(crate) fn kept_by_process(self, threads: usize) -> u64 {
         (self.processes / (threads as u64 + 1)).saturating_sub(BARE)
     }
 
-    /// An eighth of what the pixels have: a page of large images for each of some clients.
+    /// Moves an eighth of the share for pixels to the share for replies: enough for a page of large images for each of
+    /// a few clients.
     fn with_replies(self) -> Self {
         let replies = self.pixels / 8;
         Self {
@@ -174,7 +177,8 @@ impl Shares {
         }
     }
 
-    /// As many fetched sources as are wanted, and at most an eighth of what the pixels have.
+    /// Moves up to `most` bytes from the share for pixels, but at most an eighth of it, to the share for fetched
+    /// sources that are kept.
     fn with_kept_sources(self, most: u64) -> Self {
         let kept_sources = most.min(self.pixels / 8);
         Self {
@@ -184,7 +188,8 @@ impl Shares {
         }
     }
 
-    /// As many decoded frames as are wanted, and at most an eighth of what the pixels have.
+    /// Moves up to `most` bytes from the share for pixels, but at most an eighth of it, to the share for decoded frames
+    /// that are kept.
     fn with_frames(self, most: u64) -> Self {
         let frames = most.min(self.pixels / 8);
         Self {
@@ -195,7 +200,7 @@ impl Shares {
     }
 }
 
-/// The memory where the system does not tell what it has: no machine that serves images has less.
+/// Bytes of memory that are assumed where the system does not report any: no machine that serves images has less.
 const UNKNOWN_MACHINE: u64 = 1 << 30;
 
 #[cfg(test)]

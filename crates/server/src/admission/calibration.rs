@@ -1,4 +1,5 @@
-//! From a plan's cost to this machine's time: what plans say is compared with what their work took.
+//! Calibration of planned costs: learns from the measured time of finished work how long planned work takes on this
+//! machine.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -6,21 +7,21 @@ use std::time::Duration;
 use super::Work;
 use super::queue::Price;
 
-/// A source's and a result's format.
+/// The kind of a piece of work: usually the formats of its source and its result.
 pub type Kind = (&'static str, &'static str);
 
-/// What was learned so far.
+/// What was learned so far about how planned times relate to measured ones.
 #[derive(Debug, Default)]
 pub struct Calibration {
     kinds: HashMap<Kind, Learnt>,
-    /// Measured over planned.
+    /// Ratio of measured to planned time, over work of all kinds.
     all: Running,
-    /// Measured nanoseconds over bytes of the source file.
+    /// Ratio of the measured time to the first guess of `NANOS_PER_BYTE` for each byte of the source file.
     per_byte: Running,
 }
 
 impl Calibration {
-    /// How long work that is planned to take `nanos` will take here.
+    /// Returns how long work that is planned to take `nanos` will take on this machine.
     pub fn time(&self, kind: Kind, nanos: u64) -> Duration {
         let nanos = nanos.max(LEAST_NANOS) as f64;
         nanoseconds(match self.kinds.get(&kind) {
@@ -30,7 +31,7 @@ impl Calibration {
         })
     }
 
-    /// What a piece of work will take here.
+    /// Returns the predicted time and memory of a piece of work on this machine.
     pub(super) fn price(&self, work: &Work) -> Price {
         let time = self.time(work.kind, work.nanos);
         // As large a part of the time as the plan says.
@@ -42,12 +43,12 @@ impl Calibration {
         }
     }
 
-    /// How long work on a file of so many bytes will take, before anything else is known of it.
+    /// Estimates how long work on a file of `bytes` will take, before anything else is known of the file.
     pub fn guess(&self, bytes: u64) -> Duration {
         nanoseconds(bytes.max(LEAST_BYTES) as f64 * NANOS_PER_BYTE * self.per_byte.factor())
     }
 
-    /// Work of this kind, planned to take `nanos` on a file of `bytes`, took `measured`.
+    /// Learns that work of this kind, planned to take `nanos` on a file of `bytes`, took `measured`.
     pub fn learn(&mut self, kind: Kind, nanos: u64, bytes: u64, measured: Duration) {
         let measured = measured.as_nanos().max(1) as f64;
         let planned = nanos.max(LEAST_NANOS) as f64;
@@ -61,18 +62,20 @@ impl Calibration {
     }
 }
 
-/// What was learned of one kind.
+/// What was learned about work of one kind.
 #[derive(Debug, Default)]
 struct Learnt {
-    /// Measured over planned.
+    /// Ratio of measured to planned time.
     ratio: Running,
-    /// The plans that it was learned from, in milliseconds.
+    /// Running mean of the planned times that the ratio was learned from, in milliseconds.
     planned: Running,
 }
 
 impl Learnt {
-    /// Plans are within [`TRUSTED`] of what is measured; where they were farther off, as small drawings with dear parts
-    /// are, that says nothing of much larger ones: a drawing of a megabyte would be taken for the work of a minute.
+    /// Returns the predicted time, in nanoseconds, of work that is planned to take `nanos`. The learned ratio applies
+    /// in full only to plans of about the size that it was learned from (up to `NEAR` times as large); beyond that it
+    /// counts for at most [`TRUSTED`]. Small drawings with expensive parts can be farther off, but that says nothing
+    /// about much larger ones: a drawing of a megabyte would be predicted to take a minute.
     fn time(&self, nanos: f64) -> f64 {
         let ratio = self.ratio.factor();
         let near = nanos.min(self.planned.factor() * A_MILLISECOND * NEAR);
@@ -80,8 +83,8 @@ impl Learnt {
     }
 }
 
-/// A running ratio that one wild measurement moves only a little. It is kept as a logarithm, where
-/// twice as much and half as much are equally far away.
+/// A running mean of ratios that a single outlier moves only a little. It is kept as a logarithm, so that twice as much
+/// and half as much are equally far away.
 #[derive(Clone, Copy, Debug, Default)]
 struct Running {
     log: f64,
@@ -110,37 +113,40 @@ fn nanoseconds(nanos: f64) -> Duration {
     Duration::from_nanos(nanos as u64).min(LONGEST)
 }
 
-/// The most that a plan of some size may be off: `./dev bench plans` keeps to it.
+/// The largest factor by which the plan of sizeable work may differ from its measured time. `./dev bench plans`
+/// enforces it.
 const TRUSTED: f64 = 8.0;
 
 const A_MILLISECOND: f64 = 1e6;
 
-/// So many times the plans that a ratio was learned from, it still holds.
+/// A learned ratio applies to plans of up to this many times the size that it was learned from.
 const NEAR: f64 = 4.0;
 
-/// Longer than any deadline, and short enough to be added up.
+/// The longest time that is ever predicted: longer than any deadline, and short enough to be added up.
 const LONGEST: Duration = Duration::from_secs(3600);
 
-/// Waking a thread and copying a file take time as well: no plan costs less.
+/// The least planned time that counts, in ns: waking a thread and copying a file take time as well.
 const LEAST_NANOS: u64 = 50_000;
 
-/// Icons take long for their few bytes. If they were believed to the byte, a photograph that comes after a
-/// thousand of them would be taken for the work of a minute, and all who come with it would be refused.
+/// The least file size that counts, in bytes. Icons take long for their few bytes: at their true size, a photograph
+/// that follows a thousand of them would be predicted to take a minute, and all requests that come with it would be
+/// rejected.
 const LEAST_BYTES: u64 = 64 << 10;
 
-/// The first guess of a file's work; a photograph of 4 MB then takes 40 ms.
+/// Nanoseconds of work per byte of a source file, as a first guess: a photograph of 4 MB then takes 40 ms.
 const NANOS_PER_BYTE: f64 = 10.0;
 
-/// Weight of one measurement among many: about the last twenty count.
+/// The least weight of one measurement in the running mean: about the last twenty count.
 const LEAST_WEIGHT: f64 = 0.05;
 
-/// Measurements that are believed however far off they are.
+/// Number of first measurements that are taken as they are, however far off.
 const SETTLING: u32 = 3;
 
-/// Logarithm of the factor beyond which a measurement counts as no more than that.
+/// Natural logarithm of the largest factor by which a single measurement may differ from the running mean; what differs
+/// more is cut to it.
 const WILD: f64 = 1.1;
 
-/// Logarithm of the farthest that the constants can be off: about 400 times.
+/// Natural logarithm of the largest correction factor that can be learned: about 400.
 const FARTHEST: f64 = 6.0;
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! Whether a piece of work is still wanted.
+//! Cancellation: whether a piece of work is still wanted.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use andon_pixels::Interrupt;
 
-/// Cancelled when the deadline passes or the client disconnects.
+/// Tells a job that it is no longer wanted: it is cancelled when its deadline passes or its client disconnects.
 #[derive(Debug)]
 pub(crate) struct CancelToken {
     gone: AtomicBool,
@@ -13,7 +13,7 @@ pub(crate) struct CancelToken {
 }
 
 impl CancelToken {
-    /// A token that is cancelled at `deadline`, if not sooner.
+    /// Creates a token that is cancelled at `deadline` at the latest.
     pub(crate) fn until(deadline: Instant) -> Self {
         Self {
             gone: AtomicBool::new(false),
@@ -25,7 +25,7 @@ impl CancelToken {
         self.deadline
     }
 
-    /// Nobody waits for it any more.
+    /// Cancels the token: nobody waits for the work any more.
     pub(super) fn forget(&self) {
         self.gone.store(true, Ordering::Relaxed);
     }

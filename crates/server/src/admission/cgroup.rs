@@ -1,22 +1,23 @@
-//! What this process may use of the machine: memory, the least of the machine's, its control groups' and its own limit on
-//! addresses (`ulimit -v`); and processor time, if its control groups limit it.
+//! The resources that this process may use: memory, which is the least of the machine's memory, the limits of its
+//! control groups and its own limit on address space (`ulimit -v`); and processor time, if its control groups limit it.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use rustix::process::{Resource, getrlimit};
 
-/// The memory that this process may use.
+/// The memory that this process may use, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Memory {
     pub(super) bytes: u64,
-    /// What limits it.
+    /// Name of the limit that applies, such as `memory.max`.
     pub(super) by: &'static str,
 }
 
-/// The memory that this process may use; `None` where the system does not tell.
+/// Returns the memory that this process may use, or `None` where the system does not report it.
 ///
-/// `memory.high` counts like `memory.max`: beyond it a process is not killed, and is slowed down until it serves nobody.
+/// `memory.high` counts like `memory.max`: beyond it, a process is not killed but slowed down until it is of no use as
+/// a server.
 pub(super) fn memory() -> Option<Memory> {
     let machine = fs::read_to_string("/proc/meminfo")
         .ok()
@@ -34,7 +35,8 @@ pub(super) fn memory() -> Option<Memory> {
     .min_by_key(|memory| memory.bytes)
 }
 
-/// Thousandths of a processor that this process may use, if its control groups say (`cpu.max`).
+/// Returns the processor time that this process may use, in thousandths of a CPU, if its control groups limit it
+/// (`cpu.max`).
 pub(super) fn cpu_quota() -> Option<u64> {
     cpu_max(&groups(), Path::new(MOUNT))
 }
@@ -43,7 +45,7 @@ fn groups() -> String {
     fs::read_to_string("/proc/self/cgroup").unwrap_or_default()
 }
 
-/// `MemTotal` of `/proc/meminfo`.
+/// Reads `MemTotal` from the text of `/proc/meminfo`, in bytes.
 fn machine_bytes(meminfo: &str) -> Option<u64> {
     let line = meminfo
         .lines()
@@ -86,16 +88,17 @@ fn cpu_max(groups: &str, mount: &Path) -> Option<u64> {
     })
 }
 
-/// Of control groups.
+/// The version of control groups.
 #[derive(Clone, Copy, Debug)]
 enum Version {
-    /// A folder per controller.
+    /// Version 1: a separate hierarchy of folders for each controller.
     One,
-    /// One folder.
+    /// Version 2: one hierarchy of folders for all controllers.
     Two,
 }
 
-/// The lowest limit on the way from this process's groups up to the root: each of them binds.
+/// Returns the lowest limit of `controller` in this process's control groups and all groups above them, since each of
+/// them applies.
 fn lowest(
     groups: &str,
     mount: &Path,
@@ -125,7 +128,7 @@ fn lowest(
     groups.lines().filter_map(of_line).min()
 }
 
-/// What is in a file; `max` is no limit.
+/// Reads a number from a file. Returns `None` if there is no number, such as for `max`, which means no limit.
 fn number(file: &Path) -> Option<u64> {
     fs::read_to_string(file).ok()?.trim().parse().ok()
 }

@@ -1,5 +1,5 @@
-//! Clients that wait for each reply before they ask again: as many as a server is meant for are never
-//! rejected, however wrong its first predictions are. On a clock that only the test moves.
+//! Tests with clients that wait for each reply before their next request, on a simulated clock. As many clients as a
+//! server is meant for are never rejected, however wrong its first predictions are.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -11,7 +11,7 @@ use super::queue::{Now, Queue, Rules, Turn};
 use crate::config::Config;
 use crate::error::Cause;
 
-/// A server without threads or files, and clients without sockets.
+/// A simulation of a server without threads or files, and of clients without sockets.
 struct Loop {
     queue: Queue<Request>,
     calibration: Calibration,
@@ -26,14 +26,14 @@ struct Loop {
     rejected: Vec<(Now, Cause)>,
 }
 
-/// One of a client's requests.
+/// A simulated request of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Request {
     is_icon: bool,
     file_bytes: u64,
-    /// The time that the work takes.
+    /// How long the work really takes.
     takes: Duration,
-    /// The time that the plan predicts.
+    /// How long the work takes according to its plan.
     planned: Duration,
 }
 
@@ -43,12 +43,12 @@ enum Event {
     Done(u64, Request),
 }
 
-/// What clients ask for, and how wrong the plans are.
+/// A mix of requests, and how wrong their plans are.
 #[derive(Clone, Copy)]
 struct Mix {
-    /// One request in so many is for an icon.
+    /// One request in this many is for an icon; 0: none is.
     icons: u64,
-    /// Planned time over true time, of icons and of photographs.
+    /// Ratio of planned to true time, of icons and of photographs.
     planned: [f64; 2],
 }
 
@@ -78,7 +78,7 @@ impl Loop {
         }
     }
 
-    /// So many clients ask until a time; those that are rejected stay away.
+    /// Lets this many clients send requests until the clock shows `until`. A client that is rejected sends no more.
     fn run(&mut self, clients: usize, until: Now, mut next: impl FnMut() -> Request) {
         for _ in 0..clients {
             self.ask(next());
@@ -128,7 +128,7 @@ impl Loop {
         }
     }
 
-    /// Starts what can be started: reading and work.
+    /// Starts all reads and jobs that can be started now.
     fn start(&mut self) {
         while self.reading < Config::default().limits.fetches
             && let Some((turn, request)) = self.to_read.pop_front()
@@ -167,8 +167,8 @@ fn work(request: &Request) -> Work {
 }
 
 impl Mix {
-    /// Requests that look random and are the same every time: icons, and photographs of 1 to 20 megapixels, every
-    /// sixth of them of 20, half of them progressive, in seven widths.
+    /// Returns a generator of pseudo-random requests that are the same for the same `seed`: icons, and photographs of 1
+    /// to 20 megapixels in seven widths. Every sixth photograph has 20 megapixels, half of them are progressive.
     fn requests(self, seed: u64) -> impl FnMut() -> Request {
         let mut dice = super::simulation::Dice(seed);
         move || {

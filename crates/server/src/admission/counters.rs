@@ -1,69 +1,70 @@
-//! What admission tells about itself.
+//! Gauges and counters of admission.
 
 use std::time::Duration;
 
 use crate::error::Cause;
 
-/// One moment, and everything since the start.
+/// The load at one moment, and what was counted since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gauges {
-    /// Jobs in line.
+    /// Jobs in the queue.
     pub waiting: usize,
-    /// Jobs on a pixel thread.
+    /// Jobs that run on a pixel thread.
     pub running: usize,
-    /// How long somebody would wait who lets everybody go first.
+    /// How long a request would wait if it let all others go first.
     pub predicted_wait: Duration,
-    /// Planned bytes of everything that runs.
+    /// Planned bytes of all running jobs.
     pub budget_used: u64,
-    /// As much of them as there may be.
+    /// The most planned bytes that running jobs may have together.
     pub budget_total: u64,
-    /// Bytes of decoded frames that are kept.
+    /// Bytes of decoded frames in the cache.
     pub frames_bytes: u64,
     /// Bytes of free buffers that are kept for the next images.
     pub free_buffers_bytes: u64,
-    /// Pixel threads that there are.
+    /// Number of pixel threads.
     pub threads: usize,
-    /// Those of them that are at a job whose deadline passed long ago.
+    /// Pixel threads whose current job should have ended long ago (its deadline passed more than `GRACE` ago).
     pub stuck: usize,
-    /// Since the start.
+    /// Totals since the start.
     pub counters: Counters,
 }
 
 impl Gauges {
-    /// Does nobody wait, and a pixel thread have nothing to do?
+    /// Whether no job waits and at least one pixel thread has nothing to do.
     pub(crate) fn is_idle(&self) -> bool {
         self.waiting == 0 && self.running < self.threads
     }
 }
 
-/// Since the start.
+/// Totals since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Requests let in.
+    /// Requests that were admitted.
     pub admitted: u64,
-    /// Refused because as many waited as may.
+    /// Requests rejected because the queue was full.
     pub refused_count: u64,
-    /// Refused because the wait would have been too long.
+    /// Requests rejected because the wait would have been too long.
     pub refused_wait: u64,
-    /// Refused because they would have missed their deadlines.
+    /// Requests rejected because they would have missed their deadlines.
     pub refused_deadline: u64,
-    /// Refused because they plan with more memory than there is.
+    /// Requests rejected because they need more memory than there is.
     pub refused_memory: u64,
-    /// Refused because all pixel threads were stuck.
+    /// Requests rejected because all pixel threads were stuck.
     pub refused_stuck: u64,
-    /// Let in, and given up before or during their work: the client left, or the deadline passed.
+    /// Requests that were admitted, but dropped before their work was done because the client left or the deadline
+    /// passed.
     pub dropped: u64,
-    /// Done, whatever came out.
+    /// Jobs that ended, whatever the outcome.
     pub done: u64,
-    /// Panics caught.
+    /// Panics in jobs that were caught.
     pub panicked: u64,
-    /// Parts of jobs that idle threads took.
+    /// Parts of running jobs that were handed to idle threads.
     pub stolen: u64,
     /// Decodes that were begun.
     pub decodes: u64,
-    /// Jobs that began with what another one's decode had yielded.
+    /// Jobs that used the decode of another job.
     pub decodes_shared: u64,
-    /// Jobs that began with a frame that was kept.
+    /// Jobs that used a decoded frame from the cache.
     pub frame_hits: u64,
 }
 

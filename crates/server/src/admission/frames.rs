@@ -1,8 +1,8 @@
-//! Decoded frames that are kept: the next size of a photograph that begins with the same one needs no decode.
+//! A cache of decoded frames: another size of an image that begins with the same frame needs no decode.
 //!
-//! A frame is, to the bit, what its plan would have decoded, so a result does not depend on what is kept. Which frames
-//! stay is decided by GreedyDual-Size (Cao and Irani, "Cost-Aware WWW Proxy Caching Algorithms", 1997): by the decoding time
-//! that a byte saves, plus the age of the cache when the frame was last used.
+//! A cached frame is bit for bit what its plan would have decoded, so results do not depend on what is cached. Which
+//! frames stay is decided by GreedyDual-Size (Cao and Irani, "Cost-Aware WWW Proxy Caching Algorithms", 1997): by the
+//! decoding time that each byte saves, plus the age of the cache when the frame was last used.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,55 +13,55 @@ use andon_pixels::{DecodeKey, Decoded, Plan};
 
 use super::DecodeInput;
 
-/// The frames, within a number of bytes.
+/// The cached frames, limited to a total number of bytes.
 #[derive(Debug, Default)]
 pub(super) struct Frames(Mutex<Entries>);
 
-/// Whose frame, and which.
+/// Identifies a frame: the key of its source, and how it was decoded.
 type Name = (Key, DecodeKey);
 
 #[derive(Debug, Default)]
 struct Entries {
-    /// Bytes that all of them may take.
+    /// Maximum total bytes of all frames.
     most: u64,
     bytes: u64,
     kept: HashMap<Name, Frame>,
-    /// The first goes next.
+    /// Names in order of eviction: the first is evicted next.
     order: BTreeMap<Rank, Name>,
-    /// What the frame that went last was worth.
+    /// Worth of the frame that was evicted last.
     age: u64,
-    /// Numbers the uses: of frames of equal worth the one goes that was not used for longest.
+    /// Number of uses so far. Among frames of equal worth, the least recently used is evicted first.
     uses: u64,
 }
 
-/// Worth, and the number of the last use.
+/// A frame's worth, and the number of its last use.
 type Rank = (u64, u64);
 
 #[derive(Debug)]
 struct Frame {
     decoded: Decoded,
     bytes: u64,
-    /// Picoseconds of decoding that each of its bytes saves.
+    /// Picoseconds of decoding that each byte of the frame saves.
     saves: u64,
     rank: Rank,
 }
 
 impl Frames {
-    /// Keeps up to `most` bytes of samples.
+    /// Creates a cache of up to `most` bytes of samples.
     pub(super) fn new(most: u64) -> Self {
         let frames = Self::default();
         frames.lock().most = most;
         frames
     }
 
-    /// Keeps up to `most` bytes from now on.
+    /// Limits the cache to `most` bytes from now on.
     pub(super) fn resize(&self, most: u64) {
         let mut entries = self.lock();
         entries.most = most;
         entries.make_room(0);
     }
 
-    /// Forgets all of them.
+    /// Removes all frames.
     pub(super) fn clear(&self) {
         let mut entries = self.lock();
         let most = entries.most;
@@ -71,12 +71,12 @@ impl Frames {
         };
     }
 
-    /// Bytes that are kept.
+    /// Bytes of the cached frames.
     pub(super) fn bytes(&self) -> u64 {
         self.lock().bytes
     }
 
-    /// The frame that a job begins with.
+    /// Returns the cached frame that a job begins with.
     pub(super) fn get(&self, opening: &DecodeInput) -> Option<Decoded> {
         let name = name(opening)?;
         let mut entries = self.lock();
@@ -94,18 +94,18 @@ impl Frames {
         Some(decoded)
     }
 
-    /// Is the frame kept that a job begins with?
+    /// Whether the frame that a job begins with is cached.
     pub(super) fn has(&self, opening: &DecodeInput) -> bool {
         name(opening).is_some_and(|name| self.lock().kept.contains_key(&name))
     }
 
-    /// Would the frame be kept that a job begins with, once it is decoded?
+    /// Whether the frame that a job begins with would be cached once it is decoded.
     pub(super) fn wants(&self, opening: &DecodeInput) -> bool {
         let most = self.lock().most;
         name(opening).is_some() && is_worth_it(&opening.plan, most)
     }
 
-    /// Keeps what a job began with.
+    /// Caches the frame that a job began with, if it is worth it.
     pub(super) fn put(&self, opening: &DecodeInput, decoded: &Decoded) {
         let bytes = decoded.bytes().max(1);
         let mut entries = self.lock();
@@ -137,12 +137,12 @@ impl Frames {
 }
 
 impl Entries {
-    /// Of a frame that is used now.
+    /// Rank of a frame that is used now and saves `saves` picoseconds per byte.
     fn rank(&self, saves: u64) -> Rank {
         (self.age.saturating_add(saves), self.uses)
     }
 
-    /// Evicts frames until `bytes` are free.
+    /// Evicts frames until `bytes` more fit.
     fn make_room(&mut self, bytes: u64) {
         while self.bytes.saturating_add(bytes) > self.most {
             let Some(((worth, _), name)) = self.order.pop_first() else {
@@ -160,14 +160,15 @@ fn name(opening: &DecodeInput) -> Option<Name> {
     opening.source.zip(opening.plan.decode_key())
 }
 
-/// Does decoding take long enough, and the frame so little that others are left beside it?
+/// Whether a frame is worth caching: decoding takes long enough, and the frame is small enough to leave room for
+/// others.
 fn is_worth_it(plan: &Plan, most: u64) -> bool {
     plan.decode_nanos() >= LEAST_DECODE.as_nanos() as u64
         && plan.holding().frame <= most / LARGEST_SHARE
 }
 
-/// What takes less is decoded again.
+/// Frames that take less time to decode are not cached.
 const LEAST_DECODE: Duration = Duration::from_micros(500);
 
-/// The largest frame takes this part of the cache.
+/// A frame may take at most one part in this many of the cache.
 const LARGEST_SHARE: u64 = 8;

@@ -1,4 +1,4 @@
-//! The queue's rules while jobs do not come back from their threads.
+//! Tests of the queue's rules while worker threads are stuck in their jobs.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ fn queue(threads: usize, bytes: u64) -> Queue<&'static str> {
     Queue::new(rules, bytes)
 }
 
-/// Admits a job of a second.
+/// Admits a job that takes one second.
 fn join(queue: &mut Queue<&'static str>, now: Now, name: &'static str, bytes: u64, deadline: Now) {
     let turn = queue.expect(now, SECOND, deadline, None).unwrap();
     let price = Price {

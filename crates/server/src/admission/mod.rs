@@ -1,14 +1,14 @@
-//! Admission: who may cost this machine something, when, and how much of it.
+//! Admission control: which requests may use this machine, when, and how much of it.
 //!
-//! A request that needs pixels first [enters](Admission::enter), before anything is read for it; a file is
-//! then fetched and planned elsewhere, in the fetcher's slots, and the work [runs](Admission::run) on one
-//! of a fixed number of pixel threads, one job each at a time. Both steps may refuse, at once and with the
-//! time after which to come back. `queue` holds the rules, `budget` and `cgroup` the memory, `calibration`
-//! what a plan's cost means on this machine. All of it outlives a reload of the configuration, which may
-//! [resize](Admission::resize) it.
+//! A request that needs pixels first [enters](Admission::enter), before anything is read for it. Its file is then
+//! fetched and planned elsewhere, within the limits of the fetcher, and the work [runs](Admission::run) on one of a
+//! fixed number of pixel threads, each of which runs one job at a time. Both steps may reject the request immediately,
+//! with the time after which to retry. `queue` holds the rules, `budget` and `cgroup` the memory, `calibration` the
+//! relation between planned and real time on this machine. All of this survives a reload of the configuration, which
+//! may [resize](Admission::resize) it.
 //!
-//! A job whose request is dropped leaves the queue, or is asked to stop if it runs already. A panic in a
-//! job costs that job, not the thread.
+//! A job whose request is dropped leaves the queue or, if it already runs, is asked to stop. A panic in a job ends that
+//! job, not its thread.
 
 #[cfg(test)]
 mod batches;
@@ -73,13 +73,14 @@ pub use self::counters::{Counters, Gauges};
 pub(crate) use self::seats::AtWork;
 pub(crate) use self::shared_decode::DecodeInput;
 
-/// The pixel threads and the line before them. Dropping it lets the threads end after their current job.
+/// The pixel threads and the queue in front of them. When this is dropped, the threads finish all jobs that are queued
+/// and end.
 #[derive(Debug)]
 pub(crate) struct Admission {
     pool: Arc<Pool>,
 }
 
-/// A request was let in: its work is expected.
+/// An admitted request, whose job is expected to follow. Dropping it unused gives its place in the queue back.
 #[derive(Debug)]
 pub(crate) struct Admitted {
     pool: Arc<Pool>,
@@ -87,14 +88,14 @@ pub(crate) struct Admitted {
     used: bool,
 }
 
-/// What a piece of work is expected to take.
+/// The predicted costs of a piece of work.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Work {
     kind: Kind,
     nanos: u64,
-    /// The part of them that decoding takes.
+    /// The part of `nanos` that decoding takes.
     decode_nanos: u64,
-    /// Beside the source, whose bytes are counted where they are held.
+    /// Planned peak memory in bytes without the source file, which is counted where it is held.
     peak_bytes: u64,
     source_bytes: u64,
 }
@@ -103,7 +104,7 @@ impl Admission {
     /// Starts the pixel threads.
     ///
     /// # Errors
-    /// When the system gives no more threads, or cannot restrict them as `sandbox.mode = "required"` asks.
+    /// If the system cannot start more threads, or cannot restrict them as `sandbox.mode = "required"` demands.
     pub(crate) fn start(config: &Config, shares: Shares) -> io::Result<Self> {
         let admission = Self {
             pool: Arc::new(Pool::new(rules(config), shares, config.steal_work)),
@@ -112,11 +113,11 @@ impl Admission {
         Ok(admission)
     }
 
-    /// Another configuration for what is running. New threads begin at once; those that are too many end
-    /// after the job they are at. Whatever was admitted is done, and what was learnt is kept.
+    /// Applies another configuration while the server runs. Additional threads start at once; surplus ones end after
+    /// their current job. Admitted requests are still served, and what calibration has learned is kept.
     ///
     /// # Errors
-    /// As `start`; then everything stays as it was.
+    /// As for `start`. The rules and shares then stay as they were.
     pub(crate) fn resize(&self, config: &Config, shares: Shares) -> io::Result<()> {
         let mut state = self.pool.lock();
         Pool::start_threads(&self.pool, &mut state, config)?;
@@ -130,17 +131,17 @@ impl Admission {
         Ok(())
     }
 
-    /// How long work on a file of so many bytes will take, before anything else is known of it.
+    /// Estimates how long work on a file of `bytes` will take, before anything else is known of the file.
     pub(crate) fn expected_cost(&self, bytes: u64) -> Duration {
         self.pool.lock().calibration.guess(bytes)
     }
 
-    /// Admits a request that will work on files of so many bytes (0: not known yet) and has to be ready
-    /// by `deadline`. `source` names the very bytes, if other requests may begin with them, too. Costs next
-    /// to nothing, so that a rejection does.
+    /// Admits a request that will work on files of `bytes` in total (0: not known yet) and must be finished by
+    /// `deadline`. `source` identifies the exact bytes of the source if other requests may begin with them, too. This
+    /// costs very little, so rejections are cheap.
     ///
     /// # Errors
-    /// `Refused`; `Stuck`; `Pixels(Limit)` for files that are larger than the memory's share for files.
+    /// `Refused`; `Stuck`; `Pixels(Limit)` for files that are larger than the share of memory for source files.
     pub(crate) fn enter(
         &self,
         bytes: u64,
@@ -150,10 +151,10 @@ impl Admission {
         self.enter_for_part(bytes, bytes, source, deadline)
     }
 
-    /// Admits work that probably goes through `part` of these bytes only.
+    /// Admits a request as `enter` does, but for work that will probably read only `part` of the `bytes`.
     ///
     /// # Errors
-    /// As `enter`.
+    /// As for `enter`.
     pub(crate) fn enter_for_part(
         &self,
         bytes: u64,
@@ -189,12 +190,11 @@ impl Admission {
         })
     }
 
-    /// Runs `job` on a pixel thread when its turn has come and its planned peak fits into memory. It may
-    /// borrow the other threads while nobody waits for them. Dropping the future withdraws it.
+    /// Runs `job` on a pixel thread when its turn has come and its planned peak fits into memory. The job may use idle
+    /// threads as long as no other job waits for them. Dropping the future withdraws the job.
     ///
     /// # Errors
-    /// The job's own; `Refused`; `Pixels(Limit)` for a plan that is larger than all the memory there is;
-    /// `Panicked`.
+    /// Errors of the job; `Refused`; `Pixels(Limit)` for a plan that exceeds the whole memory budget; `Panicked`.
     #[cfg(test)]
     async fn run<T: Send + 'static>(
         &self,
@@ -207,13 +207,13 @@ impl Admission {
             .await
     }
 
-    /// Runs `job` on a pixel thread when its turn has come and its planned peak fits into memory. It may
-    /// borrow the other threads while nobody waits for them, and is handed what it begins with if that
-    /// was decoded together with others' (see [`shared_decode`]). Dropping the future withdraws it.
+    /// Runs `job` on a pixel thread when its turn has come and its planned peak fits into memory. The job may use idle
+    /// threads as long as no other job waits for them. It is handed its decoded frame if there is one already: from the
+    /// cache, or decoded together with other jobs (see [`shared_decode`]) or to be cached. Dropping the future
+    /// withdraws the job.
     ///
     /// # Errors
-    /// The job's own; `Refused`; `Pixels(Limit)` for a plan that is larger than all the memory there is;
-    /// `Panicked`.
+    /// Errors of the job; `Refused`; `Pixels(Limit)` for a plan that exceeds the whole memory budget; `Panicked`.
     pub(crate) async fn run_with<T: Send + 'static>(
         &self,
         admitted: Admitted,
@@ -257,12 +257,12 @@ impl Admission {
         result.unwrap_or(Err(Error::Panicked))
     }
 
-    /// Forgets the decoded frames.
+    /// Removes all decoded frames from the cache.
     pub(crate) fn clear_frames(&self) {
         self.pool.frames.clear();
     }
 
-    /// The queue, the worker threads and the memory at this moment.
+    /// Returns the current state of the queue, the worker threads and the memory.
     pub(crate) fn gauges(&self) -> Gauges {
         let now = self.pool.now();
         let frames_bytes = self.pool.frames.bytes();
@@ -281,8 +281,8 @@ impl Admission {
         }
     }
 
-    /// Waits until `ready` gives something for the load as it is. It is asked again whenever a request has been taken, done or given up, and
-    /// when [`eased`](Self::eased) is told.
+    /// Waits until `ready` returns a value for the current load. It is called again whenever a job has been started,
+    /// finished or dropped, and when [`eased`](Self::eased) is notified.
     pub(crate) async fn until<T>(&self, mut ready: impl FnMut(&Gauges) -> Option<T>) -> T {
         loop {
             let mut eased = pin!(self.pool.eased.notified());
@@ -295,17 +295,17 @@ impl Admission {
         }
     }
 
-    /// Wakes those who wait in [`until`](Self::until).
+    /// Returns the signal that wakes all callers of [`until`](Self::until).
     pub(crate) fn eased(&self) -> Arc<Notify> {
         self.pool.eased.clone()
     }
 
-    /// Whether every worker thread is at a job that should have ended long ago: then nothing new is begun.
+    /// Returns `Some` if every worker thread is at a job that should have ended long ago. No new work is begun then.
     pub(crate) fn stuck(&self) -> Option<Stuck> {
         self.pool.lock().seats.stuck(Instant::now()).all()
     }
 
-    /// What each worker thread is at, if it is at anything.
+    /// Returns the current job of each worker thread, or `None` for one without a job of its own.
     pub(crate) fn at_work(&self) -> Vec<Option<AtWork>> {
         self.pool.lock().seats.all()
     }
@@ -329,7 +329,7 @@ impl Drop for Admitted {
 }
 
 impl Work {
-    /// The work of `plan` for a source of `source_bytes`, which are counted elsewhere.
+    /// Predicts the work of `plan` on a source of `source_bytes`, whose memory is counted elsewhere.
     pub(crate) fn of(plan: &Plan, source_bytes: u64) -> Self {
         Self {
             kind: match plan.is_copy() {
@@ -343,8 +343,8 @@ impl Work {
         }
     }
 
-    /// The work of looking at the pixels of a source of `source_bytes`, which are counted elsewhere, without making an
-    /// image of them: for what, `kind` says.
+    /// Predicts work that only reads the pixels of a source of `source_bytes`, without making an image. `kind` says
+    /// what for. The memory of the source is counted elsewhere.
     pub(crate) fn look(kind: Kind, cost: Cost, source_bytes: u64) -> Self {
         Self {
             kind,
@@ -356,12 +356,12 @@ impl Work {
     }
 }
 
-/// What requests and pixel threads share.
+/// The state that requests and pixel threads share.
 struct Pool {
     began: Instant,
     state: Mutex<State>,
     changed: Condvar,
-    /// Told whenever a request has been taken, done or given up.
+    /// Notified whenever a job has been started, finished or dropped.
     eased: Arc<Notify>,
     frames: Frames,
 }
@@ -370,18 +370,19 @@ struct State {
     queue: Queue<Job>,
     calibration: Calibration,
     counters: Counters,
-    /// The largest source file that may wait, in bytes.
+    /// The largest source file that is admitted, in bytes.
     most_source_bytes: u64,
     steals: bool,
-    /// Pixel threads that there are: more than configured, for a while after that was changed.
+    /// Pixel threads that exist. For a while after a reload, there may be more than are configured.
     threads: usize,
-    /// Those with nothing to do.
+    /// Pixel threads that have nothing to do.
     idle: usize,
-    /// What each thread is at.
+    /// What each pixel thread is working on.
     seats: Seats,
-    /// Parts of running jobs that idle threads were woken for; never more than there are of those.
+    /// Parts of running jobs for which idle threads were woken and which they have not taken yet. There are never more
+    /// of them than idle threads.
     stolen: VecDeque<Part>,
-    /// Threads that are at such a part.
+    /// Threads that are running a part of another thread's job.
     helping: usize,
     closed: bool,
 }
@@ -393,22 +394,22 @@ struct Job {
     run: Run,
 }
 
-/// Runs a job to its end, whatever that is, perhaps from what was decoded for it.
+/// Runs a job to its end, whatever the outcome, starting from its decoded frame if there is one.
 type Run = Box<dyn FnOnce(Option<Result<Decoded, Error>>) -> Finished + Send>;
 
-/// What a job begins with.
+/// What a job starts from.
 enum Beginning {
-    /// The source: it decodes what it needs.
+    /// The source file: the job decodes what it needs.
     Source,
-    /// What was decoded for nobody else, since then.
+    /// A frame that was decoded for this job alone, and when that decode began.
     Own(Result<Decoded, Error>, Instant),
-    /// What was decoded for others as well, or kept.
+    /// A frame that was decoded for other jobs as well, or came from the cache.
     Shared(Decoded),
 }
 
 struct Finished {
     outcome: Outcome,
-    /// Sends the result. Called after the job is removed from the queue, so that the receiver sees its slot free.
+    /// Sends the result. It is called after the job has left the queue, so that the receiver finds its slot free.
     tell: Box<dyn FnOnce()>,
 }
 
@@ -442,8 +443,8 @@ impl Pool {
         }
     }
 
-    /// Starts those that are missing of the pixel threads. They look at the state, and may end again, when the lock is
-    /// given back.
+    /// Starts the pixel threads that are missing. They wait for the lock on `state` before they look for work, and may
+    /// end again then.
     fn start_threads(pool: &Arc<Self>, state: &mut State, config: &Config) -> io::Result<()> {
         let mode = config.sandbox.mode;
         for number in state.threads..config.workers() {
@@ -517,7 +518,7 @@ impl Pool {
         Ok(id)
     }
 
-    /// A pixel thread's life.
+    /// The main loop of a pixel thread.
     fn work(self: &Arc<Self>, seat: usize) {
         SEAT.set(Some(seat));
         let mut placement = Placement::new(seat, self.lock().queue.threads());
@@ -584,8 +585,9 @@ impl Pool {
         }
     }
 
-    /// Waits for something to do. A thread that has not `rested` yet waits for a moment only; if nothing came and all other
-    /// threads are idle, too, the buffers that were kept for the next image are freed. Also returns whether it has rested.
+    /// Waits for something to do. A thread that has not `rested` yet waits only for a moment; if nothing came and all
+    /// other threads are idle, too, the buffers that were kept for the next image are freed. Also returns whether the
+    /// thread has now rested.
     fn wait<'a>(
         &'a self,
         mut state: MutexGuard<'a, State>,
@@ -611,7 +613,7 @@ impl Pool {
         (state, rested || timed_out)
     }
 
-    /// Runs a job, which decodes for itself if nothing was decoded for it.
+    /// Runs a job, which decodes its source itself unless `beginning` has a decoded frame.
     fn run(&self, (id, job): Taken, beginning: Beginning) {
         let Job {
             work, opening, run, ..
@@ -632,7 +634,8 @@ impl Pool {
         (finished.tell)();
     }
 
-    /// Decodes once for all of them whose frames are not kept, and lets idle threads go on with those they can take.
+    /// Runs jobs that were taken from the queue together. Those whose frames are not cached share one decode if
+    /// possible, and idle threads are lent the jobs that they can take over.
     fn run_together(self: &Arc<Self>, jobs: Vec<Taken>) {
         let (mut begun, mut others) = (Vec::new(), Vec::new());
         for taken in jobs {
@@ -671,7 +674,8 @@ impl Pool {
         }
     }
 
-    /// Decodes once for several, and keeps what is worth it.
+    /// Decodes once for all `jobs`, and caches the frames that are worth it. Returns `None` if each job has to decode
+    /// by itself.
     fn decode_for(&self, jobs: &[Taken]) -> Option<Vec<Decoded>> {
         let members: Vec<_> = jobs.iter().filter_map(|(_, job)| job.member()).collect();
         let decoded = shared_decode::decode(&members, self)?;
@@ -684,7 +688,7 @@ impl Pool {
         Some(decoded)
     }
 
-    /// Runs a job that shares its decode with nobody at this time.
+    /// Runs a job that shares its decode with no other job now.
     fn run_alone(&self, taken: Taken) {
         let began = Instant::now();
         let member = taken.1.member();
@@ -702,7 +706,8 @@ impl Pool {
         self.run(taken, beginning);
     }
 
-    /// Closes the books on a job; `took` is what all of its work took, if it was done here.
+    /// Records that a job has ended. `took` is its work and how long all of that took, if all of it was done for this
+    /// job alone.
     fn finish(&self, id: u64, took: Option<(&Work, Duration)>, outcome: Outcome) {
         let mut state = self.lock();
         state.queue.done(id);
@@ -734,49 +739,49 @@ impl Pool {
         instant.saturating_duration_since(self.began)
     }
 
-    /// No code panics while it holds the lock, so that a poisoned state is still a whole one.
+    /// Locks the state. No code panics while it holds the lock, so even a poisoned state is consistent.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Of free buffers, for each thread: a photograph of 15 megapixels in full is as large.
+/// Bytes of free buffers that may be kept for each thread: as much as a photograph of 15 megapixels decoded in full.
 const KEPT_BYTES: u64 = 24 << 20;
 
-/// How long a thread that has nothing to do waits before it looks whether all others are idle, too.
+/// How long a thread without work waits before it checks whether all others are idle, too.
 const REST: Duration = Duration::from_secs(1);
 
 /// What a pixel thread does next.
 enum Next {
-    /// One, and those that go along with it.
+    /// Runs one job, together with those that share its decode.
     Jobs(Vec<Taken>),
-    /// A part of a job that runs on another thread.
+    /// Runs a part of a job of another thread.
     Part(Task),
 }
 
-/// A job that left the line, and its number there.
+/// A job that was taken from the queue, and its id there.
 type Taken = (u64, Job);
 
 /// A part of a running job that another thread may do.
 struct Part {
     task: Task,
-    /// The job's.
+    /// Deadline of the job that the part belongs to.
     deadline: Option<Instant>,
 }
 
 thread_local! {
-    /// The place of this worker thread among the others.
+    /// Index of this worker thread in `Seats`; `None` on other threads.
     static SEAT: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
 impl Job {
-    /// Can one decode serve both?
+    /// Whether one decode can serve both jobs.
     fn joins(&self, other: &Self) -> bool {
         let both = self.opening.as_ref().zip(other.opening.as_ref());
         both.is_some_and(|(one, other)| one.joins(other))
     }
 
-    /// The job as it begins, with others that begin with it.
+    /// Describes this job, which starts now with `along` others that share its decode.
     fn at_work(&self, along: usize) -> AtWork {
         AtWork {
             kind: self.work.kind,
@@ -819,15 +824,15 @@ impl Cores for Pool {
 }
 
 impl State {
-    /// Bytes of free buffers that may be kept: of what running jobs leave of the budget, so much for each thread, and an
-    /// eighth of the budget at most.
+    /// Bytes of free buffers that may be kept: what running jobs leave of the budget, but at most `KEPT_BYTES` for each
+    /// thread and an eighth of the budget.
     fn spare_bytes(&self) -> u64 {
         let budget = self.queue.budget();
         let most = self.queue.threads() as u64 * KEPT_BYTES;
         budget.free().min(most).min(budget.total() / 8)
     }
 
-    /// Takes those along that begin with the same decode as `first`.
+    /// Takes further jobs from the queue that begin with the same decode as `first`.
     fn along(&mut self, now: Now, (id, first): &Taken) -> Vec<Taken> {
         let Some(opening) = &first.opening else {
             return Vec::new();
@@ -870,7 +875,7 @@ impl fmt::Debug for Pool {
     }
 }
 
-/// Withdraws a job when its future goes before there is an answer.
+/// Withdraws a job when its future is dropped before there is an answer.
 struct Withdraw<'a> {
     pool: &'a Pool,
     wanted: Arc<CancelToken>,
@@ -912,8 +917,9 @@ fn over_budget(value: u64, limit: u64) -> Error {
     })
 }
 
-/// A third of the weight of the threads that answer, when both want a core.
+/// Niceness of the pixel threads: where both want a core, they get a third of the weight of the threads that answer
+/// requests.
 const NICENESS: i32 = 5;
 
-/// Seconds; nobody should be sent away for longer because of a wrong prediction.
+/// The longest `Retry-After` in seconds: no client should stay away longer because of a wrong prediction.
 const LONGEST_RETRY: u32 = 60;

@@ -1,20 +1,20 @@
-//! On which core a pixel thread is woken.
+//! Chooses the core on which a pixel thread is woken.
 //!
-//! Linux may wake a thread on the core of whoever wakes it although another core is idle, and moves it milliseconds later:
-//! to a virtual machine under KVM a core that sleeps looks as if it were taken. A part of an image that was lent then waits
-//! for the very core that lent it. So a thread that has nothing to do waits bound to a core of its own. Once it is awake it
-//! may run anywhere: bound, it would have to share its core with whatever else runs there.
+//! Linux may wake a thread on the core of the thread that woke it although another core is idle, and move it only
+//! milliseconds later: in a virtual machine under KVM, a sleeping core looks busy. A part of an image that was lent
+//! then waits for the very core that lent it. A thread without work therefore waits bound to a core of its own. Once it
+//! is awake it may run anywhere: if it stayed bound, it would have to share its core with whatever else runs there.
 
-/// Of one thread.
+/// The placement of one thread.
 pub(super) struct Placement {
-    /// Where it waits, and where it may run; `None`: it is left to the kernel.
+    /// The core on which the thread waits, and all on which it may run; `None` if this is left to the kernel.
     cores: Option<system::Cores>,
     bound: bool,
 }
 
 impl Placement {
-    /// For thread `seat` of `threads`, which is the calling one. Where there are fewer of them than cores, or more, they
-    /// are left to the kernel: others may count on a core each, too.
+    /// Creates the placement of the calling thread, which is number `seat` of `threads`. Unless there are exactly as
+    /// many threads as cores, it is left to the kernel: others may rely on having a core each, too.
     pub(super) fn new(seat: usize, threads: usize) -> Self {
         Self {
             cores: system::Cores::of_thread(seat, threads),
@@ -22,7 +22,7 @@ impl Placement {
         }
     }
 
-    /// Has it yet to be bound before it waits?
+    /// Whether the thread still has to be bound before it waits.
     pub(super) fn is_free(&self) -> bool {
         self.cores.is_some() && !self.bound
     }
@@ -33,7 +33,7 @@ impl Placement {
         self.apply(|cores| cores.bind());
     }
 
-    /// Lets it run anywhere again.
+    /// Lets this thread run on any core again.
     pub(super) fn release(&mut self) {
         if self.bound {
             self.bound = false;

@@ -1,4 +1,4 @@
-//! Which threads go first where several want a core.
+//! Thread priorities: which threads go first when several want a core.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -8,15 +8,15 @@ pub(crate) fn yield_to_replies(niceness: i32) {
     let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), niceness);
 }
 
-/// Pixel threads that run a job, of all servers in the process: they share its cores.
+/// Pixel threads that are running a job, counted over all servers in this process, which share its cores.
 static WORKING: AtomicUsize = AtomicUsize::new(0);
 
-/// Is a pixel thread running a job? A thread that yields its core then gets it back milliseconds later.
+/// Whether a pixel thread is running a job. If so, a thread that yields its core gets it back only milliseconds later.
 pub(crate) fn pixels_are_made() -> bool {
     WORKING.load(Ordering::Relaxed) > 0
 }
 
-/// Counts a pixel thread while it runs a job.
+/// Counts a pixel thread as working for as long as this value lives.
 pub(super) struct Working(());
 
 impl Working {

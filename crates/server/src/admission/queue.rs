@@ -1,27 +1,26 @@
-//! Which requests are admitted and which job is next: arithmetic on a clock that is handed in, without
-//! threads or sockets.
+//! The queue: which requests are admitted and which job is next. It is pure arithmetic on a clock that callers pass in,
+//! without threads or sockets.
 //!
-//! A request passes three times. [`Queue::expect`] admits or rejects it before its file is read, by an
-//! estimate of its work. [`Queue::join`] puts its job into the queue once the plan is known, [`Queue::next`]
-//! takes it out for a worker thread.
+//! A request goes through three steps. [`Queue::expect`] admits or rejects it before its file is read, by an estimate
+//! of its work. [`Queue::join`] puts its job into the queue once the plan is known. [`Queue::next`] takes the job out
+//! for a worker thread.
 //!
-//! **Order.** A job's turn is its arrival plus `AGEING` times its predicted time, at most
-//! `MOST_AGEING`: light work overtakes heavy, but nothing that arrives later than that much after a job
-//! can overtake it.
+//! **Order.** A job's turn is its arrival time plus `AGEING` times its predicted time, but at most plus `MOST_AGEING`.
+//! Light work overtakes heavy work, but nothing that arrives later than a job's turn can overtake that job.
 //!
-//! **Admission.** A request is rejected for its predicted queueing delay at its own turn, never for how
-//! many others there are or what they are like. Up to `max_wait` everything is admitted while there are
-//! few (`Rules::always_admitted`), so that a wrong prediction cannot reject what clients that wait for
-//! their replies ask for, and for the first `BURST` of a longer queue. After that it is overload, and
-//! the limit is `target_wait`: more would only make everybody late.
+//! **Admission.** A request is rejected for its predicted queueing delay at its own turn, never for how many other
+//! requests there are or what they are like. The limit is `max_wait` while there are few requests
+//! (`Rules::always_admitted`), so that a wrong prediction cannot reject clients that wait for each reply, and for the
+//! first `BURST` of a longer queue. After that, the queue counts as overloaded and the limit is `target_wait`:
+//! admitting more would only delay everyone.
 //!
-//! **Shared decodes.** Jobs that can use one decode form a batch, whose decode counts once. A request
-//! that may join a batch is always admitted: it costs little, and its turn has been paid for. Members are
-//! taken out of the queue together, out of their turn. What they hold is given back when the last of them
-//! is done. See `Queue::along`.
+//! **Shared decodes.** Jobs that can share one decode form a batch, whose decode counts once. A request that may join a
+//! batch is always admitted, unless the queue is full: it costs little, and the batch has its turn already. The members
+//! are taken out of the queue together, regardless of their own turns. The memory they hold is given back when the last
+//! of them is done. See `Queue::along`.
 //!
-//! **Memory.** A job starts when its planned peak fits into what is left of the budget. Jobs that fit may
-//! pass one that does not, for `PASSING`; then nothing starts until it fits.
+//! **Memory.** A job starts when its planned peak fits into what is left of the budget. Jobs that fit may overtake one
+//! that does not for `PASSING`. Then nothing starts until that one fits.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -35,7 +34,7 @@ use crate::error::Cause;
 /// Time since the server started.
 pub type Now = Duration;
 
-/// The queue, the requests that are on their way to it, and the jobs that have left it for a thread.
+/// The queue of jobs, with the requests whose jobs are still to come and the jobs that worker threads are running.
 #[derive(Debug)]
 pub struct Queue<J> {
     rules: Rules,
@@ -43,42 +42,42 @@ pub struct Queue<J> {
     expected: BTreeMap<Turn, Expected>,
     waiting: BTreeMap<Turn, Waiting<J>>,
     running: Vec<Running>,
-    /// Worker threads that do not come back from their jobs.
+    /// Worker threads that are stuck in their jobs.
     lost: usize,
     next_id: u64,
-    /// Since when the predicted wait has been above the target; it counts until it is a fraction of it.
+    /// Since when the predicted wait has been above the target. It is reset only when the wait has fallen below a
+    /// fraction of the target (`RECOVERED`).
     over_target: Option<Now>,
-    /// The first in the queue that does not fit into memory, and since when it could have started
-    /// otherwise.
+    /// The job at the head of the queue if it does not fit into memory, and since when it could otherwise have started.
     blocked: Option<(Turn, Now)>,
 }
 
-/// What the configuration says. A reload may change all of it.
+/// The configured rules of the queue. A reload may change all of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// Worker threads.
+    /// Number of worker threads.
     pub threads: usize,
-    /// Most requests that are admitted beside those that run: a backstop.
+    /// The most requests that may be admitted in addition to those that run: a backstop.
     pub most_waiting: usize,
-    /// The longest predicted wait under lasting overload.
+    /// The longest predicted wait that is admitted under lasting overload.
     pub target_wait: Duration,
-    /// The longest predicted wait at all.
+    /// The longest predicted wait that is ever admitted.
     pub max_wait: Duration,
 }
 
-/// What is known of a job before it runs.
+/// The predicted costs of a job.
 #[derive(Clone, Copy, Debug)]
 pub struct Price {
-    /// Its predicted time on one thread, alone.
+    /// Predicted time of the job on one thread, without help.
     pub time: Duration,
-    /// The part of it that a batch needs once.
+    /// The part of `time` that decoding takes, which a batch needs only once.
     pub decode: Duration,
-    /// The most bytes it plans to hold.
+    /// Planned peak memory in bytes.
     pub bytes: u64,
 }
 
 impl Price {
-    /// That of a job whose decode is done already, or counted elsewhere.
+    /// Returns the price without decoding, for a job whose decode is already done or counted elsewhere.
     pub(super) fn without_decode(self) -> Self {
         Self {
             time: self.time.saturating_sub(self.decode),
@@ -91,15 +90,16 @@ impl Price {
 /// A request that is not admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Which of the rules it failed.
+    /// Which rule the request failed.
     pub cause: Cause,
-    /// How long it would have waited: at its own turn, or behind all others for [`Cause::Count`].
+    /// How long the request would have waited at its own turn. For [`Cause::Count`], this is the wait behind all
+    /// others; for `Cause::Deadline`, the time of its own work is included.
     pub wait: Duration,
-    /// What it would have had to be below; for [`Cause::Count`], nothing.
+    /// The limit that `wait` exceeds; zero for [`Cause::Count`].
     pub limit: Duration,
 }
 
-/// When it is whose turn; ids tell equals apart, the earlier one first.
+/// A position in the queue: the time of the turn, then the id, so that of equal times the earlier id goes first.
 pub type Turn = (Now, u64);
 
 /// A request that was admitted and whose job is not in the queue yet.
@@ -113,10 +113,10 @@ struct Expected {
 struct Waiting<J> {
     price: Price,
     source: Option<Key>,
-    /// The id of the job that was the first of its batch: its own, mostly.
+    /// Id of the first job of this job's batch, which is usually its own.
     batch: u64,
     deadline: Now,
-    /// Does the batch's decode count here? It does for the member whose turn is first.
+    /// Whether the batch's decode counts as part of this job, as it does for the member whose turn is first.
     decodes: bool,
     job: J,
 }
@@ -124,7 +124,8 @@ struct Waiting<J> {
 #[derive(Debug)]
 struct Running {
     id: u64,
-    /// The job that it went along with: itself, mostly.
+    /// Id of the job that this one was taken along with, which is usually its own. Running jobs with the same id share
+    /// their peak memory.
     shared_peak: u64,
     began: Now,
     deadline: Now,
@@ -132,9 +133,9 @@ struct Running {
 }
 
 impl Rules {
-    /// Requests that are admitted whatever the predicted wait is, up to `max_wait`: those of so many
-    /// clients that wait for each reply. Predictions are wrong now and then, above all those of a server
-    /// that was just started; so few jobs are not overload in any case.
+    /// Number of requests below which everything with a predicted wait of up to `max_wait` is admitted. It allows for
+    /// that many clients that wait for each reply. Predictions are sometimes wrong, above all on a server that was just
+    /// started, and so few jobs are never overload.
     pub(super) fn always_admitted(&self) -> usize {
         self.threads
             .saturating_mul(CLIENTS_PER_THREAD)
@@ -143,7 +144,7 @@ impl Rules {
 }
 
 impl<J> Queue<J> {
-    /// An empty queue for work that may reserve `bytes` of memory in total.
+    /// Creates an empty queue for work that may reserve up to `bytes` of memory in total.
     pub fn new(rules: Rules, bytes: u64) -> Self {
         Self {
             rules,
@@ -158,23 +159,23 @@ impl<J> Queue<J> {
         }
     }
 
-    /// Other rules and another budget from now on; what was admitted stays.
+    /// Applies other rules and another budget from now on. What was admitted stays admitted.
     pub(super) fn resize(&mut self, rules: Rules, bytes: u64) {
         self.rules = rules;
         self.budget.resize(bytes);
     }
 
-    /// So many of the worker threads are stuck at the moment.
+    /// Sets how many of the worker threads are stuck at the moment.
     pub(super) fn lose(&mut self, threads: usize) {
         self.lost = threads;
     }
 
-    /// Admits a request whose work is estimated as `guess`, or tells why not. `source` names the very bytes
-    /// that it begins with, if others may begin with them, too. What is admitted either joins or is
+    /// Admits a request whose work is estimated to take `guess`. `source` identifies the exact bytes that it begins
+    /// with, if other requests may begin with them, too. An admitted request must later either join or be
     /// [forgotten](Self::forget).
     ///
     /// # Errors
-    /// Why it is not admitted.
+    /// Why the request is not admitted.
     pub fn expect(
         &mut self,
         now: Now,
@@ -199,19 +200,19 @@ impl<J> Queue<J> {
         Ok(turn)
     }
 
-    /// A request that was admitted for this turn will not join.
+    /// Removes a request that was admitted for `turn` and will not join.
     pub fn forget(&mut self, turn: Turn) {
         self.expected.remove(&turn);
     }
 
-    /// Puts the job of a request into the queue that was admitted for the turn `expected`, or tells why its
-    /// price is too high after all; the former turn is forgotten either way. `joins` tells whether two
-    /// jobs can use one decode.
+    /// Puts the job of a request that was admitted for the turn `expected` into the queue and returns its id, unless
+    /// its price turns out too high. That turn is forgotten either way. `joins` tells whether two jobs can share one
+    /// decode.
     ///
-    /// A job that plans with more bytes than the whole budget never gets here.
+    /// The caller has already rejected jobs that plan with more bytes than the whole budget.
     ///
     /// # Errors
-    /// Why it is not admitted after all.
+    /// Why the job is not admitted after all.
     pub fn join(
         &mut self,
         now: Now,
@@ -249,7 +250,8 @@ impl<J> Queue<J> {
         Ok(id)
     }
 
-    /// The job whose turn it is, if it fits into memory: its id and itself. It runs from now on.
+    /// Takes out the next job that may start now, and returns its id and the job. That is the job whose turn it is or,
+    /// if it does not fit into memory, for a while the first that does. The job counts as running from now on.
     pub fn next(&mut self, now: Now) -> Option<(u64, J)> {
         let first = *self.waiting.first_key_value()?.0;
         let turn = if self.fits(first) {
@@ -286,9 +288,9 @@ impl<J> Queue<J> {
         Some((turn.1, job))
     }
 
-    /// Takes out of the queue, in turn, the jobs that go along with the job `first` that was just taken.
-    /// `price` tells what a job then takes of so many bytes that are free, or that it does not belong with
-    /// it or does not fit. They run from now on.
+    /// Takes the jobs that go along with the job `first`, which was just taken, out of the queue in order of their
+    /// turns. `price` is called with a job and the number of free bytes. It returns what the job then costs, or `None`
+    /// if the job does not belong with `first` or does not fit. The jobs count as running from now on.
     pub(super) fn along(
         &mut self,
         now: Now,
@@ -328,7 +330,8 @@ impl<J> Queue<J> {
         along
     }
 
-    /// A job that ran is over.
+    /// Removes a running job that has ended. Memory that it shares with other running jobs is given back when the last
+    /// of them ends.
     pub fn done(&mut self, id: u64) {
         if let Some(index) = self.running.iter().position(|job| job.id == id) {
             let job = self.running.swap_remove(index);
@@ -340,7 +343,7 @@ impl<J> Queue<J> {
         }
     }
 
-    /// Takes a job out that no thread has begun.
+    /// Takes out a job that no thread has begun, or returns `None` if there is no such job.
     pub fn withdraw(&mut self, id: u64) -> Option<J> {
         let turn = *self.waiting.keys().find(|turn| turn.1 == id)?;
         let Waiting { batch, job, .. } = self.waiting.remove(&turn)?;
@@ -348,7 +351,7 @@ impl<J> Queue<J> {
         Some(job)
     }
 
-    /// How long somebody would wait who lets everybody go first.
+    /// Returns how long a request would wait if it let all others go first.
     pub(super) fn backlog(&self, now: Now) -> Duration {
         self.ahead(now, LAST) / self.divisor()
     }
@@ -365,7 +368,7 @@ impl<J> Queue<J> {
         self.budget
     }
 
-    /// Worker threads, as configured.
+    /// Number of worker threads, as configured.
     pub(super) fn threads(&self) -> usize {
         self.rules.threads
     }
@@ -374,7 +377,8 @@ impl<J> Queue<J> {
         now + time.saturating_mul(AGEING).min(MOST_AGEING)
     }
 
-    /// The predicted work of everybody whose turn is before `turn`, and what is left of what runs.
+    /// Returns the total predicted time of all requests whose turns are before `turn`, and of what is left of the
+    /// running jobs.
     fn ahead(&self, now: Now, turn: Turn) -> Duration {
         let expected = self.expected.range(..turn).map(|(_, it)| it.time);
         let waiting = self.waiting.range(..turn).map(|(_, it)| it.time());
@@ -423,7 +427,7 @@ impl<J> Queue<J> {
         }
     }
 
-    /// The longest wait that is admitted right now.
+    /// Returns the longest wait that is admitted right now.
     fn limit(&self, now: Now) -> Duration {
         let admitted = self.expected.len() + self.waiting.len() + self.running.len();
         let is_burst = |since: Now| now.saturating_sub(since) <= BURST;
@@ -434,7 +438,7 @@ impl<J> Queue<J> {
         }
     }
 
-    /// Notes since when the queue has been longer than it should be for long.
+    /// Updates since when the predicted wait has been above the target.
     fn watch(&mut self, now: Now) {
         let backlog = self.backlog(now);
         if backlog > self.rules.target_wait {
@@ -444,7 +448,7 @@ impl<J> Queue<J> {
         }
     }
 
-    /// Is there a batch, or may there be one soon, that this source's next job could belong to?
+    /// Whether there is a batch, or may soon be one, that the next job of this source could join.
     fn may_share(&self, source: Option<Key>) -> bool {
         let expected = self.expected.values().map(|it| it.source);
         let all = expected.chain(self.waiting.values().map(|it| it.source));
@@ -457,7 +461,7 @@ impl<J> Queue<J> {
         all.filter(|it| it.batch == batch).count()
     }
 
-    /// Members have come or gone: the decode counts for the first.
+    /// Assigns the decode of a batch to the member whose turn is first, after members have come or gone.
     fn settle(&mut self, batch: u64) {
         let members = self.waiting.values_mut().filter(|it| it.batch == batch);
         for (index, member) in members.enumerate() {
@@ -465,14 +469,15 @@ impl<J> Queue<J> {
         }
     }
 
-    /// A job that was admitted under a larger budget than there is now runs alone.
+    /// Whether a waiting job fits into memory now. A job that was admitted under a larger budget than the current one
+    /// runs when nothing else does.
     fn fits(&self, turn: Turn) -> bool {
         let fits = |bytes| self.budget.fits(bytes) || self.budget.used() == 0;
         let waiting = self.waiting.get(&turn);
         waiting.is_some_and(|waiting| fits(waiting.price.bytes))
     }
 
-    /// Will it fit when the jobs that still make progress are done?
+    /// Whether a waiting job will fit when all running jobs have ended, except those that are stuck.
     fn will_fit(&self, turn: Turn, now: Now) -> bool {
         let is_stuck = |job: &&Running| now.saturating_sub(job.deadline) >= GRACE;
         let kept: u64 = (self.running.iter().filter(is_stuck))
@@ -483,7 +488,7 @@ impl<J> Queue<J> {
         waiting.is_some_and(|waiting| kept == 0 || waiting.price.bytes <= left)
     }
 
-    /// What a time is divided by that all of them share.
+    /// Number of threads that share the work: a total of predicted times is divided by it. At least 1.
     fn divisor(&self) -> u32 {
         let threads = self.rules.threads.saturating_sub(self.lost);
         u32::try_from(threads).unwrap_or(u32::MAX).max(1)
@@ -491,7 +496,7 @@ impl<J> Queue<J> {
 }
 
 impl<J> Waiting<J> {
-    /// The time that this request adds to the wait of the others.
+    /// Time that this job adds to the wait of others.
     fn time(&self) -> Duration {
         match self.decodes {
             true => self.price.time,
@@ -500,35 +505,35 @@ impl<J> Waiting<J> {
     }
 }
 
-/// Behind everybody.
+/// A turn behind all others.
 const LAST: Turn = (Now::MAX, u64::MAX);
 
-/// How many times its own time a job lets lighter ones go first.
+/// A job lets lighter ones go first for this many times its own predicted time.
 const AGEING: u32 = 4;
 
-/// It never lets them go first for longer than this.
+/// The longest time for which a job lets lighter ones go first.
 const MOST_AGEING: Duration = Duration::from_secs(2);
 
-/// How long a queue may be longer than the target before it is taken for overload: long enough for a page
-/// full of images to ask for all of them.
+/// How long the predicted wait may be above the target before it counts as overload: long enough for a page full of
+/// images to request them all.
 const BURST: Duration = Duration::from_millis(100);
 
-/// Overload has ended when the predicted wait is below this part of the target: a queue that swings around
-/// the target is no new burst each time.
+/// Overload ends when the predicted wait falls below this fraction of the target, so that a queue that swings around
+/// the target is not a new burst each time.
 const RECOVERED: f64 = 0.25;
 
-/// Clients per thread that are always admitted, one request each at a time.
+/// Clients per worker thread that are always admitted, with one request each at a time.
 const CLIENTS_PER_THREAD: usize = 32;
 
-/// However few threads there are.
+/// The least number of clients that are always admitted, however few threads there are.
 const CLIENTS_AT_LEAST: usize = 64;
 
-/// How long others may pass a job that waits for memory.
+/// How long other jobs may overtake a job that waits for memory.
 const PASSING: Duration = Duration::from_millis(500);
 
-/// Jobs that may go along with another one: as many as a page has sizes of one image. Others wait for
-/// the thread meanwhile.
+/// The most jobs that may go along with another one: as many as a page has sizes of one image. While they run, all
+/// others wait for the thread.
 const MOST_ALONG: usize = 15;
 
-/// The part of an image's work that is left without its decode, before its plan is known.
+/// Estimated fraction of the work on an image that is not decoding, used before its plan is known.
 const WITHOUT_DECODE: f64 = 0.25;

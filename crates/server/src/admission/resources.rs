@@ -1,4 +1,5 @@
-//! What the server found of the machine and its container, and what follows, as one line in the log at the start.
+//! Logs at the start, in one line, which resources the server found on the machine or in its container, and what
+//! follows from them.
 
 use std::num::NonZero;
 use std::thread;
@@ -7,7 +8,7 @@ use super::budget::Shares;
 use super::cgroup;
 use crate::config::{Bytes, Config};
 
-/// Says it.
+/// Logs the resources that were found, and what follows from them for this configuration.
 pub(crate) fn report(config: &Config) {
     let shares = Shares::of(config);
     let memory = cgroup::memory();
@@ -26,7 +27,8 @@ pub(crate) fn report(config: &Config) {
     );
 }
 
-/// In words, with the processor time that nobody uses for images.
+/// Describes the resources in words, with the processor time that the workers leave unused or lack under the `quota`,
+/// in thousandths of a CPU.
 fn consequence(workers: usize, quota: Option<u64>, shares: Shares) -> String {
     let budget = Bytes(shares.work());
     let threads = match workers {

@@ -1,9 +1,9 @@
-//! What each worker thread is at, and by when it was to be done: kept for who watches, at the price of one counted
-//! reference a job.
+//! What each worker thread is working on and its deadline, for monitoring. It costs one counted reference per job.
 //!
-//! A thread does one job at a time and cannot be interrupted from outside; jobs ask whether they are still wanted, mostly
-//! once per band of rows. A thread that is at a job whose deadline passed `GRACE` ago neither finished nor asked since:
-//! it is stuck. A thread that is busy with a long job, and even one that is late with it, is not.
+//! A thread does one job at a time and cannot be interrupted from outside. Jobs check themselves whether they are still
+//! wanted, usually once per band of rows. If a thread is still at a job whose deadline passed more than `GRACE` ago,
+//! the job has neither finished nor checked since: the thread is stuck. A thread with a long job is not stuck, even if
+//! it is a little late.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,33 +13,33 @@ use andon_pixels::Plan;
 use super::calibration::Kind;
 use crate::error::{Stuck, Threads};
 
-/// The worker threads that there are; a thread has the same place from its start to its end.
+/// The existing worker threads. A thread keeps its place from its start to its end.
 #[derive(Debug, Default)]
 pub(super) struct Seats(Vec<Option<Seat>>);
 
-/// A worker thread.
+/// The place of one worker thread.
 #[derive(Debug, Default)]
 struct Seat {
-    /// Its job; nothing while it is idle, or does a part of another thread's job.
+    /// The thread's job; `None` while it is idle or runs a part of another thread's job.
     work: Option<AtWork>,
-    /// When nobody waits any longer for what it is at; nothing while it is idle.
+    /// When the thread's current work is no longer wanted; `None` while it is idle.
     deadline: Option<Instant>,
 }
 
-/// A job on a worker thread.
+/// A job that a worker thread is running.
 #[derive(Clone, Debug)]
 pub(crate) struct AtWork {
-    /// What kind of work it is, by the formats that it is about.
+    /// The kind of work, usually named by the formats of source and result.
     pub(crate) kind: Kind,
-    /// What is made, unless pixels are only looked at.
+    /// The plan of the result; `None` if pixels are only read, without making an image.
     pub(crate) plan: Option<Arc<Plan>>,
-    /// How many results are made along with it.
+    /// Number of further results that are made together with this one.
     pub(crate) along: usize,
     pub(crate) since: Instant,
 }
 
 impl Seats {
-    /// The place of a new thread.
+    /// Assigns a place to a new thread.
     pub(super) fn take(&mut self) -> usize {
         let free = self.0.iter().position(Option::is_none);
         let place = free.unwrap_or_else(|| {
@@ -50,14 +50,14 @@ impl Seats {
         place
     }
 
-    /// Its thread has ended.
+    /// Frees a place because its thread has ended.
     pub(super) fn leave(&mut self, place: usize) {
         if let Some(seat) = self.0.get_mut(place) {
             *seat = None;
         }
     }
 
-    /// Its thread begins with a job that is wanted until `deadline`.
+    /// Notes that the thread at `place` begins a job that is wanted until `deadline`.
     pub(super) fn is_at(&mut self, place: usize, work: AtWork, deadline: Option<Instant>) {
         if let Some(Some(seat)) = self.0.get_mut(place) {
             *seat = Seat {
@@ -67,7 +67,7 @@ impl Seats {
         }
     }
 
-    /// Its thread begins with a part of another one's job.
+    /// Notes that the thread at `place` begins a part of another thread's job.
     pub(super) fn helps(&mut self, place: usize, deadline: Option<Instant>) {
         if let Some(Some(seat)) = self.0.get_mut(place) {
             *seat = Seat {
@@ -77,25 +77,25 @@ impl Seats {
         }
     }
 
-    /// Its thread has nothing to do.
+    /// Notes that the thread at `place` has nothing to do.
     pub(super) fn is_idle(&mut self, place: usize) {
         if let Some(Some(seat)) = self.0.get_mut(place) {
             *seat = Seat::default();
         }
     }
 
-    /// When nobody waits any longer for what a thread is at.
+    /// Returns when the current work of the thread at `place` is no longer wanted.
     pub(super) fn deadline(&self, place: usize) -> Option<Instant> {
         self.0.get(place)?.as_ref()?.deadline
     }
 
-    /// All threads, in the order of their places.
+    /// Returns the current job of each thread, in the order of their places.
     pub(super) fn all(&self) -> Vec<Option<AtWork>> {
         let seats = self.0.iter().flatten();
         seats.map(|seat| seat.work.clone()).collect()
     }
 
-    /// Which of them are stuck.
+    /// Counts the threads that are stuck at `now`.
     pub(super) fn stuck(&self, now: Instant) -> StuckSeats {
         let late = |seat: &Seat| {
             let late = now.checked_duration_since(seat.deadline?)?;
@@ -120,12 +120,12 @@ impl Seats {
 pub(super) struct StuckSeats {
     pub(super) count: usize,
     pub(super) of: usize,
-    /// For how long the one has been that is stuck for the shortest time.
+    /// How long all of the stuck threads have been stuck, that is, the one that got stuck last.
     since: Duration,
 }
 
 impl StuckSeats {
-    /// All of them are.
+    /// Returns `Some` if there are threads and all of them are stuck.
     pub(super) fn all(&self) -> Option<Stuck> {
         (self.count > 0 && self.count == self.of).then_some(Stuck {
             threads: Threads::Workers,
@@ -135,8 +135,8 @@ impl StuckSeats {
     }
 }
 
-/// How long after its deadline a job may take to notice it: longer than any piece of work of sound images that asks nothing
-/// meanwhile, such as the encoding of a large AVIF.
+/// How long after its deadline a job may take to notice it. This is longer than any step on a sound image that does not
+/// check in between, such as encoding a large AVIF.
 pub(super) const GRACE: Duration = Duration::from_secs(10);
 
 #[cfg(test)]

@@ -1,18 +1,19 @@
-//! Jobs that wait together and begin with the same image: it is decoded once for all of them.
+//! Shared decodes: an image is decoded once for all waiting jobs that begin with it.
 //!
-//! A page asks for one photograph in five sizes at once. Whichever of them gets a thread first takes the
-//! others along; the file is gone through once, at the largest scale that any of them needs, and each
-//! plan goes on from a frame of its own scale. The smaller frames are made of the larger one's
-//! coefficients, not of its pixels, and each is what its job would have decoded alone: a result's entity
-//! tag says which bytes it is, so it must not depend on who happened to wait beside it. The price is that
-//! only decodes whose codec can do that are shared, which are those of equal scale for every format, and
-//! all reduced scales of a JPEG; a JPEG that is also wanted in full is gone through once more for that.
+//! A page may request one photograph in five sizes at once. The job that gets a thread first takes the others along.
+//! The file is decoded once, at the largest scale that any of them needs, and each plan continues from a frame of its
+//! own scale. The smaller frames are made from the coefficients of the larger one, not from its pixels, and each is
+//! exactly what its job would have decoded alone: a result's entity tag identifies its bytes, so it must not depend on
+//! which jobs happened to wait together. The price is that a decode can only be shared where the codec supports this:
+//! at equal scale for every format, and for JPEG at all reduced scales. A JPEG that is also needed in full is decoded
+//! once more for that.
 //!
-//! **Memory.** What they hold together is told in [`SharedPeak`](andon_pixels::SharedPeak); all of it is given back when the last of
-//! them is done. Should each have to decode alone after all, one after the other does, within the same.
+//! **Memory.** [`SharedPeak`](andon_pixels::SharedPeak) says what the jobs hold together. All of it is given back when
+//! the last of them is done. If each has to decode alone after all, they do so one after the other within the same
+//! memory.
 //!
-//! **Interruption.** The decode is given up when nobody of them is wanted any more; afterwards each ends
-//! by its own deadline and client. If the decode fails, each tries alone and fails in its own way.
+//! **Interruption.** The decode is abandoned when none of the jobs is wanted any more. After it, each job ends by its
+//! own deadline and client. If the decode fails, each job tries alone and fails in its own way.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -24,29 +25,30 @@ use bytes::Bytes;
 use super::CancelToken;
 use crate::error::Error;
 
-/// How a job begins, where others may begin with it.
+/// What a job decodes first, which other jobs may share.
 pub(crate) struct DecodeInput {
-    /// Names the very bytes of the source; `None`: nobody else has them.
+    /// Identifies the exact bytes of the source; `None` if no other job can have them.
     pub(crate) source: Option<Key>,
     pub(crate) bytes: Bytes,
     pub(crate) plan: Arc<Plan>,
     pub(crate) engine: Engine,
 }
 
-/// One of several jobs that begin together.
+/// One of several jobs that share a decode.
 pub(super) struct Member<'a> {
     pub(super) opening: &'a DecodeInput,
     pub(super) wanted: Arc<CancelToken>,
 }
 
 impl DecodeInput {
-    /// Can one decode serve both?
+    /// Whether one decode can serve both jobs.
     pub(super) fn joins(&self, other: &Self) -> bool {
         self.source.is_some() && self.source == other.source && self.plan.decodes_with(&other.plan)
     }
 }
 
-/// Decodes once for all members, in their order; `None`: each has to do it alone.
+/// Decodes once for all members and returns their frames in the same order. Returns `None` if each has to decode by
+/// itself, as a single member does.
 pub(super) fn decode(members: &[Member<'_>], cores: &dyn Cores) -> Option<Vec<Decoded>> {
     members.get(1)?;
     catch_unwind(AssertUnwindSafe(|| decoded(members, cores)))
@@ -54,7 +56,7 @@ pub(super) fn decode(members: &[Member<'_>], cores: &dyn Cores) -> Option<Vec<De
         .ok()?
 }
 
-/// Decodes for one whose frame is kept afterwards.
+/// Decodes for a single job whose frame is to be cached.
 pub(super) fn decode_alone(member: Member<'_>, cores: &dyn Cores) -> Result<Decoded, Error> {
     let decode = || decoded(&[member], cores);
     let decoded = catch_unwind(AssertUnwindSafe(decode)).map_err(|_| Error::Panicked)??;
@@ -76,7 +78,7 @@ fn decoded(
     engine.decode_at_once(cores, &plans, &first.bytes, &anybody)
 }
 
-/// Interrupted when nobody waits any more.
+/// The members' cancel tokens. It interrupts the shared decode once none of the members is wanted any more.
 struct Anybody<'a>(Vec<&'a CancelToken>);
 
 impl Interrupt for Anybody<'_> {

@@ -1,4 +1,4 @@
-//! The queue's rules, tried on thousands of jobs under a clock that only the test moves.
+//! Simulations that test the queue's rules on thousands of jobs, on a clock that only the test moves.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,18 +6,18 @@ use std::time::Duration;
 use super::queue::{Now, Price, Queue, Refusal, Rules};
 use crate::error::Cause;
 
-/// A server without threads: jobs take exactly as long as the test says.
+/// A simulated server without threads, where jobs take exactly as long as the test says.
 struct Simulation {
     queue: Queue<usize>,
     now: Now,
     bytes: u64,
     jobs: Vec<Record>,
-    /// When what runs will be over: the end, the queue's id, the job.
+    /// The running jobs: when each ends, its id in the queue, and its index in `jobs`.
     running: Vec<(Now, u64, usize)>,
     threads: usize,
 }
 
-/// What became of a job.
+/// What a job needs, and when it arrived and began.
 #[derive(Clone, Copy, Debug)]
 struct Record {
     time: Duration,
@@ -56,7 +56,7 @@ impl Simulation {
         }
     }
 
-    /// A job arrives whose predictions are right; its number, if it is let in.
+    /// Lets a job arrive that takes exactly as long as predicted. Returns its index in `jobs` if it is admitted.
     fn arrive(&mut self, time: Duration, bytes: u64, deadline: Now) -> Result<usize, Cause> {
         self.admit(time, bytes, deadline)
             .map_err(|refusal| refusal.cause)
@@ -95,7 +95,7 @@ impl Simulation {
         self.check();
     }
 
-    /// What must hold at every moment.
+    /// Asserts the invariants that must hold at all times.
     fn check(&self) {
         let held: u64 = self
             .running
@@ -107,7 +107,7 @@ impl Simulation {
         assert_eq!(self.running.len(), self.queue.running());
     }
 
-    /// Moves the clock to `until`, ending jobs on the way.
+    /// Moves the clock to `until`, ending jobs that finish until then.
     fn run_until(&mut self, until: Now) {
         while let Some(index) = (0..self.running.len())
             .min_by_key(|index| self.running[*index].0)
@@ -127,7 +127,7 @@ impl Simulation {
     }
 }
 
-/// Numbers that look random and are the same every time.
+/// A pseudo-random number generator, which yields the same numbers for the same seed.
 pub(super) struct Dice(pub(super) u64);
 
 impl Dice {
@@ -165,8 +165,8 @@ fn equals_are_served_in_the_order_in_which_they_came() {
     );
 }
 
-/// The bound: nothing overtakes a job that arrives `min(4 × its time, max_wait)` after it, so that it
-/// waits no longer than that plus the work which was let in until then.
+/// The bound: nothing that arrives later than `min(4 × its time, MOST_AGEING)` after a job can overtake it. A job
+/// therefore waits no longer than that plus the work that was admitted until then.
 #[test]
 fn no_stream_of_light_work_starves_a_heavy_job() {
     let mut simulation = Simulation::new(1, 1000);
@@ -266,8 +266,8 @@ fn a_rejection_says_how_long_the_wait_would_have_been_and_what_the_limit_is() {
     assert_eq!(refusal, expected);
 }
 
-/// How long the slowest hundredth takes, work included, and the part that is refused, when so many times
-/// what two threads can do arrives at random for a minute.
+/// Simulates a minute of random arrivals, at `times` the rate that two threads can handle. Returns the time, wait and
+/// work, within which 99 % of the admitted jobs are done, and the fraction of jobs that were rejected.
 fn slowest_hundredth(times: f64, seed: u64) -> (Duration, f64) {
     const WORK: [u64; 8] = [3, 5, 6, 8, 10, 12, 18, 36];
     let mean = WORK.iter().sum::<u64>() as f64 / WORK.len() as f64 / 1e3;

@@ -1,4 +1,4 @@
-//! Admission as it is: with its threads.
+//! Tests of admission as a whole, with real threads.
 
 use std::sync::mpsc;
 
@@ -240,7 +240,7 @@ async fn the_time_to_come_back_is_that_of_the_predicted_wait() {
     release.send(()).unwrap();
 }
 
-/// Waits until so many pixel threads are there: those that are too many end when they are free.
+/// Waits until exactly `threads` pixel threads exist. Surplus threads end when they are free.
 async fn until_threads(admission: &Admission, threads: usize) {
     let timeout = later();
     while admission.gauges().threads != threads {

@@ -1,4 +1,4 @@
-//! Who may use what is not for everybody.
+//! Which clients may use the restricted parts of the server.
 
 use serde::Deserialize;
 
@@ -9,9 +9,10 @@ pub enum AllowedClients {
     /// No clients.
     #[default]
     Off,
-    /// Those of this machine, over Unix sockets, and those with the administrator's token. Loopback addresses count only
-    /// where a server runs without a configuration file: a proxy on this machine has one, with all its clients.
+    /// Clients on this machine that connect over a Unix socket, and all clients with the administrator's token.
+    /// Loopback addresses count as local only if the server runs without a configuration file: otherwise a proxy on
+    /// this machine may connect from one, with all its clients.
     Local,
-    /// Everybody.
+    /// All clients.
     All,
 }

@@ -1,4 +1,4 @@
-//! `[cache]`: how much is kept, and for how long.
+//! The `[cache]` table of the configuration: how much is kept, and for how long.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,59 +9,58 @@ use serde::Deserialize;
 use super::prefix::{check_prefix, longest_prefix};
 use super::{Bytes, ConfigError, Span};
 
-/// `[cache]`.
+/// The `[cache]` table: how much is kept, and for how long.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CacheConfig {
-    /// Bytes of results in memory; 0 switches this tier off. At most an eighth of the memory there is,
+    /// Bytes of results kept in memory; 0 turns this tier off. At most an eighth of the machine's memory is used,
     /// unless `memory_budget` is set.
     pub memory: Bytes,
     /// Results on disk; none by default.
     pub disk: Option<DiskConfig>,
-    /// Bytes of decoded overlay images, out of what all work may plan with; 0 decodes them each time.
+    /// Bytes of decoded overlay images that are kept, as part of the memory budget; 0: they are decoded each time.
     pub overlays: Bytes,
-    /// Bytes of decoded frames, out of what all work may plan with, from which further sizes of an image are made; 0 keeps
-    /// none.
+    /// Bytes of decoded frames that are kept to make further sizes of an image, as part of the memory budget; 0: none.
     pub frames: Bytes,
-    /// Bytes of sources that were fetched over a network, out of what all work may plan with, from which further sizes of an
-    /// image are made; 0 keeps none.
+    /// Bytes of sources fetched over a network that are kept to make further sizes of an image, as part of the memory
+    /// budget; 0: none.
     pub sources: Bytes,
-    /// How long what an origin over a network holds is used without asking, where it does not say.
+    /// How long what a remote origin sent is used without asking again, unless the origin itself says.
     pub ttl: Span,
-    /// How long a folder's file is taken for unchanged; then one look at the file's date and size.
+    /// How long a local file is assumed to be unchanged. After that, its date and size are checked again.
     pub fs_fresh: Span,
-    /// After `ttl`: served while a newer one is made behind the reply.
+    /// How long after `ttl` a result is still served while a newer one is made in the background.
     pub stale_while_revalidate: Span,
-    /// After `ttl`: served if the origin is in trouble.
+    /// How long after `ttl` a result is still served if its origin fails.
     pub stale_if_error: Span,
-    /// How long a missing or broken source of an origin is remembered.
+    /// How long it is remembered that a source is missing or broken.
     pub negative: Span,
-    /// Headers that tell a CDN what a result is made of, so that it can purge by that.
+    /// Headers that tell a CDN what a result is made of, so that it can purge by these tags.
     pub tag_headers: Vec<TagHeader>,
-    /// Other rules below some paths; the longest prefix wins.
+    /// Different rules for sources below certain paths; the longest prefix wins.
     pub rule: Vec<CacheRule>,
 }
 
-/// A header with tags.
+/// A response header with cache tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum TagHeader {
-    /// As Cloudflare, Akamai and others read it: tags with commas between them.
+    /// `Cache-Tag`, read by Cloudflare, Akamai and others: tags separated by commas.
     #[serde(rename = "Cache-Tag")]
     CacheTag,
-    /// As Fastly and Varnish read it: tags with spaces between them.
+    /// `Surrogate-Key`, read by Fastly and Varnish: tags separated by spaces.
     #[serde(rename = "Surrogate-Key")]
     SurrogateKey,
 }
 
-/// `cache.disk`.
+/// The `cache.disk` table: a cache of results and sources on disk.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DiskConfig {
-    /// A folder; the cache uses one of its own inside it.
+    /// A folder, inside which the cache creates one of its own.
     pub path: PathBuf,
-    /// Bytes of results on disk, in whole blocks; 0 keeps none there.
+    /// Bytes of results on disk, counted in whole blocks; 0: none are kept there.
     pub size: Bytes,
-    /// Bytes of sources that were fetched over a network, beside those; 0 keeps none there.
+    /// Bytes of sources fetched over a network, in addition to `size`; 0: none are kept on disk.
     #[serde(default = "none")]
     pub sources: Bytes,
 }
@@ -70,15 +69,15 @@ fn none() -> Bytes {
     Bytes(0)
 }
 
-/// One `[[cache.rule]]`.
+/// One `[[cache.rule]]` table, which overrides what origins say for sources below a path.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CacheRule {
-    /// Sources whose path begins with this (whole segments).
+    /// The rule applies to sources whose path begins with this prefix (whole segments).
     pub prefix: String,
-    /// Used without asking for so long, whatever the origin says.
+    /// How long a source is used without asking again, whatever its origin says.
     pub ttl: Option<Span>,
-    /// The `Cache-Control` that clients get, whatever the origin says.
+    /// The `Cache-Control` header that clients get, whatever the origin says.
     pub cache_control: Option<String>,
 }
 
@@ -103,7 +102,7 @@ impl Default for CacheConfig {
 }
 
 impl CacheConfig {
-    /// The tiers.
+    /// Returns the configuration of the cache's tiers for results, in memory and on disk.
     #[must_use]
     pub fn tiers(&self) -> andon_cache::Config {
         andon_cache::Config {
@@ -115,7 +114,7 @@ impl CacheConfig {
         }
     }
 
-    /// The rule for a source's path.
+    /// Returns the rule that applies to the path `source`, if any.
     #[must_use]
     pub fn rule(&self, source: &str) -> Option<&CacheRule> {
         longest_prefix(&self.rule, source, |rule| &rule.prefix)
@@ -148,10 +147,10 @@ impl CacheConfig {
         Ok(())
     }
 
-    /// Looks for what no disk cache can be in.
+    /// Checks that the folder of the disk cache exists or could be created.
     ///
     /// # Errors
-    /// A path that is no folder, or below something that is none.
+    /// If the path, or the part of it that exists, is not a folder.
     pub(crate) fn check_disk(&self) -> Result<(), ConfigError> {
         let Some(disk) = (self.disk.as_ref()).filter(|disk| disk.size.0 > 0 || disk.sources.0 > 0)
         else {

@@ -1,4 +1,4 @@
-//! What a configuration comes to: the defaults with the file's keys laid over them.
+//! The effective configuration: the defaults, overridden by the keys of a file.
 
 use std::path::Path;
 
@@ -6,13 +6,13 @@ use toml::{Table, Value};
 
 use super::{Config, ConfigError};
 
-/// Every key with its default, and what it is for.
+/// The reference of the configuration: a file with every key, its default and a comment.
 pub const REFERENCE: &str = include_str!("../../andon.default.toml");
 
-/// Validates `text` and writes all its keys out, defaults included, as a file that means the same.
+/// Validates `text` and returns an equivalent configuration file that spells out all keys, defaults included.
 ///
 /// # Errors
-/// As [`Config::parse`].
+/// As for [`Config::parse`].
 pub fn effective(text: &str, folder: &Path) -> Result<String, ConfigError> {
     Config::parse(text, folder)?;
     let read = |text| {
@@ -24,7 +24,8 @@ pub fn effective(text: &str, folder: &Path) -> Result<String, ConfigError> {
         .map_err(|error| ConfigError::new("", format!("it cannot be written out: {error}")))
 }
 
-/// Tables are merged key by key; everything else, lists included, replaces the default.
+/// Lays `above` over `below`: tables are merged key by key, and any other value, lists included, replaces the one
+/// below.
 fn lay_over(below: &mut Table, above: Table) {
     for (key, value) in above {
         match (below.get_mut(&key), value) {

@@ -1,4 +1,4 @@
-//! `[[fallback]]`: what is sent in place of an image whose source cannot be had.
+//! The `[[fallback]]` tables: what is sent in place of an image whose source is missing, unusable or unavailable.
 
 use std::time::Duration;
 
@@ -9,17 +9,18 @@ use serde::Deserialize;
 use super::prefix::{check_prefix, longest_prefix};
 use super::{ConfigError, Span};
 
-/// One `[[fallback]]`.
+/// One `[[fallback]]` table.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FallbackConfig {
-    /// For sources whose path begins with this (whole segments); the longest wins.
+    /// The fallback is for sources whose path begins with this prefix (whole segments); the longest prefix wins.
     pub prefix: String,
-    /// The source of the image that is sent; the same is made of it. None: what URLs name themselves.
+    /// Source of the image that is sent instead, with the same recipe applied. A fallback that the URL itself names
+    /// takes precedence; `None` leaves only that.
     pub image: Option<String>,
-    /// The status; 0: that of the error.
+    /// The HTTP status of the reply; 0: that of the error.
     pub status: u16,
-    /// For which clients may keep it.
+    /// How long clients may keep the fallback.
     pub ttl: Span,
 }
 
@@ -35,7 +36,7 @@ impl Default for FallbackConfig {
 }
 
 impl FallbackConfig {
-    /// The one for a source.
+    /// Returns the fallback for a source, or the default if none is configured.
     pub(crate) fn of(fallbacks: &[Self], source: &str) -> Self {
         let of_source = longest_prefix(fallbacks, source, |one| &one.prefix);
         of_source.cloned().unwrap_or_default()

@@ -1,4 +1,4 @@
-//! `[limits]`: what a request may cost. The first twelve keys are the pixel engine's own.
+//! The `[limits]` table: what a request may cost. The first twelve keys are limits of the pixel engine itself.
 
 use std::time::Duration;
 
@@ -8,55 +8,56 @@ use serde::Deserialize;
 
 use super::{Bytes, ConfigError, Span};
 
-/// `[limits]`.
+/// The `[limits]` table: what a request may cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LimitsConfig {
-    /// Bytes of a source file.
+    /// Maximum bytes of a source file.
     pub source_bytes: Bytes,
-    /// Pixels of a source image.
+    /// Maximum pixels of a source image.
     pub pixels: u64,
-    /// Frames of a source image that moves.
+    /// Maximum frames of an animated source image.
     pub frames: u32,
-    /// Pixels of all its frames together.
+    /// Maximum pixels of all frames of an animated source image together.
     pub animation_pixels: u64,
-    /// Longest side of a source image, in px.
+    /// Maximum length of a source image's longest side, in px.
     pub side: u32,
-    /// Pixels of a result.
+    /// Maximum pixels of a result.
     pub result_pixels: u64,
-    /// Longest side of a result, in px.
+    /// Maximum length of a result's longest side, in px.
     pub result_side: u32,
-    /// Bytes that one image's work may hold at its peak.
+    /// Maximum bytes that the work on one image may hold at its peak.
     pub memory: Bytes,
-    /// Scans of a progressive JPEG.
+    /// Maximum number of scans of a progressive JPEG.
     pub scans: u32,
-    /// Bytes of one metadata block after inflation.
+    /// Maximum bytes of one metadata block after decompression.
     pub metadata_bytes: Bytes,
-    /// Processor time that the plan of one result may come to, before it is corrected by what this machine takes; less for
-    /// small sources, see [`Limits::check_cpu`]; zero: no such limit. It holds where a client waits, not for idle requests
-    /// and results made ahead for a store.
+    /// Maximum processor time of one result according to its plan, before the correction for this machine. Small
+    /// sources have less, see [`Limits::check_cpu`]; zero means no limit. It applies where a client waits, not to idle
+    /// requests or results made ahead for a store.
     pub cpu: Span,
-    /// Sources that are cut or damaged.
+    /// What happens to sources that are truncated or damaged.
     pub broken: Broken,
-    /// Open connections, as far as the system grants descriptors for them. Then whoever waits longest
-    /// without asking makes room; if all are being answered, the next is refused.
+    /// Maximum number of open connections, as far as the system grants file descriptors. Beyond it, the connection that
+    /// has been idle longest is closed. If all are busy, the new one is refused.
     pub connections: usize,
-    /// Of those, one client's (an address; a /64 of IPv6); 0: no such limit. Unix sockets do not count.
+    /// Maximum number of open connections of one client (an address, or an IPv6 /64); 0: no such limit. Unix sockets do
+    /// not count.
     pub connections_per_client: usize,
-    /// Files read at the same time, apart from the pixel threads.
+    /// Maximum number of files that are read at the same time, outside the pixel threads.
     pub fetches: usize,
-    /// Bytes of source files held at the same time, waiting and being worked on.
+    /// Maximum bytes of source files in memory at the same time, both waiting and in use.
     pub held_bytes: Bytes,
 }
 
-/// What becomes of a source that is cut or damaged.
+/// What happens to a source that is truncated or damaged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Broken {
-    /// It is answered with 415.
+    /// It is refused with status 415.
     #[default]
     Refuse,
-    /// What there is of a JPEG, PNG or GIF is shown, for `cache.negative` only.
+    /// Whatever can be decoded of a JPEG, PNG or GIF is shown, and kept for `cache.negative` only.
     Show,
 }
 
@@ -94,7 +95,7 @@ impl Default for LimitsConfig {
 }
 
 impl LimitsConfig {
-    /// The pixel engine's share.
+    /// Returns the limits of the pixel engine.
     #[must_use]
     pub fn pixels(&self) -> Limits {
         Limits {
@@ -182,8 +183,8 @@ impl LimitsConfig {
     }
 }
 
-/// Nothing that a client waits for takes as long.
+/// Upper bound of `limits.cpu`: nothing that a client waits for takes as long.
 const LONGEST: Duration = Duration::from_secs(3600);
 
-/// Far more than one machine serves.
+/// Upper bound of `limits.connections` and `limits.fetches`: far more than one machine can serve.
 const MOST: usize = 1_000_000;

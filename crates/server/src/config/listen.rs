@@ -1,4 +1,4 @@
-//! Where to listen.
+//! Addresses to listen on, and permissions of Unix sockets.
 
 use std::fmt;
 use std::net::ToSocketAddrs;
@@ -14,7 +14,7 @@ use super::ConfigError;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub enum Listen {
-    /// Host and port.
+    /// Host and port of a TCP socket.
     Tcp(String),
     /// The path of a Unix socket.
     Unix(PathBuf),
@@ -27,15 +27,15 @@ impl Listen {
         }
     }
 
-    /// Does the system choose a port that is free?
+    /// Whether the port is 0, so that the system chooses any free one.
     pub(super) fn is_any_port(&self) -> bool {
         matches!(self, Self::Tcp(address) if address.ends_with(":0"))
     }
 
-    /// Looks for what binding it would fail for, whoever else listens.
+    /// Checks for reasons why listening on this address would fail, even if no other process listens there.
     ///
     /// # Errors
-    /// A name that is not known; a socket in a folder that is not there.
+    /// If the host name cannot be resolved, or the folder of a Unix socket does not exist.
     pub(crate) fn check(&self, key: &str) -> Result<(), ConfigError> {
         let wrong = |why: String| ConfigError::new(key, format!("cannot listen on {self}: {why}"));
         match self {

@@ -1,43 +1,43 @@
-//! `[log]`: what is written down on standard error, and how.
+//! The `[log]` table: what is logged to standard error, and in which format.
 
 use serde::Deserialize;
 
-/// `[log]`.
+/// The `[log]` table: what is logged to standard error, and in which format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogConfig {
-    /// The shape of a line.
+    /// The format of the log.
     pub format: LogFormat,
-    /// The least that is written down; requests are `info`.
+    /// The least severe level that is logged; requests are logged at `info`.
     pub level: LogLevel,
 }
 
-/// The shape of a line.
+/// The format of the log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
-    /// For eyes.
+    /// Text for people to read.
     #[default]
     Text,
     /// One JSON object per line, for programs.
     Json,
-    /// No lines about requests; what the server says about itself is text.
+    /// No access log; the server's own messages are text.
     Off,
 }
 
-/// How much a line matters.
+/// The severity of a log entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogLevel {
-    /// Something broke.
+    /// Something failed.
     Error,
-    /// Something is wrong, and serving goes on: a disk that is full, a configuration that is refused.
+    /// Something is wrong, but serving goes on: a full disk, a rejected configuration.
     Warn,
-    /// What happens: requests, reloads.
+    /// Normal events: requests, reloads.
     #[default]
     Info,
-    /// For those who look for a fault of ours.
+    /// Details for finding bugs in the server.
     Debug,
-    /// Every line that there is.
+    /// Everything there is to log.
     Trace,
 }

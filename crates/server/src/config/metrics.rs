@@ -1,4 +1,4 @@
-//! `[metrics]`: where the server's figures are read.
+//! The `[metrics]` table: where the server's metrics can be read, and by whom.
 
 use std::path::Path;
 
@@ -6,13 +6,14 @@ use serde::Deserialize;
 
 use super::{AllowedClients, Listen};
 
-/// `[metrics]`.
+/// The `[metrics]` table: where the server's metrics can be read, and by whom.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MetricsConfig {
-    /// Who may read `/metrics` at the addresses where images are served.
+    /// Which clients may read `/metrics` at the addresses where images are served.
     pub allow: AllowedClients,
-    /// One more address, for `/metrics`, `/healthz` and `/readyz` alone; everybody who reaches it may read.
+    /// A further address that serves only `/metrics`, `/healthz`, `/readyz` and the live dashboard `/_andon/board`, to
+    /// everyone who can reach it.
     pub listen: Option<Listen>,
 }
 

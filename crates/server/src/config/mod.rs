@@ -62,81 +62,84 @@ pub use units::{Background, Bytes, Span};
 pub use upload::UploadConfig;
 pub use web::{AdminConfig, CorsConfig, DefaultFormat, HeadersConfig, NegotiationConfig};
 
-/// The whole file.
+/// The whole configuration file.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// Where to listen: `127.0.0.1:8080` or `unix:/path`.
     pub listen: Vec<Listen>,
-    /// Where to listen with TLS.
+    /// HTTPS: where to listen with TLS, and with which certificate.
     pub tls: TlsConfig,
-    /// Whose word about clients is taken.
+    /// Which proxies are trusted to name the client, and how they do.
     pub proxy: ProxyConfig,
     /// Permissions of Unix sockets, in octal.
     pub socket_mode: SocketMode,
     /// Pixel threads; 0 is one per core. See [`Config::workers`].
     pub workers: usize,
-    /// Do pixel threads with nothing to do help with a large image?
+    /// Whether idle pixel threads help with a large image.
     pub steal_work: bool,
-    /// The longest predicted queueing delay under lasting overload; longer ones are answered with 503.
+    /// The longest predicted queueing delay under lasting overload; requests that would wait longer are answered with
+    /// 503.
     pub target_wait: Span,
-    /// The longest predicted queueing delay at all: of a burst, and of a few clients with slow images.
+    /// The longest predicted queueing delay in any case, such as for a burst or for a few clients with slow images.
     pub max_wait: Span,
-    /// Requests that may wait for one, whatever their predicted wait; one more is answered with 503.
+    /// Maximum number of requests that may wait for a pixel thread, whatever their predicted wait; one more is answered
+    /// with 503.
     pub queue: usize,
-    /// Bytes that everything that waits and runs may plan with; 0 is three fifths of what the control
+    /// Bytes of memory that all waiting and running work may plan with together; 0 is three fifths of what the control
     /// group or the machine has.
     pub memory_budget: Bytes,
-    /// What shows through images in formats that keep no opacity, as `rrggbb`.
+    /// Colour behind transparent areas in formats without alpha, as `rrggbb`.
     pub background: Background,
     /// Where images come from; the longest prefix wins.
     pub origin: Vec<OriginConfig>,
-    /// How targets are read: the tables of the dialects and `[[rewrite]]`, at the top of the file like all others.
+    /// How request targets are read: the tables of the dialects and `[[rewrite]]`, which are at the top level of the
+    /// file like all others.
     #[serde(skip)]
     pub dialects: dialects::Config,
-    /// What is kept of results.
+    /// How much is kept of results and sources, and for how long.
     pub cache: CacheConfig,
-    /// Where nodes keep results together; nowhere by default.
+    /// The store of results that several nodes share; none by default.
     pub store: Option<StoreConfig>,
-    /// Which formats are chosen from when the URL names none.
+    /// Which format a result has when the URL names none.
     pub negotiation: NegotiationConfig,
-    /// What is sent in place of an image whose source cannot be had.
+    /// What is sent in place of an image whose source is missing, unusable or unavailable.
     pub fallback: Vec<FallbackConfig>,
-    /// Whose pages may read replies.
+    /// The web pages that may read replies (CORS).
     pub cors: CorsConfig,
-    /// What further headers replies have.
+    /// Additional response headers.
     pub headers: HeadersConfig,
-    /// Who may purge.
+    /// The administrator's token, for purging and the live dashboard.
     pub admin: AdminConfig,
     /// What a request may cost.
     pub limits: LimitsConfig,
-    /// How long things may take.
+    /// Time limits of connections, requests and the shutdown.
     pub timeouts: Timeouts,
-    /// Images that come with the request.
+    /// Uploads: images that are sent with the request.
     pub upload: UploadConfig,
-    /// The playground.
+    /// The playground, a page to try recipes and URLs on.
     pub play: PlayConfig,
-    /// Where the server's figures are read.
+    /// Where the server's metrics can be read, and by whom.
     pub metrics: MetricsConfig,
-    /// The access log.
+    /// What is logged to standard error, and in which format.
     pub log: LogConfig,
-    /// Where spans are sent.
+    /// Where the spans of traced requests are sent.
     pub trace: TraceConfig,
-    /// What the server gives up at its start.
+    /// The sandbox: which privileges the server gives up at its start, and which codecs run in processes of their own.
     pub sandbox: SandboxConfig,
-    /// What helps while setting up and is off in production.
+    /// What helps during setup and is off in production.
     pub debug: DebugConfig,
-    /// Are clients with loopback addresses local? Only of a server that somebody starts for themselves, without a
-    /// configuration file: a proxy in front of any other connects from such an address, too.
+    /// Whether clients with loopback addresses count as local. This is so only on a server that is started without a
+    /// configuration file, for personal use: with one, a proxy in front may connect from such an address, too.
     #[serde(skip)]
     pub loopback_is_local: bool,
 }
 
-/// `[debug]`.
+/// The `[debug]` table: what helps during setup and is off in production.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DebugConfig {
-    /// Send every image's plan in an `Andon-Plan` header.
+    /// Whether replies say in an `Andon-Plan` header how their image was made.
     pub plan_header: bool,
 }
 
@@ -201,7 +204,7 @@ impl Config {
         Ok(config)
     }
 
-    /// The dialects read their own keys.
+    /// Deserializes the configuration. The tables of the dialects are split off and read by their own type.
     fn from_toml(text: &str) -> Result<Self, toml::de::Error> {
         let mut all = DeTable::parse(text)?;
         let mut theirs = DeTable::new();
@@ -215,7 +218,7 @@ impl Config {
         })
     }
 
-    /// The configuration of a server without a file: the folder `root` at `/`.
+    /// The configuration of a server without a configuration file, which serves the folder `root` at `/`.
     #[must_use]
     pub fn for_folder(root: &Path) -> Self {
         Self {
@@ -224,7 +227,7 @@ impl Config {
         }
     }
 
-    /// Pixel threads: as configured, or one per core.
+    /// Number of pixel threads: as configured, or one per core.
     #[must_use]
     pub fn workers(&self) -> usize {
         match self.workers {
@@ -233,7 +236,7 @@ impl Config {
         }
     }
 
-    /// Looks for values that parse and yet make no sense.
+    /// Checks for values that can be parsed but make no sense.
     ///
     /// # Errors
     /// [`ConfigError`] naming the key.
@@ -328,13 +331,13 @@ impl Config {
     }
 }
 
-/// Nobody waits longer for an image.
+/// Upper bound of `target_wait` and `max_wait`: no client waits longer for an image.
 const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 
-/// The least bytes that a server can do anything with.
+/// The smallest `memory_budget` in bytes, apart from 0: with less, no photograph fits.
 const LEAST_BUDGET: u64 = 16 << 20;
 
-/// More threads than this only add memory.
+/// Upper bound of `workers`: more threads would only take memory.
 const MOST_WORKERS: usize = 1024;
 
 #[cfg(test)]

@@ -13,39 +13,39 @@ use super::{
 };
 use crate::net::Cidr;
 
-/// One origin.
+/// One `[[origin]]` table: a place that images come from.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Written")]
 pub struct OriginConfig {
-    /// Paths that begin with this (whole segments) belong to it, the prefix taken off. An origin of absolute URLs
-    /// has none.
+    /// Paths that begin with this prefix (whole segments) belong to the origin, which gets them without the prefix.
+    /// Empty for an origin of absolute URLs.
     pub prefix: String,
-    /// What keeps its images.
+    /// Where the origin's images are stored.
     pub keeper: OriginKind,
 }
 
-/// What keeps an origin's images.
+/// Where an origin's images are stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OriginKind {
-    /// A folder.
+    /// A local folder.
     Fs(FsConfig),
     /// A web server.
     Http(HttpConfig, RemoteConfig),
-    /// A bucket.
+    /// A bucket of an object store.
     Bucket(Store, BucketConfig, RemoteConfig),
 }
 
-/// Which sources are an origin's.
+/// Which sources belong to an origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// Paths below this, without slashes at either end.
+    /// Paths below this prefix, which has no slash at either end.
     Below(String),
-    /// Absolute URLs.
+    /// Absolute URLs that match one of these patterns.
     Urls(Vec<UrlPattern>),
 }
 
 impl Place {
-    /// The highest goes first.
+    /// Priority of this place among those of other origins; the highest is tried first.
     pub(crate) fn rank(&self) -> usize {
         match self {
             Self::Below(prefix) => prefix.len(),
@@ -53,7 +53,8 @@ impl Place {
         }
     }
 
-    /// What is left of a source's path there, or the whole of its URL.
+    /// Returns the part of a path after the prefix, or the whole of a permitted URL. Returns `None` if `source` does
+    /// not belong here.
     pub(crate) fn rest<'a>(&self, source: &'a str) -> Option<&'a str> {
         let source = source.trim_start_matches('/');
         // No path is read as a URL: slashes in them are merged.
@@ -79,45 +80,45 @@ impl fmt::Display for Place {
     }
 }
 
-/// A folder of files.
+/// An origin that is a folder of files.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FsConfig {
     /// The folder; nothing outside of it can be reached.
     pub root: PathBuf,
-    /// What is served as it is. Names that begin with a dot never are.
+    /// Which files are served unchanged. Names that begin with a dot never are.
     #[serde(default)]
     pub files: Files,
-    /// Are symbolic links followed that lead out of the folder?
+    /// Whether symbolic links that lead out of the folder are followed.
     #[serde(default)]
     pub outside_links: bool,
 }
 
-/// Which files of a folder are served as they are.
+/// Which files of a folder are served unchanged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Files {
-    /// Images, by their content.
+    /// Images, recognized by their content.
     #[default]
     Images,
     /// Every file, and `index.html` for a folder.
     All,
 }
 
-/// What every origin has that is asked over a network.
+/// Settings that all remote origins have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RemoteConfig {
-    /// Requests to it at a time.
+    /// Maximum number of simultaneous requests to the origin.
     pub fetches: Option<usize>,
-    /// Bytes of one image; `limits.source_bytes` counts too.
+    /// Maximum bytes of one source; `limits.source_bytes` applies as well.
     pub max_bytes: Option<Bytes>,
-    /// Addresses that it may be at beside those of the public internet.
+    /// Addresses that the origin may have in addition to those of the public internet.
     pub allow: Vec<Cidr>,
-    /// The time-outs of a fetch.
+    /// Timeouts of a fetch.
     pub timeouts: OriginTimeouts,
 }
 
-/// As it stands in the file.
+/// An `[[origin]]` table as it is written in the configuration file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -197,12 +198,12 @@ impl TryFrom<Written> for OriginConfig {
 }
 
 impl OriginConfig {
-    /// Is it asked over a network?
+    /// Whether the origin is accessed over a network.
     pub(crate) fn is_remote(&self) -> bool {
         !matches!(self.keeper, OriginKind::Fs(_))
     }
 
-    /// The folder `root` at `/`.
+    /// The origin that serves the folder `root` at `/`.
     pub fn folder(root: impl Into<PathBuf>) -> Self {
         Self {
             prefix: everything(),
@@ -214,7 +215,7 @@ impl OriginConfig {
         }
     }
 
-    /// Which sources are its own.
+    /// Returns which sources belong to this origin.
     pub(crate) fn place(&self) -> Place {
         match &self.keeper {
             OriginKind::Http(http, _) if !http.urls.is_empty() => Place::Urls(http.urls.clone()),
@@ -232,7 +233,7 @@ impl OriginConfig {
 }
 
 impl RemoteConfig {
-    /// Requests at a time: as configured, or enough for a page full of images.
+    /// Maximum number of simultaneous requests: as configured, or 32, enough for a page full of images.
     #[must_use]
     pub fn fetches(&self) -> usize {
         self.fetches.unwrap_or(32)
@@ -282,7 +283,7 @@ fn everything() -> String {
     "/".to_owned()
 }
 
-/// More connections than one server gives one client.
+/// Upper bound of `fetches`: more connections than any server grants one client.
 const MOST_FETCHES: usize = 10_000;
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! Prefixes of sources' paths, of which the longest wins.
+//! Prefixes of source paths, of which the longest applies.
 
 use andon_settings::check;
 
 use super::ConfigError;
 
-/// The rule of the longest prefix that a source is below.
+/// Returns the rule with the longest prefix that `source` is below, if any.
 pub(super) fn longest_prefix<'a, T>(
     rules: &'a [T],
     source: &str,
@@ -20,14 +20,14 @@ pub(super) fn longest_prefix<'a, T>(
         .map(|(_, rule)| rule)
 }
 
-/// A prefix as `key` has it.
+/// Checks that a prefix begins with `/`; `key` is where it is configured.
 pub(super) fn check_prefix(prefix: &str, key: String) -> Result<(), ConfigError> {
     check(prefix.starts_with('/'), key, || {
         format!("\"{prefix}\" does not begin with `/`")
     })
 }
 
-/// Is `path` below `prefix`, whole segments counted? Both without slashes at their ends.
+/// Whether `path` is `prefix` or below it, compared in whole segments. Neither ends with a slash.
 pub(crate) fn is_below(prefix: &str, path: &str) -> bool {
     path.strip_prefix(prefix)
         .is_some_and(|rest| prefix.is_empty() || rest.is_empty() || rest.starts_with('/'))

@@ -1,4 +1,4 @@
-//! `[proxy]`: whose word about clients is taken.
+//! The `[proxy]` table: which proxies are trusted to name the client, and how they do.
 
 use std::path::Path;
 use std::str::FromStr;
@@ -9,25 +9,25 @@ use serde::Deserialize;
 use super::{ConfigError, Listen};
 use crate::net::Cidr;
 
-/// `[proxy]`.
+/// The `[proxy]` table: which proxies are trusted to name the client, and how they do.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProxyConfig {
-    /// The proxies that are believed.
+    /// The proxies that are trusted to name the client.
     pub trusted: Vec<Trusted>,
-    /// In which header they name the client.
+    /// The header in which trusted proxies name the client.
     pub header: ClientHeader,
-    /// Addresses of `listen` and `tls.listen` where every connection has to begin with a header of the PROXY protocol.
+    /// Addresses of `listen` and `tls.listen` on which every connection must begin with a PROXY protocol header.
     pub protocol: Vec<Listen>,
 }
 
-/// A proxy, or a block of them.
+/// A trusted proxy, or a block of addresses of trusted proxies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub enum Trusted {
-    /// Whoever comes through a Unix socket: `unix`.
+    /// `unix`: all clients that connect through a Unix socket.
     Unix,
-    /// Addresses: `10.0.0.0/8`.
+    /// A block of addresses, such as `10.0.0.0/8`, or a single one.
     Block(Cidr),
 }
 
@@ -50,16 +50,16 @@ impl TryFrom<String> for Trusted {
     }
 }
 
-/// Where a proxy names the client.
+/// The header in which a proxy names the client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClientHeader {
-    /// Nowhere.
+    /// No header.
     #[default]
     Off,
-    /// As most do.
+    /// `X-Forwarded-For`, which most proxies send.
     XForwardedFor,
-    /// As RFC 7239 has it.
+    /// `Forwarded`, as specified by RFC 7239.
     Forwarded,
 }
 
@@ -80,7 +80,7 @@ impl ProxyConfig {
         }
     }
 
-    /// `pictures` are the addresses where images are served.
+    /// Checks for values that make no sense; `pictures` are the addresses where images are served.
     pub(super) fn validate(&self, pictures: &[Listen]) -> Result<(), ConfigError> {
         let unknown = self
             .protocol

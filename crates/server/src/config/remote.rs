@@ -1,5 +1,4 @@
-//! The parts of `[[origin]]` for origins that are asked over a network: `http`, `s3`, `gcs`, `azure` and
-//! `timeouts`.
+//! The parts of `[[origin]]` for remote origins: `http`, `s3`, `gcs`, `azure` and `timeouts`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,31 +12,31 @@ use url::Url;
 
 use super::{ConfigError, Span, is_below};
 
-/// A web server: `http.base = "https://pictures.example/originals"`. Or those of absolute URLs that requests name:
-/// `http.urls = ["https://*.example.org/photos/"]`.
+/// A web server, such as `http.base = "https://pictures.example/originals"`, or the web servers of absolute URLs that
+/// requests name, such as `http.urls = ["https://*.example.org/photos/"]`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HttpConfig {
-    /// What stands before each path.
+    /// The URL that is prepended to each path.
     pub base: Option<BaseUrl>,
-    /// Which absolute URLs are served.
+    /// Patterns of the absolute URLs that are served.
     #[serde(default)]
     pub urls: Vec<UrlPattern>,
-    /// Sent with each request to the host of the base or of the URL that was asked for, and to no other.
+    /// Headers that are sent with each request to the host of `base` or of the requested URL, and to no other host.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
-    /// For basic authentication, with `password_env`.
+    /// The user name for basic authentication, together with `password_env`.
     pub user: Option<String>,
-    /// The environment variable that holds the password.
+    /// The environment variable that holds the password for basic authentication.
     pub password_env: Option<String>,
     /// The environment variable that holds a bearer token.
     pub bearer_env: Option<String>,
     /// A PEM file with authorities to trust beside the public ones.
     pub ca: Option<PathBuf>,
-    /// Redirects that are followed.
+    /// Maximum number of redirects that are followed.
     #[serde(default = "three")]
     pub redirects: u32,
-    /// Ports beside those of the base or URLs that a redirect may lead to at an address of `allow`.
+    /// Ports, in addition to those of `base` or `urls`, that a redirect may lead to at an address in `allow`.
     #[serde(default)]
     pub redirect_ports: Vec<u16>,
     /// Times a request is sent again after its connection broke before anything was answered.
@@ -45,32 +44,32 @@ pub struct HttpConfig {
     pub retries: u32,
 }
 
-/// A bucket. What is none of its store's keys is an error.
+/// A bucket of an object store. Keys that its store does not have are errors.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BucketConfig {
-    /// Its name; Azure calls it a container.
+    /// The bucket's name. Azure calls a bucket a container.
     #[serde(alias = "container")]
     pub bucket: String,
-    /// What stands before each key, such as `originals`.
+    /// The folder inside the bucket that is prepended to each key, such as `originals`.
     #[serde(default)]
     pub folder: String,
-    /// Where it is: S3's.
+    /// The bucket's region; for S3 only.
     pub region: Option<String>,
-    /// The account it belongs to: Azure's.
+    /// The storage account that the container belongs to; for Azure only.
     pub account: Option<String>,
-    /// The store's URL, the bucket not in it; the store's own by default.
+    /// The store's URL without the bucket; that of Amazon, Google or the Azure account by default.
     pub endpoint: Option<BaseUrl>,
-    /// The environment variable that holds the access key of S3 or of Azure's account; without any the bucket is
-    /// read as anybody may.
+    /// The environment variable that holds the access key ID of S3 or the account key of Azure. Without any
+    /// credentials, the bucket is read anonymously.
     pub access_key_env: Option<String>,
-    /// The environment variable that holds the secret key: S3's.
+    /// The environment variable that holds the secret access key; for S3 only.
     pub secret_key_env: Option<String>,
-    /// The environment variable that holds a session's token: S3's.
+    /// The environment variable that holds the session token; for S3 only.
     pub session_token_env: Option<String>,
-    /// The environment variable that holds a service account's key in JSON, or the path of its file: Google's.
+    /// The environment variable that holds a service account's key in JSON or the path of its file; for Google only.
     pub credentials_env: Option<String>,
-    /// The environment variable that holds a shared access signature: Azure's.
+    /// The environment variable that holds a shared access signature (SAS); for Azure only.
     pub sas_env: Option<String>,
     /// A PEM file with authorities to trust beside the public ones.
     pub ca: Option<PathBuf>,
@@ -79,14 +78,14 @@ pub struct BucketConfig {
     pub retries: u32,
 }
 
-/// Who keeps a bucket.
+/// The kind of object store that a bucket is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Store {
-    /// Amazon, or a store that speaks like its S3.
+    /// Amazon S3, or a store with a compatible API.
     S3,
     /// Google Cloud Storage.
     Gcs,
-    /// Azure's Blob Storage.
+    /// Azure Blob Storage.
     Azure,
 }
 
@@ -100,17 +99,17 @@ impl fmt::Display for Store {
     }
 }
 
-/// How long an origin may take.
+/// Timeouts of a fetch from a remote origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct OriginTimeouts {
-    /// To be found, connected to and, with TLS, believed.
+    /// For name look-up, connection and, with TLS, its handshake.
     pub connect: Span,
-    /// From a request to the whole head of its reply, the connection included.
+    /// From a request to the end of the response's headers, the connection included.
     pub first_byte: Span,
-    /// Between two pieces of a body.
+    /// Between two reads of a response's body.
     pub idle: Span,
-    /// For all of it: waiting for a turn, redirects and retries included.
+    /// For the whole fetch, including waiting for a turn, redirects and retries.
     pub total: Span,
 }
 
@@ -119,12 +118,13 @@ pub struct OriginTimeouts {
 #[serde(try_from = "String")]
 pub struct BaseUrl(pub Url);
 
-/// Absolute URLs that begin so, whole segments counted; a host of `*.example.org` stands for every name below it.
+/// A pattern of absolute URLs: it permits those that begin with it, in whole segments. The host `*.example.org` stands
+/// for every name below `example.org`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct UrlPattern {
     begin: Url,
-    /// What hosts end with, if it is not all of them.
+    /// For a host with a wildcard, what hosts must end with, such as `.example.org`.
     below: Option<String>,
 }
 
@@ -179,7 +179,8 @@ impl TryFrom<String> for UrlPattern {
 }
 
 impl UrlPattern {
-    /// Is it one of these? Not if it says who asks, or if a server may read `..` in its path.
+    /// Whether this pattern permits `url`. It never permits a URL with a user name or password, or one in whose path a
+    /// server may read `..`.
     pub(crate) fn permits(&self, url: &Url) -> bool {
         let host = url.host_str().unwrap_or_default();
         let here = match &self.below {
@@ -199,12 +200,12 @@ impl UrlPattern {
             && is_below(folder, url.path())
     }
 
-    /// The port that is asked.
+    /// Returns the port of the permitted URLs.
     pub(crate) fn port(&self) -> Option<u16> {
         self.begin.port_or_known_default()
     }
 
-    /// As it is written.
+    /// Returns the normalized URL of the pattern.
     pub(crate) fn as_str(&self) -> &str {
         self.begin.as_str()
     }
@@ -245,7 +246,7 @@ impl HttpConfig {
         resolve(&mut self.ca, folder);
     }
 
-    /// The base, or the first of the URLs.
+    /// Returns the base URL or, without one, the first of the URL patterns.
     #[must_use]
     pub fn place(&self) -> &str {
         let base = self.base.as_ref().map(|base| base.0.as_str());
@@ -268,7 +269,7 @@ impl HttpConfig {
 }
 
 impl BucketConfig {
-    /// Is it read without credentials?
+    /// Whether the bucket is read without credentials.
     #[must_use]
     pub fn is_anonymous(&self) -> bool {
         let named = [&self.access_key_env, &self.credentials_env, &self.sas_env];
@@ -281,7 +282,8 @@ impl BucketConfig {
         self.region.as_deref().unwrap_or("us-east-1")
     }
 
-    /// The URL that its keys, or for all but Amazon its name and they, stand behind.
+    /// Returns the URL that the bucket's name and a key are appended to. Amazon's own already contains the bucket's
+    /// name, so only the key is appended to it.
     pub(crate) fn endpoint_of(&self, store: Store) -> String {
         match (&self.endpoint, store) {
             (Some(endpoint), _) => endpoint.0.as_str().trim_end_matches('/').to_owned(),

@@ -1,4 +1,4 @@
-//! `[sandbox]`: what the server gives up at its start, by the kernel.
+//! The `[sandbox]` table: which privileges the server gives up at its start, enforced by the kernel.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -9,17 +9,18 @@ use serde::Deserialize;
 
 use super::{ConfigError, Span};
 
-/// `[sandbox]`.
+/// The `[sandbox]` table: which privileges the server gives up at its start, and which codecs run in processes of their
+/// own.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SandboxConfig {
-    /// Whether the sandbox is on, off, or on where the kernel can.
+    /// Whether the sandbox is required, off, or used as far as the kernel supports it.
     pub mode: SandboxMode,
-    /// Which formats are read and written by processes of their own.
+    /// Which codecs run in worker processes.
     pub processes: Processes,
-    /// How long a file is refused that ended two of those.
+    /// How long a file is refused whose jobs ended two worker processes.
     pub suspect: Span,
-    /// Files and folders that may be read beside those that other keys name.
+    /// Files and folders that may be read in addition to those that other keys name.
     pub read: Vec<PathBuf>,
 }
 
@@ -34,16 +35,16 @@ impl Default for SandboxConfig {
     }
 }
 
-/// Which formats are read and written by processes of their own.
+/// Which codecs run in worker processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Processes {
-    /// Those whose code is of others and cannot be bounded or interrupted from inside.
+    /// Codecs with third-party code that cannot be bounded or interrupted from inside.
     #[default]
     ThirdParty,
-    /// Every codec works in a process of its own.
+    /// All codecs.
     All,
-    /// Every codec works in the server's process.
+    /// No codecs: all of them run in the server's process.
     None,
 }
 
@@ -69,16 +70,16 @@ impl Processes {
     }
 }
 
-/// Whether there is a sandbox.
+/// Whether the sandbox is used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SandboxMode {
-    /// As far as the kernel supports it; the log says what it does not.
+    /// Used as far as the kernel supports it. The log says what is not supported.
     #[default]
     Auto,
-    /// The server does not start without it.
+    /// Required: the server does not start without it.
     Required,
-    /// There is no sandbox.
+    /// Not used.
     Off,
 }
 
@@ -101,10 +102,10 @@ impl SandboxConfig {
         }
     }
 
-    /// Looks for what cannot be permitted, because it is not there.
+    /// Checks that the files and folders in `read` exist, since only those that do can be permitted.
     ///
     /// # Errors
-    /// Naming the path.
+    /// `ConfigError` naming the path that is missing.
     pub(crate) fn check_read(&self) -> Result<(), ConfigError> {
         let missing = self.read.iter().find(|path| !path.exists());
         check(missing.is_none(), "sandbox.read", || {

@@ -1,4 +1,4 @@
-//! `[store]`: where nodes keep results together.
+//! The `[store]` table: a store of results that several nodes share.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,40 +9,40 @@ use serde::Deserialize;
 use super::{BucketConfig, Bytes, ConfigError, Span, Store};
 use crate::net::Cidr;
 
-/// `[store]`.
+/// The `[store]` table: a store of results that several nodes share.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Written")]
 pub struct StoreConfig {
-    /// What keeps the results.
+    /// Where the results are stored.
     pub place: StorePlace,
-    /// Addresses that a bucket may be at beside those of the public internet.
+    /// Addresses that the store may have in addition to those of the public internet.
     pub allow: Vec<Cidr>,
-    /// The environment variable that holds the secret that results are sealed with.
+    /// The environment variable that holds the secret with which results are sealed.
     pub secret_env: String,
-    /// How long a look-up is waited for before the result is made meanwhile.
+    /// How long a look-up may take before the result is made in parallel.
     pub wait: Span,
-    /// How long a look-up may take at all.
+    /// Timeout of a look-up.
     pub timeout: Span,
-    /// Between two looks at what other nodes have purged.
+    /// How often purges by other nodes are read.
     pub poll: Span,
-    /// Bytes of results that wait to be written.
+    /// Maximum bytes of results that wait to be written to the store.
     pub queue: Bytes,
-    /// Results whose plan predicts less processor time are not stored.
+    /// Results are stored only if their plan predicts at least this much processor time.
     pub min_cost: Span,
-    /// Nor are results that are good for less.
+    /// Results are stored only if they may be used for at least this long.
     pub min_life: Span,
 }
 
-/// What keeps results that nodes share.
+/// Where the results that nodes share are stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StorePlace {
     /// A folder that all nodes mount.
     Folder(PathBuf),
-    /// A bucket.
+    /// A bucket of an object store.
     Bucket(Store, Box<BucketConfig>),
 }
 
-/// As it stands in the file.
+/// The `[store]` table as it is written in the configuration file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {

@@ -1,4 +1,4 @@
-//! `[timeouts]`: how long things may take.
+//! The `[timeouts]` table: time limits of connections, requests and the shutdown.
 
 use std::time::Duration;
 
@@ -7,24 +7,24 @@ use serde::Deserialize;
 
 use super::{ConfigError, Span};
 
-/// `[timeouts]`.
+/// The `[timeouts]` table: time limits of connections, requests and the shutdown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Timeouts {
-    /// From the first byte of a request to the end of its headers (on a new connection: from its
-    /// opening). A slower client is dropped.
+    /// From the first byte of a request to the end of its headers (on a new connection: from its opening). Slower
+    /// clients are disconnected.
     pub header: Span,
-    /// From the end of an upload's headers to the end of its body. A slower one is answered with 408.
+    /// From the end of an upload's headers to the end of its body. Slower uploads are answered with 408.
     pub body: Span,
     /// How long a connection may idle between two requests.
     pub keep_alive: Span,
-    /// How long a client may take no byte of a reply that waits for it. A slower one is dropped.
+    /// How long a client may read nothing of a reply that is ready for it. Slower clients are disconnected.
     pub write: Span,
-    /// For one answer: waiting, reading and pixel work together. Then 503.
+    /// For one reply: waiting, reading and pixel work together. After that, the request is answered with 503.
     pub request: Span,
-    /// How long the server goes on accepting once it is told to stop, while `/readyz` says so.
+    /// How long the server goes on accepting connections after it was told to stop, while `/readyz` answers 503.
     pub grace: Span,
-    /// How long accepted requests may take to finish after that.
+    /// How long accepted requests may take to finish after the `grace` period.
     pub shutdown: Span,
 }
 

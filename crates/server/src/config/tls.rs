@@ -1,4 +1,4 @@
-//! `[tls]`: HTTPS without a proxy in front.
+//! The `[tls]` table: HTTPS without a proxy in front.
 
 use std::path::{Path, PathBuf};
 
@@ -7,17 +7,17 @@ use serde::Deserialize;
 
 use super::{ConfigError, Listen};
 
-/// `[tls]`.
+/// The `[tls]` table: HTTPS without a proxy in front.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TlsConfig {
-    /// Where to listen with TLS, beside [`Config::listen`](super::Config::listen).
+    /// Addresses to listen on with TLS, in addition to [`Config::listen`](super::Config::listen).
     pub listen: Vec<Listen>,
-    /// A PEM file: the certificate, then those between it and its authority.
+    /// A PEM file with the certificate, followed by its intermediate certificates.
     pub certificate: Option<PathBuf>,
-    /// A PEM file with its key.
+    /// A PEM file with the private key of the certificate.
     pub key: Option<PathBuf>,
-    /// Offer HTTP/2 beside HTTP/1.1.
+    /// Whether HTTP/2 is offered in addition to HTTP/1.1.
     pub http2: bool,
 }
 

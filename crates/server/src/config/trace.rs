@@ -5,11 +5,11 @@ use serde::Deserialize;
 
 use super::{BaseUrl, ConfigError};
 
-/// `[trace]`.
+/// The `[trace]` table: where the spans of traced requests are sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TraceConfig {
-    /// A collector that takes OTLP over HTTP; `/v1/traces` is appended.
+    /// URL of a collector that accepts OTLP over HTTP; `/v1/traces` is appended.
     pub otlp: Option<BaseUrl>,
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use andon_recipe::Colour;
 use serde::Deserialize;
 
-/// A number of bytes: `65536`, `"64KiB"`, `"1.5GB"`.
+/// A number of bytes, written as `65536`, `"64KiB"` or `"1.5GB"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "Written")]
 pub struct Bytes(pub u64);
@@ -16,7 +16,7 @@ pub struct Bytes(pub u64);
 #[serde(try_from = "String")]
 pub struct Span(pub Duration);
 
-/// An opaque colour: `"ffffff"`.
+/// An opaque colour, written as `"ffffff"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Background(pub Colour);
@@ -40,7 +40,8 @@ impl TryFrom<String> for Background {
     }
 }
 
-/// A size may be a bare number; a time may not, because nobody remembers its unit.
+/// A size as it is written in the configuration file. A size may be a bare number; a time may not, because its unit
+/// would not be obvious.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected a size such as 65536 or \"64KiB\"")]
 enum Written {
@@ -104,7 +105,7 @@ fn scaled(text: &str, units: &[(&str, f64)]) -> Option<f64> {
     Some(number.parse::<f64>().ok()? * factor)
 }
 
-/// Whoever writes a smaller number without a unit means another one than bytes.
+/// The least number of bytes that may be written without a unit: a smaller one is probably meant in another unit.
 const LEAST_BARE: u64 = 1024;
 
 const SIZES: &[(&str, f64)] = &[

@@ -1,13 +1,14 @@
-//! `[upload]`: images that come with the request.
+//! The `[upload]` table: images that are sent with the request.
 
 use serde::Deserialize;
 
 use super::AllowedClients;
 
-/// `[upload]`. Off by default: whether anybody may hand images in is for the operator to say.
+/// The `[upload]` table: images that are sent with the request. Off by default, because the operator has to decide who
+/// may upload images.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct UploadConfig {
-    /// Who may post to `/_andon/render`.
+    /// Which clients may post to `/_andon/render`.
     pub allow: AllowedClients,
 }
