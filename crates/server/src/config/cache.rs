@@ -33,7 +33,7 @@ pub struct CacheConfig {
     pub stale_while_revalidate: Span,
     /// How long after `ttl` a result is still served if its origin fails.
     pub stale_if_error: Span,
-    /// How long it is remembered that a source is missing or broken.
+    /// Time for which a missing or broken source is remembered as such.
     pub negative: Span,
     /// Headers that tell a CDN what a result is made of, so that it can purge by these tags.
     pub tag_headers: Vec<TagHeader>,

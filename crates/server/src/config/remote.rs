@@ -31,7 +31,7 @@ pub struct HttpConfig {
     pub password_env: Option<String>,
     /// The environment variable that holds a bearer token.
     pub bearer_env: Option<String>,
-    /// A PEM file with authorities to trust beside the public ones.
+    /// A PEM file with certificate authorities that are trusted in addition to the public ones.
     pub ca: Option<PathBuf>,
     /// Maximum number of redirects that are followed.
     #[serde(default = "three")]
@@ -39,7 +39,7 @@ pub struct HttpConfig {
     /// Ports, in addition to those of `base` or `urls`, that a redirect may lead to at an address in `allow`.
     #[serde(default)]
     pub redirect_ports: Vec<u16>,
-    /// Times a request is sent again after its connection broke before anything was answered.
+    /// How many times a request is repeated after its connection broke before any response.
     #[serde(default = "one")]
     pub retries: u32,
 }
@@ -71,9 +71,9 @@ pub struct BucketConfig {
     pub credentials_env: Option<String>,
     /// The environment variable that holds a shared access signature (SAS); for Azure only.
     pub sas_env: Option<String>,
-    /// A PEM file with authorities to trust beside the public ones.
+    /// A PEM file with certificate authorities that are trusted in addition to the public ones.
     pub ca: Option<PathBuf>,
-    /// Times a request is sent again after its connection broke before anything was answered.
+    /// How many times a request is repeated after its connection broke before any response.
     #[serde(default = "one")]
     pub retries: u32,
 }

@@ -59,7 +59,7 @@ impl FromStr for Processes {
 }
 
 impl Processes {
-    /// As it is written in the file.
+    /// Returns the value as it is written in the configuration file.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -84,7 +84,7 @@ pub enum SandboxMode {
 }
 
 impl SandboxMode {
-    /// As it is written in the file.
+    /// Returns the value as it is written in the configuration file.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

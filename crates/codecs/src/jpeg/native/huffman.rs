@@ -401,7 +401,7 @@ impl PairTable {
         Self { window }
     }
 
-    /// A table in which nothing fits, where none is needed.
+    /// Creates a placeholder in which no symbol fits, for scans that do not need the table.
     pub(super) fn unused() -> Self {
         Self {
             window: Box::new([Pair::default(); 1 << PAIR_WINDOW]),
@@ -447,7 +447,7 @@ impl SkipTable {
         Self { window }
     }
 
-    /// A table in which nothing fits, where none is needed.
+    /// Creates a placeholder in which no symbol fits, for scans that do not need the table.
     pub(super) fn unused() -> Self {
         Self {
             window: Box::new([UNFIT; 1 << SKIP_WINDOW]),
