@@ -1,61 +1,60 @@
-//! Large buffers that are kept for the next image once they are free.
+//! Keeps large buffers after they are freed, for reuse by the next image.
 //!
-//! The system clears every page that is touched for the first time, and to have that done costs more than to write the page:
-//! an image of some megapixels that is decoded in full spends a fifth of its time on it. The C library cannot keep such
-//! buffers without harm: in its heaps, of which every thread has one, they leave holes that double the resident memory
-//! (see `andon_codecs::allocator`). Here whole buffers are kept, of a length that is soon asked for again, and never more
-//! than [`allow`] says.
+//! The kernel zeroes every page on first touch, which costs more than writing the page: a full decode of an image of
+//! some megapixels spends a fifth of its time on it. The C library cannot keep such buffers without harm: in its
+//! per-thread heaps they leave holes that double the resident memory (see `andon_codecs::allocator`). This module keeps
+//! whole buffers, whose lengths are soon asked for again, and never more bytes than [`allow`] permits.
 
 use std::any::Any;
 use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Bytes from which on a buffer is kept: smaller ones are the allocator's affair.
+/// Smallest buffer that is kept, in bytes; smaller ones go back to the allocator.
 const LEAST_BYTES: usize = 16 << 10;
 
-/// Buffers that are kept at most, so that one is soon found.
+/// Most buffers that are kept, so that searching them stays fast.
 const MOST_BUFFERS: usize = 1024;
 
-/// Bytes that are kept where nobody has said how many.
+/// Bytes that are kept until `allow` sets another limit.
 const DEFAULT_BYTES: usize = 32 << 20;
 
-/// Free buffers of this process.
+/// The free buffers of this process.
 static KEPT: Kept = Kept::new(DEFAULT_BYTES);
 
-/// Limits the free buffers that are kept to `bytes` in total, 32 MiB by default. The oldest are freed at once if there are
-/// more.
+/// Limits the free buffers that are kept to `bytes` in total (32 MiB by default). If more are held, the oldest are
+/// freed at once.
 pub fn allow(bytes: u64) {
     KEPT.allow(usize::try_from(bytes).unwrap_or(usize::MAX));
 }
 
-/// Bytes of the free buffers that are kept.
+/// Returns the total size of the free buffers that are kept, in bytes.
 #[must_use]
 pub fn bytes() -> u64 {
     KEPT.lock().bytes as u64
 }
 
-/// Overwrites what earlier images have left in free buffers.
+/// Overwrites the remains of earlier images in the free buffers.
 pub fn wipe() {
     KEPT.wipe();
 }
 
-/// Gives all free buffers back to the allocator.
+/// Returns all free buffers to the allocator.
 pub fn release() {
     KEPT.release();
 }
 
-/// Values that a buffer can hold.
+/// A value type that a `Buffer` can hold.
 pub trait Plain: Copy + Default + Send + 'static {}
 
 impl<T: Copy + Default + Send + 'static> Plain for T {}
 
-/// A vector whose memory is kept for another one when it is dropped.
+/// A vector whose memory is kept for reuse when it is dropped.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Buffer<T: Plain>(Vec<T>);
 
 impl<T: Plain> Buffer<T> {
-    /// An empty buffer with room for `count` values.
+    /// Creates an empty buffer with room for `count` values.
     #[must_use]
     pub fn with_capacity(count: usize) -> Self {
         let kept = KEPT.take(count).map(|mut kept| {
@@ -65,14 +64,14 @@ impl<T: Plain> Buffer<T> {
         Self(kept.unwrap_or_else(|| Vec::with_capacity(count)))
     }
 
-    /// The vector, whose memory is not kept any more.
+    /// Converts the buffer into a plain vector, whose memory is no longer kept for reuse.
     #[must_use]
     pub fn into_vec(mut self) -> Vec<T> {
         std::mem::take(&mut self.0)
     }
 
-    /// `count` values of which nothing is promised: those of an earlier image, perhaps another client's, or defaults. Each must be
-    /// written before the buffer is handed on.
+    /// Creates a buffer of `count` unspecified values: defaults, or those of an earlier image, perhaps another
+    /// client's. Each must be written before the buffer is handed on.
     #[must_use]
     pub fn overwritten(count: usize) -> Self {
         match KEPT.take(count) {
@@ -84,7 +83,7 @@ impl<T: Plain> Buffer<T> {
         }
     }
 
-    /// `count` copies of `value`.
+    /// Creates a buffer of `count` copies of `value`.
     #[must_use]
     pub fn filled(count: usize, value: T) -> Self {
         match KEPT.take(count) {
@@ -138,7 +137,7 @@ impl<T: Plain> DerefMut for Buffer<T> {
     }
 }
 
-/// For those that own the values and show them as a slice.
+/// Lets types that take ownership of the buffer expose its values as a slice.
 impl<T: Plain> AsRef<[T]> for Buffer<T> {
     fn as_ref(&self) -> &[T] {
         &self.0
@@ -151,26 +150,26 @@ impl<T: Plain> Drop for Buffer<T> {
     }
 }
 
-/// Free buffers.
+/// The pool of free buffers, behind a lock.
 struct Kept(Mutex<Free>);
 
 struct Free {
-    /// The one that was freed last at the end.
+    /// The free buffers, the most recently freed last.
     buffers: VecDeque<Entry>,
-    /// Bytes of all of them.
+    /// Total size of the free buffers, in bytes.
     bytes: usize,
     allowed: usize,
 }
 
 struct Entry {
     bytes: usize,
-    /// A vector of some type, with the values that it had.
+    /// The free vector, of any element type, with the values it last held.
     vec: Box<dyn Any + Send>,
-    /// Overwrites it; `None`: that was done.
+    /// Function that overwrites the vector; `None` if it has been overwritten already.
     wipe: Option<fn(&mut (dyn Any + Send))>,
 }
 
-/// Leaves nothing of what a vector of `T` held, beyond its length either.
+/// Overwrites everything that a `Vec<T>` held, including spare capacity beyond its length.
 fn wipe_vec<T: Plain>(vec: &mut (dyn Any + Send)) {
     if let Some(vec) = vec.downcast_mut::<Vec<T>>() {
         vec.clear();
@@ -187,8 +186,8 @@ impl Kept {
         }))
     }
 
-    /// A vector with room for `count`, and for little more: what an image holds is planned. Its length and values are those
-    /// that it was kept with. `None`: there is none.
+    /// Takes a free vector with room for `count` values and at most an eighth more, since memory is planned per image.
+    /// Its length and values are those it was kept with. Returns `None` if there is no such vector.
     fn take<T: Plain>(&self, count: usize) -> Option<Vec<T>> {
         let bytes = count.checked_mul(size_of::<T>())?;
         if bytes < LEAST_BYTES {
@@ -263,7 +262,7 @@ impl Free {
         Some(entry)
     }
 
-    /// Takes out those that were freed first, until the others are no more than allowed.
+    /// Removes the buffers that were freed first until the rest are within the limits, and returns the removed ones.
     fn too_many(&mut self) -> Vec<Entry> {
         let mut out = Vec::new();
         while (self.bytes > self.allowed || self.buffers.len() > MOST_BUFFERS)
@@ -281,7 +280,7 @@ mod tests {
 
     const LEAST: usize = LEAST_BYTES;
 
-    /// The bytes of what is kept, those freed first before the others.
+    /// Returns the sizes of the kept buffers in bytes, the first freed first.
     fn kept(of: &Kept) -> Vec<usize> {
         let free = of.lock();
         let bytes: Vec<usize> = free.buffers.iter().map(|entry| entry.bytes).collect();

@@ -1,4 +1,4 @@
-//! What the engine asks of an image format.
+//! The interface between the engine and the image formats: what each codec implements.
 
 use std::collections::BTreeMap;
 
@@ -14,9 +14,9 @@ use crate::sequence::{Animation, FrameReader, FrameWriter, Head};
 use crate::space::Space;
 use crate::window::Window;
 
-/// One image format: one folder in the `codecs` crate, one entry in its `ALL`.
+/// An image format. Each has a folder in the `codecs` crate and an entry in its `ALL`.
 pub trait Codec: Send + Sync {
-    /// Which format it is.
+    /// Returns the format that this codec reads and writes.
     fn format(&self) -> Format;
 
     /// The format's name.
@@ -24,28 +24,28 @@ pub trait Codec: Send + Sync {
         self.format().name
     }
 
-    /// Does a file that begins with these bytes (16 or more, fewer for tiny files) claim this format?
+    /// Whether a file that begins with `head` (16 bytes or more, fewer for tiny files) claims to be of this format.
     fn sniff(&self, head: &[u8]) -> bool;
 
-    /// Which of its work is done by code that cannot be bounded or interrupted from inside, and so belongs into a process of
-    /// its own: code of others over strangers' bytes.
+    /// Returns which operations run third-party code on untrusted input, code that cannot be bounded or interrupted
+    /// from inside and therefore belongs in a separate process.
     fn foreign(&self) -> Foreign {
         Foreign::default()
     }
 
-    /// Reads the header only: no pixel is decoded, nothing larger than the metadata is allocated.
+    /// Reads the header only: decodes no pixels and allocates nothing larger than the metadata.
     ///
     /// # Errors
     /// `Broken` or `Unsupported`.
     fn probe(&self, bytes: &[u8]) -> Result<Info>;
 
-    /// Does [`Codec::probe`] take a fraction of a millisecond for these bytes, of which there are no more than a mebibyte? If not,
-    /// it is called where nobody else waits.
+    /// Whether [`Codec::probe`] takes only a fraction of a millisecond for these bytes, of which there are at most 1
+    /// MiB. If not, callers run it where it holds up no other work.
     fn probes_at_once(&self, _bytes: &[u8]) -> bool {
         false
     }
 
-    /// Decodes the first frame (composed on its canvas) at the scales asked for.
+    /// Decodes the first frame (composed on its canvas) at the requested scales.
     ///
     /// The frame's size is `info.scaled(how.scales.luma)`; chroma planes follow `how.scales.chroma`.
     ///
@@ -53,11 +53,11 @@ pub trait Codec: Send + Sync {
     /// `Broken` (truncated files too), `Limit`, `Interrupted`.
     fn decode(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image>;
 
-    /// Decodes what there is of a file that is cut or damaged, where [`Codec::decode`] refuses it: what is missing is as browsers
-    /// show it, or white.
+    /// Decodes what is left of a truncated or damaged file that [`Codec::decode`] rejects. Missing parts look as in
+    /// browsers, or are white.
     ///
     /// # Errors
-    /// As `decode`; `Broken` where there is nothing to show, or the codec cannot show it.
+    /// As `decode`; `Broken` if nothing is left to show or the codec cannot salvage files.
     fn salvage(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
         let _ = (bytes, info, how);
         Err(Error::broken(
@@ -66,9 +66,9 @@ pub trait Codec: Send + Sync {
         ))
     }
 
-    /// How many bytes from the beginning are the image, which is whole as far as its pixels go: what follows
-    /// them does not belong to it. `how.scales` does not count. Of an image that is over a limit or not
-    /// supported only the structure is looked at.
+    /// Returns how many bytes from the beginning of the file make up the image, whose pixel data must be complete.
+    /// Bytes after them do not belong to it. `how.scales` is ignored. For an image that is over a limit or unsupported,
+    /// only the structure is checked.
     ///
     /// # Errors
     /// `Broken`, `Interrupted`.
@@ -81,22 +81,23 @@ pub trait Codec: Send + Sync {
         self.end(bytes, how)
     }
 
-    /// Where the structure of a file that decodes ends, for formats that [`Codec::extent`] decodes whole.
+    /// Returns where the structure of a decodable file ends, for formats whose [`Codec::extent`] decodes the whole
+    /// file.
     ///
     /// # Errors
-    /// As `extent`: `Broken` where a part that the structure names is missing, although no pixel needs it.
+    /// As `extent`: `Broken` if a part that the structure names is missing, even if no pixel needs it.
     fn end(&self, bytes: &[u8], how: &Decode<'_>) -> Result<usize> {
         let _ = how;
         Ok(bytes.len())
     }
 
-    /// What its files end with, where all end alike; nothing otherwise. A file that lacks no more than this is whole, and
-    /// what is passed on of it gets it back.
+    /// Returns the bytes that every file of this format ends with; empty if there are none. A file that lacks no more
+    /// than this marker counts as complete, and the marker is restored when the file is passed on.
     fn end_marker(&self) -> &'static [u8] {
         &[]
     }
 
-    /// Estimated cost of [`Codec::extent`], and the memory it holds, the decoded frame included.
+    /// Estimates the cost of [`Codec::extent`], including the memory it holds and the decoded frame.
     fn extent_cost(&self, bytes: u64, info: &Info) -> Cost {
         let cost = self.decode_cost(bytes, info, Scales::FULL);
         let planes = info.model.planes() + usize::from(info.alpha);
@@ -107,12 +108,11 @@ pub trait Codec: Send + Sync {
         }
     }
 
-    /// Decodes as `decode` does, at several scales while going through the file once; `how.scales` does
-    /// not count. Each image is, to the bit, what `decode` gives at its scales. `None`: it cannot do this
-    /// with this file.
+    /// Decodes the image at several scales in one pass over the file; `how.scales` is ignored. Each image is
+    /// bit-identical to what `decode` returns at its scales. Returns `None` if the codec cannot do this with this file.
     ///
     /// # Errors
-    /// As `decode`; a damaged file may fail although not each of the scales alone would.
+    /// As `decode`; a damaged file may fail even if some of the scales would succeed alone.
     fn decode_at_once(
         &self,
         bytes: &[u8],
@@ -124,26 +124,26 @@ pub trait Codec: Send + Sync {
         Ok(None)
     }
 
-    /// Is it worth trying to decode at both scales at once?
+    /// Whether decoding at both scales in one pass is worth trying.
     fn decodes_at_once(&self, info: &Info, one: Scales, other: Scales) -> bool {
         let _ = info;
         one == other
     }
 
-    /// Estimated cost of [`Codec::index`], and the memory it holds; `None`: such images have none.
+    /// Estimates the cost of [`Codec::index`], including the memory it holds; `None` for images that cannot be indexed.
     fn index_cost(&self, bytes: u64, info: &Info) -> Option<Cost> {
         let _ = (bytes, info);
         None
     }
 
-    /// Estimated cost of [`Codec::draw`], and the memory it holds beside the result. `None`: what the window shows is not
-    /// drawn by itself, as of all images that are stored as pixels.
+    /// Estimates the cost of [`Codec::draw`] and the memory it holds beside the result. Returns `None` if the contents
+    /// of the window cannot be drawn separately, as for all images that are stored as pixels.
     fn draw_cost(&self, bytes: u64, info: &Info, window: &Window) -> Option<Cost> {
         let _ = (bytes, info, window);
         None
     }
 
-    /// Draws what a window shows of an image that is no pixels, in its size; `how.scales` does not count.
+    /// Draws the part of a vector image that a window shows, at the window's size; `how.scales` is ignored.
     ///
     /// # Errors
     /// As `decode`.
@@ -152,15 +152,16 @@ pub trait Codec: Send + Sync {
         Err(Error::Internal(format!("{} draws nothing", self.name())))
     }
 
-    /// The letters of a text that it has no glyph for, each once, if it is what draws texts.
+    /// Returns the characters of `text` that this codec has no glyph for, each once, if it is the codec that draws
+    /// texts.
     fn undrawn_letters(&self, text: &str) -> Vec<char> {
         let _ = text;
         Vec::new()
     }
 
-    /// Goes through the file once and notes where decoding can begin, so that parts of the image are decoded without
-    /// the rest ever after: bytes that only this codec understands, to be kept with the file's state. `how.scales` does
-    /// not count. `None`: it cannot be done with this file, which may be damaged.
+    /// Reads the file once and records where decoding can start, so that parts of the image can later be decoded
+    /// without the rest. The index is a byte string that only this codec understands, to be kept with the file's state.
+    /// `how.scales` is ignored. Returns `None` if the file cannot be indexed, for example because it is damaged.
     ///
     /// # Errors
     /// `Limit`, `Interrupted`.
@@ -169,15 +170,15 @@ pub trait Codec: Send + Sync {
         Ok(None)
     }
 
-    /// The part, in px as stored, that is decoded where `wanted` is: at every scale it begins with a whole sample of
-    /// every plane. `None`: the index is none of this file.
+    /// Returns the area, in px as stored, that has to be decoded to show `wanted`. At every scale it begins on a whole
+    /// sample of every plane. Returns `None` if the index does not belong to this file.
     fn part(&self, bytes: &[u8], info: &Info, index: &[u8], wanted: Area) -> Option<Area> {
         let _ = (bytes, info, index, wanted);
         None
     }
 
-    /// Decodes what `part` gave: to the bit what `decode` gives there. The frame is of the size of the part at
-    /// `how.scales`.
+    /// Decodes an area returned by `part`, bit-identical to the same area of `decode`. The frame has the size of the
+    /// area at `how.scales`.
     ///
     /// # Errors
     /// As `decode`.
@@ -193,14 +194,14 @@ pub trait Codec: Send + Sync {
         Err(Error::Internal(format!("{} has no index", self.name())))
     }
 
-    /// The frames that `open` gives, composed on their canvas; `None` for images that do not move, and for a codec
-    /// that decodes nothing but their first frame.
+    /// Returns the traits of the frames that `open` yields, composed on their canvas; `None` for still images and for
+    /// codecs that decode only the first frame.
     fn composed(&self, info: &Info) -> Option<Traits> {
         let _ = info;
         None
     }
 
-    /// Opens an image that moves, at full scale, where `composed` says that it can.
+    /// Opens an animated image for reading at full scale; only for images for which `composed` returns traits.
     ///
     /// # Errors
     /// As `decode`.
@@ -214,19 +215,19 @@ pub trait Codec: Send + Sync {
         Err(Error::Internal(format!("{} opens no frames", self.name())))
     }
 
-    /// The name by which an image that moves is asked for in this format, among its own and its aliases; `None`:
-    /// it holds none.
+    /// Returns the name, the format's own or an alias, by which an animation in this format is requested; `None` if it
+    /// cannot write animations.
     fn animates(&self) -> Option<&'static str> {
         None
     }
 
-    /// Do all programs that show this format show it moving? Where they do not, and cannot be told apart, an image that
-    /// moves is written so only for those who ask for it by name.
+    /// Whether all programs that show this format also play its animations. If not, and if such programs cannot be told
+    /// apart, animations are written in this format only when it is requested by name.
     fn moves_everywhere(&self) -> bool {
         true
     }
 
-    /// Begins an image that moves, where `animates` says that it can.
+    /// Starts writing an animated image; only for formats for which `animates` returns a name.
     ///
     /// # Errors
     /// As `encode`.
@@ -240,20 +241,19 @@ pub trait Codec: Send + Sync {
         Err(Error::Internal(format!("{} holds no frames", self.name())))
     }
 
-    /// Scales at which it decodes this image cheaper than in full, `Scale::FULL` included, smallest
-    /// first.
+    /// Returns the scales at which this image is cheaper to decode than in full, plus `Scale::FULL`, smallest first.
     fn scales(&self, info: &Info) -> &'static [Scale] {
         let _ = info;
         &[Scale::FULL]
     }
 
-    /// Can chroma planes be decoded at a smaller scale when luma is decoded at `luma`?
+    /// Whether chroma planes can be decoded at a smaller scale than luma when luma is decoded at `luma`.
     fn splits_chroma(&self, info: &Info, luma: Scale) -> bool {
         let _ = (info, luma);
         false
     }
 
-    /// The frame that `decode` at `scales` yields.
+    /// Returns the traits of the frame that `decode` yields at `scales`.
     fn decoded(&self, info: &Info, scales: Scales) -> Traits {
         let _ = scales;
         Traits {
@@ -264,17 +264,18 @@ pub trait Codec: Send + Sync {
         }
     }
 
-    /// Estimated cost of decoding `bytes` bytes at `scales`, and the memory it holds beside the result.
+    /// Estimates the cost of decoding a file of `bytes` bytes at `scales`, and the memory held beside the result.
     fn decode_cost(&self, bytes: u64, info: &Info, scales: Scales) -> Cost;
 
-    /// The gain map in this file, if there is one that is understood; its pixels are not looked at. A broken one is
-    /// none: the image is whole without it.
+    /// Returns the header of the file's gain map, if there is one that the codec understands; its pixels are not
+    /// decoded. A broken gain map counts as none, since the image is complete without it.
     fn gain_map(&self, bytes: &[u8], info: &Info) -> Option<GainHeader> {
         let _ = (bytes, info);
         None
     }
 
-    /// Decodes the gain map that `gain_map` found. `how.scales` are among those of `scales` for the map's header.
+    /// Decodes the gain map that `gain_map` found. `how.scales` must be among those that `scales` returns for the map's
+    /// header.
     ///
     /// # Errors
     /// As `decode`.
@@ -283,20 +284,22 @@ pub trait Codec: Send + Sync {
         Err(Error::Internal(format!("{} has no gain map", self.name())))
     }
 
-    /// Can its files hold a gain map that acts so? Then `encode` writes an image's.
+    /// Whether files of this format can hold a gain map with these parameters. If so, `encode` writes the image's gain
+    /// map.
     fn holds_gain_map(&self, params: &GainParams) -> bool {
         let _ = params;
         false
     }
 
-    /// Can it turn this file into one of format `to`, of which one is its own, without decoding it, so that nothing is
-    /// lost, the turn that it is stored with included?
+    /// Whether the codec can losslessly convert this file to format `to` without decoding it, keeping the stored
+    /// orientation. The codec's own format is the source or the target.
     fn recodes(&self, bytes: &[u8], info: &Info, to: &str) -> bool {
         let _ = (bytes, info, to);
         false
     }
 
-    /// Does that. `None`: it cannot be done with this file after all.
+    /// Converts the file to format `to` without decoding it, as announced by `recodes`. Returns `None` if this file
+    /// cannot be converted after all.
     ///
     /// # Errors
     /// `Limit`, `Interrupted`.
@@ -311,33 +314,33 @@ pub trait Codec: Send + Sync {
         Ok(None)
     }
 
-    /// Estimated cost of that.
+    /// Estimates the cost of `recode`.
     fn recode_cost(&self, bytes: u64, info: &Info) -> Cost {
         let _ = (bytes, info);
         Cost::default()
     }
 
-    /// What can be said about how it writes: words that formats share ([`andon_recipe::options`]), perhaps with fewer
-    /// values, and words of its own, which recipes write as `with:NAME:VALUE`. None takes more than one argument.
+    /// Returns the encoding options of this format: words that formats share ([`andon_recipe::options`]), perhaps with
+    /// fewer values, and words of its own, which recipes write as `with:NAME:VALUE`. None takes more than one argument.
     fn options(&self) -> &'static [&'static Word] {
         &[]
     }
 
-    /// The format in which an image is written where none is asked for, if it is another than this one: of a format
-    /// that is only read, one that every client shows.
+    /// Returns the format to write when none is requested, if it is not this one: for images that clients may not show
+    /// or that are only read, a format that every client shows.
     fn instead(&self, info: &Info) -> Option<&'static str> {
         let _ = info;
         None
     }
 
-    /// What a frame must be turned into before it can be written; `None` when the format cannot be
-    /// written at all. The space of its colours is not the codec's affair: see `tags`.
+    /// Returns the traits that a frame must be converted to before it can be written; `None` if the format cannot be
+    /// written at all. The codec does not deal with the colour space: see `tags`.
     fn accepts(&self, have: Traits, how: &Encode) -> Option<Traits> {
         let _ = (have, how);
         None
     }
 
-    /// Writes one image whose first frame is as `accepts` said.
+    /// Encodes an image whose first frame has the traits that `accepts` returned.
     ///
     /// # Errors
     /// `Limit` (a side the format cannot hold), `Interrupted`, `Internal`.
@@ -346,7 +349,7 @@ pub trait Codec: Send + Sync {
         Err(Error::Internal(format!("{} is not written", self.name())))
     }
 
-    /// Writes as `encode` does, to the byte, perhaps with the help of idle cores.
+    /// Encodes as `encode` does, with byte-identical output, perhaps with the help of idle cores.
     ///
     /// # Errors
     /// As `encode`.
@@ -361,77 +364,79 @@ pub trait Codec: Send + Sync {
         self.encode(image, how, interrupt)
     }
 
-    /// The ways in which files of this format say what their colours mean.
+    /// Returns how files of this format declare their colour space.
     fn tags(&self) -> Tags {
         Tags::None
     }
 
-    /// Do browsers turn its stills by the orientation that `encode` finds in an image's EXIF block and writes?
+    /// Whether browsers rotate still images of this format by the EXIF orientation that `encode` writes with an image.
     fn says_orientation(&self) -> bool {
         false
     }
 
-    /// Does it count quality as JPEG does, so that a JPEG's own quality means something to it?
+    /// Whether this format counts quality as JPEG does, so that a JPEG's quality can be reused for it.
     fn inherits_quality(&self) -> bool {
         false
     }
 
-    /// The quality of a new image, in a format that inherits quality but should not for this one.
+    /// Returns the quality for new images that should not inherit their source's quality, in a format that otherwise
+    /// inherits it (see `inherits_quality`).
     fn default_quality(&self) -> Option<u8> {
         None
     }
 
-    /// Was the subsampling of its images chosen for each of them, so that their copies should keep it? Formats
-    /// that know only one do not choose.
+    /// Whether the subsampling of images in this format was chosen for each of them, so that copies should keep it.
+    /// Formats that know only one subsampling do not choose.
     fn hands_on_subsampling(&self) -> bool {
         false
     }
 
-    /// Estimated cost of writing a frame of this size.
+    /// Estimates the cost of encoding a frame of this size.
     fn encode_cost(&self, width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
         let _ = (width, height, traits, how);
         Cost::default()
     }
 
-    /// How many times as long as estimated the hardest images may take to write.
+    /// Returns how many times the estimated time the hardest images may take to encode.
     fn encode_spread(&self, how: &Encode) -> u64 {
         let _ = how;
         1
     }
 
-    /// Estimated cost of writing one of several frames, of which each may lean on those before.
+    /// Estimates the cost of encoding one frame of an animation, which may depend on the frames before it.
     fn frame_cost(&self, width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
         self.encode_cost(width, height, traits, how)
     }
 }
 
-/// What a format is called, and the revision of what is made of it.
+/// Names of an image format, and the revision of its codec's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
-    /// Lower-case, as in a recipe's `as:jpeg`.
+    /// The format's name, lower-case, as in a recipe's `as:jpeg`.
     pub name: &'static str,
     /// Other names and file extensions that mean this format (without dots).
     pub aliases: &'static [&'static str],
-    /// The media type of its files.
+    /// The media type of files in this format.
     pub media_type: &'static str,
-    /// Counts the changes of the samples it reads and the bytes it writes, from 1: part of every ETag and cache
-    /// key. A test of the `codecs` crate fails when they have changed and this number has not.
+    /// Revision of the codec, counted from 1, incremented whenever the samples it reads or the bytes it writes change.
+    /// Part of every ETag and cache key. A test of the `codecs` crate fails when they have changed and this number has
+    /// not.
     pub revision: u32,
 }
 
-/// What of a codec's work is done by code of others that is not bounded from inside.
+/// The operations of a codec that run third-party code that cannot be bounded from inside.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Foreign {
-    /// Reading headers: whatever looks at a file and gives no pixels.
+    /// Whether third-party code reads headers: any operation that inspects a file and returns no pixels.
     pub headers: bool,
-    /// Reading pixels.
+    /// Whether third-party code decodes pixels.
     pub reads: bool,
-    /// Writing.
+    /// Whether third-party code encodes.
     pub writes: bool,
 }
 
 impl Foreign {
-    /// Reading, headers and pixels.
+    /// Third-party code reads headers and pixels but does not write.
     pub const READS: Self = Self {
         headers: true,
         reads: true,
@@ -439,76 +444,78 @@ impl Foreign {
     };
 }
 
-/// How files of a format say what their colours mean.
+/// How files of a format declare their colour space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tags {
-    /// Not at all: they are taken for sRGB.
+    /// No declaration: colours are taken for sRGB.
     None,
-    /// By an ICC profile.
+    /// An ICC profile.
     Icc,
-    /// By an ICC profile or by code points.
+    /// An ICC profile or code points.
     IccOrCodePoints,
-    /// By an ICC profile and by code points, as not all that read the format know the latter.
+    /// Both an ICC profile and code points, since not all readers of the format know code points.
     IccAndCodePoints,
 }
 
-/// What a header tells.
+/// The contents of an image file's header.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Info {
     /// The codec's name.
     pub format: &'static str,
-    /// Width as stored, before any orientation.
+    /// Width in px as stored, before any orientation is applied.
     pub width: u32,
-    /// Height as stored.
+    /// Height in px as stored, before any orientation is applied.
     pub height: u32,
-    /// Model of the decoded planes at full scale.
+    /// Colour model of the decoded planes at full scale.
     pub model: Model,
-    /// Bits of the decoded samples (fewer than 8 are widened to 8).
+    /// Bit depth of the decoded samples (fewer than 8 bits are widened to 8).
     pub depth: Depth,
-    /// Is there an alpha plane (or a transparent colour)?
+    /// Whether there is an alpha plane or a transparent colour.
     pub alpha: bool,
-    /// The space of its colours.
+    /// The image's colour space.
     pub space: Space,
-    /// Is it a palette image? Resampled with a softer kernel, as the module does.
+    /// Whether the image has a palette. Such images are resampled with a softer kernel, as ngx_small_light does.
     pub palette: bool,
-    /// How many frames; at least 1. They are counted without unpacking any.
+    /// Number of frames, at least 1. Frames are counted without decompressing any.
     pub frames: u32,
-    /// The animation's header (loops, canvas), if there are several frames.
+    /// The animation's header (loops, canvas) if there are several frames.
     pub animation: Option<Animation>,
-    /// How the image as stored becomes upright, as browsers read it: in EXIF or elsewhere.
+    /// The orientation that turns the stored image upright, from EXIF or elsewhere, as browsers read it.
     pub orientation: Orientation,
-    /// The quality it was written with, as far as the tables tell (1–100).
+    /// The quality (1–100) the file was written with, as far as its quantization tables tell.
     pub quality: Option<u8>,
-    /// Lossless WebP, PNG, GIF.
+    /// Whether the file is compressed losslessly, such as PNG, GIF and lossless WebP.
     pub lossless: bool,
-    /// Progressive JPEG, interlaced PNG or GIF.
+    /// Whether the file is a progressive JPEG, or an interlaced PNG or GIF.
     pub progressive: bool,
-    /// EXIF, XMP, IPTC or comments: what stands beside the pixels, but for what says what their colours are.
+    /// Whether the file holds metadata beside the pixels and the description of their colours: EXIF, XMP, IPTC or
+    /// comments.
     pub metadata: bool,
-    /// Bytes that decoding holds beside the frame at any scale, where its size alone does not tell.
+    /// Bytes that decoding holds beside the frame at any scale, where they do not follow from the image's size alone.
     pub decoder_bytes: u64,
-    /// Nanoseconds that decoding a frame takes beyond what its size and the length of its file tell, such as for coded
-    /// frames that are never shown.
+    /// Nanoseconds that decoding a frame takes beyond what follows from its size and the file's length, for example for
+    /// coded frames that are never shown.
     pub decoder_nanos: u64,
-    /// Bytes that a file has at least which holds so many pixels; 0 where the format can say any number of them in a few.
+    /// Smallest possible length in bytes of a file with this many pixels; 0 if the format can encode any number of
+    /// pixels in a few bytes.
     pub fewest_bytes: u64,
-    /// Offset of the frame on its page (PNG oFFs, GIF frame): added to a region's x and y.
+    /// Offset of the frame on its page in px (PNG `oFFs` chunk, GIF frame), added to the x and y of a region.
     pub page_offset: (i32, i32),
 }
 
-/// What a file tells of its gain map.
+/// Header of the gain map in a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GainHeader {
-    /// The map's own header. It shows all of the image, as stored.
+    /// The gain map's own header. The map covers the whole image, as stored.
     pub info: Info,
-    /// How many bytes of the file are the map.
+    /// Size of the gain map within the file, in bytes.
     pub bytes: u64,
     /// The parameters by which the map brightens the image.
     pub params: GainParams,
 }
 
 impl Info {
-    /// A still of 8 bits a sample without alpha, lossy, of which nothing else is known.
+    /// Describes a lossy 8-bit still image without alpha, everything else being unknown.
     #[must_use]
     pub fn new(format: &'static str, width: u32, height: u32, model: Model) -> Self {
         Self {
@@ -534,62 +541,62 @@ impl Info {
         }
     }
 
-    /// Pixels as stored.
+    /// Returns the number of pixels of the image as stored.
     #[must_use]
     pub fn pixels(&self) -> u64 {
         u64::from(self.width) * u64::from(self.height)
     }
 
-    /// Width and height decoded at a scale: rounded up, as JPEG does.
+    /// Returns width and height in px when decoded at `scale`, rounded up as in JPEG.
     #[must_use]
     pub fn scaled(&self, scale: Scale) -> (u32, u32) {
         (scale.of(self.width), scale.of(self.height))
     }
 }
 
-/// A decoding scale, in eighths: 1, 2, 4 or 8 for the powers of two; any other for a codec that offers it, larger than
-/// the image where it is drawn at any size.
+/// A decoding scale in eighths: 1, 2, 4 or 8 for the powers of two. Codecs may offer any other, including more than 8
+/// (larger than the image) for formats that are drawn at any size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Scale(pub u8);
 
 impl Scale {
-    /// 1/1.
+    /// Full size.
     pub const FULL: Self = Self(8);
-    /// 1/2.
+    /// Half of each side.
     pub const HALF: Self = Self(4);
-    /// 1/4.
+    /// A quarter of each side.
     pub const QUARTER: Self = Self(2);
-    /// 1/8.
+    /// An eighth of each side.
     pub const EIGHTH: Self = Self(1);
 
-    /// A length at this scale, rounded up.
+    /// Returns a length at this scale, rounded up.
     #[must_use]
     pub fn of(self, length: u32) -> u32 {
         ((u64::from(length) * u64::from(self.0)).div_ceil(8)) as u32
     }
 
-    /// As a factor: 0.125 to 1, and above for what is drawn.
+    /// Returns the scale as a factor: 0.125 to 1, and more than 1 for vector images.
     #[must_use]
     pub fn factor(self) -> f64 {
         f64::from(self.0) / 8.0
     }
 }
 
-/// The scales of one decode. Chroma's is relative to the chroma plane's own stored size: with both
-/// `HALF`, a 4:2:0 image stays 4:2:0; luma `HALF` and chroma `QUARTER` make 4:2:0 of a 4:4:4 one.
+/// The scales of one decode. The chroma scale is relative to the stored size of the chroma planes: with both at `HALF`,
+/// a 4:2:0 image stays 4:2:0; luma at `HALF` and chroma at `QUARTER` turn 4:4:4 into 4:2:0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Scales {
-    /// Of luma, and of every full-size plane.
+    /// Scale of luma and of every full-size plane.
     pub luma: Scale,
-    /// Of thinned or thinnable planes (Cb, Cr); never above `luma`.
+    /// Scale of planes that are, or can be, subsampled (Cb, Cr); never above `luma`.
     pub chroma: Scale,
 }
 
 impl Scales {
-    /// Everything in full.
+    /// All planes at full size.
     pub const FULL: Self = Self::both(Scale::FULL);
 
-    /// One scale for all planes.
+    /// Uses one scale for all planes.
     #[must_use]
     pub const fn both(scale: Scale) -> Self {
         Self {
@@ -598,7 +605,7 @@ impl Scales {
         }
     }
 
-    /// The subsampling of a frame decoded at these scales from an image with `stored` subsampling.
+    /// Returns the subsampling of a frame decoded at these scales from an image with subsampling `stored`.
     #[must_use]
     pub fn subsampling(self, stored: Subsampling) -> Subsampling {
         let ratio = self.luma.0 / self.chroma.0;
@@ -609,45 +616,46 @@ impl Scales {
     }
 }
 
-/// How to decode.
+/// Parameters of a decode.
 #[derive(Clone, Copy)]
 pub struct Decode<'a> {
-    /// The scales, out of those the codec offered.
+    /// The scales to decode at, among those the codec offers.
     pub scales: Scales,
-    /// Ceilings.
+    /// The limits that apply to the decode.
     pub limits: &'a Limits,
-    /// Is the result still wanted?
+    /// Tells whether the result is still wanted.
     pub interrupt: &'a dyn Interrupt,
     /// Idle cores that may be borrowed.
     pub cores: &'a dyn Cores,
-    /// Read the ICC profile into the frame's colour and EXIF into the image's metadata.
+    /// Whether to read the ICC profile into the frame's colour and EXIF into the image's metadata.
     pub keep_metadata: bool,
 }
 
-/// How to encode. Everything in it that is asked for is among the codec's [`Codec::options`].
+/// Parameters of an encode. Every option that is set is among the codec's [`Codec::options`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Encode {
-    /// As asked or the source's own, 1 to 100; `None`: the format's default, also where a lossless file has none.
+    /// Quality, 1 to 100, as requested or inherited from the source. `None`: the format's default, also if the source
+    /// is lossless and has no quality.
     pub quality: Option<u8>,
-    /// Nothing may be lost.
+    /// Whether encoding must be lossless.
     pub lossless: bool,
-    /// Bits per sample; `None`: as many as the frame has, as far as the format holds them.
+    /// Bits per sample. `None`: as many as the frame has, within what the format can hold.
     pub depth: Option<Depth>,
-    /// Progressive, Adam7, interlaced.
+    /// Whether to write a progressive JPEG, or an interlaced (Adam7) PNG or GIF.
     pub progressive: bool,
-    /// Chroma subsampling, as asked or as in a JPEG source; `None`: 4:4:4 from quality 90, else 4:2:0.
+    /// Chroma subsampling, as requested or as in a JPEG source. `None`: 4:4:4 from quality 90 on, else 4:2:0.
     pub chroma: Option<Subsampling>,
-    /// 0 (fast) to 9 (small); `None`: the format's fast default.
+    /// Effort from 0 (fast) to 9 (small). `None`: the format's fast default.
     pub effort: Option<u8>,
-    /// The format's own options, by name.
+    /// Options specific to the format, by name.
     pub options: BTreeMap<String, String>,
-    /// The source had a palette: there are few colours, and what lies between them where it was scaled. Nobody asks for
-    /// that; a format may make use of it where it is not seen.
+    /// Whether the source had a palette: the image has few colours, plus intermediate ones if it was scaled. This is
+    /// not requested by anyone; an encoder may take advantage of it where the effect is invisible.
     pub few_colours: bool,
 }
 
 impl Encode {
-    /// The value of one of the format's own options.
+    /// Returns the value of a format-specific option.
     #[must_use]
     pub fn option(&self, word: &Word) -> Option<&str> {
         self.options.get(word.name).map(String::as_str)

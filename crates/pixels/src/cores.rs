@@ -1,8 +1,8 @@
-//! Idle cores that one piece of work may borrow.
+//! Idle cores that a job may borrow.
 //!
-//! Under load every core has an image of its own and nothing is lent; when nobody waits, a large image
-//! is worked on by several. Work that can be split offers a part of itself and does that part alone if
-//! nobody takes it, so that results never depend on who did what.
+//! Under load every core has an image of its own and nothing is lent; when no request waits, several cores work on one
+//! large image. Work that can be split offers parts of itself, and does by itself the parts that no core takes, so that
+//! results never depend on which core did what.
 
 use std::hint;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,23 +14,23 @@ use std::time::{Duration, Instant};
 use crate::error::{Error, Result};
 use crate::limits::Interrupt;
 
-/// Bytes of stack for a thread that images are worked on by. Drawings are what needs most: readers admit elements and
+/// Stack size, in bytes, of a thread that processes images. Vector drawings need most: readers admit elements and
 /// references nested 200 deep, for which the libraries that draw them take up to 0.8 MB.
 pub const STACK: usize = 8 << 20;
 
-/// A part of some work.
+/// A part of a job that another core can run.
 pub type Task = Box<dyn FnOnce() + Send>;
 
-/// Whoever knows which cores are idle.
+/// A source of idle cores.
 pub trait Cores: Sync {
-    /// Has an idle core begin `task` right now, or gives it back.
+    /// Has an idle core start `task` at once, or returns the task if there is none.
     fn lend(&self, task: Task) -> Option<Task>;
 
-    /// Is a core idle, or at a part of somebody's work, with which it may soon be done?
+    /// Whether a core is idle, or is working on a part of another job and may soon be done.
     fn lends_soon(&self) -> bool;
 }
 
-/// No core but one's own.
+/// No cores to borrow: all work is done by the calling thread.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Alone;
 
@@ -44,15 +44,15 @@ impl Cores for Alone {
     }
 }
 
-/// A part of some work that was offered to an idle core.
+/// A part of a job that was offered to an idle core.
 pub struct Offered<T> {
     result: Receiver<T>,
-    /// The part itself, if no core took it.
+    /// The work itself, if no core took it.
     refused: Option<Task>,
 }
 
 impl<T: Send + 'static> Offered<T> {
-    /// Offers `work` to an idle core, which begins it at once.
+    /// Offers `work` to an idle core, which starts it at once.
     pub fn to(cores: &dyn Cores, work: impl FnOnce() -> T + Send + 'static) -> Self {
         let (done, result) = mpsc::channel();
         let refused = cores.lend(Box::new(move || {
@@ -62,13 +62,13 @@ impl<T: Send + 'static> Offered<T> {
         Self { result, refused }
     }
 
-    /// Did a core take it?
+    /// Whether another core took the work.
     #[must_use]
     pub fn is_taken(&self) -> bool {
         self.refused.is_none()
     }
 
-    /// The result; work that nobody took is done here and now.
+    /// Returns the result. Work that no core took is done now, on the calling thread.
     ///
     /// # Errors
     /// `Internal` when the work panicked on another core.
@@ -76,7 +76,8 @@ impl<T: Send + 'static> Offered<T> {
         self.wait_unless(&|| false)
     }
 
-    /// Waits for the result, unless `interrupted` says that nobody wants it any more. The work is left to itself then.
+    /// Waits for the result, unless `interrupted` says that it is no longer wanted. In that case, work on another core
+    /// continues unattended.
     ///
     /// # Errors
     /// As `wait`; `Interrupted`.
@@ -102,12 +103,13 @@ impl<T: Send + 'static> Offered<T> {
     }
 }
 
-/// Does `pieces` of some work, numbered from 0, together with every idle core: whoever is free takes the next one, so that
-/// a core that wakes late or becomes idle meanwhile does less. The results are in order. `None`: no core is idle, or is
-/// about to be, and nothing was done.
+/// Runs the `pieces` pieces of a job, numbered from 0, on this and every idle core: each free core takes the next
+/// piece, so that a core that wakes late or becomes idle meanwhile does less. The results are in order. Returns `None`,
+/// with nothing done, if no core is idle or about to be, or if there are fewer than two pieces.
 ///
 /// # Errors
-/// `Interrupted`, asked for before each piece that this core takes, and `Internal` when the work panicked on another core.
+/// `Interrupted`, checked before each piece that this core takes, and `Internal` when the work panicked on another
+/// core.
 pub fn shared<T: Send + 'static>(
     cores: &dyn Cores,
     interrupt: &dyn Interrupt,
@@ -159,10 +161,10 @@ pub fn shared<T: Send + 'static>(
     Some(all.ok_or_else(|| Error::Internal("work on a lent core panicked".to_owned())))
 }
 
-/// Receives what another core is about to send: looks for it for a while before it sleeps.
+/// Receives a value that another core is about to send: polls for a while before it sleeps.
 ///
 /// # Errors
-/// Nobody is left to send anything.
+/// All senders are gone.
 pub fn receive_soon<T>(receiver: &Receiver<T>) -> std::result::Result<T, RecvError> {
     let looks = Looks::begin();
     loop {
@@ -175,17 +177,17 @@ pub fn receive_soon<T>(receiver: &Receiver<T>) -> std::result::Result<T, RecvErr
     }
 }
 
-/// Polling for what another core is about to do, before the thread sleeps.
+/// Polling for something that another core is about to do, before the thread sleeps.
 ///
-/// Waking a sleeping thread takes longer than most of these waits, and the kernel may put it on the core that wakes it. Between
-/// two looks the thread yields its core to others.
+/// Waking a sleeping thread takes longer than most of these waits, and the kernel may put it on the core that wakes it.
+/// Between two polls the thread yields its core to others.
 #[derive(Debug)]
 pub struct Looks {
     until: Instant,
 }
 
 impl Looks {
-    /// Before the first look.
+    /// Starts polling, before the first poll.
     #[must_use]
     pub fn begin() -> Self {
         Self {
@@ -193,7 +195,7 @@ impl Looks {
         }
     }
 
-    /// Waits until the next look is due. False: it is time to sleep.
+    /// Waits until the next poll is due. Returns false when it is time to sleep instead.
     #[must_use]
     pub fn go_on(&self) -> bool {
         if Instant::now() >= self.until {
@@ -208,13 +210,13 @@ impl Looks {
     }
 }
 
-/// Between two looks: some ten microseconds.
+/// Spin-loop hints between two polls: about ten microseconds.
 const PAUSES: u32 = 500;
 
-/// A part of an image takes about a quarter of this.
+/// How long to poll before sleeping: about four times as long as a part of an image takes.
 const LOOKS: Duration = Duration::from_millis(1);
 
-/// After which one who sleeps looks whether anybody still wants the image.
+/// Interval at which a sleeping waiter checks whether the image is still wanted.
 const A_MOMENT: Duration = Duration::from_millis(20);
 
 #[cfg(test)]
@@ -222,7 +224,7 @@ mod tests {
     use super::*;
     use crate::limits::Never;
 
-    /// Always has a core: a thread of its own for each task.
+    /// A test double that always has an idle core: it starts a thread for each task.
     struct Plenty;
 
     impl Cores for Plenty {

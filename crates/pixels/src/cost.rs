@@ -1,16 +1,16 @@
-//! What a piece of work takes: processor time and bytes, known before anything is decoded.
+//! The cost of a piece of work in processor time and bytes, estimated before anything is decoded.
 
 /// An estimate of what a piece of work takes on one core of the machine the constants were measured on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Processor time in nanoseconds.
     pub nanos: u64,
-    /// Bytes held beside input and output while it runs.
+    /// Bytes held beside input and output while the work runs.
     pub scratch: u64,
 }
 
 impl Cost {
-    /// This cost with `bytes` more held while it runs.
+    /// Returns this cost with `bytes` more held while the work runs.
     #[must_use]
     pub fn and_scratch(self, bytes: u64) -> Self {
         Self {
@@ -20,13 +20,13 @@ impl Cost {
     }
 }
 
-/// Processor time in nanoseconds, on one core of that machine.
+/// Processor time in nanoseconds, on one core of the machine that the cost constants were measured on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuTime {
-    /// What is estimated: what photographs take.
+    /// Estimated time in nanoseconds, as for typical photographs.
     pub estimated: u64,
-    /// What the hardest images may take: encoders that search for the best way to write an image take longer where there
-    /// is none.
+    /// Time in nanoseconds that the hardest images may take: encoders that search for a good way to write an image take
+    /// longer where there is none.
     pub most: u64,
 }
 

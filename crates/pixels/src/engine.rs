@@ -1,4 +1,4 @@
-//! Plans and runs: the crate's front door.
+//! The engine, the crate's entry point: makes plans and runs them.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -25,8 +25,8 @@ use crate::sequence::{Head, Timed};
 use crate::space;
 use crate::stage::{Context, Materials, NoMaterials, Stage, wrong};
 
-/// Turns recipes into plans and plans into images. Cheap to clone, free of state: any number of
-/// threads may share one.
+/// Turns recipes into plans and plans into images. An engine is cheap to clone and stateless, so that any number of
+/// threads may share it.
 #[derive(Clone)]
 pub struct Engine {
     formats: Formats,
@@ -35,27 +35,27 @@ pub struct Engine {
 /// A finished image.
 #[derive(Debug)]
 pub struct Rendered {
-    /// Its bytes; `None`: the source's own, as many as `of_source` says, which lack nothing.
+    /// Bytes of the image. `None`: the answer is the first `of_source` bytes of the source, which are complete.
     pub body: Option<Vec<u8>>,
-    /// How many of the source's first bytes are the image, if the answer is the source: they were looked at
-    /// to their end, and what follows is not part of it.
+    /// Number of leading bytes of the source that make up the image, if the answer is the source itself: it was checked
+    /// to the end of the image, and the bytes after that do not belong to it.
     pub of_source: usize,
-    /// Its media type, from its true format.
+    /// Media type of the image's actual format.
     pub media_type: &'static str,
     /// Width in px.
     pub width: u32,
     /// Height in px.
     pub height: u32,
-    /// What of the source is left out although nobody asked for that, in a sentence each.
+    /// Parts of the source that are left out although the request did not ask for that, in one sentence each.
     pub notes: Vec<String>,
-    /// The source is cut or damaged, and shown as far as it goes ([`Limits::damaged`]).
+    /// Whether the source is truncated or damaged, and shown as far as it goes ([`Limits::damaged`]).
     pub damaged: bool,
-    /// Where the time went.
+    /// Time taken by each phase.
     pub timings: Timings,
 }
 
 impl Rendered {
-    /// Its bytes, if it was made of `source`.
+    /// Returns the bytes of the image; `source` must be the file it was made from.
     #[must_use]
     pub fn bytes<'a>(&'a self, source: &'a [u8]) -> &'a [u8] {
         match &self.body {
@@ -65,51 +65,51 @@ impl Rendered {
     }
 }
 
-/// Where the time went.
+/// Time taken by each phase of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Timings {
-    /// Decoding.
+    /// Time spent decoding.
     pub decode: Duration,
-    /// Every stage between decoding and encoding.
+    /// Time spent in all stages between decoding and encoding.
     pub stages: Duration,
-    /// Encoding.
+    /// Time spent encoding.
     pub encode: Duration,
 }
 
-/// What a plan begins with, decoded before. A clone shares its samples until either is written to.
+/// A decoded image from which plans can start. A clone shares its samples until either is written to.
 #[derive(Clone, Debug)]
 pub struct Decoded {
     image: Image,
-    /// It is what is left of a file that is cut or damaged.
+    /// Whether the image is what is left of a truncated or damaged file.
     damaged: bool,
-    /// The time that the decoding took, shared by all results that began with it.
+    /// Decoding time, shared by all results that start from this image.
     pub time: Duration,
 }
 
 impl Decoded {
-    /// Bytes of its samples.
+    /// Returns the size of the image's samples in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.image.bytes()
     }
 }
 
-/// What a run of a plan needs beside it.
+/// Inputs of a run, beside the plan itself.
 pub struct Run<'a> {
     /// The file that the plan was made for.
     pub bytes: &'a [u8],
-    /// What to compose with.
+    /// Files to compose with, such as icons.
     pub materials: &'a dyn Materials,
-    /// Whether the result is still wanted.
+    /// Tells whether the result is still wanted.
     pub interrupt: &'a dyn Interrupt,
     /// Idle cores that may help.
     pub cores: &'a dyn Cores,
-    /// What the plan begins with, if that was decoded before.
+    /// The decoded image that the plan starts from, if it was decoded before.
     pub decoded: Option<Decoded>,
 }
 
 impl<'a> Run<'a> {
-    /// On these bytes, with nothing to compose with, on one core, to the end.
+    /// A run on the file `bytes` without materials to compose with, on one core and never interrupted.
     #[must_use]
     pub fn of(bytes: &'a [u8]) -> Self {
         Self {
@@ -123,7 +123,7 @@ impl<'a> Run<'a> {
 }
 
 impl Engine {
-    /// An engine over these codecs, within these limits.
+    /// Creates an engine with these codecs and limits.
     #[must_use]
     pub fn new(codecs: &'static [&'static dyn Codec], limits: Limits) -> Self {
         let formats = Formats {
@@ -134,28 +134,28 @@ impl Engine {
         Self { formats }
     }
 
-    /// Sets how many decoded pixels per result pixel, along each side, shrink-on-load leaves to the
-    /// resampler at least. More is slower and, up to a point, better; the default is 1.5.
+    /// Sets the minimum number of decoded pixels per result pixel, along each side, that shrink-on-load leaves to the
+    /// resampler. More is slower and, up to a point, better; the default is 1.5.
     #[must_use]
     pub fn with_headroom(mut self, headroom: f64) -> Self {
         self.formats.headroom = headroom;
         self
     }
 
-    /// The ceilings that it checks.
+    /// Returns the limits that the engine enforces.
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.formats.limits
     }
 
-    /// The codecs it was made with.
+    /// Returns the codecs that the engine was created with.
     #[must_use]
     pub fn codecs(&self) -> &'static [&'static dyn Codec] {
         self.formats.codecs
     }
 
-    /// Checks what can be known to be wrong with a recipe before there is an image: unknown words, formats that are not
-    /// written, arguments and options that are never taken.
+    /// Checks a recipe for errors that can be found without an image: unknown words, formats that cannot be written,
+    /// arguments and options that are never accepted.
     ///
     /// # Errors
     /// `Recipe`.
@@ -174,22 +174,22 @@ impl Engine {
         Ok(info)
     }
 
-    /// Does it take a fraction of a millisecond to read the header in `bytes`, and as long to plan for it?
+    /// Whether reading the header in `bytes`, and planning for it, each take only a fraction of a millisecond.
     #[must_use]
     pub fn probes_at_once(&self, bytes: &[u8]) -> bool {
         bytes.len() <= PROBED_AT_ONCE && self.formats.probes_at_once(bytes)
     }
 
-    /// What rules have to know of the pixels in `bytes` before they can be planned; `None` if that is nothing, as
-    /// for most.
+    /// Returns the measurement of the pixels in `bytes` that `rules` need before they can be planned; `None` if they
+    /// need none, as most do.
     ///
     /// # Errors
-    /// As `probe`, and `Limit` for a peak that is too large.
+    /// As `probe`, and `Limit` if its peak memory is too large.
     pub fn measurement(&self, rules: &dyn Rules, bytes: &[u8]) -> Result<Option<Measurement>> {
         Measurement::of(&self.formats, rules, bytes)
     }
 
-    /// Measures the image that the measurement was made for: decodes it, reduced if it is large.
+    /// Performs `measurement` on the image that it was planned for: decodes the image, reduced if it is large.
     ///
     /// # Errors
     /// As decoding.
@@ -203,7 +203,7 @@ impl Engine {
         measurement.run(bytes, &self.formats.limits, cores, interrupt)
     }
 
-    /// What rules may depend on: from the image's header.
+    /// Returns the facts that rules may depend on, from the image's header.
     ///
     /// # Errors
     /// `UnknownFormat`, `Broken`, `Unsupported`.
@@ -220,22 +220,22 @@ impl Engine {
         ))
     }
 
-    /// Plans what rules, such as a recipe, come to for the image in `bytes`: reads its header only.
+    /// Plans how to apply rules, such as a recipe, to the image in `bytes`. Reads the image's header only.
     ///
     /// # Errors
-    /// As `probe` (an image over the limits of its size may still be copied), and `Recipe`, also for rules that
-    /// have to know more than the header, and `Limit` for a result or a peak that is too large.
+    /// As `probe` (an image over the limits of its size may still be copied), `Recipe`, also for rules that need more
+    /// than the header, and `Limit` for a result or a peak memory that is too large.
     pub fn plan(&self, rules: &dyn Rules, bytes: &[u8]) -> Result<Plan> {
         plan::planner::plan(&self.formats, rules, bytes, &Measured::default(), None)
     }
 
-    /// Plans as `plan` does, with what was measured and with the file's index, and counts what the rules compose with,
-    /// of which one is held at a time. Without `measured`, what the rules have to know is measured here and now. The
-    /// result does not depend on the index.
+    /// Plans as `plan` does, with measurements and the file's index, and includes the cost of the materials that the
+    /// rules compose with, one of which is held at a time. Without `measured`, any measurement that the rules need is
+    /// made at once. The result does not depend on the index.
     ///
     /// # Errors
-    /// As `plan`, as `measurement` and `measure`, and as loading a material; one that is no image is left to the
-    /// run.
+    /// As `plan`, `measurement` and `measure`, and as loading a material. A material that is not an image is reported
+    /// only by the run.
     pub fn plan_with(
         &self,
         rules: &dyn Rules,
@@ -301,7 +301,7 @@ impl Engine {
         Ok(plan)
     }
 
-    /// What the recipe of an overlay comes to for its file; `None` where it has none.
+    /// Plans an overlay's own recipe for the overlay's file; `None` if the overlay has no recipe.
     fn plan_of_material(
         &self,
         effect: &Effect,
@@ -319,7 +319,7 @@ impl Engine {
             .map(Some)
     }
 
-    /// Makes the index that [`Plan::indexing`] speaks of; `None`: it cannot be done with this file.
+    /// Makes the index that [`Plan::indexing`] describes; `None` if this file cannot be indexed.
     ///
     /// # Errors
     /// `Limit`, `Interrupted`.
@@ -333,7 +333,7 @@ impl Engine {
         codec.index(bytes, &info, &self.how_in_full(cores, interrupt))
     }
 
-    /// Runs a plan. The result does not depend on cores that help, nor on what was decoded before.
+    /// Runs a plan. The result does not depend on borrowed cores, nor on whether the image was decoded before.
     ///
     /// # Errors
     /// Any.
@@ -402,10 +402,10 @@ impl Engine {
         })
     }
 
-    /// How many bytes from the beginning are the image; see [`Codec::extent`].
+    /// Returns how many bytes from the beginning of the file make up the image; see [`Codec::extent`].
     ///
     /// # Errors
-    /// As `probe`, but for limits, and `Interrupted`.
+    /// As `probe`, except for limits, and `Interrupted`.
     pub fn extent(
         &self,
         cores: &dyn Cores,
@@ -416,7 +416,8 @@ impl Engine {
         codec.extent(bytes, &info, &self.how_in_full(cores, interrupt))
     }
 
-    /// Decodes; of a file that is cut or damaged what there is, if it may be shown, and whether that was so.
+    /// Decodes an image; of a truncated or damaged file, whatever is left if the limits allow showing it. Returns the
+    /// image and whether it was salvaged.
     fn decode_or_salvage(
         &self,
         source: &dyn Codec,
@@ -432,7 +433,7 @@ impl Engine {
         }
     }
 
-    /// An image with the end that it lacks; `None` if it has it.
+    /// Returns the image with its format's end marker appended; `None` if it ends with that already.
     fn ended(&self, picture: &[u8], format: &str) -> Option<Vec<u8>> {
         let marker = self.formats.codec(format)?.end_marker();
         (!picture.ends_with(marker)).then(|| [picture, marker].concat())
@@ -448,12 +449,12 @@ impl Engine {
         }
     }
 
-    /// Decodes what several plans for the same bytes begin with, going through the file once: for each
-    /// plan, in their order, exactly what it would have decoded alone, so that results do not depend on
-    /// who came along. `None` where the codec cannot do that, for what is drawn, and for a copy, which decodes nothing.
+    /// Decodes the images that several plans for the same file start from, in one pass over the file: for each plan, in
+    /// order, exactly what it would have decoded alone, so that results do not depend on which plans are combined.
+    /// Returns `None` where the codec cannot do that, for vector drawings, and for a copy, which decodes nothing.
     ///
     /// # Errors
-    /// As decoding; a damaged file may fail although not each of the plans alone would.
+    /// As decoding; a damaged file may fail even if some of the plans would succeed alone.
     pub fn decode_at_once(
         &self,
         cores: &dyn Cores,
@@ -499,8 +500,8 @@ impl Engine {
         Ok(images.and_then(|images| deal(images, &scales, &pipelines, (time, damaged))))
     }
 
-    /// Runs a plan up to the frame that would be encoded (of several, the last): for tests that judge pixels, not
-    /// codecs. A copy is decoded in full.
+    /// Runs a plan up to the frame that would be encoded (the last one of several), for tests that judge pixels rather
+    /// than codecs. A copy is decoded in full.
     ///
     /// # Errors
     /// Any.
@@ -531,12 +532,12 @@ impl Engine {
 }
 
 impl Engine {
-    /// How much of what a plan makes survives in `result`, a file of the same size, by SSIMULACRA2: 100 for the same
-    /// image, about 90 where a difference is hard to see, 70 for a good image on a page, 50 for a poor one. What is held
-    /// against the result is the frame that would be encoded; of images that move, one frame.
+    /// Scores by SSIMULACRA2 how well `result`, an encoded file of the same size, preserves the output of a plan: 100
+    /// for the same image, about 90 where a difference is hard to see, 70 for a good image on a page, 50 for a poor
+    /// one. The result is compared with the frame that would be encoded; for animations, one frame is.
     ///
     /// # Errors
-    /// `Unfit` for a result of another size, and any other.
+    /// `Unfit` for a result of another size or an image too small to score, and any other error.
     pub fn score(&self, plan: &Plan, run: Run<'_>, result: &[u8]) -> Result<f64> {
         let job = Job {
             engine: self,
@@ -569,7 +570,7 @@ impl Engine {
         Reference::new(&reference, context)?.score(&frame)
     }
 
-    /// Estimated cost of [`Engine::score`] with this plan, and the memory it holds beside the source.
+    /// Estimates the cost of [`Engine::score`] with this plan, and the memory it holds beside the source.
     #[must_use]
     pub fn score_cost(&self, plan: &Plan) -> Cost {
         let (width, height) = plan.size();
@@ -581,18 +582,19 @@ impl Engine {
     }
 }
 
-/// One run of a plan.
+/// One run of a plan, with its environment.
 struct Job<'a> {
     engine: &'a Engine,
     materials: &'a dyn Materials,
     interrupt: &'a dyn Interrupt,
     cores: &'a dyn Cores,
-    /// What was shown of the source is not all of it.
+    /// Whether the source turned out to be damaged and was shown only in part.
     damaged: Cell<bool>,
 }
 
 impl Job<'_> {
-    /// Is it a fault of the source that may be shown? Then it is noted.
+    /// Whether `made` failed because of damage to the source that the limits allow showing. If so, the job is marked as
+    /// damaged.
     fn forgives<T>(&self, made: &Result<T>) -> bool {
         let shown = self.engine.formats.limits.damaged == Damaged::Shown;
         let forgiven = shown && matches!(made, Err(Error::Broken { .. }));
@@ -600,7 +602,7 @@ impl Job<'_> {
         forgiven
     }
 
-    /// The result without decoding, if that was planned and works out.
+    /// Converts the source to the result without decoding, if that was planned and succeeds.
     fn recoded(
         &self,
         pipeline: &Pipeline,
@@ -617,7 +619,7 @@ impl Job<'_> {
         Ok(body)
     }
 
-    /// Decodes, unless that is done, and goes through the stages.
+    /// Decodes the source, unless that is done already, and applies the stages.
     fn picture(
         &self,
         decoded: Option<Decoded>,
@@ -653,7 +655,8 @@ impl Job<'_> {
         })
     }
 
-    /// The gain map, brought where its image is; `None` if it is broken.
+    /// Decodes the gain map and applies the stages that keep it aligned with its image; `None` if the map is broken,
+    /// unsupported or over a limit.
     fn gain_map(
         &self,
         taken: &Taken,
@@ -698,7 +701,7 @@ impl Job<'_> {
         }
     }
 
-    /// Takes a decoded frame through all stages, and brings its profiles in line with what came of it.
+    /// Takes a decoded frame through all stages, and adapts its profiles and metadata to the outcome.
     fn finished(
         &self,
         pipeline: &Pipeline,
@@ -763,7 +766,7 @@ impl Job<'_> {
         })
     }
 
-    /// One of several frames, for which those before it have to be composed.
+    /// Decodes one of several frames, which requires composing those before it.
     fn nth(&self, number: u32, pipeline: &Pipeline, info: &Info, bytes: &[u8]) -> Result<Decoded> {
         let start = Instant::now();
         let mut reader = pipeline.source.open(bytes, info, &self.how(pipeline))?;
@@ -789,8 +792,8 @@ impl Job<'_> {
         })
     }
 
-    /// Takes one frame after the other from the source through the stages to the result: no more than one is on its
-    /// way at a time.
+    /// Takes the frames of an animation one by one from the source through the stages to the result: only one frame is
+    /// in flight at a time.
     fn animation(
         &self,
         pipeline: &Pipeline,
@@ -885,7 +888,8 @@ impl Job<'_> {
         Ok(body)
     }
 
-    /// Looks for the file that scores enough, against the image before anything of it was thinned or rounded.
+    /// Searches for a file that reaches the wanted score, compared with the image before any subsampling or rounding
+    /// for the encoder.
     fn scored(
         &self,
         pipeline: &Pipeline,
@@ -916,7 +920,7 @@ impl Job<'_> {
         })
     }
 
-    /// What an effect composes with, under the same limits as any source.
+    /// Returns the image that an effect composes with, loaded under the same limits as any source.
     fn material(&self, effect: &Effect) -> Result<Image> {
         let picture = match (effect.recipe(), effect.material()) {
             (None, Some(name)) => self.materials.picture(name, &|bytes| self.upright(bytes)),
@@ -937,7 +941,7 @@ impl Job<'_> {
         })
     }
 
-    /// The image of the effect's file after its own recipe.
+    /// Returns the image in the effect's file after the effect's own recipe has been applied to it.
     fn worked_on(&self, effect: &Effect) -> Result<Image> {
         let Some(file) = material(effect, self.materials).transpose()? else {
             return nothing_laid(effect);
@@ -956,7 +960,7 @@ impl Job<'_> {
         engine.render_frame(&plan, run).map(Image::still)
     }
 
-    /// Decodes in full, and turns upright.
+    /// Decodes a file in full and turns the image upright.
     fn upright(&self, bytes: &[u8]) -> Result<Image> {
         let image = self.whole(bytes)?;
         let (_, Info { orientation, .. }) = self.engine.formats.header(bytes)?;
@@ -970,7 +974,7 @@ impl Job<'_> {
         Ok(Image::still(frame))
     }
 
-    /// Decodes in full.
+    /// Decodes a file in full.
     fn whole(&self, bytes: &[u8]) -> Result<Image> {
         let (codec, info) = self.engine.formats.header(bytes)?;
         self.engine.formats.limits.check_source(&info)?;
@@ -979,7 +983,7 @@ impl Job<'_> {
     }
 }
 
-/// The file that an effect composes with; `None` for effects that compose with nothing.
+/// Returns the file that an effect composes with; `None` for effects that compose with nothing.
 fn material(effect: &Effect, materials: &dyn Materials) -> Option<Result<Vec<u8>>> {
     if let Some(name) = effect.material() {
         return Some(materials.load(name));
@@ -998,8 +1002,8 @@ fn nothing_laid<T: fmt::Display + ?Sized>(what: &T) -> Result<Image> {
     Err(Error::Internal(format!("{what} has nothing to lay")))
 }
 
-/// Hands each pipeline the image at its scales; those who want the same one share its samples. Profiles go
-/// to those who would have read them.
+/// Gives each pipeline the image at its scales; pipelines with the same scales share samples. Only pipelines that would
+/// have read the profiles get them.
 fn deal(
     images: Vec<Image>,
     scales: &[Scales],
@@ -1028,15 +1032,15 @@ fn deal(
     pipelines.iter().enumerate().map(hand_out).collect()
 }
 
-/// Bytes of a file whose header may be read at once: an ICC profile can be as long.
+/// Longest file, in bytes, whose header may be read on the spot: an ICC profile can be as long.
 const PROBED_AT_ONCE: usize = 1 << 20;
 
 const DAMAGED: &str = "the source is cut or damaged: what is missing of it is blank";
 
-/// Its image is whole.
+/// Note on a result whose gain map was dropped because it is broken; the image itself is complete.
 const BROKEN_GAIN_MAP: &str = "the gain map for HDR screens is left out: it is broken";
 
-/// The first frame and the profiles. Stages see one frame: animations answer with their first.
+/// Returns the first frame and the metadata. Stages see one frame: of an animation, the first.
 fn first_frame(image: Image) -> Result<(Frame, Metadata)> {
     let frame = image
         .frames

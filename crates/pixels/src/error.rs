@@ -1,29 +1,29 @@
-//! Errors by whose fault they are; each names the offending value and the way out.
+//! Errors, grouped by whose fault they are; each names the offending value and the way out.
 
 use std::fmt;
 
 use crate::limits::CPU;
 
-/// The crate's result.
+/// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Whose fault it is.
+/// The party at fault for an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fault {
-    /// Whoever asked: a wish that cannot be.
+    /// The client: it asked for something impossible.
     Client,
     /// The source image.
     Source,
-    /// Ourselves.
+    /// Andon itself.
     Us,
 }
 
-/// What went wrong. `Display` is one plain sentence that may be shown to the public.
+/// An error of this crate. Its `Display` is one plain sentence that may be shown to the public.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Error {
-    /// The bytes are no image of a known format.
+    /// The bytes are not an image of a known format.
     UnknownFormat,
-    /// The bytes claim a format and break its rules: which format, and how.
+    /// The bytes claim a format but break its rules.
     Broken {
         /// The format's name.
         format: &'static str,
@@ -34,33 +34,33 @@ pub enum Error {
     Unsupported {
         /// The format's name.
         format: &'static str,
-        /// The feature.
+        /// The feature that is not supported.
         what: String,
     },
-    /// A ceiling of [`crate::Limits`].
+    /// A value is over a limit of [`crate::Limits`].
     Limit {
-        /// Which: the knob's name.
+        /// The limit's name, as in the settings.
         name: &'static str,
-        /// The value that was asked for.
+        /// The value that is over the limit.
         value: u64,
-        /// The ceiling.
+        /// The limit, in the same unit as `value`.
         limit: u64,
     },
-    /// The recipe asks for something that cannot be: an unknown effect, bad arguments, no pixels left.
+    /// The recipe asks for something impossible: an unknown effect, bad arguments, no pixels left.
     Recipe {
-        /// The offending piece.
+        /// The offending part of the recipe.
         piece: String,
         /// The reason, with the offending value and what would be accepted.
         why: String,
     },
-    /// The recipe asks for something that cannot be made of this source.
+    /// The recipe asks for something that cannot be done with this source.
     Unfit {
-        /// The offending piece.
+        /// The offending part of the recipe.
         piece: String,
         /// The reason, with the offending value and what would be accepted.
         why: String,
     },
-    /// Images of this format are not read here: the caller has to ask for it.
+    /// Images of this format are read only if the caller asks for the format.
     NotRead {
         /// The format's name.
         format: &'static str,
@@ -69,22 +69,22 @@ pub enum Error {
     Crashed {
         /// The format's name.
         format: &'static str,
-        /// How it ended, in a few words.
+        /// How the process ended, in a few words.
         how: String,
     },
-    /// Processes that read the image ended without an answer several times: it is not tried again for a while.
+    /// Processes that read this image ended without an answer several times, so it is not tried again for a while.
     Suspect {
         /// The format's name.
         format: &'static str,
     },
     /// The deadline passed or the client left.
     Interrupted,
-    /// A bug of ours, caught.
+    /// A bug in Andon that was caught; the text describes it.
     Internal(String),
 }
 
 impl Error {
-    /// Rules make no image of a source.
+    /// Converts the error of rules that cannot be resolved for a source.
     #[must_use]
     pub fn of_rules(error: andon_recipe::ResolveError) -> Self {
         let andon_recipe::ResolveError {
@@ -98,7 +98,7 @@ impl Error {
         }
     }
 
-    /// Whose fault it is.
+    /// Returns whose fault the error is.
     #[must_use]
     pub fn fault(&self) -> Fault {
         match self {
@@ -114,7 +114,7 @@ impl Error {
         }
     }
 
-    /// One word for logs and for programs.
+    /// Returns one word for the error, for logs and programs.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -131,7 +131,7 @@ impl Error {
         }
     }
 
-    /// The status that a server answers it with.
+    /// Returns the HTTP status that a server answers this error with.
     #[must_use]
     pub fn status(&self) -> u16 {
         match self {
@@ -146,7 +146,7 @@ impl Error {
         }
     }
 
-    /// A broken image.
+    /// Creates a `Broken` error.
     pub fn broken(format: &'static str, why: impl Into<String>) -> Self {
         Self::Broken {
             format,

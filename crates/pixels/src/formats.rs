@@ -1,4 +1,4 @@
-//! The formats there are and the ceilings that hold for them: what plans are made with.
+//! The known formats and the limits that apply to them: the basis on which plans are made.
 
 use andon_recipe::FormatName;
 
@@ -8,17 +8,17 @@ use crate::error::{Error, Result};
 use crate::frame::{Depth, Model, Traits};
 use crate::limits::{CPU, Limits};
 
-/// Codecs, ceilings, and how much the resampler is left with.
+/// The codecs, the limits, and the headroom that the resampler is left with.
 #[derive(Clone)]
 pub(crate) struct Formats {
     pub(crate) codecs: &'static [&'static dyn Codec],
     pub(crate) limits: Limits,
-    /// Decoded pixels per result pixel, along each side, that shrink-on-load leaves at least.
+    /// Minimum number of decoded pixels per result pixel, along each side, that shrink-on-load leaves to the resampler.
     pub(crate) headroom: f64,
 }
 
 impl Formats {
-    /// The codec that claims these bytes, and what it reads in their header.
+    /// Returns the codec that claims these bytes, and the header that it reads.
     pub(crate) fn header(&self, bytes: &[u8]) -> Result<(&'static dyn Codec, Info)> {
         within("source_bytes", bytes.len() as u64, self.limits.source_bytes)?;
         let codec = self.claimant(bytes).ok_or(Error::UnknownFormat)?;
@@ -26,18 +26,18 @@ impl Formats {
         Ok((codec, info))
     }
 
-    /// Is this header read in no time?
+    /// Whether the header of this file can be read in a fraction of a millisecond.
     pub(crate) fn probes_at_once(&self, bytes: &[u8]) -> bool {
         let codec = self.claimant(bytes);
         codec.is_some_and(|codec| codec.probes_at_once(bytes))
     }
 
-    /// The codec whose format a file claims.
+    /// Returns the codec whose format a file claims to be of.
     fn claimant(&self, bytes: &[u8]) -> Option<&'static dyn Codec> {
         self.codecs.iter().copied().find(|codec| codec.sniff(bytes))
     }
 
-    /// A format that takes colour and opacity as they are: for what is never written.
+    /// Returns a format that accepts RGB with alpha unchanged, for images that are never written.
     pub(crate) fn holding_anything(&self) -> Option<FormatName> {
         let traits = Traits {
             alpha: true,
@@ -48,7 +48,7 @@ impl Formats {
         FormatName::new(codec.name()).ok()
     }
 
-    /// The codec of this name or alias.
+    /// Returns the codec with this name or alias.
     pub(crate) fn codec(&self, name: &str) -> Option<&'static dyn Codec> {
         self.codecs
             .iter()
@@ -58,23 +58,23 @@ impl Formats {
 }
 
 impl Limits {
-    /// Refuses an image that is too large to decode, by its header.
+    /// Refuses an image whose header says that it is too large to decode.
     pub(crate) fn check_source(&self, info: &Info) -> Result<()> {
         let side = u64::from(info.width.max(info.height));
         within("side", side, u64::from(self.side))?;
         within("pixels", info.pixels(), self.pixels)
     }
 
-    /// Refuses an image whose `frames` are more, or together larger, than the limits allow.
+    /// Refuses an animation of more frames, or of more pixels in all frames together, than the limits allow.
     pub(crate) fn check_frames(&self, info: &Info, frames: u32) -> Result<()> {
         within("frames", u64::from(frames), u64::from(self.frames))?;
         let pixels = info.pixels().saturating_mul(u64::from(frames));
         within("animation_pixels", pixels, self.animation_pixels)
     }
 
-    /// Refuses work on a source file of `bytes` that is planned to take more processor time than `cpu`. Files of less than
-    /// 1 MiB have a share of it, and are held to what the hardest images may take: what is dear about them was asked for
-    /// by the request, which costs its sender nothing.
+    /// Refuses work on a source file of `bytes` bytes that is planned to take more processor time than `cpu`. Files of
+    /// less than 1 MiB get a share of the limit and are held to what the hardest images may take: what makes them
+    /// expensive is the request, which costs its sender nothing.
     ///
     /// # Errors
     /// `Limit`, in nanoseconds.
@@ -90,10 +90,10 @@ impl Limits {
     }
 }
 
-/// Bytes of a source file from which on its work may take all of the limit.
+/// Smallest source file, in bytes, on which work may use the whole limit of processor time.
 const WHOLE_CPU: u64 = 1 << 20;
 
-/// The share of the limit that the smallest files may take.
+/// The share of the limit of processor time that work on the smallest files may use.
 const LEAST_CPU: f64 = 0.25;
 
 /// Refuses a value over its ceiling.

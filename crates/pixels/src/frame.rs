@@ -1,4 +1,4 @@
-//! Planes, frames, images: what an image is in memory.
+//! The representation of images in memory: planes, frames and images.
 
 use std::ops::Range as Indices;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use crate::buffers::{Buffer, Plain};
 use crate::error::{Error, Result};
 use crate::space::{Colour, Icc, Matrix, Range, Space};
 
-/// A rectangle of samples in tight rows (stride = width).
+/// A rectangle of samples in contiguous rows (stride = width).
 ///
-/// A clone shares the samples and takes its own only when either is written to: results of several
-/// sizes begin with one decoded image, and most of them only read it.
+/// Clones share the samples until one of them is written to, which then copies them: results of several sizes start
+/// from one decoded image, and most of them only read it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grid<T: Plain> {
     width: u32,
@@ -41,8 +41,7 @@ impl<T: Plain> Grid<T> {
         }
     }
 
-    /// So many of them, each with samples of its own from the beginning: clones would copy them when they
-    /// are first written to.
+    /// Creates `count` filled grids, each with its own samples from the start; clones would copy them on first write.
     #[must_use]
     pub fn several(count: usize, width: u32, height: u32, value: T) -> Vec<Self> {
         (0..count)
@@ -50,7 +49,7 @@ impl<T: Plain> Grid<T> {
             .collect()
     }
 
-    /// A grid around samples that exist already.
+    /// Creates a grid from existing samples.
     ///
     /// # Errors
     /// `Internal` when `samples` is not `width × height` long.
@@ -58,7 +57,7 @@ impl<T: Plain> Grid<T> {
         Self::from_buffer(width, height, samples.into())
     }
 
-    /// A plane around samples in a buffer.
+    /// Creates a grid from the samples in a buffer.
     ///
     /// # Errors
     /// As `from_samples`.
@@ -75,7 +74,7 @@ impl<T: Plain> Grid<T> {
         })
     }
 
-    /// A grid of the same size, each sample made from one of these.
+    /// Returns a grid of the same size with each sample mapped by `to`.
     #[inline(always)]
     #[must_use]
     pub fn map<U: Plain>(&self, to: impl Fn(T) -> U) -> Grid<U> {
@@ -86,7 +85,7 @@ impl<T: Plain> Grid<T> {
         }
     }
 
-    /// What lies within these columns and rows.
+    /// Copies the part of the grid within these columns and rows, cut to the grid's bounds.
     #[must_use]
     pub fn part(&self, columns: Indices<u32>, rows: Indices<u32>) -> Self {
         let within = |range: Indices<u32>, side: u32| range.start.min(side)..range.end.min(side);
@@ -115,31 +114,31 @@ impl<T: Plain> Grid<T> {
         self.height
     }
 
-    /// All samples, row after row.
+    /// Returns all samples, row by row.
     #[must_use]
     pub fn samples(&self) -> &[T] {
         &self.samples
     }
 
-    /// All samples, to be written.
+    /// Returns all samples, row by row, for writing.
     pub fn samples_mut(&mut self) -> &mut [T] {
         Arc::make_mut(&mut self.samples).as_mut_slice()
     }
 
-    /// The samples themselves, the grid given up.
+    /// Converts the grid into its samples, row by row.
     #[must_use]
     pub fn into_samples(self) -> Vec<T> {
         Arc::unwrap_or_clone(self.samples).into_vec()
     }
 
-    /// One row.
+    /// Returns the samples of row `y`.
     #[must_use]
     pub fn row(&self, y: u32) -> &[T] {
         let start = y as usize * self.width as usize;
         &self.samples[start..start + self.width as usize]
     }
 
-    /// One row, to be written.
+    /// Returns the samples of row `y`, for writing.
     pub fn row_mut(&mut self, y: u32) -> &mut [T] {
         let start = y as usize * self.width as usize;
         let end = start + self.width as usize;
@@ -147,9 +146,9 @@ impl<T: Plain> Grid<T> {
     }
 }
 
-/// Bits of a sample. Samples of more than 8 bits are kept as `u16` on one scale, whatever their depth: the 8-bit
-/// level times 257, so that 65535 is full and chroma is centred on 32896. The depth tells how many of those bits
-/// mean something; [`color::levels`](crate::color::levels) brings code values to that scale and back.
+/// Bit depth of samples. Samples of more than 8 bits are kept as `u16` on one scale, whatever their depth: the 8-bit
+/// level times 257, so that 65535 is full scale and chroma is centred on 32896. The depth tells how many of those bits
+/// are significant; [`color::levels`](crate::color::levels) converts between code values and that scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Depth {
     /// 8 bits.
@@ -163,10 +162,10 @@ pub enum Depth {
 }
 
 impl Depth {
-    /// Every one of them.
+    /// All depths.
     pub const ALL: [Self; 4] = [Self::U8, Self::U10, Self::U12, Self::U16];
 
-    /// How many bits.
+    /// Returns the number of bits.
     #[must_use]
     pub fn bits(self) -> u8 {
         match self {
@@ -177,7 +176,7 @@ impl Depth {
         }
     }
 
-    /// Bytes of a sample in memory.
+    /// Returns the size of a sample in memory, in bytes.
     #[must_use]
     pub fn bytes(self) -> usize {
         if self == Self::U8 { 1 } else { 2 }
@@ -221,7 +220,7 @@ impl Plane {
         }
     }
 
-    /// Bytes of a sample.
+    /// Size of a sample, in bytes.
     fn sample_bytes(&self) -> usize {
         match self {
             Self::U8(_) => 1,
@@ -229,7 +228,7 @@ impl Plane {
         }
     }
 
-    /// The 8-bit grid, if it is one.
+    /// Returns the grid if its samples have 8 bits.
     #[must_use]
     pub fn as_u8(&self) -> Option<&Grid<u8>> {
         match self {
@@ -239,22 +238,22 @@ impl Plane {
     }
 }
 
-/// How far chroma planes are thinned: one chroma sample spans `h` × `v` luma samples.
+/// Subsampling of chroma planes: one chroma sample spans `h` × `v` luma samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Subsampling {
-    /// Horizontal: 1, 2 or 4.
+    /// Horizontal factor: 1, 2 or 4.
     pub h: u8,
-    /// Vertical: 1, 2 or 4.
+    /// Vertical factor: 1, 2 or 4.
     pub v: u8,
 }
 
 impl Subsampling {
-    /// 4:4:4: none.
+    /// 4:4:4: no subsampling.
     pub const NONE: Self = Self { h: 1, v: 1 };
-    /// 4:2:0: half both ways.
+    /// 4:2:0: half the resolution both ways.
     pub const C420: Self = Self { h: 2, v: 2 };
 
-    /// The chroma plane's size for a luma plane of `width` × `height`: rounded up, as JPEG does.
+    /// Returns the size of a chroma plane for a luma plane of `width` × `height`, rounded up as in JPEG.
     #[must_use]
     pub fn chroma_size(self, width: u32, height: u32) -> (u32, u32) {
         (
@@ -277,29 +276,29 @@ impl From<Chroma> for Subsampling {
     }
 }
 
-/// What the planes mean. Sample values follow these conventions: Gray, RGB: 0 is black; CMYK: 0 is no
-/// ink; chroma is centred on 128 (8-bit) or 32896 (wider).
+/// Colour model: the meaning of a frame's planes. In gray and RGB, 0 is black; in CMYK, 0 is no ink; chroma is centred
+/// on 128 (8-bit samples) or 32896 (wider ones).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Model {
-    /// One plane.
+    /// One plane of luma.
     Gray,
-    /// Three planes, the last two perhaps thinned.
+    /// Three planes, the last two of which may be subsampled.
     YCbCr {
-        /// Thinning of Cb and Cr.
+        /// Subsampling of Cb and Cr.
         sub: Subsampling,
-        /// Value range.
+        /// Value range of the samples.
         range: Range,
-        /// How they are mixed from red, green and blue.
+        /// Matrix by which luma and chroma are mixed from red, green and blue.
         matrix: Matrix,
     },
-    /// Three planes.
+    /// Three planes: red, green and blue.
     Rgb,
-    /// Four planes.
+    /// Four planes: cyan, magenta, yellow and black.
     Cmyk,
 }
 
 impl Model {
-    /// JPEG's own model.
+    /// JPEG's colour model: full-range BT.601 YCbCr.
     #[must_use]
     pub fn ycbcr(sub: Subsampling) -> Self {
         Self::YCbCr {
@@ -309,7 +308,7 @@ impl Model {
         }
     }
 
-    /// One word: `gray`, `ycbcr`, `rgb` or `cmyk`.
+    /// Returns the model's name in one word: `gray`, `ycbcr`, `rgb` or `cmyk`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -320,7 +319,7 @@ impl Model {
         }
     }
 
-    /// How many colour planes (alpha not counted).
+    /// Returns the number of colour planes, without alpha.
     #[must_use]
     pub fn planes(self) -> usize {
         match self {
@@ -330,7 +329,7 @@ impl Model {
         }
     }
 
-    /// The size of plane `index` in a frame of `width` × `height`.
+    /// Returns the size of plane `index` in a frame of `width` × `height`.
     #[must_use]
     pub fn plane_size(self, index: usize, width: u32, height: u32) -> (u32, u32) {
         match self {
@@ -340,27 +339,27 @@ impl Model {
     }
 }
 
-/// One image: planes and what they mean. Alpha, when there, is straight (not premultiplied), full
-/// size, and of the planes' depth.
+/// One frame of pixels: planes and their meaning. Alpha, if present, is straight (not premultiplied), full-size, and of
+/// the planes' depth.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frame {
-    /// What the planes mean.
+    /// Colour model: the meaning of the planes.
     pub model: Model,
-    /// Width of the full-size planes.
+    /// Width of the full-size planes, in px.
     pub width: u32,
-    /// Height of the full-size planes.
+    /// Height of the full-size planes, in px.
     pub height: u32,
     /// The colour planes, `model.planes()` of them, each of `model.plane_size()`.
     pub planes: Vec<Plane>,
-    /// Opacity: 0 is transparent.
+    /// Opacity of each px: 0 is transparent.
     pub alpha: Option<Plane>,
-    /// The colour space in which the samples are light.
+    /// The colour space of the samples, with the ICC profile if there is one.
     pub colour: Colour,
     depth: Depth,
 }
 
 impl Frame {
-    /// A frame from its parts, of 8 or 16 bits and in no particular space.
+    /// Creates a frame from its parts, of 8 or 16 bits and with an unspecified colour space.
     ///
     /// # Errors
     /// `Internal` when planes are missing, of the wrong size, or of different depths.
@@ -409,7 +408,7 @@ impl Frame {
         })
     }
 
-    /// A frame of full-size planes; one more than the model has is its opacity.
+    /// Creates a frame from full-size planes. If there is one plane more than the model has, the last one is alpha.
     ///
     /// # Errors
     /// See [`Frame::new`].
@@ -422,10 +421,10 @@ impl Frame {
         Self::new(model, size.0, size.1, planes, alpha)
     }
 
-    /// This frame, whose samples have `depth` significant bits.
+    /// Declares that the samples of this frame have `depth` significant bits.
     ///
     /// # Errors
-    /// `Internal` when samples of that depth are kept in another size than these are.
+    /// `Internal` when samples of that depth take another number of bytes than those of the frame.
     pub fn with_depth(mut self, depth: Depth) -> Result<Self> {
         if depth.bytes() != self.depth.bytes() {
             let what = format!("{depth:?} in samples of {} bytes", self.depth.bytes());
@@ -435,20 +434,20 @@ impl Frame {
         Ok(self)
     }
 
-    /// This frame in another colour space.
+    /// Declares another colour space for this frame; samples stay as they are.
     #[must_use]
     pub fn with_colour(mut self, colour: impl Into<Colour>) -> Self {
         self.colour = colour.into();
         self
     }
 
-    /// Bits of the samples.
+    /// Returns the bit depth of the samples.
     #[must_use]
     pub fn depth(&self) -> Depth {
         self.depth
     }
 
-    /// What it is, without its pixels.
+    /// Returns the frame's traits: its description without its pixels.
     #[must_use]
     pub fn traits(&self) -> Traits {
         Traits {
@@ -460,21 +459,21 @@ impl Frame {
     }
 }
 
-/// What a frame is, without its pixels.
+/// Description of a frame without its pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Traits {
-    /// Model of the planes.
+    /// Colour model of the planes.
     pub model: Model,
-    /// Bits of a sample.
+    /// Bit depth of the samples.
     pub depth: Depth,
-    /// Is there an alpha plane?
+    /// Whether there is an alpha plane.
     pub alpha: bool,
-    /// The space of the colours.
+    /// Colour space of the samples.
     pub space: Space,
 }
 
 impl Traits {
-    /// Opaque, in no particular space.
+    /// Traits of an opaque frame with an unspecified colour space.
     #[must_use]
     pub fn new(model: Model, depth: Depth) -> Self {
         Self {
@@ -486,55 +485,57 @@ impl Traits {
     }
 }
 
-/// What travels beside the pixels in a file.
+/// Metadata of an image file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metadata {
-    /// The ICC profile, whole: what a frame's [`Colour`] holds while it is worked on.
+    /// The complete ICC profile; while a frame is being processed, its [`Colour`] holds the profile.
     pub icc: Option<Icc>,
-    /// The EXIF block from its TIFF header on (no `Exif\0\0`).
+    /// The EXIF block, starting at its TIFF header (without `Exif\0\0`).
     pub exif: Option<Vec<u8>>,
-    /// IPTC's data sets, as they stand in Photoshop's resource 0x0404.
+    /// The IPTC data sets, as stored in Photoshop's resource 0x0404.
     pub iptc: Option<Vec<u8>>,
     /// The XMP packet.
     pub xmp: Option<Vec<u8>>,
 }
 
-/// A decoded image: one frame, or several of an animation with their delays.
+/// A decoded image: one frame, or the frames of an animation with their delays.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Image {
-    /// The frames, at least one, all of one size and model.
+    /// The frames: at least one, all of the same size and model.
     pub frames: Vec<Frame>,
-    /// How long each frame stays, in milliseconds; empty for a still image.
+    /// Display time of each frame in milliseconds; empty for a still image.
     pub delays: Vec<u32>,
-    /// Profiles.
+    /// ICC profile, EXIF, IPTC and XMP of the image.
     pub metadata: Metadata,
-    /// What makes it brighter where that can be shown: for the encoder. Codecs decode it apart.
+    /// The gain map that brightens the image on HDR screens, for the encoder to write. Codecs decode it separately.
     pub gain_map: Option<Box<GainMap>>,
 }
 
-/// How a gain map acts, as files say it.
+/// Parameters of a gain map, in the forms in which files store them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GainParams {
-    /// By ISO 21496-1, from the minimum version on. `None` for maps that it cannot describe.
+    /// The metadata of ISO 21496-1, from the minimum version on; `None` for maps that ISO 21496-1 cannot describe.
     pub iso: Option<Arc<[u8]>>,
-    /// By the XMP packet of a JPEG that is the map.
+    /// The XMP packet of the gain map's own JPEG, where the map is one.
     pub xmp: Option<Arc<[u8]>>,
 }
 
-/// A gain map: a second, usually smaller image that says how much brighter each place is on a screen that can show it
-/// (ISO 21496-1, Ultra HDR, Apple's HDR gain map). It goes where its image goes, and is ready to be written beside its image.
+/// A gain map: a second, usually smaller image that tells how much brighter each place is on a screen that can show it
+/// (ISO 21496-1, Ultra HDR, Apple's HDR gain map). It undergoes the same geometry as its image and is ready to be
+/// written beside it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GainMap {
-    /// Its samples. They are no colours: no profile applies to them.
+    /// Samples of the gain map. They are not colours, so no profile applies to them.
     pub frame: Frame,
-    /// The quality to write it at: what it was written with before, if that is known.
+    /// The quality to encode the map at: the one it was encoded with before, if known.
     pub quality: Option<u8>,
     /// The parameters by which the map brightens the image.
     pub params: GainParams,
 }
 
 impl Image {
-    /// A still image out of a file: its colours are in `space`, by the profile among the metadata if it has one.
+    /// Creates a still image read from a file. Its colours are in `space`, and if `space` is profiled, by the ICC
+    /// profile in the metadata.
     #[must_use]
     pub fn read(frame: Frame, metadata: Metadata, space: Space) -> Self {
         let icc = metadata.icc.clone().filter(|_| space.profiled);
@@ -544,7 +545,7 @@ impl Image {
         }
     }
 
-    /// A still image without metadata.
+    /// Creates a still image without metadata.
     #[must_use]
     pub fn still(frame: Frame) -> Self {
         Self {
@@ -555,7 +556,7 @@ impl Image {
         }
     }
 
-    /// Bytes of all samples.
+    /// Returns the size of all samples in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         let planes = self

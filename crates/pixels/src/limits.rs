@@ -1,14 +1,15 @@
-//! What a request may cost, and whether it is still wanted.
+//! Limits on the cost of a request, and interruption of work that is no longer wanted.
 
 use std::time::Duration;
 
-/// Asked once per row band, and before every stage: a deadline or a lost client.
+/// Tells whether work is still wanted, or has passed its deadline or lost its client. Asked once per row band and
+/// before every stage.
 pub trait Interrupt: Sync {
-    /// True when nobody wants the result any more.
+    /// Whether the work should stop because its result is no longer wanted.
     fn interrupted(&self) -> bool;
 }
 
-/// Work that nobody interrupts.
+/// An `Interrupt` for work that is never interrupted.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Never;
 
@@ -18,47 +19,47 @@ impl Interrupt for Never {
     }
 }
 
-/// What becomes of a source that is cut or damaged.
+/// What to do with a source that is truncated or damaged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Damaged {
-    /// It is refused.
+    /// Damaged sources are refused.
     #[default]
     Refused,
-    /// What there is of it is shown, as browsers do, where its codec can.
+    /// What is left of a damaged source is shown, as browsers do, if its codec can.
     Shown,
 }
 
-/// Ceilings, checked from headers and recipes before anything is allocated.
+/// Limits on sources, results and work, checked by headers and recipes before anything is allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of a source file.
+    /// Most bytes of a source file.
     pub source_bytes: u64,
-    /// Pixels of a source image.
+    /// Most pixels of a source image.
     pub pixels: u64,
-    /// Frames of a source image that moves.
+    /// Most frames of an animated source image.
     pub frames: u32,
-    /// Pixels of all its frames together, each as large as the canvas.
+    /// Most pixels of all frames of an animated source together, each counted as large as the canvas.
     pub animation_pixels: u64,
-    /// Longest side of a source image, in px.
+    /// Longest side allowed for a source image, in px.
     pub side: u32,
-    /// Pixels of a result.
+    /// Most pixels of a result.
     pub result_pixels: u64,
-    /// Longest side of a result, in px.
+    /// Longest side allowed for a result, in px.
     pub result_side: u32,
-    /// Bytes that a plan may hold at its peak, source and result included.
+    /// Most bytes that a plan may hold at its peak, source and result included.
     pub memory: u64,
-    /// Scans of a progressive JPEG: each costs a walk over the whole image.
+    /// Most scans of a progressive JPEG; each costs a pass over the whole image.
     pub scans: u32,
-    /// Bytes of one metadata block after inflation (ICC, EXIF).
+    /// Most bytes of one metadata block (ICC, EXIF) after decompression.
     pub metadata_bytes: u64,
-    /// Processor time that work for a waiting client may be planned to take, if it has a limit. Planning itself does not
-    /// check it: [`Limits::check_cpu`] does, for callers whose clients wait.
+    /// Most processor time that work for a waiting client may be planned to take, if limited. Planning itself does not
+    /// check it: callers whose clients wait do, with [`Limits::check_cpu`].
     pub cpu: Option<Duration>,
-    /// Sources that are cut or damaged.
+    /// Whether sources that are truncated or damaged are refused or shown as far as they go.
     pub damaged: Damaged,
 }
 
-/// The name of the limit of processor time, whose values are nanoseconds.
+/// Name of the limit of processor time, whose values are in nanoseconds.
 pub(crate) const CPU: &str = "cpu";
 
 impl Default for Limits {

@@ -1,10 +1,10 @@
-//! Inks to light and back by the naive formula, where no profile says better.
+//! Conversion between CMYK and RGB by the naive formula, used where no profile says better.
 
 use crate::error::Result;
 use crate::frame::Grid;
 use crate::samples::Sample;
 
-/// RGB planes of CMYK ones: each ink takes its share of the light, black of all.
+/// Converts CMYK planes to RGB: each ink absorbs its share of its own colour, black its share of all three.
 pub(super) fn to_rgb<T: Sample>(inks: &[Grid<T>]) -> Result<Vec<Grid<T>>> {
     let full = T::MAX.float();
     let light = |ink: &Grid<T>| {
@@ -15,7 +15,7 @@ pub(super) fn to_rgb<T: Sample>(inks: &[Grid<T>]) -> Result<Vec<Grid<T>>> {
     inks[..3].iter().map(light).collect()
 }
 
-/// CMYK planes of RGB ones, with as much black as goes.
+/// Converts RGB planes to CMYK, with as much black as possible.
 pub(super) fn from_rgb<T: Sample>(rgb: &[Grid<T>]) -> Vec<Grid<T>> {
     let (width, height) = (rgb[0].width(), rgb[0].height());
     let mut inks = Grid::several(4, width, height, T::default());
@@ -30,7 +30,7 @@ pub(super) fn from_rgb<T: Sample>(rgb: &[Grid<T>]) -> Vec<Grid<T>> {
     inks
 }
 
-/// The inks of one colour; `full` is full light and full ink.
+/// Converts one RGB colour to CMYK; `full` is both full light and full ink.
 pub(super) fn mix(light: [f32; 3], full: f32) -> [f32; 4] {
     let brightest = light[0].max(light[1]).max(light[2]);
     let ink = |light: f32| {

@@ -1,25 +1,25 @@
-//! CIELAB of sRGB numbers, white being that of the monitor (D65).
+//! CIELAB from sRGB values, with the monitor's white point (D65).
 //!
-//! Both curves on the way are read from tables and drawn straight between their entries, so that every machine
-//! computes the same; that is less than a tenth of a 16-bit level off.
+//! Both curves involved are read from tables with linear interpolation, so that every machine computes the same; the
+//! error is less than a tenth of a 16-bit level.
 
 use std::sync::LazyLock;
 
-/// Light of red, green and blue in X, Y and Z, as shares of white's.
+/// Matrix from linear sRGB to CIE X, Y and Z, each as a share of the white point's.
 const TO_XYZ: [[f32; 3]; 3] = [
     [0.433_949_9, 0.376_209_8, 0.189_840_3],
     [0.212_672_9, 0.715_152_1, 0.072_175],
     [0.017_756_6, 0.109_468, 0.872_775_5],
 ];
 
-/// Its inverse.
+/// Matrix from CIE X, Y and Z, as shares of the white point's, to linear sRGB: the inverse of `TO_XYZ`.
 const FROM_XYZ: [[f32; 3]; 3] = [
     [3.079_955, -1.537_139, -0.542_816_1],
     [-0.921_258_6, 1.876_011_1, 0.045_247_5],
     [0.052_887_4, -0.204_025_9, 1.151_138_5],
 ];
 
-/// A curve over 0..=1.
+/// A curve over 0..=1 as a table with linear interpolation.
 struct Table(Vec<f32>);
 
 impl Table {
@@ -38,7 +38,7 @@ impl Table {
     }
 }
 
-/// The light that a level of sRGB stands for, both 0 to 1.
+/// Converts an sRGB level to linear light, both 0 to 1.
 pub(super) fn to_light(level: f64) -> f64 {
     if level <= 0.040_45 {
         level / 12.92
@@ -59,7 +59,7 @@ static FROM_LIGHT: LazyLock<Table> = LazyLock::new(|| {
     })
 });
 
-/// The gray that is as light as a colour.
+/// Returns the gray level that is as light as a colour; sRGB levels from 0 to 1.
 pub(crate) fn gray(rgb: [f32; 3]) -> f32 {
     let [_, shares, _] = TO_XYZ;
     let light = rgb.map(|level| TO_LIGHT.at(level));
@@ -81,18 +81,18 @@ static ROOT: LazyLock<Table> = LazyLock::new(|| {
     })
 });
 
-/// Where the curve of lightness turns straight, and how flat.
+/// Up to the cube of this value, CIELAB's lightness curve is a straight line of slope 1 / `SLOPE`.
 const EDGE: f64 = 6.0 / 29.0;
 const SLOPE: f64 = 3.0 * EDGE * EDGE;
 
-/// L in 0..=100, a and b, of red, green and blue in 0..=1.
+/// Converts red, green and blue in 0..=1 to CIELAB: L in 0..=100, a and b.
 pub(crate) fn of_rgb(rgb: [f32; 3]) -> [f32; 3] {
     let light = rgb.map(|level| TO_LIGHT.at(level));
     let [x, y, z] = mixed(&TO_XYZ, light).map(|part| ROOT.at(part));
     [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
 }
 
-/// Red, green and blue in 0..=1. What they cannot show is clamped.
+/// Converts CIELAB to red, green and blue in 0..=1; colours outside sRGB are clamped.
 pub(crate) fn to_rgb([lightness, a, b]: [f32; 3]) -> [f32; 3] {
     let y = (lightness + 16.0) / 116.0;
     let xyz = [y + a / 500.0, y, y - b / 200.0].map(|root| {

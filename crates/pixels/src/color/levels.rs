@@ -1,11 +1,11 @@
-//! Code values of 10 and 12 bits, as files of such depths hold them, on the one scale of wide samples.
+//! Conversion between the 10-bit and 12-bit code values of files and the common scale of wide (`u16`) samples.
 
 use crate::frame::Depth;
 use crate::space::Range;
 
-/// A code value of `depth` as a wide sample: of luma, gray or red, green and blue, or of chroma. With limited
-/// range a code value is the 8-bit level with more bits behind it; with full range black and full scale stay what
-/// they are, and chroma stays centred. Code values beyond the depth, and the outermost of full-range chroma, are
+/// Converts a code value of `depth` to a wide sample: of chroma if `chroma` is set, else of luma, gray or RGB. With
+/// limited range a code value is the 8-bit level with more bits behind it; with full range black and full scale are
+/// preserved and chroma stays centred. Code values beyond the depth, and the outermost of full-range chroma, are
 /// clamped.
 #[must_use]
 pub fn from_code(code: u16, depth: Depth, range: Range, chroma: bool) -> u16 {
@@ -13,7 +13,7 @@ pub fn from_code(code: u16, depth: Depth, range: Range, chroma: bool) -> u16 {
     (f64::from(code) * factor + offset).round() as u16
 }
 
-/// The nearest code value of `depth` for a wide sample.
+/// Converts a wide sample to the nearest code value of `depth`.
 #[must_use]
 pub fn to_code(sample: u16, depth: Depth, range: Range, chroma: bool) -> u16 {
     let (factor, offset) = line(depth, range, chroma);
@@ -23,7 +23,7 @@ pub fn to_code(sample: u16, depth: Depth, range: Range, chroma: bool) -> u16 {
         .clamp(0.0, most) as u16
 }
 
-/// Sample = code × factor + offset.
+/// Returns the factor and offset of: sample = code × factor + offset.
 fn line(depth: Depth, range: Range, chroma: bool) -> (f64, f64) {
     let steps = f64::from(1_u32 << depth.bits());
     match range {

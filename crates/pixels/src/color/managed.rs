@@ -1,4 +1,4 @@
-//! From one space to another, by ICC profiles and code points.
+//! Conversion from one colour space to another by ICC profiles and code points.
 
 use moxcms::{
     BarycentricWeightScale, CicpProfile, ColorProfile, DataColorSpace, InterpolationMethod, Layout,
@@ -9,8 +9,9 @@ use crate::frame::Grid;
 use crate::samples::Sample;
 use crate::space::{Colour, Icc, Space, Transfer};
 
-/// RGB planes in `to` of gray, RGB or CMYK planes (told by their number) measured in `from`. `None`: there is no
-/// telling, because the profile is missing, broken or one of another model, or the code points mean nothing here.
+/// Converts gray, RGB or CMYK planes (told apart by their number) from colour space `from` to RGB planes in `to`.
+/// Returns `None` if the conversion is unknown: the profile is missing, broken or of another model, or the code points
+/// describe no usable space.
 pub(super) fn to_rgb<T: Managed>(
     planes: &[Grid<T>],
     from: &Colour,
@@ -51,7 +52,8 @@ pub(super) fn to_rgb<T: Managed>(
     Some(rgb)
 }
 
-/// Rows of planes, pixel by pixel. All planes at once, since a pass for each of them takes as long as the conversion.
+/// Interleaves rows of planes pixel by pixel. All planes are handled in one pass, since a pass for each would take as
+/// long as the colour conversion.
 fn interleave<T: Copy, const N: usize>(rows: [&[T]; N], mixed: &mut [T]) {
     let (pixels, _) = mixed.as_chunks_mut::<N>();
     // Of the length that the loop has: no sample's place is checked in it.
@@ -61,7 +63,7 @@ fn interleave<T: Copy, const N: usize>(rows: [&[T]; N], mixed: &mut [T]) {
     }
 }
 
-/// The other way round.
+/// Splits interleaved RGB pixels into a row for each plane.
 fn separate<T: Copy>(mixed: &[T], [r, g, b]: [&mut [T]; 3]) {
     let (pixels, _) = mixed.as_chunks::<3>();
     let width = pixels.len();
@@ -71,8 +73,8 @@ fn separate<T: Copy>(mixed: &[T], [r, g, b]: [&mut [T]; 3]) {
     }
 }
 
-/// An ICC profile that says what code points say, for formats that know no code points. `None` for sRGB, which
-/// needs none, and for code points that no profile describes.
+/// Returns an ICC profile equivalent to the code points of `space`, for formats that cannot store code points. `None`
+/// for sRGB, which needs no profile, and for code points that no profile can describe.
 pub(crate) fn profile_of(space: Space) -> Option<Icc> {
     if space.profiled || space.is_srgb() {
         return None;
@@ -80,9 +82,9 @@ pub(crate) fn profile_of(space: Space) -> Option<Icc> {
     written(&of_space(space)?)
 }
 
-/// A profile as a file, without the second in which it is written: the same image is the same bytes at any time.
+/// Serializes a profile with a fixed creation date, so that the same image yields the same bytes at any time.
 ///
-/// It says that it is of version 2: Firefox passes over those of version 4, and reads all that is in ours.
+/// It is marked as version 2: Firefox ignores profiles of version 4, but reads everything in this one.
 pub(super) fn written(profile: &ColorProfile) -> Option<Icc> {
     let mut file = profile.encode().ok()?;
     file.get_mut(8..12)?.copy_from_slice(&[2, 0x40, 0, 0]);
@@ -112,8 +114,8 @@ fn of_space(space: Space) -> Option<ColorProfile> {
     profile.red_trc.is_some().then_some(profile)
 }
 
-/// A profile to convert by. Light brighter than white has no place in the other spaces: white is where ITU-R BT.2408
-/// has it, and what is brighter is rolled off.
+/// Returns a profile to convert colours of `space` by. Other spaces have no room for HDR light brighter than white, so
+/// white is placed where ITU-R BT.2408 puts it, and brighter light is rolled off.
 fn shown(space: Space) -> Option<ColorProfile> {
     let mut profile = of_space(space)?;
     let light: fn(f64) -> f64 = match space.transfer {
@@ -150,14 +152,14 @@ fn shown(space: Space) -> Option<ColorProfile> {
     Some(profile)
 }
 
-/// Diffuse white.
+/// Luminance of diffuse white in nits (cd/m²), by ITU-R BT.2408.
 const WHITE_NITS: f64 = 203.0;
-/// Below it, light is shown as it is.
+/// Linear light, as a share of diffuse white, up to which HDR light is unchanged; brighter light is rolled off.
 const KNEE: f64 = 0.75;
 const HDR_STEPS: u16 = 4096;
 
-/// Relative colorimetry, as browsers use it: the black of inks stays the dark gray that it is on paper. A profile with
-/// only one table uses it for all intents.
+/// Returns conversion options with relative colorimetric intent, as browsers use it: the black of inks stays the dark
+/// gray that it is on paper. A profile with only one table uses that table for all intents.
 fn options(from: &ColorProfile) -> TransformOptions {
     let mut options = TransformOptions::default();
     if from.lut_a_to_b_colorimetric.is_some() {
@@ -166,7 +168,7 @@ fn options(from: &ColorProfile) -> TransformOptions {
     options
 }
 
-/// Samples that `moxcms` can convert.
+/// Sample types that `moxcms` can convert.
 pub(crate) trait Managed: Sample {
     fn transform(
         from: &ColorProfile,

@@ -1,4 +1,4 @@
-//! What is known of a profile before any colour is converted by it.
+//! Recognition of ICC profiles, before any colour is converted by them.
 
 use moxcms::{Chromaticity, ColorPrimaries, ColorProfile, DataColorSpace, Matrix3d, ToneReprCurve};
 
@@ -8,13 +8,13 @@ use crate::frame::Model;
 use crate::space::{Icc, Primaries, Space, Transfer};
 
 impl Space {
-    /// Profiles of a matrix and curves are no longer. Of longer ones, which take long to read, the header is looked at
-    /// only.
+    /// Longest profile, in bytes, that is parsed to recognise it: profiles of a matrix and curves are no longer. Longer
+    /// ones take long to read, so only their header is examined.
     pub const MATRIX_BYTES: usize = 64 << 10;
 
-    /// The space of an image of this model that has this ICC profile: by the profile, with the primaries and the transfer that it comes to if
-    /// they are those of sRGB or Display P3, or with sRGB's primaries if it holds no colours beyond them. A profile
-    /// that is none, or one of another model, says nothing.
+    /// Returns the colour space of an image of this model with this ICC profile. It is marked as profiled, with
+    /// primaries and transfer if the profile amounts to sRGB or Display P3, or with sRGB's primaries alone if it holds
+    /// no colours beyond sRGB. An invalid profile, or one of another model, yields `UNSPECIFIED`.
     #[must_use]
     pub fn of_profile(icc: &[u8], model: Model) -> Self {
         let within = Self {
@@ -37,12 +37,12 @@ impl Space {
     }
 }
 
-/// The profile of an image that says by numbers what its colours are, as PNG does: the power of its code values, such
-/// as 1 / 2.2, and the chromaticities of white, red, green and blue, x before y. `None` where browsers show the numbers
-/// as they are.
+/// Returns the ICC profile of an image that describes its colours by numbers, as PNG does: `gamma` is the power of its
+/// code values, such as 1 / 2.2, and `chromaticities` are those of white, red, green and blue, x before y. `None` where
+/// browsers show the code values unchanged.
 ///
-/// Chromium and Firefox agree. Both numbers together are a profile. A power alone is corrected for a screen of 2.2, which
-/// is nothing where that is what it was written for; chromaticities alone are passed over.
+/// Chromium and Firefox agree: both together act as a profile. Gamma alone is corrected for a screen of gamma 2.2,
+/// which changes nothing in images written for such a screen. Chromaticities alone are ignored.
 #[must_use]
 pub fn profile_of_gamma(
     gamma: Option<f64>,
@@ -94,8 +94,8 @@ pub fn profile_of_gamma(
     written(&profile)
 }
 
-/// The curve under which codes come to sRGB as a power of themselves; `None` where that is too near to 1 to matter: as
-/// libpng judges it.
+/// Returns the tone curve of code values that become sRGB levels when raised to 1 / `power`. `None` if `power` is too
+/// near to 1 to matter, by libpng's criterion.
 fn corrected(power: f64) -> Option<ToneReprCurve> {
     if (power - 1.0).abs() <= 0.05 {
         return None;
@@ -107,13 +107,14 @@ fn corrected(power: f64) -> Option<ToneReprCurve> {
     Some(ToneReprCurve::Lut((0..=CURVE_STEPS).map(step).collect()))
 }
 
-/// The power of the screens that browsers correct for.
+/// Gamma of the screens that browsers correct for.
 const SCREEN: f64 = 2.2;
 
-/// Four for each code of 8 bits, which is so met exactly.
+/// Steps of a tabulated tone curve: four for each 8-bit code, so that every 8-bit code is met exactly.
 const CURVE_STEPS: u16 = 4 * 255;
 
-/// `None`: nothing is known, as of all that are not a matrix and curves.
+/// Recognises the colour space of an RGB profile. `None` if nothing is known, as for all profiles that are not a matrix
+/// and curves.
 fn of_rgb(profile: &ColorProfile) -> Option<Space> {
     let tables = [
         &profile.lut_a_to_b_perceptual,
@@ -155,7 +156,8 @@ fn of_rgb(profile: &ColorProfile) -> Option<Space> {
     })
 }
 
-/// What rounding and other adaptations of the white point come to.
+/// Tolerance for colours to count as within sRGB, in linear sRGB: allows for rounding and for other adaptations of the
+/// white point.
 const BEYOND: f64 = 0.02;
 
 fn is_near(one: &Matrix3d, other: &Matrix3d) -> bool {
@@ -163,7 +165,7 @@ fn is_near(one: &Matrix3d, other: &Matrix3d) -> bool {
     pairs.all(|(one, other)| (one - other).abs() < 0.002)
 }
 
-/// Is it sRGB's curve, to a quarter of an 8-bit level?
+/// Whether a curve equals sRGB's to a quarter of an 8-bit level.
 fn is_srgb_curve(curve: &ToneReprCurve) -> bool {
     let Ok(evaluator) = curve.make_linear_evaluator() else {
         return false;

@@ -1,7 +1,7 @@
-//! Luma and chroma: the matrices, both value ranges, thinning and its undoing.
+//! Luma and chroma: the matrices, both value ranges, chroma subsampling and its reversal.
 //!
-//! Chroma samples sit in the middle of the px they span, as in JPEG. Thinning takes the mean of those
-//! px; undoing it interpolates linearly between the middles.
+//! Chroma samples sit in the middle of the px they span, as in JPEG. Subsampling takes the mean of those px; upsampling
+//! interpolates linearly between the middles.
 
 use andon_kernels::cpu::with_modern_instructions;
 
@@ -12,21 +12,22 @@ use crate::resize::{Axis, Kernel, Resizable, resample};
 use crate::samples::Sample;
 use crate::space::{Matrix, Range};
 
-/// How luma and chroma are mixed.
+/// Coefficients that convert between RGB and luma and chroma.
 #[derive(Clone, Copy)]
 struct Mix {
-    /// Shares of red, green and blue in luma, blue difference and red difference.
+    /// Weights of red, green and blue in luma; `cb` and `cr` hold those in the blue and red difference.
     y: [f32; 3],
     cb: [f32; 3],
     cr: [f32; 3],
-    /// What the differences add to luma: red's, green's two, blue's.
+    /// Factors of the colour differences on the way back to RGB: red is luma plus `r_cr` × Cr, green is luma minus
+    /// `g_cb` × Cb and `g_cr` × Cr, blue is luma plus `b_cb` × Cb.
     r_cr: f32,
     g_cb: f32,
     g_cr: f32,
     b_cb: f32,
 }
 
-/// The digits that JPEG decoders have always used.
+/// BT.601 coefficients, with the digits that JPEG decoders have always used.
 const BT601: Mix = Mix {
     y: [0.299, 0.587, 0.114],
     cb: [-0.168_735_9, -0.331_264_1, 0.5],
@@ -41,7 +42,7 @@ const BT709: Mix = Mix::new(0.2126, 0.0722);
 const BT2020: Mix = Mix::new(0.2627, 0.0593);
 
 impl Mix {
-    /// By the shares of red and blue in luma.
+    /// Computes the coefficients from the weights of red and blue in luma.
     const fn new(red: f64, blue: f64) -> Self {
         let green = 1.0 - red - blue;
         let (to_blue, to_red) = (2.0 * (1.0 - blue), 2.0 * (1.0 - red));
@@ -56,7 +57,8 @@ impl Mix {
         }
     }
 
-    /// `None`: nothing is mixed, the planes are green, blue and red.
+    /// Returns the coefficients of a matrix. `None` for the identity: nothing is mixed, the planes are green, blue and
+    /// red.
     const fn of(matrix: Matrix) -> Option<Self> {
         match matrix {
             Matrix::Identity => None,
@@ -67,11 +69,11 @@ impl Mix {
     }
 }
 
-/// How one of the planes is written in one range, in units of one depth.
+/// Linear coding of a plane in one value range, in units of one depth: sample = value × `factor` + `zero`.
 #[derive(Clone, Copy)]
 struct Line {
     factor: f32,
-    /// Where nothing lies: black, or no difference.
+    /// Sample that stands for zero: black for luma, no difference for chroma.
     zero: f32,
 }
 
@@ -99,7 +101,7 @@ impl Line {
         }
     }
 
-    /// Of plane `index`; without a matrix all three are written like luma.
+    /// Returns the coding of plane `index`. Without a matrix (`Matrix::Identity`) all three planes are coded like luma.
     fn of<T: Sample>(range: Range, matrix: Matrix, index: usize) -> Self {
         if index == 0 || matrix == Matrix::Identity {
             Self::luma::<T>(range)
@@ -119,13 +121,13 @@ impl Line {
     }
 }
 
-/// Luma of a colour in full range, as gray images hold it.
+/// Returns the full-range luma of a colour, as gray images hold it.
 #[inline(always)]
 pub(super) fn gray([r, g, b]: [f32; 3]) -> f32 {
     weigh(BT601.y, r, g, b)
 }
 
-/// The three samples of one colour.
+/// Returns the three samples of an RGB colour in a range and matrix.
 pub(super) fn sample<T: Sample>([r, g, b]: [f32; 3], range: Range, matrix: Matrix) -> [f32; 3] {
     let parts = match Mix::of(matrix) {
         Some(mix) => [mix.y, mix.cb, mix.cr].map(|shares| weigh(shares, r, g, b)),
@@ -139,7 +141,7 @@ fn weigh(shares: [f32; 3], r: f32, g: f32, b: f32) -> f32 {
     shares[0] * r + shares[1] * g + shares[2] * b
 }
 
-/// Brings plane `index` from one range to the other, in place.
+/// Converts plane `index` from one value range to the other, in place.
 pub(super) fn change_range<T: Sample>(
     grid: &mut Grid<T>,
     index: usize,
@@ -164,7 +166,7 @@ pub(super) fn change_range<T: Sample>(
     );
 }
 
-/// Brings a chroma plane of a `width` × `height` frame from one thinning to another.
+/// Converts a chroma plane of a `width` × `height` frame from one subsampling to another.
 pub(super) fn change_thinning<T: Resizable>(
     grid: Grid<T>,
     (width, height): (u32, u32),
@@ -193,7 +195,7 @@ pub(super) fn change_thinning<T: Resizable>(
     resample(grid, &Axis::same(x.out), &y, down, interrupt)
 }
 
-/// RGB planes from full-size Y, Cb and Cr.
+/// Converts full-size Y, Cb and Cr planes to RGB.
 pub(super) fn to_rgb<T: Sample>(
     mut planes: Vec<Grid<T>>,
     range: Range,
@@ -231,7 +233,7 @@ pub(super) fn to_rgb<T: Sample>(
     rgb
 }
 
-/// Y and thinned Cb and Cr from RGB planes.
+/// Converts RGB planes to Y and subsampled Cb and Cr.
 pub(super) fn from_rgb<T: Resizable>(
     rgb: Vec<Grid<T>>,
     sub: Subsampling,
@@ -274,7 +276,7 @@ pub(super) fn from_rgb<T: Resizable>(
     Ok(vec![y, cb, cr])
 }
 
-/// One plane out of three.
+/// Computes one plane from three, sample by sample.
 pub(super) fn mixed<T: Sample>(
     rgb: &[Grid<T>],
     mix: impl Fn(f32, f32, f32) -> f32,

@@ -1,8 +1,8 @@
-//! Where faces are.
+//! Face detection.
 //!
-//! The image is looked at in gray, upright, over mid-gray where it is transparent, and with at most 480 px along its longer
-//! side: faces have to fill a square of 40 px there, a twelfth of that side. The detector only ever sees these samples,
-//! never the file, and its time is bounded (`andon-faces`).
+//! The image is searched in gray, upright, over mid-gray where it is transparent, and with at most 480 px along its
+//! longer side: faces have to fill a square of 40 px there, a twelfth of that side. The detector only ever sees these
+//! samples, never the file, and its time is bounded (`andon-faces`).
 
 use andon_faces::{Face, Gray};
 use andon_recipe::{Area, Orientation};
@@ -15,33 +15,33 @@ use crate::limits::Interrupt;
 use crate::samples::{Planes, Sample, by_depth};
 
 pub(super) struct Faces {
-    /// How the stored image becomes upright: the detector knows no other faces.
+    /// Orientation that turns the stored image upright: the detector finds upright faces only.
     upright: Orientation,
-    /// Of the first frame; of several, the others are not looked at.
+    /// Faces found in the first frame; later frames are not searched.
     found: Option<Vec<Area>>,
 }
 
-/// Px along the longer side.
+/// Longer side of the image that is searched, in px.
 const LONGEST: u32 = 480;
 
-/// Most faces in one image, the surest ones. Each may become a step of the recipe, which has at most 64.
+/// Most faces reported for one image, the surest ones. Each may become a step of the recipe, which has at most 64.
 const MOST: usize = 32;
 
-/// Per px of the reduced image, on one core.
+/// Nanoseconds per px of the reduced image, on one core.
 const NANOS_PER_PIXEL: u64 = 200;
 
-/// Samples, patterns and sums of the reduced image and of the scale that is looked at.
+/// Bytes per px of the reduced image: its samples, patterns and sums, and those of the scale being searched.
 const BYTES_PER_PIXEL: u64 = 8;
 
-/// The model in memory.
+/// Bytes of the detector's model in memory.
 const MODEL_BYTES: u64 = 1 << 21;
 
-/// Builds without the cargo feature say no.
+/// Checks that this build can find faces; builds without the cargo feature `faces` return an error.
 pub(super) fn can_be_found() -> Result<()> {
     Ok(())
 }
 
-/// The time and memory of looking for faces in a frame of this size.
+/// Estimates the time and memory of searching a frame of this size for faces.
 pub(super) fn cost(width: u32, height: u32) -> Cost {
     let (w, h) = reduced((width, height));
     let pixels = u64::from(w) * u64::from(h);
@@ -52,7 +52,7 @@ pub(super) fn cost(width: u32, height: u32) -> Cost {
 }
 
 impl Faces {
-    /// In an image that is stored in this orientation.
+    /// Creates a face search for an image stored in this orientation.
     pub(super) fn upright(stored: Orientation) -> Self {
         Self {
             upright: stored,
@@ -99,7 +99,7 @@ impl Analysis for Faces {
     }
 }
 
-/// The size at which an image is looked at.
+/// Returns the size to which an image is reduced for the search.
 fn reduced((width, height): (u32, u32)) -> (u32, u32) {
     let longer = width.max(height);
     if longer <= LONGEST {
@@ -112,7 +112,8 @@ fn reduced((width, height): (u32, u32)) -> (u32, u32) {
     (side(width), side(height))
 }
 
-/// Its luma at that size: the mean of the px that each covers.
+/// Reduces an image to its luma at this size, over mid-gray where it is transparent. Each sample is the mean of the px
+/// it covers.
 fn gray<T: Sample>(rgb: &Planes<T>, (width, height): (u32, u32)) -> Vec<u8> {
     let full = T::MAX.float();
     let mut gray = Vec::with_capacity(width as usize * height as usize);
@@ -142,13 +143,13 @@ fn gray<T: Sample>(rgb: &Planes<T>, (width, height): (u32, u32)) -> Vec<u8> {
     gray
 }
 
-/// The px that one of `cells` along a side of `side` px covers.
+/// Returns the px covered by cell `cell` when a side of `side` px is divided into `cells` cells.
 fn span(cell: u32, cells: u32, side: u32) -> std::ops::Range<u32> {
     let edge = |cell: u32| (u64::from(cell) * u64::from(side) / u64::from(cells)) as u32;
     edge(cell)..edge(cell + 1)
 }
 
-/// Samples of an image of this size, turned.
+/// Applies an orientation to the samples of an image of this size.
 fn turned(samples: &[u8], (width, height): (u32, u32), by: Orientation) -> Vec<u8> {
     if by.is_upright() {
         return samples.to_vec();
@@ -164,14 +165,15 @@ fn turned(samples: &[u8], (width, height): (u32, u32), by: Orientation) -> Vec<u
     places.map(sample).collect()
 }
 
-/// What undoes a turn.
+/// Returns the orientation that undoes another.
 fn inverse(of: Orientation) -> Orientation {
     let undoes = |back: &Orientation| of.followed_by(*back).is_upright();
     let all = (1..=8).map(Orientation::from_exif);
     all.into_iter().find(undoes).unwrap_or_default()
 }
 
-/// What lies inside the image of a part of the reduced one, on the image that was reduced.
+/// Maps a rectangle (left, top, right, bottom) of the reduced image to the image it was reduced from, cut to its
+/// bounds. Returns `None` if nothing is left.
 fn enlarged(edges: [f64; 4], reduced: (u32, u32), size: (u32, u32)) -> Option<Area> {
     let along = |start: f64, end: f64, reduced: u32, side: u32| {
         let ratio = f64::from(side) / f64::from(reduced);

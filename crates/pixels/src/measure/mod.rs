@@ -1,7 +1,8 @@
-//! What recipes have to know of a source's pixels before they are laid out: one file for each question.
+//! Measurements of a source's pixels that recipes need before sizes and positions can be planned, one file for each
+//! kind.
 //!
-//! Images of more than a few megapixels are looked at on a reduced decode, where the format has one. Of those that
-//! move every frame is, for their border.
+//! Images of more than a few megapixels are measured on a reduced decode, where the format has one. When the border of
+//! an animation is measured, every frame is examined.
 
 #[cfg_attr(not(feature = "faces"), path = "no_faces.rs")]
 mod faces;
@@ -24,32 +25,32 @@ use crate::plan;
 use crate::sequence::Timed;
 use crate::stage::{Context, Stage};
 
-/// How the questions about one source are answered, and what that takes. `Display` is a line such as
-/// `measure jpeg 1/2 | trim:10 from the upper left`.
+/// Planned measurements of one source, and their cost. `Display` is a line such as `measure jpeg 1/2 | trim:10 from the
+/// upper left`.
 pub struct Measurement {
     measures: Vec<Measure>,
     source: &'static dyn Codec,
     info: Info,
     scale: Scale,
-    /// Are all frames looked at?
+    /// Whether all frames of an animation are examined.
     moves: bool,
     to_rgb: Convert,
     nanos: u64,
     file: u64,
-    /// Beside the file.
+    /// Bytes held beside the source file.
     holds: u64,
 }
 
-/// Looks at one frame after the other.
+/// An analysis that examines an image frame by frame.
 trait Analysis {
-    /// Looks at a frame in RGB.
+    /// Examines a frame, which is in RGB.
     fn look(&mut self, frame: &Frame, interrupt: &dyn Interrupt) -> Result<()>;
 
-    /// The parts that were found; `None`, the whole, if there is nothing to tell them by.
+    /// Returns the areas found; `None`, meaning the whole image, if there is nothing to tell them by.
     fn areas(&self) -> Option<Vec<Area>>;
 }
 
-/// Refuses what this build cannot look for.
+/// Refuses measurements that this build does not support.
 pub(crate) fn can_be_looked_for(measures: &[Measure]) -> Result<()> {
     match measures.contains(&Measure::Faces) {
         true => faces::can_be_found(),
@@ -74,7 +75,8 @@ fn analysis(measure: Measure, stored: Orientation) -> Box<dyn Analysis> {
 }
 
 impl Measurement {
-    /// What the rules have to know of the image in `bytes`; `None` if that is nothing, or in its header.
+    /// Plans the measurements that `rules` need of the image in `bytes`; `None` if they need none, or the header is
+    /// enough.
     pub(crate) fn of(formats: &Formats, rules: &dyn Rules, bytes: &[u8]) -> Result<Option<Self>> {
         let asked = rules.measures(Orientation::default());
         if asked.is_empty() {
@@ -162,7 +164,7 @@ impl Measurement {
         self.info.format
     }
 
-    /// What it takes; the scratch is all that it holds beside the file.
+    /// Returns the estimated cost of the measurement; its scratch is everything held beside the file.
     #[must_use]
     pub fn cost(&self) -> Cost {
         Cost {
@@ -171,13 +173,13 @@ impl Measurement {
         }
     }
 
-    /// The most bytes that are held at one time, the source file included.
+    /// Returns the peak memory in bytes, the source file included.
     #[must_use]
     pub fn peak_bytes(&self) -> u64 {
         self.file.saturating_add(self.holds)
     }
 
-    /// The answers, from the bytes that it was made for.
+    /// Performs the measurements on the file that they were planned for.
     pub(crate) fn run(
         &self,
         bytes: &[u8],
@@ -233,7 +235,7 @@ impl Measurement {
         Ok(self.measures.iter().copied().zip(areas).collect())
     }
 
-    /// What a part of the decoded image is of the stored one: all px that it was made of.
+    /// Converts an area of the decoded image to one of the stored image: all px that it was made of.
     fn stored(&self, area: Area) -> Area {
         let eighths = u64::from(self.scale.0);
         let along = |start: u32, length: u32, side: u32| {
@@ -249,7 +251,7 @@ impl Measurement {
     }
 }
 
-/// The largest scale at which there are not too many pixels, or the smallest that there is.
+/// Returns the largest scale with at most `most` pixels, or the smallest scale available.
 fn scale(source: &dyn Codec, info: &Info, most: u64) -> Scale {
     let scales = source.scales(info);
     let few = |scale: &&Scale| {
@@ -260,16 +262,16 @@ fn scale(source: &dyn Codec, info: &Info, most: u64) -> Scale {
     largest.copied().unwrap_or(Scale::FULL)
 }
 
-/// That are looked at where the format can be decoded at a smaller scale.
+/// Most pixels that are examined for borders, where the format can be decoded at a smaller scale.
 const MOST_PIXELS: u64 = 4 << 20;
 
-/// Pixels that are looked at for faces, on an image that is reduced further.
+/// Most pixels that are decoded for a search for faces, which reduces the image further.
 const MANY_PIXELS: u64 = 1 << 20;
 
-/// Pixels that are looked at where only a few large cells count.
+/// Most pixels that are examined where only a few large cells count.
 const FEW_PIXELS: u64 = 1 << 18;
 
-/// Measured on one core.
+/// Nanoseconds to examine a pixel, measured on one core.
 const NANOS_PER_PIXEL: u64 = 3;
 
 impl fmt::Display for Measurement {

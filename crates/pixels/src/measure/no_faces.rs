@@ -1,4 +1,5 @@
-//! Builds without the cargo feature `faces` look for none, and say so.
+//! Stand-in for face detection in builds without the cargo feature `faces`: every search is refused with an error that
+//! says so.
 
 use andon_recipe::{Area, Orientation};
 

@@ -1,11 +1,11 @@
-//! Where an image draws the eye.
+//! Saliency: the place in an image that draws the eye.
 //!
-//! It is looked at as 48 cells along its longer side, over mid-gray where it is transparent. What counts of a cell
-//! is how much its luma differs from its neighbours' (edges), how far its colour is from the image's mean, and
-//! whether it is of the colour of skin. The sum is smoothed three times by a mean of 11 × 11 cells, and what lies off
-//! the middle counts for a little less; the highest cell is the answer.
+//! The image is reduced to 48 cells along its longer side, over mid-gray where it is transparent. A cell's score counts
+//! how much its luma differs from its neighbours' (edges), how far its colour is from the image's mean, and how close
+//! it is to the colour of skin. Scores are smoothed three times by a mean of 11 × 11 cells and lowered a little away
+//! from the middle; the cell with the highest score is the answer.
 //!
-//! Only sums, products and roots are computed, so that every machine finds the same.
+//! Only sums, products and roots are computed, so that every machine finds the same cell.
 
 use andon_recipe::Area;
 
@@ -17,25 +17,26 @@ use crate::samples::{Planes, Sample, by_depth};
 
 #[derive(Default)]
 pub(super) struct Salient {
-    /// Of the first frame; of several, the others are not looked at.
+    /// Result for the first frame; later frames are not examined.
     found: Option<Option<Area>>,
 }
 
-/// Cells along the longer side.
+/// Cells along the longer side of the image.
 const CELLS: u32 = 48;
 
-/// How far a mean of cells reaches to each side.
+/// Cells that a smoothing mean reaches to each side.
 const REACH: usize = 5;
 
-/// The weights of edges, skin and saturation in a place's score.
+/// Weight of edges in a cell's score. `COLOUR` weighs the distance from the mean colour, `SKIN` the likeness to skin.
 const EDGES: f64 = 2.0;
 const COLOUR: f64 = 0.4;
 const SKIN: f64 = 0.3;
 
-/// How much less a corner counts than the middle.
+/// Fraction by which a corner of the image counts less than its middle.
 const CORNER: f64 = 0.3;
 
-/// The direction of the colour of skin among red, green and blue, and how far from it nothing is skin.
+/// Direction of the colour of skin among red, green and blue. Directions farther from it than `SKIN_REACH` are not
+/// skin.
 const SKIN_COLOUR: [f64; 3] = [0.78, 0.57, 0.44];
 const SKIN_REACH: f64 = 0.2;
 
@@ -53,13 +54,13 @@ impl Analysis for Salient {
     }
 }
 
-/// A small image.
+/// An image reduced to a grid of cells.
 struct Cells {
-    /// Of the image that it was made of.
+    /// Width and height in px of the image that the cells were made of.
     size: (u32, u32),
     width: usize,
     height: usize,
-    /// Red, green and blue in levels of 255.
+    /// Mean red, green and blue of each cell, 0 to 255, row by row.
     colours: Vec<[f64; 3]>,
 }
 
@@ -100,7 +101,7 @@ impl Cells {
         }
     }
 
-    /// The cell that draws the eye most, in px; `None` if none does.
+    /// Returns the cell that draws the eye most, as an area in px; `None` if no cell scores above 0.
     fn highest(&self) -> Option<Area> {
         let mut scores = self.scores();
         for _ in 0..3 {
@@ -155,7 +156,8 @@ impl Cells {
         (0..self.colours.len()).map(score).collect()
     }
 
-    /// Each the mean of those around it; what lies outside is as what lies at the edge.
+    /// Returns the scores smoothed by the mean of the cells around each; beyond the image, cells count as those at its
+    /// edge.
     fn smoothed(&self, scores: &[f64]) -> Vec<f64> {
         let along = |values: Vec<f64>| -> Vec<f64> {
             let last = values.len() - 1;
@@ -180,7 +182,7 @@ impl Cells {
     }
 }
 
-/// Levels of a part of a row.
+/// Returns the levels of part of a row of samples.
 fn levels<T: Sample>(
     grid: &crate::frame::Grid<T>,
     y: u32,
@@ -190,13 +192,13 @@ fn levels<T: Sample>(
     row.iter().map(|sample| f64::from(sample.float())).collect()
 }
 
-/// The px of a cell, of `side` there are.
+/// Returns the px covered by cell `cell` when a side of `side` px is divided into `cells` cells.
 fn span(cell: u32, cells: u32, side: u32) -> std::ops::Range<u32> {
     let edge = |cell: u32| (u64::from(cell) * u64::from(side) / u64::from(cells)) as u32;
     edge(cell)..edge(cell + 1)
 }
 
-/// How much a colour is one of skin, 0 to 255.
+/// Returns how close a colour is to that of skin, 0 to 255; very dark and very light colours count 0.
 fn skin(colour: [f64; 3], luma: f64) -> f64 {
     if !(51.0..242.0).contains(&luma) {
         return 0.0;

@@ -1,8 +1,9 @@
-//! Which part of an image is left when its uniform border is cut off.
+//! Finds the part of an image that is left when its uniform border is cut off.
 //!
-//! A pixel belongs to the border if its opacity, and its colours times its opacity, differ from those of the pixel
-//! in the corner by no more than the tolerance: a hidden colour is no colour. sharp and imgproxy, too, compare
-//! with a corner and allow 10 levels. thumbor takes the distance of all channels instead, hidden colours and all.
+//! A pixel belongs to the border if its opacity, and its colours multiplied by its opacity, differ from those of the
+//! pixel in the corner by no more than the tolerance: colours hidden by transparency do not count. sharp and imgproxy
+//! also compare with a corner and allow 10 levels. thumbor uses the distance over all channels instead, hidden colours
+//! included.
 
 use andon_recipe::Area;
 
@@ -12,18 +13,18 @@ use crate::frame::Frame;
 use crate::limits::Interrupt;
 use crate::samples::{Planes, Sample, by_depth};
 
-/// How far a pixel is from another.
+/// How the difference between two pixels is measured.
 #[derive(Clone, Copy)]
 pub(super) enum Metric {
-    /// The greatest difference of a channel, colours times opacity.
+    /// The greatest difference in any channel, with colours multiplied by opacity.
     Greatest,
-    /// The distance of all channels as they are.
+    /// The Euclidean distance over all channels as stored.
     Distance,
-    /// The greatest difference of a channel on magenta, which stands for what is transparent.
+    /// The greatest difference in any channel after compositing on magenta, which stands for transparency.
     Keyed,
 }
 
-/// Magenta, as shares.
+/// Magenta, as shares of full red, green and blue.
 const KEY: [f32; 3] = [1.0, 0.0, 1.0];
 
 impl Metric {
@@ -47,11 +48,11 @@ pub(super) struct Trim {
     metric: Metric,
     tolerance: u16,
     corner: (bool, bool),
-    /// What the border is compared with; absent: the corner.
+    /// The colour that the border is compared with; `None`: that of the pixel in the corner.
     colour: Option<[u8; 3]>,
-    /// The corner's pixel in the first frame.
+    /// The pixel that the border is compared with: by default, the one in the corner of the first frame.
     ground: Option<[f32; 4]>,
-    /// What is not border in any frame so far: its first and last column and row.
+    /// Bounds of what is not border in any frame so far: left and top, then right and bottom px, all inclusive.
     found: Option<[u32; 4]>,
 }
 
@@ -67,7 +68,7 @@ impl Trim {
         }
     }
 
-    /// The border has this colour.
+    /// Creates a trim of a border of a given colour.
     pub(super) fn keyed(tolerance: u8, colour: [u8; 3]) -> Self {
         Self {
             colour: Some(colour),
@@ -140,7 +141,8 @@ impl<'a, T: Sample> Row<'a, T> {
         }
     }
 
-    /// Colours, times opacity or as they are, and opacity, in units of the depth. With a key everything is opaque.
+    /// Returns the colours and opacity of a pixel as the metric compares them, in units of the depth: colours are
+    /// multiplied by opacity or as stored; with `Keyed` they are composited on magenta and opaque.
     fn pixel(&self, x: u32, metric: Metric) -> [f32; 4] {
         let full = T::MAX.float();
         let alpha = self.alpha.map_or(full, |alpha| alpha[x as usize].float());

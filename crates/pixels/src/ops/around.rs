@@ -1,4 +1,4 @@
-//! `around:X:Y:WxH:COLOUR`: a part as it is, with a colour around it.
+//! `around:X:Y:WxH:COLOUR`: keeps a rectangle of the image as it is and fills everything around it with a colour.
 
 use andon_recipe::{Arg, Colour, Effect, ParseError, Word};
 
@@ -6,10 +6,10 @@ use super::outline::Outlined;
 use crate::error::Result;
 use crate::stage::{Op, Stage, wrong};
 
-/// Fills everything around a part.
+/// Fills everything around a rectangle of an image.
 pub(super) struct Around;
 
-/// As wide as any image.
+/// Largest coordinate or size in px, wider than any image.
 const MOST: i64 = 1_000_000;
 
 const PX: Arg = Arg::whole("px", -MOST, MOST).unit("px");

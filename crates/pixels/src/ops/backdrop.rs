@@ -1,7 +1,7 @@
-//! `backdrop:KIND:X:Y:WxH:SIGMA`: something to see behind an image that lies on a transparent ground.
+//! `backdrop:KIND:X:Y:WxH:SIGMA`: a backdrop for an image that lies on a transparent canvas.
 //!
-//! The part of the image at that place is the image; what is transparent shows the part itself, brought to the size
-//! of the whole image and blurred, or its average colour.
+//! The arguments give the place of the image on the canvas. Transparent areas show that part of the canvas scaled to
+//! the size of the whole and blurred, or its average colour.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ use crate::resize::{RegionF, Rescale};
 use crate::samples::{Planes, Sample, by_depth, bytes, count};
 use crate::stage::{Context, Op, Stage, wrong};
 
-/// Fills what is transparent from the image that lies on it.
+/// Fills the transparent areas of a canvas from the image that lies on it.
 pub(super) struct Backdrop;
 
 const KIND: Arg = Arg::choice("kind", &["blur", "mean", "median"])
@@ -92,25 +92,25 @@ impl Op for Backdrop {
 
 #[derive(Debug)]
 struct Behind {
-    /// As in the recipe.
+    /// The effect as written in the recipe.
     effect: Effect,
     kind: Kind,
     /// Left and right edge of the part, in px.
     columns: (i64, i64),
-    /// Upper and lower edge.
+    /// Upper and lower edge of the part, in px.
     rows: (i64, i64),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
-    /// By this standard deviation, in px.
+    /// Blurred with this standard deviation in px.
     Blurred(f64),
     Mean,
     Median,
 }
 
 impl Behind {
-    /// The part of an image of this size; all of it if it lies outside.
+    /// Returns the part within an image of this size, or all of the image if the part lies outside.
     fn part(&self, (width, height): (u32, u32)) -> RegionF {
         let within = |(start, end): (i64, i64), side: u32| {
             let (start, end) = (start.clamp(0, side.into()), end.clamp(0, side.into()));
@@ -123,7 +123,7 @@ impl Behind {
         RegionF { x, y, w, h }
     }
 
-    /// The part in this size.
+    /// Scales the part to a size in px.
     fn scaled(&self, frame: Frame, to: (u32, u32), context: &Context<'_>) -> Result<Frame> {
         let size = (frame.width, frame.height);
         let part = self.part(size);
@@ -133,8 +133,8 @@ impl Behind {
         }
     }
 
-    /// The part in the size of the image, blurred. What is wide is blurred in a smaller size, where nobody sees the
-    /// difference.
+    /// Scales the part to the size of the image and blurs it. Wide blurs are computed at a smaller size, where the
+    /// difference is invisible.
     fn blurred(&self, frame: Frame, sigma: f64, context: &Context<'_>) -> Result<Frame> {
         let size = (frame.width, frame.height);
         let by = shrinks(sigma);
@@ -183,7 +183,7 @@ impl Behind {
         }
     }
 
-    /// The part's colour, as an image of one px.
+    /// Returns the mean or median colour of the part, as an image of one px.
     fn colour(&self, frame: Frame, context: &Context<'_>) -> Result<Frame> {
         let part = self.part((frame.width, frame.height));
         // Whole px of an image: no side is longer than a u32.
@@ -220,16 +220,16 @@ impl Behind {
     }
 }
 
-/// By how much an image is made smaller before a blur.
+/// Returns the factor by which an image is shrunk before a blur.
 fn shrinks(sigma: f64) -> u32 {
     // At most 1000.
     (sigma / FINE).clamp(1.0, 1000.0) as u32
 }
 
-/// The standard deviation, in px, down to which an image is made smaller before it is blurred.
+/// Standard deviation, in px, down to which an image is shrunk before it is blurred.
 const FINE: f64 = 6.0;
 
-/// A ground for an image in the colour of the first px of another.
+/// Returns a background for `picture`, filled with the colour of the first px of `colour`.
 fn filled<T: Sample>(picture: &Planes<T>, colour: &Planes<T>) -> Planes<T> {
     let mut samples = [0; 4];
     for (sample, grid) in samples.iter_mut().zip(&colour.colours) {
@@ -244,7 +244,7 @@ fn mean<T: Sample>(grid: &Grid<T>) -> T {
     T::round((sum / grid.samples().len().max(1) as f64) as f32)
 }
 
-/// The least level that at least half of the samples do not exceed.
+/// Returns the median: the lowest level that at least half of the samples do not exceed.
 fn median<T: Sample>(grid: &Grid<T>) -> T {
     let mut counts = vec![0_u64; T::MAX.float() as usize + 1];
     for sample in grid.samples() {
@@ -300,7 +300,7 @@ impl Stage for Behind {
     }
 }
 
-/// Picoseconds per sample: scaled twice, blurred in between and laid over.
+/// Picoseconds per sample for scaling it twice, blurring in between, and compositing.
 const PICOS_PER_SAMPLE: u64 = 11_000;
 
 impl fmt::Display for Behind {

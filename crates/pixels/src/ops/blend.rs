@@ -1,10 +1,10 @@
-//! How an image that is laid over another acts on it.
+//! The ways in which an overlay acts on the image below.
 //!
-//! Blend modes are those of the W3C's "Compositing and Blending": what is laid over takes the colour that its mode
-//! makes of both, as far as there is something below, and is then composed as any other. Masks lend their opacity to
-//! what is below, and show no colour.
+//! Blend modes are those of the W3C's "Compositing and Blending": where there is something below, the overlay takes the
+//! colour that its mode makes of both, and is then composited normally. Masks apply their opacity to the image below
+//! and show no colour.
 
-/// The words for them.
+/// The words for the modes in a recipe.
 pub(super) const MODES: &[&str] = &[
     "normal",
     "tile",
@@ -28,9 +28,9 @@ pub(super) const MODES: &[&str] = &[
 pub(super) enum Mode {
     Normal,
     Tile,
-    /// The colour, in 0..=1, that a backdrop and a source make.
+    /// A blend mode: computes a colour in 0..=1 from the backdrop's and the source's.
     Blend(fn(f32, f32) -> f32),
-    /// What is below stays where this one is opaque; `out`: where it is not.
+    /// Keeps the image below where the overlay is opaque or, with `out`, where it is not.
     Mask {
         out: bool,
     },

@@ -7,7 +7,7 @@ use super::geometry::{Geometry, RADIUS, SIGMA};
 use crate::error::Result;
 use crate::stage::{Op, Stage};
 
-/// Softens an image.
+/// Blurs an image.
 pub(super) struct Blur;
 
 const WORD: Word = Word {

@@ -84,7 +84,7 @@ impl Op for BlurArea {
     }
 }
 
-/// A filter of a rectangle.
+/// A filter applied to a rectangle of the image.
 #[derive(Debug)]
 struct Area {
     columns: Range<i64>,
@@ -92,11 +92,11 @@ struct Area {
     filter: Filter,
 }
 
-/// Chroma is thinned by no more: parts that begin at multiples of it begin at a sample of each plane.
+/// Strongest chroma subsampling: parts that begin at a multiple of it begin at a sample of each plane.
 const THINNEST: u32 = 4;
 
 impl Area {
-    /// The rectangle on an image of this size.
+    /// Returns the rectangle cut to an image of this size.
     fn on(&self, (width, height): (u32, u32)) -> (Range<u32>, Range<u32>) {
         let inside = |range: &Range<i64>, side: u32| {
             // Both lie within 0..=side, a u32.
@@ -106,7 +106,8 @@ impl Area {
         (inside(&self.columns, width), inside(&self.rows, height))
     }
 
-    /// The part of the image that the blur of an area needs: the area and everything around it that its filter reaches.
+    /// Returns the part of the image that is needed to blur a rectangle: the rectangle and everything around it that
+    /// the filter reaches.
     fn seen(&self, (columns, rows): (&Range<u32>, &Range<u32>), size: (u32, u32)) -> Part {
         let reach = self.filter.gaussian.reach();
         let grown = |range: &Range<u32>, side: u32| {
@@ -120,7 +121,7 @@ impl Area {
     }
 }
 
-/// A part of an image.
+/// A rectangle of an image, in px.
 struct Part {
     columns: Range<u32>,
     rows: Range<u32>,

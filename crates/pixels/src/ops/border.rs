@@ -1,7 +1,7 @@
 //! `border:WxH:COLOUR`: bands painted inside the image's edges.
 //!
-//! They frame the image, or a box that may be larger (ngx_small_light frames the size that was asked for,
-//! scaled up to or not): bands that then lie outside are not seen.
+//! The bands frame the image, or a box that may be larger: ngx_small_light frames the requested size, whether or not
+//! the image is scaled up to it. Bands that lie outside the image are not visible.
 
 use std::fmt;
 use std::ops::Range;
@@ -27,7 +27,7 @@ const HEIGHT: Arg = Arg::whole("height", 0, MOST)
     .unit("px")
     .help("of the bands at the top and bottom");
 
-/// As wide as any image.
+/// Largest width or height of a band in px, wider than any image.
 const MOST: i64 = 1_000_000;
 
 const WORD: Word = Word {
@@ -62,17 +62,17 @@ impl Op for Border {
     }
 }
 
-/// The bands.
+/// The bands of a border.
 #[derive(Debug)]
 struct Bands {
-    /// As in the recipe.
+    /// The effect as written in the recipe.
     effect: Effect,
-    /// Of the bands at the sides, in px.
+    /// Width of the bands at the left and right, in px.
     width: u32,
-    /// Of those at top and bottom, in px.
+    /// Height of the bands at the top and bottom, in px.
     height: u32,
     colour: Colour,
-    /// Width and height of what they frame, in px; absent: the image.
+    /// Width and height of the box that the bands frame, in px; `None`: the image.
     framed: Option<(u32, u32)>,
 }
 
@@ -120,7 +120,7 @@ impl Stage for Bands {
     }
 }
 
-/// Measured on one core.
+/// Nanoseconds per sample that is painted, measured on one core.
 const NANOS_PER_SAMPLE: u64 = 4;
 
 impl fmt::Display for Bands {
@@ -167,7 +167,7 @@ impl Bands {
     }
 }
 
-/// One side of the frame: from 0 to `end`, without what the bands leave free.
+/// One side of the framed box: 0 to `end`, of which the bands leave `free` uncovered.
 struct Banded {
     end: u32,
     free: Range<u32>,
@@ -183,7 +183,7 @@ impl Banded {
         }
     }
 
-    /// How many of these px lie in the frame, and how many of them are free.
+    /// Returns how many of these px lie within the framed box, and how many the bands leave free.
     fn meet(&self, px: &Range<u32>) -> (u32, u32) {
         let overlap = |start: u32, end: u32| px.end.min(end).saturating_sub(px.start.max(start));
         (
@@ -193,8 +193,8 @@ impl Banded {
     }
 }
 
-/// Paints the samples that bands cover: `paint` gets the sample, the share of its px that are covered,
-/// and those px.
+/// Paints the samples that the bands cover. `paint` gets the sample, the share of its px that are covered, and the
+/// columns and rows of those px.
 fn cover<T: Sample>(
     grid: &mut Grid<T>,
     sub: Subsampling,

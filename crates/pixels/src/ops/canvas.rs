@@ -1,4 +1,4 @@
-//! Grounds to lay an image on.
+//! Canvases to place an image on.
 
 use std::fmt;
 
@@ -12,18 +12,18 @@ use crate::frame::{Frame, Grid, Traits};
 use crate::samples::{Planes, Sample, by_depth, bytes, count};
 use crate::stage::{Context, Stage};
 
-/// Lays the image on a ground. What hangs over is cut off.
+/// Places the image on a canvas of one colour. Parts of the image beyond the canvas are cut off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OnCanvas {
-    /// Width of the ground in px.
+    /// Width of the canvas in px.
     pub width: u32,
-    /// Height of the ground in px.
+    /// Height of the canvas in px.
     pub height: u32,
-    /// Left edge of the image on it.
+    /// Left edge of the image on the canvas, in px.
     pub x: i64,
-    /// Top edge of the image on it.
+    /// Top edge of the image on the canvas, in px.
     pub y: i64,
-    /// The ground's colour.
+    /// Colour of the canvas.
     pub colour: Colour,
 }
 
@@ -76,7 +76,7 @@ impl Stage for OnCanvas {
 }
 
 impl OnCanvas {
-    /// The ground's opacity, if one can see through it.
+    /// Returns the alpha plane of the canvas, unless the canvas is opaque.
     fn opacity<T: Sample>(&self, _: &Planes<T>) -> Option<Grid<T>> {
         let alpha = T::of(u16::from(self.colour.a) * T::UNIT);
         (alpha != T::MAX).then(|| Grid::filled(self.width, self.height, alpha))
@@ -86,7 +86,7 @@ impl OnCanvas {
 /// Picoseconds per sample, measured on one core: filled or copied.
 const PICOS_COPIED: u64 = 250;
 
-/// Blended under opacity.
+/// Picoseconds per sample that is blended by opacity, measured on one core.
 const PICOS_BLENDED: u64 = 3_500;
 
 impl fmt::Display for OnCanvas {
@@ -102,8 +102,8 @@ impl fmt::Display for OnCanvas {
     }
 }
 
-/// Nothing but transparent black, in the incoming frame's model: the result of a region that lies
-/// wholly outside the image.
+/// An image of transparent black in the incoming frame's model: the result of a region that lies wholly outside the
+/// image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blank {
     /// Width in px.

@@ -1,4 +1,4 @@
-//! Opacity turned into colour: the image over a ground of its own size.
+//! Flattening: compositing an image on a background of its own size, so that it becomes opaque.
 
 use std::fmt;
 
@@ -12,10 +12,10 @@ use crate::frame::{Frame, Traits};
 use crate::samples::{by_depth, count};
 use crate::stage::{Context, Stage};
 
-/// Blends an image with what shows through it, so that it becomes opaque.
+/// Composites an image on a background colour, so that it becomes opaque.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flattened {
-    /// What shows through; its alpha is ignored.
+    /// The background colour; its alpha is ignored.
     pub colour: Colour,
 }
 
@@ -52,7 +52,7 @@ impl Stage for Flattened {
     }
 }
 
-/// Picoseconds per sample, measured on one core.
+/// Picoseconds per sample that is composited, measured on one core.
 const PICOS_BLENDED: u64 = 1_500;
 
 impl fmt::Display for Flattened {
