@@ -1,4 +1,4 @@
-//! Results as NumPy arrays.
+//! Returns results as NumPy arrays.
 
 use std::sync::atomic::AtomicBool;
 
@@ -13,7 +13,7 @@ use crate::data::Data;
 use crate::error::{parsed, raised};
 use crate::given::Given;
 
-/// The result of a recipe as an array of rows, columns and channels, which owns the samples.
+/// Returns the result of a recipe as an array of rows, columns and channels, which owns its samples.
 #[pyfunction]
 pub(crate) fn to_numpy<'py>(
     py: Python<'py>,
@@ -43,17 +43,17 @@ pub(crate) fn to_numpy<'py>(
     })
 }
 
-/// Which channels an array has.
+/// The channels of an array.
 #[derive(Clone, Copy)]
 enum Channels {
-    /// Those of the result: gray or RGB, with alpha if there is any.
+    /// The channels of the result: gray or RGB, with alpha if there is any.
     Own,
     Gray,
     Rgb,
     Rgba,
 }
 
-/// Rows, columns, channels.
+/// An array of samples by row, column and channel, with 8 or 16 bits each.
 enum Samples {
     U8(Array3<u8>),
     U16(Array3<u16>),
@@ -72,8 +72,8 @@ impl Channels {
         }
     }
 
-    /// The recipe written as pixels: sRGB unless another space is asked for, one frame, opaque where there is no
-    /// channel for opacity.
+    /// Adapts a recipe for output as pixels: sRGB unless it asks for another space, one frame, and opaque if the array
+    /// has no alpha channel.
     fn of(self, recipe: Recipe) -> PyResult<Recipe> {
         let Recipe { mut steps, output } = recipe;
         if matches!(self, Self::Gray | Self::Rgb)
@@ -136,7 +136,7 @@ impl Channels {
     }
 }
 
-/// One array of these planes; `full` in the place of one that is missing.
+/// Interleaves planes into one array. Missing planes are filled with `full`.
 fn interleaved<T: Copy>(
     (height, width): (usize, usize),
     planes: &[Option<&Plane>],

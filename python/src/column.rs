@@ -1,4 +1,4 @@
-//! What a recipe made of many images, as an Arrow array.
+//! Collects the results of a recipe for many images in an Arrow array.
 
 use std::sync::Arc;
 
@@ -7,14 +7,14 @@ use arrow_array::builder::{BooleanBuilder, Int32Builder, LargeBinaryBuilder, Str
 use arrow_array::{ArrayRef, StructArray};
 use arrow_schema::{DataType, Field};
 
-/// What one recipe made of one image.
+/// The result of one recipe for one image.
 pub(crate) type Made = Result<Rendered, Error>;
 
-/// What is told of a source.
+/// The facts about a source that an array contains.
 #[derive(Clone, Copy)]
 pub(crate) struct Source {
     format: &'static str,
-    /// Width and height, upright.
+    /// Width and height in px of the upright image.
     size: (u32, u32),
 }
 
@@ -27,7 +27,7 @@ impl Source {
     }
 }
 
-/// An array of structures that grows: docs/python.md has its fields.
+/// A builder of a struct array with one row for each image. Its fields are documented in docs/python.md.
 pub(crate) struct Column {
     bytes: LargeBinaryBuilder,
     error: StringBuilder,
@@ -41,7 +41,7 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    /// With room for so many rows and bytes of results.
+    /// Creates a builder with room for this number of rows, and of bytes for all results.
     pub(crate) fn new(rows: usize, bytes: usize) -> Self {
         let texts = || StringBuilder::with_capacity(rows, 0);
         let numbers = || Int32Builder::with_capacity(rows);
@@ -58,7 +58,7 @@ impl Column {
         }
     }
 
-    /// Adds a row; `None`: for a null.
+    /// Adds a row. `made` is `None` if the image is null.
     pub(crate) fn push(&mut self, image: &[u8], source: Option<Source>, made: Option<&Made>) {
         let result = made.and_then(|made| made.as_ref().ok());
         let error = made.and_then(|made| made.as_ref().err());
@@ -113,7 +113,7 @@ impl Column {
     }
 }
 
-/// Signed, as every library has it; no side is longer.
+/// Converts a length in px to a signed integer, because every library supports these. No side is too long for it.
 fn number(side: u32) -> i32 {
     i32::try_from(side).unwrap_or(i32::MAX)
 }

@@ -1,11 +1,11 @@
-//! Bytes that come from Python.
+//! Image bytes that come from Python.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView};
 
-/// A file in memory. `bytes` are used where they are; every other buffer is copied once, because a decoder must not
-/// see it change while the interpreter's lock is released.
+/// An image file in memory. `bytes` objects are used in place. Every other buffer is copied once, because a decoder
+/// must not see it change while the interpreter's lock is released.
 pub(crate) struct Data<'py>(pub(crate) Bound<'py, PyBytes>);
 
 impl Data<'_> {
@@ -14,7 +14,7 @@ impl Data<'_> {
     }
 }
 
-/// Says what it is instead, and how bytes are made of it.
+/// Returns the error for an object that is no buffer, which tells its type and how to get bytes from it.
 fn no_buffer(object: &Borrowed<'_, '_, PyAny>) -> PyErr {
     let kind = object.get_type();
     let kind = kind
@@ -39,7 +39,7 @@ fn no_buffer(object: &Borrowed<'_, '_, PyAny>) -> PyErr {
     ))
 }
 
-/// Characters of a wrong value that an error shows.
+/// Number of characters of a wrong value that an error shows.
 const SHOWN: usize = 60;
 
 impl<'py> FromPyObject<'_, 'py> for Data<'py> {

@@ -1,4 +1,4 @@
-//! When work on an image is given up.
+//! Limits the time for work on an image.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -7,26 +7,26 @@ use andon_pixels::Interrupt;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// The time that one image may take.
+/// The time that one image may take, or `None` for any time.
 #[derive(Clone, Copy)]
 pub(crate) struct Timeout(Option<Duration>);
 
 impl Timeout {
-    /// From seconds; `None`: as long as it takes.
+    /// Creates a timeout from a number of seconds. `None` means no limit.
     pub(crate) fn new(seconds: Option<f64>) -> PyResult<Self> {
         let duration = seconds.map(Duration::try_from_secs_f64).transpose();
         let refused = |_| PyValueError::new_err("timeout is a number of seconds, 0 or more");
         duration.map(Self).map_err(refused)
     }
 
-    /// Begins now; ends early when `stopped` is set.
+    /// Starts the time for an image. Its work also ends, earlier, when `stopped` is set.
     pub(crate) fn begin(self, stopped: &AtomicBool) -> Deadline<'_> {
         let end = self.0.and_then(|time| Instant::now().checked_add(time));
         Deadline { end, stopped }
     }
 }
 
-/// The end of the time for one image.
+/// The point in time at which work on an image has to end, and a flag that ends it earlier.
 pub(crate) struct Deadline<'a> {
     end: Option<Instant>,
     stopped: &'a AtomicBool,

@@ -1,4 +1,4 @@
-//! Errors of the engine as `andon.AndonError`.
+//! Converts errors of the engine to `andon.AndonError`.
 
 use andon_batch::Renderer;
 use andon_pixels::Error;
@@ -9,12 +9,12 @@ mod python {
     pyo3::import_exception!(andon._types, AndonError);
 }
 
-/// The exception for an error of the engine.
+/// Returns the Python exception for an error of the engine.
 pub(crate) fn raised(error: Error) -> PyErr {
     python::AndonError::new_err((error.to_string(), error.kind(), error.status()))
 }
 
-/// A recipe from its text.
+/// Parses a recipe.
 pub(crate) fn parsed(text: &str) -> PyResult<Recipe> {
     let refused = |error: ParseError| {
         let kind = Error::Recipe {
@@ -26,7 +26,7 @@ pub(crate) fn parsed(text: &str) -> PyResult<Recipe> {
     text.parse().map_err(refused)
 }
 
-/// The recipe of this text, if any image could be made by it.
+/// Parses a recipe, and checks everything that can be known to be wrong with it before there is an image.
 pub(crate) fn checked(text: &str, renderer: &Renderer) -> PyResult<Recipe> {
     let recipe = parsed(text)?;
     renderer.check(&recipe).map_err(raised)?;

@@ -1,4 +1,4 @@
-//! What every function takes beside recipes and images.
+//! The arguments that every function takes in addition to recipes and images.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +12,8 @@ use crate::deadline::Timeout;
 use crate::isolated;
 use crate::limits::GivenLimits;
 
-/// Overlay images by name, limits, seconds per image, the formats that are read, whether in worker processes, and
-/// whether what there is of a damaged image is shown.
+/// The arguments in their order: overlay images by name, limits, seconds per image, formats that are read, whether to
+/// use worker processes, and whether to return what can be decoded of a damaged image.
 #[derive(FromPyObject)]
 pub(crate) struct Given<'py>(
     Option<Bound<'py, PyDict>>,
@@ -25,8 +25,10 @@ pub(crate) struct Given<'py>(
 );
 
 impl Given<'_> {
+    /// Creates a renderer with these arguments.
+    ///
     /// # Errors
-    /// Where worker processes are wanted and cannot be started.
+    /// If worker processes are requested and cannot be started.
     pub(crate) fn renderer(&self, py: Python<'_>) -> PyResult<Renderer> {
         let limits = self.1.as_ref().map_or_else(Limits::default, |it| it.0);
         let limits = Limits {

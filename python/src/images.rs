@@ -1,4 +1,4 @@
-//! Arrow arrays of images.
+//! Reads Arrow arrays of images.
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
@@ -6,7 +6,7 @@ use arrow_schema::DataType;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-/// The files in an array; `None` for null.
+/// Returns the image files in an array, with `None` for nulls.
 pub(crate) fn files(array: &ArrayRef) -> PyResult<Vec<Option<&[u8]>>> {
     Ok(match array.data_type() {
         DataType::Binary => array.as_binary::<i32>().iter().collect(),

@@ -1,4 +1,4 @@
-//! Worker processes for those who ask for them: interpreters that load nothing but this module.
+//! Worker processes, for callers who ask for them. They are interpreters that load nothing but this module.
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -12,10 +12,11 @@ use pyo3::prelude::*;
 
 type Codecs = &'static [&'static dyn Codec];
 
-/// The codecs that work in processes of this one: after a fork a process has none of its parent's.
+/// The codecs that run in worker processes, with the id of the process that started these. After a fork the new process
+/// has none of its parent's workers, and needs its own.
 static ISOLATED: Mutex<Option<(u32, Codecs)>> = Mutex::new(None);
 
-/// Codecs of which the work is done in worker processes, started when they are first asked for.
+/// Returns codecs that do their work in worker processes. These are started by the first call.
 pub(crate) fn codecs(py: Python<'_>) -> PyResult<Codecs> {
     let mut isolated = ISOLATED.lock().unwrap_or_else(PoisonError::into_inner);
     let process = std::process::id();
@@ -42,15 +43,15 @@ pub(crate) fn codecs(py: Python<'_>) -> PyResult<Codecs> {
     Ok(codecs)
 }
 
-/// For as long as the process runs: its threads may use it until then.
+/// Keeps a pool until the process ends, because any of its threads may use the pool until then.
 fn leaked(pool: Arc<Pool>) -> &'static Pool {
     Box::leak(Box::new(pool))
 }
 
-/// How long an image is refused that ended two workers.
+/// How long an image is refused after it has ended two worker processes.
 const SUSPECT: Duration = Duration::from_secs(3600);
 
-/// The interpreter, with this module and nothing else.
+/// Returns the program that worker processes are started from: the interpreter with this module and nothing else.
 fn program(py: Python<'_>) -> PyResult<Program> {
     let interpreter: String = py.import("sys")?.getattr("executable")?.extract()?;
     let module: String = py.import("andon._andon")?.getattr("__file__")?.extract()?;
@@ -74,7 +75,8 @@ module = module_from_spec(spec)
 spec.loader.exec_module(module)
 sys.exit(module.as_process(sys.argv[2:]))";
 
-/// Is a worker, or starts some, until nobody needs it any more; 2 for other arguments.
+/// Runs this process as a worker, or as the process that starts workers, until it is no longer needed. Returns its exit
+/// code: 0 for success, 1 for failure, and 2 if the arguments are other ones.
 #[pyfunction]
 pub(crate) fn as_process(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     let run = || andon_isolation::as_process(andon_codecs::ALL, arguments.into_iter());

@@ -1,7 +1,7 @@
 //! The native half of the Python package `andon`. `andon/_api.py` is the public half, with the documentation and the
-//! types; the functions here take their arguments by position and give dictionaries, bytes and arrays.
+//! types. The functions here take their arguments by position, and return dictionaries, bytes and arrays.
 //!
-//! The interpreter's lock is released while an image is worked on.
+//! The interpreter's lock is released while an image is processed.
 
 #![deny(unsafe_code)]
 

@@ -1,13 +1,13 @@
-//! Limits that come from Python, and their defaults.
+//! Reads limits that come from Python, and provides their defaults.
 
 use andon_pixels::{Damaged, Limits};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// `andon.Limits`.
+/// Limits read from an `andon.Limits` object.
 pub(crate) struct GivenLimits(pub(crate) Limits);
 
-/// Reads and writes every limit by its name.
+/// Generates the code that reads every limit by its name, and the function that returns the defaults.
 macro_rules! limits {
     ($($name:ident),*) => {
         impl<'py> FromPyObject<'_, 'py> for GivenLimits {
@@ -24,7 +24,7 @@ macro_rules! limits {
             }
         }
 
-        /// The defaults, by name.
+        /// Returns the default limits by name.
         #[pyfunction]
         pub(crate) fn default_limits(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
             let (dict, limits) = (PyDict::new(py), Limits::default());
@@ -34,7 +34,7 @@ macro_rules! limits {
     };
 }
 
-/// The names of all formats that are read, and of those whose images are pixels.
+/// Returns the names of all formats that can be read, and of those that are read by default.
 #[pyfunction]
 pub(crate) fn format_names() -> (Vec<&'static str>, Vec<&'static str>) {
     let all = || andon_codecs::ALL.iter().map(|codec| codec.name());
@@ -44,8 +44,8 @@ pub(crate) fn format_names() -> (Vec<&'static str>, Vec<&'static str>) {
     )
 }
 
-/// Formats that are read only if they are asked for: documents and drawings, and those of cameras and editors, which hold
-/// others inside.
+/// Formats that are read only on request: documents, drawings, and the formats of cameras and editors, which contain
+/// other files.
 const ASKED_FOR: &[&str] = &["svg", "pdf", "raw", "psd"];
 
 limits!(

@@ -1,4 +1,4 @@
-//! Arrays of images, by the Arrow C data interface.
+//! Renders arrays of images, which are exchanged through the Arrow C data interface.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,7 +20,7 @@ use crate::error::checked;
 use crate::given::Given;
 use crate::images::files;
 
-/// For each recipe an array of structures, row by row in the order of `images`.
+/// Renders all images with all recipes. Returns a struct array for each recipe, with rows in the order of `images`.
 #[pyfunction]
 pub(crate) fn render_batch<'py>(
     py: Python<'py>,
@@ -62,7 +62,7 @@ pub(crate) fn render_batch<'py>(
     columns.into_iter().map(pyarrow).collect()
 }
 
-/// What is made of every image.
+/// The recipes and settings that apply to every image.
 struct Batch {
     recipes: Vec<Recipe>,
     renderer: Renderer,
@@ -71,7 +71,7 @@ struct Batch {
 }
 
 impl Batch {
-    /// One array for each recipe. Ctrl-C ends it soon, not at once.
+    /// Renders all images, and returns an array for each recipe. Ctrl-C ends the work soon, but not at once.
     fn run(&self, images: &[Option<&[u8]>]) -> PyResult<Vec<StructArray>> {
         let rows: Vec<OnceLock<Row>> = images.iter().map(|_| OnceLock::new()).collect();
         let signals = Signals::new();
@@ -104,14 +104,15 @@ impl Batch {
     }
 }
 
-/// What is made of one image, or was not, because it is null.
+/// The results for one image. Empty for a null.
 #[derive(Default)]
 struct Row {
     source: Option<Source>,
     made: Vec<Made>,
 }
 
-/// Bytes of all results of one recipe: an array that grew would be held twice.
+/// Returns the total number of bytes in all results of a recipe. With it the array is allocated at once: growing would
+/// hold the data twice.
 fn length(images: &[Option<&[u8]>], rows: &[OnceLock<Row>], recipe: usize) -> usize {
     let rows = images.iter().zip(rows);
     rows.filter_map(|(image, row)| {
@@ -121,8 +122,8 @@ fn length(images: &[Option<&[u8]>], rows: &[OnceLock<Row>], recipe: usize) -> us
     .sum()
 }
 
-/// Ctrl-C, looked for now and then by the thread that Python called on: taking the interpreter's lock for every image
-/// would have threads wait for each other.
+/// Checks for Ctrl-C now and then, on the thread that Python called. If every image took the interpreter's lock,
+/// threads would wait for each other.
 struct Signals {
     caller: thread::ThreadId,
     stop: AtomicBool,
@@ -138,7 +139,7 @@ impl Signals {
         }
     }
 
-    /// Has a signal handler raised an exception?
+    /// Whether a signal handler has raised an exception.
     fn stopped(&self) -> bool {
         if thread::current().id() == self.caller {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -162,5 +163,5 @@ impl Signals {
     }
 }
 
-/// Between two looks for signals.
+/// Time between two checks for signals.
 const PAUSE: Duration = Duration::from_millis(100);

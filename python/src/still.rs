@@ -1,4 +1,4 @@
-//! One image: its facts, its plan, its result.
+//! Functions for one image: its facts, its plan, its result.
 
 use std::sync::atomic::AtomicBool;
 
@@ -10,7 +10,7 @@ use crate::data::Data;
 use crate::error::{parsed, raised};
 use crate::given::Given;
 
-/// The result of a recipe, encoded.
+/// Returns the encoded result of a recipe.
 #[pyfunction]
 pub(crate) fn render<'py>(
     py: Python<'py>,
@@ -48,7 +48,7 @@ pub(crate) struct PlanFields {
     notes: Vec<String>,
 }
 
-/// What a recipe comes to for an image, from the image's header.
+/// Returns the plan of a recipe for an image, based on the image's header.
 #[pyfunction]
 pub(crate) fn plan<'py>(
     py: Python<'py>,
@@ -95,7 +95,7 @@ pub(crate) struct InfoFields {
     progressive: bool,
 }
 
-/// What an image's header says.
+/// Returns the facts in an image's header.
 #[pyfunction]
 pub(crate) fn probe<'py>(
     py: Python<'py>,

@@ -1,4 +1,4 @@
-//! Many pieces of work on several threads.
+//! Runs many pieces of work on several threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -6,10 +6,10 @@ use std::thread;
 use andon_pixels::STACK;
 
 /// Calls `work` once with every number below `count`, in no particular order: on the calling thread and, if `threads`
-/// is larger than 1, on `threads - 1` others. Returns when all calls have.
+/// is larger than 1, on up to `threads - 1` others. Returns when all calls have returned.
 ///
 /// # Panics
-/// If `work` does, or if the system starts no thread.
+/// If `work` panics, or if the system cannot start a thread.
 pub fn each(threads: usize, count: usize, work: impl Fn(usize) + Sync) {
     let next = AtomicUsize::new(0);
     let take = || {

@@ -1,11 +1,11 @@
-//! The images that recipes lay over others: each is decoded once, however many images it is laid over.
+//! The overlay images of recipes. Each is decoded once, however many images it is laid over.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use andon_pixels::{Error, Image, Materials, Result};
 
-/// Files by the names that recipes have for them.
+/// Overlay image files, by the names that recipes use for them.
 #[derive(Debug, Default)]
 pub struct Overlays {
     files: BTreeMap<String, Vec<u8>>,
@@ -13,7 +13,7 @@ pub struct Overlays {
 }
 
 impl Overlays {
-    /// These files.
+    /// Creates a collection of these files.
     #[must_use]
     pub fn new(files: BTreeMap<String, Vec<u8>>) -> Self {
         Self {
@@ -35,7 +35,8 @@ impl Materials for Overlays {
         self.file(name).cloned()
     }
 
-    /// Whoever wants one that is being decoded waits for it.
+    /// Returns the decoded image, and decodes it if this is the first call for it. Other threads wait while an image is
+    /// being decoded.
     fn picture(&self, name: &str, decode: &dyn Fn(&[u8]) -> Result<Image>) -> Result<Image> {
         let mut decoded = self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(image) = decoded.get(name) {

@@ -1,4 +1,4 @@
-//! One image, one or more recipes.
+//! Renders one image with one or more recipes.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,27 +11,27 @@ use andon_recipe::Recipe;
 
 use crate::overlays::Overlays;
 
-/// Plans and runs recipes for images in memory, on the calling thread. Any number of threads may share one.
+/// Plans and runs recipes for images in memory, on the calling thread. Any number of threads may share one renderer.
 ///
-/// A panic while an image is worked on is an [`Error::Internal`] of that image.
+/// A panic while an image is processed becomes an [`Error::Internal`] of that image.
 pub struct Renderer {
     engine: Engine,
     limits: Limits,
     overlays: Overlays,
-    /// The formats that are read; `None`: all.
+    /// Names of the formats that are read. `None` means all.
     formats: Option<Vec<String>>,
 }
 
-/// What recipes made of one image.
+/// The results of one or more recipes for one image.
 pub struct Results {
-    /// The source's header; `None` where it cannot be read.
+    /// Header of the source, or `None` if it cannot be read.
     pub source: Option<Info>,
-    /// In the order of the recipes.
+    /// Results in the order of the recipes.
     pub made: Vec<Result<Rendered>>,
 }
 
 impl Renderer {
-    /// A renderer over these codecs, within these limits; recipes may lay these images over others.
+    /// Creates a renderer with these codecs, limits, and overlay images for recipes.
     #[must_use]
     pub fn new(codecs: &'static [&'static dyn Codec], limits: Limits, overlays: Overlays) -> Self {
         Self {
@@ -42,14 +42,15 @@ impl Renderer {
         }
     }
 
-    /// Reads images of these formats only, by their names; overlays are the caller's own.
+    /// Restricts the formats of images that are read to those named. Overlays are not restricted, as they come from the
+    /// caller.
     #[must_use]
     pub fn reading(mut self, formats: Vec<String>) -> Self {
         self.formats = Some(formats);
         self
     }
 
-    /// Refuses an image of a format that is not to be read, before anything is.
+    /// Refuses an image of a format that must not be read, before any codec reads it.
     fn permit(&self, source: &[u8]) -> Result<()> {
         let Some(formats) = &self.formats else {
             return Ok(());
@@ -67,7 +68,7 @@ impl Renderer {
         }
     }
 
-    /// Checks what can be known to be wrong with a recipe before the first image, overlays that are missing among it.
+    /// Finds mistakes in a recipe that can be known before the first image, including missing overlays.
     ///
     /// # Errors
     /// As [`Engine::check`].
@@ -86,7 +87,7 @@ impl Renderer {
         caught(|| self.engine.probe(source))
     }
 
-    /// Plans what a recipe comes to for `source`; `as:auto` is the source's own format, as there is no `Accept`.
+    /// Plans a recipe for `source`. `as:auto` means the source's own format, as there is no `Accept` header.
     ///
     /// # Errors
     /// As [`Engine::plan_with`].
@@ -121,8 +122,8 @@ impl Renderer {
         })
     }
 
-    /// Plans and runs several recipes for `source`, in their order. Those that can begin with the same decode share it,
-    /// as far as `limits.memory` allows; each result is what its recipe alone would give, to the byte.
+    /// Plans and runs several recipes for `source`, in their order. Recipes that can begin with the same decode share
+    /// it, as far as `limits.memory` allows. Each result is identical, byte for byte, to that of its recipe alone.
     pub fn render(&self, recipes: &[Recipe], source: &[u8], interrupt: &dyn Interrupt) -> Results {
         let plans: Vec<Result<Plan>> = recipes
             .iter()
@@ -170,8 +171,9 @@ impl Renderer {
         }
     }
 
-    /// For each plan what it begins with, if that was decoded together with others. If such a decode fails, each of
-    /// them decodes alone and fails in its own way.
+    /// Decodes once for each group of plans that can share a decode. Returns the decoded image for each plan, or `None`
+    /// for plans that have to decode alone. If a shared decode fails, each plan of the group decodes alone and fails in
+    /// its own way.
     fn decode_at_once(
         &self,
         plans: &[Result<Plan>],
@@ -192,7 +194,8 @@ impl Renderer {
     }
 }
 
-/// Which plans begin with one decode: two or more that hold no more than `memory` bytes together.
+/// Groups plans that can begin with the same decode: two or more that together hold at most `memory` bytes. Each plan
+/// comes with its index.
 fn groups(plans: &[Result<Plan>], memory: u64) -> Vec<Vec<(usize, &Plan)>> {
     let mut groups: Vec<(SharedPeak, Vec<(usize, &Plan)>)> = Vec::new();
     for (place, plan) in plans.iter().enumerate() {
@@ -217,7 +220,7 @@ fn groups(plans: &[Result<Plan>], memory: u64) -> Vec<Vec<(usize, &Plan)>> {
     groups.filter(|members| members.len() > 1).collect()
 }
 
-/// A panic is an error of the image that it happened at, not of all others.
+/// Runs `work`, and turns a panic into an error, so that it affects only the image that caused it.
 fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(Error::Internal(said(&*panic))))
 }

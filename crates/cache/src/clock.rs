@@ -1,8 +1,8 @@
-//! Time, as the cache needs it: a clock that never jumps, and one that outlives a reboot.
+//! The two clocks of the cache: one that never jumps, and one that outlives a reboot.
 //!
-//! The wall clock may be set a year off at any moment; the time since boot may not, and it goes on
-//! over restarts of this process. So an age is measured by the time since boot as long as the machine
-//! is up, and by the wall clock only across a reboot.
+//! The wall clock may be set a year off at any moment. The time since boot may not, and it continues across restarts of
+//! this process. So an age is measured by the time since boot as long as the machine is up, and by the wall clock only
+//! across a reboot.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -13,17 +13,17 @@ use rustix::time::{ClockId, clock_gettime};
 /// One reading of both clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
-    /// Wall time since 1970. May jump either way.
+    /// Wall-clock time since 1970. May jump in either direction.
     pub wall: Duration,
-    /// Time since the machine booted, sleep included. Never jumps.
+    /// Time since the machine booted, including sleep. Never jumps.
     pub since_boot: Duration,
-    /// Which boot this is: `since_boot` compares only within one.
+    /// Identifies the boot: `since_boot` values are comparable only within the same one.
     pub boot: u64,
 }
 
-/// Where the time comes from; tests bring their own.
+/// Source of the time. Tests provide their own.
 pub trait Clock: Send + Sync + 'static {
-    /// Both clocks, now.
+    /// Reads both clocks.
     fn now(&self) -> Moment;
 }
 

@@ -1,4 +1,4 @@
-//! Entries: a body and what has to be known to serve it, and what a look-up gives back.
+//! Entries (a body and what is needed to serve it), and the results of look-ups.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -7,37 +7,37 @@ use bytes::Bytes;
 
 use crate::freshness::{Freshness, Life, Stamp};
 
-/// One finished result. To the cache all of it is bytes; only `source`, `tags`, `life` and `negative`
-/// mean something here.
+/// A finished result. The cache interprets only `source`, `tags`, `life` and `negative`. Everything else is opaque to
+/// it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Entry {
-    /// The whole body. It is charged by its length: hand in a buffer of its own, not a slice of a
+    /// The whole body. Its length counts towards the limits, so it should be a buffer of its own, not a slice of a
     /// larger one.
     pub body: Bytes,
-    /// Such as `image/webp`.
+    /// The media type, such as `image/webp`.
     pub media_type: String,
-    /// The entity tag as sent, quotes and all; empty if there is none.
+    /// The entity tag as sent, including the quotes. Empty if there is none.
     pub etag: String,
-    /// Of the source. Kept in whole seconds, which is all HTTP can say.
+    /// When the source was last modified. Stored in whole seconds, which is all that HTTP can express.
     pub last_modified: Option<SystemTime>,
-    /// What purging by source or by prefix compares with.
+    /// The source, with which purges by source or by prefix are compared.
     pub source: String,
-    /// What purging by tag compares with.
+    /// The tags, with which purges by tag are compared.
     pub tags: Vec<String>,
-    /// The spans for which the entry may be used, fresh and stale.
+    /// How long the entry may be used, fresh and stale.
     pub life: Life,
-    /// A remembered failure, such as "not found". Never served stale, and never for longer than
-    /// [`Entry::LONGEST_NEGATIVE`].
+    /// Whether this is a remembered failure, such as "not found". Failures are never served stale, and never for longer
+    /// than [`Entry::LONGEST_NEGATIVE`].
     pub negative: bool,
-    /// The server's own notes (status, validators of the source, debug line), kept as they are.
+    /// The server's own data (status, validators of the source, debug line), stored unchanged.
     pub notes: Bytes,
 }
 
 impl Entry {
-    /// Failures are forgotten after this, whatever `life` says: nobody purges what is not there.
+    /// Longest time for which a failure is remembered, whatever `life` says, because nobody purges what does not exist.
     pub const LONGEST_NEGATIVE: Duration = Duration::from_secs(300);
 
-    /// What it weighs in memory, in bytes: everything it owns and its share of the index.
+    /// Returns the memory that the entry takes, in bytes: everything it owns and its share of the index.
     pub(crate) fn weight(&self) -> u64 {
         let tags: usize = self
             .tags
@@ -49,20 +49,22 @@ impl Entry {
     }
 }
 
-/// Allocation headers, the reference count, and the place in the index.
+/// Bytes of an entry besides its data: the structure itself, allocation headers, the reference count, and its place in
+/// the index.
 const OVERHEAD: usize = size_of::<Entry>() + 256;
 
-/// An entry and when it was stored, in time and in the order of purges.
+/// An entry with the time at which it was stored and its position in the order of purges.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stored {
     pub(crate) entry: Arc<Entry>,
     pub(crate) stamp: Stamp,
     pub(crate) generation: u64,
-    /// Where the log of the shared store was read to when its making began; 0 if that was not known.
+    /// Number of the last purge in the shared store's log that was known when the making of the entry began. 0 if none
+    /// was.
     pub(crate) position: u64,
 }
 
-/// For tests: an entry of this source, whose body has this length, as if it was stored when time began.
+/// Creates an entry of this source for tests, with a body of this length, as if stored at time zero.
 #[cfg(test)]
 pub(crate) fn stored(source: &str, bytes: usize) -> Stored {
     Stored {
@@ -81,12 +83,12 @@ pub(crate) fn stored(source: &str, bytes: usize) -> Stored {
     }
 }
 
-/// What a look-up found.
+/// The result of a successful look-up.
 #[derive(Clone, Debug)]
 pub struct Hit {
-    /// What was stored.
+    /// The stored entry.
     pub entry: Arc<Entry>,
-    /// For how long it has been stored.
+    /// How long the entry has been stored.
     pub age: Duration,
     /// Whether the entry is fresh, or stale and to be renewed.
     pub freshness: Freshness,
@@ -94,13 +96,13 @@ pub struct Hit {
     pub tier: Tier,
 }
 
-/// Where an entry was found.
+/// The tier in which an entry was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tier {
-    /// In this process.
+    /// The memory of this process.
     Memory,
-    /// On disk, read and checked.
+    /// The disk. The entry was read and checked.
     Disk,
-    /// In the store that nodes share, its seal checked.
+    /// The store that nodes share. The entry's seal was checked.
     Store,
 }

@@ -1,4 +1,4 @@
-//! The fields of an entry as bytes, each with its length, wherever entries are written: all but the body.
+//! Encoding of all fields of an entry except the body, each with its length, as used wherever entries are written.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -9,7 +9,7 @@ use crate::freshness::{Life, millis};
 use crate::key::Key;
 use crate::purge::Selector;
 
-/// More than this was never written: URLs and tags are far shorter.
+/// Largest size of the encoded fields in bytes. Longer ones are never written, and URLs and tags are far shorter.
 pub(crate) const LONGEST: usize = 1 << 20;
 
 pub(crate) fn encode(entry: &Entry) -> Vec<u8> {
@@ -31,7 +31,7 @@ pub(crate) fn encode(entry: &Entry) -> Vec<u8> {
     head
 }
 
-/// An entry without its body; `None` if these are not the fields of one, and nothing else.
+/// Decodes an entry without its body. `None` if `head` is anything but exactly the fields of an entry.
 pub(crate) fn decode(head: &[u8]) -> Option<Entry> {
     let mut head = Reader(head);
     let entry = Entry {
@@ -54,7 +54,7 @@ pub(crate) fn decode(head: &[u8]) -> Option<Entry> {
     head.0.is_empty().then_some(entry)
 }
 
-/// Its kind, and what it names.
+/// Appends the selector's kind, and what it selects.
 pub(crate) fn put_selector(to: &mut Vec<u8>, selector: &Selector) {
     let (kind, what): (u8, &[u8]) = match selector {
         Selector::Key(key) => (b'k', key.as_bytes()),
@@ -89,7 +89,7 @@ pub(crate) fn put_bytes(to: &mut Vec<u8>, bytes: &[u8]) {
     to.extend_from_slice(bytes);
 }
 
-/// Takes fields from the front; `None` past the end.
+/// Reads fields from the front of a slice. The methods return `None` if too few bytes are left.
 pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -117,7 +117,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Zero is "none", so a time is written one second late.
+/// Encodes a time as seconds since 1970, plus one, because zero stands for "none".
 fn seconds_plus_one(time: SystemTime) -> u64 {
     time.duration_since(UNIX_EPOCH)
         .map_or(0, |since| since.as_secs() + 1)

@@ -9,19 +9,19 @@ use std::time::Duration;
 
 use crate::clock::Moment;
 
-/// How long an entry may be used, in three spans. Zero spans switch the stale uses off.
+/// How long an entry may be used, as three spans. A span of zero disables the respective use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Life {
-    /// From the moment it is stored: served without asking anybody.
+    /// How long the entry is served without asking the origin, counted from when it was stored.
     pub fresh_for: Duration,
-    /// After that: served while somebody fetches a newer one.
+    /// How long after `fresh_for` the entry is still served while a newer one is fetched.
     pub stale_while_revalidate: Duration,
-    /// After `fresh_for` too: served if fetching a newer one fails.
+    /// How long after `fresh_for` the entry is still served if fetching a newer one fails.
     pub stale_if_error: Duration,
 }
 
 impl Life {
-    /// Fresh for this long, and of no use afterwards.
+    /// Creates a life of this span, without any stale use afterwards.
     pub const fn fresh_for(span: Duration) -> Self {
         Self {
             fresh_for: span,
@@ -30,7 +30,7 @@ impl Life {
         }
     }
 
-    /// What may be done with an entry of this age.
+    /// Returns how an entry of this age may be used.
     pub fn at(&self, age: Duration) -> Freshness {
         if age < self.fresh_for {
             return Freshness::Fresh;
@@ -43,21 +43,22 @@ impl Life {
     }
 }
 
-/// What may be done with an entry.
+/// How an entry may be used at its present age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freshness {
-    /// Serve it.
+    /// The entry may be served as it is.
     Fresh,
-    /// Its validators may always be used to ask for "newer than this"; its body only as said here.
+    /// The entry is no longer fresh. Its validators may always be used for a conditional request, but its body may be
+    /// served only as the fields say.
     Stale {
-        /// Serve it now, and fetch a newer one behind the reply.
+        /// Whether the entry may be served now, while a newer one is fetched in the background.
         may_serve_while_revalidating: bool,
-        /// Serve it if fetching a newer one fails.
+        /// Whether the entry may be served if fetching a newer one fails.
         may_serve_if_error: bool,
     },
 }
 
-/// When an entry was stored, in milliseconds of both clocks.
+/// When an entry was stored, in milliseconds of both clocks, and in which boot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     pub(crate) wall: u64,
@@ -74,8 +75,8 @@ impl Stamp {
         }
     }
 
-    /// Of an entry that another node stored at this time, in milliseconds of the wall clock: only that clock knows
-    /// its age, as if it were from before a reboot.
+    /// Creates the stamp of an entry that another node stored at this time, in milliseconds of the wall clock. Only
+    /// that clock tells its age, as for an entry from before a reboot.
     pub(crate) fn elsewhere(wall: u64, now: &Moment) -> Self {
         Self {
             wall,
@@ -84,12 +85,11 @@ impl Stamp {
         }
     }
 
-    /// How old an entry with this stamp and this life is.
+    /// Returns the age of an entry with this stamp and this life.
     ///
-    /// Within one boot the wall clock is not looked at, so setting it changes nothing. Across a
-    /// reboot only the wall clock knows; where it claims that the entry is yet to be stored, the
-    /// entry counts as stale since this boot: neither fresh again, nor lost while origins are down,
-    /// nor stale for ever.
+    /// Within one boot the wall clock is not used, so setting it changes nothing. Across a reboot only the wall clock
+    /// tells the age. If by that clock the entry was stored in the future, the entry counts as having been stale since
+    /// this boot: it does not become fresh again, is not lost while origins are down, and is not stale forever.
     pub(crate) fn age(&self, now: &Moment, life: &Life) -> Duration {
         let known = if self.boot == now.boot {
             millis(now.since_boot).checked_sub(self.since_boot)

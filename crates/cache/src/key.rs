@@ -1,8 +1,8 @@
-//! Keys: what an entry is found by, and nothing else.
+//! Keys, by which entries are found.
 //!
-//! A key is a digest of parts that are each written with their length, so that no two lists of parts
-//! are ever the same input: `["ab", "c"]` and `["a", "bc"]` differ. The digest is cryptographic
-//! because the parts come from strangers, who must not be able to make two images share a key.
+//! A key is a digest of parts that are each hashed with their length, so that no two lists of parts give the same
+//! input: `["ab", "c"]` and `["a", "bc"]` differ. The digest is cryptographic because the parts are not trusted: a
+//! client must not be able to make two images share a key.
 
 use std::fmt;
 
@@ -22,8 +22,8 @@ pub struct Key([u8; Self::BYTES]);
 impl Key {
     pub(crate) const BYTES: usize = 32;
 
-    /// The key of these parts, in this order: canonical recipe text, source identity, negotiated
-    /// format, and whatever else changes the bytes.
+    /// Computes the key of these parts, in this order: canonical recipe text, source identity, negotiated format, and
+    /// whatever else affects the bytes.
     pub fn of<P: AsRef<[u8]>>(parts: &[P]) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key(DOMAIN);
         hasher.update(&(parts.len() as u64).to_le_bytes());
@@ -43,7 +43,7 @@ impl Key {
         &self.0
     }
 
-    /// Reads back what `Display` prints.
+    /// Parses the output of `Display`.
     pub(crate) fn from_hex(text: &str) -> Option<Self> {
         // `from_str_radix` alone would accept a sign, and `to_string` prints small letters only.
         if text.len() != 2 * Self::BYTES
@@ -59,7 +59,7 @@ impl Key {
     }
 }
 
-/// 64 hexadecimal digits.
+/// Formats the key as 64 hexadecimal digits.
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))

@@ -1,9 +1,9 @@
-//! Locks that outlive a panic. No code here leaves a guarded value half changed, so a lock poisoned
-//! by somebody else's panic is as good as ever, and the next request must not fail for it.
+//! Locks that ignore poisoning. No code in this crate leaves a guarded value half changed, so a lock that was poisoned
+//! by a panic is still usable, and later requests must not fail because of it.
 
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// Short names for locking without poison.
+/// Short name for locking a mutex, ignoring poisoning.
 pub(crate) trait Lock<T> {
     fn locked(&self) -> MutexGuard<'_, T>;
 }
@@ -14,7 +14,7 @@ impl<T> Lock<T> for Mutex<T> {
     }
 }
 
-/// Short names for read and write locks without poison.
+/// Short names for read and write locks, ignoring poisoning.
 pub(crate) trait Shared<T> {
     fn reading(&self) -> RwLockReadGuard<'_, T>;
     fn writing(&self) -> RwLockWriteGuard<'_, T>;

@@ -1,4 +1,4 @@
-//! The memory tier: the most wanted entries, within a number of bytes.
+//! The memory tier: the entries in most demand, limited to a number of bytes.
 
 use std::sync::RwLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,7 +8,7 @@ use crate::key::Key;
 use crate::locks::Shared;
 use crate::sieve::Sieve;
 
-/// Entries in this process. Their weights never sum to more than the limit.
+/// Entries in the memory of this process. The sum of their weights never exceeds the limit.
 #[derive(Debug)]
 pub(crate) struct Memory {
     limit: AtomicU64,
@@ -29,7 +29,8 @@ impl Memory {
         self.sieve.reading().get(key).cloned()
     }
 
-    /// Keeps it, unless it alone is over the limit; then an older value of the key goes too.
+    /// Stores an entry, replacing an older value of the key. An entry larger than the whole limit is not stored, but
+    /// the older value is removed all the same.
     pub(crate) fn put(&self, key: Key, stored: Stored) {
         let weight = stored.entry.weight();
         // Room is made under the same lock, so that no moment sees the sum above the limit. What
@@ -45,12 +46,12 @@ impl Memory {
         drop(sieve);
     }
 
-    /// The most bytes it may hold.
+    /// Returns the size limit in bytes.
     pub(crate) fn limit(&self) -> u64 {
         self.limit.load(Ordering::Relaxed)
     }
 
-    /// Holds no more than so many bytes from now on.
+    /// Sets the size limit in bytes, and evicts entries down to it.
     pub(crate) fn resize(&self, limit: u64) {
         let mut gone = Vec::new();
         let mut sieve = self.sieve.writing();
@@ -60,7 +61,7 @@ impl Memory {
         drop(sieve);
     }
 
-    /// Moves entries to `gone` until no more than `most` bytes are held.
+    /// Moves entries to `gone` until those that remain take at most `most` bytes.
     fn make_room(&self, sieve: &mut Sieve<Stored>, most: u64, gone: &mut Vec<Stored>) {
         while sieve.weight() > most {
             let Some(victim) = sieve.victim() else { break };
@@ -69,12 +70,12 @@ impl Memory {
         }
     }
 
-    /// Removes all that `keep` refuses.
+    /// Removes all entries for which `keep` returns `false`.
     pub(crate) fn retain(&self, mut keep: impl FnMut(&Key, &Stored) -> bool) {
         self.sieve.writing().retain(|key, stored| keep(key, stored));
     }
 
-    /// Entries, bytes, and how many had to leave.
+    /// Returns the number of entries, their size in bytes, and the number of evictions so far.
     pub(crate) fn usage(&self) -> (u64, u64, u64) {
         let sieve = self.sieve.reading();
         let evictions = self.evictions.load(Ordering::Relaxed);

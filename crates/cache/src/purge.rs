@@ -1,10 +1,10 @@
-//! Purging: marks that say "what is older than this, and matches, is dead".
+//! Purging: marks that declare older entries dead if they match.
 //!
-//! A purge does not look for its entries. It adds one mark with the next *generation* number, and
-//! every look-up, in either tier, compares the entry it found with the marks. That makes a purge of a
-//! million variants as quick as one of a single key, and effective at once. Generations, not clocks,
-//! say what is older: an entry carries the generation at which its making *began*, so an image made
-//! from the old source and stored a moment after the purge is dead too.
+//! A purge does not search for its entries. It adds one mark with the next *generation* number, and every look-up, in
+//! memory or on disk, compares the entry it finds with the marks. That makes a purge of a million variants as quick as
+//! that of a single key, and effective at once. Generations, not clocks, decide what is older. An entry carries the
+//! generation at which its making *began*, so an image that was made from the old source and stored a moment after the
+//! purge is dead, too.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::RwLock;
@@ -16,45 +16,45 @@ use crate::locks::Shared;
 /// What a purge removes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Selector {
-    /// One result.
+    /// The result with this key.
     Key(Key),
-    /// Every result made from this source, compared with [`Entry::source`] as a whole.
+    /// Every result made from this source. It is compared with the whole [`Entry::source`].
     Source(String),
-    /// Every result whose [`Entry::source`] begins with these bytes; end it with `/` to mean a folder.
+    /// Every result whose [`Entry::source`] begins with these bytes. To select a folder, end the prefix with `/`.
     Prefix(String),
-    /// Every result with this one among its [`Entry::tags`].
+    /// Every result that has this tag among its [`Entry::tags`].
     Tag(String),
     /// Every result.
     Everything,
 }
 
-/// A place in the order of purges: taken before a result's source is read, given back with the result.
+/// A position in the order of purges. It is taken before a result's source is read, and handed back with the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticket {
     pub(crate) generation: u64,
-    /// Where the log of the shared store was read to; 0 without one.
+    /// Number of the last purge in the shared store's log that was known. 0 without a store.
     pub(crate) position: u64,
 }
 
-/// How far a purge reached.
+/// The effect of a purge: which tiers and nodes it reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Purged {
-    /// Entries in memory that were removed. Those on disk are dead as well; they are found and removed
+    /// Number of entries that were removed from memory. Those on disk are dead as well. They are found and removed
     /// later, and not counted.
     pub from_memory: u64,
-    /// Is there a disk tier?
+    /// Whether there is a disk tier.
     pub has_disk: bool,
-    /// Whether a restart will remember it. If not, the disk fails; it is kept in memory, in
-    /// force, and saved as soon as the disk is well again.
+    /// Whether the purge will survive a restart. If not, the disk is failing: the purge stays in force, is kept in
+    /// memory, and is saved as soon as the disk recovers.
     pub survives_restart: bool,
-    /// Whether the nodes that share the store will learn of it; `None` without a store. If not, it is in force here
-    /// alone.
+    /// Whether the nodes that share the store will learn of the purge, or `None` without a store. If not, it is in
+    /// force on this node only.
     pub reaches_nodes: Option<bool>,
 }
 
-/// More marks than this and they are folded into one that kills everything: memory has a ceiling even
-/// if somebody purges key by key while the disk is away.
+/// Most marks that are kept. If there are more, a single mark that kills everything replaces them, so that memory is
+/// bounded even if keys are purged one by one while the disk is not available.
 const MOST_MARKS: usize = 100_000;
 
 /// All marks in force.
@@ -65,17 +65,18 @@ pub(crate) struct Marks {
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// The newest generation given out.
+    /// The newest generation assigned.
     generation: u64,
-    /// Results begun before this are refused: the marks that would have judged them are gone.
+    /// Results begun before this generation are refused, because the marks they would have to be compared with are
+    /// gone.
     floor: u64,
     rules: Rules,
-    /// Not yet on disk, oldest first. Empty for ever without a disk tier.
+    /// Marks that are not on disk yet, oldest first. Always empty without a disk tier.
     unsaved: Vec<Mark>,
     keeps_unsaved: bool,
 }
 
-/// What is purged, and since when: numbers in whatever order is kept.
+/// What is purged, and since when. The numbers are generations, or those of another sequence, depending on the owner.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rules {
     everything: u64,
@@ -83,11 +84,11 @@ pub(crate) struct Rules {
     sources: HashMap<String, u64>,
     tags: HashMap<String, u64>,
     prefixes: HashMap<Box<[u8]>, u64>,
-    /// How many prefixes there are of each length: a source is looked up once per length.
+    /// Number of prefixes of each length. A source is looked up once per length.
     lengths: BTreeMap<usize, usize>,
 }
 
-/// A selector and the generation it is in force from.
+/// A selector and the generation of its purge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mark {
     pub(crate) generation: u64,
@@ -95,7 +96,8 @@ pub(crate) struct Mark {
 }
 
 impl Marks {
-    /// `durable`: a disk tier will collect the marks through [`Marks::unsaved`].
+    /// Creates an empty list of marks. `durable` tells whether a disk tier will collect them through
+    /// [`Marks::unsaved`].
     pub(crate) fn new(durable: bool) -> Self {
         let inner = Inner {
             keeps_unsaved: durable,
@@ -118,7 +120,7 @@ impl Marks {
         self.inner.writing().add(selector);
     }
 
-    /// Calls `then` if the entry is alive, while no purge can come in between.
+    /// Calls `then` if the entry is not purged. No purge can take effect in between.
     pub(crate) fn if_alive<T>(
         &self,
         key: &Key,
@@ -133,12 +135,12 @@ impl Marks {
         self.if_alive(key, stored, || ()).is_none()
     }
 
-    /// Whether a result begun with this generation may still be stored.
+    /// Returns whether a result begun at this generation may still be stored.
     pub(crate) fn judges(&self, generation: u64) -> bool {
         generation >= self.inner.reading().floor
     }
 
-    /// How many marks there are to compare with.
+    /// Returns the number of marks in force.
     pub(crate) fn len(&self) -> usize {
         self.inner.reading().len()
     }
@@ -147,8 +149,8 @@ impl Marks {
         self.inner.reading().generation
     }
 
-    /// Takes in what a disk remembered. Purges made before it was there now count as made after
-    /// everything it remembers: too much may die, never too little.
+    /// Adds the generation and marks that were read from disk. Purges made before that are renumbered to come after
+    /// them, so too much may be killed, but never too little.
     pub(crate) fn adopt(&self, generation: u64, marks: Vec<Mark>) {
         let mut inner = self.inner.writing();
         let early = std::mem::take(&mut inner.unsaved);
@@ -161,12 +163,12 @@ impl Marks {
         }
     }
 
-    /// What the disk does not have yet.
+    /// Returns the marks that are not on disk yet.
     pub(crate) fn unsaved(&self) -> Vec<Mark> {
         self.inner.reading().unsaved.clone()
     }
 
-    /// The disk now has all up to this generation.
+    /// Records that the disk has all marks up to this generation.
     pub(crate) fn saved(&self, up_to: u64) {
         self.inner
             .writing()
@@ -174,15 +176,15 @@ impl Marks {
             .retain(|mark| mark.generation > up_to);
     }
 
-    /// Every mark in force, and the newest generation.
+    /// Returns the newest generation, and all marks in force.
     pub(crate) fn all(&self) -> (u64, Vec<Mark>) {
         let inner = self.inner.reading();
         let marks = inner.rules.all();
         (inner.generation, marks)
     }
 
-    /// Forgets the marks up to this generation, because nothing they kill is stored any more. Results
-    /// still being made from before are refused from now on.
+    /// Forgets the marks up to this generation, because nothing they kill is stored any more. Results begun before it
+    /// are refused from now on.
     pub(crate) fn forget(&self, up_to: u64) {
         let mut inner = self.inner.writing();
         inner.floor = inner.floor.max(up_to);
@@ -263,7 +265,7 @@ impl Rules {
         *newest = generation.max(*newest);
     }
 
-    /// Is there a rule about this entry that came after `since`?
+    /// Returns whether a rule newer than `since` matches this entry.
     pub(crate) fn kill(&self, key: &Key, entry: &Entry, since: u64) -> bool {
         let newer = |mark: Option<&u64>| mark.is_some_and(|mark| *mark > since);
         let source = entry.source.as_bytes();
@@ -277,7 +279,7 @@ impl Rules {
                 .any(|(length, _)| newer(self.prefixes.get(&source[..*length])))
     }
 
-    /// Every rule in force.
+    /// Returns all rules in force.
     fn all(&self) -> Vec<Mark> {
         let mut marks = Vec::with_capacity(self.len());
         let mut push = |selector, generation: &u64| {

@@ -1,25 +1,27 @@
-//! A look-up in the store that nodes share, and the making of the result beside it: the look-up goes first, but not
-//! for long. After that both run, and the first whole result is taken.
+//! A race between looking up a result in the store that nodes share and making it. The look-up gets a short head start.
+//! After that both run, and the first complete result is used.
 
 use std::pin::pin;
 use std::time::Duration;
 
 use tokio::time::timeout;
 
-/// What a look-up found.
+/// The result of a look-up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found<T, S> {
     /// A fresh result.
     Fresh(T),
-    /// A stale result, which its origin may still confirm.
+    /// A stale result, which its origin may still confirm to be current.
     Stale(S),
 }
 
-/// What `look_up` finds, or what `make` makes. The look-up is alone for `wait` at the longest; `make` is handed what is
-/// stale. A result that cannot be made now (`can_wait` says of which errors that is true) is waited for in the store.
+/// Returns the result that `look_up` finds or `make` makes. `look_up` runs alone for at most `wait`. If it finds a
+/// stale result in that time, `make` receives it. After that both run, and the first to give a fresh result wins. If
+/// `make` fails with an error for which `can_wait` is true, because the result cannot be made now, the look-up is
+/// awaited.
 ///
 /// # Errors
-/// That of `make`.
+/// The error of `make`.
 pub async fn found_or_made<T, S, E, M>(
     wait: Duration,
     look_up: impl Future<Output = Option<Found<T, S>>>,

@@ -1,16 +1,17 @@
-//! SIEVE: which entry goes when room is needed.
+//! The SIEVE algorithm, which selects the entries to evict.
 //!
-//! Entries stand in the order they came. A hand walks from the oldest to the newest; whom it finds
-//! used since its last visit is spared once, whom it does not leaves. A look-up only sets a flag, so
-//! it needs no exclusive lock, and images asked for once leave before popular ones do.
-//! (Zhang et al., "SIEVE is Simpler than LRU", NSDI 2024.)
+//! Entries are kept in the order of their arrival. A hand moves from the oldest to the newest. An entry that was used
+//! since the hand's last visit is spared once, one that was not is evicted. A look-up only sets a flag, so it needs no
+//! exclusive lock, and images requested only once are evicted before popular ones. (Zhang et al., "SIEVE is Simpler
+//! than LRU", NSDI 2024.)
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::key::Key;
 
-/// Values with weights, and the order in which they leave. It keeps the sum; the owner keeps the limit.
+/// Values with weights, and the order in which they are evicted. This type keeps the sum of the weights, its owner
+/// enforces the limit.
 #[derive(Debug)]
 pub(crate) struct Sieve<V> {
     places: HashMap<Key, usize>,
@@ -62,14 +63,14 @@ impl<V> Sieve<V> {
         self.places.keys()
     }
 
-    /// Looks up, and spares the entry at the hand's next visit.
+    /// Looks up a value and marks it as used, so that the hand spares it at its next visit.
     pub(crate) fn get(&self, key: &Key) -> Option<&V> {
         let slot = &self.slots[*self.places.get(key)?];
         slot.used.store(true, Ordering::Relaxed);
         slot.value.as_ref()
     }
 
-    /// Puts in as the newest; an older value of the key is replaced.
+    /// Inserts a value as the newest, replacing an older value of the key.
     pub(crate) fn insert(&mut self, key: Key, value: V, weight: u64) {
         self.remove(&key);
         let slot = Slot {
@@ -120,7 +121,8 @@ impl<V> Sieve<V> {
         value
     }
 
-    /// Who leaves next. It stays until `remove` is called, and is named again until then.
+    /// Selects the entry to evict next. It is not removed: until it is used or passed to `remove`, later calls return
+    /// the same key.
     pub(crate) fn victim(&mut self) -> Option<Key> {
         let mut place = self.hand.or(self.oldest)?;
         // The hand clears every flag it passes, so it meets a cleared one within one round.
@@ -131,7 +133,7 @@ impl<V> Sieve<V> {
         Some(self.slots[place].key)
     }
 
-    /// Removes all that `keep` refuses.
+    /// Removes all entries for which `keep` returns `false`.
     pub(crate) fn retain(&mut self, mut keep: impl FnMut(&Key, &V) -> bool) {
         let gone: Vec<Key> = self
             .slots
@@ -200,7 +202,8 @@ mod tests {
     }
 
     proptest! {
-        /// Against a plain map: nothing is lost, doubled or miscounted, whatever the order.
+        /// Compares the structure with a plain map: nothing is lost, duplicated or miscounted, whatever the order of
+        /// operations.
         #[test]
         fn it_holds_exactly_what_was_put_in_and_not_taken_out(
             steps in prop::collection::vec((0..5u8, 0..20u32, 0..100u64), 0..200)

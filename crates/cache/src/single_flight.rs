@@ -1,7 +1,7 @@
-//! One flight: many who ask for the same thing share one computation.
+//! Single flight: callers that need the same result share one computation.
 //!
-//! The computation belongs to nobody: it runs as a task of its own, so whoever asked first may hang
-//! up without hurting the others. When the last one has left it is stopped.
+//! The computation runs as a task of its own, so the caller that started it may leave without affecting the others. It
+//! is stopped when the last one has left.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -57,20 +57,19 @@ where
     K: Clone + Eq + Hash + Send + 'static,
     V: Clone + Send + Sync + 'static,
 {
-    /// No computation under way.
+    /// Creates an empty table, without any computation under way.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Waits for the computation of this key, and starts it if nobody has.
+    /// Waits for the computation of this key, and starts it if it is not under way.
     ///
-    /// `work` is called inside a new task of the current tokio runtime. When the last waiter leaves
-    /// (drops this future), its [`Cancellation`] is set, for parts of the work that run elsewhere,
-    /// and the task is dropped at its next await; a later call starts afresh.
+    /// `work` is called inside a new task of the current tokio runtime. When the last waiter leaves (drops this
+    /// future), its [`Cancellation`] is set, for parts of the work that run elsewhere, and the task is dropped at its
+    /// next await. A later call starts a new computation.
     ///
     /// # Errors
-    /// [`FlightError`] if the work panicked or its runtime is shutting down. Failures of the work
-    /// itself belong in `V`.
+    /// [`FlightError`] if the work panicked or its runtime is shutting down. Failures of the work itself belong in `V`.
     pub async fn run<F, W>(&self, key: K, work: F) -> Result<FlightResult<V>, FlightError>
     where
         F: FnOnce(Cancellation) -> W + Send + 'static,
@@ -87,17 +86,17 @@ where
         })
     }
 
-    /// How many computations are under way.
+    /// Returns the number of computations under way.
     pub fn len(&self) -> usize {
         self.table.locked().flights.len()
     }
 
-    /// Whether no computation is in flight.
+    /// Returns whether no computation is under way.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many callers wait for a computation that another one started.
+    /// Returns how many callers are waiting for a computation that another caller started.
     pub fn followers(&self) -> usize {
         let table = self.table.locked();
         table.flights.values().map(|it| it.waiters - 1).sum()
@@ -154,41 +153,41 @@ where
     }
 }
 
-/// What a computation gave.
+/// The result of a computation, and the caller's role in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlightResult<V> {
-    /// The result, the same for all.
+    /// The result, the same for all callers.
     pub value: V,
     /// Whether this call started the computation or joined it.
     pub role: Role,
 }
 
-/// What a caller was to a computation.
+/// The role of a caller in a computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// It was started for this one.
+    /// This caller started the computation.
     Leader,
-    /// It was already on its way.
+    /// The computation was already under way.
     Follower,
 }
 
-/// Why there is no result.
+/// Why a computation gave no result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FlightError {
-    /// The work panicked: our fault, told to every waiter.
+    /// The work panicked, which is a bug. Every waiter gets this error.
     #[error("the work panicked")]
     Panicked,
-    /// The work was stopped before its end, because its runtime is shutting down.
+    /// The work was stopped before it ended, because its runtime is shutting down.
     #[error("the work was stopped")]
     Stopped,
 }
 
-/// Tells the work that nobody waits for it any more.
+/// Tells the work that nobody is waiting for it any more.
 #[derive(Clone, Debug, Default)]
 pub struct Cancellation(Arc<AtomicBool>);
 
 impl Cancellation {
-    /// Whether to stop.
+    /// Returns whether the work should stop.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
@@ -211,7 +210,7 @@ impl<K, V> fmt::Debug for Table<K, V> {
 }
 
 struct Flight<V> {
-    /// Tells a flight from a later one of the same key.
+    /// Distinguishes this computation from later ones of the same key.
     number: u64,
     waiters: usize,
     outcome: watch::Receiver<Outcome<V>>,
@@ -221,7 +220,7 @@ struct Flight<V> {
 
 type Outcome<V> = Option<Result<V, FlightError>>;
 
-/// A waiter's place; given up when dropped.
+/// A caller waiting for a computation. Dropping it withdraws the caller.
 struct Waiter<K: Eq + Hash, V> {
     table: Arc<Mutex<Table<K, V>>>,
     key: K,
@@ -254,7 +253,7 @@ impl<K: Eq + Hash, V> Drop for Waiter<K, V> {
     }
 }
 
-/// Tells the waiters, however the work ends: by its value, by a panic, or by being dropped.
+/// Notifies the waiters however the work ends: with a value, by a panic, or by being dropped.
 struct CompletionGuard<K: Eq + Hash, V> {
     table: Arc<Mutex<Table<K, V>>>,
     key: K,

@@ -1,4 +1,4 @@
-//! What the cache can tell about itself, for metrics and `andon explain`.
+//! Statistics of the cache, for metrics and `andon explain`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,22 +6,22 @@ use crate::disk::health::DiskError;
 use crate::entry::Hit;
 use crate::freshness::Freshness;
 
-/// A reading of all counters. Counts grow from the start of the process; the rest is as it is now.
+/// A snapshot of all statistics. Event counts start at zero when the cache is opened, all other values are current.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// The memory tier; all zero if it is off.
+    /// Statistics of the memory tier. All zero if it is off.
     pub memory: MemoryStats,
-    /// The disk tier; `None` if it is off.
+    /// Statistics of the disk tier. `None` if it is off.
     pub disk: Option<DiskStats>,
-    /// The store that nodes share; `None` if there is none.
+    /// Statistics of the store that nodes share. `None` if there is none.
     pub store: Option<StoreStats>,
-    /// Purges that were ordered here.
+    /// Number of purges ordered on this node.
     pub purges: u64,
-    /// Purges that look-ups are compared with.
+    /// Number of purges in force, with which look-ups are compared.
     pub purge_rules_active: u64,
 }
 
-/// How look-ups in one tier ended.
+/// Counts of how look-ups in one tier ended.
 #[derive(Debug, Default)]
 pub(crate) struct Lookups {
     hits: AtomicU64,
@@ -39,92 +39,93 @@ impl Lookups {
         counter.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Hits, stale ones, misses.
+    /// Returns the numbers of fresh hits, stale hits and misses.
     pub(crate) fn read(&self) -> (u64, u64, u64) {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         (read(&self.hits), read(&self.stale), read(&self.misses))
     }
 }
 
-/// The memory tier.
+/// Statistics of the memory tier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryStats {
-    /// Look-ups that found a fresh entry here.
+    /// Number of look-ups that found a fresh entry in memory.
     pub hits: u64,
-    /// Look-ups that found one that is no longer fresh.
+    /// Number of look-ups that found a stale entry in memory.
     pub stale: u64,
-    /// Look-ups that found none.
+    /// Number of look-ups that found no entry in memory.
     pub misses: u64,
-    /// Entries held.
+    /// Number of entries in memory.
     pub entries: u64,
-    /// Bytes held, bodies and all that belongs to them.
+    /// Bytes in use, including everything that belongs to an entry besides its body.
     pub bytes: u64,
-    /// The most bytes it may hold.
+    /// Size limit in bytes.
     pub limit: u64,
-    /// Entries that left to make room.
+    /// Number of entries that were evicted to make room.
     pub evictions: u64,
 }
 
-/// The disk tier.
+/// Statistics of the disk tier.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DiskStats {
-    /// Look-ups that memory missed and that found a fresh entry here.
+    /// Number of look-ups that missed in memory and found a fresh entry on disk.
     pub hits: u64,
-    /// Look-ups that memory missed and that found one here that is no longer fresh.
+    /// Number of look-ups that missed in memory and found a stale entry on disk.
     pub stale: u64,
-    /// Look-ups that both missed.
+    /// Number of look-ups that missed both in memory and on disk.
     pub misses: u64,
-    /// Entries held.
+    /// Number of entries on disk.
     pub entries: u64,
-    /// Bytes taken on disk, in whole blocks.
+    /// Disk space in use in bytes, counted in whole blocks.
     pub bytes: u64,
-    /// The most bytes it may take.
+    /// Size limit in bytes.
     pub limit: u64,
-    /// Entries that left to make room.
+    /// Number of entries that were evicted to make room.
     pub evictions: u64,
-    /// Files that were not what was written, and were removed instead of served.
+    /// Number of files whose contents were not as written, and which were removed instead of served.
     pub corrupt: u64,
-    /// File operations that failed.
+    /// Number of file operations that failed.
     pub errors: u64,
-    /// Entries never written because the disk was too slow or failing.
+    /// Number of entries that were never written because the disk was too slow or failing.
     pub dropped: u64,
     /// Bytes waiting to be written.
     pub queued_bytes: u64,
-    /// Whether the entries left by earlier processes are counted, which writing waits for.
+    /// Whether the entries left by earlier processes have been counted. Writing waits for this.
     pub ready: bool,
-    /// What is wrong, if something is.
+    /// The current error, if there is one.
     pub error: Option<DiskError>,
 }
 
-/// The store that nodes share.
+/// Statistics of the store that nodes share.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoreStats {
-    /// Look-ups that found a fresh entry here, which this node had not.
+    /// Number of look-ups that found a fresh entry in the store. This node did not have it.
     pub hits: u64,
-    /// Look-ups that found one that is no longer fresh.
+    /// Number of look-ups that found a stale entry in the store.
     pub stale: u64,
-    /// Look-ups that found none that may be used.
+    /// Number of look-ups that found no usable entry in the store.
     pub misses: u64,
-    /// Look-ups that were not made: the store is out of use, or too many were under way.
+    /// Number of look-ups that were skipped, because the store was out of use or too many were under way.
     pub skipped: u64,
-    /// Requests to the store that failed or took too long.
+    /// Number of requests to the store that failed or took too long.
     pub errors: u64,
-    /// Objects without a valid seal.
+    /// Number of objects without a valid seal.
     pub rejected: u64,
-    /// Entries that were written.
+    /// Number of entries that this node wrote to the store.
     pub stored: u64,
-    /// Entries that another node had written before.
+    /// Number of entries that were not written because another node had written them before.
     pub present: u64,
-    /// Entries never written, because the store was too slow or out of use.
+    /// Number of entries that were never written because the store was too slow or out of use.
     pub dropped: u64,
-    /// Bytes waiting to be written.
+    /// Bytes of entries that are waiting or being written.
     pub queued_bytes: u64,
-    /// Purges of all nodes that look-ups are compared with.
+    /// Number of purges, of all nodes, with which look-ups are compared.
     pub purge_rules: u64,
-    /// Is it in use?
+    /// Whether the store is in use.
     pub ready: bool,
-    /// Does it write whatever the condition of a write is? Then purges may be lost on their way to other nodes.
+    /// Whether the store ignores the conditions of conditional writes. Purges may then be lost before other nodes learn
+    /// of them.
     pub ignores_conditions: bool,
-    /// What is wrong, if something is.
+    /// The current error, if there is one.
     pub error: Option<String>,
 }

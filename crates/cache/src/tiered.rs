@@ -1,4 +1,4 @@
-//! The cache as the server sees it: memory above disk above the store that nodes share, one purge.
+//! The cache as the server sees it: three tiers (memory, disk, and the store that nodes share) with a common purge.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use crate::purge::{Marks, Purged, Selector, Ticket};
 use crate::stats::{DiskStats, Lookups, MemoryStats, Stats, StoreStats};
 use crate::store::{self, SharedStore, StoreConfig};
 
-/// The tiers and their sizes.
+/// Which tiers there are, and their sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Bytes of the memory tier; 0 switches it off. With a disk tier, up to 32 MiB more wait to be
+    /// Size of the memory tier in bytes; 0 switches it off. With a disk tier, up to 32 MiB more may be waiting to be
     /// written.
     pub memory: u64,
     /// The disk tier; `None` switches it off.
@@ -35,12 +35,12 @@ impl Default for Config {
     }
 }
 
-/// Where the disk tier is and how large it may grow.
+/// Location and size limit of the disk tier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DiskConfig {
-    /// A folder; the cache uses one of its own inside it.
+    /// A folder, inside which the cache creates its own.
     pub path: PathBuf,
-    /// Bytes on disk, in whole blocks; 0 switches the tier off.
+    /// Size limit on disk in bytes, counted in whole blocks; 0 switches the tier off.
     pub size: u64,
 }
 
@@ -81,28 +81,29 @@ struct Inner {
     memory_lookups: Lookups,
     disk_lookups: Lookups,
     store_lookups: Lookups,
-    /// Purges that were ordered here.
+    /// Number of purges ordered on this node.
     purges: AtomicU64,
-    /// How often something was purged, here or by other nodes.
+    /// Number of purges, including those of other nodes.
     epoch: AtomicU64,
 }
 
 impl Cache {
-    /// Opens the cache. It never fails: a disk tier that cannot be used says so in
-    /// [`Stats`], is tried again every second, and joins in when it can be. Must be called inside a
-    /// tokio runtime (with its timers enabled) if there is a disk tier.
+    /// Opens the cache. This never fails: a disk tier that cannot be used reports its error in [`Stats`], is retried
+    /// every second, and joins in as soon as it can be used. If there is a disk tier, this must be called inside a
+    /// tokio runtime with timers enabled.
     pub fn open(config: Config) -> Self {
         Self::open_sharing(config, None)
     }
 
-    /// As [`Cache::open`], with a store that other nodes use as well. Must be called inside a tokio runtime if there is
-    /// one. It is not asked before its purges have been read.
+    /// Like [`Cache::open`], with a store that other nodes use as well. If there is one, this must be called inside a
+    /// tokio runtime. The store is not used before its purges have been read.
     pub fn open_sharing(config: Config, store: Option<StoreConfig>) -> Self {
         let clock = Arc::new(SystemClock::default());
         Self::open_with(config, store, clock, Arc::new(Files))
     }
 
-    /// As [`Cache::open`], with another clock and another file system: for tests of both.
+    /// Like [`Cache::open`], with an optional store that other nodes use as well, and with the given clock and file
+    /// system, for tests.
     pub fn open_with(
         config: Config,
         store: Option<StoreConfig>,
@@ -132,7 +133,7 @@ impl Cache {
         Self { inner }
     }
 
-    /// Whether `store` is the one that this cache uses, in the same way.
+    /// Returns whether `store` is the one that this cache uses, with the same settings.
     pub fn has_store_of(&self, store: Option<&StoreConfig>) -> bool {
         match (&self.inner.store, store) {
             (None, None) => true,
@@ -141,13 +142,13 @@ impl Cache {
         }
     }
 
-    /// A number that grows with each purge, those of other nodes included: what is called the same before and after
-    /// one is not the same.
+    /// Returns a number that grows with each purge, including those of other nodes. What was remembered under an older
+    /// number may no longer hold.
     pub fn purge_epoch(&self) -> u64 {
         self.inner.epoch.load(Ordering::Acquire)
     }
 
-    /// Whether `config` is about the same tiers, though they may be of other sizes now.
+    /// Returns whether `config` has the same tiers as this cache, whatever their sizes.
     pub fn has_tiers_of(&self, config: &Config) -> bool {
         let disk = config.disk.as_ref().filter(|disk| disk.size > 0);
         let inner = &*self.inner;
@@ -155,8 +156,8 @@ impl Cache {
             && inner.disk.as_ref().map(Disk::path) == disk.map(|disk| &*disk.path)
     }
 
-    /// Gives the tiers that there are the sizes of `config`. Whatever is over them leaves: from memory
-    /// at once, from the disk soon.
+    /// Gives the existing tiers the sizes of `config`. Entries beyond these are evicted, from memory at once and from
+    /// disk soon.
     pub fn resize(&self, config: &Config) {
         if let Some(memory) = &self.inner.memory {
             memory.resize(config.memory);
@@ -166,8 +167,8 @@ impl Cache {
         }
     }
 
-    /// To be taken before a result's source is read, and given to [`Cache::put`] with the result: if
-    /// a purge comes in between, the result is not kept.
+    /// Returns a ticket, which is to be taken before a result's source is read and given to [`Cache::put`] with the
+    /// result. If a purge comes in between, the result is not stored.
     pub fn ticket(&self) -> Ticket {
         let inner = &*self.inner;
         Ticket {
@@ -176,7 +177,7 @@ impl Cache {
         }
     }
 
-    /// Looks up, in memory first. A hit from the disk moves up into memory.
+    /// Looks up an entry in memory, then on disk. An entry found on disk is copied to memory.
     pub async fn get(&self, key: &Key) -> Option<Hit> {
         let inner = &*self.inner;
         if let Some(hit) = self.get_from_memory(key) {
@@ -194,8 +195,8 @@ impl Cache {
         hit
     }
 
-    /// Looks up again what `wanted` accepts, by someone who has [looked](Cache::get) in vain. Only what is found counts
-    /// as a look-up.
+    /// Looks up an entry again, for a caller who has [looked](Cache::get) in vain. Returns only a hit that `wanted`
+    /// accepts, and only that counts as a look-up.
     pub async fn get_again(&self, key: &Key, wanted: impl Fn(&Hit) -> bool) -> Option<Hit> {
         if let Some(hit) = self.take_from_memory(key, |hit| wanted(hit).then(|| hit.clone())) {
             return Some(hit);
@@ -208,7 +209,7 @@ impl Cache {
         Some(hit)
     }
 
-    /// Looks up in memory only, without waiting for anything.
+    /// Looks up an entry in memory only, without waiting for anything.
     pub fn get_from_memory(&self, key: &Key) -> Option<Hit> {
         let inner = &*self.inner;
         let found = inner.find_in_memory(key, inner.memory.as_ref()?);
@@ -216,8 +217,8 @@ impl Cache {
         found
     }
 
-    /// What `wanted` makes of what is in memory. What it does not want, and what is not there, counts as
-    /// no look-up: whoever asks so will look again in earnest.
+    /// Returns what `wanted` makes of an entry in memory. If there is none, or `wanted` returns `None`, this does not
+    /// count as a look-up, because the caller will look it up again properly.
     pub fn take_from_memory<T>(
         &self,
         key: &Key,
@@ -230,7 +231,8 @@ impl Cache {
         Some(taken)
     }
 
-    /// Keeps a result: at once in memory, soon on disk. Does not wait.
+    /// Stores a result, at once in memory and soon on disk. Failures go to disk only if there is no memory tier. Does
+    /// not wait.
     pub fn put(&self, key: Key, entry: impl Into<Arc<Entry>>, ticket: Ticket) {
         let inner = &*self.inner;
         let stored = Stored {
@@ -253,7 +255,7 @@ impl Cache {
         inner.keep_in_memory(key, stored);
     }
 
-    /// Keeps on disk alone what is no result: a note that is found again after a restart.
+    /// Stores a note, which is not a result, on disk only, where it is found again after a restart.
     pub fn put_on_disk(&self, key: Key, entry: impl Into<Arc<Entry>>, ticket: Ticket) {
         let inner = &*self.inner;
         let stored = Stored {
@@ -270,7 +272,7 @@ impl Cache {
         }
     }
 
-    /// A note that was [put](Cache::put) like a result, however old it is. It counts as no look-up.
+    /// Returns a note that was [put](Cache::put) like a result, however old it is. This does not count as a look-up.
     pub async fn get_note(&self, key: &Key) -> Option<Arc<Entry>> {
         let inner = &*self.inner;
         if let Some(memory) = &inner.memory
@@ -283,19 +285,19 @@ impl Cache {
         Some(stored.entry)
     }
 
-    /// Such a note, of those on disk alone. It counts as no look-up.
+    /// Returns a note from disk, however old it is. This does not count as a look-up.
     pub async fn get_from_disk(&self, key: &Key) -> Option<Arc<Entry>> {
         let stored = self.inner.find_on_disk(key).await?;
         Some(stored.entry)
     }
 
-    /// How long to wait for the shared store before a result is made meanwhile; `None` without one.
+    /// Returns how long to wait for the shared store before a result is made at the same time. `None` without a store.
     pub fn patience_for_store(&self) -> Option<Duration> {
         self.inner.store.as_ref().map(SharedStore::patience)
     }
 
-    /// Looks up in the store that nodes share. What is found there is kept here as well. `ticket` is from before the
-    /// look-up.
+    /// Looks up an entry in the store that nodes share. An entry found there is also stored on this node. `ticket` must
+    /// have been taken before the look-up.
     pub async fn get_from_store(&self, key: &Key, ticket: Ticket) -> Option<Hit> {
         let inner = &*self.inner;
         let found = inner.store.as_ref()?.get(key).await?;
@@ -320,13 +322,13 @@ impl Cache {
         hit
     }
 
-    /// A note in that store, however old it is. It counts as no look-up.
+    /// Returns a note from the store that nodes share, however old it is. This does not count as a look-up.
     pub async fn get_note_from_store(&self, key: &Key) -> Option<Arc<Entry>> {
         let stored = self.inner.store.as_ref()?.get(key).await?;
         Some(stored?.entry)
     }
 
-    /// Has a result or a note written to the store that nodes share, behind whatever goes on. Does not wait.
+    /// Queues a result or a note for writing to the store that nodes share, in the background. Does not wait.
     pub fn put_in_store(&self, key: Key, entry: impl Into<Arc<Entry>>, ticket: Ticket) {
         let inner = &*self.inner;
         let Some(store) = &inner.store else { return };
@@ -341,8 +343,8 @@ impl Cache {
         }
     }
 
-    /// Removes all that `selector` names, from all tiers, at once; also results still being made.
-    /// Waits (a few seconds at most) until a restart will remember it, and until other nodes will learn of it.
+    /// Removes everything that `selector` selects from all tiers at once, including results still being made. Waits (a
+    /// few seconds at most) until the purge will survive a restart and other nodes will learn of it.
     pub async fn purge(&self, selector: Selector) -> Purged {
         let inner = &*self.inner;
         inner.marks.add(selector.clone());
@@ -377,15 +379,15 @@ impl Cache {
         }
     }
 
-    /// Waits until the disk tier takes part in full, or its error says why it does not.
+    /// Waits until the disk tier is fully in use, or its error is known.
     pub async fn ready(&self) {
         if let Some(disk) = &self.inner.disk {
             disk.ready().await;
         }
     }
 
-    /// Waits until all that was put is on disk and in the store, or given up: before the process ends. A disk that
-    /// hangs keeps it waiting, so give it a deadline.
+    /// Waits until everything stored is on disk and in the shared store, or given up. Meant for the end of the process.
+    /// A disk that hangs makes this wait, too, so it should be given a deadline.
     pub async fn flush(&self) {
         if let Some(disk) = &self.inner.disk {
             disk.flush().await;
@@ -395,14 +397,14 @@ impl Cache {
         }
     }
 
-    /// Waits until it is known whether the store can be used; without one that is at once.
+    /// Waits until it is known whether the shared store can be used. Returns at once without one.
     pub async fn store_known(&self) {
         if let Some(store) = &self.inner.store {
             store.known().await;
         }
     }
 
-    /// All counters.
+    /// Returns all statistics.
     pub fn stats(&self) -> Stats {
         let inner = &*self.inner;
         let (entries, bytes, evictions) =
@@ -460,13 +462,13 @@ impl Inner {
         store.is_some_and(|store| store.kills(key, stored))
     }
 
-    /// Other nodes have purged something.
+    /// Called when other nodes have purged something.
     fn purged(&self) {
         self.epoch.fetch_add(1, Ordering::AcqRel);
         self.free_memory();
     }
 
-    /// Removes from memory what is dead already; how many entries that were.
+    /// Removes purged entries from memory, and returns their number.
     fn free_memory(&self) -> u64 {
         let mut freed = 0;
         if let Some(memory) = &self.memory {
@@ -479,7 +481,8 @@ impl Inner {
         freed
     }
 
-    /// How old it is and what that means; `None` for failures that are to be forgotten.
+    /// Returns the hit for an entry, with its age and freshness. `None` if the entry is a failure that is to be
+    /// forgotten.
     fn judge(&self, stored: &Stored, tier: Tier) -> Option<Hit> {
         let entry = &stored.entry;
         let mut life = entry.life;
@@ -498,7 +501,8 @@ impl Inner {
         })
     }
 
-    /// The marks are held still meanwhile: a purge either kills it here or finds it in memory.
+    /// Stores an entry in memory unless it is purged. The marks stay locked meanwhile, so that a purge either prevents
+    /// this or finds the entry in memory.
     fn keep_in_memory(&self, key: Key, stored: Stored) {
         if let Some(memory) = &self.memory {
             self.marks

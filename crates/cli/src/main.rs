@@ -1,7 +1,7 @@
 //! `andon`: resize, crop, composite and convert images, by URL or in a batch.
 //!
-//! A package of its own, and no more than this: link-time optimisation uses this package's `opt-level` for all of the program, and
-//! what the commands do is compiled for size.
+//! This package contains nothing but the entry point, because link-time optimisation applies the `opt-level` of this
+//! package to the whole program, while the code of the commands is compiled for size.
 
 #![forbid(unsafe_code)]
 

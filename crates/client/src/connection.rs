@@ -1,4 +1,4 @@
-//! One connection: opened, and asked.
+//! A connection to a server: opens it, and sends requests over it.
 
 use std::io;
 
@@ -13,7 +13,7 @@ use tokio::net::{TcpStream, UnixStream};
 
 use super::Endpoint;
 
-/// Version of the protocol.
+/// Version of HTTP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum HttpVersion {
     /// HTTP/1.1.
@@ -25,20 +25,20 @@ pub enum HttpVersion {
     Two,
 }
 
-/// An open connection.
+/// An open HTTP connection.
 #[derive(Debug)]
 pub enum Connection {
-    /// HTTP/1.1.
+    /// A connection with HTTP/1.1.
     One(http1::SendRequest<Full<Bytes>>),
-    /// HTTP/2.
+    /// A connection with HTTP/2.
     Two(http2::SendRequest<Full<Bytes>>),
 }
 
 impl Connection {
-    /// Connects and shakes hands; in a Tokio runtime.
+    /// Connects and performs the HTTP handshake. Must be called in a Tokio runtime.
     ///
     /// # Errors
-    /// The server cannot be reached, or speaks another protocol.
+    /// If the server cannot be reached, or speaks another protocol.
     pub async fn open(endpoint: &Endpoint, http: HttpVersion) -> io::Result<Self> {
         match endpoint {
             Endpoint::Tcp(address) => {
@@ -73,10 +73,10 @@ impl Connection {
         }
     }
 
-    /// Waits until it can be asked.
+    /// Waits until the connection can take a request.
     ///
     /// # Errors
-    /// The server has closed it.
+    /// If the server has closed the connection.
     pub async fn ready(&mut self) -> hyper::Result<()> {
         match self {
             Self::One(sender) => sender.ready().await,
@@ -87,7 +87,7 @@ impl Connection {
     /// Sends a request, and waits for the head of its reply.
     ///
     /// # Errors
-    /// The connection broke, or the reply is no HTTP.
+    /// If the connection breaks, or the reply is not HTTP.
     pub async fn send(
         &mut self,
         request: Request<Full<Bytes>>,

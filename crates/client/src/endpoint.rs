@@ -1,4 +1,4 @@
-//! Where a server listens.
+//! Addresses that servers listen on, and simple requests to them.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -10,17 +10,18 @@ use std::time::Duration;
 /// An address that a server listens on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Endpoint {
-    /// TCP.
+    /// A TCP address.
     Tcp(SocketAddr),
-    /// A Unix socket.
+    /// The path of a Unix socket.
     Unix(PathBuf),
 }
 
 impl Endpoint {
-    /// Asks for a path as plainly as can be, and gives the status; with an empty path: 0 once it accepts.
+    /// Sends a minimal `GET` request for `path`, and returns the status. With an empty path, returns 0 as soon as the
+    /// server accepts the connection.
     ///
     /// # Errors
-    /// The server cannot be reached, or its reply is no HTTP.
+    /// If the server cannot be reached, or its reply is not HTTP.
     pub fn ask(&self, path: &str, patience: Duration) -> io::Result<u16> {
         let mut stream = self.connect(patience)?;
         if path.is_empty() {
@@ -36,20 +37,20 @@ impl Endpoint {
         status.ok_or_else(|| io::Error::other("no HTTP reply"))
     }
 
-    /// Connects once and closes again: an error says why nobody can be asked there.
+    /// Connects once and closes the connection again, to find out why no server can be reached there.
     ///
     /// # Errors
-    /// What the kernel says, with the address: `127.0.0.1:9: connection refused`.
+    /// The kernel's error with the address: `127.0.0.1:9: connection refused`.
     pub fn accepts(&self, patience: Duration) -> io::Result<()> {
         self.connect(patience)
             .map(drop)
             .map_err(|error| io::Error::new(error.kind(), format!("{self}: {}", reason(&error))))
     }
 
-    /// The body of a small reply, e.g. `/metrics`.
+    /// Returns the body of a small reply, such as that of `/metrics`.
     ///
     /// # Errors
-    /// The server cannot be reached, or answers with another status than 200.
+    /// If the server cannot be reached, or answers with another status than 200.
     pub fn fetch(&self, path: &str, patience: Duration) -> io::Result<String> {
         let mut stream = self.connect(patience)?;
         request(&mut stream, path)?;
@@ -83,7 +84,7 @@ impl Endpoint {
     }
 }
 
-/// An error of the kernel without its number: `connection refused`.
+/// Returns the text of a kernel error without its number, such as `connection refused`.
 #[must_use]
 pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
@@ -93,7 +94,7 @@ pub fn reason(error: &io::Error) -> String {
     first.into_iter().chain(letters).collect()
 }
 
-/// Either kind of connection.
+/// A TCP or Unix connection.
 trait Stream: Read + Write {}
 
 impl<T: Read + Write> Stream for T {}
@@ -107,7 +108,8 @@ impl fmt::Display for Endpoint {
     }
 }
 
-/// A server that listens on every address is reached by the loopback interface.
+/// Returns the address at which a server that listens on `address` can be reached: the loopback address if it listens
+/// on all addresses.
 fn reachable(address: SocketAddr) -> SocketAddr {
     match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => (Ipv4Addr::LOCALHOST, address.port()).into(),
@@ -116,7 +118,7 @@ fn reachable(address: SocketAddr) -> SocketAddr {
     }
 }
 
-/// HTTP/1.0: the reply has no chunks to be put together, and ends with the connection.
+/// Sends a `GET` request with HTTP/1.0, so that the reply has no chunks to put together and ends with the connection.
 fn request(stream: &mut impl Write, path: &str) -> io::Result<()> {
     write!(
         stream,
@@ -124,5 +126,5 @@ fn request(stream: &mut impl Write, path: &str) -> io::Result<()> {
     )
 }
 
-/// Metrics are far smaller.
+/// Most bytes of a reply that are read. Metrics are far smaller.
 const MOST_FETCHED: u64 = 16 << 20;

@@ -1,4 +1,4 @@
-//! One whole reply after the other, to be looked at rather than timed.
+//! Fetches whole replies, one after the other, to examine them rather than to time them.
 
 use std::io::{self, ErrorKind};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use super::{Connection, Endpoint, Error, HttpVersion};
 
-/// A client with one connection, which it opens again when the server has closed it.
+/// A client with one connection, which is opened again if the server has closed it.
 #[derive(Debug)]
 pub struct Fetcher {
     endpoint: Endpoint,
@@ -20,19 +20,20 @@ pub struct Fetcher {
     runtime: Runtime,
 }
 
-/// A whole reply.
+/// A whole reply to a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fetched {
-    /// The status.
+    /// The HTTP status.
     pub status: u16,
-    /// Headers in their order; names in lower case.
+    /// Headers in the order of the reply, with names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The body.
+    /// The whole body.
     pub body: Vec<u8>,
 }
 
 impl Fetched {
-    /// The values of a header, one after the other between commas; its name in lower case.
+    /// Returns the values of a header, joined by commas, or `None` if the reply has no such header. `name` must be in
+    /// lower case.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<String> {
         let values = self.headers.iter().filter(|(key, _)| key == name);
@@ -42,10 +43,10 @@ impl Fetched {
 }
 
 impl Fetcher {
-    /// A client that sends these headers with every request, `Host` among them or else this one.
+    /// Creates a client that sends these headers with every request. Without a `Host` among them, `host` becomes one.
     ///
     /// # Errors
-    /// A header that cannot be sent, or no threads or files left.
+    /// If a header cannot be sent, or no threads or files are left.
     pub fn new(
         endpoint: Endpoint,
         host: &str,
@@ -74,20 +75,20 @@ impl Fetcher {
         })
     }
 
-    /// Connects, if that has not been done.
+    /// Opens a connection, which the next request uses.
     ///
     /// # Errors
-    /// Nobody answers there.
+    /// If the server cannot be reached.
     pub fn connect(&mut self) -> Result<(), Error> {
         let opened = self.runtime.block_on(open(&self.endpoint));
         self.connection = Some(opened.map_err(Error::Unreachable)?);
         Ok(())
     }
 
-    /// Asks for a target, with these headers instead of the client's of the same names. Redirects are not followed.
+    /// Requests a target. `headers` replace the client's headers of the same names. Redirects are not followed.
     ///
     /// # Errors
-    /// No whole reply came within a minute, or one that is longer than 256 MiB; a header that cannot be sent.
+    /// If no whole reply arrives within a minute, if the body is longer than 256 MiB, or if a header cannot be sent.
     pub fn get(&mut self, target: &str, headers: &[(&str, &str)]) -> io::Result<Fetched> {
         let request = Request::get(target).body(Full::default());
         let mut request = request.map_err(io::Error::other)?;

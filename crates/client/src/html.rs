@@ -1,6 +1,6 @@
-//! Text in HTML.
+//! Escapes text for HTML.
 
-/// Text that is no markup, in content and in quoted attributes.
+/// Escapes text so that it contains no markup, in content and in quoted attributes.
 #[must_use]
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

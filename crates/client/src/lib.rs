@@ -1,9 +1,10 @@
-//! What asks a server that already runs, and looks at its replies: for `andon warm`, `shadow` and `purge`, and for the laboratory.
+//! Sends requests to a server that is already running, and examines its replies: for `andon warm`, `shadow` and
+//! `purge`, and for the laboratory.
 //!
-//! - [`from_url`] finds the [`Endpoint`] that a user names: where a server listens, [`Connection`] one connection to it, [`Fetcher`] asks for one whole reply after
-//!   the other.
-//! - [`Past`] reads access logs, [`urls`] lists of URLs.
-//! - [`Picture`] is a decoded reply; [`ssim`] says how alike two are.
+//! - [`from_url`] finds the [`Endpoint`] that a user names, which is where a server listens. A [`Connection`] is one
+//!   connection to it, and a [`Fetcher`] requests one whole reply after the other.
+//! - [`Past`] reads access logs, [`urls`] reads lists of URLs.
+//! - [`Picture`] is a decoded reply. [`ssim`] tells how similar two of them are.
 
 #![forbid(unsafe_code)]
 
@@ -34,26 +35,27 @@ pub use similarity::ssim;
 pub use target::{TargetError, from_url, headers};
 pub use units::{Seconds, Share};
 
-/// Why a server cannot be asked at all.
+/// Why no request can be sent to a server.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A target, method or header that cannot be sent.
+    /// A target, method or header cannot be sent.
     #[error("`{what}` cannot be sent: {why}")]
     InvalidRequest {
         /// The offending text.
         what: String,
-        /// The reason for which it cannot be sent.
+        /// The reason why it cannot be sent.
         why: String,
     },
-    /// Nobody answers there at all.
+    /// The server cannot be reached.
     #[error("cannot connect to {0}")]
     Unreachable(io::Error),
-    /// The client's own threads or files.
+    /// The client could not start, for lack of threads or files.
     #[error("the client could not start: {0}")]
     Client(io::Error),
 }
 
-/// By hand: as thiserror's `from` it would be the source as well as in the sentence, and be printed twice.
+/// Written by hand, because `from` of thiserror would make the error the source as well as part of the message, so that
+/// it would be printed twice.
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Self {
         Self::Client(error)

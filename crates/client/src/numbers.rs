@@ -1,12 +1,12 @@
-//! The middle of some values, and other places among them.
+//! Median and other quantiles.
 
-/// The middle value, or the mean of the two in the middle; `None` without any.
+/// Returns the median: the middle value, or the mean of the two in the middle. `None` if there are no values.
 #[must_use]
 pub fn median(values: &[f64]) -> Option<f64> {
     quantile(values, 0.5)
 }
 
-/// The value that a share (0 to 1) of all does not exceed, interpolated between neighbours; `None` without any.
+/// Returns the quantile at `share` (0 to 1), interpolated between neighbouring values. `None` if there are no values.
 #[must_use]
 pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
     let mut sorted = values.to_vec();

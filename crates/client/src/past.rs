@@ -1,39 +1,39 @@
-//! What was once asked of a server, and when: access logs, to be asked again.
+//! The requests that a server once received, with their times, read from access logs in order to be sent again.
 
 mod line;
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
 
-/// Requests of the past.
+/// The requests of an access log or a list, in order to be sent again.
 #[derive(Clone, Debug, Default)]
 pub struct Past {
-    /// In the order of their times.
+    /// Requests in the order of their times.
     pub requests: Vec<Request>,
-    /// What cannot be asked again, why, and how often.
+    /// Number of requests that cannot be sent again, by reason.
     pub left_out: BTreeMap<String, u64>,
 }
 
-/// One of them.
+/// One request of the past.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
-    /// Seconds since the first one began.
+    /// Seconds from the beginning of the first request to the beginning of this one.
     pub at: f64,
     /// `GET` or `HEAD`.
     pub method: String,
-    /// The target as it was sent.
+    /// The request target as it was sent.
     pub target: String,
-    /// The status of a good reply: what was answered then, or 200 where that failed through no fault of the
-    /// request, or depended on headers that no log tells.
+    /// The status of a good reply: that of the logged reply, or 200 if the request failed through no fault of its own,
+    /// or depended on headers that no log contains. 0 if it comes from a list without statuses.
     pub status: u16,
 }
 
 impl Past {
-    /// Reads an access log: Andon's own, as text or JSON, or the common and combined ones of Apache and nginx. The
-    /// latter know whole seconds only; requests of one second are spread evenly over it.
+    /// Reads an access log: Andon's own, as text or JSON, or one in the common or combined format of Apache and nginx.
+    /// The latter contain only whole seconds, so requests of the same second are spread evenly over it.
     ///
     /// # Errors
-    /// The log could not be read.
+    /// If the log cannot be read.
     pub fn of_log(log: impl BufRead) -> std::io::Result<Self> {
         let mut past = Self::default();
         let mut seen: Vec<(f64, bool, Request)> = Vec::new();
@@ -78,7 +78,7 @@ impl Past {
         Ok(past)
     }
 
-    /// These targets one after the other at a rate, once.
+    /// Creates requests for these targets, each once and one after the other, `rate` per second.
     #[must_use]
     pub fn of_list(targets: &[String], rate: f64) -> Self {
         let request = |(at, target): (usize, &String)| Request {
@@ -93,19 +93,19 @@ impl Past {
         }
     }
 
-    /// Seconds from the first to the last.
+    /// Returns the time in seconds from the first request to the last.
     #[must_use]
     pub fn seconds(&self) -> f64 {
         self.requests.last().map_or(0.0, |last| last.at)
     }
 
-    /// Keeps what was asked in the first `seconds`, and forgets the rest.
+    /// Keeps the requests of the first `seconds`, and drops the rest.
     pub fn cut(&mut self, seconds: f64) {
         self.requests.retain(|request| request.at < seconds);
     }
 }
 
-/// What a good server answers now where this was answered then.
+/// Returns the status that a good server answers now if the log has `status`.
 fn good(status: u16) -> u16 {
     match status {
         // Conditions and ranges stand in headers that are not logged.

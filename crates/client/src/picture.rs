@@ -1,29 +1,29 @@
-//! A decoded reply, as samples that can be compared and shown.
+//! Decodes a reply to samples that can be compared and shown.
 
 use andon_codecs::ALL;
 use andon_pixels::{Engine, Frame, Limits, Model, Plane, Run, color};
 use andon_recipe::Recipe;
 
-/// An image as interleaved 8-bit RGB; what is transparent lies on white.
+/// An image as interleaved 8-bit RGB. Transparent parts are composited onto white.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
-    /// Format of the file it came from, e.g. `jpeg`.
+    /// Format of the image file, e.g. `jpeg`.
     pub format: &'static str,
     /// Width in px.
     pub width: u32,
     /// Height in px.
     pub height: u32,
-    /// How many frames the file has; the samples are the first one's.
+    /// Number of frames in the file. The samples are those of the first frame.
     pub frames: u32,
-    /// Samples, 3 × width × height.
+    /// Samples of all pixels, row by row: 3 × width × height bytes.
     pub rgb: Vec<u8>,
 }
 
 impl Picture {
-    /// Decodes a body in full.
+    /// Decodes the whole body of a reply.
     ///
     /// # Errors
-    /// Why it is no whole image, in words for the user.
+    /// The reason why the body is not a complete image, in words for the user.
     pub fn decode(body: &[u8]) -> Result<Self, String> {
         let engine = Engine::new(ALL, Limits::default());
         let in_words = |error: andon_pixels::Error| error.to_string();
@@ -46,7 +46,7 @@ impl Picture {
         })
     }
 
-    /// Luma (BT.601), one sample per pixel, 0 to 255.
+    /// Returns the luma (BT.601) of each pixel, from 0 to 255.
     #[must_use]
     pub fn luma(&self) -> Vec<f32> {
         let (pixels, _) = self.rgb.as_chunks::<3>();
@@ -56,10 +56,10 @@ impl Picture {
             .collect()
     }
 
-    /// The image made to fit a square, as a PNG file: for response previews.
+    /// Returns a PNG file with the image scaled to fit a square with sides of `side` px, as a preview of a reply.
     ///
     /// # Errors
-    /// Why `body` could not be read or written.
+    /// The reason why `body` could not be read, or the preview not be written.
     pub fn thumbnail(body: &[u8], side: u32) -> Result<Vec<u8>, String> {
         let engine = Engine::new(ALL, Limits::default());
         let in_words = |error: andon_pixels::Error| error.to_string();

@@ -1,17 +1,18 @@
-//! Numbers that a seed fixes: SplitMix64 (Steele, Lea and Flood, 2014), whose sequence is the same on every machine and in every version.
+//! Random numbers determined by a seed: SplitMix64 (Steele, Lea and Flood, 2014), whose sequence is the same on every
+//! machine and in every version.
 
-/// A stream of numbers that its seed determines.
+/// A random number generator whose sequence is determined by its seed.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// The stream of this seed.
+    /// Creates a generator with this seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// 64 even bits.
+    /// Returns 64 uniformly distributed bits.
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut bits = self.0;
@@ -20,33 +21,33 @@ impl Random {
         bits ^ (bits >> 31)
     }
 
-    /// A whole number from 0 up to, and without, `end`.
+    /// Returns a uniformly distributed integer from 0 up to, but not including, `end`.
     pub fn below(&mut self, end: u64) -> u64 {
         ((u128::from(self.bits()) * u128::from(end)) >> 64) as u64
     }
 
-    /// Heads or tails.
+    /// Returns `true` or `false` with equal probability.
     pub fn coin(&mut self) -> bool {
         self.bits() >> 63 == 1
     }
 
-    /// Even between 0 and 1, neither reached.
+    /// Returns a uniformly distributed number between 0 and 1, both excluded.
     pub fn unit(&mut self) -> f64 {
         ((self.bits() >> 12) as f64 + 0.5) / (1u64 << 52) as f64
     }
 
-    /// Exponential with mean 1: the time between independent arrivals.
+    /// Returns an exponentially distributed number with mean 1: the time between independent arrivals.
     pub fn exponential(&mut self) -> f64 {
         -self.unit().ln()
     }
 
-    /// Normal with mean 0 and deviation 1 (Box and Muller).
+    /// Returns a normally distributed number with mean 0 and standard deviation 1 (Box and Muller).
     pub fn normal(&mut self) -> f64 {
         let radius = (2.0 * self.exponential()).sqrt();
         radius * (std::f64::consts::TAU * self.unit()).cos()
     }
 
-    /// How many independent events happen where `mean` are expected (Poisson).
+    /// Returns a Poisson-distributed number: how many independent events happen if `mean` are expected.
     pub fn events(&mut self, mean: f64) -> u64 {
         let (mut left, mut events) = (mean, 0);
         loop {
@@ -58,7 +59,7 @@ impl Random {
         }
     }
 
-    /// Puts items into an even random order (Fisher and Yates).
+    /// Puts items into a uniformly random order (Fisher and Yates).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             let other = (self.unit() * (last + 1) as f64) as usize;

@@ -1,10 +1,10 @@
-//! How alike two images are: the mean structural similarity index of luma (Wang, Bovik, Sheikh, Simoncelli
-//! 2004), over windows of 8 × 8 px in steps of 4. Boxes instead of Gaussian windows: a tenth of the work, and
-//! close enough to tell a different crop or quality from a different encoder.
+//! Tells how similar two images are: the mean structural similarity index of luma (Wang, Bovik, Sheikh, Simoncelli
+//! 2004), over windows of 8 × 8 px in steps of 4 px. Box windows instead of Gaussian ones need a tenth of the work, and
+//! are accurate enough to tell a different crop or quality from a different encoder.
 
 use super::Picture;
 
-/// From below 0 (opposites) to 1 (equal); `None` for images of different sizes.
+/// Returns the structural similarity of two images, from below 0 (opposite) to 1 (equal). `None` if their sizes differ.
 #[must_use]
 pub fn ssim(a: &Picture, b: &Picture) -> Option<f64> {
     if (a.width, a.height) != (b.width, b.height) {
@@ -64,7 +64,8 @@ impl Moments {
 
 const WINDOW: usize = 8;
 const STEP: usize = 4;
-/// (0.01 × 255)² and (0.03 × 255)²: keep the quotients defined where there is nothing to see.
+/// The constants of the index, (0.01 × 255)² and (0.03 × 255)². They keep its quotients defined in windows without
+/// content.
 const C1: f64 = 6.5025;
 const C2: f64 = 58.5225;
 

@@ -1,4 +1,4 @@
-//! What users of a command-line program write: the server's URL, and headers.
+//! Parses what users of a command-line program write: a server's URL, and headers.
 
 use std::io;
 use std::net::ToSocketAddrs;
@@ -8,24 +8,25 @@ use crate::Endpoint;
 /// Why a URL or a header on a command line cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
-    /// Neither HTTP nor a Unix socket.
+    /// The URL is neither HTTP nor a Unix socket.
     #[error("`{0}`: write http://HOST:PORT/PATH or unix:/path (TLS is not spoken here)")]
     Scheme(String),
-    /// The host's name has no address that is known here.
+    /// The host's name cannot be resolved.
     #[error("`{0}` cannot be found")]
     UnknownHost(String, #[source] io::Error),
-    /// The name is known, without an address.
+    /// The host's name is known, but has no address.
     #[error("`{0}` has no address")]
     NoAddress(String),
-    /// A header without a colon.
+    /// The header has no colon.
     #[error("`{0}` is not a header: write `name: value`")]
     Header(String),
 }
 
-/// The server that a URL names (`http://HOST:PORT/PATH` or `unix:/path`), and the path that is asked of it, `/` where none is given.
+/// Returns the server that a URL names (`http://HOST:PORT/PATH` or `unix:/path`), and the path in the URL, which is `/`
+/// if the URL has none.
 ///
 /// # Errors
-/// Another scheme, or a host that is not known.
+/// If the URL has another scheme, or its host is unknown.
 pub fn from_url(url: &str) -> Result<(Endpoint, String), TargetError> {
     if let Some(path) = url.strip_prefix("unix:") {
         return Ok((Endpoint::Unix(path.into()), "/".to_owned()));
@@ -49,10 +50,10 @@ pub fn from_url(url: &str) -> Result<(Endpoint, String), TargetError> {
     Ok((Endpoint::Tcp(address), path.to_owned()))
 }
 
-/// Headers, each written `name: value`, as pairs without the space around them.
+/// Splits headers, each written as `name: value`, into names and values without surrounding spaces.
 ///
 /// # Errors
-/// A header without a colon.
+/// If a header has no colon.
 pub fn headers(written: &[String]) -> Result<Vec<(String, String)>, TargetError> {
     let pairs = written.iter().map(|header| {
         let (name, value) = header

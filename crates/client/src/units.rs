@@ -4,19 +4,19 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// A duration in seconds; written `250ms`, `8s`, `10m`, `1h`.
+/// A duration in seconds, written as `250ms`, `8s`, `10m` or `1h`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Seconds(pub f64);
 
-/// A share, 0.03 for `3%`.
+/// A share of a whole: 0.03 for `3%`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Share(pub f64);
 
 impl Seconds {
-    /// Reads `250ms`, `8s`, `1.5m`, `1h`.
+    /// Parses a duration such as `250ms`, `8s`, `1.5m` or `1h`.
     ///
     /// # Errors
-    /// A sentence with the offending value and what would do.
+    /// A sentence with the invalid value and examples of valid ones.
     pub fn parse(text: &str) -> Result<Self, String> {
         let wrong = || format!("`{text}` is not a duration: write `250ms`, `8s`, `10m` or `1h`");
         let split = text
@@ -33,7 +33,7 @@ impl Seconds {
         Ok(Self(number * factor))
     }
 
-    /// As the standard library's type.
+    /// Returns the duration as the standard library's type.
     #[must_use]
     pub fn duration(self) -> std::time::Duration {
         std::time::Duration::try_from_secs_f64(self.0).unwrap_or(std::time::Duration::MAX)
@@ -41,10 +41,10 @@ impl Seconds {
 }
 
 impl Share {
-    /// Reads `3%`, `0.5%`.
+    /// Parses a share such as `3%` or `0.5%`.
     ///
     /// # Errors
-    /// A sentence with the offending value and what would do.
+    /// A sentence with the invalid value and an example of a valid one.
     pub fn parse(text: &str) -> Result<Self, String> {
         let wrong = || format!("`{text}` is not a share: write `3%`");
         let number = text.trim().strip_suffix('%').ok_or_else(wrong)?;
@@ -71,7 +71,7 @@ impl fmt::Display for Share {
     }
 }
 
-/// To six digits behind the point: hides what binary fractions add.
+/// Rounds to six decimal places, to hide the errors of binary fractions.
 fn round(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }

@@ -1,4 +1,4 @@
-//! Lists of URLs, one a line, as the multi-URL patch of ab reads them with `-L`.
+//! Reads lists of URLs, one per line, in the format that the multi-URL patch of ab reads with `-L`.
 
 use std::fs;
 use std::path::Path;
@@ -10,15 +10,16 @@ use andon_settings::Error;
 pub struct ListedUrl {
     /// Path and query.
     pub path: String,
-    /// The host that stands before it, with its port.
+    /// The host in the URL, with its port. `None` if the line is only a path.
     pub host: Option<String>,
 }
 
-/// Reads a list: blank lines and lines that begin with `#` are skipped, the others are either full
+/// Reads a list. Blank lines and lines that begin with `#` are skipped. Each of the others is either a full URL
 /// (`http://host/path`) or only a path.
 ///
 /// # Errors
-/// File, line and value of the first line that is neither; or why the file cannot be read.
+/// File, line and value of the first line that is neither, or why the file cannot be read. A list without URLs is an
+/// error, too.
 pub fn read(file: &Path) -> Result<Vec<ListedUrl>, Error> {
     let text = fs::read_to_string(file)
         .map_err(|error| Error::new("", error.to_string()).in_file(file))?;
@@ -38,10 +39,10 @@ pub fn read(file: &Path) -> Result<Vec<ListedUrl>, Error> {
     Ok(urls)
 }
 
-/// Reads one URL.
+/// Parses one URL of a list.
 ///
 /// # Errors
-/// A sentence with the offending value and what would do.
+/// A sentence with the invalid value and what would be valid.
 pub fn parse(url: &str) -> Result<ListedUrl, String> {
     if url.contains(|c: char| c.is_whitespace() || c.is_control()) {
         return Err(format!("`{url}` is not one URL: write spaces as %20"));

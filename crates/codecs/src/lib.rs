@@ -16,7 +16,7 @@
 //! | know what limits the speed of WebP | `docs/webp.md`; then `./dev bench encode --encoder WebP` |
 //! | know what limits the size of AVIF | `docs/avif.md`; then `./dev bench encode --encoder AVIF` |
 //! | change how images of few colours are found, for GIF and PNG | `crates/codecs/src/indexed/` |
-//! | change which files become another format without being decoded | `Codec::recodes`, `crates/codecs/src/jxl/recode.rs` |
+//! | change which files become another format without being decoded | `Recoder::recodes`, `crates/codecs/src/jxl/recode.rs` |
 //! | change how a part of a huge JPEG is decoded without the rest | `crates/codecs/src/jpeg/native/index.rs` (what an index holds), `crates/pixels/src/plan/part.rs` (when one helps), `crates/server/src/results/making/measured.rs` (when it is made); then `./dev bench tiles` |
 
 #![deny(unsafe_code)]
@@ -51,10 +51,11 @@ mod webp;
 
 pub use svg::Fonts;
 
-/// Formats that only builds with the cargo feature of the same name read. The others know them to say so.
+/// Formats that are read only by builds with the cargo feature of the same name. Other builds recognize them in order
+/// to say so.
 pub const BEHIND_FEATURES: &[&str] = &[heic::NAME, pdf::NAME];
 
-/// Every format there is. Tests walk this list.
+/// All formats. Tests iterate over this list.
 pub static ALL: &[&dyn Codec] = &[
     &jpeg::Jpeg,
     &png::Png,
@@ -76,10 +77,10 @@ pub static ALL: &[&dyn Codec] = &[
     &placeholder::PALETTE,
 ];
 
-/// Decodes a JPEG by our own decoder and by libjpeg-turbo, at every scale, for the comparing fuzzer.
+/// Decodes a JPEG with our own decoder and with libjpeg-turbo, at every scale, for the fuzzer that compares them.
 ///
 /// # Errors
-/// What differs, and should not.
+/// Describes a difference that should not exist.
 #[cfg(feature = "compare")]
 pub fn compare_jpeg_decoders(file: &[u8], limits: &andon_pixels::Limits) -> Result<(), String> {
     jpeg::compare(file, &jpeg::SCALES, limits).map(drop)

@@ -1,6 +1,6 @@
-//! PackBits: the run lengths of TIFF and PSD.
+//! PackBits, the run-length encoding of TIFF and PSD.
 
-/// Unpacks `length` bytes; `None`: they are not all there.
+/// Unpacks `length` bytes; `None` if some of them are missing.
 pub(crate) fn unpack(packed: &[u8], length: usize) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(length);
     let mut rest = packed;

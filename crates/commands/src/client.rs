@@ -1,16 +1,16 @@
-//! Clients of a server that is already running, each with a connection and a thread of its own.
+//! Clients of a server that is already running. Each has its own connection and is used by its own thread.
 
 use std::io;
 
 use andon_client::{Endpoint, Fetched, Fetcher, from_url};
 use anyhow::{Context, bail};
 
-/// A server, and the headers that every request to it has.
+/// A server, and the headers that are sent with every request to it.
 pub(crate) struct Server {
     endpoint: Endpoint,
-    /// As the URL names it.
+    /// The host as the URL names it, or `localhost` for a Unix socket.
     host: String,
-    /// Stands before every target.
+    /// Path of the server's URL, without a slash at its end. It is put before every target.
     prefix: String,
     headers: Vec<(String, String)>,
 }
@@ -22,7 +22,8 @@ pub(crate) struct Client<'a> {
 }
 
 impl Server {
-    /// The server at an option's URL. It must accept a connection.
+    /// Creates the server at `url`, which was given with the command-line option `option`, and checks that it accepts a
+    /// connection.
     pub(crate) fn new(
         option: &str,
         url: &str,
@@ -46,7 +47,7 @@ impl Server {
         Ok(server)
     }
 
-    /// A client, which connects with its first request.
+    /// Returns a client that connects with its first request.
     pub(crate) fn client(&self) -> anyhow::Result<Client<'_>> {
         let fetcher = Fetcher::new(self.endpoint.clone(), &self.host, &self.headers)?;
         Ok(Client {
@@ -57,14 +58,14 @@ impl Server {
 }
 
 impl Client<'_> {
-    /// Requests a target below the server's URL, with these headers in place of the server's of the same names.
+    /// Requests a target below the server's URL. `headers` replace the server's headers of the same names.
     pub(crate) fn get(&mut self, target: &str, headers: &[(&str, &str)]) -> io::Result<Fetched> {
         let target = format!("{}{target}", self.server.prefix);
         self.fetcher.get(&target, headers)
     }
 }
 
-/// Runs `work` on this many threads until all have ended. The first error is returned.
+/// Runs `work` once on each of `count` threads, waits for all of them, and returns the first error.
 pub(crate) fn on_threads(
     count: u32,
     work: impl Fn() -> anyhow::Result<()> + Sync,

@@ -1,4 +1,4 @@
-//! `andon completions`: what a shell needs to complete our words.
+//! `andon completions`: prints the script that a shell needs to complete the commands and options of `andon`.
 
 use andon_terminal::{completions, print};
 use clap::CommandFactory;

@@ -1,4 +1,4 @@
-//! `andon config check`: is the file understood, and what does it come to?
+//! `andon config check`: checks whether a configuration is understood, and prints what it amounts to.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! `andon convert`: one recipe, many files or objects, all cores.
+//! `andon convert`: converts many files or objects with one recipe, on all cores.
 
 mod buckets;
 mod folder;
@@ -84,11 +84,11 @@ pub(crate) struct Args {
     accept: Vec<String>,
 }
 
-/// What is to be made of each image.
+/// What to make of each image: a recipe, or a URL with a placeholder for the source.
 #[derive(Clone, Debug)]
 enum Spec {
     Recipe(Recipe),
-    /// A URL path with a place for the source.
+    /// A URL path with the placeholder `{source}`.
     Url(String),
 }
 
@@ -207,16 +207,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     job.run(threads, |input| batch.convert(input, &job))
 }
 
-/// The images that are left to do.
+/// The images that are left to convert, with what earlier runs have done.
 struct Job {
     inputs: Vec<Input>,
-    /// By earlier runs.
+    /// Number of images that earlier runs have converted.
     done: usize,
     manifest: Option<Manifest>,
 }
 
 impl Job {
-    /// Does `work` for each; an error if one failed.
+    /// Runs `work` for each image. Returns an error if it failed for at least one.
     fn run(
         &self,
         threads: usize,
@@ -247,7 +247,7 @@ impl Job {
         }
     }
 
-    /// Notes a result, where notes are taken.
+    /// Records a result in the manifest, if there is one.
     fn note(&self, input: &Input, result: &[(&str, serde_json::Value)]) -> anyhow::Result<()> {
         match &self.manifest {
             Some(manifest) => manifest.note(input, result),
@@ -260,7 +260,7 @@ struct Batch {
     recipe: Recipe,
     renderer: Renderer,
     outputs: Outputs,
-    /// Threads that work on pixels.
+    /// Limits the number of threads that work on pixels at the same time.
     working: Semaphore,
 }
 
@@ -282,14 +282,15 @@ impl Batch {
     }
 }
 
-/// How long an image is not tried again that ended two worker processes: for the whole of a run.
+/// How long an image is refused after it has ended two worker processes: in effect for the whole of a run.
 const SUSPECT: Duration = Duration::from_secs(24 * 3600);
 
 fn cores() -> usize {
     thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
-/// One for each core; more where threads wait for a network, of which no more than that work on pixels.
+/// Returns the number of threads: one for each core, or several for each core if some wait for a network. Even then,
+/// only one thread for each core works on pixels at a time.
 fn threads(job: &Job, output: &str) -> usize {
     let is_remote = |name: &str| name.starts_with(buckets::SCHEME);
     let waits = is_remote(output) || job.inputs.iter().any(|input| is_remote(&input.name));
@@ -299,7 +300,7 @@ fn threads(job: &Job, output: &str) -> usize {
     }
 }
 
-/// Drawn on a terminal only.
+/// Returns a progress bar, which is drawn on a terminal only.
 pub(crate) fn progress_bar(length: usize) -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:32} {pos}/{len}  {per_sec}  {eta} left  {msg}");
     ProgressBar::new(length as u64)
@@ -308,5 +309,5 @@ pub(crate) fn progress_bar(length: usize) -> ProgressBar {
 
 const THREADS_PER_CORE: usize = 4;
 
-/// Each may hold an image.
+/// Largest number of threads. Each may hold an image in memory.
 const MOST_THREADS: usize = 64;

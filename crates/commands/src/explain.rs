@@ -1,4 +1,4 @@
-//! `andon explain`: how an answer comes about, without making it.
+//! `andon explain`: shows how a reply would come about, without making it.
 
 use std::fmt::Write;
 use std::sync::Arc;

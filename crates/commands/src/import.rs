@@ -1,4 +1,4 @@
-//! `andon import`: another server's configuration as ours.
+//! `andon import`: translates another server's configuration into one for Andon.
 
 mod filter;
 mod locations;

@@ -1,5 +1,5 @@
-//! What a long job has done, in a file, so that it goes on where it was interrupted: a line for each piece of work,
-//! written when that is finished.
+//! Records in a file what a long job has done, so that an interrupted job can continue. Each piece of work becomes a
+//! line when it is finished.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, Write};
@@ -8,14 +8,14 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, bail};
 
-/// The file, for one job at a time.
+/// The journal file, which only one job may use at a time.
 pub(crate) struct Journal {
     path: PathBuf,
     file: Mutex<File>,
 }
 
 impl Journal {
-    /// Opens or makes it; also the lines that are in it. A line that was not written to its end does not count.
+    /// Opens or creates the journal, and returns it with the lines that are in it. An incomplete last line is removed.
     pub(crate) fn open(path: &Path) -> anyhow::Result<(Self, Vec<String>)> {
         let name = || path.display().to_string();
         let mut options = OpenOptions::new();
@@ -42,7 +42,7 @@ impl Journal {
         Ok((journal, lines))
     }
 
-    /// Notes a piece of work.
+    /// Records a finished piece of work.
     pub(crate) fn add(&self, line: &str) -> anyhow::Result<()> {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let written = file.write_all(format!("{line}\n").as_bytes());

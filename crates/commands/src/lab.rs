@@ -1,4 +1,4 @@
-//! `andon lab` and `andon tune`: the laboratory is a program of its own, which is started in place of this one.
+//! `andon lab` and `andon tune`: start the laboratory, a separate program, in place of this one.
 
 use std::env;
 use std::ffi::OsString;
@@ -44,12 +44,12 @@ Examples:
   andon tune ~/photos
   andon tune --help";
 
-/// Becomes `andon-lab` with these words.
+/// Replaces this process by `andon-lab` with the given arguments.
 pub(crate) fn run(args: &Lab) -> ExitCode {
     become_lab(&args.words, NOT_UNDERSTOOD)
 }
 
-/// Becomes `andon-lab tune` with these words, for this very server.
+/// Replaces this process by `andon-lab tune` with the given arguments, for the server that this program is.
 pub(crate) fn tune(args: &Tune) -> ExitCode {
     let mut words = vec![OsString::from("tune")];
     if let Ok(server) = env::current_exe() {
@@ -59,7 +59,7 @@ pub(crate) fn tune(args: &Tune) -> ExitCode {
     become_lab(&words, FAILED)
 }
 
-/// Ends only if the laboratory cannot be started, with `code`.
+/// Replaces this process by `andon-lab`. Returns only if that fails, with the exit code `code`.
 fn become_lab(words: &[OsString], code: u8) -> ExitCode {
     let error = match laboratory() {
         Some(program) => {
@@ -74,7 +74,7 @@ fn become_lab(words: &[OsString], code: u8) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// The program `andon-lab` beside this one, or the first in PATH.
+/// Returns the path of the program `andon-lab` beside this one, or else of the first in `PATH`.
 fn laboratory() -> Option<PathBuf> {
     let own = env::current_exe().ok();
     let beside = own.as_deref().and_then(std::path::Path::parent);
@@ -88,6 +88,6 @@ fn laboratory() -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
-/// The laboratory's code for what it could not do. Its 1 is a regression.
+/// The laboratory's exit code for a command that it could not carry out. Its exit code 1 means a regression.
 const NOT_UNDERSTOOD: u8 = 4;
 const FAILED: u8 = 1;

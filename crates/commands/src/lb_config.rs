@@ -1,4 +1,4 @@
-//! `andon lb-config`: the configuration of a load balancer in front of several nodes.
+//! `andon lb-config`: prints the configuration of a load balancer in front of several nodes.
 
 mod envoy;
 mod haproxy;
@@ -47,13 +47,13 @@ Examples:
 All sizes and formats of one image reach one node, which so fetches and decodes it once. A request that its node rejects, or \
 that finds the node gone, is sent to one other node.";
 
-/// What goes into a configuration.
+/// The values that go into a load balancer's configuration.
 struct Setup {
-    /// Regular expressions whose one group is the source, with the dialect that each is for.
+    /// Names of dialects, each with a regular expression for its URLs whose only group is the source.
     patterns: Vec<(&'static str, String)>,
     nodes: Vec<String>,
     port: u16,
-    /// An answer of a node takes so long at most.
+    /// Longest time that a node takes for a reply.
     answer: Duration,
 }
 

@@ -70,7 +70,7 @@ enum Command {
     Man(man::Args),
 }
 
-/// Runs the command that the program's arguments name, and says how it ended.
+/// Runs the command that the program's arguments name, and returns the exit code.
 #[must_use]
 pub fn main() -> ExitCode {
     // Before there is a second thread, and anything to free.

@@ -1,4 +1,4 @@
-//! Where the images of `render` and `explain` are: a folder, or a server's configuration.
+//! Finds the images for `render` and `explain`, which are in a folder or where a server's configuration says.
 
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// What a server here would be configured with.
+    /// Returns the configuration that a server for this place would have.
     pub(crate) fn config(&self) -> Result<Config, ConfigError> {
         match (&self.root, &self.config) {
             (_, Some(file)) => Config::read(file),
@@ -30,12 +30,14 @@ impl Place {
         }
     }
 
-    /// What a server here would resolve targets and make images with.
+    /// Returns the parts of a server for this place: those that resolve targets, make images, and choose the background
+    /// of formats without opacity.
     pub(crate) fn open(&self) -> Result<(Resolver, Engine, Background), ConfigError> {
         Self::of(&self.config()?)
     }
 
-    /// What a server with this configuration would resolve targets and make images with.
+    /// Returns the parts of a server with this configuration: those that resolve targets, make images, and choose the
+    /// background of formats without opacity.
     pub(crate) fn of(config: &Config) -> Result<(Resolver, Engine, Background), ConfigError> {
         let engine = Engine::new(andon_codecs::ALL, config.limits.pixels());
         let background = Background::new(config.background.0, andon_codecs::ALL);

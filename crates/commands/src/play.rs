@@ -1,4 +1,4 @@
-//! `andon play`: a server for one's own browser, with the playground.
+//! `andon play`: serves the playground to the user's own browser.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     serve::until_stopped(&|| configuration(args, &token), None, &announce)
 }
 
-/// A secret for this run.
+/// Returns a random secret for this run, in hexadecimal digits.
 fn token() -> std::io::Result<String> {
     let mut bytes = [0; 16];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
@@ -66,7 +66,8 @@ fn configuration(args: &Args, token: &str) -> Result<Config, ConfigError> {
     Ok(config)
 }
 
-/// One line, flushed: it is there to be clicked on. A token of this run is part of the URL, behind what browsers send.
+/// Prints a line with the playground's address and flushes it, so that users can click on it. The token of this run is
+/// in the URL's fragment, which browsers do not send.
 fn announce(server: &Server, config: &Config, token: &str) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     let is_own = config.admin.token.as_deref() == Some(token);

@@ -1,4 +1,4 @@
-//! The worker processes of a command that makes images.
+//! Worker processes of commands that make images.
 
 use std::io;
 use std::time::Duration;
@@ -7,14 +7,15 @@ use andon_isolation::{Prepared, Program, Settings, Which};
 use andon_pixels::{Codec, Limits};
 use andon_server::config::Processes;
 
-/// The codecs of a command, before its worker processes are started.
+/// The codecs of a command, whose worker processes are not started yet.
 pub(crate) struct Codecs(Option<(Prepared, Which)>);
 
 impl Codecs {
-    /// Prepares a worker process for each of `threads`, each with `kept` bytes of free buffers at most. To be called before there is a second thread, and before anything is given up.
+    /// Prepares a worker process for each of `threads`, with at most `kept` bytes of free buffers each. Must be called
+    /// before there is a second thread, and before the process gives up any privileges.
     ///
     /// # Errors
-    /// Where the system starts no process.
+    /// If the system cannot start a process.
     pub(crate) fn prepare(
         processes: Processes,
         threads: usize,
@@ -37,7 +38,7 @@ impl Codecs {
         Ok(Self(Some((Prepared::new(settings)?, which))))
     }
 
-    /// Starts the processes.
+    /// Starts the worker processes, and returns the codecs that use them.
     pub(crate) fn start(self) -> &'static [&'static dyn Codec] {
         match self.0 {
             Some((prepared, which)) => {

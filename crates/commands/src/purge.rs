@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
 }
 
-/// Orders it of one server; what that says.
+/// Sends the request for a purge to one server, and returns the body of its reply.
 fn purge(server: &str, request: &str) -> anyhow::Result<String> {
     if server.starts_with("https://") {
         bail!(
@@ -99,7 +99,7 @@ fn purge(server: &str, request: &str) -> anyhow::Result<String> {
     Ok(body.to_owned())
 }
 
-/// Orders it of all, at the same time: one that hangs does not delay the others.
+/// Sends the request for a purge to all nodes at the same time, so that a node that hangs does not delay the others.
 fn purge_all(nodes: &[String], request: &str) -> anyhow::Result<()> {
     let mut servers = Vec::new();
     for node in nodes {
@@ -173,7 +173,7 @@ fn ask(server: &str, request: &str) -> std::io::Result<String> {
     }
 }
 
-/// To the first of its addresses that answers.
+/// Connects to the first of the host's addresses that accepts a connection.
 fn connect(address: &str) -> std::io::Result<TcpStream> {
     let mut last = std::io::Error::other("the name has no address");
     for address in address.to_socket_addrs()? {
@@ -194,5 +194,5 @@ fn exchange(mut stream: impl Read + Write, request: &str) -> std::io::Result<Str
 
 const CONNECT: Duration = Duration::from_secs(5);
 
-/// A purge waits for the disk for a few seconds at most.
+/// Longest wait for the server's reply. A purge waits for the disk for a few seconds at most.
 const PATIENCE: Duration = Duration::from_secs(30);

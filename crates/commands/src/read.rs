@@ -1,10 +1,10 @@
-//! Text that commands read.
+//! Reads text files for commands.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 
-/// The text of a file; `-` is standard input.
+/// Reads the text of a file, or of standard input if the path is `-`.
 pub(crate) fn text(path: &Path) -> io::Result<String> {
     match path == Path::new("-") {
         true => io::read_to_string(io::stdin()),

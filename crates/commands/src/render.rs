@@ -1,4 +1,4 @@
-//! `andon render`: what the server would answer, without a server.
+//! `andon render`: makes what the server would answer, without a server.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! `andon serve`: the server, until it is told to stop.
+//! `andon serve`: runs the server until it is told to stop.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     until_stopped(&|| configuration(args), args.config.as_deref(), &announce)
 }
 
-/// Serves until it is told to stop. The configuration, in `file` if it is in one, is read again for each reload.
+/// Runs a server until it is told to stop. `configuration` is called again for each reload. `file` is the file that it
+/// reads, if any.
 pub(crate) fn until_stopped(
     configuration: &dyn Fn() -> Result<Config, ConfigError>,
     file: Option<&Path>,
@@ -123,7 +124,8 @@ pub(crate) fn until_stopped(
     })
 }
 
-/// Writes down what answers requests, who may use it, and what may surprise.
+/// Logs which parts of the server answer requests and who may use them, and warns of what may be surprising about the
+/// configuration.
 fn tell_doors(config: &Config) {
     for door in andon_server::doors(config).unwrap_or_default() {
         tracing::info!("door {}, {}: {}", door.name, door.places, door.who);
@@ -133,14 +135,14 @@ fn tell_doors(config: &Config) {
     }
 }
 
-/// Tells the service manager, where there is one.
+/// Tells the service manager about new states of the server, if there is a service manager.
 fn tell(states: &[NotifyState<'_>]) {
     if let Err(error) = sd_notify::notify(states) {
         tracing::warn!(%error, "cannot tell the service manager");
     }
 }
 
-/// It wants to know when the reload began.
+/// Tells the service manager that a reload begins, and the time, which it requires.
 fn tell_of_reload() {
     match NotifyState::monotonic_usec_now() {
         Ok(now) => tell(&[NotifyState::Reloading, now]),
@@ -148,8 +150,8 @@ fn tell_of_reload() {
     }
 }
 
-/// Says that the server is alive for as long as it is: its threads of connections turn, and it can make images. The service
-/// manager restarts one of which it has heard nothing for too long.
+/// Reports to the service manager that the server is alive, as long as its connection threads respond and it can make
+/// images. The service manager restarts a server that it has not heard from for too long.
 async fn feed_watchdog(pulse: Pulse, every: Duration) {
     let mut was_stuck = false;
     loop {
@@ -172,7 +174,7 @@ async fn feed_watchdog(pulse: Pulse, every: Duration) {
     }
 }
 
-/// The configuration in `file`, or the default one, with `dir` in place of its origins.
+/// Returns the configuration in `file`, or the default one. `dir` replaces its origins.
 pub(crate) fn base(file: Option<&Path>, dir: Option<&Path>) -> Result<Config, ConfigError> {
     let mut config = match file {
         Some(file) => Config::read(file)?,
@@ -195,7 +197,7 @@ fn configuration(args: &Args) -> Result<Config, ConfigError> {
     Ok(config)
 }
 
-/// One line, flushed: scripts wait for it.
+/// Prints a line with the server's addresses and flushes it, because scripts wait for it.
 fn announce(server: &Server, config: &Config) -> anyhow::Result<()> {
     let addresses: Vec<String> = server.addresses().iter().map(ToString::to_string).collect();
     let origins: Vec<String> = config.origin.iter().map(origin).collect();
@@ -215,7 +217,7 @@ fn announce(server: &Server, config: &Config) -> anyhow::Result<()> {
     .context("cannot write to standard output")
 }
 
-/// What is served where: `/ from /home/me/photos`.
+/// Describes which URLs an origin serves and from where, such as `/ from /home/me/photos`.
 fn origin(origin: &OriginConfig) -> String {
     let from = match &origin.keeper {
         OriginKind::Fs(fs) => match fs.root.canonicalize() {

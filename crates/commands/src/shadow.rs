@@ -1,4 +1,4 @@
-//! `andon shadow`: what clients would notice if another server answered them.
+//! `andon shadow`: shows what clients would notice if another server answered them.
 
 mod ask;
 mod compare;
@@ -69,24 +69,24 @@ Examples:
 Redirects are not followed. Other headers and bytes are reported, but are no difference by themselves. \
 Exit codes: 0 no reply differs, 1 some do, or it failed and the message says why.";
 
-/// The requests that were compared, and their results, as JSON.
+/// The requests that were compared, and the results.
 struct Report<'a> {
     args: &'a Args,
-    /// Requests of the log.
+    /// Number of requests in the log for the URLs in `rows`.
     requests: u64,
-    /// Of them, those that were not compared, by reason.
+    /// Number of requests in the log that were not compared, by reason.
     left_out: BTreeMap<String, u64>,
-    /// The worst first.
+    /// The compared URLs, the worst first.
     rows: Vec<Row>,
 }
 
-/// One URL.
+/// One URL, and how the replies to it differ.
 struct Row {
     target: String,
-    /// How often the log has it.
+    /// Number of requests for the URL in the log.
     count: u64,
     compared: Compared,
-    /// Bodies of both, where they are shown.
+    /// Bodies of the old and the new reply, if the HTML page shows them.
     bodies: Option<[Vec<u8>; 2]>,
 }
 
@@ -129,7 +129,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(u8::from(differs)))
 }
 
-/// The log's distinct GETs.
+/// Reads the distinct GET requests of the log.
 fn read(args: &Args) -> anyhow::Result<Report<'_>> {
     let name = args.log.display();
     let file = File::open(&args.log).with_context(|| name.to_string())?;

@@ -1,4 +1,4 @@
-//! `andon sign`: sign a URL with a key of the configuration.
+//! `andon sign`: signs a URL with a key of the configuration.
 
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};

@@ -1,16 +1,16 @@
-//! URLs with a place for the source: `/r/fit:250x250{source}`.
+//! URLs with a placeholder for the source, such as `/r/fit:250x250{source}`.
 
 use andon_dialects::{Refusal, Source, percent_encode};
 
-/// Stands for the path of a source, from its slash on.
+/// Placeholder for the path of a source, including the slash that it begins with.
 pub(crate) const SOURCE: &str = "{source}";
 
-/// The URL of a source, whose path is decoded and begins with a slash.
+/// Returns the URL for a source. `source` is a decoded path that begins with a slash.
 pub(crate) fn filled(template: &str, source: &str) -> String {
     template.replace(SOURCE, &percent_encode(source, "/"))
 }
 
-/// The path of a source as URLs name it, decoded and from its slash on.
+/// Returns the decoded path of a source, beginning with a slash. `source` is the path as in URLs.
 pub(crate) fn decoded(source: &str) -> Result<String, Refusal> {
     Ok(format!("/{}", Source::from_raw(source)?.place()))
 }

@@ -1,4 +1,4 @@
-//! `andon translate`: one URL language in the words of another.
+//! `andon translate`: translates a URL from one URL language to another.
 
 use std::fmt::Write;
 use std::path::PathBuf;

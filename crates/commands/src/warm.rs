@@ -1,4 +1,4 @@
-//! `andon warm`: ask a server for results before somebody else does.
+//! `andon warm`: requests results from a server before clients do, so that they are in its cache.
 
 mod ask;
 mod list;
@@ -119,7 +119,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// Each request once, and what was left out of the list, with its reason.
+/// Returns each request once, and how many requests of the log were left out, by reason.
 fn wanted(args: &Args) -> anyhow::Result<(Vec<Wanted>, BTreeMap<String, u64>)> {
     let mut left_out = BTreeMap::new();
     let listed = match (&args.from.list, &args.from.from_log, &args.from.manifest) {
@@ -134,7 +134,7 @@ fn wanted(args: &Args) -> anyhow::Result<(Vec<Wanted>, BTreeMap<String, u64>)> {
     Ok((wanted, left_out))
 }
 
-/// Headers of all requests.
+/// Returns the headers that are sent with all requests.
 fn headers(args: &Args) -> anyhow::Result<Vec<(String, String)>> {
     let mut headers = andon_client::headers(&args.header)?;
     if args.priority == "idle" {

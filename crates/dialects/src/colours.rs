@@ -1,8 +1,8 @@
-//! Colours as CSS writes them.
+//! Colours in CSS syntax.
 
 use andon_recipe::Colour;
 
-/// A colour by its CSS name, in any case.
+/// Returns the colour of a CSS name, in upper or lower case.
 pub(crate) fn named(name: &str) -> Option<Colour> {
     let name = name.to_ascii_lowercase();
     let place = NAMES.binary_search_by_key(&&*name, |(known, _)| known);
@@ -11,12 +11,13 @@ pub(crate) fn named(name: &str) -> Option<Colour> {
     Some(Colour { r, g, b, a: 255 })
 }
 
-/// The channels of 3, 4, 6 or 8 hexadecimal digits, in their order; a single digit is written twice.
+/// Returns the channels of 3, 4, 6 or 8 hexadecimal digits, in their order. In the short forms each digit is doubled.
 pub(crate) fn channels(digits: &str) -> Option<Vec<u8>> {
     channels_by(17, digits)
 }
 
-/// The channels of hexadecimal digits, in their order; a single digit means `short` times its value.
+/// Returns the channels of 3, 4, 6 or 8 hexadecimal digits, in their order. In the short forms each digit is multiplied
+/// by `short`.
 pub(crate) fn channels_by(short: u8, digits: &str) -> Option<Vec<u8>> {
     let digits: Vec<u8> = digits
         .chars()
@@ -34,7 +35,8 @@ pub(crate) fn channels_by(short: u8, digits: &str) -> Option<Vec<u8>> {
     }
 }
 
-/// A CSS colour: a name, `#` and digits with the alpha last, `rgb(…)` or `rgba(…)` with commas or spaces.
+/// Reads a CSS colour: a name, `#` and hexadecimal digits with the alpha last, or `rgb(…)` or `rgba(…)` with commas or
+/// spaces.
 pub(crate) fn css(text: &str) -> Option<Colour> {
     let text = text.trim();
     if text.eq_ignore_ascii_case("transparent") {
@@ -75,7 +77,7 @@ pub(crate) fn css(text: &str) -> Option<Colour> {
     rgba(&found)
 }
 
-/// Red, green, blue, and alpha if there is one.
+/// Makes a colour of red, green, blue and, optionally, alpha.
 pub(crate) fn rgba(channels: &[u8]) -> Option<Colour> {
     match *channels {
         [r, g, b] => Some(Colour { r, g, b, a: 255 }),
@@ -84,7 +86,7 @@ pub(crate) fn rgba(channels: &[u8]) -> Option<Colour> {
     }
 }
 
-/// Sorted by name.
+/// CSS colour names and their values as `0xRRGGBB`, sorted by name.
 const NAMES: &[(&str, u32)] = &[
     ("aliceblue", 0xf0_f8ff),
     ("antiquewhite", 0xfa_ebd7),

@@ -1,4 +1,4 @@
-//! What a dialect's table in the configuration is.
+//! What the table of a dialect in the configuration has to provide.
 
 use std::path::Path;
 
@@ -7,58 +7,59 @@ use andon_settings::check;
 use crate::ConfigError;
 use crate::dialect::Dialect;
 
-/// One dialect's keys, with their defaults.
+/// The settings of one dialect, with their defaults.
 pub trait Settings {
-    /// The dialect, if it is switched on.
+    /// Returns the dialect, if it is switched on.
     ///
     /// # Errors
     /// The first key whose value cannot work.
     fn dialect(&self) -> Result<Option<Box<dyn Dialect>>, ConfigError>;
 
-    /// What its URLs begin with, and what closes them to strangers.
+    /// Returns how the dialect's URLs begin, and what the settings say of who may use them.
     fn gate(&self) -> Gate;
 
-    /// Makes relative paths relative to `folder`.
+    /// Makes relative paths in the settings relative to `folder`.
     fn resolve_paths(&mut self, _folder: &Path) {}
 }
 
-/// What a dialect's table says of who may use its URLs.
+/// What a dialect's settings say of who may use its URLs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gate {
-    /// Are unsigned URLs answered although others must be signed?
+    /// Whether unsigned URLs are answered although `[signing]`, or another dialect's keys or presets, would close this
+    /// dialect to them.
     pub open: bool,
-    /// The prefixes of the dialect's URLs.
+    /// How the dialect's URLs begin, as texts such as `/images/…`.
     pub places: Vec<String>,
-    /// Do its URLs say that they are its own, so that another dialect may have the same prefix?
+    /// Whether the dialect's URLs can be told from those of others, so that another dialect may have the same prefix.
     pub shares_prefix: bool,
-    /// Has it keys that its URLs are signed with?
+    /// Whether the dialect has keys of its own with which its URLs are signed.
     pub keys: bool,
-    /// Does it answer unsigned URLs although it has keys?
+    /// Whether the dialect answers unsigned URLs although it has keys.
     pub answers_unsigned: bool,
-    /// Do its URLs name presets, and nothing else?
+    /// Whether the dialect's URLs can name presets and nothing else.
     pub only_presets: bool,
 }
 
-/// `[files]`: files as they are, at their own paths.
+/// The table `[files]` of the configuration: plain files, served unchanged at their own paths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FilesConfig {
-    /// Serve them although URLs must be signed.
+    /// Whether unsigned URLs of plain files are answered although `[signing]` or a dialect has keys.
     pub open: bool,
 }
 
-/// What stands behind a prefix for all that is below it.
+/// Suffix that makes a prefix stand for everything below it, in messages.
 pub(crate) const BELOW: &str = "/…";
 
-/// What URLs below these prefixes begin with; those that are empty switch a dialect off.
+/// Returns each prefix with `BELOW` appended. Empty prefixes, which switch a dialect off, are left out.
 pub(crate) fn below<'a>(prefixes: impl IntoIterator<Item = &'a String>) -> Vec<String> {
     let on = prefixes.into_iter().filter(|prefix| !prefix.is_empty());
     on.map(|prefix| format!("{}{BELOW}", prefix.trim_end_matches('/')))
         .collect()
 }
 
-/// Where a dialect that is off by default is mounted, without its last slash: `"/"` is the root. `None` for an empty
-/// prefix, which switches it off.
+/// Returns where a dialect is mounted that is off by default: the prefix without its trailing slash, so that `"/"`
+/// becomes the empty text. `None` for an empty prefix, which switches the dialect off.
 ///
 /// # Errors
 /// A prefix that is no path.
@@ -74,38 +75,42 @@ pub(crate) fn mount(key: &str, prefix: &str) -> Result<Option<String>, ConfigErr
     Ok(Some(prefix.trim_end_matches('/').to_owned()))
 }
 
-/// Lists the dialects: the name of the table in the configuration, and the type of its keys.
+/// Defines `Config`, `ALL` and `GATES` from a list of dialects: the name of each one's table in the configuration, and
+/// the type of its settings.
 macro_rules! dialects {
     ($($(#[$doc:meta])* $name:ident: $settings:ty),+ $(,)?) => {
         /// The part of the configuration that decides how targets are read.
         #[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
         #[serde(default, deny_unknown_fields)]
         pub struct Config {
-            /// Changes to the raw path before any dialect reads it: the first whose pattern matches acts.
+            /// Rules that rewrite the raw path before any dialect reads it. Only the first rule whose pattern matches
+            /// is applied.
             pub rewrite: Vec<Rewrite>,
-            /// Keys of signatures in front of any target.
+            /// Keys for signatures that may stand in front of any target.
             pub signing: SigningConfig,
-            /// nginx's signed locations.
+            /// Locations that are signed as by nginx's `secure_link`.
             pub secure_link: Vec<SecureLinkConfig>,
-            /// Files as they are.
+            /// Plain files, served unchanged.
             pub files: FilesConfig,
             $($(#[$doc])* pub $name: $settings,)+
         }
 
-        /// Every dialect, in the order in which they are asked.
+        /// All dialects, by name, in the order in which they are tried.
         pub const ALL: &[(&str, Maker)] = &[$((
             stringify!($name),
             |config| Settings::dialect(&config.$name),
         )),+];
 
-        /// What the table of each dialect says of who may use its URLs, in the order of [`ALL`].
+        /// For each dialect of [`ALL`], in that order, a function that returns what its settings say of who may use its
+        /// URLs.
         pub(crate) const GATES: &[fn(&Config) -> Gate] = &[$(|config| Settings::gate(&config.$name)),+];
 
         impl Config {
-            /// The keys at the top of a configuration file that are read here.
+            /// The top-level keys of a configuration file that belong to this struct.
             pub const KEYS: &[&str] = &["rewrite", "signing", "secure_link", "files", $(stringify!($name)),+];
 
-            /// Lifts `signing.required`, every `[[secure_link]]` and closed dialects, for callers that have checked access.
+            /// Lifts `signing.required`, every `[[secure_link]]`, and the closing of dialects and files to unsigned
+            /// URLs, for callers that have checked access themselves.
             pub fn open_all(&mut self) {
                 self.signing.required = false;
                 self.secure_link.clear();
@@ -113,7 +118,7 @@ macro_rules! dialects {
                 $(self.$name.open = true;)+
             }
 
-            /// Makes relative paths relative to `folder`.
+            /// Makes relative paths in the settings of all dialects relative to `folder`.
             pub fn resolve_paths(&mut self, folder: &std::path::Path) {
                 $(Settings::resolve_paths(&mut self.$name, folder);)+
             }

@@ -1,4 +1,4 @@
-//! What a dialect is, and what it reads.
+//! The trait of dialects, and the targets that they read.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -6,17 +6,17 @@ use std::fmt;
 use crate::errors::{ErrorStyle, Fault, OWN_ERRORS};
 use crate::request::{Ask, ImageRequest};
 
-/// One URL language: one folder, one line in [`crate::ALL`].
+/// One URL language, or dialect. Each has a folder of its own and one entry in [`crate::ALL`].
 pub trait Dialect: fmt::Debug + Send + Sync {
-    /// A target in its language, with [`crate::EXAMPLE_SOURCE`] as its file.
+    /// Returns an example target in this dialect, with [`crate::EXAMPLE_SOURCE`] as its file.
     fn example(&self) -> String;
 
-    /// The status and text by which this dialect answers errors.
+    /// Returns the style in which this dialect answers errors: status, body and headers.
     fn errors(&self) -> ErrorStyle {
         OWN_ERRORS
     }
 
-    /// How errors of a request for this are answered.
+    /// Returns the style in which errors of a request with this `Ask` are answered.
     fn errors_of(&self, ask: &Ask) -> ErrorStyle {
         match ask {
             Ask::File => OWN_ERRORS,
@@ -24,51 +24,51 @@ pub trait Dialect: fmt::Debug + Send + Sync {
         }
     }
 
-    /// Does it read every target, because it is mounted at `/` and its language has no mark of its own? Then it is asked
-    /// after those that read only some.
+    /// Whether the dialect reads every target, because it is mounted at `/` and nothing in its URLs marks them as its
+    /// own. Such a dialect is tried after those that read only some targets.
     fn reads_everything(&self) -> bool {
         false
     }
 
-    /// What the target asks for; `None` when it is not in this language.
+    /// Returns what the target asks for, or `None` if it is not in this dialect.
     ///
     /// # Errors
-    /// A target in this language that asks for what may not be.
+    /// A target in this dialect that is invalid, or asks for something that is not allowed.
     fn parse(&self, target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal>;
 
-    /// Where the source is in targets of this language, for load balancers: regular expressions over the raw target from
-    /// its first slash on, whose one group is the source. They use what PCRE and RE2 have in common, no bare parenthesis
-    /// but for groups, and no quotes.
+    /// Returns regular expressions that find the source in this dialect's targets, for load balancers. Each is applied
+    /// to the raw target from its first slash on, and its only group is the source. They use what PCRE and RE2 have in
+    /// common, no bare parenthesis but for groups, and no quotes.
     fn source_patterns(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// The target that asks for the same in its canonical form; `None` for what cannot be said in this language.
-    /// It is read back as the same request.
+    /// Returns the canonical target in this dialect for a request, or `None` if the dialect cannot express it. Parsed
+    /// again, the target gives the same request; `Dialects::write` drops it otherwise.
     fn write(&self, request: &ImageRequest) -> Option<String>;
 }
 
 /// The headers of a request.
 pub trait Headers {
-    /// The first value of a header; its name in lower case.
+    /// Returns the first value of a header. `name` is in lower case.
     fn get(&self, name: &str) -> Option<&str>;
 }
 
-/// The target of a request, as received: nothing is decoded yet.
+/// The target of a request as received, before any decoding.
 #[derive(Clone, Copy)]
 pub struct Target<'a> {
     /// Path and query.
     pub whole: &'a str,
     /// The path, up to the first `?`.
     pub path: &'a str,
-    /// The query after it.
+    /// The query after the first `?`.
     pub query: Option<&'a str>,
-    /// What stands before the path in the URL that the client knows: `/~SIGNATURE`, or nothing.
+    /// What precedes the path in the URL that the client sent: `/~SIGNATURE`, or nothing.
     pub front: &'a str,
     headers: Option<&'a HeadersRead<'a>>,
 }
 
-/// Headers, and which of them were looked at.
+/// Request headers that record which of them have been read.
 pub(crate) struct HeadersRead<'a> {
     headers: &'a dyn Headers,
     names: RefCell<Vec<&'static str>>,
@@ -82,7 +82,7 @@ impl<'a> HeadersRead<'a> {
         }
     }
 
-    /// The names of those that were looked at, sorted.
+    /// Returns the names of the headers that have been read, sorted.
     pub(crate) fn names(self) -> Vec<&'static str> {
         let mut names = self.names.into_inner();
         names.sort_unstable();
@@ -92,7 +92,7 @@ impl<'a> HeadersRead<'a> {
 }
 
 impl<'a> Target<'a> {
-    /// Splits a target that came without headers.
+    /// Splits a target without headers into path and query.
     #[must_use]
     pub fn new(whole: &'a str) -> Self {
         let (path, query) = match whole.split_once('?') {
@@ -108,7 +108,7 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// This target, with the headers that came with it.
+    /// Returns this target with the request's headers.
     pub(crate) fn with_headers(self, headers: &'a HeadersRead<'a>) -> Self {
         Self {
             headers: Some(headers),
@@ -116,12 +116,12 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// This target, with what stands before its path.
+    /// Returns this target with `front` as what precedes its path.
     pub(crate) fn behind(self, front: &'a str) -> Self {
         Self { front, ..self }
     }
 
-    /// This target with another path and query.
+    /// Returns this target with another path and query.
     pub(crate) fn moved<'b>(self, whole: &'b str) -> Target<'b>
     where
         'a: 'b,
@@ -133,8 +133,8 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// The first value of a header that came with it; its name in lower case. The server parses the target again for a
-    /// client that sends another value.
+    /// Returns the first value of a request header; `name` is in lower case. The read is recorded, so that the server
+    /// parses the target again for a client that sends another value.
     #[must_use]
     pub fn header(&self, name: &'static str) -> Option<&'a str> {
         let read = self.headers?;
@@ -142,35 +142,36 @@ impl<'a> Target<'a> {
         read.headers.get(name)
     }
 
-    /// The raw path below a dialect's prefix, without the slash between them.
+    /// Returns the raw path below a dialect's prefix, without the slash between the two, or `None` if the path is not
+    /// below it.
     #[must_use]
     pub fn below(&self, prefix: &str) -> Option<&'a str> {
         self.path.strip_prefix(prefix)?.strip_prefix('/')
     }
 }
 
-/// A target that cannot be served, through the client's fault. `Display` is one plain sentence that may
-/// be shown to the public.
+/// The reason why a target cannot be served, which is the client's fault. `Display` is one plain sentence that may be
+/// shown to the public.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// The offending value, shortened.
     pub value: String,
     /// The reason, with the offending value and what would be accepted.
     pub why: String,
-    /// What kind of fault it is.
+    /// The kind of fault, which decides the status.
     pub fault: Fault,
     /// The style in which the refusal is answered.
     pub errors: ErrorStyle,
 }
 
 impl Refusal {
-    /// A refusal of a target that asks for what may not be.
+    /// Makes a refusal with `Fault::Url`: the target is invalid, or asks for something that is not allowed.
     #[must_use]
     pub fn new(value: &str, why: impl Into<String>) -> Self {
         Self::of(Fault::Url, value, why)
     }
 
-    /// A refusal for another fault.
+    /// Makes a refusal with any fault. The value is shortened, and the style is `OWN_ERRORS`.
     #[must_use]
     pub fn of(fault: Fault, value: &str, why: impl Into<String>) -> Self {
         Self {
@@ -182,7 +183,7 @@ impl Refusal {
     }
 }
 
-/// The headers are left out.
+/// Prints path and query, and leaves out the headers.
 impl fmt::Debug for Target<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Target").field(&self.whole).finish()
@@ -197,12 +198,12 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// A value from a URL as messages may show it.
+/// Shortens a value from a URL to at most 60 characters, for messages.
 pub(crate) fn shorten(value: &str) -> String {
     shorten_to(60, value)
 }
 
-/// The first `most` characters of a text.
+/// Returns the first `most` characters of a text, followed by `…` if it is longer.
 pub(crate) fn shorten_to(most: usize, text: &str) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),

@@ -1,9 +1,10 @@
-//! `Content-Disposition`: the name that a browser is to keep an image under (RFC 6266).
+//! `Content-Disposition`: the name under which a browser saves an image (RFC 6266).
 
-/// `how` with a file name, and behind it an extension that is put in later.
+/// Returns the header value with the disposition `how` and a file name. `extension` follows the name and may be a
+/// placeholder that is filled in later.
 ///
-/// Header libraries read Latin-1 at best, so other letters than those of ASCII are underscores in `filename`, and stand in
-/// `filename*` (RFC 8187), which browsers read.
+/// Header libraries read Latin-1 at best. So characters outside of ASCII become underscores in `filename`, and are
+/// given in full in `filename*` (RFC 8187), which browsers read.
 pub(crate) fn named(how: &str, name: &str, extension: &str) -> String {
     let plain = |letter: char| matches!(letter, ' '..='~') && !['"', '\\'].contains(&letter);
     let ascii: String = name

@@ -7,30 +7,31 @@ use andon_recipe::{Orientation, Recipe};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
-/// One kind of document.
+/// A kind of document about a source and the image that a request makes of it.
 pub trait Document: fmt::Debug + Send + Sync {
-    /// Everything that its text depends on beside what it is about: part of the key of its result.
+    /// Returns a text for everything that the document's content depends on, apart from the image that it is about. It
+    /// is part of the result's cache key.
     fn name(&self) -> String;
 
-    /// Its media type.
+    /// Returns the document's media type.
     fn media_type(&self) -> &'static str;
 
-    /// Must anything be made of the source before it can be written?
+    /// Whether something has to be made of the source before the document can be written.
     fn has_parts(&self) -> bool {
         false
     }
 
-    /// What that is, where the request comes to this recipe.
+    /// Returns the recipes of what has to be made of the source first, for a request that resolves to `recipe`.
     fn parts(&self, recipe: &Recipe) -> Vec<Recipe> {
         let _ = recipe;
         Vec::new()
     }
 
-    /// Its text.
+    /// Writes the document.
     fn write(&self, about: &About<'_>) -> String;
 }
 
-/// Equal when they write the same.
+/// Two documents are equal if they have the same `name`, and so write the same text.
 impl PartialEq for dyn Document {
     fn eq(&self, other: &Self) -> bool {
         self.name() == other.name()
@@ -39,37 +40,37 @@ impl PartialEq for dyn Document {
 
 impl Eq for dyn Document {}
 
-/// What a document is about.
+/// What a document describes.
 #[derive(Clone, Debug)]
 pub struct About<'a> {
     /// The source.
     pub source: SourceAbout,
-    /// The request in whole pixels.
+    /// The resolved recipe of the request, in whole pixels.
     pub recipe: &'a Recipe,
     /// The image that the recipe makes of the source.
     pub result: ResultAbout,
-    /// What was made by [`Document::parts`], in their order.
+    /// The results of [`Document::parts`], in their order.
     pub parts: &'a [Part],
 }
 
-/// Something that a document tells of an image, or shows.
+/// Something that was made of a source for a document, such as a preview or a list of colours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Its media type.
+    /// Media type of the part.
     pub media_type: &'static str,
-    /// Its bytes.
+    /// Content of the part, in bytes.
     pub body: Vec<u8>,
 }
 
 impl Part {
-    /// It as a URI that holds it.
+    /// Returns the part as a `data:` URI.
     #[must_use]
     pub fn data_uri(&self) -> String {
         let body = BASE64_STANDARD.encode(&self.body);
         format!("data:{};base64,{body}", self.media_type)
     }
 
-    /// Its text, if it is one.
+    /// Returns the part as text. Bytes that are not UTF-8 are replaced.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.body)
@@ -79,29 +80,29 @@ impl Part {
 /// What the header of a source says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceAbout {
-    /// The format's name.
+    /// Name of the source's format.
     pub format: &'static str,
     /// Width as stored, in px.
     pub width: u32,
     /// Height as stored, in px.
     pub height: u32,
-    /// How the stored image becomes upright.
+    /// How the stored image has to be turned to be upright.
     pub orientation: Orientation,
     /// How many frames there are; 1 for a still image.
     pub frames: u32,
-    /// May it be transparent?
+    /// Whether the image may have transparent pixels.
     pub alpha: bool,
     /// Bits per sample.
     pub depth: u32,
-    /// `gray`, `ycbcr`, `rgb` or `cmyk`.
+    /// Colour model: `gray`, `ycbcr`, `rgb` or `cmyk`.
     pub colour: &'static str,
-    /// Has it an ICC profile?
+    /// Whether the source has an ICC profile.
     pub profiled: bool,
-    /// Has it EXIF, XMP or other metadata?
+    /// Whether the source has EXIF, XMP or other metadata.
     pub metadata: bool,
-    /// Is it progressive or interlaced?
+    /// Whether the source is progressive or interlaced.
     pub progressive: bool,
-    /// Length of the file.
+    /// Length of the file, in bytes.
     pub bytes: u64,
 }
 
@@ -113,10 +114,10 @@ impl SourceAbout {
     }
 }
 
-/// What a request makes of a source.
+/// The image that a request makes of a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResultAbout {
-    /// The format's name.
+    /// Name of the result's format.
     pub format: &'static str,
     /// Width in px.
     pub width: u32,

@@ -1,10 +1,11 @@
-//! Dot segments, `.` and `..`, in whichever spelling.
+//! Detection of dot segments, `.` and `..`, however they are escaped.
 //!
-//! Nothing here resolves them: a path that names a source says where it is, and one that climbs is refused where the
-//! source is a file or is fetched over HTTP, because proxies, file systems and web servers disagree about where it leads.
+//! Nothing here resolves them. A path that names a source has to say directly where it is. One with dot segments is
+//! refused where the source is a file or is fetched over HTTP, because proxies, file systems and web servers disagree
+//! about where it leads.
 
-/// Has a decoded path a segment that is `.` or `..`, or becomes one when it is decoded any further? A backslash counts as
-/// a slash: some web servers take it for one.
+/// Whether a decoded path has a segment that is `.` or `..`, or becomes one when it is decoded further. A backslash
+/// counts as a slash, since some web servers treat it so.
 pub(crate) fn has_dots(path: &str) -> bool {
     // Nearly all paths leave here: a dot segment is next to a slash, or has an escape in it.
     let mut last = b'/';
@@ -21,7 +22,8 @@ pub(crate) fn has_dots(path: &str) -> bool {
     segments.any(|segment| matches!(segment, b"." | b".."))
 }
 
-/// Decodes escapes, and those that decoding makes, in one walk: each byte that ends an escape takes its place.
+/// Decodes percent escapes, and those that result from decoding, in one pass: each byte that completes an escape is
+/// decoded in place.
 fn unescaped(path: &str) -> Vec<u8> {
     let mut decoded: Vec<u8> = Vec::with_capacity(path.len());
     for byte in path.bytes() {
@@ -38,7 +40,7 @@ fn unescaped(path: &str) -> Vec<u8> {
     decoded
 }
 
-/// The path of an absolute URL, without its query and fragment.
+/// Returns the path of an absolute URL, without its query and fragment.
 pub(crate) fn path_of_url(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let path = rest
@@ -51,7 +53,7 @@ pub(crate) fn path_of_url(url: &str) -> &str {
 mod tests {
     use super::*;
 
-    /// A text with every character escaped `times` times.
+    /// Returns a text with every byte percent-escaped `times` times.
     fn escaped(text: &str, times: usize) -> String {
         let mut escaped = text.to_owned();
         for _ in 0..times {

@@ -1,40 +1,41 @@
-//! Effects and their arguments, as dialects write them down.
+//! Helpers for dialects to build effects and their arguments.
 
 use andon_recipe::{Colour, Effect, Recipe, Step};
 
-/// A list of effects.
+/// The steps of a list of effects.
 #[derive(Debug, Default)]
 pub(crate) struct Effects(pub(crate) Vec<Step>);
 
 impl Effects {
-    /// Adds one; the engine checks its word and arguments.
+    /// Adds an effect, unless its name is not well formed. The engine checks the name and arguments later.
     pub(crate) fn add(&mut self, name: &str, args: &[String]) {
         let effect = Effect::new(name, args.to_vec()).ok();
         self.0.extend(effect.map(Step::Effect));
     }
 }
 
-/// A file that is laid over an image: its arguments as the engine reads them.
+/// An image that is laid over another, with its arguments as the engine reads them.
 #[derive(Debug)]
 pub(crate) struct Overlay {
-    /// A file of the folder of materials; behind a slash one of the origins'.
+    /// Name of a file in the folder of overlay images. With a leading slash, path of a file of the origins.
     pub(crate) file: String,
-    /// The left edge, and the top edge: px, or per cent (`p`) of the room that it leaves, and px.
+    /// Position of the left edge and of the top edge: px, or per cent (`p`) of the room beside the overlay plus px,
+    /// such as `100p-5`; or `repeat`.
     pub(crate) at: (String, String),
-    /// Per cent.
+    /// Opacity in per cent.
     pub(crate) opacity: f64,
-    /// In px; 0: its own, or as the other side says.
+    /// Width and height in px to scale the overlay to. 0: its own, or as the other side says.
     pub(crate) size: (u32, u32),
-    /// How it acts on what is below: a blend mode, or `normal`.
+    /// How the overlay acts on what is below it: a blend mode, or `normal`.
     pub(crate) mode: &'static str,
-    /// What becomes of its own shape in that size: `exact`, `inside` or `cover`.
+    /// What becomes of the overlay's aspect ratio in `size`: `exact`, `inside` or `cover`.
     pub(crate) shape: &'static str,
-    /// Steps that the overlay goes through before it is laid on.
+    /// Steps that the overlay itself goes through before it is laid on.
     pub(crate) recipe: Vec<Step>,
 }
 
 impl Overlay {
-    /// The step; none where nobody would see it.
+    /// Returns the overlay as a step, or `None` if it would be invisible.
     pub(crate) fn step(self) -> Option<Step> {
         if self.opacity <= 0.0 {
             return None;
@@ -68,7 +69,7 @@ impl Overlay {
     }
 }
 
-/// `px` from the left or top edge; less than none from the other.
+/// Returns the position `px` from the left or top edge or, if negative, that far from the right or bottom edge.
 pub(crate) fn from_edge(px: i64) -> String {
     match px {
         ..0 => format!("100p{px}"),
@@ -76,17 +77,17 @@ pub(crate) fn from_edge(px: i64) -> String {
     }
 }
 
-/// A number to ten thousandths: strengths that look alike become one.
+/// Returns a number rounded to four decimal places, so that strengths that look alike give the same text.
 pub(crate) fn number(value: f64) -> String {
     ((value * 1e4).round() / 1e4).to_string()
 }
 
-/// `rrggbb`.
+/// Returns a colour as `rrggbb`, without its alpha.
 pub(crate) fn rgb(Colour { r, g, b, .. }: Colour) -> String {
     format!("{r:02x}{g:02x}{b:02x}")
 }
 
-/// Does the format take a quality?
+/// Whether the format takes a quality.
 pub(crate) fn is_lossy(format: &str) -> bool {
     ["jpeg", "webp", "avif", "jxl"].contains(&format)
 }

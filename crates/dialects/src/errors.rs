@@ -1,77 +1,80 @@
-//! How errors are answered: each URL language has its own habits.
+//! How errors are answered, which differs between URL languages.
 
 use std::fmt;
 
-/// What is wrong with a request, as far as URL languages answer it differently.
+/// Kinds of faults of a request, as far as URL languages answer them differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The URL asks for what may not be.
+    /// The URL is invalid, or asks for something that is not allowed.
     Url,
-    /// The URL is not signed, or not by anybody who may.
+    /// The URL is not signed, or its signature does not permit the request.
     Signature,
-    /// The URL was good until a moment that is past.
+    /// The URL has expired.
     Expired,
     /// The source may not be used.
     Source,
     /// There is no such source.
     Missing,
-    /// The source is no image.
+    /// The source is not an image.
     NotImage,
     /// The source is damaged.
     Damaged,
-    /// What is asked for, or the source's format, is known but not done here.
+    /// What is asked for, or the source's format, is known but not supported here.
     Unsupported,
-    /// Source or result is over a limit.
+    /// The source or the result exceeds a limit.
     Limit,
-    /// The origin of the source failed.
+    /// The source's origin failed.
     Origin,
-    /// It took too long.
+    /// The work took too long.
     Late,
-    /// There is more work than can be done.
+    /// The server is overloaded.
     Busy,
-    /// The method is not allowed.
+    /// The HTTP method is not allowed.
     Method,
-    /// A fault of this program.
+    /// An internal error of this program.
     Internal,
 }
 
 /// How one URL language answers errors.
 pub trait Errors: fmt::Debug + Sync {
-    /// The status, where the server's own is `own`.
+    /// Returns the status for a fault for which the server's own style answers `own`.
     fn status(&self, fault: Fault, own: u16) -> u16 {
         let _ = fault;
         own
     }
 
-    /// The status where the origin answered with this one, which blames the request.
+    /// Returns the status for a request whose origin blamed it by answering with the client error `answered`, such as
+    /// 404. By default that is the status of the fault.
     fn of_origin(&self, answered: u16, fault: Fault, own: u16) -> u16 {
         let _ = answered;
         self.status(fault, own)
     }
 
-    /// Media type and text of the body with this status, from the sentence for the public; `None`: the sentence.
+    /// Returns media type and text of an error's body, made of the status and the sentence for the public. `None`: the
+    /// body is the sentence alone.
     fn body(&self, status: u16, sentence: &str) -> Option<(&'static str, String)> {
         let _ = (status, sentence);
         None
     }
 
-    /// A header that tells which error it is: name in lower case, and value.
+    /// Returns a header that tells the errors apart: name in lower case, and value.
     fn mark(&self, status: u16) -> Option<(&'static str, String)> {
         let _ = status;
         None
     }
 
-    /// Further headers: name in lower case, and value.
+    /// Returns further headers for all errors: names in lower case, and values.
     fn headers(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }
 }
 
-/// How errors are answered.
+/// The style in which errors are answered.
 #[derive(Clone, Copy, Debug)]
 pub struct ErrorStyle(pub &'static dyn Errors);
 
-/// Equal when they call themselves the same: those without fields may share an address, or have several.
+/// Compares the `Debug` texts of the styles. Addresses would not do: values of types without fields may share one, or
+/// have several.
 impl PartialEq for ErrorStyle {
     fn eq(&self, other: &Self) -> bool {
         format!("{:?}", self.0) == format!("{:?}", other.0)
@@ -80,7 +83,7 @@ impl PartialEq for ErrorStyle {
 
 impl Eq for ErrorStyle {}
 
-/// Each with its own status, as one sentence.
+/// The server's own style: each error has its own status, and its body is one sentence.
 pub const OWN_ERRORS: ErrorStyle = ErrorStyle(&Own);
 
 #[derive(Debug)]
@@ -88,7 +91,7 @@ struct Own;
 
 impl Errors for Own {}
 
-/// Errors that all have this status.
+/// Answers every error with this status.
 #[derive(Debug)]
 pub(crate) struct Every(pub(crate) u16);
 

@@ -1,11 +1,11 @@
-//! What languages with an arithmetic of their own ask of the native one.
+//! Geometry of native recipes, for dialects that compute sizes themselves.
 
 use andon_recipe::{Crop, Facts, Gravity, Length, Output, Recipe, ResolveError, Rules, Step};
 
-/// Width and height of what these steps leave of an image, in px.
+/// Returns width and height in px that these steps leave of an image.
 ///
 /// # Errors
-/// Steps that make no image of it.
+/// Steps that cannot be applied to the image.
 pub(crate) fn size_after(steps: &[Step], facts: &Facts) -> Result<(u32, u32), ResolveError> {
     let resolved = Recipe::of_stored(steps.to_vec(), Output::default()).resolve(facts)?;
     // Its steps are in whole pixels.
@@ -13,18 +13,18 @@ pub(crate) fn size_after(steps: &[Step], facts: &Facts) -> Result<(u32, u32), Re
     Ok(size.unwrap_or((facts.width, facts.height)))
 }
 
-/// Can faces be looked for? Other builds keep what draws the eye instead.
+/// Whether this build can detect faces. Other builds keep the salient part of an image instead.
 pub(crate) const FACES: bool = cfg!(feature = "faces");
 
-/// What is kept where faces are to be.
+/// The step that keeps faces in view or, in builds that cannot detect them, the salient part of the image.
 pub(crate) const FACES_IF_POSSIBLE: Step = if FACES { Step::Faces } else { Step::Salient };
 
-/// Keeps a part of this size, in px, around what draws the eye.
+/// Returns the steps that crop to a size in px around the salient part of the image.
 pub(crate) fn keep_salient(size: (u32, u32)) -> [Step; 2] {
     keep_around(Step::Salient, size)
 }
 
-/// Keeps a part of this size, in px, around what a step looks for.
+/// Returns the steps that crop to a size in px around what the step `sought` looks for.
 pub(crate) fn keep_around(sought: Step, (w, h): (u32, u32)) -> [Step; 2] {
     let crop = Crop::Towards {
         w: Length::Px(w.into()),

@@ -1,8 +1,8 @@
-//! Which options each language knows: what the tables in `options/` are held against.
+//! The options that each dialect knows. The server's tests compare the tables in `options/` with them.
 
 use crate::{cloudflare, imgix, imgproxy, small_light, weserv};
 
-/// The options that a language reads, each by one name; none where the language keeps no list of them.
+/// Returns one name for each option of a dialect. Empty if the dialect keeps no list of its options.
 #[must_use]
 pub fn options(language: &str) -> Vec<String> {
     match language {

@@ -85,7 +85,7 @@ config::dialects! {
     imgproxy: ImgproxyConfig,
     /// ngx_small_light's URLs.
     small_light: SmallLightConfig,
-    /// The URLs that rewrite rules make of nginx's image_filter locations.
+    /// URLs for nginx's image filter, which rewrite rules make of those of nginx's locations.
     image_filter: ImageFilterConfig,
     /// The IIIF Image API's URLs.
     iiif: IiifConfig,
@@ -97,14 +97,14 @@ config::dialects! {
     imagor: ImagorConfig,
     /// weserv's URLs.
     weserv: WeservConfig,
-    /// imgix's URLs, which may be those of files.
+    /// imgix's URLs. Those without one of its parameters may be plain files.
     imgix: ImgixConfig,
 }
 
-/// The file of all [`Dialects::examples`], with its slash.
+/// Path of the file in all [`Dialects::examples`], with a leading slash.
 pub const EXAMPLE_SOURCE: &str = "/trip/a.jpg";
 
-/// Makes a dialect, if the configuration has it switched on.
+/// Makes a dialect, or returns `None` if the configuration has it switched off.
 pub type Maker = fn(&Config) -> Result<Option<Box<dyn Dialect>>, ConfigError>;
 
 /// The dialects that are switched on, ready to read targets. Shared by all requests.
@@ -117,12 +117,13 @@ pub struct Dialects {
     doors: Doors,
 }
 
-/// What a target comes to, without what is asked of whoever sent it.
+/// What a target asks for, before it is checked whether its sender may have it.
 struct Read {
     request: ImageRequest,
-    /// The language that read it, by its number among the doors; `None`: it is a file's path.
+    /// Index of the dialect that read the target; `None` if the target is the path of a plain file.
     door: Option<usize>,
-    /// What a rewrite made of it, without the request's query, if that may lead to what is closed.
+    /// The target that a rewrite rule made, without the request's query, if the rule may lead to what is closed (`opens
+    /// = true`).
     opened: Option<String>,
 }
 
@@ -172,24 +173,24 @@ impl Dialects {
         })
     }
 
-    /// These dialects without all but one, if that is switched on.
+    /// Returns these dialects with only the named one left, or `None` if it is switched off.
     #[must_use]
     pub fn only(mut self, name: &str) -> Option<Self> {
         self.dialects.retain(|(known, _)| *known == name);
         (!self.dialects.is_empty()).then_some(self)
     }
 
-    /// A target in each language, with [`EXAMPLE_SOURCE`] as its file.
+    /// Returns an example target in each dialect, with [`EXAMPLE_SOURCE`] as its file.
     pub fn examples(&self) -> impl Iterator<Item = String> {
         self.dialects.iter().map(|(_, dialect)| dialect.example())
     }
 
-    /// What answers requests, and what closes it.
+    /// Returns the dialects that are switched on and plain files, each with who may use it.
     pub fn doors(&self) -> impl Iterator<Item = &Door> {
         self.doors.all()
     }
 
-    /// An example URL of each dialect that everybody may use.
+    /// Returns an example target of each dialect that is not closed to unsigned URLs by other settings.
     pub fn open_examples(&self) -> impl Iterator<Item = String> {
         let open = |name: &str| self.doors.closed(self.doors.of(name)).is_none();
         let all = self.dialects.iter();
@@ -197,9 +198,9 @@ impl Dialects {
             .map(|(_, dialect)| dialect.example())
     }
 
-    /// Where the source is in targets of each language, for load balancers: regular expressions over the raw target,
-    /// whose one group is the source; in the order in which they are to be tried. Targets that match none are files, or
-    /// are rewritten.
+    /// Returns regular expressions that find the source in targets of each dialect, for load balancers, with the
+    /// dialect's name. They are matched against the raw target in this order, and their only group is the source.
+    /// Targets that match none are files, or are rewritten.
     pub fn source_patterns(&self) -> impl Iterator<Item = (&'static str, String)> {
         self.dialects.iter().flat_map(|(name, dialect)| {
             let patterns = dialect.source_patterns().into_iter();
@@ -207,15 +208,16 @@ impl Dialects {
         })
     }
 
-    /// What the target of a request (path and query as received, such as `/a%20b.jpg?x=1`) asks for.
+    /// Returns what the target of a request asks for. The target is path and query as received, such as
+    /// `/a%20b.jpg?x=1`.
     ///
     /// # Errors
-    /// A target that is broken, or asks for what may not be: the client's fault.
+    /// A target that is invalid, or asks for something that is not allowed, which is the client's fault.
     pub fn parse(&self, raw_target: &str) -> Result<ImageRequest, Refusal> {
         self.parse_with(raw_target, &NoHeaders)
     }
 
-    /// Reads a target that came with headers.
+    /// Parses a target as [`Dialects::parse`] does, with the request's headers.
     ///
     /// # Errors
     /// As [`Dialects::parse`].
@@ -231,7 +233,7 @@ impl Dialects {
         Ok(request)
     }
 
-    /// Reads a target with what is known about whoever sent it.
+    /// Parses a target, and collects the evidence of what its sender may have: signatures, rules and dialect.
     fn understand<'a>(
         &self,
         raw_target: &'a str,
@@ -280,7 +282,7 @@ impl Dialects {
         Ok((request, evidence))
     }
 
-    /// What a target asks for whose signatures are taken off.
+    /// Parses a target without its signatures, after applying the rewrite rules.
     fn read(&self, target: Target<'_>) -> Result<Read, Refusal> {
         let rewritten = self.rewriter.apply(target.whole);
         Ok(Read {
@@ -289,7 +291,7 @@ impl Dialects {
         })
     }
 
-    /// Reads a target that no rule is to rewrite.
+    /// Parses a target to which no rewrite rule is applied.
     fn read_rewritten(&self, target: Target<'_>) -> Result<Read, Refusal> {
         for (name, dialect) in &self.dialects {
             let parsed = dialect.parse(&target).map_err(|refusal| Refusal {
@@ -316,7 +318,7 @@ impl Dialects {
         })
     }
 
-    /// The request in every language that can say it: the dialect's name and the target.
+    /// Returns the request in every dialect that can express it: the dialect's name and the target.
     pub fn write<'a>(
         &'a self,
         request: &'a ImageRequest,
@@ -335,7 +337,7 @@ impl Dialects {
     }
 }
 
-/// HTTP sends none without it; what is typed at a command line means the same.
+/// Puts a slash in front of a target without one. HTTP always sends it, but at a command line it may be missing.
 fn with_slash(target: &str) -> Cow<'_, str> {
     match target.starts_with('/') {
         true => Cow::Borrowed(target),
@@ -343,7 +345,7 @@ fn with_slash(target: &str) -> Cow<'_, str> {
     }
 }
 
-/// Of requests that came without any.
+/// Headers of a request that has none.
 struct NoHeaders;
 
 impl Headers for NoHeaders {

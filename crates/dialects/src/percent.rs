@@ -1,13 +1,13 @@
-//! Percent decoding, exactly once: decoding twice would let `%252e%252e` become a way out of a folder.
+//! Percent decoding, exactly once: decoding twice would turn `%252e%252e` into `..`, which leads out of a folder.
 
 use std::fmt::Write;
 
 use crate::dialect::Refusal;
 
-/// Decodes a raw path.
+/// Decodes the percent escapes of a raw path.
 ///
 /// # Errors
-/// A `%` without two hex digits, a NUL, or bytes that are no UTF-8.
+/// A `%` without two hex digits, a NUL, or bytes that are not UTF-8.
 pub(crate) fn decode(raw: &str) -> Result<String, Refusal> {
     let mut decoded = Vec::with_capacity(raw.len());
     for byte in bytes(raw) {
@@ -21,7 +21,7 @@ pub(crate) fn decode(raw: &str) -> Result<String, Refusal> {
         .map_err(|_| Refusal::new(raw, "the path must be UTF-8 when it is decoded"))
 }
 
-/// The bytes of a raw text, each escape decoded once.
+/// Returns the bytes of a raw text, with each percent escape decoded once.
 fn bytes(raw: &str) -> impl Iterator<Item = Result<u8, Refusal>> {
     let mut bytes = raw.bytes();
     std::iter::from_fn(move || {
@@ -43,8 +43,8 @@ fn bytes(raw: &str) -> impl Iterator<Item = Result<u8, Refusal>> {
     })
 }
 
-/// Encodes what may not stand bare in a segment of a path; the characters of `bare` may besides. Reading it
-/// decodes it to the same text.
+/// Percent-encodes all characters that may not stand bare in a path segment, except those in `bare`. Decoding the
+/// result returns the same text.
 #[must_use]
 pub fn encode(text: &str, bare: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
@@ -63,7 +63,7 @@ pub fn encode(text: &str, bare: &str) -> String {
     encoded
 }
 
-/// Is it a path as URLs have it (RFC 3986, 3.3)? Escapes are not looked at.
+/// Whether a text has only the characters of a URL path (RFC 3986, section 3.3). Escapes are not validated.
 pub(crate) fn is_path(raw: &str) -> bool {
     let bytes = raw.bytes();
     bytes
@@ -71,7 +71,7 @@ pub(crate) fn is_path(raw: &str) -> bool {
         .all(|it| is_bare(it) || matches!(it, b'/' | b'%'))
 }
 
-/// Is it the same decoded and encoded again?
+/// Whether a path stays the same when it is decoded and encoded again.
 pub(crate) fn is_plain(raw: &str) -> bool {
     raw.bytes().all(|it| is_bare(it) || it == b'/')
 }
@@ -80,7 +80,8 @@ fn is_bare(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || BARE.as_bytes().contains(&byte)
 }
 
-/// One text for everything that decodes to the same bytes: what may stand bare is, and so are the bytes of `bare`.
+/// Returns one spelling for all texts that decode to the same bytes: bytes that may stand bare, and those in `bare`,
+/// are not escaped.
 ///
 /// # Errors
 /// A `%` without two hex digits.
@@ -98,7 +99,7 @@ pub(crate) fn normal(raw: &str, bare: &[u8]) -> Result<String, Refusal> {
     Ok(text)
 }
 
-/// RFC 3986's `pchar`, besides letters and digits.
+/// The characters of RFC 3986's `pchar` that need no escape, apart from letters and digits.
 const BARE: &str = "-._~!$&'()*+,;=:@";
 
 #[cfg(test)]

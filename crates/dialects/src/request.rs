@@ -1,4 +1,4 @@
-//! What a target asks for, whichever dialect it is written in.
+//! The meaning of a target, whichever dialect it is written in.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,113 +11,115 @@ use crate::errors::{ErrorStyle, OWN_ERRORS};
 use crate::percent;
 use crate::signature::Checksum;
 
-/// A target, read.
+/// A parsed target.
 #[derive(Clone, Debug)]
 pub struct ImageRequest {
-    /// What is to be sent.
+    /// What to send to the client.
     pub ask: Ask,
     /// The path or URL of the image that the result is made of.
     pub source: Source,
-    /// How; [`Recipe::original`] for a file as it is.
+    /// How the result is made from the source; [`Recipe::original`] for a file that is sent unchanged.
     pub rules: Arc<dyn Rules>,
-    /// Warnings for the operator: options that were ignored, or whose meaning upstream is undefined.
+    /// Warnings for the operator: options that were ignored, or that are undefined in the program that the dialect
+    /// comes from.
     pub notes: Vec<String>,
-    /// How the dialect wants it answered.
+    /// How the dialect wants the request answered.
     pub style: AnswerStyle,
-    /// Has its dialect found a signature of its own that covers all of the URL?
+    /// Whether the dialect has verified a signature of its own that covers the whole URL.
     pub is_signed: bool,
 }
 
-/// What is to be sent.
+/// What to send to the client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ask {
-    /// The source as it is, which need not be an image.
+    /// The unchanged source, which need not be an image.
     File,
-    /// An image made of the source by the rules.
+    /// An image made from the source by the rules.
     Picture,
     /// Facts about the source and about the image that the rules would make of it.
     Describe(Arc<dyn Document>),
-    /// Another URL.
+    /// A redirect to another URL.
     Redirect(Redirect),
-    /// A text, whatever there is.
+    /// A fixed text, which depends on no source.
     Text {
-        /// Its media type.
+        /// The media type of the text.
         media_type: &'static str,
         /// The text.
         text: String,
     },
 }
 
-/// Where a client should look instead.
+/// A redirect response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Redirect {
-    /// The target there.
+    /// The URL or target that the client is redirected to.
     pub to: String,
-    /// The status: 301, 302, 303, 307 or 308.
+    /// The HTTP status: 301, 302, 303, 307 or 308.
     pub status: u16,
 }
 
-/// Where a source is.
+/// The location of a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// Below the roots of the origins: percent-decoded exactly once, without empty segments. It may be empty. Dot
-    /// segments stand for themselves.
+    /// A path below the roots of the origins, percent-decoded exactly once and without empty segments. It may be empty.
+    /// Dot segments are not resolved.
     Path(String),
-    /// `//` and a path as it stands in a URL, where that says more than the decoded path: an empty segment, or the escape of
-    /// a character that need not be escaped (`%2F`, `%2B`). A web server or a bucket is asked for just that; in a folder it
-    /// is the decoded path.
+    /// `//` and a path as it is spelled in a URL, for paths whose spelling is lost by decoding: an empty segment, or
+    /// the escape of a character that needs none (`%2F`, `%2B`). Web servers and buckets are asked for exactly this
+    /// spelling. In a folder, the decoded path is used.
     Escaped(String),
-    /// An absolute URL, decoded once. Only those are served that the server's origins allow.
+    /// An absolute URL, decoded once. Only URLs that the server's origins allow are served.
     Url(String),
 }
 
-/// What a URL names in place of a source that cannot be had.
+/// What a URL names as a substitute for a source that is not available.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fallback {
-    /// Another source, of which the same is made.
+    /// Another source, to which the same rules are applied.
     Picture(Source),
-    /// An absolute URL that clients are sent to.
+    /// An absolute URL that clients are redirected to.
     Redirect(String),
 }
 
 /// How a dialect wants a request answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerStyle {
-    /// How errors are answered.
+    /// The style of error responses.
     pub errors: ErrorStyle,
-    /// Send exactly what the rules make: no format chosen by `Accept` unless the URL asks for that, and never
-    /// the source in place of a result that is larger.
+    /// Whether exactly the result of the rules is sent: no format is chosen by `Accept` unless the URL asks for that,
+    /// and the source is never sent in place of a larger result.
     pub exact: bool,
-    /// The exception: a result that was only re-encoded and is larger than its source is replaced by the source.
+    /// An exception to `exact`: whether the source is sent in place of a result that was only re-encoded and is larger.
     pub never_grows: bool,
-    /// Label the result with the media type of the source's file name, even where that is wrong.
+    /// Whether the result is labelled with the media type of the source's file name, even if that is wrong.
     pub type_by_name: bool,
-    /// The canonical target, if this one is another.
+    /// The canonical target, if it differs from this one.
     pub canonical: Option<String>,
-    /// Headers of replies with the result, and of 304: name in lower case, and value. [`Self::EXTENSION`] in a value
-    /// stands for that of the result's format.
+    /// Extra headers of responses with the result and of 304 responses: name in lower case, and value.
+    /// [`Self::EXTENSION`] in a value is replaced by the extension of the result's format.
     pub headers: Vec<(&'static str, String)>,
-    /// How many bytes the source may have, if the URL says it.
+    /// The maximum size of the source in bytes, if the URL sets one.
     pub most_bytes: Option<u64>,
-    /// The digest that the source must have, if the URL says one.
+    /// The digest that the source must have, if the URL sets one.
     pub checksum: Option<Checksum>,
     /// When the URL expires, in seconds since 1970.
     pub expires: Option<u64>,
-    /// How that is answered: a moment may stand in the dialect's language, or in a signature in front of it.
+    /// The error style for an expired URL. It depends on whether the earliest expiry time is set in the dialect or in a
+    /// signature in front of it.
     pub expired: ErrorStyle,
-    /// For how many seconds clients may keep the result, where neither the operator nor the origin says that.
+    /// For how many seconds clients may cache the result, if neither the operator nor the origin sets that.
     pub max_age: Option<u64>,
-    /// What is sent where the source cannot be had.
+    /// What to send if the source is not available.
     pub fallback: Option<Fallback>,
-    /// The request headers that decided about the request, in lower case.
+    /// The request headers that were read to interpret the target, in lower case.
     pub reads: Vec<&'static str>,
 }
 
 impl AnswerStyle {
-    /// The extension of a result's format, in headers.
+    /// Placeholder in header values for the file extension of the result's format.
     pub const EXTENSION: &str = "{ext}";
 
-    /// Is what the rules make always sent, even where it is larger than the source?
+    /// Whether the result is always sent, even if it is larger than the source.
     #[must_use]
     pub fn sends_what_is_made(&self) -> bool {
         self.exact && !self.never_grows
@@ -145,7 +147,7 @@ impl Default for AnswerStyle {
 }
 
 impl ImageRequest {
-    /// A request for an image made of a source.
+    /// Creates a request for an image made from a source.
     #[must_use]
     pub fn picture(source: Source, rules: impl Rules + 'static) -> Self {
         Self {
@@ -158,7 +160,7 @@ impl ImageRequest {
         }
     }
 
-    /// A request for a file as it is.
+    /// Creates a request for a file that is sent unchanged.
     #[must_use]
     pub fn file(source: Source) -> Self {
         Self {
@@ -167,13 +169,13 @@ impl ImageRequest {
         }
     }
 
-    /// Is the source sent as it is, whatever it is?
+    /// Whether the source is sent unchanged, whether or not it is an image.
     #[must_use]
     pub fn is_file(&self) -> bool {
         self.ask == Ask::File
     }
 
-    /// Has the result written otherwise.
+    /// Replaces the output settings of the rules.
     pub fn write_as(&mut self, output: Output) {
         if output != *self.rules.output() {
             self.rules = self.rules.with_output(output);
@@ -182,10 +184,10 @@ impl ImageRequest {
 }
 
 impl Source {
-    /// A raw path of a target.
+    /// Creates a source from a raw path of a target.
     ///
     /// # Errors
-    /// A path that does not decode.
+    /// A path that cannot be decoded.
     pub fn from_raw(raw: &str) -> Result<Self, Refusal> {
         let decoded = percent::decode(raw)?;
         let raw = raw.trim_start_matches('/');
@@ -199,7 +201,8 @@ impl Source {
         )
     }
 
-    /// What is left of a raw path of a target behind all that does not belong to its source, which is at this decoded path.
+    /// Creates the source at the decoded path `path`, in the spelling that it has at the end of the target's raw path.
+    /// What stands before it in `raw`, such as options, is left out.
     pub(crate) fn at_the_end(raw: &str, path: String) -> Self {
         let ends = raw.match_indices('/').map(|(at, _)| &raw[at + 1..]);
         let is_it = |end: &&str| percent::decode(end).is_ok_and(|it| relative(&it) == path);
@@ -208,11 +211,11 @@ impl Source {
         source.unwrap_or(Self::Path(path))
     }
 
-    /// A raw path of a target, or an absolute URL in its place: one that is escaped as a whole is unescaped, and any other
-    /// is what it is.
+    /// Creates a source from a raw path of a target, or from an absolute URL in its place. A URL that is escaped as a
+    /// whole is decoded, any other is used unchanged.
     ///
     /// # Errors
-    /// A text that does not decode.
+    /// A text that cannot be decoded.
     pub(crate) fn path_or_url(raw: &str) -> Result<Self, Refusal> {
         let decoded = percent::decode(raw)?;
         match Self::url(raw).or_else(|| Self::url(&decoded)) {
@@ -221,19 +224,19 @@ impl Source {
         }
     }
 
-    /// A path or an absolute URL that is escaped as a whole, slashes included: what it is decoded to is meant, and nothing of
-    /// how it was escaped.
+    /// Creates a source from a path or an absolute URL that is escaped as a whole, slashes included. Only the decoded
+    /// text counts, not how it was escaped.
     ///
     /// # Errors
-    /// A text that does not decode.
+    /// A text that cannot be decoded.
     pub(crate) fn escaped_path_or_url(raw: &str) -> Result<Self, Refusal> {
         let decoded = percent::decode(raw)?;
         let url = Self::url(raw).or_else(|| Self::url(&decoded));
         Ok(url.unwrap_or_else(|| Self::from_path(&decoded)))
     }
 
-    /// A text as an absolute URL, if it begins as one. Its scheme may be in any case, and proxies that merge slashes leave one
-    /// of its two.
+    /// Creates a source from an absolute URL; `None` if the text does not begin with `http:/` or `https:/`. The scheme
+    /// may be in any case, and one slash is enough, because proxies that merge slashes leave one of two.
     pub(crate) fn url(text: &str) -> Option<Self> {
         ["http:/", "https:/"].into_iter().find_map(|scheme| {
             let (first, rest) = text.split_at_checked(scheme.len())?;
@@ -244,7 +247,7 @@ impl Source {
         })
     }
 
-    /// A decoded path. A slash at its end stays: it asks for a folder.
+    /// Creates a source from a decoded path. A trailing slash is kept: it asks for a folder.
     #[must_use]
     pub fn from_path(path: &str) -> Self {
         let path = path.trim_start_matches('/');
@@ -254,7 +257,7 @@ impl Source {
         }
     }
 
-    /// The path without empty segments, percent-decoded, or the URL: what rules for sources are about.
+    /// Returns the percent-decoded path without empty segments, or the URL. Rules about sources are matched against it.
     #[must_use]
     pub fn place(&self) -> Cow<'_, str> {
         match self {
@@ -263,7 +266,7 @@ impl Source {
         }
     }
 
-    /// The path percent-decoded, with every slash, or the URL.
+    /// Returns the percent-decoded path with all of its slashes, or the URL.
     #[must_use]
     pub fn literal(&self) -> Cow<'_, str> {
         match self {
@@ -273,7 +276,7 @@ impl Source {
         }
     }
 
-    /// The path as it stands in a URL, without a slash before it; none for a URL.
+    /// Returns the path as it is spelled in a URL, without a leading slash; `None` for a URL.
     #[must_use]
     pub fn escaped(&self) -> Option<Cow<'_, str>> {
         match self {
@@ -283,19 +286,19 @@ impl Source {
         }
     }
 
-    /// An image of one px in this colour, which is made and not fetched.
+    /// Creates the source of a generated image of one px in this colour. Nothing is fetched for it.
     #[must_use]
     pub fn of_colour(colour: Colour) -> Self {
         Self::Url(format!("{COLOUR}{colour}"))
     }
 
-    /// The colour of an image that is made.
+    /// Returns the colour of a generated image; `None` for any other source.
     #[must_use]
     pub fn colour(&self) -> Option<Colour> {
         self.as_str().strip_prefix(COLOUR)?.parse().ok()
     }
 
-    /// The text that tells it from every other source.
+    /// Returns the text that distinguishes the source from every other source.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
@@ -304,10 +307,11 @@ impl Source {
     }
 }
 
-/// What the URL of an image of one colour begins with.
+/// Prefix of the URL of a generated image of one colour.
 const COLOUR: &str = "color://";
 
-/// A decoded path as a source is named.
+/// Returns a decoded path in the form that names a source: without a leading slash and without empty segments. A
+/// trailing slash is kept.
 pub(crate) fn relative(path: &str) -> String {
     let segments = path.split('/').filter(|segment| !segment.is_empty());
     let mut kept: Vec<&str> = segments.collect();

@@ -1,4 +1,4 @@
-//! Rewrite rules: old URL shapes brought into a dialect's.
+//! Rewrite rules, which turn old URL shapes into URLs of a dialect.
 
 use std::borrow::Cow;
 
@@ -6,22 +6,23 @@ use regex::{Captures, Regex};
 
 use crate::{ConfigError, percent};
 
-/// `[[rewrite]]`: one rule, as configured.
+/// The `[[rewrite]]` table: one rule, as configured.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rewrite {
-    /// A regular expression over the raw path (not decoded, without the query).
+    /// A regular expression that is matched against the raw path (not decoded, without the query).
     pub from: String,
-    /// The new path; `$1` to `$9` are the expression's groups, `$arg_NAME` is an argument of the request's query, or
-    /// nothing unless it is a word. A query in it goes before the request's.
+    /// The new path. `$1` to `$9` are the groups of the expression. `$arg_NAME` is an argument of the request's query,
+    /// or empty if its value has characters other than letters, digits and `-._~`. A query in the new path goes before
+    /// the request's own.
     pub to: String,
-    /// May it lead to what a `[[secure_link]]` guards, and to languages that are closed? Then the rule itself says who gets
-    /// it.
+    /// Whether the rule may lead to sources that a `[[secure_link]]` guards and to dialects that are closed to unsigned
+    /// URLs. The rule itself then decides who gets them.
     #[serde(default)]
     pub opens: bool,
 }
 
-/// Rules, compiled.
+/// Compiled rewrite rules.
 #[derive(Debug)]
 pub(crate) struct Rewriter {
     rules: Vec<Rule>,
@@ -34,15 +35,16 @@ struct Rule {
     opens: bool,
 }
 
-/// A target after the rules.
+/// A target after rewriting.
 #[derive(Debug)]
 pub(crate) struct Rewritten<'a> {
     pub(crate) target: Cow<'a, str>,
-    /// What the rule itself says, without the request's query, if it may lead to what is closed.
+    /// The new target as the rule writes it, without the request's query, if the rule may lead to guarded sources and
+    /// closed dialects.
     pub(crate) opened: Option<String>,
 }
 
-/// A piece of a new path.
+/// A piece of a rule's new path.
 #[derive(Debug)]
 enum Piece {
     Text(String),
@@ -60,11 +62,12 @@ impl Rewriter {
         Ok(Self { rules })
     }
 
-    /// The target after the first rule that matches its path. Only one acts, so that no rule has to be
+    /// Returns the target after the first rule that matches its path. Only one rule applies, so that no rule has to be
     /// written with the results of the others in mind.
     ///
-    /// A rule acts on every spelling of a path that it matches: it is tried on the path as received, then with escapes
-    /// decoded and slashes merged, before the next rule is. So what a rule closes stays closed.
+    /// A rule applies to every spelling of a path that it matches: it is tried on the path as received, then on the
+    /// path with escapes decoded and slashes merged, before the next rule is tried. So a path that a rule closes cannot
+    /// be reached by another spelling.
     pub(crate) fn apply<'a>(&self, target: &'a str) -> Rewritten<'a> {
         let (path, query) = match target.split_once('?') {
             Some((path, query)) => (path, Some(query)),
@@ -98,7 +101,8 @@ impl Rewriter {
     }
 }
 
-/// A raw path with as few escapes as it can have and without repeated slashes, if it is another text.
+/// Returns a raw path with as few escapes as possible and without repeated slashes. `None` if that is the same text, or
+/// if the path cannot be decoded.
 fn plainest(path: &str) -> Option<String> {
     if !path.contains('%') && !path.contains("//") {
         return None;
@@ -115,7 +119,7 @@ fn plainest(path: &str) -> Option<String> {
     (plain != path).then_some(plain)
 }
 
-/// A path and its query as the server that the rules were written for sees them: decoded.
+/// Decodes a path and its query, which is how the server that the rules were written for sees them.
 fn decoded(target: &str) -> Option<String> {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let path = plainest(path).unwrap_or_else(|| path.to_owned());
@@ -148,8 +152,8 @@ impl Rule {
         })
     }
 
-    /// Does it lead there from the decoded path, too? nginx matches that one: `[^/]+` does not match `a%2Fb` there, and
-    /// nobody may open by an escape what the expression leaves closed.
+    /// Whether the rule leads to the same target from the decoded path. nginx matches the decoded path: `[^/]+` does
+    /// not match `a%2Fb` there, and an escape must not open what the expression leaves closed.
     fn leads_to(&self, new: &str, path: &str, query: Option<&str>) -> bool {
         if percent::decode(path).is_err() {
             return false;
@@ -175,8 +179,8 @@ impl Rule {
     }
 }
 
-/// The value of the first argument of a name, in any case. Only words: a slash or a parenthesis would change what
-/// the rule's own text means.
+/// Returns the value of the first query argument of this name, in any case. A value with characters other than letters,
+/// digits and `-._~` counts as empty, because a slash or a parenthesis would change the meaning of the rule's own text.
 fn argument<'a>(query: Option<&'a str>, name: &str) -> &'a str {
     let pairs = query.unwrap_or_default().split('&');
     let mut values = pairs.filter_map(|pair| {
@@ -190,8 +194,8 @@ fn argument<'a>(query: Option<&'a str>, name: &str) -> &'a str {
     values.next().filter(word).unwrap_or_default()
 }
 
-/// Splits a new path at its groups and arguments. Own code because the `regex` crate reads `$1x` as a group named
-/// `1x`, which is not what nginx users mean.
+/// Splits a rule's new path into text, groups and arguments. Own code because the `regex` crate reads `$1x` as a group
+/// named `1x`, which is not what nginx users mean.
 fn pieces(to: &str) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut text = String::new();
@@ -227,7 +231,7 @@ fn pieces(to: &str) -> Vec<Piece> {
     pieces
 }
 
-/// What the names of arguments begin with, after the dollar.
+/// Prefix of argument names in a rule's new path, after the dollar sign.
 const ARGUMENT: &str = "arg_";
 
 #[cfg(test)]

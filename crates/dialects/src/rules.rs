@@ -1,6 +1,7 @@
-//! What the rules of all dialects with an arithmetic of their own have in common.
+//! Shared code of the rules of all dialects that compute sizes in their own way.
 
-/// In an `impl Rules`: how the result is written is in the field `output`, and nothing else depends on it.
+/// Implements the output methods of `Rules` for a type that keeps its output settings in the field `output` and derives
+/// nothing else from them.
 macro_rules! kept_output {
     () => {
         fn output(&self) -> &andon_recipe::Output {

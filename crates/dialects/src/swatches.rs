@@ -1,21 +1,21 @@
-//! The six dominant colours that services tell of an image: vibrant or muted, each light, dark or neither. What
-//! makes a colour one of them is as in Android's palettes.
+//! The six dominant colours that services report for an image: vibrant or muted, and light, dark or neither. A colour
+//! is assigned to one of them as in Android's Palette.
 
 use serde_json::Value;
 
 use crate::colours;
 
-/// A colour, and its share of the image.
+/// A colour (red, green, blue), and its share of the image.
 pub(crate) type Weighed = ([u8; 3], f64);
 
-/// One of the six.
+/// One of the six dominant colours.
 struct Swatch {
     name: &'static str,
     saturation: Target,
     lightness: Target,
 }
 
-/// What a value may be, and best is; 0 to 1.
+/// The range that a saturation or lightness must be in, and its ideal value; all from 0 to 1.
 #[derive(Clone, Copy)]
 struct Target {
     least: f64,
@@ -41,7 +41,7 @@ const fn swatch(name: &'static str, saturation: Target, lightness: Target) -> Sw
     }
 }
 
-/// In the order in which they choose: no colour is taken twice.
+/// The swatches, in the order in which they choose their colours. No colour is used twice.
 const SWATCHES: [Swatch; 6] = [
     swatch("light_vibrant", VIBRANT, LIGHT),
     swatch("vibrant", VIBRANT, MIDDLE),
@@ -61,7 +61,7 @@ impl Target {
     }
 }
 
-/// The colours of a palette, as the engine writes one.
+/// Reads the colours of a palette, as the engine writes it.
 pub(crate) fn weighed(palette: &Value) -> Vec<Weighed> {
     let entries = palette["palette"].as_array().into_iter().flatten();
     let read = entries.filter_map(|entry| {
@@ -71,7 +71,7 @@ pub(crate) fn weighed(palette: &Value) -> Vec<Weighed> {
     read.collect()
 }
 
-/// The swatches of a palette, by name. `all`: those that it does not have are made of those that it has.
+/// Returns the swatches of a palette, by name. With `all`, missing swatches are derived from those that were found.
 pub(crate) fn of(palette: &[Weighed], all: bool) -> Vec<(&'static str, [u8; 3])> {
     let most = palette.iter().map(|(_, share)| *share).fold(0.0, f64::max);
     let mut taken: Vec<[u8; 3]> = Vec::new();
@@ -111,7 +111,7 @@ pub(crate) fn of(palette: &[Weighed], all: bool) -> Vec<(&'static str, [u8; 3])>
     found
 }
 
-/// Hue in sixths of the circle, saturation and lightness from 0 to 1.
+/// Returns hue in sixths of the circle, and saturation and lightness from 0 to 1.
 fn hsl(colour: [u8; 3]) -> [f64; 3] {
     let [r, g, b] = colour.map(|level| f64::from(level) / 255.0);
     let (most, least) = (r.max(g).max(b), r.min(g).min(b));

@@ -10,7 +10,7 @@ fn dialects(config: &Config) -> Dialects {
     Dialects::new(config).expect("a configuration")
 }
 
-/// Every dialect, each below a prefix of its own.
+/// Returns a configuration with every dialect, each below a prefix of its own.
 fn all() -> Config {
     let mut config = Config::default();
     config.image_filter.prefix = "/nginx".to_owned();
@@ -157,7 +157,8 @@ proptest! {
     }
 }
 
-/// Reads each target back from what every language writes for it.
+/// Asserts that what each dialect writes for a target is read back as the same request, and returns the number of
+/// dialects that wrote it.
 fn assert_written_targets_read_back(config: &Config, target: &str) -> usize {
     let dialects = dialects(config);
     let Ok(request) = dialects.parse(target) else {
@@ -261,7 +262,7 @@ fn a_dialect_at_the_root_leaves_those_with_marks_their_targets() {
     }
 }
 
-/// What a load balancer that tries the patterns in turn takes for the source.
+/// Returns what a load balancer that tries the source patterns in turn takes for the source.
 fn hashed(dialects: &Dialects, target: &str) -> String {
     let mut patterns = dialects.source_patterns();
     let found = patterns.find_map(|(_, pattern)| {

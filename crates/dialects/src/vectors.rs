@@ -1,4 +1,5 @@
-//! Known answers of the programs whose languages are read here, and what a request comes to beside them.
+//! Test vectors: known responses of the programs that the dialects come from, and functions that compare requests with
+//! them.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +10,7 @@ use serde::Deserialize;
 use crate::document::{About, Part, ResultAbout, SourceAbout};
 use crate::{Dialects, Fault, ImageRequest, Refusal};
 
-/// A row of `../shared/dialects/vectors.jsonl`, as far as dialects are concerned.
+/// A row of `../shared/dialects/vectors.jsonl`, with the fields that concern dialects.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Vector {
     dialect: String,
@@ -17,7 +18,7 @@ pub(crate) struct Vector {
     pub(crate) expect: Answer,
     source_size: Option<(u32, u32)>,
     source: Option<String>,
-    /// What the identifier of an IIIF URL decodes to.
+    /// The decoded identifier of an IIIF URL.
     pub(crate) identifier: Option<String>,
 }
 
@@ -28,7 +29,7 @@ pub(crate) struct Answer {
     height: Option<u32>,
 }
 
-/// The rows of one dialect; none, and a message, where the file is missing.
+/// Returns the rows of one dialect. If the file is missing, it prints a message and returns none.
 pub(crate) fn of(dialect: &str) -> Vec<Vector> {
     let file = "../../../shared/dialects/vectors.jsonl";
     let Ok(text) = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)) else {
@@ -44,7 +45,7 @@ pub(crate) fn of(dialect: &str) -> Vec<Vector> {
 }
 
 impl Vector {
-    /// Holds the answer against it.
+    /// Asserts that the URL of the row gets the expected response.
     pub(crate) fn check(&self, dialects: &Dialects) {
         let name = self.source.as_deref().unwrap_or(&self.url);
         let format = match name.rsplit('.').next() {
@@ -71,14 +72,14 @@ impl Vector {
     }
 }
 
-/// What a request that can be served comes to.
+/// Returns the recipe that a request, which must be valid, resolves to.
 pub(crate) fn resolved(parsed: Result<ImageRequest, Refusal>, facts: &Facts) -> Recipe {
     let request = parsed.expect("a request");
     let recipe = request.rules.resolve(facts);
     recipe.unwrap_or_else(|error| panic!("{}: {error}", request.rules.text()))
 }
 
-/// Holds the sizes that options come to, as `ask` reads them, against a table.
+/// Asserts that options, parsed by `ask`, lead to the sizes in a table.
 pub(crate) fn check_sizes(
     ask: impl Fn(&str) -> Result<ImageRequest, Refusal>,
     facts: &Facts,
@@ -90,7 +91,7 @@ pub(crate) fn check_sizes(
     }
 }
 
-/// The size of the answer to a request, or its status.
+/// Returns the size in px of the response to a request, or its error status.
 pub(crate) fn answer(
     parsed: Result<ImageRequest, Refusal>,
     facts: &Facts,
@@ -115,12 +116,12 @@ pub(crate) fn answer(
     Ok(size(&recipe, facts))
 }
 
-/// The size of what a resolved recipe makes.
+/// Returns the size in px of what a resolved recipe makes.
 pub(crate) fn size(recipe: &Recipe, facts: &Facts) -> (u32, u32) {
     size_after(&recipe.steps, facts).unwrap_or_else(|| panic!("{recipe} is not resolved"))
 }
 
-/// About an animation of three frames, and what was made of it.
+/// Returns facts about an animation of three frames, with this recipe and these parts.
 pub(crate) fn about<'a>(recipe: &'a Recipe, parts: &'a [Part]) -> About<'a> {
     About {
         source: SourceAbout {

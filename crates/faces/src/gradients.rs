@@ -1,21 +1,22 @@
-//! Gradients of a window of 40 × 40 px, summed over the cells of patches: what the networks look at.
+//! Gradients of a window of 40 × 40 px, summed over the cells of patches. They are the inputs of the networks.
 
 use crate::proposals::SIDE;
 
-/// Sums of a cell: of horizontal and vertical differences and of their amounts, each for both signs of the other.
+/// Number of sums for a cell: of horizontal and vertical differences and of their absolute values, each separately for
+/// both signs of the difference in the other direction.
 const SUMS: usize = 8;
 
-/// Numbers that describe a patch: the sums of its 2 × 2 cells.
+/// Number of values that describe a patch: the sums of its 2 × 2 cells.
 pub(crate) const NUMBERS: usize = 4 * SUMS;
 
-/// Px along a side of the smallest patch, and between patches.
+/// Side of the smallest patch, and distance between patches, in px.
 const SMALLEST: usize = 16;
 const STEP: usize = 16;
 
-/// Shapes of patches: width to height.
+/// Aspect ratios of patches: width to height.
 const SHAPES: [(usize, usize); 5] = [(1, 1), (1, 2), (2, 1), (2, 3), (3, 2)];
 
-/// A part of a window.
+/// A rectangle in a window, in px.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Patch {
     x: usize,
@@ -25,7 +26,7 @@ pub(crate) struct Patch {
 }
 
 impl Patch {
-    /// All patches, in the order in which the model counts them.
+    /// Returns all patches, in the order in which the model numbers them.
     pub(crate) fn all() -> Vec<Self> {
         let mut all = Vec::new();
         for (across, down) in SHAPES {
@@ -44,14 +45,14 @@ impl Patch {
     }
 }
 
-/// Sums over all that lies left of and above each px.
+/// Integral images of a window's gradients: for each pixel, the sums over all that lies left of and above it.
 pub(crate) struct Gradients(Vec<[i32; SUMS]>);
 
-/// Sums along a side: one more than px.
+/// Number of sums in a row: one more than the window has pixels.
 const STRIDE: usize = SIDE + 1;
 
 impl Gradients {
-    /// Of a window of [`SIDE`] × [`SIDE`] samples.
+    /// Computes the gradients of a window of [`SIDE`] × [`SIDE`] samples.
     pub(crate) fn of(window: &[u8]) -> Self {
         let at = |x: usize, y: usize| i32::from(window[y * SIDE + x]);
         let last = SIDE - 1;
@@ -88,7 +89,7 @@ impl Gradients {
         Self(sums)
     }
 
-    /// A patch's numbers, of length 1 together.
+    /// Returns the values that describe a patch, as a vector of length 1.
     pub(crate) fn describe(&self, patch: &Patch) -> [f32; NUMBERS] {
         let (w, h) = (patch.w / 2, patch.h / 2);
         let mut sums = [0; NUMBERS];

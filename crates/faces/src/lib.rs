@@ -32,33 +32,34 @@ use model::Model;
 pub use picture::Gray;
 use windows::{Window, strongest};
 
-/// The shortest side of a face that is found, in px.
+/// Side in px of the smallest windows that are searched for faces.
 pub const LEAST: u32 = 40;
 
-/// Counts the changes of what is found.
+/// Version of the detector. It is increased whenever a change affects which faces are found.
 pub const REVISION: u32 = 1;
 
-/// A face, as a square that reaches from the forehead to the chin, in px of the image.
+/// A face, as a square from the forehead to the chin, in px of the image.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Face {
-    /// Left edge; may lie outside the image.
+    /// Left edge in px. May lie outside the image.
     pub x: i32,
-    /// Top edge; may lie outside the image.
+    /// Top edge in px. May lie outside the image.
     pub y: i32,
-    /// Width and height.
+    /// Width and height in px.
     pub side: u32,
-    /// How many windows agree, more or less.
+    /// Confidence: roughly the number of windows that agree on the face.
     pub score: f32,
 }
 
-/// Below this score, found objects are seldom faces.
+/// Least score of a face. What scores less is seldom a face.
 const CERTAIN: f32 = 2.0;
 
-/// From which overlap on, as a share of both together, two windows show the same: between stages, and at the end.
+/// Overlap, as a share of the union, above which two windows show the same: between the stages, and at the end.
 const SAME_WINDOW: f64 = 0.8;
 const SAME_FACE: f64 = 0.3;
 
-/// The faces in an image, the surest first. `wanted` is asked all along; `None`: not any more.
+/// Finds the faces in an image, the most certain first. Calls `wanted` repeatedly, and returns `None` as soon as it is
+/// `false`.
 #[must_use]
 pub fn find(picture: Gray<'_>, wanted: &dyn Fn() -> bool) -> Option<Vec<Face>> {
     let Some(model) = Model::bundled() else {

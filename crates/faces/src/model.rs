@@ -1,4 +1,4 @@
-//! The bundled model, read once.
+//! The bundled model, which is parsed once.
 
 use std::sync::OnceLock;
 
@@ -7,24 +7,25 @@ use crate::network::{Layer, Network};
 use crate::pattern;
 use crate::proposals::{Cascade, GROUP, SIDE, VALUES};
 
-/// Weights and places of all stages.
+/// Weights and positions of all stages.
 #[derive(Debug)]
 pub(crate) struct Model {
     pub(crate) cascades: Vec<Cascade>,
-    /// One after the other; of each stage, too.
+    /// Stages of networks. All networks run one after the other, also within a stage.
     pub(crate) stages: Vec<Vec<Network>>,
 }
 
 static BYTES: &[u8] = include_bytes!("../model/seeta_fd_frontal_v1.0.bin");
 
 impl Model {
-    /// `None` if it could not be read, which a test rules out.
+    /// Returns the bundled model, or `None` if it cannot be parsed, which a test rules out.
     pub(crate) fn bundled() -> Option<&'static Self> {
         static MODEL: OnceLock<Option<Model>> = OnceLock::new();
         MODEL.get_or_init(|| Self::read(BYTES)).as_ref()
     }
 
-    /// `None` for anything but what is evaluated here: cascades first, all of which lead to one chain of networks.
+    /// Parses a model. Returns `None` for models with another structure than the one evaluated here: cascades first,
+    /// all of which lead to one chain of networks.
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader(bytes);
         let levels = reader.count()?;
@@ -55,11 +56,11 @@ impl Model {
     }
 }
 
-/// Kinds of classifiers.
+/// Numbers of the kinds of classifiers in the model file.
 const CASCADE: usize = 0;
 const NETWORK: usize = 1;
 
-/// Little-endian numbers of 4 bytes.
+/// Reads little-endian numbers of 4 bytes.
 struct Reader<'a>(&'a [u8]);
 
 impl Reader<'_> {
@@ -81,7 +82,8 @@ impl Reader<'_> {
         (0..count).map(|_| self.float()).collect()
     }
 
-    /// Where the windows come from: the first `count` lists.
+    /// Reads which lists of windows a stage takes its windows from. Returns `None` unless these are the first `count`
+    /// lists.
     fn sources(&mut self, count: usize) -> Option<()> {
         // Without any it is negative.
         let said = i32::from_le_bytes(self.bytes()?).max(0) as usize;

@@ -1,34 +1,35 @@
-//! The later stages: small networks, which say whether a window shows a face, and where in it.
+//! The later stages of detection: small networks that decide whether a window shows a face, and where in the window it
+//! is.
 
 use crate::gradients::{Gradients, NUMBERS, Patch};
 use crate::picture::Gray;
 use crate::proposals::SIDE;
 use crate::windows::Window;
 
-/// A network over the gradients of a few patches.
+/// A small network whose inputs are the gradients of a few patches.
 #[derive(Debug)]
 pub(crate) struct Network {
     pub(crate) patches: Vec<Patch>,
     pub(crate) layers: Vec<Layer>,
-    /// What a face scores at least.
+    /// Score that a window has to exceed to be a face.
     pub(crate) least: f32,
 }
 
-/// A layer in which each output sees each input.
+/// A fully connected layer.
 #[derive(Debug)]
 pub(crate) struct Layer {
     pub(crate) inputs: usize,
-    /// Output by output.
+    /// Weights of all inputs for the first output, then for the second, and so on.
     pub(crate) weights: Vec<f32>,
     pub(crate) biases: Vec<f32>,
 }
 
-/// What a network says of a window: its score, and how far the face lies to the right, lies down and is larger. All from
-/// 0 to 1; 0.5 is where the window is.
+/// Number of outputs of a network: the score of a window, how far the face is to the right and down, and how much
+/// larger it is. All are from 0 to 1. For the position and size, 0.5 is that of the window.
 pub(crate) const OUTPUTS: usize = 4;
 
 impl Network {
-    /// Do the sizes of its layers fit together?
+    /// Whether the sizes of the layers fit together.
     pub(crate) fn is_whole(&self) -> bool {
         let mut numbers = self.patches.len() * NUMBERS;
         for layer in &self.layers {
@@ -41,7 +42,7 @@ impl Network {
         numbers == OUTPUTS && !self.layers.is_empty()
     }
 
-    /// The windows that show a face, moved to where it is; `None` when nobody wants them any more.
+    /// Returns the windows that show a face, moved to where it is, or `None` as soon as `wanted` returns `false`.
     pub(crate) fn refined(
         &self,
         picture: Gray<'_>,
@@ -76,7 +77,7 @@ impl Network {
         numbers
     }
 
-    /// Where the network sees the face, if it sees one.
+    /// Returns the window moved to the face that the network sees, or `None` if it sees none.
     fn moved(&self, window: &Window, outputs: &[f32]) -> Option<Window> {
         let &[score, right, down, larger] = outputs else {
             return None;
@@ -107,7 +108,8 @@ impl Layer {
     }
 }
 
-/// The sum of products, in an order that lets the compiler use vectors of any length: every machine adds alike.
+/// Returns the dot product. It is summed in a fixed order that lets the compiler use vectors of any length, so that the
+/// result is the same on every machine.
 fn product(one: &[f32], other: &[f32]) -> f32 {
     const LANES: usize = 8;
     let mut sums = [0.0; LANES];
@@ -126,7 +128,8 @@ fn sigmoid(x: f32) -> f32 {
     (1.0 / (1.0 + exp(-f64::from(x)))) as f32
 }
 
-/// The exponential from sums and products alone: those of C libraries differ in the last bit.
+/// Computes the exponential function from sums and products alone, because the functions of C libraries differ in the
+/// last bit.
 fn exp(x: f64) -> f64 {
     let x = x.clamp(-100.0, 100.0);
     let doublings = (x / std::f64::consts::LN_2).round();

@@ -1,11 +1,12 @@
-//! Locally assembled binary patterns: which of the eight blocks around one are no brighter than it. Blocks are
-//! 3 × 3 px, so a pattern covers 9 × 9.
+//! Locally assembled binary patterns: which of the eight blocks around a block are no brighter than that block. Blocks
+//! are 3 × 3 px, so a pattern covers 9 × 9 px.
 
-/// Px along a side of a block, and of a pattern.
+/// Side of a block, and of a pattern, in px.
 const BLOCK: usize = 3;
 pub(crate) const SIDE: usize = 3 * BLOCK;
 
-/// Where the blocks around the middle one begin, from the highest bit to the lowest.
+/// Column and row in px at which the blocks around the middle one begin, from the highest bit of the pattern to the
+/// lowest.
 const AROUND: [(usize, usize); 8] = [
     (0, 0),
     (3, 0),
@@ -17,7 +18,7 @@ const AROUND: [(usize, usize); 8] = [
     (6, 6),
 ];
 
-/// The patterns that begin at each px of an image; 0 where there is no room for one.
+/// Returns the pattern whose top left corner is at each pixel of an image, or 0 if there is no room for one.
 pub(crate) fn patterns(samples: &[u8], width: usize, height: usize) -> Vec<u8> {
     let mut patterns = vec![0; samples.len()];
     if width < SIDE || height < SIDE {
@@ -38,7 +39,7 @@ pub(crate) fn patterns(samples: &[u8], width: usize, height: usize) -> Vec<u8> {
     patterns
 }
 
-/// The sums of the blocks that begin at each px.
+/// Returns the sum of the block whose top left corner is at each pixel.
 fn blocks(samples: &[u8], width: usize, height: usize) -> Vec<u16> {
     let mut sums = vec![0_u16; samples.len()];
     for y in 0..=height - BLOCK {

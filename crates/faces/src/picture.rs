@@ -1,8 +1,8 @@
-//! Gray images, and windows of them at other sizes.
+//! Gray images, and scaled windows of them.
 
 use crate::windows::Window;
 
-/// A gray image, row by row.
+/// A gray image with 8-bit samples, row by row.
 #[derive(Clone, Copy, Debug)]
 pub struct Gray<'a> {
     samples: &'a [u8],
@@ -11,7 +11,8 @@ pub struct Gray<'a> {
 }
 
 impl<'a> Gray<'a> {
-    /// `None` unless there are as many samples as pixels, and no side is longer than [`Gray::LONGEST`].
+    /// Creates an image. Returns `None` unless there are as many samples as pixels, and no side is longer than
+    /// [`Gray::LONGEST`].
     #[must_use]
     pub fn new(samples: &'a [u8], width: u32, height: u32) -> Option<Self> {
         let (width, height) = (usize::try_from(width).ok()?, usize::try_from(height).ok()?);
@@ -24,7 +25,7 @@ impl<'a> Gray<'a> {
         })
     }
 
-    /// The longest side, in px: it bounds the time.
+    /// Length in px of the longest side that an image may have. It bounds the time of a search.
     pub const LONGEST: usize = 1024;
 
     pub(crate) fn width(&self) -> usize {
@@ -35,7 +36,7 @@ impl<'a> Gray<'a> {
         self.height
     }
 
-    /// Black outside.
+    /// Returns the sample at a position. Outside the image, samples are black (0).
     fn at(&self, x: i64, y: i64) -> f64 {
         let place = |at: i64, side: usize| usize::try_from(at).ok().filter(|at| *at < side);
         match (place(x, self.width), place(y, self.height)) {
@@ -44,7 +45,7 @@ impl<'a> Gray<'a> {
         }
     }
 
-    /// The whole at a smaller size.
+    /// Returns the whole image scaled to a smaller size.
     pub(crate) fn scaled(&self, width: usize, height: usize) -> Vec<u8> {
         let columns = points(self.width, width);
         let mut scaled = Vec::with_capacity(width * height);
@@ -60,7 +61,7 @@ impl<'a> Gray<'a> {
         scaled
     }
 
-    /// A window, brought to `side` × `side` px.
+    /// Returns a window, scaled to `side` × `side` px.
     pub(crate) fn window(&self, window: &Window, side: usize) -> Vec<u8> {
         let own = usize::try_from(window.side).unwrap_or(1).max(1);
         let points = points(own, side);
@@ -77,7 +78,8 @@ impl<'a> Gray<'a> {
     }
 }
 
-/// For each of `to` px along a side of `from`: the px that it begins in, and how far it lies towards the next.
+/// Returns, for each of `to` px along a side that had `from` px, the original pixel to interpolate from and the
+/// distance towards the next one.
 fn points(from: usize, to: usize) -> Vec<(usize, f64)> {
     let ratio = from as f64 / to as f64;
     let point = |at: usize| {

@@ -1,45 +1,46 @@
-//! The first stage: windows at every scale through boosted cascades, which reject most of them after a few patterns.
+//! The first stage of detection: windows at every scale pass through boosted cascades, which reject most of them after
+//! a few patterns.
 
 use crate::pattern::patterns;
 use crate::picture::Gray;
 use crate::windows::Window;
 
-/// Px along a side of a window that a cascade looks at.
+/// Side in px of the windows that cascades evaluate.
 pub(crate) const SIDE: usize = 40;
 
-/// Px between windows.
+/// Distance between neighbouring windows, in px.
 const STEP: usize = 4;
 
-/// Between one scale and the next.
+/// Ratio between one scale and the next.
 const SCALE: f64 = 0.8;
 
-/// Patterns that are looked at before a window may be rejected.
+/// Number of patterns that are evaluated before a window may be rejected.
 pub(crate) const GROUP: usize = 10;
 
-/// Weights of a pattern.
+/// Number of weights for a pattern: one for each value that it may have.
 pub(crate) const VALUES: usize = 256;
 
-/// A window whose samples deviate less from their mean is flat, and no face.
+/// Standard deviation of a window's samples up to which the window is flat and cannot be a face.
 const FLAT: f64 = 10.0;
 
-/// Weak classifiers, each of which adds what a pattern at its place counts for.
+/// A cascade of weak classifiers, each of which adds a weight for the pattern at its position.
 #[derive(Debug)]
 pub(crate) struct Cascade {
-    /// Column and row of each pattern in a window.
+    /// Column and row of each pattern in a window, in px.
     pub(crate) places: Vec<(usize, usize)>,
-    /// What each value of each pattern counts for.
+    /// Weights of all values of the first pattern, then of the second, and so on.
     pub(crate) weights: Vec<f32>,
-    /// The least sum after each group.
+    /// Least sum that a window must have after each group of patterns.
     pub(crate) least: Vec<f32>,
 }
 
 impl Cascade {
-    /// The places as distances from the first sample of a window.
+    /// Returns the positions of the patterns as offsets from the first sample of a window, in an image of this width.
     fn offsets(&self, width: usize) -> Vec<usize> {
         self.places.iter().map(|(x, y)| y * width + x).collect()
     }
 
-    /// The sum for the window that begins here, unless it is rejected.
+    /// Returns the sum of weights for the window that begins at `start`, or `None` if the window is rejected.
     fn score(&self, patterns: &[u8], offsets: &[usize], start: usize) -> Option<f32> {
         let groups = offsets
             .chunks(GROUP)
@@ -57,7 +58,7 @@ impl Cascade {
     }
 }
 
-/// What each cascade lets pass; `None` when nobody wants it any more.
+/// Returns the windows that each cascade accepts, or `None` as soon as `wanted` returns `false`.
 pub(crate) fn of(
     picture: Gray<'_>,
     cascades: &[Cascade],

@@ -37,7 +37,7 @@ fn what_nobody_wants_ends_at_once() {
     assert_eq!(find(picture, &|| false), None);
 }
 
-/// Patches of noise, stripes and a few blocks: whatever the windows are moved to, there must be no panic.
+/// Images of noise or of a few blocks. Wherever windows are moved on them, there must be no panic.
 fn any_picture() -> impl Strategy<Value = (Vec<u8>, u32, u32)> {
     (1..160_u32, 1..160_u32).prop_flat_map(|(width, height)| {
         let count = (width * height) as usize;

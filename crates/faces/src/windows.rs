@@ -1,4 +1,4 @@
-//! Squares that may show a face.
+//! Square windows that may show a face.
 
 use crate::Face;
 
@@ -11,18 +11,18 @@ pub(crate) struct Window {
     pub(crate) score: f32,
 }
 
-/// No more windows than this go on from any list, the best: photographs of crowds have some hundred. It bounds the time that
-/// an image can be made to take.
+/// Largest number of windows of a list that are kept, the best ones. Photographs of crowds have a few hundred. The
+/// limit bounds the time that an image can take.
 pub(crate) const MOST: usize = 1024;
 
 impl Window {
-    /// Is any of it inside an image of this size? Windows of one px show nothing.
+    /// Whether a part of the window is inside an image of this size. Windows of one pixel show nothing.
     pub(crate) fn shows(&self, (width, height): (usize, usize)) -> bool {
         let overlaps = |start: i64, whole: usize| start + self.side > 0 && start < whole as i64;
         self.side > 1 && overlaps(self.x, width) && overlaps(self.y, height)
     }
 
-    /// What two windows share, as a part of what they cover together.
+    /// Returns the intersection of two windows as a share of their union.
     fn overlap(&self, other: &Self) -> f64 {
         let along = |one: i64, other: i64, (a, b): (i64, i64)| {
             ((one + a).min(other + b) - one.max(other)).max(0)
@@ -43,7 +43,7 @@ impl Window {
     }
 }
 
-/// The best of those that overlap by more than `same`, each with the scores of all that it stands for.
+/// Merges windows that overlap by more than `same`. Returns the best of each group, with the sum of the group's scores.
 pub(crate) fn strongest(mut windows: Vec<Window>, same: f64) -> Vec<Window> {
     windows.sort_by(|one, other| other.score.total_cmp(&one.score));
     windows.truncate(MOST);

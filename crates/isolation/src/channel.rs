@@ -1,4 +1,5 @@
-//! Messages over a socket: one byte that says what it is, two lengths, a head, and what is too large for a head.
+//! Messages over a socket: one byte for the kind, two lengths, a head of small values, and what is too large for the
+//! head.
 
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
@@ -8,18 +9,18 @@ use rustix::io::{Errno, read, write};
 use crate::job::Kind;
 use crate::wire::{Input, Output, Wire, garbled};
 
-/// Bytes before a head: the kind, and two lengths.
+/// Bytes of a message before its head: the kind (1) and two lengths (8 each).
 pub(crate) const START: usize = 17;
 
-/// Bytes of a head at most: facts, errors, recipes' options.
+/// Most bytes of a message's head, which holds facts, errors and the options of recipes.
 const LONGEST_HEAD: u64 = 1 << 20;
 
-/// What is done whenever the other side is not ready: an error gives up.
+/// What a channel does whenever the other side is not ready. An error makes it give up.
 pub(crate) trait Waiting {
     fn waiting(&mut self) -> io::Result<()>;
 }
 
-/// Waits for as long as it takes.
+/// Waits for as long as the other side takes.
 pub(crate) struct Patiently;
 
 impl Waiting for Patiently {
@@ -28,7 +29,7 @@ impl Waiting for Patiently {
     }
 }
 
-/// One end of a socket that waits a few milliseconds at a time.
+/// One end of a socket. Whenever the other side is not ready, it calls `waiting` before it tries again.
 pub(crate) struct Channel<'a, W> {
     socket: &'a OwnedFd,
     waiting: W,
@@ -42,7 +43,7 @@ impl<'a, W: Waiting> Channel<'a, W> {
     /// Sends a message.
     ///
     /// # Errors
-    /// Where the other side is gone, or `waiting` gives up.
+    /// If the other side is gone, or `waiting` gives up.
     pub(crate) fn send(&mut self, kind: Kind, message: &Output<'_>) -> io::Result<()> {
         let mut start = Vec::with_capacity(START + message.head.len());
         start.push(kind as u8);
@@ -56,10 +57,10 @@ impl<'a, W: Waiting> Channel<'a, W> {
             .try_for_each(|blob| self.write_all(blob))
     }
 
-    /// What the next message is about, and how long it is. What was cancelled before is not told.
+    /// Returns the kind of the next message and its lengths. Cancellations that come too late are skipped.
     ///
     /// # Errors
-    /// As [`Channel::send`]; `UnexpectedEof` where there is no message any more.
+    /// As [`Channel::send`]; `UnexpectedEof` if there are no more messages.
     pub(crate) fn next(&mut self) -> io::Result<(Kind, Lengths)> {
         loop {
             let mut start = [0; START];
@@ -75,10 +76,10 @@ impl<'a, W: Waiting> Channel<'a, W> {
         }
     }
 
-    /// The value of a message, of which the large parts come to `most` bytes at most.
+    /// Reads the value of a message whose large parts have at most `most` bytes in total.
     ///
     /// # Errors
-    /// As [`Channel::send`]; `InvalidData` for a message that is none of this value.
+    /// As [`Channel::send`]; `InvalidData` for a message that does not hold such a value.
     pub(crate) fn value<T: Wire>(&mut self, lengths: Lengths, most: u64) -> io::Result<T> {
         if lengths.head > LONGEST_HEAD || lengths.blobs > most {
             return Err(garbled("it is longer than it may be"));
@@ -117,7 +118,7 @@ impl<W: Waiting> Read for Channel<'_, W> {
     }
 }
 
-/// Bytes of a message's parts.
+/// Lengths of a message's head and of its large parts, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lengths {
     head: u64,

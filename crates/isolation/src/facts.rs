@@ -1,4 +1,4 @@
-//! What was read in headers lately: the header of a file is read for its facts, and again for every plan.
+//! Cache of recently read headers, because a file's header is read for its facts and again for every plan.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,15 +6,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use andon_pixels::Info;
 use blake3::Hash;
 
-/// Facts of the files that were looked at last, by their content.
+/// Facts of the most recently read files, by the hash of their content.
 #[derive(Debug, Default)]
 pub(crate) struct Facts(Mutex<VecDeque<(Hash, Info)>>);
 
-/// Files that are remembered.
+/// Most files whose facts are remembered.
 const MOST: usize = 64;
 
 impl Facts {
-    /// The facts of a file, remembered or as `read` gives them.
+    /// Returns the facts of a file, either remembered or from `read`.
     ///
     /// # Errors
     /// Those of `read`, which are not remembered.

@@ -1,4 +1,4 @@
-//! What a worker process is asked to do, and how it answers.
+//! The jobs that are sent to a worker process, and its answers.
 
 use std::borrow::Cow;
 use std::io;
@@ -8,17 +8,17 @@ use andon_recipe::Area;
 
 use crate::wire::{Input, List, Output, Wire, fields, variants};
 
-/// The version of what is said between the server and its workers, which are the same program: a worker of another one was
-/// started from a file that has been replaced.
+/// Version of the protocol between the server and its workers. Both are the same program, so a worker with another
+/// version was started from a file that has been replaced since.
 pub(crate) const VERSION: u32 = 1;
 
-/// What a worker says first.
+/// First message of a worker.
 #[derive(Debug)]
 pub(crate) struct Hello {
     pub(crate) version: u32,
-    /// The formats that it knows.
+    /// Names of the formats that the worker knows.
     pub(crate) formats: List<String>,
-    /// Why it may do more than compute, if it may.
+    /// Why the worker could not be restricted to computing; `None` if it is restricted.
     pub(crate) unconfined: Option<String>,
 }
 
@@ -28,7 +28,7 @@ fields!(Hello {
     unconfined
 });
 
-/// What one message is about; its first byte.
+/// Kind of a message; its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Kind {
@@ -36,15 +36,15 @@ pub(crate) enum Kind {
     Hello = b'H',
     /// To the worker: a [`Job`].
     Job = b'J',
-    /// To the worker: the next frame of the animation that is open.
+    /// To the worker: request for the next frame of the open animation.
     Next = b'N',
-    /// To the worker: a frame for the animation that is being written.
+    /// To the worker: a frame to add to the animation that is being written.
     Push = b'P',
-    /// To the worker: no more frames; the file is wanted.
+    /// To the worker: no more frames follow; request for the finished file.
     Finish = b'F',
-    /// To the worker: no more frames are wanted.
+    /// To the worker: the open animation is closed, and nothing more of it is wanted.
     Close = b'E',
-    /// To the worker: nobody wants the answer any more. It may come too late, and means nothing then.
+    /// To the worker: the answer is no longer wanted. If this arrives after the answer was sent, it is ignored.
     Cancel = b'C',
     /// To the server: an [`Answer`].
     Answer = b'A',
@@ -66,17 +66,17 @@ impl Kind {
     }
 }
 
-/// One call of a codec.
+/// One call of a codec, as it is sent to a worker.
 #[derive(Debug)]
 pub(crate) struct Job<'a> {
-    /// Which codec's.
+    /// Name of the codec's format.
     pub(crate) format: String,
     pub(crate) limits: Limits,
-    /// Bytes that it may allocate.
+    /// Bytes of memory that the job may allocate.
     pub(crate) memory: u64,
-    /// Seconds of processor time that it may take.
+    /// Seconds of processor time that the job may take.
     pub(crate) seconds: u64,
-    /// The file, if one is read.
+    /// Content of the file that is read; empty if none is.
     pub(crate) bytes: Cow<'a, [u8]>,
     pub(crate) call: Call,
 }
@@ -95,7 +95,7 @@ fields!(How {
     keep_metadata
 });
 
-/// The methods of [`andon_pixels::Codec`] that look at a file or write one.
+/// A call of one of the methods of [`andon_pixels::Codec`] that look at a file or write one, with its arguments.
 #[derive(Debug)]
 pub(crate) enum Call {
     Probe,
@@ -137,12 +137,12 @@ variants!(Call {
     16 => Salvage(info, how),
 });
 
-/// What came of a call.
+/// Answer of a worker to a call.
 #[derive(Debug)]
 pub(crate) struct Answer<T> {
-    /// Bytes of memory that the worker has.
+    /// Resident memory of the worker, in bytes.
     pub(crate) resident: u64,
-    /// The call panicked: the worker ends.
+    /// Whether the call panicked, after which the worker ends.
     pub(crate) panicked: bool,
     pub(crate) result: andon_pixels::Result<T>,
 }

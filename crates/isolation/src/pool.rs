@@ -1,4 +1,4 @@
-//! The workers there are: who has one, who waits, what became of those that died.
+//! The pool of worker processes: which are in use, which callers wait for one, and how workers ended.
 
 mod counters;
 mod lease;
@@ -24,22 +24,23 @@ pub use counters::{Counts, Death};
 pub(crate) use lease::{Lease, Question};
 pub(crate) use suspects::Suspects;
 
-/// How many workers there are, and what they may have.
+/// Number of worker processes, and the resources that they may use.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The program that worker processes are started from.
     pub program: Program,
-    /// Workers that are kept ready: as many as there are threads that use them.
+    /// Number of workers to keep ready: as many as there are threads that use them.
     pub ready: usize,
-    /// Bytes that a plan may come to: a worker has half as much again, whatever its job.
+    /// Most bytes of memory that a plan may need. A worker may have half as much again, whatever its job.
     pub memory: u64,
-    /// Bytes of free buffers that each of them keeps between its jobs, wiped; more than [`AT_REST`](crate::AT_REST) is of no use.
+    /// Most bytes of free buffers that each worker keeps, wiped, between its jobs. More than
+    /// [`AT_REST`](crate::AT_REST) is of no use.
     pub kept: u64,
-    /// How long a file is refused whose jobs ended two workers.
+    /// How long a file is refused after jobs on it have ended two workers.
     pub suspect: Duration,
 }
 
-/// The process that starts workers, before there are any.
+/// A pool before it has workers: only the process that starts them is running.
 #[derive(Debug)]
 pub struct Prepared {
     settings: Settings,
@@ -47,29 +48,29 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Starts it. To be called before this process gives up what that needs.
+    /// Starts the process that will start workers. Must be called before this process gives up what that needs.
     ///
     /// # Errors
-    /// Where the system starts no process.
+    /// If the system cannot start a process.
     pub fn new(settings: Settings) -> io::Result<Self> {
         let memory = settings.memory.saturating_add(settings.memory / 2);
         let starter = Starter::new(&settings.program, [memory, settings.kept])?;
         Ok(Self { settings, starter })
     }
 
-    /// Starts the workers, and the thread that keeps as many of them as were asked for.
+    /// Starts the workers, and the thread that keeps the configured number of them ready.
     #[must_use]
     pub fn start(self) -> Arc<Pool> {
         Pool::new(&self.settings, self.starter)
     }
 }
 
-/// Worker processes, shared by the threads of this one.
+/// Worker processes, shared by the threads of this process.
 #[derive(Debug)]
 pub struct Pool {
     ready: usize,
     state: Mutex<State>,
-    /// A worker was given back or started, or none can be.
+    /// Signals that a worker was given back or started, or that none can be started.
     changed: Condvar,
     orders: Sender<Order>,
     counters: Counters,
@@ -79,30 +80,30 @@ pub struct Pool {
 #[derive(Debug, Default)]
 struct State {
     idle: Vec<Worker>,
-    /// The one that reads headers, while it is idle.
+    /// The worker that only reads headers, while it is idle.
     prober: Option<Worker>,
-    /// Somebody has it, or it was ordered.
+    /// Whether the prober is in use or has been ordered.
     prober_away: bool,
-    /// Those that somebody has, without the prober.
+    /// Number of workers in use, without the prober.
     busy: usize,
-    /// Those that were ordered, without the prober.
+    /// Number of workers that were ordered but have not started yet, without the prober.
     ordered: usize,
-    /// Since when none could be started, and why.
+    /// Since when no worker could be started, and why; `None` if workers can be started.
     failed: Option<(Instant, String)>,
 }
 
-/// One process, and what it has done.
+/// One worker process, and what it has done.
 #[derive(Debug)]
 pub(crate) struct Worker {
     socket: OwnedFd,
     number: u32,
     jobs: u32,
     resident: u64,
-    /// It reads headers only.
+    /// Whether the worker only reads headers.
     prober: bool,
 }
 
-/// What the thread is asked for that starts and ends workers.
+/// An order to the thread that starts and ends workers.
 #[derive(Debug)]
 enum Order {
     Start {
@@ -117,9 +118,9 @@ enum Order {
 
 #[derive(Clone, Copy, Debug)]
 enum End {
-    /// Whatever it does.
+    /// Kill the worker, whatever it is doing.
     Kill,
-    /// It has closed its socket, or its socket was closed.
+    /// Wait for the worker to end, because one side has closed its socket.
     Wait,
 }
 
@@ -137,7 +138,7 @@ impl Pool {
         pool.keep(starter, received)
     }
 
-    /// Starts the thread that keeps workers ready. It ends with the pool.
+    /// Starts the thread that keeps workers ready. The thread ends with the pool.
     fn keep(self: Arc<Self>, mut starter: Starter, orders: Receiver<Order>) -> Arc<Self> {
         let weak = Arc::downgrade(&self);
         let keeping = thread::Builder::new()
@@ -175,7 +176,7 @@ impl Pool {
         self
     }
 
-    /// A worker, as soon as there is one.
+    /// Takes a worker, as soon as one is available.
     pub(crate) fn take(&self, interrupt: &dyn Interrupt) -> Result<Worker> {
         let mut state = self.lock();
         loop {
@@ -198,7 +199,7 @@ impl Pool {
         }
     }
 
-    /// The worker that reads headers; another one while that is busy.
+    /// Takes the worker that reads headers, or another one while that is busy.
     pub(crate) fn take_prober(&self, interrupt: &dyn Interrupt) -> Result<Worker> {
         let mut state = self.lock();
         if let Some(prober) = state.prober.take() {
@@ -209,7 +210,7 @@ impl Pool {
         self.take(interrupt)
     }
 
-    /// A worker whose job is done.
+    /// Takes back a worker whose job is done, and ends it if it has done enough jobs or is not needed.
     fn give_back(&self, worker: Worker) {
         if worker.jobs >= MOST_JOBS {
             self.replace(worker);
@@ -232,13 +233,13 @@ impl Pool {
         }
     }
 
-    /// Ends a worker that has done enough, and starts another.
+    /// Ends a worker that has done enough jobs, and starts another.
     fn replace(&self, worker: Worker) {
         self.lost(worker.prober);
         self.end(worker, End::Wait, None);
     }
 
-    /// Ends a worker that somebody has, and says how it ended.
+    /// Ends a worker that is in use, and returns how it ended.
     fn end_now(&self, worker: Worker, how: End) -> io::Result<ExitStatus> {
         self.lost(worker.prober);
         let (told, status) = mpsc::channel();
@@ -261,7 +262,7 @@ impl Pool {
         let _ = self.orders.send(order);
     }
 
-    /// One worker less: another is started, before anybody needs it.
+    /// Notes that a worker in use is gone, and orders another before it is needed.
     fn lost(&self, prober: bool) {
         let mut state = self.lock();
         match prober {
@@ -314,7 +315,7 @@ impl Pool {
         self.changed.notify_all();
     }
 
-    /// Orders as many workers as there should be.
+    /// Orders workers until there are as many as there should be.
     fn complete(&self, state: &mut State) {
         for _ in state.idle.len() + state.busy + state.ordered..self.ready {
             self.order(state, false);
@@ -324,7 +325,7 @@ impl Pool {
         }
     }
 
-    /// What was counted so far, and what there is now.
+    /// Returns what was counted so far, and how many workers there are now.
     #[must_use]
     pub fn counts(&self) -> Counts {
         let state = self.lock();
@@ -333,13 +334,14 @@ impl Pool {
         self.counters.counts(idle, busy, self.suspects.len())
     }
 
-    /// Since when no worker could be started, if that is so. It is tried again every second.
+    /// Returns since when no worker could be started; `None` if workers can be started. Starting is tried again every
+    /// second.
     #[must_use]
     pub fn failed(&self) -> Option<Instant> {
         self.lock().failed.as_ref().map(|(since, _)| *since)
     }
 
-    /// Tries files again that ended workers before.
+    /// Lets files be tried again that ended workers before.
     pub fn forgive(&self) {
         self.suspects.clear();
     }
@@ -350,16 +352,17 @@ impl Pool {
     }
 }
 
-/// After how long it is tried again to start a worker that could not be.
+/// Time after which the start of a worker is tried again if it failed.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Jobs after which a worker is replaced: what is left of them in its memory goes with it.
+/// Number of jobs after which a worker is replaced, so that anything they left in its memory goes with it.
 const MOST_JOBS: u32 = 1000;
 
-/// How long a wait lasts before it is asked whether anybody still wants the result.
+/// How long a wait lasts before a check whether the result is still wanted.
 pub(crate) const MOMENT: Duration = Duration::from_millis(10);
 
-/// What is to be done next; after a pause, a worker is to be started once more. `None`: the pool is gone.
+/// Returns the next order. If none arrives within `pause`, this is an order to start a worker again. Returns `None` if
+/// the pool is gone.
 fn next(orders: &Receiver<Order>, pause: Option<Duration>) -> Option<Order> {
     let Some(pause) = pause else {
         return orders.recv().ok();
@@ -371,7 +374,7 @@ fn next(orders: &Receiver<Order>, pause: Option<Duration>) -> Option<Order> {
     }
 }
 
-/// Starts a worker and hears its greeting.
+/// Starts a worker and waits for its greeting.
 fn start(starter: &mut Starter, prober: bool) -> io::Result<Worker> {
     let (number, socket) = starter.start()?;
     greeted(number, socket, prober).inspect_err(|_| {

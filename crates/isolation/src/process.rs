@@ -1,9 +1,9 @@
-//! The two kinds of process beside the server: workers, and the one that starts them.
+//! The two kinds of process besides the server: workers, and the one that starts them.
 //!
-//! A program that begins with [`as_process`] can be started as either. The server, once it has given up what it does not
-//! need, can neither start a process nor end one: the *starter*, a process of its own from the beginning, does both for it and
-//! knows nothing else. A worker begins with an empty environment, in a fresh image of the program, with one socket and no
-//! other descriptor.
+//! A program that begins with [`as_process`] can be started as either. The server, once it has given up what it does
+//! not need, can neither start a process nor end one: the *starter*, a process of its own from the beginning, does both
+//! for it and knows nothing else. A worker begins with an empty environment, in a fresh image of the program, with one
+//! socket and no other descriptor.
 
 mod starter;
 mod worker;
@@ -19,17 +19,17 @@ use andon_pixels::Codec;
 use rustix::process::{Signal, set_parent_process_death_signal};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
-/// The program that workers are started from.
+/// The program from which workers are started.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// Its file.
+    /// Path of the program's file.
     pub path: PathBuf,
-    /// Arguments before those that say which process it is.
+    /// Arguments before those that select the kind of process.
     pub arguments: Vec<OsString>,
 }
 
 impl Program {
-    /// This one, by the file that it was started from, even if that has been replaced since.
+    /// Returns the current program, by the file from which it was started, even if that has been replaced since.
     #[must_use]
     pub fn this() -> Self {
         Self {
@@ -38,7 +38,8 @@ impl Program {
         }
     }
 
-    /// A process of it, with nothing of this one but what is passed as its standard input.
+    /// Returns a command for a process of this program in the given role. The process inherits nothing of the current
+    /// one except its standard input, `socket`.
     fn command(&self, role: &str, socket: Stdio) -> Command {
         let mut command = Command::new(&self.path);
         command
@@ -55,8 +56,9 @@ impl Program {
     }
 }
 
-/// Is this process to be a worker or the starter, by the arguments after the program's name? Then it is, until nobody needs
-/// it any more, and this says how it ended. To be called before anything else is done.
+/// Runs this process as a worker or as the starter if the arguments after the program's name select that. Returns how
+/// it ended, once it is no longer needed, or `None` if the process is neither. Must be called before anything else is
+/// done.
 #[must_use]
 pub fn as_process(
     codecs: &'static [&'static dyn Codec],
@@ -85,13 +87,13 @@ pub fn as_process(
     })
 }
 
-/// Has no descriptor but standard input, output and error inherited by what is started from now on.
+/// Makes processes that are started from now on inherit no descriptors except standard input, output and error.
 pub(crate) fn keep_descriptors() {
     close_fds::set_fds_cloexec(3, &[]);
 }
 
-/// Is ended by nothing that is meant for the server: that has to answer requests until they are done, and needs its workers for
-/// that.
+/// Keeps signals that are meant to end the server from ending this process: the server has to finish its requests and
+/// needs its workers for that. Also keeps descriptors from being inherited.
 fn alone() {
     keep_descriptors();
     for signal in [SIGTERM, SIGINT, SIGHUP, SIGQUIT] {

@@ -1,4 +1,4 @@
-//! How much neighbouring samples differ, in quarters of 8×8 blocks.
+//! Local activity: how much neighbouring samples differ, measured in quarters (4×4 samples) of 8×8 blocks.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -7,16 +7,18 @@ mod neon;
 
 use crate::cpu::Level;
 
-/// Lowers each of `quiet` to what goes on in the quieter half of its block; of a single row, nothing.
+/// Lowers each value of `quiet` to the activity of the quieter half of its block, if that is less. With a single row,
+/// every activity is 0.
 ///
-/// What goes on in half a block, four columns of it, is the sum of how much each sample differs from the one to its right and
-/// from the one below. Nothing is to the right of the last column, and nothing goes on beyond it.
+/// The activity of half a block, four columns of it, is the sum of the absolute differences between each sample and its
+/// neighbours to the right and below. The last column of a row has no right neighbour, and columns beyond it count as
+/// 0.
 ///
-/// - `rows`: up to four rows of samples, and the one below them; all as long as each other.
-/// - `quiet`: of each block, 8 columns wide; the last one may reach beyond the rows.
+/// - `rows`: up to four rows of samples and the one below them, all of the same length.
+/// - `quiet`: one value per block of 8 columns; the last block may extend beyond the rows.
 ///
 /// # Panics
-/// When the rows differ in length, are more than five, or do not fit the blocks: a bug of the caller.
+/// If the rows differ in length, are more than five, or do not fit the blocks, which is a bug in the caller.
 pub fn quieter_halves(rows: &[&[u8]], quiet: &mut [u16]) {
     quieter_halves_on(Level::best(), rows, quiet);
 }
@@ -43,7 +45,7 @@ fn quieter_halves_on(level: Level, rows: &[&[u8]], quiet: &mut [u16]) {
     twin(rows, quiet, done);
 }
 
-/// From block `first` on.
+/// Scalar reference version, for block `first` and those after it.
 fn twin(rows: &[&[u8]], quiet: &mut [u16], first: usize) {
     for (block, quiet) in quiet.iter_mut().enumerate().skip(first) {
         for left in [8 * block, 8 * block + 4] {

@@ -1,26 +1,28 @@
-//! Instruction sets: which there are, and compiling one body for several of them.
+//! Instruction sets: detecting those of this processor, and compiling one function body for several of them.
 
 use std::cell::Cell;
 use std::sync::LazyLock;
 
-/// An instruction set that kernels are written for by hand. Each makes the same results, bit for bit.
+/// An instruction set for which kernels have hand-written versions. All versions give the same results, bit for bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// What every processor of the family has: plain Rust, the twin that the others are held to.
+    /// What every processor of the architecture supports: plain Rust, the reference version that all others are tested
+    /// against.
     Baseline,
-    /// NEON, which every 64-bit ARM has.
+    /// NEON, which every 64-bit ARM processor supports.
     Neon,
     /// AVX2 and FMA: x86-64 since 2013.
     Avx2,
-    /// AVX-512 with BW, VL and VNNI: servers since 2019. Earlier ones with AVX-512 slow down for it.
+    /// AVX-512 with BW, VL and VNNI: server processors since 2019. Earlier processors with AVX-512 lower their clock
+    /// speed for it.
     Avx512,
 }
 
 impl Level {
-    /// All of them, of each family the plainest first.
+    /// All levels, those of each processor family from the simplest to the most advanced.
     pub const ALL: [Self; 4] = [Self::Baseline, Self::Neon, Self::Avx2, Self::Avx512];
 
-    /// The best that this processor has, within what [`limited_to`] leaves.
+    /// Returns the best level that this processor supports and that [`limited_to`] allows.
     #[must_use]
     pub fn best() -> Self {
         static BEST: LazyLock<Level> = LazyLock::new(|| {
@@ -30,7 +32,7 @@ impl Level {
         (*BEST).min(LIMIT.get())
     }
 
-    /// Has this processor got it?
+    /// Returns whether this processor supports the level.
     #[must_use]
     pub fn is_there(self) -> bool {
         #[cfg(target_arch = "x86_64")]
@@ -66,15 +68,15 @@ impl Level {
 }
 
 thread_local! {
-    /// What this thread may use. Read once a row or a plane: nothing that could be measured.
+    /// The highest level this thread may use. It is read once per row or plane, which costs nothing measurable.
     static LIMIT: Cell<Level> = const { Cell::new(Level::Avx512) };
 }
 
-/// Runs `work` as on a processor that has no more than `level`, as far as this thread does it: for tests,
-/// which hold the instruction sets against each other.
+/// Runs `work` as if the processor supported nothing above `level`. The limit applies to the current thread only. For
+/// tests that compare the instruction sets with each other.
 ///
 /// # Panics
-/// When the level is not there.
+/// If this processor does not support `level`.
 pub fn limited_to<R>(level: Level, work: impl FnOnce() -> R) -> R {
     struct Restored(Level);
     impl Drop for Restored {
@@ -87,11 +89,12 @@ pub fn limited_to<R>(level: Level, work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// Runs `work`, compiled once for the baseline and once for x86-64-v3 (AVX2, BMI1, BMI2, LZCNT, POPCNT),
-/// whichever the processor has and [`limited_to`] leaves.
+/// Runs `work`, which is compiled twice: for the baseline and for x86-64-v3 (AVX2, BMI1, BMI2, LZCNT, POPCNT). The
+/// second version runs if the processor supports it and [`limited_to`] allows it.
 ///
-/// Only what the compiler inlines into `work` gains: mark the closure and the loops under it
-/// `#[inline(always)]`. Bit readers gain as much as plane loops do: flag-free shifts and a one-cycle population count.
+/// Only code that the compiler inlines into `work` benefits: mark the closure and the loops it calls
+/// `#[inline(always)]`. Bit readers gain as much as loops over planes, from shifts that leave the flags alone and a
+/// one-cycle population count.
 #[inline(always)]
 pub fn with_modern_instructions<R>(work: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
@@ -119,8 +122,8 @@ fn on_v3<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// Has these values fetched into the processor's near cache while other work goes on: for memory that is read in pieces too
-/// short, or too far from one another, for the processor to foresee. On x86-64; elsewhere nothing happens.
+/// Prefetches `values` into the L1 cache while other work goes on. Meant for memory that is read in pieces too short,
+/// or too far apart, for the hardware prefetcher. Does nothing on processors other than x86-64.
 #[inline(always)]
 pub fn prefetch<T>(values: &[T]) {
     #[cfg(target_arch = "x86_64")]
@@ -133,20 +136,21 @@ pub fn prefetch<T>(values: &[T]) {
     let _ = values;
 }
 
-/// Bytes.
+/// Size of a cache line in bytes.
 #[cfg(target_arch = "x86_64")]
 const CACHE_LINE: usize = 64;
 
-/// Finds set bits by their number: in one instruction where the processor is quick at it.
+/// Finds the n-th set bit of a word, in one instruction (PDEP) on processors where that is fast.
 #[derive(Clone, Copy, Debug)]
 pub struct BitFinder {
-    /// Has this processor PDEP? Not public: it is what makes the instruction's use sound.
+    /// Whether to use PDEP, which the processor then supports. Private, because the soundness of executing the
+    /// instruction depends on it.
     #[cfg(target_arch = "x86_64")]
     by_pdep: bool,
 }
 
 impl BitFinder {
-    /// The best for this processor.
+    /// Returns the fastest variant for this processor.
     #[must_use]
     pub fn best() -> Self {
         Self {
@@ -155,8 +159,8 @@ impl BitFinder {
         }
     }
 
-    /// The place of set bit `n` of `mask`, counted from 0 from the lowest on; 64 if there are fewer. `n` is
-    /// at most 63.
+    /// Returns the position of the set bit number `n` of `mask`, counted from 0 at the lowest set bit, or 64 if there
+    /// are fewer set bits. `n` is at most 63.
     #[inline(always)]
     #[must_use]
     pub fn find(self, mask: u64, n: u32) -> u32 {
@@ -180,7 +184,7 @@ fn find_by_pdep(mask: u64, n: u32) -> u32 {
     std::arch::x86_64::_pdep_u64(1 << (n & 63), mask).trailing_zeros()
 }
 
-/// AMD's processors before Zen 3, and Hygon's, take a step per bit of the mask.
+/// Whether PDEP is slow on this processor: AMD's before Zen 3, and Hygon's, take one step per bit of the mask.
 #[cfg(target_arch = "x86_64")]
 fn is_slow_at_pdep() -> bool {
     use std::arch::x86_64::__cpuid;

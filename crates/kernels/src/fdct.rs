@@ -1,11 +1,11 @@
-//! Forward DCT of 8×8 blocks with quantisation, as an encoder needs them.
+//! Forward DCT of 8×8 blocks with quantisation, as needed by an encoder.
 //!
-//! The transform is libjpeg's accurate integer one (`islow`), whose coefficients are eight times those of T.81. A
-//! coefficient is divided by its step and rounded with a given offset; below a threshold, which may differ from block to
-//! block, it becomes zero.
+//! The transform is libjpeg's accurate integer one (`islow`), whose coefficients are eight times those of T.81. Each
+//! coefficient is divided by its quantisation step and rounded with a given offset. Below a threshold, which may differ
+//! from block to block, it becomes zero.
 //!
-//! Levels stand column by column: horizontal frequency `u` and vertical frequency `v` at `8 u + v`. What comes out are their
-//! [`symbols`](crate::symbols).
+//! The results (levels) are stored column by column: horizontal frequency `u` and vertical frequency `v` at `8 u + v`.
+//! They are output as [`symbols`](crate::symbols).
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -18,24 +18,25 @@ use crate::idct::full::{
 };
 use crate::symbols::Row;
 
-/// How the coefficients of a frequency become levels. Fractions are of its step.
+/// How the coefficients of one frequency are quantised to levels. `rounding`, `threshold` and `slope` are fractions of
+/// the step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
-    /// The step as the file has it, 1 to 255.
+    /// The quantisation step as stored in the file, 1 to 255.
     pub size: u8,
-    /// What is added to a coefficient before it is cut to a whole level: 0.5 rounds to the nearest.
+    /// Offset added to a coefficient before it is truncated to a whole level. 0.5 rounds to the nearest.
     pub rounding: f32,
-    /// Weaker coefficients become 0 in a block of strength 0.
+    /// Coefficients with a smaller magnitude become 0 in a block of strength 0.
     pub threshold: f32,
-    /// What is added to that at strength 65536.
+    /// How much the threshold grows from strength 0 to strength 65536, linearly.
     pub slope: f32,
 }
 
-/// The [`Step`]s of all frequencies in the units of the transform, ordered as its levels.
+/// The [`Step`]s of all frequencies in the units of the transform, in the order of the levels.
 #[derive(Clone, Debug)]
 pub struct Quantiser {
     rounding: [u16; 64],
-    /// 2¹⁶⁺ⁿ / divisor, of which 16 bits are there, and 2¹⁶⁻ⁿ.
+    /// 2¹⁶⁺ⁿ / divisor, where n is chosen so that the result just fits 16 bits. `scales` holds the matching 2¹⁶⁻ⁿ.
     reciprocals: [u16; 64],
     scales: [u16; 64],
     thresholds: [u16; 64],
@@ -43,7 +44,7 @@ pub struct Quantiser {
 }
 
 impl Quantiser {
-    /// From the steps, ordered as levels. Fractions beyond 0 to 4 are cut.
+    /// Creates a quantiser from steps in the order of the levels. Fractions are clamped to 0 to 4.
     #[must_use]
     pub fn new(steps: &[Step; 64]) -> Self {
         let divisors = steps.map(|step| 8 * u32::from(step.size.max(1)));
@@ -61,13 +62,13 @@ impl Quantiser {
     }
 }
 
-/// Makes symbols of one row of blocks, and tells how many they are.
+/// Transforms one row of blocks to symbols and returns the number of symbols.
 ///
 /// - `rows`: 8 rows of samples one after the other, each 8 × the number of blocks long.
-/// - `strengths`: of each block, what its thresholds grow by.
+/// - `strengths`: one per block, by which its thresholds grow (see `Step::slope`).
 ///
 /// # Panics
-/// When the slices do not fit each other: a bug of the caller.
+/// If the lengths of the slices do not match, which is a bug in the caller.
 pub fn rows_to_symbols(
     rows: &[u8],
     quantiser: &Quantiser,
@@ -78,8 +79,10 @@ pub fn rows_to_symbols(
     unsafe { rows_to_symbols_on(Level::best(), rows, quantiser, strengths, to) }
 }
 
+/// Implements `rows_to_symbols` with the instructions of `level`.
+///
 /// # Safety
-/// The level must be there.
+/// The processor must support `level`.
 unsafe fn rows_to_symbols_on(
     level: Level,
     rows: &[u8],
@@ -120,14 +123,14 @@ unsafe fn rows_to_symbols_on(
     at
 }
 
-/// Blocks whose levels are made before they become symbols.
+/// Number of blocks that are quantised to levels before these are turned into symbols.
 const BATCH: usize = 32;
 
-/// Makes levels of some blocks, whose rows of samples begin `line` from one another: 64 per block, and of each block a mask whose
-/// bit `k` says that level `k` is not 0.
+/// Transforms and quantises some blocks, whose rows of samples begin `line` samples apart. Writes 64 levels per block,
+/// and one mask per block whose bit `k` tells that level `k` is not 0.
 ///
 /// # Safety
-/// The level must be there.
+/// The processor must support `level`.
 unsafe fn rows_to_levels_on(
     level: Level,
     rows: &[u8],
@@ -173,7 +176,7 @@ fn twin(
 }
 
 impl Quantiser {
-    /// As vectors of 16 bits do it.
+    /// Quantises coefficient number `k` with 16-bit arithmetic, as the vector versions do.
     fn level(&self, k: usize, coefficient: i32, strength: u16) -> i16 {
         let high = |a: u16, b: u16| ((u32::from(a) * u32::from(b)) >> 16) as u16;
         let strong = coefficient.unsigned_abs() as u16;
@@ -187,7 +190,9 @@ impl Quantiser {
     }
 }
 
-/// Eight 8-point forward DCTs side by side. Products lose `shift` bits; sums gain `whole` bits, or lose them.
+/// Eight 8-point forward DCTs side by side. Results that are sums of products are shifted right by `shift` bits.
+/// Results that are plain sums (frequencies 0 and 4) are shifted left by `whole` bits, or right if it is negative.
+/// Right shifts round.
 fn fdct8(x: [[i32; 8]; 8], shift: u32, whole: i32) -> [[i32; 8]; 8] {
     let mut out = [[0; 8]; 8];
     let dot = |factors: [i32; 2], a: i32, b: i32| factors[0] * a + factors[1] * b;
@@ -221,7 +226,7 @@ mod tests {
     use super::*;
     use crate::symbols::Symbol;
 
-    /// Levels of frequency 0, symbols, and values of each block.
+    /// Per block: the level of frequency 0, the symbols, and their values.
     type Made = Vec<(i16, Vec<Symbol>, Vec<u8>)>;
 
     fn symbols_on(level: Level, rows: &[u8], quantiser: &Quantiser, strengths: &[u16]) -> Made {
@@ -273,7 +278,7 @@ mod tests {
         (levels, masks)
     }
 
-    /// Numbers of 16 bits.
+    /// Returns a generator of pseudo-random 16-bit numbers.
     fn noise() -> impl FnMut() -> u32 {
         let mut state = 1u32;
         move || {
@@ -282,7 +287,7 @@ mod tests {
         }
     }
 
-    /// Noise, slopes, edges, and the strongest waves that there are.
+    /// Samples of `count` blocks: noise, slopes, edges, and waves of the highest possible amplitude.
     fn blocks(count: usize) -> Vec<u8> {
         let mut random = noise();
         let mut rows = vec![0; 64 * count];

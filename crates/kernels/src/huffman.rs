@@ -1,9 +1,9 @@
-//! Huffman-coded blocks of a sequential JPEG scan, read at many places at once.
+//! Decoder for Huffman-coded blocks of a sequential JPEG scan that reads many places of the data at once.
 //!
-//! One place after the other, reading codes is a chain of look-ups whose length nobody can guess: the processor waits for
-//! the cache or mispredicts the end of a block. Here [`STREAMS`] places go one look-up ahead in each step, each with its
-//! own position, and no branch depends on what any of them finds. Which of the places are blocks' beginnings, and
-//! where one stream may end because the next one has taken over, is the caller's affair.
+//! Read at a single place, the codes form a chain of dependent look-ups of unpredictable length: the processor waits
+//! for the cache or mispredicts the end of a block. Here, each step advances [`STREAMS`] places by one look-up. Each
+//! has its own position, and no branch depends on what any of them finds. The caller decides which of the places are
+//! beginnings of blocks, and where one stream may end because the next one has taken over.
 //!
 //! The codes and blocks are those of ITU-T T.81, F.2.2.
 
@@ -20,43 +20,45 @@ pub use self::tables::{Code, Kind, NOT_KEPT, Tables};
 
 use crate::cpu::Level;
 
-/// Places that are read at once.
+/// Number of places (streams) that are read at once.
 pub const STREAMS: usize = 32;
 
-/// Look-ups of each stream in a call of [`decode`], each of which ends one block at most.
+/// Number of look-ups per stream in a call of [`decode`]. Each completes at most one block.
 pub const BLOCKS: usize = 32;
 
-/// The beginning of one MCU in this many is noted.
+/// One MCU in this many has its beginning recorded.
 pub const NOTED: u32 = 16;
 
-/// Bytes behind the last one in which a stream may begin a look-up.
+/// Number of bytes that must follow the last byte in which a stream may begin a look-up.
 pub const PADDING: usize = 4;
 
-/// Bits of a look-up whose values are known wherever in a byte it begins.
+/// Number of valid bits in a 32-bit word that is loaded from whole bytes, whatever bit of the first byte a look-up
+/// begins at.
 const KNOWN_BITS: u32 = 25;
 
-/// Where each stream stands, and how far it is to go. Positions are bits from the beginning of the data.
+/// The state of each stream: where it stands and how far it is to go. Positions are in bits from the beginning of the
+/// data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Streams {
     position: [u32; STREAMS],
-    /// The next coefficient in zigzag order.
+    /// Index of the next coefficient, in zigzag order.
     k: [u32; STREAMS],
-    /// The block of its MCU.
+    /// Index of the current block within its MCU.
     block: [u32; STREAMS],
-    /// MCUs that were begun, and where the last one was.
+    /// Number of MCUs begun so far. `begun` holds the position of the last one.
     mcus: [u32; STREAMS],
     begun: [u32; STREAMS],
-    /// Beginnings of MCUs are noted from this position on, and for how many bits.
+    /// Position from which on the beginnings of MCUs are recorded. `noted` holds for how many bits.
     noted_from: [u32; STREAMS],
     noted: [u32; STREAMS],
-    /// From this position on nothing is read.
+    /// Position at which the stream ends: nothing is read from here on.
     end: [u32; STREAMS],
-    /// Where the values of the present block go.
+    /// Index in the output at which the values of the current block begin.
     place: [u32; STREAMS],
 }
 
 impl Streams {
-    /// Streams that have nothing to read yet.
+    /// Creates streams that have nothing to read yet.
     #[must_use]
     pub const fn idle() -> Self {
         const NONE: [u32; STREAMS] = [0; STREAMS];
@@ -73,11 +75,11 @@ impl Streams {
         }
     }
 
-    /// Lets `stream` read the bits of `part`, as if an MCU began with the first. Where MCUs begin is noted within `noted`, and of
-    /// each [`NOTED`]th MCU.
+    /// Makes `stream` read the bits of `part`, assuming that an MCU begins at the first. The beginnings of MCUs are
+    /// recorded if they are within `noted`, and for one MCU in [`NOTED`] wherever it is.
     ///
     /// # Panics
-    /// When there is no such stream.
+    /// If there is no such stream.
     pub fn begin(&mut self, stream: usize, part: Range<u32>, noted: Range<u32>) {
         self.position[stream] = part.start;
         self.end[stream] = part.end;
@@ -89,107 +91,112 @@ impl Streams {
         self.noted[stream] = noted.end.saturating_sub(noted.start);
     }
 
-    /// Where the values of the block go that `stream` reads.
+    /// Returns the index in the output at which the values of the current block of `stream` begin.
     ///
     /// # Panics
-    /// When there is no such stream.
+    /// If there is no such stream.
     #[must_use]
     pub fn place(&self, stream: usize) -> u32 {
         self.place[stream]
     }
 
-    /// Lets the values of the block that `stream` reads, and of those behind it, go to `place` and behind it.
+    /// Sets the index in the output at which the values of the current block of `stream` begin. Those of the following
+    /// blocks come after it.
     ///
     /// # Panics
-    /// When there is no such stream.
+    /// If there is no such stream.
     pub fn set_place(&mut self, stream: usize, place: u32) {
         self.place[stream] = place;
     }
 
-    /// Lets `stream` read up to `end`.
+    /// Sets the position at which `stream` ends, in bits from the beginning of the data.
     ///
     /// # Panics
-    /// When there is no such stream.
+    /// If there is no such stream.
     pub fn set_end(&mut self, stream: usize, end: u32) {
         self.end[stream] = end;
     }
 
-    /// Up to where `stream` reads.
+    /// Returns the position at which `stream` ends, in bits from the beginning of the data.
     ///
     /// # Panics
-    /// When there is no such stream.
+    /// If there is no such stream.
     #[must_use]
     pub fn end(&self, stream: usize) -> u32 {
         self.end[stream]
     }
 
-    /// The MCU that `stream` reads: how many it has read before, and where it began. `None`: it has begun none.
+    /// Returns the number of MCUs that `stream` began before the current one, and the position at which the current one
+    /// began. `None` if the stream has not begun an MCU.
     ///
     /// # Panics
-    /// When there is no such stream.
+    /// If there is no such stream.
     #[must_use]
     pub fn mcu(&self, stream: usize) -> Option<(u32, u32)> {
         let before = self.mcus[stream].checked_sub(1)?;
         Some((before, self.begun[stream]))
     }
 
-    /// Where `stream` reads next.
+    /// Returns the position at which `stream` reads next, in bits from the beginning of the data.
     ///
     /// # Panics
-    /// When there is no such stream.
+    /// If there is no such stream.
     #[must_use]
     pub fn position(&self, stream: usize) -> u32 {
         self.position[stream]
     }
 
-    /// Bits that `stream` has yet to read.
+    /// Returns the number of bits that `stream` has yet to read.
     ///
     /// # Panics
-    /// When there is no such stream.
+    /// If there is no such stream.
     #[must_use]
     pub fn left(&self, stream: usize) -> u32 {
         self.end[stream].saturating_sub(self.position[stream])
     }
 }
 
-/// Something that happened at a position.
+/// Something that happened to a stream at a position: an MCU began, or an error was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// To whom.
+    /// Index of the stream.
     pub stream: usize,
-    /// Bits from the beginning of the data.
+    /// Position in bits from the beginning of the data.
     pub position: u32,
-    /// MCUs that the stream had begun before.
+    /// Number of MCUs that the stream had begun before.
     pub mcus: u32,
-    /// Where the values of its block go.
+    /// Index in the output at which the values of the stream's block begin.
     pub place: u32,
 }
 
-/// What a call of [`decode`] came upon, in the order of its steps.
+/// What a call of [`decode`] recorded, in the order of its steps.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
     #[cfg(target_arch = "x86_64")]
     scratch: avx512::Scratch,
-    /// MCUs that began where it is to be noted.
+    /// Beginnings of MCUs, as far as they were to be recorded (see `Streams::begin`).
     pub begun: Vec<Event>,
-    /// Codes that no table has, and blocks with more than 64 coefficients. The stream goes on with the next block.
+    /// Bits that are no code of the table, and blocks with more than 64 coefficients. The stream continues with the
+    /// next block.
     pub errors: Vec<Event>,
 }
 
-/// Is [`decode`] faster here than one place after the other? The first call measures it, in about a millisecond.
+/// Returns whether [`decode`] is faster on this processor than reading one place after the other. The first call
+/// measures it, which takes about a millisecond.
 #[must_use]
 pub fn is_fast() -> bool {
     Level::best() >= Level::Avx512 && pace::is_fast()
 }
 
-/// Lets every stream go some look-ups ahead, unless its end comes first.
+/// Advances every stream by up to [`BLOCKS`] look-ups, or to its end if that comes first. A stream completes at most
+/// [`BLOCKS`] blocks.
 ///
-/// The values of a block go to the stream's place in `values` and, as its [`Kind`] says, behind it; the next block's place is as many
-/// higher as it has. Values that are 0 are not written, but DC differences are. A stream ends [`BLOCKS`] blocks at most. What was found
-/// before is forgotten.
+/// The values of a block are written to `values`, starting at the stream's place and arranged as its [`Kind`] says. The
+/// place then advances by the number of values of the block. DC differences are always written, other values only if
+/// they are not 0. `found` is cleared first.
 ///
 /// # Panics
-/// When a stream's end lies less than [`PADDING`] bytes before that of `data`, or a value's place beyond `values`.
+/// If a stream ends less than [`PADDING`] bytes before the end of `data`, or a value's place is beyond `values`.
 pub fn decode(
     tables: &Tables,
     data: &[u8],
@@ -210,7 +217,7 @@ pub fn decode(
     twin(tables, data, streams, values, found);
 }
 
-/// The obvious body.
+/// Scalar reference version of `decode`.
 fn twin(
     tables: &Tables,
     data: &[u8],
@@ -230,7 +237,7 @@ fn twin(
     }
 }
 
-/// One look-up of one stream: the place and the value of what is kept of it.
+/// Performs one look-up for one stream. Returns the place and the value of the coefficient that is kept of it, if any.
 fn look_up(
     tables: &Tables,
     data: &[u8],
@@ -307,7 +314,8 @@ fn look_up(
     kept
 }
 
-/// The 32 bits of the byte that `position` lies in and the three behind it, without those before `position`.
+/// Returns the 32 bits of the byte containing `position` and the three bytes after it, shifted left so that the bit at
+/// `position` comes first. The lowest bits become 0.
 fn bits_at(data: &[u8], position: u32) -> u32 {
     let mut word = [0; 4];
     for (to, &from) in word.iter_mut().zip(&data[position as usize / 8..]) {

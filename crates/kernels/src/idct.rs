@@ -1,27 +1,26 @@
-//! Inverse DCTs of 8×8 blocks: in full, or the N×N transform of the lowest N×N frequencies for small
-//! images.
+//! Inverse DCTs of 8×8 blocks: the full transform, or the N×N transform of the lowest N×N frequencies for small images.
 //!
-//! With JPEG's scaling (T.81, A.3.3) the orthonormal N×N inverse transform times N/8 keeps the mean of
-//! a block. For N = 1 that is the DC coefficient / 8, for N = 2 sums and differences / 8.
+//! With JPEG's scaling (T.81, A.3.3), the orthonormal N×N inverse transform times N/8 keeps the mean of a block. For N
+//! = 1 this is the DC coefficient / 8, for N = 2 sums and differences / 8.
 
 pub(crate) mod full;
 mod small;
 
 use crate::cpu::Level;
 
-/// Makes samples of one row of blocks.
+/// Transforms one row of blocks to samples.
 ///
-/// - `side`: samples per block side, 1, 2, 4 or 8 (N).
+/// - `side`: samples per block side (N): 1, 2, 4 or 8.
 /// - `coefficients`: N² per block, quantised, row-major by vertical then horizontal frequency.
-/// - `factors`: the quantisation factors in the same order (the first N² count).
-/// - `rows`: N rows of N × the number of blocks; `line`: samples from the beginning of one to that of the next. Samples
-///   between the rows are left untouched.
+/// - `factors`: the quantisation factors in the same order (only the first N² are used).
+/// - `rows`: receives N rows of N × the number of blocks. `line`: samples from the beginning of one row to that of the
+///   next. Samples between the rows are left untouched.
 ///
-/// Error against the exact transform: at most 1 level. For N = 8 it is libjpeg's accurate integer transform,
-/// bit for bit.
+/// Error against the exact transform: at most 1 level. For N = 8 the result is that of libjpeg's accurate integer
+/// transform, bit for bit.
 ///
 /// # Panics
-/// When the slices do not fit each other or `side` is none of 1, 2, 4, 8: a bug of the caller.
+/// If the lengths of the slices do not match or `side` is none of 1, 2, 4, 8, which is a bug in the caller.
 pub fn blocks_to_rows(
     side: usize,
     coefficients: &[i16],
@@ -33,8 +32,10 @@ pub fn blocks_to_rows(
     unsafe { blocks_to_rows_on(Level::best(), side, coefficients, factors, rows, line) }
 }
 
+/// Implements `blocks_to_rows` with the instructions of `level`.
+///
 /// # Safety
-/// The level must be there.
+/// The processor must support `level`.
 unsafe fn blocks_to_rows_on(
     level: Level,
     side: usize,
@@ -90,14 +91,14 @@ unsafe fn blocks_to_rows_on(
     }
 }
 
-/// A coefficient times its factor in 16 bits, which hold every coefficient of a valid file; those of a
-/// corrupt one wrap.
+/// Multiplies a coefficient by its factor in 16 bits, which is enough for every valid file. In corrupt files the
+/// product may wrap.
 #[inline(always)]
 fn dequantise(coefficient: i16, factor: i32) -> i16 {
     coefficient.wrapping_mul(factor as i16)
 }
 
-/// To 16 bits, as vector packing does.
+/// Saturates to 16 bits, as vector pack instructions do.
 fn saturate(x: i32) -> i16 {
     x.clamp(i16::MIN.into(), i16::MAX.into()) as i16
 }
@@ -106,7 +107,7 @@ fn saturate(x: i32) -> i16 {
 mod tests {
     use super::*;
 
-    /// Those of this processor.
+    /// Returns the levels that this processor supports.
     fn levels() -> impl Iterator<Item = Level> {
         Level::ALL.into_iter().filter(|level| level.is_there())
     }
@@ -122,7 +123,7 @@ mod tests {
         rows
     }
 
-    /// Numbers of 16 bits.
+    /// Returns a generator of pseudo-random 16-bit numbers.
     fn noise() -> impl FnMut() -> i32 {
         let mut state = 1u32;
         move || {
@@ -131,7 +132,7 @@ mod tests {
         }
     }
 
-    /// The exact transform, term by term.
+    /// Computes the exact transform, term by term.
     fn exact(side: usize, coefficients: &[f64]) -> Vec<f64> {
         let n = side as f64;
         let norm = |u: usize| {
@@ -192,7 +193,7 @@ mod tests {
         }
     }
 
-    /// Blocks as they are in photographs, blocks that do not vary downwards, and what no encoder writes.
+    /// Tests blocks like those of photographs, blocks that do not vary vertically, and blocks that no encoder writes.
     #[test]
     fn every_instruction_set_equals_the_twin_bit_for_bit() {
         let mut random = noise();

@@ -1,8 +1,9 @@
-//! Plane kernels: slices in, slices out.
+//! Kernels for image planes: slices in, slices out.
 //!
-//! The only crate of the house with SIMD `unsafe`, besides that in [`parts`]. Every kernel has one obvious body, its twin, and what
-//! is written by hand for AVX2, AVX-512 and NEON is chosen at run time; tests hold all of them to the twin,
-//! bit for bit, and the twin to a float version (`./dev arm`: NEON, emulated). How the tricks work is in `notes/`.
+//! The only crate of the workspace that uses `unsafe` for SIMD. Within this crate, [`parts`] has other `unsafe` code,
+//! too. Every kernel has one plain reference version, its twin, and versions written by hand for AVX2, AVX-512 and
+//! NEON, one of which is chosen at run time. Tests hold all of them to the twin, bit for bit, and the twin to a float
+//! version (`./dev arm` tests NEON, emulated). The techniques are explained in `notes/`.
 
 pub mod activity;
 pub mod cpu;

@@ -1,7 +1,7 @@
-//! A vector that several threads write, each a part of its own.
+//! A vector split into parts, each of which a different thread may write.
 //!
-//! Threads that outlive a call cannot borrow the parts of a slice. Here they own them: a vector is split without being copied,
-//! and is a vector again as soon as nobody has another part of it.
+//! Threads that outlive a call cannot borrow parts of a slice. Here they own them: a vector is split without being
+//! copied, and becomes a vector again once only one part is left.
 
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
@@ -9,9 +9,9 @@ use std::ptr::NonNull;
 use std::slice;
 use std::sync::Arc;
 
-/// Consecutive elements of a vector, which belong to nobody else.
+/// Exclusively owned consecutive elements of a vector.
 ///
-/// Elements are `'static`: otherwise parts of one vector could be given different lifetimes.
+/// Elements are `'static`, because otherwise parts of one vector could be given different lifetimes.
 #[derive(Debug)]
 pub struct Part<T: 'static> {
     whole: Arc<Whole<T>>,
@@ -46,10 +46,11 @@ impl<T: 'static> From<Vec<T>> for Part<T> {
 }
 
 impl<T: 'static> Part<T> {
-    /// Cuts it into parts of these lengths; what is left over belongs to nobody until the vector is whole again.
+    /// Splits the part into parts of these lengths. Elements that are left over are inaccessible until the vector is
+    /// whole again.
     ///
     /// # Panics
-    /// When it is shorter than all of them.
+    /// If the part is shorter than all `lengths` together.
     #[must_use]
     pub fn split(self, lengths: impl IntoIterator<Item = usize>) -> Vec<Self> {
         let mut cut = 0;
@@ -69,7 +70,7 @@ impl<T: 'static> Part<T> {
         lengths.into_iter().map(part).collect()
     }
 
-    /// The vector, all of it. `None`: somebody has another part of it.
+    /// Returns the whole vector if this is its only part that is left, otherwise `None`.
     #[must_use]
     pub fn into_whole(self) -> Option<Vec<T>> {
         let Self { whole, .. } = self;
@@ -80,10 +81,10 @@ impl<T: 'static> Part<T> {
 }
 
 impl<T> Whole<T> {
-    /// The vector.
+    /// Reassembles the vector.
     ///
     /// # Safety
-    /// To be called at most once, when there are no parts of it.
+    /// Must be called at most once, when no part of the vector is left.
     unsafe fn vec(&self) -> Vec<T> {
         // SAFETY: these are the raw parts of a vector that `Part::from` has taken apart, and the caller promises that it is put
         // together once, with nobody left who points into it.

@@ -1,12 +1,12 @@
-//! Separable resampling of one plane of 8- or 16-bit samples: down the columns first, then along the
-//! rows, in blocks that stay in the processor's near caches.
+//! Separable resampling of one plane of 8- or 16-bit samples: first vertically, then horizontally, in blocks that stay
+//! in the L1 and L2 caches.
 //!
-//! 8-bit samples: weights have 14 fractional bits and sum to exactly one; between the passes samples keep
-//! 6 fractional bits in 16. Error against the exact convolution: at most 1 level for kernels whose
-//! absolute weights sum to 2 or less and that weigh up to some thirty samples along each axis.
+//! 8-bit samples: weights have 14 fractional bits and sum to exactly one. Between the passes, samples have 16 bits, 6
+//! of them fractional. Error against the exact convolution: at most 1 level for kernels whose absolute weights sum to 2
+//! or less and that weigh up to about thirty samples along each axis.
 //!
-//! 16-bit samples: in 32-bit floats, by fused multiplications and additions in one order, which every
-//! processor rounds alike. Error: at most 0.6 levels.
+//! 16-bit samples: 32-bit floats, with fused multiply-adds in a fixed order, so that every processor rounds alike.
+//! Error: at most 0.6 levels.
 
 mod kernel;
 mod narrow;
@@ -35,18 +35,18 @@ pub use weights::{Span, Weights};
 /// A plane, or a window of one.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a, S> {
-    /// Its samples from the window's first on.
+    /// Samples of the plane, starting with the first one of the window.
     pub samples: &'a [S],
-    /// Samples from one row to the next.
+    /// Number of samples from the beginning of one row to that of the next.
     pub stride: usize,
-    /// Rows of the window.
+    /// Number of rows of the window.
     pub height: usize,
 }
 
-/// Makes result rows `rows` of a plane: `out` holds just those, each `x.output()` long.
+/// Computes result rows `rows` of a plane. `out` holds just these, each `x.output()` samples long.
 ///
 /// # Panics
-/// When the source is smaller than the weights read, or `out` does not fit: bugs of the caller.
+/// If the source is smaller than the weights require, or `out` does not fit, which are bugs in the caller.
 pub fn rows<S: Resampled>(
     source: Source<'_, S>,
     x: &Weights<S>,
@@ -57,10 +57,10 @@ pub fn rows<S: Resampled>(
     rows_on(Level::best(), source, x, y, rows, out);
 }
 
-/// Resamples rows with the instructions of one level, for tests and benches.
+/// Like `rows`, but with the instructions of `level`, for tests and benchmarks.
 ///
 /// # Panics
-/// Also when the processor lacks that level.
+/// As for `rows`, and if the processor does not support `level`.
 pub fn rows_on<S: Resampled>(
     level: Level,
     source: Source<'_, S>,
@@ -99,22 +99,22 @@ mod sealed {
     use super::{Debug, Level, Range, Source, Weights};
 
     pub trait Resampled: Copy + Default + Debug + 'static {
-        /// What one sample is weighed with.
+        /// The weight of a sample.
         type Weight: Copy + Default + PartialEq + Debug;
 
-        /// A sample between the passes.
+        /// A sample as stored between the vertical and the horizontal pass.
         type Between: Copy + Default;
 
-        /// Weights, of sum one, as they are multiplied. Both slices are as long; `middle` is the index of
-        /// the weight that a little more or less matters least to.
+        /// Converts weights that sum to one to the type used for multiplication. Both slices have the same length.
+        /// `middle` is the index of the weight on which a rounding correction has the least effect.
         fn round_weights(window: &[f64], middle: usize, values: &mut [Self::Weight]);
 
-        /// The vector kernels of a level, if it has any.
+        /// Returns the vector kernels of a level, if there are any.
         fn passes(level: Level) -> Option<&'static Passes<Self, Self::Between>>
         where
             Self: super::Resampled;
 
-        /// Their twin: [`super::rows_on`], its conditions checked.
+        /// Scalar reference version of [`super::rows_on`], called after its conditions were checked.
         fn rows_scalar(
             source: Source<'_, Self>,
             x: &Weights<Self>,

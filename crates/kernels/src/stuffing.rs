@@ -1,15 +1,16 @@
-//! The byte stuffing of JPEG's entropy-coded data: a zero behind every 0xFF that is no marker (ITU-T T.81, B.1.1.5).
+//! The byte stuffing of JPEG's entropy-coded data: a zero after every 0xFF that does not begin a marker (ITU-T T.81,
+//! B.1.1.5).
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 
 use crate::cpu::Level;
 
-/// Appends the bytes at the beginning of `coded` to `bytes`, without their stuffing: as many of them as come before a 0xFF that no
-/// zero follows. How many of `coded` they are.
+/// Appends the bytes of `coded` to `bytes` without their stuffing, up to the first 0xFF that is not followed by a zero.
+/// Returns how many bytes of `coded` come before it (all if there is none).
 ///
-/// `bytes` grows at once by as many as `coded` has. (By doubling it would hold, and copy, up to three times as much. Pages that are
-/// not written take no memory.)
+/// The capacity for all of `coded` is reserved at once. (By doubling, `bytes` would hold, and copy, up to three times
+/// as much. Pages that are not written take no memory.)
 pub fn remove(coded: &[u8], bytes: &mut Vec<u8>) -> usize {
     remove_on(Level::best(), coded, bytes)
 }
@@ -26,7 +27,7 @@ fn remove_on(level: Level, coded: &[u8], bytes: &mut Vec<u8>) -> usize {
     done + twin(&coded[done..], bytes)
 }
 
-/// From one 0xFF to the next.
+/// Scalar reference version, which searches from one 0xFF to the next.
 fn twin(coded: &[u8], bytes: &mut Vec<u8>) -> usize {
     let mut from = 0;
     while let Some(at) = memchr::memchr(0xff, &coded[from..]).map(|at| from + at) {
@@ -45,7 +46,7 @@ fn twin(coded: &[u8], bytes: &mut Vec<u8>) -> usize {
 mod tests {
     use super::*;
 
-    /// Byte by byte.
+    /// A plain implementation that works byte by byte.
     fn plainly(coded: &[u8]) -> (usize, Vec<u8>) {
         let (mut at, mut bytes) = (0, Vec::new());
         while at < coded.len() {

@@ -1,9 +1,11 @@
-//! The symbols of a sequential JPEG scan: what the levels of a block become before they are bits.
+//! The symbols of a sequential JPEG scan: the form that the levels (quantised coefficients) of a block take before they
+//! become bits.
 //!
-//! A symbol is a level that is not 0 with up to fifteen zeros before it, sixteen zeros, or the end of a block (ITU-T T.81,
-//! F.1.2.2). Frequency 0 is not among them: what is coded of it depends on the block before.
+//! A symbol stands for a level that is not 0 with up to fifteen zeros before it, for sixteen zeros, or for the end of a
+//! block (ITU-T T.81, F.1.2.2). Frequency 0 is not among them, because what is coded for it depends on the previous
+//! block.
 //!
-//! Levels come column by column: horizontal frequency `u` and vertical frequency `v` at `8 u + v`.
+//! Levels are stored column by column: horizontal frequency `u` and vertical frequency `v` at `8 u + v`.
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx512;
@@ -12,7 +14,7 @@ mod tests;
 
 use crate::cpu::with_modern_instructions;
 
-/// Where each coefficient of the zigzag order lies in a row-by-row block.
+/// Maps indices in zigzag order to indices in a row-by-row block.
 #[rustfmt::skip]
 pub const ZIGZAG: [u8; 64] = [
      0,  1,  8, 16,  9,  2,  3, 10, 17, 24, 32, 25, 18, 11,  4,  5,
@@ -21,7 +23,7 @@ pub const ZIGZAG: [u8; 64] = [
     58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
 ];
 
-/// Where a level of the zigzag order stands among those of a block.
+/// Maps indices in zigzag order to indices in a block of levels, which is stored column by column.
 pub const PLACES: [u8; 64] = {
     let mut places = [0; 64];
     let mut k = 0;
@@ -32,7 +34,7 @@ pub const PLACES: [u8; 64] = {
     places
 };
 
-/// The other way round.
+/// Maps indices in a column-by-column block of levels to indices in zigzag order: the inverse of `PLACES`.
 const ORDER: [u8; 64] = {
     let mut order = [0; 64];
     let mut k = 0;
@@ -43,41 +45,42 @@ const ORDER: [u8; 64] = {
     order
 };
 
-/// What one code stands for: the zeros in the upper 4 bits, the level in the lower 12.
+/// What one code stands for: the number of zeros in the upper 4 bits, the level after them in the lower 12.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Symbol(u16);
 
 impl Symbol {
-    /// No more levels in its block.
+    /// The end of the block: all further levels are 0.
     pub const END: Self = Self(0);
 
     /// Sixteen zeros.
     pub const ZEROS: Self = Self(15 << 12);
 
-    /// A level of at most 11 bits and its sign behind `run` zeros, which are at most 15.
+    /// Creates the symbol for a level of at most 11 bits and a sign after `run` zeros, at most 15.
     #[inline(always)]
     #[must_use]
     pub const fn new(run: u32, level: i16) -> Self {
         Self((run as u16) << 12 | (level as u16 & 0xfff))
     }
 
-    /// The level; 0 in [`Self::END`] and [`Self::ZEROS`].
+    /// Returns the level. It is 0 for [`Self::END`] and [`Self::ZEROS`].
     #[inline(always)]
     #[must_use]
     pub const fn level(self) -> i16 {
         (self.0 << 4) as i16 >> 4
     }
 
-    /// Zeros before the level × 16 + bits of the level without its sign: what has a code.
+    /// Returns the number of zeros before the level × 16 + the number of bits of the level without its sign. This value
+    /// is what Huffman codes are assigned to.
     #[inline(always)]
     #[must_use]
     pub const fn value(self) -> u8 {
         (self.0 >> 8) as u8 & 0xf0 | size(self.level()) as u8
     }
 
-    /// Its code, and the level behind it, of a negative one the level less one; and how many bits that is. `codes` have the
-    /// code's length in their lowest byte, the code above it.
+    /// Returns the symbol's code followed by the bits of the level (of the level less one if it is negative), and how
+    /// many bits that is. `codes` have the code's length in their lowest byte and the code above it.
     #[inline(always)]
     fn bits(self, codes: &[u32; 256]) -> (u64, u32) {
         let (level, code) = (self.level(), codes[usize::from(self.value())]);
@@ -86,15 +89,15 @@ impl Symbol {
     }
 }
 
-/// How many bits a number takes without its sign.
+/// Returns how many bits the magnitude of a number takes.
 #[inline(always)]
 #[must_use]
 pub const fn size(number: i16) -> u32 {
     16 - number.unsigned_abs().leading_zeros()
 }
 
-/// The bits that follow the code of a number's size, and how many they are. Of a negative number they are those of the number
-/// less one (T.81, F.1.2.1).
+/// Returns the bits that follow the code of a number's size, and how many they are. For a negative number these are the
+/// bits of the number less one (T.81, F.1.2.1).
 #[inline(always)]
 const fn number(number: i16) -> (u32, u32) {
     let size = size(number);
@@ -102,22 +105,23 @@ const fn number(number: i16) -> (u32, u32) {
     (less as u32 & ((1 << size) - 1), size)
 }
 
-/// Where the symbols of a row of blocks go, block after block.
+/// Destination for the symbols of a row of blocks, block after block.
 #[derive(Debug)]
 pub struct Row<'a> {
-    /// Of each block, the level of frequency 0.
+    /// The level of frequency 0 of each block.
     pub flat: &'a mut [i16],
-    /// Of each block, how many symbols it has.
+    /// Number of symbols of each block.
     pub lengths: &'a mut [u8],
-    /// All of them, and then what nobody reads: 64 per block.
+    /// The symbols of all blocks, one after the other. The slice has 64 per block, and what is behind the last symbol
+    /// is meaningless.
     pub symbols: &'a mut [Symbol],
-    /// The [value](Symbol::value) of each.
+    /// The [value](Symbol::value) of each symbol.
     pub values: &'a mut [u8],
 }
 
 impl Row<'_> {
-    /// Takes the levels of some blocks from block `first` on, whose symbols go to `at` and behind it. Bit `k` of a block's mask
-    /// says that level `k` is not 0. How many symbols they have together.
+    /// Converts the levels of the blocks from block `first` on to symbols, which are written from index `at` on. Bit
+    /// `k` of a block's mask tells that level `k` is not 0. Returns the number of symbols of all these blocks.
     pub(crate) fn take(
         &mut self,
         first: usize,
@@ -141,7 +145,7 @@ impl Row<'_> {
         at - begin
     }
 
-    /// The room for one block's.
+    /// Returns the space for one block's symbols and values, from index `at` on.
     #[inline(always)]
     fn block(&mut self, at: usize) -> (&mut [Symbol; 64], &mut [u8; 64]) {
         let symbols = self.symbols[at..].first_chunk_mut();
@@ -152,7 +156,7 @@ impl Row<'_> {
     }
 }
 
-/// The symbols of a block and their values; how many there are.
+/// Writes the symbols of a block and their values, and returns their number.
 #[inline(always)]
 fn pack(levels: &[i16; 64], mask: u64, symbols: &mut [Symbol; 64], values: &mut [u8; 64]) -> u8 {
     let mut mask = zigzag(mask & !1);
@@ -183,7 +187,7 @@ fn pack(levels: &[i16; 64], mask: u64, symbols: &mut [Symbol; 64], values: &mut 
     count as u8
 }
 
-/// Bits in the order of levels brought into zigzag order.
+/// Rearranges bits from the order of levels to zigzag order.
 #[inline(always)]
 fn zigzag(mut mask: u64) -> u64 {
     let mut out = 0;
@@ -194,27 +198,27 @@ fn zigzag(mut mask: u64) -> u64 {
     out
 }
 
-/// One or two codes with the levels behind them; a block's first piece begins with frequency 0. The upper 6 bits hold the count of
-/// bits, at most 56, the lower ones the bits.
+/// One or two codes with the bits of their levels. A block's first piece begins with frequency 0. The upper 6 bits hold
+/// the number of bits, at most 56, the lower ones the bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Piece(u64);
 
 impl Piece {
-    /// At most 56 bits; those above their count are 0.
+    /// Creates a piece of at most 56 bits. Bits above `count` must be 0.
     #[inline(always)]
     const fn new((bits, count): (u64, u32)) -> Self {
         Self((count as u64) << 58 | bits)
     }
 
-    /// The bits, those that come first highest.
+    /// Returns the bits of the piece, the first one highest.
     #[inline(always)]
     #[must_use]
     pub const fn bits(self) -> u64 {
         self.0 & (u64::MAX >> 6)
     }
 
-    /// The symbols in the piece.
+    /// Returns the number of bits in the piece.
     #[inline(always)]
     #[must_use]
     pub const fn count(self) -> u32 {
@@ -222,21 +226,20 @@ impl Piece {
     }
 }
 
-/// Pieces that may be written beside those that there are.
+/// How many pieces beyond the resulting ones may be overwritten.
 pub const BESIDE: usize = 8;
 
-/// Makes bits of some blocks: of each block one piece and half as many as it has symbols, without a fraction.
+/// Encodes blocks to bits and returns the number of pieces: for each block, one and half its number of symbols, rounded
+/// down.
 ///
-/// - `differences`: of each block, what is coded of frequency 0, at most 11 bits and its sign.
-/// - `lengths`: how many symbols each block has, at most 63.
-/// - `codes`: for frequency 0 and for all others, of each [value](Symbol::value) the code's length in the lowest byte, the
-///   code of at most 16 bits above it.
-/// - `pieces`: room for [`BESIDE`] more than there will be.
-///
-/// How many pieces there are.
+/// - `differences`: what is coded for frequency 0 of each block, at most 11 bits and a sign.
+/// - `lengths`: number of symbols of each block, at most 63.
+/// - `codes`: a table for frequency 0 and one for all others. For each [value](Symbol::value), the lowest byte is the
+///   code's length, and the code of at most 16 bits is above it.
+/// - `pieces`: must have room for [`BESIDE`] more pieces than result.
 ///
 /// # Panics
-/// When the slices do not fit each other: a bug of the caller.
+/// If the lengths of the slices do not match, which is a bug in the caller.
 pub fn join(
     differences: &[i16],
     lengths: &[u8],
@@ -303,7 +306,7 @@ fn twin(
     at
 }
 
-/// Bits and how many there are, one behind the other.
+/// Appends the second sequence of bits to the first. Each comes with its number of bits.
 #[inline(always)]
 const fn joined((bits, count): (u64, u32), (more, further): (u64, u32)) -> (u64, u32) {
     (bits << further | more, count + further)

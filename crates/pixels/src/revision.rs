@@ -1,16 +1,17 @@
-//! Which version of the engine made a result: part of every ETag and cache key.
+//! The version of the engine that made a result, which is part of every ETag and cache key.
 
 use crate::codec::Codec;
 
-/// Counts the changes of what the engine makes of the same decoded samples: resampling, stages, colour, the
-/// planner's choices. A build whose results differ must not answer from the cache of an earlier one.
+/// Counts the changes to what the engine makes of the same decoded samples: resampling, stages, colour, the planner's
+/// choices. A build whose results differ must not answer from the cache of an earlier one.
 ///
-/// `tests/revision.rs` fails when results have changed and this number has not. What codecs read and write
-/// is counted apart, by [`Codec::revision`].
+/// `tests/revision.rs` fails when results have changed and this number has not. What codecs read and write is counted
+/// separately, by [`Codec::revision`].
 pub const REVISION: u32 = 8;
 
-/// What results depend on besides the recipe and the files: the revisions of the pipeline and of every codec,
-/// `pixels.1 jpeg.1 png.3`, in builds that look for faces `pixels.1 faces.1 …`. Every machine that runs the same version has the same text.
+/// Returns what results depend on besides the recipe and the files: the revisions of the pipeline and of every codec,
+/// such as `pixels.1 jpeg.1 png.3`, or `pixels.1 faces.1 …` in builds that look for faces. The text is the same on
+/// every machine that runs the same version.
 #[must_use]
 pub fn revision(codecs: &[&dyn Codec]) -> String {
     let mut text = format!("pixels.{REVISION}");

@@ -1,5 +1,5 @@
-//! One way to write a loop for both depths: [`Sample`] is what 8- and 16-bit samples have in common,
-//! [`Planes`] a frame whose depth is known to the compiler.
+//! Lets one loop serve both depths: [`Sample`] is what 8- and 16-bit samples have in common, and [`Planes`] is a frame
+//! whose depth is known to the compiler.
 
 use andon_kernels::cpu::with_modern_instructions;
 
@@ -19,29 +19,29 @@ pub(crate) trait Sample: Copy + Default + PartialEq + Send + Sync + 'static {
     /// The largest product that [`Sample::product`] yields, which stands for opaque white.
     const ONE: u16;
 
-    /// As a number in this depth's units.
+    /// Returns the sample as a number in this depth's units.
     fn float(self) -> f32;
 
-    /// The nearest sample, clamped.
+    /// Returns the sample nearest to a number in this depth's units, clamped to the depth's range.
     fn round(value: f32) -> Self;
 
-    /// From this depth's units; larger values are clamped.
+    /// Converts a value in this depth's units to a sample; larger values are clamped.
     fn of(value: u16) -> Self;
 
-    /// Colour times opacity: exact for 8 bits, rounded for 16.
+    /// Multiplies a colour by its opacity: exact for 8 bits, rounded for 16.
     fn product(self, alpha: Self) -> u16;
 
-    /// Undoes [`Sample::product`]: the colour, given the product and the opacity as a product with full
-    /// scale. Black where nothing is left of it.
+    /// Undoes [`Sample::product`]: returns the colour, given the product and the opacity as a product with full scale.
+    /// Black where nothing of the colour is left.
     #[inline(always)]
     fn quotient(product: u16, alpha: u16) -> Self {
         Self::round(f32::from(product) * Self::MAX.float() / f32::from(alpha.max(1)))
     }
 
-    /// The grid of a plane, brought to this depth if it is of the other.
+    /// Returns the grid of a plane, converted to this depth if it has the other.
     fn grid(plane: Plane) -> Grid<Self>;
 
-    /// The plane of a grid.
+    /// Wraps a grid as a plane.
     fn plane(grid: Grid<Self>) -> Plane;
 }
 
@@ -122,7 +122,7 @@ impl Sample for u16 {
     }
 }
 
-/// A grid made sample by sample from another.
+/// Makes a grid by applying a function to each sample of another.
 pub(crate) fn map<A: Plain, B: Plain>(grid: &Grid<A>, to: impl Fn(A) -> B) -> Grid<B> {
     with_modern_instructions(
         #[inline(always)]
@@ -130,7 +130,7 @@ pub(crate) fn map<A: Plain, B: Plain>(grid: &Grid<A>, to: impl Fn(A) -> B) -> Gr
     )
 }
 
-/// A grid made from pairs of samples of two grids of one size.
+/// Makes a grid by applying a function to pairs of samples of two grids of the same size.
 pub(crate) fn zip<A: Plain, B: Plain, C: Plain>(
     a: &Grid<A>,
     b: &Grid<B>,
@@ -159,7 +159,7 @@ pub(crate) struct Planes<T: Plain> {
 }
 
 impl<T: Sample> Planes<T> {
-    /// The planes of a frame, brought to this depth if it is of the other.
+    /// Returns the planes of a frame, converted to this depth if it has the other.
     pub(crate) fn of(frame: Frame) -> Self {
         // Brought to the other size of sample, it is of that size's own depth.
         let depth = if frame.depth().bytes() == size_of::<T>() {
@@ -178,7 +178,7 @@ impl<T: Sample> Planes<T> {
         }
     }
 
-    /// Opaque planes of one colour, given in this depth's units, and otherwise like these.
+    /// Returns opaque planes of this size in one colour, given in this depth's units, and otherwise like `self`.
     pub(crate) fn filled_like(&self, width: u32, height: u32, colour: [u16; 4]) -> Self {
         let model = self.model;
         let plane = |(index, value): (usize, &u16)| {
@@ -200,7 +200,7 @@ impl<T: Sample> Planes<T> {
         }
     }
 
-    /// As a frame again.
+    /// Converts the planes back to a frame.
     pub(crate) fn frame(self) -> Result<Frame> {
         let frame = Frame::new(
             self.model,
@@ -212,19 +212,19 @@ impl<T: Sample> Planes<T> {
         Ok(frame.with_depth(self.depth)?.with_colour(self.colour))
     }
 
-    /// Thinning of plane `index`.
+    /// Returns the subsampling of plane `index`.
     pub(crate) fn thinning(&self, index: usize) -> Subsampling {
         thinning(self.model, index)
     }
 
-    /// Is there a sample that one can see through?
+    /// Whether any sample is less than fully opaque.
     pub(crate) fn translucent(&self) -> bool {
         let alpha = self.alpha.as_ref();
         alpha.is_some_and(|alpha| alpha.samples().iter().any(|&a| a != T::MAX))
     }
 }
 
-/// Thinning of plane `index` of a model: of Cb and Cr only.
+/// Returns the subsampling of plane `index` of a model. Only Cb and Cr are subsampled.
 pub(crate) fn thinning(model: Model, index: usize) -> Subsampling {
     match model {
         Model::YCbCr { sub, .. } if index > 0 => sub,
@@ -237,7 +237,7 @@ pub(crate) fn bytes(depth: Depth) -> u64 {
     depth.bytes() as u64
 }
 
-/// Samples of all planes of a frame, alpha included: what costs are counted in.
+/// Returns the number of samples in all planes of a frame, alpha included, which is what costs are counted in.
 pub(crate) fn count(width: u32, height: u32, model: Model, alpha: bool) -> u64 {
     let area = |(w, h): (u32, u32)| u64::from(w) * u64::from(h);
     let colours = (0..model.planes()).map(|index| area(model.plane_size(index, width, height)));

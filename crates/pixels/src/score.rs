@@ -13,14 +13,14 @@ use crate::limits::Interrupt;
 use crate::samples::Planes;
 use crate::stage::{Context, Stage};
 
-/// The image that others are held against.
+/// The reference image that encoded images are compared with.
 pub(crate) struct Reference<'a> {
     pyramid: Ssimulacra2Reference,
     context: Context<'a>,
 }
 
 impl<'a> Reference<'a> {
-    /// From a frame before it is encoded.
+    /// Prepares the reference from a frame before it is encoded.
     pub(crate) fn new(frame: &Frame, context: Context<'a>) -> Result<Self> {
         let rows = rgb(frame, &context)?;
         let stop = Stopped(context.interrupt);
@@ -32,7 +32,7 @@ impl<'a> Reference<'a> {
         })
     }
 
-    /// What a frame of the same size scores: at most 100, below 0 for very bad images.
+    /// Returns the score of a frame of the same size: at most 100, below 0 for very bad images.
     pub(crate) fn score(&self, frame: &Frame) -> Result<f64> {
         let rows = rgb(frame, &self.context)?;
         let stop = Stopped(self.context.interrupt);
@@ -44,8 +44,8 @@ impl<'a> Reference<'a> {
     }
 }
 
-/// Measured on one core at 0.1 to 2.7 megapixels. The pyramid of the reference is held along with that of the other
-/// image and, once, its rows.
+/// Returns the cost of scoring an image, measured on one core at 0.1 to 2.7 megapixels. The pyramid of the reference is
+/// held along with that of the other image and, once, its rows.
 pub(crate) fn cost(width: u32, height: u32) -> Cost {
     let pixels = u64::from(width) * u64::from(height);
     Cost {
@@ -54,14 +54,14 @@ pub(crate) fn cost(width: u32, height: u32) -> Cost {
     }
 }
 
-/// Of images that it can be told of, in px.
+/// The shortest side of images that can be scored, in px.
 pub(crate) const LEAST_SIDE: u32 = 8;
 
 const NANOS_PER_PIXEL: u64 = 110;
 const BYTES_PER_PIXEL: u64 = 125;
 const PYRAMID_BYTES: u64 = 1 << 20;
 
-/// Rows of 8-bit red, green and blue. What is clear shows a middle gray, in both images.
+/// Returns rows of 8-bit red, green and blue. Transparent areas show a middle gray, in both of the images compared.
 fn rgb(frame: &Frame, context: &Context<'_>) -> Result<Vec<u8>> {
     let convert = Convert {
         to: Traits {
@@ -116,7 +116,7 @@ fn failed(error: &Ssimulacra2Error) -> Error {
     }
 }
 
-/// An interrupt, as the metric asks for it.
+/// Adapts an `Interrupt` to the interface that the metric checks.
 struct Stopped<'a>(&'a dyn Interrupt);
 
 impl enough::Stop for Stopped<'_> {

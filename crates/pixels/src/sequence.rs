@@ -1,24 +1,25 @@
-//! Images that move: frames that come one at a time, each with its delay.
+//! Animations: frames that come one at a time, each with its delay.
 //!
-//! Nothing holds all frames. A [`FrameReader`] hands over one after the other, composed on the full canvas; the
-//! engine takes each through the same stages and gives it to a [`FrameWriter`].
+//! The frames are never all held at once. A [`FrameReader`] returns one after the other, composed on the full canvas.
+//! The engine takes each through the same stages and passes it to a [`FrameWriter`].
 
 use crate::error::Result;
 use crate::frame::{Frame, Metadata, Traits};
 
-/// How long a frame stays, as browsers play it: `ticks` of which there are `per_second`. GIF counts hundredths of a
+/// How long a frame is shown, as browsers play it: `ticks` of which there are `per_second`. GIF counts hundredths of a
 /// second, WebP thousandths, PNG fractions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delay {
-    /// How many ticks.
+    /// Number of ticks.
     pub ticks: u32,
-    /// How many of them make a second; at least 1.
+    /// Ticks per second; at least 1.
     pub per_second: u32,
 }
 
 impl Delay {
-    /// The delay that a file gives as so many ticks. Chromium, Firefox and Safari play a frame of 10 ms or less for
-    /// 100 ms, whatever its format, and other containers give 0 another meaning (JPEG XL: a layer of the next frame).
+    /// Returns the delay that browsers use where a file gives so many ticks. Chromium, Firefox and Safari play a frame
+    /// of 10 ms or less for 100 ms, whatever its format, and other containers give 0 another meaning (JPEG XL: a layer
+    /// of the next frame).
     #[must_use]
     pub fn played(ticks: u32, per_second: u32) -> Self {
         let per_second = per_second.max(1);
@@ -37,38 +38,38 @@ impl Delay {
         }
     }
 
-    /// In seconds.
+    /// Returns the delay in seconds.
     #[must_use]
     pub fn seconds(self) -> f64 {
         f64::from(self.ticks) / f64::from(self.per_second.max(1))
     }
 }
 
-/// What a header tells of an image that moves, beside the number of its frames.
+/// What a header says about an animation, beside the number of its frames.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Animation {
-    /// How often it is shown; 0 is forever.
+    /// How often the animation is played; 0 is forever.
     pub plays: u32,
-    /// How long all frames stay together, in milliseconds, as browsers play them.
+    /// Duration of all frames together, in milliseconds, as browsers play them.
     pub duration_ms: u64,
-    /// May a composed frame be transparent somewhere?
+    /// Whether a composed frame may be transparent somewhere.
     pub alpha: bool,
-    /// Is the image for those who show no animations none of the frames?
+    /// Whether the still image for viewers that show no animations is none of the frames.
     pub apart: bool,
 }
 
-/// A frame and how long it stays.
+/// A frame and how long it is shown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timed {
     /// The frame, as large as the canvas.
     pub frame: Frame,
-    /// Its delay.
+    /// How long the frame is shown.
     pub delay: Delay,
 }
 
-/// The frames of a file, one after the other.
+/// Reads the frames of a file, one after the other.
 pub trait FrameReader {
-    /// The profiles that stand in the file beside the frames, if they were asked for.
+    /// Returns the profiles and other metadata in the file, if they were asked for.
     fn metadata(&self) -> Metadata {
         Metadata::default()
     }
@@ -80,36 +81,36 @@ pub trait FrameReader {
     fn next(&mut self) -> Result<Option<Timed>>;
 }
 
-/// A file that grows frame by frame.
+/// Writes a file frame by frame.
 pub trait FrameWriter {
     /// Adds a frame.
     ///
     /// # Errors
-    /// `Interrupted`, `Internal` for a frame of another size or kind than was announced.
+    /// `Interrupted`, or `Internal` for a frame of another size or kind than was announced.
     fn push(&mut self, timed: Timed) -> Result<()>;
 
     /// Bytes that have been written so far.
     fn written(&self) -> u64;
 
-    /// The file.
+    /// Completes the file and returns it.
     ///
     /// # Errors
     /// As `push`.
     fn finish(self: Box<Self>) -> Result<Vec<u8>>;
 }
 
-/// What a writer is told before the first frame.
+/// What a writer of frames is told before the first one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Head {
-    /// Width of every frame.
+    /// Width of every frame, in px.
     pub width: u32,
-    /// Height of every frame.
+    /// Height of every frame, in px.
     pub height: u32,
-    /// What every frame is.
+    /// Traits of every frame.
     pub traits: Traits,
-    /// How often the image is shown; 0 is forever.
+    /// How often the animation is played; 0 is forever.
     pub plays: u32,
-    /// Profiles.
+    /// ICC profile, EXIF, IPTC and XMP.
     pub metadata: Metadata,
 }
 

@@ -1,29 +1,30 @@
-//! What the numbers of an image mean as light: the code points of ITU-T H.273, and ICC profiles.
+//! Colour spaces, which say what the numbers of an image mean as light: the code points of ITU-T H.273, and ICC
+//! profiles.
 //!
-//! Matrix and range belong to luma and chroma and stand in [`Model::YCbCr`](crate::Model::YCbCr); primaries and
-//! transfer belong to any image and stand in [`Space`].
+//! Matrix and range apply to luma and chroma only and are part of [`Model::YCbCr`](crate::Model::YCbCr). Primaries and
+//! transfer apply to any image and are part of [`Space`].
 
 use std::fmt;
 use std::sync::Arc;
 
-/// An enumeration whose variants are code points of H.273.
+/// Defines an enum whose variants are code points of H.273.
 macro_rules! code_points {
     ($(#[$doc:meta])* $name:ident { $($(#[$help:meta])* $variant:ident = $code:literal,)* }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
         #[repr(u8)]
         pub enum $name {
-            /// Unknown, or left to the reader: what an image without any tag means.
+            /// Unknown, or left to the reader, as in an image without any tag.
             #[default]
             Unspecified = 2,
             $($(#[$help])* $variant = $code,)*
         }
 
         impl $name {
-            /// Every one of them.
+            /// All variants.
             pub const ALL: &[Self] = &[Self::Unspecified, $(Self::$variant),*];
 
-            /// The one with this code point; reserved and unknown ones are unspecified.
+            /// Returns the variant with this code point; `Unspecified` for reserved and unknown ones.
             #[must_use]
             pub fn from_code(code: u8) -> Self {
                 match code {
@@ -32,7 +33,7 @@ macro_rules! code_points {
                 }
             }
 
-            /// Its code point.
+            /// Returns the code point in H.273.
             #[must_use]
             pub fn code(self) -> u8 {
                 self as u8
@@ -42,7 +43,7 @@ macro_rules! code_points {
 }
 
 code_points! {
-    /// The colours of red, green, blue and white (ColourPrimaries of H.273).
+    /// The colours of red, green, blue and white (`ColourPrimaries` of H.273).
     Primaries {
         /// BT.709 and sRGB.
         Bt709 = 1,
@@ -70,13 +71,13 @@ code_points! {
 }
 
 code_points! {
-    /// From light to code values (TransferCharacteristics of H.273).
+    /// The function from light to code values (`TransferCharacteristics` of H.273).
     Transfer {
         /// BT.709.
         Bt709 = 1,
-        /// A power of 2.2.
+        /// A power function with a gamma of 2.2.
         Gamma22 = 4,
-        /// A power of 2.8.
+        /// A power function with a gamma of 2.8.
         Gamma28 = 5,
         /// BT.601.
         Bt601 = 6,
@@ -84,9 +85,9 @@ code_points! {
         Smpte240 = 7,
         /// Linear.
         Linear = 8,
-        /// Logarithmic, 100 : 1.
+        /// Logarithmic, with a range of 100 : 1.
         Log100 = 9,
-        /// Logarithmic, 100 √10 : 1.
+        /// Logarithmic, with a range of 100 √10 : 1.
         Log100Sqrt10 = 10,
         /// IEC 61966-2-4.
         Iec61966 = 11,
@@ -108,8 +109,8 @@ code_points! {
 }
 
 impl Transfer {
-    /// The one by which browsers show a file of the HEIF family: the curve of cameras for video (BT.709, of which BT.601
-    /// and BT.2020 have the same) is sRGB's to them, so that codes stay as they are.
+    /// Returns the transfer by which browsers show a file of the HEIF family. They treat the curve of video cameras
+    /// (BT.709, which BT.601 and BT.2020 share) as sRGB's, so that code values stay as they are.
     #[must_use]
     pub fn shown(self) -> Self {
         match self {
@@ -119,12 +120,13 @@ impl Transfer {
     }
 }
 
-/// How luma and chroma are mixed from red, green and blue (MatrixCoefficients of H.273): those that frames can hold.
+/// How luma and chroma are mixed from red, green and blue (`MatrixCoefficients` of H.273). Only the matrices that
+/// frames can hold are listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Matrix {
     /// Not mixed: the planes are green, blue and red.
     Identity,
-    /// BT.601: JPEG, WebP, and whatever says nothing.
+    /// BT.601: JPEG, WebP, and images that specify nothing.
     #[default]
     Bt601,
     /// BT.709.
@@ -134,10 +136,11 @@ pub enum Matrix {
 }
 
 impl Matrix {
-    /// Every one of them.
+    /// All matrices.
     pub const ALL: [Self; 4] = [Self::Identity, Self::Bt601, Self::Bt709, Self::Bt2020];
 
-    /// The matrix with this code point; unspecified is BT.601, as in JPEG. `None` for those that frames cannot hold.
+    /// Returns the matrix with this code point; unspecified means BT.601, as in JPEG. `None` for matrices that frames
+    /// cannot hold.
     #[must_use]
     pub fn from_code(code: u8) -> Option<Self> {
         match code {
@@ -150,7 +153,7 @@ impl Matrix {
         }
     }
 
-    /// Its code point.
+    /// Returns the matrix's code point in H.273.
     #[must_use]
     pub fn code(self) -> u8 {
         match self {
@@ -176,19 +179,19 @@ impl Range {
     pub const ALL: [Self; 2] = [Self::Full, Self::Limited];
 }
 
-/// The space in which an image's colours are measured, as far as a header tells it.
+/// The colour space of an image, as far as a header tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Space {
-    /// Primaries. With a profile: those that it comes to or at least keeps within, if that is known.
+    /// The primaries. With an ICC profile: those that it amounts to or at least stays within, if known.
     pub primaries: Primaries,
-    /// Transfer. With a profile: the one that it comes to, if that is known.
+    /// The transfer function. With an ICC profile: the one that it amounts to, if known.
     pub transfer: Transfer,
-    /// An ICC profile says what the colours are.
+    /// Whether an ICC profile defines the colours.
     pub profiled: bool,
 }
 
 impl Space {
-    /// Nothing is said: taken for sRGB.
+    /// No information, which is taken as sRGB.
     pub const UNSPECIFIED: Self = Self {
         primaries: Primaries::Unspecified,
         transfer: Transfer::Unspecified,
@@ -209,13 +212,13 @@ impl Space {
         profiled: false,
     };
 
-    /// By an ICC profile.
+    /// Defined by an ICC profile of which nothing else is known.
     pub const PROFILED: Self = Self {
         profiled: true,
         ..Self::UNSPECIFIED
     };
 
-    /// Is it sRGB, said or not?
+    /// Whether the space is sRGB, declared or by default.
     #[must_use]
     pub fn is_srgb(self) -> bool {
         !self.profiled
@@ -223,7 +226,7 @@ impl Space {
             && matches!(self.transfer, Transfer::Unspecified | Transfer::Srgb)
     }
 
-    /// Do numbers mean the same in the other one, as far as is known?
+    /// Whether numbers mean the same in both spaces, as far as is known.
     #[must_use]
     pub fn is_as(self, other: Self) -> bool {
         // A profile that was not recognised is nobody's equal but its own.
@@ -235,7 +238,7 @@ impl Space {
         one == other || (one.is_srgb() && other.is_srgb())
     }
 
-    /// May it hold colours that sRGB does not?
+    /// Whether the space may hold colours that sRGB does not.
     #[must_use]
     pub fn is_wide(self) -> bool {
         match self.primaries {
@@ -247,8 +250,8 @@ impl Space {
         }
     }
 
-    /// Linear light of the same primaries. `None`: of a profile that was not recognised, and of light brighter than
-    /// white.
+    /// Returns the space of linear light with the same primaries. `None` for a profile that was not recognised, and for
+    /// light brighter than white (HDR).
     #[must_use]
     pub fn light(self) -> Option<Self> {
         let unknown = self.profiled && self.transfer == Transfer::Unspecified;
@@ -262,14 +265,14 @@ impl Space {
         })
     }
 
-    /// Is it of light brighter than white?
+    /// Whether the space holds light brighter than white.
     #[must_use]
     pub fn is_hdr(self) -> bool {
         !self.profiled && matches!(self.transfer, Transfer::Pq | Transfer::Hlg)
     }
 }
 
-/// As plans print it: `srgb`, `p3`, `icc`, or the code points, `cicp9/16`.
+/// Prints the space as in plans: `srgb`, `p3`, `icc`, or the code points, such as `cicp9/16`.
 impl fmt::Display for Space {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_srgb() {
@@ -284,20 +287,20 @@ impl fmt::Display for Space {
     }
 }
 
-/// An ICC profile, shared by all that carry it.
+/// An ICC profile, shared by all frames that carry it.
 pub type Icc = Arc<[u8]>;
 
-/// The space of a frame's colours, with the profile if there is one and it was read.
+/// The colour space of a frame, with its ICC profile if there is one and it was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Colour {
     /// Primaries, transfer, and whether the file has a profile.
     pub space: Space,
-    /// That profile. `None` although the space is profiled: it was not asked for, or cannot be read.
+    /// The file's ICC profile. `None` although the space is profiled: it was not asked for, or cannot be read.
     pub icc: Option<Icc>,
 }
 
 impl Colour {
-    /// By a profile.
+    /// Returns a colour space that is defined by this ICC profile.
     #[must_use]
     pub fn profiled(icc: impl Into<Icc>) -> Self {
         Self {

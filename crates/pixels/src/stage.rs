@@ -1,5 +1,4 @@
-//! Stages: what a plan is made of. Each takes a frame and gives a frame, prints itself and says what it
-//! costs.
+//! Stages: the steps of a plan. Each takes a frame and returns a frame, prints itself and estimates its cost.
 
 use std::fmt;
 
@@ -11,45 +10,48 @@ use crate::error::{Error, Result};
 use crate::frame::{Frame, Image, Traits};
 use crate::limits::Interrupt;
 
-/// One step of a plan. `Display` is its line in the printed plan, such as `resize 400x300 lanczos3`.
+/// One step of a plan. Its `Display` is the step's line in the printed plan, such as `resize 400x300 lanczos3`.
 pub trait Stage: fmt::Display + fmt::Debug + Send + Sync {
-    /// Does the work.
+    /// Runs the stage on a frame.
     ///
     /// # Errors
-    /// `Interrupted`, `Recipe` (a material that is missing or no image).
+    /// `Interrupted`, or `Recipe` for a material that is missing or is no image.
     fn apply(&self, frame: Frame, context: &Context<'_>) -> Result<Frame>;
 
-    /// What comes out when `traits` go in: the planner follows the model through the plan.
+    /// Returns the traits of the result for an input with `traits`. The planner uses them to follow the model through
+    /// the plan.
     fn after(&self, traits: Traits) -> Traits {
         traits
     }
 
-    /// The size that comes out when `width` × `height` goes in.
+    /// Returns the size of the result for an input of `width` × `height` px.
     fn size_after(&self, width: u32, height: u32) -> (u32, u32) {
         (width, height)
     }
 
-    /// May it bring colour into a gray image? Then the planner makes room for it.
+    /// Whether the stage may bring colour into a gray image. If so, the planner makes room for it.
     fn adds_colour(&self) -> bool {
         false
     }
 
-    /// What it does to the gain map of an image of `size`, which is of the size `map`. Whoever changes what is shown
-    /// where, or how bright it is, and does not say otherwise, leaves the map without meaning.
+    /// Returns what the stage does to the gain map, of size `map`, of an image of size `size`, both in px. A stage that
+    /// changes where things are shown or how bright they are, and does not override this, leaves the map without
+    /// meaning.
     fn on_gain_map(&self, size: (u32, u32), map: (u32, u32)) -> OnGainMap {
         let _ = (size, map);
         OnGainMap::Voids
     }
 
-    /// Estimated cost for an input of this size, and the memory held beside input and output.
+    /// Returns the estimated cost for an input of this size, including the memory held beside input and output.
     fn cost(&self, width: u32, height: u32, traits: Traits) -> Cost;
 
-    /// The effect whose material it lays over its input, if it lays one. `cost` guesses how large that is.
+    /// Returns the effect whose material the stage lays over its input, if it lays one. `cost` guesses the size of that
+    /// material.
     fn lays(&self) -> Option<&Effect> {
         None
     }
 
-    /// As `cost`, where the material has this size.
+    /// Returns the cost as `cost` does, for a material of this size.
     fn cost_of_laying(
         &self,
         material: (u32, u32),
@@ -62,32 +64,32 @@ pub trait Stage: fmt::Display + fmt::Debug + Send + Sync {
     }
 }
 
-/// What happens to an image's gain map where a stage acts on the image.
+/// What happens to an image's gain map when a stage acts on the image.
 #[derive(Debug)]
 pub enum OnGainMap {
-    /// It holds as it is.
+    /// The gain map stays valid as it is.
     Keeps,
-    /// It goes through this one.
+    /// The gain map goes through this stage.
     Follows(Box<dyn Stage>),
-    /// It says nothing about the image any more.
+    /// The gain map says nothing about the image any more.
     Voids,
 }
 
-/// What stages may ask for while they run.
+/// What stages may use while they run.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
-    /// What an effect composes with, as its own recipe leaves it.
+    /// Returns the material of an effect, as the effect's own recipe leaves it.
     pub materials: &'a dyn Fn(&Effect) -> Result<Image>,
-    /// Draws a document in SVG.
+    /// Draws an SVG document.
     pub draw: &'a dyn Fn(&str) -> Result<Image>,
-    /// Is the result still wanted?
+    /// Tells whether the result is still wanted.
     pub interrupt: &'a dyn Interrupt,
     /// Idle cores that may be borrowed.
     pub cores: &'a dyn Cores,
 }
 
 impl Context<'_> {
-    /// Stops when nobody wants the result any more.
+    /// Fails if the result is no longer wanted.
     ///
     /// # Errors
     /// `Interrupted`.
@@ -100,15 +102,15 @@ impl Context<'_> {
     }
 }
 
-/// Files that recipes compose with (icons), by name.
+/// The files that recipes compose with, such as icons, by name.
 pub trait Materials: Sync {
-    /// The file's bytes.
+    /// Returns the bytes of a file.
     ///
     /// # Errors
-    /// `Recipe` naming the material when it is missing or may not be read.
+    /// `Recipe`, naming the material, when it is missing or may not be read.
     fn load(&self, name: &str) -> Result<Vec<u8>>;
 
-    /// The image in the file: at hand, or by `decode` from its bytes.
+    /// Returns the image in a file, either one decoded earlier or by `decode` from the file's bytes.
     ///
     /// # Errors
     /// As `load` and `decode`.
@@ -117,7 +119,7 @@ pub trait Materials: Sync {
     }
 }
 
-/// No materials at all.
+/// A set of materials that has no files at all.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoMaterials;
 
@@ -132,17 +134,18 @@ impl Materials for NoMaterials {
 
 /// One effect that recipes can name: one file in `ops/`, one entry in `ops::ALL`.
 pub trait Op: Send + Sync {
-    /// Its word in a recipe, with its arguments, their ranges and an example; tests parse and run it.
+    /// Returns the effect's word in recipes, with its arguments, their ranges and an example, which tests parse and
+    /// run.
     fn word(&self) -> &'static Word;
 
-    /// The stage for an effect of this word. `None`: its arguments ask for nothing (a blur of 0).
+    /// Returns the stage for an effect with this word. `None`: its arguments ask for nothing (such as a blur of 0).
     ///
     /// # Errors
     /// `Recipe` with the offending argument.
     fn parse(&self, effect: &Effect) -> Result<Option<Box<dyn Stage>>>;
 }
 
-/// The error for an argument of an effect.
+/// Returns the error for a wrong argument of an effect.
 pub(crate) fn wrong(effect: &Effect, error: &ParseError) -> Error {
     Error::Recipe {
         piece: effect.to_string(),

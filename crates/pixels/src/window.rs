@@ -1,20 +1,20 @@
-//! Parts of images with fractions of px, and what is wanted of an image that is drawn.
+//! Regions with fractions of px, and windows onto images that are drawn.
 
 /// A rectangle with fractions, in px of the stored image at full resolution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RegionF {
-    /// Left edge.
+    /// Left edge, in px.
     pub x: f64,
-    /// Top edge.
+    /// Top edge, in px.
     pub y: f64,
-    /// Width.
+    /// Width, in px.
     pub w: f64,
-    /// Height.
+    /// Height, in px.
     pub h: f64,
 }
 
 impl RegionF {
-    /// All of an image of this size.
+    /// Returns the region of all of an image of this size in px.
     pub(crate) fn whole((width, height): (u32, u32)) -> Self {
         Self {
             x: 0.0,
@@ -24,7 +24,7 @@ impl RegionF {
         }
     }
 
-    /// This window on an image whose width and height are multiplied by `across` and `down`.
+    /// Returns this region on an image whose width and height are multiplied by `across` and `down`.
     pub(crate) fn times(self, (across, down): (f64, f64)) -> Self {
         Self {
             x: self.x * across,
@@ -35,17 +35,17 @@ impl RegionF {
     }
 }
 
-/// What is wanted of an image that is drawn, and in which size: the two sides may be scaled differently.
+/// The part to show of an image that is drawn, and the size to draw it at. The two sides may be scaled differently.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
-    /// The part of it, in px of the size that its header tells.
+    /// The part to draw, in px of the size that the image's header tells.
     pub from: RegionF,
-    /// The size that this part is drawn in, in px.
+    /// The size that the part is drawn at, in px.
     pub to: (u32, u32),
 }
 
 impl Window {
-    /// All of an image of size `own`, in another.
+    /// Returns a window onto all of an image of size `own`, drawn at size `to`.
     #[must_use]
     pub fn whole(own: (u32, u32), to: (u32, u32)) -> Self {
         Self {
@@ -54,20 +54,20 @@ impl Window {
         }
     }
 
-    /// Does it show all of an image of this size?
+    /// Whether the window shows all of an image of size `own`.
     #[must_use]
     pub fn is_whole(&self, own: (u32, u32)) -> bool {
         self.from == RegionF::whole(own)
     }
 
-    /// What becomes of an image of size `own` where this part has its size: its width and height.
+    /// Returns the width and height in px that all of an image of size `own` has at the window's scale.
     #[must_use]
     pub fn of_whole(&self, own: (u32, u32)) -> (f64, f64) {
         let whole = RegionF::whole(own).times(self.scale());
         (nearly_whole(whole.w), nearly_whole(whole.h))
     }
 
-    /// Where the image begins, seen from the beginning of this part, in px of its size there.
+    /// Returns the top left corner of the whole image relative to that of the part, in px at the window's scale.
     #[must_use]
     pub fn offset(&self) -> (f64, f64) {
         let from = self.from.times(self.scale());
@@ -83,7 +83,8 @@ impl Window {
     }
 }
 
-/// Whole px come out of several divisions and products, each of which rounds.
+/// Rounds a length that is within rounding errors of whole px. It comes from several divisions and products, each of
+/// which rounds.
 fn nearly_whole(px: f64) -> f64 {
     let whole = px.round();
     if (px - whole).abs() < 1e-6 { whole } else { px }

@@ -17,51 +17,52 @@ use crate::nearest;
 use crate::text::ParseError;
 use crate::{Colour, Length};
 
-/// One argument: its name, what it may say, and what it says when it is absent.
+/// Declaration of one argument: its name, the values that it accepts, and its default.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Arg {
-    /// Its name in the reference and in error messages: lower case.
+    /// Lower-case name, as used in the reference and in error messages.
     pub name: &'static str,
-    /// The values that the argument may have.
+    /// Values that the argument accepts.
     pub kind: Kind,
-    /// The unit of its numbers, such as `px`; empty when they have none.
+    /// Unit of the argument's numbers, such as `px`; empty if they have none.
     pub unit: &'static str,
-    /// What it says when it is absent; `None`: it must be given.
+    /// Value that applies if the argument is absent; `None` if the argument is required.
     pub default: Option<&'static str>,
-    /// What stands before it: `:` starts an argument, `x` and `+` continue one, as in `WIDTHxHEIGHT`.
+    /// Character before the argument: `:` starts a new argument, `x` and `+` continue the previous one, as in
+    /// `WIDTHxHEIGHT`.
     pub mark: char,
-    /// One line on what it does, without a full stop.
+    /// One line on what the argument does, without a full stop.
     pub help: &'static str,
 }
 
-/// What an argument may say.
+/// Values that an argument accepts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
-    /// Nothing: the word alone switches something on.
+    /// No value: the word alone switches something on.
     Flag,
-    /// A whole number between two, both included.
+    /// A whole number between two bounds, both included.
     Whole {
-        /// The least.
+        /// Smallest accepted number.
         least: i64,
-        /// The most.
+        /// Largest accepted number.
         most: i64,
     },
-    /// A decimal number between two, both included.
+    /// A decimal number between two bounds, both included.
     Number {
-        /// The least.
+        /// Smallest accepted number.
         least: f64,
-        /// The most.
+        /// Largest accepted number.
         most: f64,
     },
-    /// A [`Length`]: pixels, or per cent of a side, with this sign behind the number.
+    /// A [`Length`]: pixels, or per cent of a side with this sign after the number.
     Length(char),
-    /// A [`Length`], or nothing at all: then this side follows from the other.
+    /// A [`Length`], or nothing: the side then follows from the other one.
     Side,
     /// A [`Colour`].
     Colour,
     /// One of these words.
     Choice(&'static [&'static str]),
-    /// Any text; the words give an example of it.
+    /// Any text; the string is an example of it.
     Text(&'static str),
 }
 
@@ -77,67 +78,67 @@ impl Arg {
         }
     }
 
-    /// An argument that is on when its word is there.
+    /// Declares an argument that is on when its word is present.
     #[must_use]
     pub const fn flag(name: &'static str) -> Self {
         Self::new(name, Kind::Flag)
     }
 
-    /// A whole number from `least` to `most`.
+    /// Declares an argument that accepts whole numbers from `least` to `most`.
     #[must_use]
     pub const fn whole(name: &'static str, least: i64, most: i64) -> Self {
         Self::new(name, Kind::Whole { least, most })
     }
 
-    /// A decimal number from `least` to `most`.
+    /// Declares an argument that accepts decimal numbers from `least` to `most`.
     #[must_use]
     pub const fn number(name: &'static str, least: f64, most: f64) -> Self {
         Self::new(name, Kind::Number { least, most })
     }
 
-    /// Pixels or per cent.
+    /// Declares an argument that accepts pixels or per cent.
     #[must_use]
     pub const fn length(name: &'static str) -> Self {
         Self::new(name, Kind::Length('%'))
     }
 
-    /// Pixels or per cent, for which a URL has another sign.
+    /// Declares an argument that accepts pixels, or per cent with a sign other than `%`, as some URLs need.
     #[must_use]
     pub const fn length_with(name: &'static str, percent: char) -> Self {
         Self::new(name, Kind::Length(percent))
     }
 
-    /// Pixels, per cent, or nothing.
+    /// Declares an argument that accepts pixels, per cent, or nothing.
     #[must_use]
     pub const fn side(name: &'static str) -> Self {
         Self::new(name, Kind::Side)
     }
 
-    /// A colour.
+    /// Declares an argument that accepts a colour.
     #[must_use]
     pub const fn colour(name: &'static str) -> Self {
         Self::new(name, Kind::Colour)
     }
 
-    /// One of several words.
+    /// Declares an argument that accepts one of several words.
     #[must_use]
     pub const fn choice(name: &'static str, words: &'static [&'static str]) -> Self {
         Self::new(name, Kind::Choice(words))
     }
 
-    /// Any text, and an example of it.
+    /// Declares an argument that accepts any text, with an example of it.
     #[must_use]
     pub const fn text(name: &'static str, example: &'static str) -> Self {
         Self::new(name, Kind::Text(example))
     }
 
-    /// With a unit.
+    /// Returns the argument with a unit.
     #[must_use]
     pub const fn unit(self, unit: &'static str) -> Self {
         Self { unit, ..self }
     }
 
-    /// With a default, as it would be written: the argument may then be absent.
+    /// Returns the argument with a default, as it would be written. The argument may then be absent.
     #[must_use]
     pub const fn default(self, text: &'static str) -> Self {
         Self {
@@ -146,19 +147,20 @@ impl Arg {
         }
     }
 
-    /// With another mark before it.
+    /// Returns the argument with another mark before it than `:`.
     #[must_use]
     pub const fn after(self, mark: char) -> Self {
         Self { mark, ..self }
     }
 
-    /// With its line of help.
+    /// Returns the argument with its line of help.
     #[must_use]
     pub const fn help(self, help: &'static str) -> Self {
         Self { help, ..self }
     }
 
-    /// The error for a text that may be for this choice or for the next argument, which is wrong for both.
+    /// Returns the error for a text that could belong to this choice or to the next argument but fits neither. `error`
+    /// is that of the next argument.
     fn or(&self, error: ParseError) -> ParseError {
         let nearest = match self.kind {
             Kind::Choice(words) => nearest(&error.piece, words.iter().copied()),
@@ -169,10 +171,10 @@ impl Arg {
         ParseError { expected, ..error }
     }
 
-    /// Is `text` something that it may say?
+    /// Checks whether the argument accepts `text`.
     ///
     /// # Errors
-    /// [`ParseError`] with the text, the argument's name and what would do.
+    /// [`ParseError`] with the text, the argument's name and what it accepts.
     pub fn check(&self, text: &str) -> Result<(), ParseError> {
         let fits = match self.kind {
             Kind::Flag => text.is_empty(),
@@ -190,10 +192,10 @@ impl Arg {
         if fits { Ok(()) } else { Err(self.wrong(text)) }
     }
 
-    /// A whole number within its range.
+    /// Parses a whole number within the argument's range.
     ///
     /// # Errors
-    /// [`ParseError`], also where the argument is of another kind.
+    /// [`ParseError`], also if the argument is of another kind.
     pub fn read_whole(&self, text: &str) -> Result<i64, ParseError> {
         match self.kind {
             Kind::Whole { least, most } => whole(text, least, most),
@@ -202,10 +204,10 @@ impl Arg {
         .ok_or_else(|| self.wrong(text))
     }
 
-    /// A number within its range.
+    /// Parses a number within the argument's range.
     ///
     /// # Errors
-    /// [`ParseError`], also where the argument is of another kind.
+    /// [`ParseError`], also if the argument is of another kind.
     pub fn read_number(&self, text: &str) -> Result<f64, ParseError> {
         match self.kind {
             Kind::Whole { least, most } => whole(text, least, most).map(|number| number as f64),
@@ -215,10 +217,10 @@ impl Arg {
         .ok_or_else(|| self.wrong(text))
     }
 
-    /// One of its words, as it stands in the declaration.
+    /// Returns the word of the choice that equals `text`, as it stands in the declaration.
     ///
     /// # Errors
-    /// [`ParseError`], also where the argument is of another kind.
+    /// [`ParseError`], also if the argument is of another kind.
     pub fn read_choice(&self, text: &str) -> Result<&'static str, ParseError> {
         match self.kind {
             Kind::Choice(words) => words.iter().find(|word| **word == text).copied(),
@@ -227,29 +229,29 @@ impl Arg {
         .ok_or_else(|| self.wrong(text))
     }
 
-    /// A length.
+    /// Parses a length.
     ///
     /// # Errors
-    /// [`ParseError`].
+    /// [`ParseError`] for any other text.
     pub fn read_length(&self, text: &str) -> Result<Length, ParseError> {
         text.parse().map_err(|_| self.wrong(text))
     }
 
-    /// A colour.
+    /// Parses a colour.
     ///
     /// # Errors
-    /// [`ParseError`].
+    /// [`ParseError`] for any other text.
     pub fn read_colour(&self, text: &str) -> Result<Colour, ParseError> {
         text.parse().map_err(|_| self.wrong(text))
     }
 
-    /// The error for a text that it may not say.
+    /// Returns the error for a text that the argument does not accept.
     #[must_use]
     pub fn wrong(&self, text: &str) -> ParseError {
         ParseError::new(text, format!("{}: {self}", self.name))
     }
 
-    /// Texts on the edges of what it may say, for fuzzers and tests.
+    /// Returns examples of accepted texts, including both ends of a range, for fuzzers and tests.
     #[must_use]
     pub fn samples(&self) -> Vec<String> {
         match self.kind {
@@ -267,7 +269,7 @@ impl Arg {
     }
 }
 
-/// What it may say, in words: `a whole number from 0 to 9`.
+/// Describes the accepted values in words, such as `a whole number from 0 to 9`.
 impl fmt::Display for Arg {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind {
@@ -289,26 +291,25 @@ impl fmt::Display for Arg {
     }
 }
 
-/// A word of the language with its arguments: an effect, a step, an output option or a URL parameter.
+/// Declaration of a word of the language and its arguments: an effect, a step, an output option or a URL parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Word {
     /// The word.
     pub name: &'static str,
-    /// Its arguments, in order; those that may be absent come last.
+    /// Arguments in order; optional ones come last.
     pub args: &'static [Arg],
-    /// One line on what it does, without a full stop.
+    /// One line on what the word does, without a full stop.
     pub help: &'static str,
-    /// An example as it is written; tests read it.
+    /// An example of the word in use; tests parse it.
     pub example: &'static str,
 }
 
 impl Word {
-    /// Gives each declared argument its text, absent ones `None`: `parts` are what stood between colons,
-    /// decoded. Every text given is checked. A choice that has a default may also be left out before
-    /// others.
+    /// Assigns to each declared argument its text, or `None` if it is absent, and checks every given text. `parts` are
+    /// the decoded texts between colons. A choice that has a default may be left out even before other arguments.
     ///
     /// # Errors
-    /// [`ParseError`] for an argument that is missing, wrong or too many.
+    /// [`ParseError`] for an argument that is missing or wrong, and for too many arguments.
     pub fn read<'a, const N: usize>(
         &self,
         parts: &'a [String],
@@ -361,10 +362,10 @@ impl Word {
         }
     }
 
-    /// Is `value` what its only argument may say? A word without arguments takes the empty value.
+    /// Checks whether the word's only argument accepts `value`. A word without arguments accepts the empty value.
     ///
     /// # Errors
-    /// [`ParseError`] with the value and what would do.
+    /// [`ParseError`] with the value and what would be accepted.
     pub fn check(&self, value: &str) -> Result<(), ParseError> {
         match self.args {
             [] if value.is_empty() => Ok(()),
@@ -374,7 +375,7 @@ impl Word {
         }
     }
 
-    /// The error for arguments that do not have the word's form.
+    /// Returns the error for arguments that do not match the word's form.
     pub(crate) fn form(&self, parts: &[String]) -> ParseError {
         let mut piece = self.name.to_owned();
         for part in parts {
@@ -385,7 +386,7 @@ impl Word {
     }
 }
 
-/// Its form: `unsharp:RADIUSxSIGMA[+AMOUNT[+THRESHOLD]]`.
+/// Writes the word's form, such as `unsharp:RADIUSxSIGMA[+AMOUNT[+THRESHOLD]]`.
 impl fmt::Display for Word {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)?;
@@ -405,7 +406,7 @@ impl fmt::Display for Word {
     }
 }
 
-/// A whole number in its plain form: no blanks, no `+`, no leading zeros to speak of.
+/// Parses a whole number from `least` to `most` in plain form: digits, possibly after `-`, without blanks or `+`.
 fn whole(text: &str, least: i64, most: i64) -> Option<i64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -413,7 +414,7 @@ fn whole(text: &str, least: i64, most: i64) -> Option<i64> {
     (least..=most).contains(&number).then_some(number)
 }
 
-/// A decimal number without an exponent.
+/// Parses a decimal number from `least` to `most`, without `+` and exponent.
 fn number(text: &str, least: f64, most: f64) -> Option<f64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let plain = digits

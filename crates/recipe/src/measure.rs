@@ -1,71 +1,74 @@
-//! What rules may have to know of a source's pixels before they come to whole pixels.
+//! Measurements of a source's pixels that rules may need before they can be resolved to whole pixels.
 
 use std::fmt;
 
-/// A question about a source's pixels.
+/// A measurement of a source's pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Measure {
-    /// Which part is left when its uniform border is cut off?
+    /// The part that is left when a uniform border is cut off. A pixel is border if no channel, with colours multiplied
+    /// by opacity, differs from that of the pixel in the corner by more than the tolerance.
     Trim {
-        /// How far a pixel may differ from the one in the corner and still be border, in levels of 255.
+        /// How far a border pixel may differ from the pixel in the corner, in levels of 255.
         tolerance: u8,
-        /// Where that corner is, in the image as stored: at the right, at the bottom?
+        /// Corner to compare with in the image as stored: whether it is at the right, and whether it is at the bottom.
         corner: (bool, bool),
     },
-    /// The border to cut off, where a pixel is border if its distance from the one in the corner, of all channels as stored
-    /// together, is no more than this many levels.
+    /// The part that is left when a uniform border is cut off. A pixel is border if its Euclidean distance from the
+    /// pixel in the corner, over all channels as stored, is not above the tolerance.
     TrimDistance {
-        /// 0 to 510.
+        /// Greatest distance of a border pixel in levels of 255, 0 to 510.
         tolerance: u16,
-        /// The corner to compare with, in the image as stored: at the right, at the bottom?
+        /// Corner to compare with in the image as stored: whether it is at the right, and whether it is at the bottom.
         corner: (bool, bool),
     },
-    /// The border to cut off, where a pixel is border if no channel of it, laid on magenta, is further from a colour.
+    /// The part that is left when a border of a given colour is cut off. A pixel is border if, composited on magenta,
+    /// none of its channels differs from that colour by more than the tolerance.
     TrimColour {
-        /// Levels of 255.
+        /// How far a border pixel may differ from the colour, in levels of 255.
         tolerance: u8,
-        /// Red, green, blue.
+        /// Red, green and blue of the border.
         colour: [u8; 3],
     },
-    /// What draws the eye?
+    /// The area that draws the eye.
     Salient,
-    /// Which parts are faces?
+    /// The areas that are faces.
     Faces,
 }
 
 impl Measure {
-    /// Does the size of the result depend on the answer?
+    /// Whether the size of the result depends on this measurement.
     #[must_use]
     pub fn decides_size(self) -> bool {
         !matches!(self, Self::Salient | Self::Faces)
     }
 }
 
-/// A part of a source as it is stored, in px.
+/// A rectangle of a source as it is stored, in px.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Area {
-    /// Left edge.
+    /// Left edge, in px.
     pub x: u32,
-    /// Top edge.
+    /// Top edge, in px.
     pub y: u32,
-    /// Width, at least 1.
+    /// Width in px, at least 1.
     pub w: u32,
-    /// Height, at least 1.
+    /// Height in px, at least 1.
     pub h: u32,
 }
 
-/// The answers for one source.
+/// Results of the measurements that were made of one source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Measured(Vec<(Measure, Vec<Area>)>);
 
 impl Measured {
-    /// The answer to a question with one answer, if it was asked.
+    /// Returns the area found by a measurement that finds at most one. Returns `None` if the measurement was not made
+    /// or found nothing.
     #[must_use]
     pub fn area(&self, asked: Measure) -> Option<Area> {
         self.areas(asked)?.first().copied()
     }
 
-    /// All that was found, which may be nothing, if it was asked.
+    /// Returns all areas found by a measurement, which may be none. Returns `None` if the measurement was not made.
     #[must_use]
     pub fn areas(&self, asked: Measure) -> Option<&[Area]> {
         let answer = self.0.iter().find(|(measure, _)| *measure == asked);
@@ -79,7 +82,7 @@ impl FromIterator<(Measure, Vec<Area>)> for Measured {
     }
 }
 
-/// Of questions with one answer each.
+/// Collects the results of measurements that find one area each.
 impl FromIterator<(Measure, Area)> for Measured {
     fn from_iter<I: IntoIterator<Item = (Measure, Area)>>(answers: I) -> Self {
         let one = |(measure, area)| (measure, vec![area]);

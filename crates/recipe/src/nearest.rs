@@ -1,4 +1,4 @@
-//! What a misspelt word was probably meant to be: for every list of words that people write by hand.
+//! Suggestions for misspelt words, for every list of words that people write by hand.
 
 /// The known word that a wrong one was probably meant to be.
 ///
@@ -21,7 +21,8 @@ pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
         .map(|(_, word)| word)
 }
 
-/// ``unknown key `conections`; did you mean `connections`?``, or a list of what is known.
+/// Returns an error message such as ``unknown key `conections`; did you mean `connections`?``, or one that lists the
+/// known words if none is similar.
 #[must_use]
 pub fn unknown(kind: &str, wrong: &str, known: &[&str]) -> String {
     match nearest(wrong, known.iter().copied()) {
@@ -30,5 +31,5 @@ pub fn unknown(kind: &str, wrong: &str, known: &[&str]) -> String {
     }
 }
 
-/// With more slips of the finger it is another word.
+/// Letters of a word for each tolerated typing error. With more errors, it counts as a different word.
 const LETTERS_PER_SLIP: usize = 3;

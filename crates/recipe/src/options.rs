@@ -1,10 +1,10 @@
-//! Words that tell an encoder how to write. Formats share them: each codec lists those that it takes, with a
-//! declaration of its own where it takes less than what is declared here.
+//! Words for output options that tell an encoder how to write. Formats share them: each codec lists the ones that it
+//! takes, with a declaration of its own where it accepts less than what is declared here.
 
 use crate::args::{Arg, Word};
 use crate::words::word;
 
-/// All of them.
+/// All output options that formats share.
 pub const ALL: &[&Word] = &[
     &QUALITY,
     &MAX,
@@ -16,7 +16,7 @@ pub const ALL: &[&Word] = &[
     &EFFORT,
 ];
 
-/// The quality to write at.
+/// The word `q`: quality to write at.
 pub const QUALITY: Word = word(
     "q",
     &[Arg::whole("quality", 1, 100).help("1: smallest file; 100: best image")],
@@ -24,7 +24,7 @@ pub const QUALITY: Word = word(
     "q:80",
 );
 
-/// The most bytes that the file may have.
+/// The word `max`: most bytes that the file may have.
 pub const MAX: Word = word(
     "max",
     &[
@@ -39,10 +39,10 @@ pub const MAX: Word = word(
     "max:60000",
 );
 
-/// `max:60000:shortest`: where no file is short enough, the shortest.
+/// Second argument of `max`, as in `max:60000:shortest`: if no file is short enough, the shortest one is written.
 pub(crate) const SHORTEST: &str = "shortest";
 
-/// The least perceptual score.
+/// The word `score`: lowest perceptual score (SSIMULACRA2) that the file may have.
 pub const SCORE: Word = word(
     "score",
     &[Arg::whole("score", 1, 100).help("100: no visible difference")],
@@ -51,7 +51,7 @@ pub const SCORE: Word = word(
     "score:80",
 );
 
-/// Nothing is lost in encoding.
+/// The word `lossless`: nothing is lost in encoding.
 pub const LOSSLESS: Word = word(
     "lossless",
     &[],
@@ -59,7 +59,7 @@ pub const LOSSLESS: Word = word(
     "lossless",
 );
 
-/// Bits per sample.
+/// The word `depth`: bits per sample.
 pub const DEPTH: Word = word(
     "depth",
     &[Arg::choice("bits", &["8", "10", "12", "16"]).help("bits per sample")],
@@ -67,7 +67,7 @@ pub const DEPTH: Word = word(
     "depth:8",
 );
 
-/// An order of storage that shows the whole image early.
+/// The word `progressive`: an order of storage that shows the whole image early.
 pub const PROGRESSIVE: Word = word(
     "progressive",
     &[],
@@ -75,7 +75,7 @@ pub const PROGRESSIVE: Word = word(
     "progressive",
 );
 
-/// Chroma subsampling.
+/// The word `chroma`: chroma subsampling.
 pub const CHROMA: Word = word(
     "chroma",
     &[Arg::choice("subsampling", &["444", "422", "420", "440", "411"]).help("4:4:4 and so on")],
@@ -83,7 +83,7 @@ pub const CHROMA: Word = word(
     "chroma:420",
 );
 
-/// How hard the encoder tries.
+/// The word `effort`: how hard the encoder tries.
 pub const EFFORT: Word = word(
     "effort",
     &[Arg::whole("effort", 0, 9).help("0: fast; 9: small")],

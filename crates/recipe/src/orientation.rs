@@ -1,19 +1,19 @@
-//! Quarter turns and mirrorings, and what they make of each other.
+//! Quarter turns and mirrorings, and how they combine.
 
 use crate::step::{Flip, Step, Turn};
 
-/// How an image is turned altogether: first mirrored left to right, then turned clockwise. EXIF says
-/// how the stored image becomes upright in these terms.
+/// A combination of mirroring and turning: the image is first mirrored left to right, then turned clockwise. In these
+/// terms, EXIF tells how a stored image becomes upright.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Orientation {
-    /// Mirror left to right, first.
+    /// Whether the image is mirrored left to right, before it is turned.
     pub mirror: bool,
-    /// Then turn clockwise by quarters: 0 to 3.
+    /// Clockwise quarter turns after mirroring, 0 to 3.
     pub quarters: u8,
 }
 
 impl Orientation {
-    /// From EXIF's number; anything but 1–8 is upright.
+    /// Creates an orientation from its EXIF value. Anything but 1–8 is upright.
     #[must_use]
     pub fn from_exif(value: u16) -> Self {
         let (mirror, quarters) = match value {
@@ -29,14 +29,14 @@ impl Orientation {
         Self { mirror, quarters }
     }
 
-    /// EXIF's number, 1 to 8.
+    /// Returns the EXIF value of this orientation, 1 to 8.
     #[must_use]
     pub fn exif(self) -> u16 {
         let same = |number: &u16| Self::from_exif(*number) == self;
         (1..=8).find(same).unwrap_or(1)
     }
 
-    /// This, then a turn.
+    /// Returns this orientation followed by a turn.
     #[must_use]
     pub fn then(self, turn: Turn) -> Self {
         let more = match turn {
@@ -50,7 +50,7 @@ impl Orientation {
         }
     }
 
-    /// This, then a mirroring.
+    /// Returns this orientation followed by a mirroring.
     #[must_use]
     pub fn flipped(self, flip: Flip) -> Self {
         // A mirroring after a turn is one before the turn the other way.
@@ -65,7 +65,7 @@ impl Orientation {
         }
     }
 
-    /// This, then another.
+    /// Returns this orientation followed by another.
     #[must_use]
     pub fn followed_by(self, other: Self) -> Self {
         let mirrored = match other.mirror {
@@ -78,7 +78,7 @@ impl Orientation {
         }
     }
 
-    /// The steps that bring it about, as few as there can be.
+    /// Returns the steps that have the same effect, as few as possible.
     pub fn steps(self) -> impl Iterator<Item = Step> {
         let flip = match (self.mirror, self.quarters) {
             (false, _) => None,
@@ -95,13 +95,13 @@ impl Orientation {
         flip.map(Step::Flip).into_iter().chain(turn)
     }
 
-    /// Does it change nothing?
+    /// Whether this orientation changes nothing.
     #[must_use]
     pub fn is_upright(self) -> bool {
         self == Self::default()
     }
 
-    /// A stored size, turned.
+    /// Returns the size that a stored image of `width` × `height` has in this orientation.
     #[must_use]
     pub fn size(self, width: u32, height: u32) -> (u32, u32) {
         if self.quarters % 2 == 1 {
@@ -111,7 +111,7 @@ impl Orientation {
         }
     }
 
-    /// Where a point of a stored image of this size lies afterwards.
+    /// Returns where a point of a stored image of this size lies after the image is oriented.
     #[must_use]
     pub fn point(self, (x, y): (f64, f64), (width, height): (f64, f64)) -> (f64, f64) {
         let (mut point, mut size) = ((x, y), (width, height));
@@ -126,7 +126,8 @@ impl Orientation {
         point
     }
 
-    /// Where a part of a stored image of this size lies afterwards: left, top, right and bottom.
+    /// Returns where a part of a stored image of this size lies after the image is oriented: left, top, right and
+    /// bottom edge.
     #[must_use]
     pub fn part(self, [left, top, right, bottom]: [f64; 4], size: (f64, f64)) -> [f64; 4] {
         let (one, other) = (
@@ -141,7 +142,8 @@ impl Orientation {
         ]
     }
 
-    /// Which corner of a stored image becomes the upper left one: is it at the right, and at the bottom?
+    /// Returns which corner of a stored image becomes the upper left one: whether it is at the right, and whether it is
+    /// at the bottom.
     #[must_use]
     pub fn first_corner(self) -> (bool, bool) {
         let corners = [(false, false), (true, false), (false, true), (true, true)];

@@ -1,8 +1,9 @@
-//! The native language's arithmetic: from steps to whole pixels.
+//! Arithmetic of the native language, which resolves steps to whole pixels.
 //!
-//! Sides that follow from others are rounded to the nearest pixel, half away from zero; none is shorter
-//! than one pixel. What is left are `orient`, `shrink`, `flip`, `turn`, `crop`, `exact`, `canvas`,
-//! `rotate` and effects, and what waits for faces or for what draws the eye where that was not measured. Steps that change nothing are dropped, neighbours that are one are joined.
+//! Sides that follow from others are rounded to the nearest pixel, half away from zero; none is shorter than one pixel.
+//! A resolved recipe contains only `orient`, `shrink`, `flip`, `turn`, `crop`, `exact`, `canvas`, `rotate` and effects,
+//! plus steps that depend on faces or on what draws the eye if that was not measured. Steps that change nothing are
+//! dropped, and neighbours that amount to one step are joined.
 
 mod faces;
 
@@ -89,7 +90,8 @@ impl Rules for Recipe {
 }
 
 impl Recipe {
-    /// Its steps and, unless they or the output say otherwise, before them the one that turns the image upright.
+    /// Returns the steps of this recipe. They begin with the step that turns the image upright, unless the steps
+    /// contain it already or the output keeps the stored turn.
     fn all_steps(&self) -> impl Iterator<Item = &Step> {
         let first =
             self.output.stored_turn == StoredTurn::Applied && !self.steps.contains(&Step::Orient);
@@ -100,35 +102,35 @@ impl Recipe {
     }
 }
 
-/// What crops keep in view.
+/// What later crops keep in view.
 enum Focus {
     /// A point, in px.
     Point((f64, f64)),
-    /// Where the eye is drawn.
+    /// The area that draws the eye.
     Salient,
-    /// Faces, or where the eye is drawn.
+    /// Faces or, if there are none, the area that draws the eye.
     Faces,
 }
 
-/// The image as the steps so far left it.
+/// State of the image after the steps so far.
 struct Picture {
     width: u32,
     height: u32,
     alpha: bool,
-    /// The turns and flips so far.
+    /// All turns and flips so far, including the one that made the image upright.
     seen: Orientation,
-    /// Was it turned upright?
+    /// Whether the image has been turned upright.
     upright: bool,
-    /// Was it scaled?
+    /// Whether the image has been scaled, other than by `shrink`.
     scaled: bool,
     dpr: f64,
     focus: Option<Focus>,
-    /// Where the eye is drawn, wherever that is by now; absent: it was not measured.
+    /// Centre of the area that draws the eye, in px of the current image; `None` if it was not measured.
     salient: Option<(f64, f64)>,
-    /// Faces, wherever they are by now; absent: they were not looked for.
+    /// Faces at their position in the current image; `None` if they were not looked for.
     faces: Option<Faces>,
     steps: Vec<Step>,
-    /// Turns and mirrorings that no step followed yet.
+    /// Turns and flips that are not yet among `steps`, because no other step has followed them.
     turned: Orientation,
 }
 
@@ -199,8 +201,8 @@ impl Picture {
         Ok(())
     }
 
-    /// The resolved recipe: what holds for the whole image, then the steps, then the output without a
-    /// format that it gets anyway.
+    /// Returns the resolved recipe: the steps, and the output without settings that make no difference for this source,
+    /// such as the format that the result has anyway.
     fn recipe(mut self, asked: &Recipe, facts: &Facts) -> Result<Recipe, ResolveError> {
         self.settle();
         if let Some(step) = self.steps.iter().find(|step| is_beyond_words(step)) {
@@ -251,7 +253,7 @@ impl Picture {
         self.moved(turn);
     }
 
-    /// The border of what is seen, as a question about what is stored.
+    /// Returns the measurement, on the image as stored, that finds the border of the image as turned so far.
     fn border(&self, tolerance: u8) -> Measure {
         Measure::Trim {
             tolerance,
@@ -270,7 +272,7 @@ impl Picture {
         Ok(())
     }
 
-    /// Brings size and focus where a turn moves them.
+    /// Applies a turn to the size, the focus and the measured areas.
     fn moved(&mut self, turn: Orientation) {
         self.seen = self.seen.followed_by(turn);
         let size = (f64::from(self.width), f64::from(self.height));
@@ -348,7 +350,8 @@ impl Picture {
         Ok(())
     }
 
-    /// Where a part of this size lies; `None` where that is still to be measured.
+    /// Returns the left and top edge, in px, of a part of this size to keep; `None` if they depend on something that
+    /// was not measured.
     fn kept(&self, (w, h): (u32, u32), gravity: Gravity) -> Option<(u32, u32)> {
         let room = (self.width - w, self.height - h);
         let point = match (gravity, &self.focus) {
@@ -373,7 +376,8 @@ impl Picture {
         ))
     }
 
-    /// Keeps a part that lies at this corner, or else around what is still to be measured.
+    /// Crops to a part of size `(w, h)` whose upper left corner is `at`. Without `at`, adds a crop around what is yet
+    /// to be measured.
     fn keep(&mut self, at: Option<(u32, u32)>, (w, h): (u32, u32)) {
         if let Some((x, y)) = at {
             self.cut(x, y, w, h);
@@ -438,7 +442,7 @@ impl Picture {
         Ok(())
     }
 
-    /// A box in px, at least 1 on each side.
+    /// Converts the sides of a box to px. Sides that round to less than 1 px are an error.
     fn boxed(&self, (w, h): (Length, Length), step: &Step) -> Result<(f64, f64), ResolveError> {
         let w = px(w, self.width.into(), self.dpr);
         let h = px(h, self.height.into(), self.dpr);
@@ -480,7 +484,8 @@ impl Picture {
         self.lay((w, h), (x, y), canvas.colour);
     }
 
-    /// Lays the image on a ground. What hangs over is cut off first, so that it is never scaled.
+    /// Lays the image on a canvas of size `(w, h)`, with its upper left corner at `(x, y)`. What hangs over is cut off
+    /// first, so that it is never scaled.
     fn lay(&mut self, (w, h): (u32, u32), (x, y): (i64, i64), colour: Colour) {
         let across = visible(x, self.width, w);
         let down = visible(y, self.height, h);
@@ -512,7 +517,7 @@ impl Picture {
         (self.width, self.height) = (w, h);
     }
 
-    /// Keeps a part that lies inside.
+    /// Crops to a rectangle that lies inside the image, in px, and joins this with a crop directly before.
     fn cut(&mut self, x: u32, y: u32, w: u32, h: u32) {
         if (x, y, w, h) == (0, 0, self.width, self.height) {
             return;
@@ -552,7 +557,7 @@ impl Picture {
         (self.width, self.height) = (w, h);
     }
 
-    /// Brings points where a step moves them.
+    /// Moves the focus point and the measured areas to where a step moves them.
     fn carry(&mut self, to: impl Fn((f64, f64)) -> (f64, f64)) {
         if let Some(Focus::Point(point)) = &mut self.focus {
             *point = to(*point);
@@ -568,20 +573,21 @@ impl Picture {
         self.steps.push(step);
     }
 
-    /// Writes down the turns that gathered.
+    /// Adds the pending turns and flips to the steps.
     fn settle(&mut self) {
         self.steps.extend(std::mem::take(&mut self.turned).steps());
     }
 }
 
-/// The middle of what was measured to draw the eye.
+/// Returns the centre of the area that was measured to draw the eye, in px of the stored image; `None` if it was not
+/// measured.
 fn salient(facts: &Facts) -> Option<(f64, f64)> {
     let Area { x, y, w, h } = facts.measured.area(Measure::Salient)?;
     let middle = |start: u32, length: u32| f64::from(start) + f64::from(length) / 2.0;
     Some((middle(x, w), middle(y, h)))
 }
 
-/// Is it larger than the text can say?
+/// Whether a step contains a position or side larger than the recipe's text can express.
 fn is_beyond_words(step: &Step) -> bool {
     let beyond = |px: f64| px > Length::MAX_PX;
     match *step {
@@ -610,7 +616,8 @@ fn is_beyond_words(step: &Step) -> bool {
     }
 }
 
-/// Borders are measured on the image as it is stored: it may have been turned, and no more.
+/// Whether a step may come before `trim`. Borders are measured on the image as stored, so it may have been turned or
+/// flipped before but not changed otherwise.
 fn comes_before_trim(step: &Step) -> bool {
     use Step::{Dpr, Faces, Flip, Focus, Orient, Salient, Turn};
     matches!(
@@ -619,7 +626,7 @@ fn comes_before_trim(step: &Step) -> bool {
     )
 }
 
-/// A length in px; what is said in pixels is multiplied.
+/// Converts a length along a side of `whole` px to px. Lengths given in pixels are multiplied by `dpr`.
 fn px(length: Length, whole: f64, dpr: f64) -> f64 {
     match length {
         Length::Px(px) => px * dpr,
@@ -627,19 +634,20 @@ fn px(length: Length, whole: f64, dpr: f64) -> f64 {
     }
 }
 
-/// A side in whole px, at least 1; one that no image has saturates, for a limit to refuse.
+/// Rounds a side to whole px, at least 1. A side longer than that of any image saturates, and a limit refuses it later.
 fn side(length: f64) -> u32 {
     (length.round() as u32).max(1)
 }
 
-/// The whole px from `start` to `start + length`, as far as they lie inside `0..side`.
+/// Returns the whole px at which the range from `start` to `start + length` begins and ends, clipped to `0..side`.
 fn edges(start: f64, length: f64, side: u32) -> (u32, u32) {
     let start = (start.round() as u32).min(side);
     let end = start.saturating_add(length.round() as u32).min(side);
     (start, end)
 }
 
-/// Start and length of the part of a side that lies on a canvas, in px of the image.
+/// Returns start and length, in px of the image, of the part of one side that lies on a canvas, if the image begins at
+/// `at` on the canvas. Returns `None` if no part of it does.
 fn visible(at: i64, length: u32, canvas: u32) -> Option<(u32, u32)> {
     let start = at.saturating_neg().clamp(0, length.into());
     let end = i64::from(canvas).saturating_sub(at).clamp(0, length.into());
@@ -647,7 +655,7 @@ fn visible(at: i64, length: u32, canvas: u32) -> Option<(u32, u32)> {
     (start < end).then_some((start as u32, (end - start) as u32))
 }
 
-/// Width and height in px of what steps in whole pixels leave of a source; `None` where one is not in whole pixels.
+/// Returns the width and height in px that `steps` leave of a source; `None` if a step is not resolved to whole pixels.
 #[must_use]
 pub fn size_after(steps: &[Step], facts: &Facts) -> Option<(u32, u32)> {
     let source = (facts.width, facts.height);
@@ -690,7 +698,7 @@ pub fn size_after(steps: &[Step], facts: &Facts) -> Option<(u32, u32)> {
     })
 }
 
-/// The size that holds all of an image turned by any angle: its bounding box, rounded to the nearest px.
+/// Returns the size in px that holds all of an image turned by any angle: its bounding box, rounded to the nearest px.
 #[must_use]
 pub fn rotated_size(width: u32, height: u32, degrees: f64) -> (u32, u32) {
     let (sin, cos) = degrees.to_radians().sin_cos();

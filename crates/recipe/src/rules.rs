@@ -1,90 +1,91 @@
-//! What a request wants before its source is known, and what is known of a source.
+//! What a request asks for before its source is known, and the known facts about a source.
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::{Measure, Measured, Orientation, Output, Recipe};
 
-/// A request's rules. Sizes in it may depend on the source; with the source's facts they come to a recipe
-/// of whole pixels.
+/// The rules of a request. Sizes in it may depend on the source; with the source's facts, the rules resolve to a recipe
+/// in whole pixels.
 ///
-/// A [`Recipe`] is the rules of the native language. A URL dialect with an arithmetic of its own has rules
-/// of its own.
+/// A [`Recipe`] is the rules of the native language. A URL dialect with arithmetic of its own implements its own rules.
 pub trait Rules: fmt::Debug + Send + Sync {
-    /// One canonical text, different from that of any other rules.
+    /// Returns the canonical text of these rules, which no other rules share.
     fn text(&self) -> String;
 
-    /// What they come to for a source: steps in whole pixels, and only those that change something.
-    /// Resolving the result again changes nothing. Sizes are settled even where it was not measured what draws the eye:
-    /// crops around that stay `focus:smart,crop:WxH`, and so do `focus:faces` and `blur-faces`.
+    /// Resolves the rules for a source: to steps in whole pixels, and only those that change something. Resolving the
+    /// result again changes nothing. Sizes are settled even if what draws the eye was not measured: crops around that
+    /// stay `focus:smart,crop:WxH`, and `focus:faces` and `blur-faces` stay as well.
     ///
     /// # Errors
-    /// [`ResolveError`] for rules that make no image of this source.
+    /// [`ResolveError`] if the rules cannot make an image of this source.
     fn resolve(&self, facts: &Facts) -> Result<Recipe, ResolveError>;
 
-    /// What has to be known of the pixels of a source that is stored in this orientation. Whether there is
-    /// anything does not depend on it.
+    /// Returns what must be measured in the pixels of a source that is stored in this orientation. Whether anything
+    /// must be measured does not depend on the orientation.
     fn measures(&self, stored: Orientation) -> Vec<Measure> {
         let _ = stored;
         Vec::new()
     }
 
-    /// The canonical target of the same request for this source, where that depends on the source.
+    /// Returns the canonical URL target of the same request for this source, if that depends on the source.
     fn canonical(&self, facts: &Facts) -> Option<String> {
         let _ = facts;
         None
     }
 
-    /// How the result is written.
+    /// Returns how the result is written.
     fn output(&self) -> &Output;
 
-    /// These rules with another output: what content negotiation and the configuration settle.
+    /// Returns these rules with another output, such as the one that content negotiation and the configuration settle.
     fn with_output(&self, output: Output) -> Arc<dyn Rules>;
 
-    /// The files that they compose with, by name.
+    /// Returns the names of the files that these rules compose with the image.
     fn materials(&self) -> Vec<String> {
         Vec::new()
     }
 }
 
-/// What rules may depend on: the source's header, and of its pixels what they asked for.
+/// The facts about a source that rules may depend on: its header, and the measurements of its pixels that the rules
+/// need.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Facts {
-    /// The format's name.
+    /// Name of the source's format.
     pub format: String,
     /// Width as stored, in px.
     pub width: u32,
     /// Height as stored, in px.
     pub height: u32,
-    /// How the stored image becomes upright.
+    /// Orientation that makes the stored image upright.
     pub orientation: Orientation,
-    /// How many frames there are; 1 for a still image.
+    /// Number of frames; 1 for a still image.
     pub frames: u32,
-    /// May it be transparent?
+    /// Whether the source may be transparent.
     pub alpha: bool,
-    /// Is it CMYK?
+    /// Whether the source is CMYK.
     pub cmyk: bool,
-    /// The quality that it was written with, 1 to 100, if that can be told.
+    /// Quality that the source was written with, 1 to 100, if that can be told.
     pub quality: Option<u8>,
-    /// Does it say that its colours are not sRGB?
+    /// Whether the source describes its colour space. Without a description, it is taken as sRGB.
     pub tagged: bool,
-    /// Has it EXIF, XMP or other metadata beside what says what its colours are?
+    /// Whether the source has EXIF, XMP or other metadata besides the description of its colours.
     pub metadata: bool,
-    /// Is it brighter than white in places, by its curve or a gain map?
+    /// Whether the source can be brighter than white, by its transfer function or a gain map.
     pub hdr: bool,
-    /// Is it drawn rather than photographed, as far as its header tells: shapes, a palette, or a file without loss that is
-    /// short for its pixels?
+    /// Whether the source is drawn rather than photographed, as far as its header tells: shapes, a palette, or a
+    /// lossless file that is short for its number of pixels.
     pub drawn: bool,
-    /// Is the result written in another format where none is asked for, because few clients show this one?
+    /// Whether the result is written in another format if none is requested, because few clients show the source's
+    /// format.
     pub replaced: bool,
-    /// Can it be decoded at N/8 ([`Step::Shrink`](crate::Step::Shrink))?
+    /// Whether the source can be decoded at a scale of N/8 ([`Step::Shrink`](crate::Step::Shrink)).
     pub shrinks: bool,
-    /// The answers to [`Rules::measures`].
+    /// Results of the measurements that [`Rules::measures`] asks for.
     pub measured: Measured,
 }
 
 impl Facts {
-    /// A plain image: opaque, upright, without metadata.
+    /// Creates the facts of a plain still image of this size in px: opaque, upright, without metadata.
     #[must_use]
     pub fn new(format: &str, width: u32, height: u32) -> Self {
         Self {
@@ -107,19 +108,19 @@ impl Facts {
     }
 }
 
-/// Why rules make no image of a source.
+/// Error for rules that cannot make an image of a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolveError {
-    /// The offending piece.
+    /// The offending piece of the request.
     pub piece: String,
     /// The reason, with the offending value and what would be accepted.
     pub why: String,
-    /// Is it the source that will not do, rather than the request?
+    /// Whether the source is at fault rather than the request.
     pub of_source: bool,
 }
 
 impl ResolveError {
-    /// An error about a piece of the request.
+    /// Creates an error about a piece of the request.
     #[must_use]
     pub fn new(piece: impl fmt::Display, why: impl Into<String>) -> Self {
         Self {
@@ -129,7 +130,7 @@ impl ResolveError {
         }
     }
 
-    /// This error, marked as one that another source would not have.
+    /// Returns this error marked as one that would not occur with another source.
     #[must_use]
     pub fn of_source(self) -> Self {
         Self {

@@ -1,56 +1,56 @@
-//! The steps of a recipe. Geometry is typed because sizes are computed and reads are combined from it;
-//! effects are open words.
+//! The steps of a recipe. Geometry is typed, because sizes are computed from it and it is combined into one read of the
+//! source. Effects are open words.
 
 mod material;
 
 use crate::text::ParseError;
 use crate::words;
 
-/// One step, acting on what the step before left.
+/// One step, which acts on the result of the step before.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
-    /// Answer with the source's own bytes. Stands alone.
+    /// Answer with the source's own bytes. Must be the only step.
     Original,
-    /// Turn upright by the EXIF orientation.
+    /// Turn the image upright by its stored (EXIF) orientation.
     Orient,
-    /// Decode at N/8 (1 to 7) where the format can: each side becomes `ceil(side × N / 8)`. Before any
-    /// other geometry but turns.
+    /// Decode at N/8 (1 to 7) if the format can: each side becomes `ceil(side × N / 8)`. Must come before any other
+    /// geometry except turns and flips.
     Shrink(u8),
-    /// Turn clockwise by quarters.
+    /// Turn clockwise by quarter turns.
     Turn(Turn),
-    /// Mirror.
+    /// Mirror the image.
     Flip(Flip),
-    /// Turn clockwise by any angle; the image grows to hold all of it.
+    /// Turn clockwise by any angle. The image grows to hold all of it.
     Rotate {
-        /// Degrees, -360 to 360.
+        /// Angle in degrees, -360 to 360.
         degrees: f64,
-        /// What the corners show.
+        /// Colour of the corners that the turned image leaves free.
         colour: Colour,
     },
-    /// Cut a uniform border off: what differs from the corner's pixel by no more than this many levels
-    /// of 255. After [`Rules::measures`](crate::Rules::measures).
+    /// Cut off a uniform border: pixels that differ from the one in the upper left corner by no more than this many
+    /// levels of 255. Needs the measurements of [`Rules::measures`](crate::Rules::measures).
     Trim(u8),
-    /// Keep a part.
+    /// Crop to a part of the image.
     Crop(Crop),
-    /// Scale to fit inside a box, aspect kept.
+    /// Scale to fit inside a box, keeping the aspect ratio.
     Fit {
-        /// The box; one side may be open.
+        /// The box, one side of which may be open.
         inside: Bounds,
-        /// May the image grow?
+        /// Whether the image may be enlarged.
         enlarge: bool,
     },
-    /// Scale to cover a box, aspect kept, and crop what hangs over.
+    /// Scale to cover a box, keeping the aspect ratio, and crop what hangs over.
     Cover {
         /// Width of the box.
         w: Length,
         /// Height of the box.
         h: Length,
-        /// Which part is kept.
+        /// Which part of the image is kept.
         gravity: Gravity,
-        /// May the image grow? Otherwise an image smaller than the box is only cropped to it.
+        /// Whether the image may be enlarged. Otherwise an image smaller than the box is only cropped to it.
         enlarge: bool,
     },
-    /// Scale to exactly this size, whatever becomes of the aspect.
+    /// Scale to exactly this size, ignoring the aspect ratio.
     Exact {
         /// Width.
         w: Length,
@@ -59,33 +59,35 @@ pub enum Step {
     },
     /// Add margins.
     Pad(Pad),
-    /// Lay on a ground of fixed size; what hangs over is cut off.
+    /// Lay the image on a canvas of fixed size. What hangs over is cut off.
     Canvas(Canvas),
-    /// Lay on an opaque colour where the image is transparent.
+    /// Show an opaque colour where the image is transparent.
     Flatten(Colour),
-    /// The point that later crops keep in view, unless they name a gravity.
+    /// Set the point that later crops keep in view, unless they name a gravity.
     Focus {
-        /// From the left edge.
+        /// Distance from the left edge.
         x: Length,
-        /// From the top edge.
+        /// Distance from the top edge.
         y: Length,
     },
-    /// Later crops keep in view where the eye is drawn. After [`Rules::measures`](crate::Rules::measures).
+    /// Make later crops keep in view what draws the eye. Needs the measurements of
+    /// [`Rules::measures`](crate::Rules::measures).
     Salient,
-    /// Later crops keep faces in view, or where the eye is drawn if there are none. After
+    /// Make later crops keep faces in view or, if there are none, what draws the eye. Needs the measurements of
     /// [`Rules::measures`](crate::Rules::measures).
     Faces,
-    /// Blur faces, by this many px or by a share of the size of each. After
-    /// [`Rules::measures`](crate::Rules::measures).
+    /// Blur faces with this standard deviation in px or, if `None`, with a share of the size of each face. Needs the
+    /// measurements of [`Rules::measures`](crate::Rules::measures).
     BlurFaces(Option<f64>),
-    /// Pixels of later boxes, margins and canvases are multiplied by this: device pixels per CSS pixel.
+    /// Multiply the pixels of later boxes, margins and canvases, and of crops after a scaling, by this ratio of device
+    /// pixels to CSS pixels.
     Dpr(f64),
-    /// An effect.
+    /// Apply an effect.
     Effect(Effect),
 }
 
 impl Step {
-    /// Does it wait for an answer to a question that does not decide sizes?
+    /// Whether the step depends on a measurement that does not decide the size of the result.
     #[must_use]
     pub fn is_to_be_measured(&self) -> bool {
         matches!(self, Self::Salient | Self::Faces | Self::BlurFaces(_))
@@ -95,41 +97,41 @@ impl Step {
 /// A clockwise turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
-    /// A quarter.
+    /// A quarter turn, 90°.
     R90,
-    /// A half.
+    /// A half turn, 180°.
     R180,
-    /// Three quarters.
+    /// Three quarter turns, 270°.
     R270,
 }
 
-/// A mirroring.
+/// The direction in which an image is mirrored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flip {
     /// Left to right.
     Horizontal,
     /// Top to bottom.
     Vertical,
-    /// Both, which is a half turn.
+    /// Both, which equals a half turn.
     Both,
 }
 
-/// A length along one side of the image. Finite and not negative.
+/// A length along one side of the image, finite and not negative.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Length {
     /// Pixels.
     Px(f64),
-    /// Hundredths of the image's side.
+    /// Per cent of the image's side.
     Percent(f64),
 }
 
 impl Length {
-    /// The most pixels that a text can say.
+    /// Largest length in pixels that the text of a recipe can express.
     pub const MAX_PX: f64 = 1e6;
-    /// The most percent that a text can say.
+    /// Largest length in per cent that the text of a recipe can express.
     pub const MAX_PERCENT: f64 = 1e5;
 
-    /// Pixels; `None` unless 0 to [`Self::MAX_PX`].
+    /// Creates a length in pixels; `None` unless `px` is 0 to [`Self::MAX_PX`].
     #[must_use]
     pub fn px(px: f64) -> Option<Self> {
         // Adding 0 makes -0, whose text would not read back, a plain 0.
@@ -138,7 +140,7 @@ impl Length {
             .then_some(Self::Px(px + 0.0))
     }
 
-    /// Percent; `None` unless 0 to [`Self::MAX_PERCENT`].
+    /// Creates a length in per cent; `None` unless `percent` is 0 to [`Self::MAX_PERCENT`].
     #[must_use]
     pub fn percent(percent: f64) -> Option<Self> {
         (0.0..=Self::MAX_PERCENT)
@@ -146,8 +148,8 @@ impl Length {
             .then_some(Self::Percent(percent + 0.0))
     }
 
-    /// To hundredths of a pixel or ten thousandths of a percent, which is less than any image shows:
-    /// lengths that look alike become one.
+    /// Rounds to hundredths of a pixel or ten thousandths of a per cent, which is finer than any image shows, so that
+    /// lengths that look alike become equal.
     #[must_use]
     pub fn rounded(self) -> Self {
         match self {
@@ -156,7 +158,7 @@ impl Length {
         }
     }
 
-    /// In pixels, along a side of `side` px.
+    /// Returns the length in pixels along a side of `side` px.
     #[must_use]
     pub fn of(self, side: f64) -> f64 {
         match self {
@@ -166,7 +168,7 @@ impl Length {
     }
 }
 
-/// The part that a crop keeps. What lies outside the image is not there.
+/// The part of the image that a crop keeps, limited to what lies inside the image.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Crop {
     /// A rectangle.
@@ -180,23 +182,23 @@ pub enum Crop {
         /// Height.
         h: Length,
     },
-    /// A size, kept at the gravity.
+    /// A part of a given size, placed by gravity.
     Towards {
         /// Width.
         w: Length,
         /// Height.
         h: Length,
-        /// The side or corner at which the crop or overlay lies.
+        /// The side or corner of the image at which the part lies.
         gravity: Gravity,
     },
 }
 
-/// A box with one or both sides given.
+/// A box of which one side or both are given.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bounds {
-    /// The width; the height follows.
+    /// Only the width; the height follows from the aspect ratio.
     Width(Length),
-    /// The height; the width follows.
+    /// Only the height; the width follows from the aspect ratio.
     Height(Length),
     /// Width and height.
     Both(Length, Length),
@@ -205,7 +207,7 @@ pub enum Bounds {
 /// The side or corner that is kept when something is cut off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Gravity {
-    /// The middle, or the point that `focus` names.
+    /// The middle, or what a `focus` step keeps in view.
     #[default]
     Centre,
     /// The top.
@@ -227,7 +229,7 @@ pub enum Gravity {
 }
 
 impl Gravity {
-    /// All of them, in the order of [`words::GRAVITIES`].
+    /// All gravities, in the order of [`words::GRAVITIES`].
     pub(crate) const ALL: [Self; 9] = [
         Self::Centre,
         Self::North,
@@ -240,7 +242,7 @@ impl Gravity {
         Self::NorthWest,
     ];
 
-    /// Which halves of the free space lie left of and above what is kept: 0, 1 or 2 of 2.
+    /// Returns how many halves of the free space (0, 1 or 2) lie left of and above the kept part.
     pub(crate) fn halves(self) -> (u32, u32) {
         match self {
             Self::Centre => (1, 1),
@@ -256,8 +258,7 @@ impl Gravity {
     }
 }
 
-/// A colour in sRGB with straight alpha (255 is opaque). Written `rrggbb`, or `rrggbbaa` when not
-/// opaque.
+/// A colour in sRGB with straight alpha (255 is opaque). It is written `rrggbb`, or `rrggbbaa` if it is not opaque.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Colour {
     /// Red.
@@ -279,7 +280,7 @@ impl Colour {
         a: 255,
     };
 
-    /// Transparent black: nothing at all.
+    /// Fully transparent black.
     pub const CLEAR: Self = Self {
         r: 0,
         g: 0,
@@ -288,54 +289,54 @@ impl Colour {
     };
 }
 
-/// Margins in px, and what they show.
+/// Margins in px and their colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pad {
-    /// Above.
+    /// Margin above, in px.
     pub top: u32,
-    /// To the right.
+    /// Margin to the right, in px.
     pub right: u32,
-    /// Below.
+    /// Margin below, in px.
     pub bottom: u32,
-    /// To the left.
+    /// Margin to the left, in px.
     pub left: u32,
-    /// Their colour.
+    /// Colour of the margins.
     pub colour: Colour,
 }
 
-/// A ground of fixed size.
+/// A canvas of fixed size on which an image is laid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Canvas {
     /// Width in px, at least 1.
     pub w: u32,
     /// Height in px, at least 1.
     pub h: u32,
-    /// The ground's colour.
+    /// Colour of the canvas.
     pub colour: Colour,
-    /// Where the image's left and top edge lie on it, in px; absent: centred.
+    /// Position of the image's left and top edge on the canvas, in px; `None` if the image is centred.
     pub at: Option<(i32, i32)>,
 }
 
-/// One effect: an open word and its arguments, checked by the engine that knows the word.
+/// One effect: an open word and its arguments, which the engine that knows the word checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Effect {
     /// The word: lower-case letters, digits and `-`.
     pub name: String,
-    /// Its arguments, decoded (the text escapes what would end them).
+    /// Arguments, decoded. In the text, characters that would end an argument are escaped.
     pub args: Vec<String>,
 }
 
 impl Effect {
-    /// The effect that composes with an image from a file: its first argument is the file's name.
+    /// Name of the effect that composes with an image from a file. Its first argument is the file's name.
     pub const OVER: &str = "over";
 
-    /// The effect that composes with an image from a file, in a size, opacity and mode.
+    /// Name of the effect that composes with an image from a file in a given size, opacity and mode.
     pub const OVERLAY: &str = "overlay";
 
-    /// The effect that blurs a rectangle.
+    /// Name of the effect that blurs a rectangle.
     pub const BLUR_AREA: &str = "blur-area";
 
-    /// The shapes of the effect that cuts one out of an image.
+    /// Shapes that the `mask` effect can cut out of an image.
     pub const MASKS: &[&str] = &[
         "circle",
         "ellipse",
@@ -349,11 +350,11 @@ impl Effect {
         "heart",
     ];
 
-    /// An effect whose word is well formed and means nothing else.
+    /// Creates an effect whose word is well formed and has no other meaning.
     ///
     /// # Errors
-    /// [`ParseError`] when the word is not lower-case letters, digits and `-` after a letter, or is a
-    /// word of the language.
+    /// [`ParseError`] if the word is not a lower-case letter followed by lower-case letters, digits and `-`, or if it
+    /// is a word of the language.
     pub fn new(name: &str, args: Vec<String>) -> Result<Self, ParseError> {
         let word = name.starts_with(|first: char| first.is_ascii_lowercase())
             && name

@@ -16,12 +16,12 @@ mod number;
 mod parse;
 mod print;
 
-/// Why a text is not a recipe: what was wrong, where, and what would do.
+/// Error for a text that is not a recipe: the offending piece, and what would be accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
     /// The offending piece.
     pub piece: String,
-    /// What is expected there.
+    /// What would be accepted in place of the piece.
     pub expected: String,
 }
 

@@ -1,4 +1,4 @@
-//! A recipe, and how its result is written.
+//! Recipes, and how their results are written.
 
 use std::collections::BTreeMap;
 
@@ -7,20 +7,20 @@ use crate::options;
 use crate::step::{Colour, Effect, Step};
 use crate::text::ParseError;
 
-/// Everything that is wanted of one image. The default changes nothing but the encoding.
+/// Everything that a request asks of one image. The default changes nothing but the encoding.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recipe {
-    /// What is done, in order.
+    /// Steps to apply, in order.
     pub steps: Vec<Step>,
     /// How the result is written.
     pub output: Output,
 }
 
 impl Recipe {
-    /// The most steps that a text may have: each may cost as much as an image.
+    /// Most steps that a text may have, because each may cost as much as a whole image.
     pub const MOST_STEPS: usize = 64;
 
-    /// The recipe of a plain file: its own bytes.
+    /// Returns the recipe that serves a file's own bytes.
     #[must_use]
     pub fn original() -> Self {
         Self {
@@ -29,13 +29,13 @@ impl Recipe {
         }
     }
 
-    /// Is the answer the source's own bytes, whatever they are?
+    /// Whether the answer is the source's own bytes, whatever they are.
     #[must_use]
     pub fn is_original(&self) -> bool {
         self.steps.contains(&Step::Original)
     }
 
-    /// Its effects, in their order.
+    /// Returns the effects among the steps, in order.
     pub fn effects(&self) -> impl Iterator<Item = &Effect> {
         self.steps.iter().filter_map(|step| match step {
             Step::Effect(effect) => Some(effect),
@@ -43,7 +43,7 @@ impl Recipe {
         })
     }
 
-    /// The files that its effects, and their own recipes, compose with, by name.
+    /// Returns the names of the files that the effects, and the recipes of their materials, compose with.
     #[must_use]
     pub fn materials(&self) -> Vec<String> {
         let mut names = Vec::new();
@@ -53,7 +53,7 @@ impl Recipe {
         names
     }
 
-    /// Its steps, those of its overlays' recipes included.
+    /// Returns the number of steps, including those in the recipes of overlays.
     pub(crate) fn steps_in_all(&self) -> usize {
         let of = |step: &Step| match step {
             Step::Effect(effect) => effect.steps(),
@@ -63,7 +63,7 @@ impl Recipe {
     }
 }
 
-/// These steps, and nothing said of how the result is written.
+/// Creates a recipe of these steps with the default output.
 impl From<Vec<Step>> for Recipe {
     fn from(steps: Vec<Step>) -> Self {
         Self {
@@ -74,7 +74,8 @@ impl From<Vec<Step>> for Recipe {
 }
 
 impl Recipe {
-    /// These steps on the pixels as they are stored, turned upright only where one of them says so.
+    /// Creates a recipe whose steps act on the pixels as they are stored, without turning them upright first. A step
+    /// may still do so.
     #[must_use]
     pub fn of_stored(steps: Vec<Step>, output: Output) -> Self {
         let stored_turn = match output.stored_turn {
@@ -89,7 +90,7 @@ impl Recipe {
     }
 }
 
-/// No steps.
+/// Creates a recipe without steps.
 impl From<Output> for Recipe {
     fn from(output: Output) -> Self {
         Self {
@@ -104,7 +105,7 @@ impl From<Output> for Recipe {
 pub struct FormatName(pub(crate) String);
 
 impl FormatName {
-    /// A name of 1 to 16 lower-case letters and digits.
+    /// Creates a format name of 1 to 16 lower-case letters and digits.
     ///
     /// # Errors
     /// [`ParseError`] for any other text.
@@ -123,7 +124,7 @@ impl FormatName {
         }
     }
 
-    /// The name.
+    /// Returns the name as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -133,19 +134,19 @@ impl FormatName {
 /// Chroma subsampling of a written image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chroma {
-    /// 4:4:4, none.
+    /// 4:4:4: no subsampling.
     C444,
-    /// 4:2:2, half horizontally.
+    /// 4:2:2: half the resolution horizontally.
     C422,
-    /// 4:2:0, half both ways.
+    /// 4:2:0: half the resolution in both directions.
     C420,
-    /// 4:4:0, half vertically.
+    /// 4:4:0: half the resolution vertically.
     C440,
-    /// 4:1:1, a quarter horizontally.
+    /// 4:1:1: a quarter of the resolution horizontally.
     C411,
 }
 
-/// What shows through a result that is not opaque, in a format that keeps no opacity.
+/// What shows through the transparent parts of a result whose format stores no opacity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Background {
     /// White, unless the server is configured otherwise.
@@ -153,12 +154,12 @@ pub enum Background {
     Unsaid,
     /// This colour; its alpha has no effect.
     Colour(Colour),
-    /// Nothing: opacity is dropped, and hidden colours show, as in ngx_small_light.
+    /// Nothing: opacity is dropped, and colours that it hid become visible, as in ngx_small_light.
     Dropped,
 }
 
 impl Background {
-    /// The colour, if there is one.
+    /// Returns the background colour, if there is one. It is white if none was given.
     #[must_use]
     pub fn colour(self) -> Option<Colour> {
         match self {
@@ -169,21 +170,21 @@ impl Background {
     }
 }
 
-/// In which space the colours of a result are, and how it says so.
+/// The colour space of a result, and how the result declares it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Profile {
-    /// Display P3 stays, and what is wider becomes it; everything else becomes sRGB.
+    /// Display P3 stays, wider spaces become Display P3, and everything else becomes sRGB.
     #[default]
     Unsaid,
     /// sRGB, without a tag.
     Srgb,
     /// Display P3.
     P3,
-    /// The source's own, with its profile.
+    /// The source's own colour space, with its profile.
     Keep,
-    /// The source's own numbers, without its profile.
+    /// The source's own sample values, without its profile.
     Drop,
-    /// The source's own numbers, without its profile; CMYK becomes RGB by a plain formula.
+    /// The source's own sample values, without its profile. CMYK becomes RGB by a plain formula.
     Ignore,
 }
 
@@ -191,17 +192,17 @@ impl Profile {
     pub(crate) const SAID: [Self; 5] = [Self::Srgb, Self::P3, Self::Keep, Self::Drop, Self::Ignore];
 }
 
-/// What is kept of the metadata beside the pixels: EXIF, IPTC and XMP.
+/// What is kept of the metadata besides the pixels: EXIF, IPTC and XMP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kept {
-    /// Whose image it is, and which way is up.
+    /// Author, copyright and licence, whether the image was made by AI, and which way is up.
     #[default]
     Copyright,
     /// No metadata.
     None,
-    /// Everything but the place where it was taken.
+    /// Everything except the place where the image was taken.
     Public,
-    /// Everything, the place where it was taken too.
+    /// Everything, including the place where the image was taken.
     All,
 }
 
@@ -209,17 +210,17 @@ impl Kept {
     pub(crate) const SAID: [Self; 4] = [Self::None, Self::Copyright, Self::Public, Self::All];
 }
 
-/// What becomes of the turn that a source is stored with, as EXIF or its container says it.
+/// What happens to the turn that a source is stored with in EXIF or its container.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StoredTurn {
-    /// The pixels are turned before anything else, unless an [`Step::Orient`] says when.
+    /// The pixels are turned before anything else, unless a [`Step::Orient`] says when.
     #[default]
     Applied,
-    /// Steps act on the pixels as they are stored. The result says the turn where its format can and browsers read
-    /// it there; elsewhere its pixels are turned last.
+    /// Steps act on the pixels as they are stored. The result carries the turn as a tag if its format can and browsers
+    /// read it there; otherwise its pixels are turned last.
     Kept,
-    /// Steps act on the pixels as they are stored, which are never turned: the turn is metadata as any other, which [`Kept::All`]
-    /// keeps.
+    /// Steps act on the pixels as they are stored, which are never turned. The turn is treated like any other metadata,
+    /// which [`Kept::All`] keeps.
     Verbatim,
 }
 
@@ -232,82 +233,82 @@ impl StoredTurn {
 pub enum Goal {
     /// A quality of 1 to 100.
     Quality(u8),
-    /// The largest quality whose file is at most this long, in bytes.
+    /// The highest quality whose file has at most this many bytes.
     Bytes(u64),
-    /// The largest quality whose file is at most this long, in bytes; where no file is so short, the shortest.
+    /// The highest quality whose file has at most this many bytes; if no file is short enough, the shortest one.
     BytesOrShortest(u64),
-    /// The smallest file that scores at least this much of 100 by a perceptual metric.
+    /// The smallest file whose perceptual score is at least this much of 100.
     Score(u8),
 }
 
-/// How the result is written.
+/// How a result is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Output {
-    /// What becomes of the turn that the source is stored with.
+    /// What happens to the turn that the source is stored with.
     pub stored_turn: StoredTurn,
-    /// What shows through, where the format keeps no opacity.
+    /// What shows through transparent parts if the format stores no opacity.
     pub background: Background,
-    /// The space of its colours.
+    /// Colour space of the result.
     pub profile: Profile,
-    /// The metadata that is kept.
+    /// Metadata that is kept.
     pub metadata: Kept,
-    /// The gain map is left out, which makes a photograph brighter on HDR screens.
+    /// Whether the gain map, which makes a photograph brighter on HDR screens, is left out.
     pub drops_gain_map: bool,
-    /// Scaled in linear light.
+    /// Whether the image is scaled in linear light.
     pub linear: bool,
-    /// The format; absent: the source's own.
+    /// Format of the result; `None` for the source's own.
     pub format: Option<FormatName>,
-    /// The format of an image that moves instead, if another.
+    /// Format of the result if the source is an animation, in place of `format`.
     pub moving: Option<FormatName>,
-    /// What the encoder aims at. Absent: the source's own quality where it can be told, else the format's default.
+    /// What the encoder aims at. If `None`, the source's own quality if it can be told, otherwise the format's default.
     pub goal: Option<Goal>,
-    /// Nothing is lost in encoding.
+    /// Whether nothing may be lost in encoding.
     pub lossless: bool,
-    /// Bits per sample: 8, 10, 12 or 16; absent: the source's own, as far as the format holds them.
+    /// Bits per sample: 8, 10, 12 or 16. If `None`, the source's own, as far as the format holds them.
     pub depth: Option<u8>,
-    /// Progressive JPEG, Adam7 PNG, interlaced GIF.
+    /// Whether to write progressive JPEG, Adam7 PNG or interlaced GIF.
     pub progressive: bool,
-    /// Chroma subsampling; absent: a JPEG source's own, else by quality.
+    /// Chroma subsampling. If `None`, a JPEG source's own, otherwise one that depends on the quality.
     pub chroma: Option<Chroma>,
-    /// Encoder effort, 0 (fast) to 9 (small); absent: the format's fast default.
+    /// Encoder effort, 0 (fast) to 9 (small). If `None`, the format's fast default.
     pub effort: Option<u8>,
-    /// The format's own options, by name; a value may be empty.
+    /// Options specific to the format, by name. A value may be empty.
     pub options: BTreeMap<String, String>,
-    /// The number of the frame to show as a still image, from 1. Absent: an image that moves goes on moving where
-    /// the format can say so, and is shown by its first frame elsewhere.
+    /// Number of the frame to show as a still image, from 1. If `None`, an animation stays one where the format can
+    /// hold it, and is shown by its first frame elsewhere.
     pub frame: Option<u32>,
-    /// An image that moves ends after so many frames, at least 1.
+    /// Number of frames after which an animation ends, at least 1.
     pub most_frames: Option<u32>,
 }
 
 impl Output {
-    /// The format that says "you choose", by the `Accept` header: `as:auto`.
+    /// Format name that leaves the choice to the server by the `Accept` header: `as:auto`.
     pub const AUTO: &str = "auto";
 
-    /// The format of an image that moves that says "as it was": `moving:source`.
+    /// Format name that keeps the source's own format for animations: `moving:source`.
     pub const SOURCE: &str = "source";
 
-    /// Does it leave the format to the client?
+    /// Whether the format is left to be chosen by the client's `Accept` header.
     #[must_use]
     pub fn is_open(&self) -> bool {
         let format = self.format.as_ref();
         format.is_some_and(|name| name.as_str() == Self::AUTO)
     }
 
-    /// The name of the format, which is the source's own where none is asked for.
+    /// Returns the name of the requested format, or `source` if none is requested.
     #[must_use]
     pub fn format_or<'a>(&'a self, source: &'a str) -> &'a str {
         self.format.as_ref().map_or(source, FormatName::as_str)
     }
 
-    /// Takes "you choose" for the source's own format: there is nobody to ask.
+    /// Replaces an automatic format by the source's own, because there is no `Accept` header to choose by.
     pub fn without_accept(&mut self) {
         if self.is_open() {
             self.format = None;
         }
     }
 
-    /// Settles which of its formats holds, for an image that moves or not.
+    /// Settles whether `format` or `moving` applies: `moves` tells whether the image is an animation.
     pub fn settle_moving(&mut self, moves: bool) {
         if let Some(moving) = self.moving.take()
             && moves
@@ -316,7 +317,7 @@ impl Output {
         }
     }
 
-    /// What it says in words that formats share, with their values, in the order in which they are printed.
+    /// Returns the options that formats share, each as its word and value, in the order in which they are printed.
     pub fn shared(&self) -> impl Iterator<Item = (&'static Word, String)> {
         let flag = |on: bool, word| on.then(|| (word, String::new()));
         let goal = self.goal.map(|goal| match goal {
@@ -340,8 +341,8 @@ impl Output {
         said.into_iter().flatten()
     }
 
-    /// Leaves out what only some formats have a use for (quality, progressive order, subsampling and effort), as
-    /// far as it is not among `known`: for a format that nobody asked for by name.
+    /// Drops options that only some formats use (quality, progressive order, subsampling and effort) if they are not
+    /// among `known`. This is for a format that was not asked for by name.
     pub fn leave_out_unknown(&mut self, known: &[&Word]) {
         let unknown = |word: &Word| !known.iter().any(|known| known.name == word.name);
         if matches!(self.goal, Some(Goal::Quality(_))) && unknown(&options::QUALITY) {

@@ -1,11 +1,11 @@
-//! The words of the language, declared once: what parses, what errors suggest and what the reference
-//! prints all come from here. Effects are declared by the engine, which checks them.
+//! The words of the language, each declared once: parsing, the suggestions in error messages and the reference all use
+//! these declarations. Effects are declared by the engine, which checks them.
 
 use crate::args::{Arg, Word};
 use crate::options;
 use crate::step::{Flip, Gravity, Length, Step, Turn};
 
-/// Every word that is not an effect, in the order of the reference. A word with two forms stands twice.
+/// Every word that is not an effect, in the order of the reference. A word with two forms is listed twice.
 pub const WORDS: &[&Word] = &[
     &SAME,
     &ORIGINAL,
@@ -48,7 +48,7 @@ pub const WORDS: &[&Word] = &[
     &FRAMES,
 ];
 
-/// Is this a word of the language, so that no effect may have it?
+/// Whether `name` is a word of the language, so that no effect may use it.
 pub(crate) fn is_taken(name: &str) -> bool {
     WORDS.iter().any(|word| word.name == name)
 }
@@ -382,7 +382,7 @@ pub(crate) const FLIPS: &[&str] = &["h", "v", "hv"];
 pub(crate) const PROFILES: &[&str] = &["srgb", "p3", "keep", "drop", "ignore"];
 pub(crate) const STORED_TURNS: &[&str] = &["kept", "verbatim"];
 pub(crate) const METADATA_KEPT: &[&str] = &["none", "copyright", "public", "all"];
-/// Sides and corners, as arguments say them.
+/// Names of the middle, sides and corners in arguments.
 pub const GRAVITIES: &[&str] = &[
     "centre",
     "north",
@@ -403,13 +403,13 @@ impl Flip {
     pub(crate) const ALL: [Self; 3] = [Self::Horizontal, Self::Vertical, Self::Both];
 }
 
-/// The word's value at the place where `word` stands in its list.
+/// Returns the value at the position that `word` has among `words`.
 pub(crate) fn at<T: Copy>(values: &[T], words: &[&str], word: &str) -> Option<T> {
     let place = words.iter().position(|known| *known == word)?;
     values.get(place).copied()
 }
 
-/// The word for a value.
+/// Returns the word at the position that `value` has among `values`.
 pub(crate) fn of<T: PartialEq>(values: &[T], words: &[&'static str], value: &T) -> &'static str {
     let place = values.iter().position(|known| known == value);
     place
@@ -425,7 +425,7 @@ impl Gravity {
 }
 
 impl Step {
-    /// The word that it is written with; an effect's is its own.
+    /// Returns the word that the step is written with. An effect's word is its name.
     #[must_use]
     pub fn word(&self) -> &str {
         match self {

@@ -1,17 +1,16 @@
-//! Permits of which a reload may change the number: to read so many files, to hold so many bytes.
+//! Permits whose number a reload may change: to read a number of files, to hold a number of bytes.
 //!
-//! Fewer permits take nothing away from whoever has some: those that are too many vanish as they come
-//! back.
+//! If the number is reduced, permits that are held stay valid: the surplus vanishes as permits are returned.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
-/// So many permits; a clone has the same ones.
+/// A resizable number of permits. Clones share the same permits.
 #[derive(Clone, Debug)]
 pub(crate) struct Permits(Arc<Shared>);
 
-/// Some of them, until it is dropped.
+/// A number of permits that are held until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Permit {
     some: OwnedSemaphorePermit,
@@ -22,7 +21,7 @@ pub(crate) struct Permit {
 struct Shared {
     semaphore: Arc<Semaphore>,
     total: watch::Sender<u32>,
-    /// Those that are too many and have not come back yet.
+    /// Number of surplus permits that are still held after a reduction.
     owed: Mutex<u32>,
 }
 
@@ -36,22 +35,22 @@ impl Permits {
         }))
     }
 
-    /// One per slot, however the configuration counts them.
+    /// Creates one permit per slot. Numbers beyond 32 bits are cut.
     pub(crate) fn of(slots: usize) -> Self {
         Self::new(in_range(slots))
     }
 
-    /// The permits that there are to be.
+    /// Returns the intended number of permits.
     pub(crate) fn total(&self) -> u32 {
         *self.0.total.borrow()
     }
 
-    /// The permits that nobody holds.
+    /// Returns the number of permits that are free.
     pub(crate) fn available(&self) -> usize {
         self.0.semaphore.available_permits()
     }
 
-    /// Waits for so many of them, or for all if there are fewer.
+    /// Waits for `wanted` permits, or for all of them if there are fewer.
     pub(crate) async fn acquire(&self, wanted: u32) -> Permit {
         let mut total = self.0.total.subscribe();
         loop {
@@ -66,14 +65,14 @@ impl Permits {
         }
     }
 
-    /// Takes so many of them, or all if there are fewer, unless somebody else has them.
+    /// Takes `wanted` permits, or all of them if there are fewer. Returns `None` if too few are free.
     pub(crate) fn try_acquire(&self, wanted: u32) -> Option<Permit> {
         let wanted = wanted.min(self.total());
         let some = self.0.semaphore.clone().try_acquire_many_owned(wanted);
         Some(self.permit(some.ok()?))
     }
 
-    /// So many from now on.
+    /// Changes the number of permits to `total`.
     pub(crate) fn resize(&self, total: u32) {
         let total = total.min(most());
         let before = self.0.total.send_replace(total);
@@ -86,12 +85,12 @@ impl Permits {
         self.collect();
     }
 
-    /// One per slot from now on.
+    /// Changes the number of permits to one per slot.
     pub(crate) fn resize_to(&self, slots: usize) {
         self.resize(in_range(slots));
     }
 
-    /// Takes those that are owed from those that nobody has.
+    /// Removes surplus permits from those that are free.
     fn collect(&self) {
         let mut owed = self.0.owed.lock().unwrap_or_else(PoisonError::into_inner);
         *owed -= self.0.semaphore.forget_permits(*owed as usize) as u32;
@@ -105,7 +104,7 @@ impl Permits {
     }
 }
 
-/// As many as a semaphore takes, where that is fewer than 32 bits count.
+/// Returns the maximum number of permits: that of a semaphore, or of 32 bits if that is less.
 fn most() -> u32 {
     u32::try_from(Semaphore::MAX_PERMITS).unwrap_or(u32::MAX)
 }
@@ -115,19 +114,19 @@ fn in_range(slots: usize) -> u32 {
 }
 
 impl Permit {
-    /// The permits that this guard holds.
+    /// Returns how many permits are held here.
     pub(crate) fn count(&self) -> usize {
         self.some.num_permits()
     }
 
-    /// Adds another one's, of the same permits.
+    /// Adds the permits of another guard of the same `Permits`.
     pub(crate) fn merge(&mut self, mut other: Self) {
         if let Some(all) = other.some.split(other.count()) {
             self.some.merge(all);
         }
     }
 
-    /// Gives so many of them back.
+    /// Gives `count` permits back.
     pub(crate) fn give_back(&mut self, count: usize) {
         if let Some(some) = self.some.split(count) {
             drop(self.from.permit(some));
@@ -156,7 +155,7 @@ mod tests {
 
     use super::*;
 
-    /// What it has come to after one look; permits that are there are taken at once.
+    /// Polls `acquire` once and returns its permits if they are free.
     fn at_once(permits: &Permits, wanted: u32) -> Option<Permit> {
         let permit = pin!(permits.acquire(wanted));
         match permit.poll(&mut Context::from_waker(Waker::noop())) {

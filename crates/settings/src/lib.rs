@@ -1,5 +1,5 @@
-//! What is wrong with a file of settings, said so that it can be corrected at once: file, line, key, offending
-//! value and the nearest word that is known. The server's configuration and the lab's scenarios are such files.
+//! Errors in configuration files, with all that is needed to correct them: file, line, key, offending value and the
+//! nearest known word. Such files are the server's configuration and the lab's scenarios.
 
 #![forbid(unsafe_code)]
 
@@ -10,19 +10,20 @@ use andon_recipe::unknown;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// What is wrong, on which line of which file, and what would do instead.
+/// An error in a configuration file: what is wrong, in which line of which file, and what would be right.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Error {
     what: Box<str>,
     key: Box<str>,
     line: Option<usize>,
     file: Option<Box<Path>>,
-    /// Further errors of the same file.
+    /// Further errors in the same file.
     more: Vec<Self>,
 }
 
 impl Error {
-    /// An error about the key with this path, e.g. `load.rate` or `variant.2.env`; empty: about the whole.
+    /// Creates an error about the key with this path, e.g. `load.rate` or `variant.2.env`. An empty path means the
+    /// whole file.
     pub fn new(key: impl Into<String>, what: impl Into<String>) -> Self {
         Self {
             what: what.into().into(),
@@ -31,7 +32,7 @@ impl Error {
         }
     }
 
-    /// This error, found in this file.
+    /// Adds the file that the error is in, unless it is known.
     #[must_use]
     pub fn in_file(mut self, file: &Path) -> Self {
         for error in [&mut self.file]
@@ -43,14 +44,14 @@ impl Error {
         self
     }
 
-    /// This error, on this line (the first is 1).
+    /// Adds the line that the error is in, unless it is known. The first line is 1.
     #[must_use]
     pub fn on_line(mut self, line: usize) -> Self {
         self.line.get_or_insert(line);
         self
     }
 
-    /// Finds the line of the key in the text that it was read from.
+    /// Adds the line of the error's key, which is looked up in the text of the file.
     #[must_use]
     pub fn located(self, text: &str) -> Self {
         let Ok(document) = DeTable::parse(text) else {
@@ -67,8 +68,8 @@ impl Error {
         }
     }
 
-    /// A text that is no TOML, or has other keys and values than are expected. `also` are keys at its top that are
-    /// known besides those that the error lists.
+    /// Creates the error of a text that is not valid TOML, or has other keys and values than expected. `also` lists
+    /// keys that are known at the top level in addition to those in serde's message.
     #[must_use]
     pub fn from_toml(error: &toml::de::Error, text: &str, also: &[&str]) -> Self {
         let Some(span) = error.span() else {
@@ -94,11 +95,11 @@ impl Error {
         Self::new(key_at(&keys, span.start), plainly(error.message())).on_line(line)
     }
 
-    /// Reads a text as `read` does; if it fails, the error tells of further mistakes, too, as far as each can be
-    /// told without the others. `also` is that of [`Error::from_toml`].
+    /// Parses a text with `read`. If that fails, the error also contains the further mistakes that can be found
+    /// independently of each other. `also` is that of [`Error::from_toml`].
     ///
     /// # Errors
-    /// All of them in one, the first one first.
+    /// All mistakes in one error, in the order of their lines.
     pub fn reading<T>(
         text: &str,
         also: &[&str],
@@ -147,10 +148,10 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Nothing if `good`, else an error about this key.
+/// Returns an error about `key` unless `good`.
 ///
 /// # Errors
-/// That one.
+/// If `good` is `false`, with the text of `what`.
 pub fn check(
     good: bool,
     key: impl Into<String>,
@@ -162,8 +163,8 @@ pub fn check(
     }
 }
 
-/// Serde's sentence about an unknown field or variant carries the offending word and the known ones, all in
-/// backticks and in that order; nothing else tells them.
+/// Extracts the kind of word, the unknown word and the known ones from serde's message about an unknown field or
+/// variant. The message, which has them in backticks and in this order, is the only place that contains them.
 fn unknown_word(message: &str) -> Option<(&'static str, &str, Vec<&str>)> {
     let kind = match message {
         _ if message.starts_with("unknown field") => "key",
@@ -174,7 +175,7 @@ fn unknown_word(message: &str) -> Option<(&'static str, &str, Vec<&str>)> {
     Some((kind, words.next()?, words.collect()))
 }
 
-/// The last key that begins at or before a position.
+/// Returns the last key that begins at or before a position, in bytes.
 fn key_at(keys: &[(String, usize)], position: usize) -> &str {
     let before = keys.iter().filter(|(_, start)| *start <= position);
     before
@@ -182,8 +183,8 @@ fn key_at(keys: &[(String, usize)], position: usize) -> &str {
         .map_or("", |(key, _)| key)
 }
 
-/// Blanks the line of a mistake, and the others of its value; of a table's head, all of the table. False if that
-/// leaves the text as it was.
+/// Blanks the lines of a mistake and its value, or the whole table if the mistake is in a table's header. Returns
+/// `false` if that leaves the text as it was.
 fn leave_out(text: &mut String, error: &toml::de::Error) -> bool {
     let Some(span) = error.span().filter(|span| span.end <= text.len()) else {
         return false;
@@ -204,7 +205,7 @@ fn leave_out(text: &mut String, error: &toml::de::Error) -> bool {
     left_out
 }
 
-/// Serde's message in the terms of a configuration file: what was found, what was expected, what is missing.
+/// Rephrases serde's message in the terms of a configuration file: what was found, what was expected, what is missing.
 fn plainly(message: &str) -> String {
     if let Some(key) = message.strip_prefix("missing field ") {
         return format!("the key {key} is missing here");
@@ -252,7 +253,7 @@ fn plainly(message: &str) -> String {
     }
 }
 
-/// Every key of a document with its path (`variant.0.env`) and its position in the text.
+/// Collects every key of a document, with its path (`variant.0.env`) and its byte position in the text.
 fn collect(table: &DeTable<'_>, above: &str, keys: &mut Vec<(String, usize)>) {
     for (key, value) in table {
         let path = join(above, key.get_ref());
@@ -283,7 +284,7 @@ fn join(above: &str, word: &str) -> String {
     }
 }
 
-/// `a.b.c`, `a.b`, `a`.
+/// Returns a path and all its parents: `a.b.c`, `a.b`, `a`.
 fn ancestors(path: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(path), |path| path.rsplit_once('.').map(|(up, _)| up))
 }
@@ -297,7 +298,7 @@ fn line_of(text: &str, position: usize) -> usize {
     before.matches('\n').count() + 1
 }
 
-/// A file with more is another kind of file.
+/// Largest number of errors that are reported. A file with more is probably of another kind.
 const MOST_ERRORS: usize = 10;
 
 #[cfg(test)]

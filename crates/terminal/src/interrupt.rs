@@ -1,11 +1,12 @@
-//! Ctrl-C ends an experiment with a report of what there is; a second one ends it at once.
+//! Handles Ctrl-C and SIGTERM. The first one ends a command with a report of the results so far, the second ends it at
+//! once.
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// A flag that Ctrl-C and SIGTERM set.
+/// Returns a flag that Ctrl-C or SIGTERM sets. A second signal ends the process.
 pub fn flag() -> io::Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
     let set = flag.clone();
@@ -38,7 +39,7 @@ pub fn flag() -> io::Result<Arc<AtomicBool>> {
     Ok(flag)
 }
 
-/// Whether it came to that: not if the flag was set meanwhile.
+/// Waits until `due`, and returns `true`. Returns `false` early if `cancel` is set.
 pub fn wait_until(due: Instant, cancel: &AtomicBool) -> bool {
     loop {
         if cancel.load(Ordering::Relaxed) {

@@ -1,4 +1,4 @@
-//! Manual pages, from the same text as `--help`.
+//! Writes manual pages, from the same text as `--help`.
 
 use std::path::Path;
 
@@ -7,11 +7,11 @@ use clap::Command;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 
-/// Writes a manual page for a program and one for each of its commands into `folder`, which is created where it does not exist.
-/// Commands in `others` have their pages from another program.
+/// Writes a manual page for a program and one for each of its commands into `folder`, which is created if it does not
+/// exist. Commands in `others` are left out, because another program provides their pages.
 ///
 /// # Errors
-/// The folder cannot be created, or a page not be written.
+/// If the folder cannot be created, or a page cannot be written.
 pub fn write_manual(program: Command, folder: &Path, others: &[&str]) -> anyhow::Result<()> {
     let name = folder.display();
     std::fs::create_dir_all(folder).with_context(|| format!("{name} cannot be created"))?;
@@ -22,7 +22,7 @@ pub fn write_manual(program: Command, folder: &Path, others: &[&str]) -> anyhow:
         .with_context(|| format!("cannot write manual pages to {name}"))
 }
 
-/// Writes the page of a command, and those of the commands below it.
+/// Writes the manual page of a command, and those of its subcommands.
 fn write_pages(
     command: &Command,
     source: &str,
@@ -52,7 +52,7 @@ fn page(command: &Command, man: &Man) -> std::io::Result<Vec<u8>> {
     Ok(page)
 }
 
-/// What `--help` shows below the options: examples, whose lines stay as they are, then sentences.
+/// Formats what `--help` shows below the options: sentences as notes, and then examples, whose lines stay as they are.
 fn epilogue(text: &str) -> Roff {
     let mut roff = Roff::new();
     let (mut sentences, mut examples) = (Vec::new(), None);

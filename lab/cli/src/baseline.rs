@@ -1,4 +1,4 @@
-//! `andon-lab baseline`: runs that later ones are compared with, one per name and machine.
+//! `andon-lab baseline`: saved runs that later runs are compared with, one per name and machine.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -69,7 +69,7 @@ struct Show {
     store: Store,
 }
 
-/// Where baselines are kept.
+/// The option for the folder in which baselines are kept.
 #[derive(clap::Args)]
 pub(super) struct Store {
     /// The folder of baselines [default: ~/.local/state/andon/baselines]
@@ -145,7 +145,8 @@ impl Show {
 }
 
 impl Store {
-    /// The baseline of a run's scenario on its machine, if there is one that is not the run itself.
+    /// Returns the folder of the baseline for a run's scenario and machine. `None` if there is no such baseline, if the
+    /// scenario has no name, or if the baseline is this run itself.
     pub(super) fn of(&self, run: &Run) -> anyhow::Result<Option<PathBuf>> {
         let name = &run.header.scenario.name;
         if name.is_empty() {
@@ -159,7 +160,7 @@ impl Store {
         Ok((saved.header.started != run.header.started).then_some(place))
     }
 
-    /// The baseline of this name on a run's machine.
+    /// Returns the folder of the baseline with this name for the machine of `run`.
     pub(super) fn named(&self, name: &str, run: &Run) -> anyhow::Result<PathBuf> {
         let place = self.place(name, &run.header.machine.key())?;
         if !place.exists() {
@@ -209,7 +210,7 @@ impl Store {
         Ok(state.join("andon/baselines"))
     }
 
-    /// Name, machine and folder of each.
+    /// Returns the name, machine key and folder of every baseline, sorted.
     fn all(&self) -> anyhow::Result<Vec<(String, String, PathBuf)>> {
         let mut all = Vec::new();
         for (name, folder) in folders(&self.folder()?)? {
@@ -222,7 +223,7 @@ impl Store {
     }
 }
 
-/// Folders in a folder, by name; none if it is not there.
+/// Returns the names and paths of the visible folders in `folder`. The list is empty if `folder` does not exist.
 fn folders(folder: &Path) -> anyhow::Result<Vec<(String, PathBuf)>> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -237,7 +238,8 @@ fn folders(folder: &Path) -> anyhow::Result<Vec<(String, PathBuf)>> {
     Ok(named.collect())
 }
 
-/// Copies a run beside its place first, so that a crash leaves the old baseline or the new one.
+/// Replaces the baseline at `place` by a copy of `run`. The copy is complete before the old baseline is removed, so
+/// that a copy that fails leaves the old one in place.
 fn replace(run: &Path, place: &Path) -> anyhow::Result<()> {
     let above = place.parent().unwrap_or(place);
     fs::create_dir_all(above).with_context(|| above.display().to_string())?;
@@ -252,7 +254,7 @@ fn replace(run: &Path, place: &Path) -> anyhow::Result<()> {
     fs::rename(fresh.keep(), place).with_context(|| place.display().to_string())
 }
 
-/// What a run was written as, packed or not; reports can be made again.
+/// Copies the files that a run consists of, compressed or not. Reports are left out because they can be made again.
 fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     for name in ["run.json", "blocks.jsonl", "passes.jsonl", "judged.jsonl"] {
         for name in [name.to_owned(), format!("{name}.gz")] {

@@ -1,4 +1,4 @@
-//! `andon-lab bench`: load on a server that already runs, as ab and its kin do.
+//! `andon-lab bench`: load-tests a server that is already running, as `ab` and similar tools do.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -128,7 +128,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// Each level once, in the order given.
+/// Removes repeated levels and keeps the order in which they were given.
 fn levels(connections: &[u32]) -> Vec<u32> {
     let mut levels: Vec<u32> = Vec::new();
     for level in connections {
@@ -139,7 +139,8 @@ fn levels(connections: &[u32]) -> Vec<u32> {
     levels
 }
 
-/// Upwards, and with several levels downwards again: what drifts evenly falls on all of them alike.
+/// Returns the indices of the levels in the order in which they run: as given, and with several levels then in reverse,
+/// so that a steady drift affects all of them alike.
 fn order(levels: usize) -> Vec<usize> {
     let up = 0..levels;
     if levels < 2 {

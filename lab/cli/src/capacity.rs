@@ -1,4 +1,4 @@
-//! `andon-lab capacity`: how many requests per second a running server can take.
+//! `andon-lab capacity`: finds how many requests per second a running server can take.
 
 use std::process::ExitCode;
 
@@ -135,7 +135,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// What share of requests has to be served in which time, and how many may fail.
+/// The target of a capacity test: the share of requests that has to be served within a time, and the share that may
+/// fail.
 struct Target {
     quantile: Share,
     time: Seconds,
@@ -144,12 +145,12 @@ struct Target {
 }
 
 impl Target {
-    /// `p99`.
+    /// Returns the name of the quantile, e.g. `p99`.
     fn name(&self) -> String {
         format!("p{}", self.quantile.to_string().trim_end_matches('%'))
     }
 
-    /// `p99 ≤ 200ms and no failures`.
+    /// Describes the target, e.g. `p99 ≤ 200ms and no failures`.
     fn text(&self) -> String {
         let failures = match self.errors.0 {
             0.0 => "no failures".to_owned(),
@@ -262,7 +263,7 @@ impl Target {
     }
 }
 
-/// A client busy for more of its time than this was the bottleneck.
+/// The share of its time above which a busy load client counts as the bottleneck.
 const BUSY: f64 = 0.9;
 
 const AFTER: &str = "\

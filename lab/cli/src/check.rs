@@ -1,4 +1,4 @@
-//! `andon-lab check`: does a scenario work at all? One round of requests per variant, no timing.
+//! `andon-lab check`: tests whether a scenario works at all, with one round of requests per variant and no timing.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

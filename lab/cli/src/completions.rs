@@ -1,4 +1,4 @@
-//! `andon-lab completions`: what a shell needs to complete our words.
+//! `andon-lab completions`: prints completion scripts for shells.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! Runs an experiment and shows how far it has come, then judges, writes its reports, and prints the verdicts.
+//! Runs an experiment and shows its progress, then judges the run, writes its reports, and prints the verdicts.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -17,7 +17,7 @@ use super::{INVALID, PROGRAM, UNDECIDED, guard};
 use andon_terminal::interrupt;
 use andon_terminal::print;
 
-/// What all commands that run experiments share.
+/// Options shared by all commands that run experiments.
 #[derive(clap::Args)]
 pub(super) struct Options {
     /// Write the run and its reports into this new folder [default: lab-NAME-DATE here]
@@ -37,7 +37,7 @@ pub(super) struct Options {
     strict: bool,
 }
 
-/// Runs it, and says what came of it.
+/// Runs an experiment, prints its result, and returns the exit code.
 pub(super) fn conduct(mut scenario: Scenario, options: &Options) -> anyhow::Result<ExitCode> {
     if let Some(pairs) = options.pairs {
         scenario.design.pairs.max = pairs;
@@ -57,19 +57,19 @@ pub(super) fn conduct(mut scenario: Scenario, options: &Options) -> anyhow::Resu
     report(&finished, &judged, options)
 }
 
-/// An experiment to be carried out.
+/// An experiment to be run.
 pub(crate) struct Task {
     pub(crate) scenario: Scenario,
-    /// A new one.
+    /// The folder for the run, which must not exist yet.
     pub(crate) folder: PathBuf,
     pub(crate) budget: Option<Duration>,
-    /// Nothing is said meanwhile.
+    /// Whether to show no progress while the experiment runs.
     pub(crate) quiet: bool,
-    /// Ends it early when set.
+    /// Ends the experiment early when set.
     pub(crate) cancel: Arc<AtomicBool>,
 }
 
-/// Runs it, judges it, and writes its reports.
+/// Runs an experiment, judges the run, and writes its reports.
 pub(crate) fn carry_out(task: Task) -> anyhow::Result<(Finished, JudgedRun)> {
     let progress = Progress::start(&task.scenario, task.budget, task.quiet);
     let finished = experiment::run(&Experiment {
@@ -111,7 +111,8 @@ fn report(finished: &Finished, judged: &JudgedRun, options: &Options) -> anyhow:
     Ok(code(&judged.analysis, options.strict))
 }
 
-/// The exit code that the verdicts ask for.
+/// Returns the exit code for the verdicts of an analysis. With `strict`, an undecided comparison has an exit code of
+/// its own.
 fn code(analysis: &Analysis, strict: bool) -> ExitCode {
     let any = |wanted: fn(&Verdict) -> bool| {
         // Where there is one variant only, it was compared with itself.
@@ -135,10 +136,10 @@ fn code(analysis: &Analysis, strict: bool) -> ExitCode {
     }
 }
 
-/// What is written into the run's folder without being asked for.
+/// The report formats that are always written into the run's folder.
 const KEPT: [&str; 4] = ["text", "html", "md", "json"];
 
-/// `lab-NAME-2026-11-21T220000Z` beside the user.
+/// Returns the default name of a run's folder, e.g. `lab-NAME-2026-11-21T220000Z`, relative to the current directory.
 pub(crate) fn default_folder(name: &str) -> PathBuf {
     let now = experiment::utc(SystemTime::now()).replace(':', "");
     let name = if name.is_empty() { "run" } else { name };

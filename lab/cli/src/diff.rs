@@ -1,4 +1,4 @@
-//! `andon-lab diff`: two saved runs, and what can honestly be said about them.
+//! `andon-lab diff`: compares two saved runs, and says only what can honestly be said about their differences.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -58,7 +58,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     ))
 }
 
-/// Reads both, with what is kept of their replies.
+/// Reads two saved runs and compares them, using what was kept of the replies of both.
 pub(super) fn compare(
     old: &Path,
     new: &Path,

@@ -1,4 +1,4 @@
-//! `andon-lab gate`: for scripts that must tell a regression from noise and from a broken experiment.
+//! `andon-lab gate`: an exit code for scripts that must tell a regression from noise and from a broken experiment.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -107,7 +107,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(judged.worst))
 }
 
-/// The folder of the baseline that the run is compared with.
+/// Returns the folder of the baseline that the run is compared with, if any.
 fn baseline(args: &Args, run: &Run) -> anyhow::Result<Option<PathBuf>> {
     match &args.baseline {
         _ if args.no_baseline => Ok(None),
@@ -117,7 +117,7 @@ fn baseline(args: &Args, run: &Run) -> anyhow::Result<Option<PathBuf>> {
     }
 }
 
-/// What the rules made of all comparisons.
+/// The outcome of applying the rules to all comparisons.
 struct Judged {
     rules: Vec<Rule>,
     allow_undecided: bool,
@@ -137,7 +137,8 @@ impl Judged {
         }
     }
 
-    /// A comparison, by each rule about its metric; without one the primary metric's verdict counts by itself.
+    /// Judges a comparison by each rule about its metric. If no rule is about it, the primary metric is still judged by
+    /// its verdict alone.
     fn add(&mut self, it: &Compared<'_>) {
         let limits: Vec<Share> = (self.rules.iter())
             .filter_map(|rule| rule.limit(it))
@@ -166,7 +167,8 @@ impl Judged {
         self.text += &format!("{word:10} {said}\n");
     }
 
-    /// What came of one comparison. Without a verdict it is none that passes, whether or not a rule names it.
+    /// Returns the exit code and the word for one comparison. A comparison that is invalid or whose switch was inactive
+    /// never passes, whether or not a rule names it.
     fn weigh(&self, verdict: &Verdict, loss: Option<Loss>) -> (u8, &'static str) {
         let forbidden = self
             .rules
@@ -186,7 +188,8 @@ impl Judged {
     }
 }
 
-/// An invalid run says nothing about regressions, so it outranks them; a sure loss outranks what is not decided.
+/// Returns the rank of an exit code. An invalid run says nothing about regressions, so it outranks them. A certain loss
+/// outranks an undecided comparison.
 fn gravity(code: u8) -> u8 {
     match code {
         INVALID => 3,
@@ -196,7 +199,7 @@ fn gravity(code: u8) -> u8 {
     }
 }
 
-/// A comparison by one metric.
+/// A comparison of two variants or runs by one metric.
 struct Compared<'a> {
     what: String,
     metric: Metric,
@@ -204,27 +207,27 @@ struct Compared<'a> {
     verdict: &'a Verdict,
     /// The verdict in words.
     said: String,
-    /// With its 95 % interval.
+    /// The measured ratio and its 95 % interval.
     ratio: Option<(f64, Interval)>,
-    /// Are there pairs enough to conclude from?
+    /// Whether there are enough pairs for a conclusion.
     enough: bool,
-    /// How many more would put the interval on one side of a ratio.
+    /// Returns how many more pairs would put the whole interval on one side of a given ratio.
     pairs_to_clear: &'a dyn Fn(f64) -> Option<u32>,
 }
 
-/// A loss beside what is allowed, by its whole interval.
+/// How a measured loss compares with the allowed one, judged by the whole 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Loss {
-    /// All of it lies beyond.
+    /// The whole interval lies beyond the limit.
     TooLarge,
-    /// All of it lies within.
+    /// The whole interval lies within the limit.
     Allowed,
-    /// It lies on both sides, or is not known.
+    /// The interval lies on both sides of the limit, or is not known.
     Unsure,
 }
 
 impl Compared<'_> {
-    /// The ratio at which the loss is just as large as is allowed.
+    /// Returns the ratio at which the loss is exactly as large as allowed.
     fn limit(&self, Share(allowed): Share) -> f64 {
         match self.metric.more_is_better() {
             true => 1.0 / (1.0 + allowed),
@@ -245,7 +248,8 @@ impl Compared<'_> {
         }
     }
 
-    /// `omp1 / default by p99: ×1.080 [1.032, 1.130], limit ×1.050; about 12 more pairs`.
+    /// Describes the comparison with its limit, e.g. `omp1 / default by p99: ×1.080 [1.032, 1.130], limit ×1.050; about
+    /// 12 more pairs`.
     fn text(&self, allowed: Share, loss: Loss) -> String {
         let what = format!("{} by {}", self.what, self.metric.name());
         if let Verdict::Invalid { .. } | Verdict::SwitchInactive { .. } = self.verdict {
@@ -264,10 +268,10 @@ impl Compared<'_> {
     }
 }
 
-/// When a comparison fails the gate. The rules that name a missing verdict say in a scenario what holds anyway, but
-/// for `any UNDECIDED`, which outranks --allow-undecided.
+/// A condition under which a comparison fails the gate. Rules that name a verdict only state in the scenario what holds
+/// anyway, except for `any UNDECIDED`, which outranks `--allow-undecided`.
 enum Rule {
-    /// Worse than that by a metric, the primary one where none is named.
+    /// The comparison is worse by more than this share in a metric, or in the primary metric for `None`.
     Worse(Option<Metric>, Share),
     Invalid,
     SwitchInactive,
@@ -298,7 +302,7 @@ impl Rule {
         })
     }
 
-    /// How much worse a comparison may be by this rule, if it is about it.
+    /// Returns how much worse a comparison may be by this rule, or `None` if the rule is not about its metric.
     fn limit(&self, it: &Compared<'_>) -> Option<Share> {
         match self {
             Self::Worse(None, share) => it.is_primary.then_some(*share),
@@ -323,7 +327,8 @@ inactive or nothing to judge, 4 not understood: a rule, a baseline, a folder tha
 mod tests {
     use super::*;
 
-    /// A comparison by throughput, or another metric, with this ratio and half of its interval.
+    /// Judges one comparison by a metric, of which throughput is the primary one, with this ratio and this relative
+    /// half-width of its interval.
     fn judged(
         rules: &[&str],
         allow_undecided: bool,

@@ -1,4 +1,4 @@
-//! A run with everything that can be said about it.
+//! A run together with its analysis and what was found about its replies.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use andon_lab::record::{Folder, FolderError, Run, SavedBodies};
 use andon_lab::report::{self, Format, ReportInput, headline};
 use anyhow::{anyhow, bail};
 
-/// A run, judged.
+/// A run with its analysis and the judgement of its replies.
 pub(crate) struct JudgedRun {
     pub(crate) run: Run,
     pub(crate) analysis: Analysis,
@@ -18,7 +18,7 @@ pub(crate) struct JudgedRun {
 }
 
 impl JudgedRun {
-    /// Judges a run by what is kept of its replies.
+    /// Judges a run. `kept` holds the saved bodies of its replies, and what was found about them before.
     pub(super) fn new(run: Run, kept: SavedBodies) -> Self {
         let judged = judge(&run, &kept);
         Self {
@@ -29,7 +29,7 @@ impl JudgedRun {
         }
     }
 
-    /// Judges a run that has just ended, and writes down what was found about its replies.
+    /// Judges a run that has just ended, and saves the findings about its replies in its folder.
     pub(super) fn ended(folder: &Folder) -> Result<Self, Error> {
         let (_, run) = Folder::read(folder.path())?;
         let judged = Self::new(run, folder.kept()?);
@@ -53,13 +53,13 @@ impl JudgedRun {
         Ok(judged)
     }
 
-    /// Prints it in a format.
+    /// Prints the run as a report in a format.
     pub(super) fn print(&self, format: &Format, colour: bool) -> anyhow::Result<Vec<u8>> {
         let input = self.input(colour);
         (format.print)(&input).map_err(|why| anyhow!("{}: {why}", format.name))
     }
 
-    /// What a load test is asked for first; `server`: what is known about its processes.
+    /// Returns the lines that answer the first questions about a load test. `server` describes the server's processes.
     pub(super) fn headline(&self, server: &str) -> String {
         let lines = headline::lines(&self.input(false), server);
         lines.iter().map(|line| format!("{line}\n")).collect()
@@ -76,7 +76,7 @@ impl JudgedRun {
     }
 }
 
-/// The format of this name.
+/// Returns the report format with this name.
 pub(super) fn format(name: &str) -> anyhow::Result<&'static Format> {
     if let Some(format) = report::find(name) {
         return Ok(format);
@@ -88,7 +88,7 @@ pub(super) fn format(name: &str) -> anyhow::Result<&'static Format> {
     )
 }
 
-/// Colours only on a terminal that wants them.
+/// Returns whether to print colours: standard output is a terminal, and `NO_COLOR` is not set.
 pub(super) fn colour() -> bool {
     use std::io::IsTerminal;
     std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()

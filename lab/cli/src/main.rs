@@ -1,4 +1,4 @@
-//! `andon-lab`: honest A/B experiments on any HTTP server.
+//! `andon-lab`: honest A/B experiments with any HTTP server.
 
 #![forbid(unsafe_code)]
 
@@ -63,7 +63,7 @@ enum Command {
     Guard,
 }
 
-/// The exit code says what came of it.
+/// Runs the command. The exit code states the outcome.
 fn main() -> ExitCode {
     // Before there is a second thread, and anything to free.
     andon_codecs::allocator::return_free_memory();
@@ -96,7 +96,8 @@ fn main() -> ExitCode {
     })
 }
 
-/// A command line that is not understood ends with [`USAGE`]: clap's own 2 says something about a run here.
+/// Parses the command line, and exits with [`USAGE`] if that fails. The code that clap would use, 2, stands for an
+/// undecided run here.
 fn parse() -> Cli {
     Cli::try_parse().unwrap_or_else(|error| {
         let _ = error.print();
@@ -107,7 +108,7 @@ fn parse() -> Cli {
     })
 }
 
-/// What came of a command that could not do what it was asked. Never [`REGRESSION`]: nothing was found to be slower.
+/// Returns the exit code of a command that failed. It is never [`REGRESSION`], because nothing was found to be slower.
 fn code(error: &anyhow::Error) -> u8 {
     if let Some(load::Error::Asking(andon_client::Error::Unreachable(_))) = error.downcast_ref() {
         return NOT_STARTED;
@@ -125,21 +126,21 @@ fn code(error: &anyhow::Error) -> u8 {
     }
 }
 
-/// How this program starts its own guard.
+/// Returns how this program starts itself as the guard of a server.
 fn guard() -> Guard {
     Guard::this_program([GUARD])
 }
 
 const GUARD: &str = "__guard";
 
-/// Who wrote a run.
+/// Name and version of the program that writes a run.
 const PROGRAM: &str = concat!("andon-lab ", env!("CARGO_PKG_VERSION"));
 
-/// Exit codes; 0 is fine.
+/// The exit code for a regression. 0 means that all is well.
 const REGRESSION: u8 = 1;
 const UNDECIDED: u8 = 2;
 const INVALID: u8 = 3;
-/// A command line, a scenario, a name or a file that was not understood or is not there.
+/// The exit code for a command line, a scenario, a name or a file that was not understood or does not exist.
 const USAGE: u8 = 4;
 const NOT_STARTED: u8 = 5;
 

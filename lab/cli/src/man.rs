@@ -1,4 +1,4 @@
-//! `andon-lab man`: a manual page for each command, from the same text as `--help`.
+//! `andon-lab man`: writes a manual page for each command, from the same text as `--help`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

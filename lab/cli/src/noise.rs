@@ -1,4 +1,4 @@
-//! `andon-lab noise`: how restless this machine is, and what that costs.
+//! `andon-lab noise`: measures how noisy this machine is, and how many pairs of blocks an effect therefore needs.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -86,7 +86,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Replies per second of one block.
+/// Runs one block and returns its replies per second.
 fn block(responder: &NullResponder, length: Seconds) -> anyhow::Result<f64> {
     let driven = load::drive(&Drive {
         endpoint: responder.endpoint().clone(),
@@ -111,12 +111,12 @@ fn block(responder: &NullResponder, length: Seconds) -> anyhow::Result<f64> {
     Ok(driven.result.completed as f64 / driven.result.seconds)
 }
 
-/// A number of pairs, or that nobody would wait for so many.
+/// Prints a number of pairs, or `too many` for `None`.
 fn count(pairs: Option<usize>) -> String {
     pairs.map_or_else(|| "too many".to_owned(), |pairs| pairs.to_string())
 }
 
-/// Standard deviation through mean.
+/// Returns the standard deviation divided by the mean.
 fn relative(values: &[f64]) -> f64 {
     Spread::of(values).map_or(0.0, |spread| spread.deviation / spread.mean)
 }

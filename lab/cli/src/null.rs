@@ -1,4 +1,4 @@
-//! `andon-lab null`: a responder that does nothing, to measure clients against.
+//! `andon-lab null`: a responder that does no work, to measure load clients against.
 
 use std::net::SocketAddr;
 use std::process::ExitCode;
@@ -39,7 +39,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Time between two looks at whether it was asked to end.
+/// Time between two checks whether the responder was asked to stop.
 const LOOK: Duration = Duration::from_millis(100);
 
 const AFTER: &str = "\

@@ -1,4 +1,4 @@
-//! How far an experiment has come: a bar on a terminal, lines elsewhere.
+//! The progress of an experiment: a bar on a terminal, lines elsewhere.
 
 use std::io::{IsTerminal, stderr};
 use std::sync::{Mutex, PoisonError};
@@ -10,7 +10,7 @@ use andon_lab::scenario::Scenario;
 use andon_lab::variant::expand;
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Shows what happens, on standard error.
+/// Shows the progress of an experiment on standard error.
 pub(super) struct Progress {
     shown: Shown,
     begun: Instant,
@@ -19,27 +19,27 @@ pub(super) struct Progress {
 }
 
 enum Shown {
-    /// Not at all.
+    /// Nothing is shown.
     Quiet,
-    /// For people who watch.
+    /// A progress bar, for people who watch a terminal.
     Bar(ProgressBar),
-    /// For files and pipes: a line now and then.
+    /// A line now and then, for files and pipes.
     Lines,
 }
 
 #[derive(Default)]
 struct State {
-    /// The variant whose turn it is.
+    /// The name of the variant that is running.
     name: String,
-    /// Blocks that have ended, and those of them that count.
+    /// The number of blocks that have ended, and in `counting` of those that count.
     ended: u32,
     counting: u32,
-    /// When the last line was printed.
+    /// When the last progress line was printed.
     told: Option<Instant>,
 }
 
 impl Progress {
-    /// Says how long it will take.
+    /// Starts the display, and announces how many blocks to expect and how long they will take.
     pub(super) fn start(scenario: &Scenario, budget: Option<Duration>, quiet: bool) -> Self {
         // A scenario whose variants cannot be told does not run, and says why then.
         let variants = expand(scenario).map_or(1, |variants| variants.len() as u32);
@@ -132,7 +132,7 @@ impl Progress {
     }
 }
 
-/// Why a block does not count, with who disturbed it.
+/// Returns why a block does not count, together with the processes that disturbed it. `None` if it counts.
 fn lost(block: &Block) -> Option<String> {
     if let Some(why) = &block.failure {
         return Some(why.clone());
@@ -162,7 +162,7 @@ fn bar(expected: &Expected) -> ProgressBar {
     bar
 }
 
-/// `24 to 80 blocks, 2 to 6 min`.
+/// Describes the expected number of blocks and the duration, e.g. `24 to 80 blocks, 2 to 6 min`.
 fn prospect(expected: &Expected, budget: Option<Duration>) -> String {
     let (least, most) = expected.blocks;
     let blocks = range(&least.to_string(), &most.to_string());
@@ -179,7 +179,7 @@ fn prospect(expected: &Expected, budget: Option<Duration>) -> String {
     format!("{blocks} blocks, {duration}; it ends as soon as the result is precise enough")
 }
 
-/// `24 to 80`; one of them where they are the same; a common unit once.
+/// Formats a range, e.g. `24 to 80`. Equal ends are written once, and so is a unit that both have in common.
 fn range(least: &str, most: &str) -> String {
     if least == most {
         return least.to_owned();
@@ -190,7 +190,7 @@ fn range(least: &str, most: &str) -> String {
     }
 }
 
-/// `45 s`, `3 min`, `1.5 h`.
+/// Formats a duration, e.g. `45 s`, `3 min`, `1.5 h`.
 fn time(seconds: f64) -> String {
     match seconds {
         it if it < 90.0 => format!("{it:.0} s"),
@@ -199,7 +199,7 @@ fn time(seconds: f64) -> String {
     }
 }
 
-/// Between two lines.
+/// Time between two progress lines.
 const BETWEEN: Duration = Duration::from_secs(10);
 
 #[cfg(test)]

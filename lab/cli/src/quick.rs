@@ -135,7 +135,7 @@ fn scenario(args: &Args) -> anyhow::Result<Scenario> {
     Ok(scenario)
 }
 
-/// The name of a variable.
+/// Parses the name of an environment variable.
 fn name(text: &str) -> Result<String, String> {
     match text {
         "" => Err("a name is missing".to_owned()),

@@ -1,4 +1,4 @@
-//! `andon-lab replay`: requests of the past, sent again with their timing.
+//! `andon-lab replay`: sends recorded requests again with their original timing.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -137,7 +137,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// What the source tells.
+/// Reads the recorded requests from the source: a saved run, a list of URLs with a rate, or an access log.
 fn past(args: &Args) -> anyhow::Result<Past> {
     let source = args.source.display();
     let mut past = if args.source.is_dir() {

@@ -1,4 +1,4 @@
-//! `andon-lab report`: a run's figures in another format.
+//! `andon-lab report`: prints a saved run in another format.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

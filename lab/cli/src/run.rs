@@ -1,4 +1,4 @@
-//! `andon-lab run`: a scenario file, whole.
+//! `andon-lab run`: runs a whole scenario file.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

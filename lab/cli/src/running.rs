@@ -1,4 +1,4 @@
-//! What the commands share that ask a server which already runs.
+//! What the commands that send requests to a running server have in common.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use andon_lab::variant::Variant;
 
 use andon_client::headers;
 
-/// What is asked of it, beside the URL itself.
+/// Options for the requests that a running server is sent, in addition to its URL.
 #[derive(clap::Args)]
 pub(crate) struct Asking {
     /// File with URLs or paths, one a line; hosts in it are ignored
@@ -23,7 +23,7 @@ pub(crate) struct Asking {
 }
 
 impl Asking {
-    /// The list's targets, or this path.
+    /// Returns requests for the targets in the list of URLs, or for `path` if there is no list.
     pub(super) fn all(&self, path: &str) -> anyhow::Result<Vec<RequestTemplate>> {
         let targets = match &self.urls {
             Some(file) => urls::read(file)
@@ -42,7 +42,7 @@ impl Asking {
     }
 }
 
-/// A scenario that starts nothing, for the records.
+/// Creates a scenario that starts no server. Only the records of a run need it.
 pub(super) fn scenario(name: &str) -> anyhow::Result<Scenario> {
     let mut scenario =
         Scenario::parse("[server]\ncmd = [\"true\"]\n", ".".as_ref()).map_err(Error::from)?;
@@ -51,7 +51,7 @@ pub(super) fn scenario(name: &str) -> anyhow::Result<Scenario> {
     Ok(scenario)
 }
 
-/// A server that we did not start.
+/// Creates a variant for a server that the laboratory did not start.
 pub(super) fn variant(name: &str) -> Variant {
     Variant {
         name: name.to_owned(),
@@ -66,7 +66,7 @@ pub(super) fn variant(name: &str) -> Variant {
     }
 }
 
-/// Its processes in words, or why they are not known.
+/// Describes the server's processes, or says why they are not known.
 pub(super) fn who(endpoint: &Endpoint) -> String {
     match running(endpoint) {
         Ok(roots) => {

@@ -1,4 +1,4 @@
-//! `andon-lab syscalls`: what a request costs in system calls, apart from all timing.
+//! `andon-lab syscalls`: counts the system calls that a request costs, apart from all timing.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -106,7 +106,8 @@ fn count(sample: &mut Sample, args: &Args) {
     sample.syscalls_by = args.by.unwrap_or(sample.syscalls_by);
 }
 
-/// Each variant is started once to be timed, and once to be watched.
+/// Counts the system calls of each variant of a scenario. Each variant is started once for the timing without a tracer,
+/// and once to be traced.
 fn of_scenario(args: &Args) -> anyhow::Result<Run> {
     let mut scenario = Scenario::read(args.what[0].as_ref()).map_err(Error::from)?;
     if !args.only.is_empty() {
@@ -132,7 +133,7 @@ fn of_scenario(args: &Args) -> anyhow::Result<Run> {
     Ok(finished.run)
 }
 
-/// Servers that already run are left as they were.
+/// Counts the system calls of servers that are already running, which are left as they were.
 fn of_urls(args: &Args) -> anyhow::Result<Run> {
     let mut scenario = running::scenario("syscalls")?;
     count(&mut scenario.sample, args);

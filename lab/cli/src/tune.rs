@@ -1,4 +1,4 @@
-//! `andon-lab tune`: the few settings that matter, tried on this machine with the laboratory's own means.
+//! `andon-lab tune`: tries the few settings that matter on this machine, with the laboratory's own means.
 
 mod advice;
 mod budget;
@@ -123,13 +123,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// What all trials share.
+/// What all trials have in common.
 struct Tuning<'a> {
     subject: &'a Subject,
     effort: Effort,
-    /// Gets the configurations that servers are started with.
+    /// The folder for the configurations that servers are started with.
     configs: PathBuf,
-    /// Gets the runs.
+    /// The folder for the runs.
     folder: PathBuf,
     cancel: Arc<AtomicBool>,
 }

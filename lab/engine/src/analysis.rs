@@ -1,7 +1,8 @@
-//! What can be said about a run: verdicts with intervals, the noise floor, and the run's own weaknesses. Pure:
-//! a [`Run`] goes in, an [`Analysis`] comes out, the same one each time.
+//! The analysis of a run: verdicts with intervals, the noise floor, and weaknesses of the run itself. It is pure: the
+//! same [`Run`] always gives the same [`Analysis`].
 //!
-//! - [`analyse`] does all of it; [`enough`] tells the experiment when to stop; [`order`] in which order to run.
+//! - [`analyse`] does the whole analysis; [`enough`] tells the experiment when to stop; [`order`] fixes the order in
+//!   which blocks run.
 //! - [`self_checks`] look for mistakes in the experiment itself.
 
 mod client_limit;
@@ -41,16 +42,18 @@ pub use work::{Counted, Differing, WorkJudgement};
 use crate::record::{Arm, Run};
 use crate::stats::Interval;
 
-/// Everything that can be said about a run.
+/// The result of analysing a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Analysis {
-    /// One per variant in the header's order, then the A/A arm if it ran.
+    /// One summary per variant in the order of the run's header, then that of the A/A arm if it ran.
     pub summaries: Vec<Summary>,
-    /// Each variant against the baseline, then the baseline against itself; the primary metric first.
+    /// Comparisons of each variant with the baseline, then of the baseline with itself; for each of them the primary
+    /// metric comes first.
     pub comparisons: Vec<Comparison>,
-    /// What the A/A arm tells about this machine today; `None` without one, or with fewer than two pairs.
+    /// What the A/A arm says about the noise of this machine during the run; `None` without such an arm or with fewer
+    /// than two pairs.
     pub noise_floor: Option<NoiseFloor>,
-    /// At so many points the run could have ended; intervals and verdicts hold over all of them together.
+    /// Number of points at which the run could have ended. Intervals and verdicts hold over all of them together.
     pub interim_analyses: u32,
     /// Pairs that do not count.
     pub discards: Discards,
@@ -58,29 +61,30 @@ pub struct Analysis {
     pub findings: Vec<Finding>,
 }
 
-/// The baseline against itself, by the primary metric.
+/// The noise floor: the baseline compared with itself, by the primary metric.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct NoiseFloor {
-    /// Its ratio to itself.
+    /// The measured ratio of the baseline to itself; 1 without any noise.
     pub ratio: f64,
-    /// 95 % interval of that ratio, over all interim analyses.
+    /// The 95 % interval of `ratio`, valid over all interim analyses.
     pub interval: Interval,
-    /// Half of the interval's width, a share: effects below it cannot be told from nothing.
+    /// Half the width of `interval` as a share, e.g. 0.02 for ±2 %. Smaller effects cannot be told from noise.
     pub half_width: f64,
-    /// The interval excludes one although nothing differs: the run is suspect.
+    /// Whether the interval excludes 1 although nothing differs, which makes the run suspect.
     pub suspect: bool,
 }
 
 impl Analysis {
-    /// The verdicts that the experiment was made for: each variant against the baseline, primary metric.
+    /// Returns the comparisons that the experiment was made for: each variant against the baseline, by the primary
+    /// metric.
     pub fn primary(&self) -> impl Iterator<Item = &Comparison> {
         let wanted = |it: &&Comparison| it.role == Role::Primary && it.arm == Arm::Variant;
         self.comparisons.iter().filter(wanted)
     }
 }
 
-/// Says what can be said. `work` tells for each variant and URL whether the replies are the same work as the
-/// baseline's; nothing for a variant means that nobody looked.
+/// Analyses a run. `work` says for each variant and URL whether the replies are the same work as the baseline's. A
+/// variant without an entry was not checked.
 #[must_use]
 pub fn analyse(run: &Run, work: &[WorkJudgement]) -> Analysis {
     let discards = Discards::of(run);

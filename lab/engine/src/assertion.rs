@@ -1,4 +1,4 @@
-//! Assertions: proof that a variant's toggle reached the server. Without it "no difference" may only mean that
+//! Assertions: proof that a variant's toggle reached the server. Without them, "no difference" may only mean that
 //! nothing was different.
 
 mod bound;
@@ -12,27 +12,27 @@ pub use evaluate::{Assertions, counted};
 
 use crate::scenario::unknown;
 
-/// One thing that must be seen for a variant to have been exercised.
+/// A condition that must be observed for a variant to have been exercised.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Assertion {
-    /// `{ threads_peak = "<= 3" }`: most threads of the server's tree seen at once.
+    /// `{ threads_peak = "<= 3" }`: the largest number of threads of the server's process tree seen at once.
     ThreadsPeak(Bound),
-    /// `{ processes_peak = "> 1" }`: most processes seen at once.
+    /// `{ processes_peak = "> 1" }`: the largest number of processes seen at once.
     ProcessesPeak(Bound),
-    /// `{ maps = "libgomp" }`: so many processes of the tree map a file whose path contains this; `is` is
-    /// `"> 0"` unless given.
+    /// `{ maps = "libgomp" }`: the number of processes of the tree that map a file whose path contains this text; `is`
+    /// defaults to `"> 0"`.
     Maps(String, Bound),
-    /// `{ counter = "NAME", is = "> 0" }`: growth of a Prometheus counter of the server, summed over its
-    /// labels; `path` is `/metrics` unless given.
+    /// `{ counter = "NAME", is = "> 0" }`: growth of a Prometheus counter of the server, summed over its labels. `path`
+    /// defaults to `/metrics`.
     Counter {
-        /// Name, or name with labels as printed: `a_total{kind="x"}`.
+        /// The counter's name, or its name with labels as printed: `a_total{kind="x"}`.
         name: String,
-        /// Where the server prints its metrics.
+        /// Path at which the server publishes its metrics.
         path: String,
-        /// What the growth must be.
+        /// The bound that the counter's growth must meet.
         is: Bound,
     },
-    /// `{ syscall = "sendfile", is = "> 0" }`, `{ execve = "> 0" }`: calls per request, from the counting pass.
+    /// `{ syscall = "sendfile", is = "> 0" }`, `{ execve = "> 0" }`: system calls per request, from the counting pass.
     Syscall(String, Bound),
 }
 
@@ -40,7 +40,7 @@ impl Assertion {
     /// Reads one assertion of a scenario.
     ///
     /// # Errors
-    /// A sentence with the offending word and what would do.
+    /// A sentence that names the offending word and what would be accepted.
     pub fn parse(words: &BTreeMap<String, String>) -> Result<Self, String> {
         let kinds: Vec<&String> = words
             .keys()
@@ -104,7 +104,7 @@ const KINDS: [&str; 6] = [
     "execve",
 ];
 
-/// Words that qualify an assertion.
+/// Keys that qualify an assertion and are no kind of their own.
 const EXTRA: [&str; 2] = ["is", "path"];
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! Two saved runs compared: what was different about them, and what can be said about their figures although they
-//! were not interleaved.
+//! Comparison of two saved runs: what differs in their set-ups, and what their figures show although the runs were not
+//! interleaved.
 //!
-//! Blocks of two runs have no neighbours, so that whatever changed on the machine meanwhile looks like an effect.
-//! Three things keep that honest. Every interval is widened by what the machine itself changed by, as its CPU
-//! calibration tells. Where both runs measured the same baseline, variants are compared by their ratios to it, which
-//! were interleaved. And runs that asked for something else, or ran elsewhere, get no verdict.
+//! Blocks of two runs are not neighbours, so whatever changed on the machine meanwhile looks like an effect. Three
+//! rules keep the comparison honest. Intervals are widened by the change of the machine's own speed, as its CPU
+//! calibration shows it. If both runs measured the same baseline, variants are compared by their ratios to it, which
+//! were interleaved. And runs with other requests, or on another machine, get no verdict.
 
 mod difference;
 mod figures;
@@ -22,30 +22,31 @@ use crate::stats::median;
 pub use difference::{Difference, Part};
 pub use figures::{Figure, How};
 
-/// What can be said about two runs.
+/// The result of comparing two runs.
 #[derive(Clone, Debug, Serialize)]
 pub struct Between {
     /// Seconds from the start of the old run to that of the new one; `None` if a date cannot be read.
     pub seconds_apart: Option<f64>,
-    /// The new run's CPU calibration through the old one's: above one, the machine itself was slower.
+    /// The new run's CPU calibration time divided by the old run's. Above 1, the machine itself was slower in the new
+    /// run.
     pub probe: Option<f64>,
-    /// What differs about their set-ups.
+    /// Differences between the runs' set-ups.
     pub differences: Vec<Difference>,
-    /// Why no figure of these runs can be compared, if that is so.
+    /// The reason why no figure of these runs can be compared, if there is one.
     pub obstacle: Option<String>,
-    /// One per variant that both have, and metric that both can tell.
+    /// Figures of each variant that both runs have: of the primary metric, and of each other metric that has values.
     pub figures: Vec<Figure>,
-    /// Variants that only one of them has.
+    /// Variants that only one of the runs has.
     pub alone: Vec<String>,
 }
 
 impl Between {
-    /// The figures that verdicts are about: the primary metric, of each variant the most trustworthy one.
+    /// Returns the figures that verdicts are about: each variant's most trustworthy figure of the primary metric.
     pub fn primary(&self) -> impl Iterator<Item = &Figure> {
         self.trusted().filter(|figure| figure.primary)
     }
 
-    /// Of each variant and metric the most trustworthy figure: beside the baseline, if there is one.
+    /// Returns the most trustworthy figure of each variant and metric: the one beside the baseline, if there is one.
     pub fn trusted(&self) -> impl Iterator<Item = &Figure> {
         self.figures.iter().filter(|figure| {
             let better = |other: &Figure| {
@@ -57,8 +58,8 @@ impl Between {
     }
 }
 
-/// Compares them. `kept` is what there is of the replies of both; sameness within the new run's bound, or
-/// this one.
+/// Compares two runs. `kept` are the saved reply bodies of both runs and what was found about them. `within` is the
+/// bound of sameness; the default is the new run's own.
 #[must_use]
 pub fn between(old: &Run, new: &Run, kept: &SavedBodies, within: Option<Share>) -> Between {
     let differences = difference::all(old, new);
@@ -99,7 +100,8 @@ pub fn between(old: &Run, new: &Run, kept: &SavedBodies, within: Option<Share>) 
     }
 }
 
-/// Variants with the same name, by index; of two runs with one variant each, these.
+/// Returns the indexes, in the old and the new run, of variants with the same name. If each run has just one variant,
+/// these two match whatever their names are.
 fn matched(old: &Run, new: &Run) -> Vec<(usize, usize)> {
     let (old, new) = (&old.header.variants, &new.header.variants);
     if old.len() == 1 && new.len() == 1 {
@@ -112,7 +114,8 @@ fn matched(old: &Run, new: &Run) -> Vec<(usize, usize)> {
     found.collect()
 }
 
-/// Blocks of a variant that count. The A/A arm is the same server.
+/// Returns the blocks of a variant that count. Those of the A/A arm belong to the baseline, because its server is the
+/// same.
 fn blocks(run: &Run, variant: usize) -> impl Iterator<Item = &Block> {
     run.blocks
         .iter()
@@ -137,7 +140,7 @@ fn seconds_apart(old: &Run, new: &Run) -> Option<f64> {
     })
 }
 
-/// Why nothing can be compared: another machine, or other questions.
+/// Returns why nothing can be compared: another machine, or other requests.
 fn obstacle(differences: &[Difference]) -> Option<String> {
     let fatal: Vec<String> = differences
         .iter()
@@ -152,7 +155,8 @@ fn obstacle(differences: &[Difference]) -> Option<String> {
     })
 }
 
-/// Why the replies of a variant are not the same work in both runs, or not known to be, by what the new one expects.
+/// Returns why a variant's replies are not the same work in both runs, or not known to be, judged by what the new run's
+/// variant expects.
 fn work(
     old: &Run,
     new: &Run,

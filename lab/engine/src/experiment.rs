@@ -1,8 +1,8 @@
-//! The experiment: blocks in their order, each written down when it ends, until it is enough.
+//! The experiment: runs blocks in their order, writing each down when it ends, until enough is known.
 //!
-//! A block starts the server anew, waits until it is ready and ours, drives the load while /proc is sampled, and
-//! ends the server. Blocks that stand next to each other form a pair; a pair in which the machine was disturbed,
-//! by a signal declared beforehand, runs again.
+//! A block starts the server anew, waits until it is ready and the process that answers is the one that was started,
+//! drives the load while /proc is sampled, and ends the server. Neighbouring blocks form a pair; a pair in which the
+//! machine was disturbed, by a signal declared beforehand, runs again.
 
 mod block;
 mod capacity;
@@ -38,19 +38,19 @@ pub use moment::utc;
 
 /// An experiment that is about to run.
 pub struct Experiment<'a> {
-    /// The scenario to be run.
+    /// The scenario to run.
     pub scenario: Scenario,
-    /// How to start the guard of servers.
+    /// How to start the guard process of each server.
     pub guard: Guard,
-    /// Where the run is written; a new folder.
+    /// The new folder that the run is written to.
     pub folder: PathBuf,
     /// Name and version of the program, for the record.
     pub program: String,
-    /// Ended after this time, whatever is known by then.
+    /// Time after which the experiment ends, whatever is known by then.
     pub budget: Option<Duration>,
-    /// Ends it early when set: the block in progress is thrown away.
+    /// Ends the experiment early when set. The block in progress is thrown away.
     pub cancel: Arc<AtomicBool>,
-    /// Told what happens.
+    /// Called with each event of the experiment.
     pub watch: &'a (dyn Fn(Event<'_>) + Sync),
 }
 
@@ -59,14 +59,14 @@ pub struct Experiment<'a> {
 pub enum Event<'a> {
     /// A block begins.
     Begins {
-        /// Its place in the order.
+        /// The block's place in the order.
         slot: Slot,
-        /// Its variant's name.
+        /// The name of the block's variant.
         name: &'a str,
-        /// Blocks that have ended, and most that there can be.
+        /// Number of blocks of the order that are done, and of all that it has; repeated pairs are not counted.
         done: (u32, u32),
     },
-    /// Its load runs.
+    /// Progress of the current block's load.
     Load(Progress),
     /// A block has ended.
     Ended(&'a Block),
@@ -80,22 +80,22 @@ pub enum Event<'a> {
 /// The reason for which an experiment ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum End {
-    /// Enough is known, or as much as the design allows.
+    /// Enough is known, or as many pairs have run as the design allows.
     Enough(Enough),
     /// All blocks of the order have run.
     AllRun,
-    /// The time is up.
+    /// The time budget is used up.
     Budget,
-    /// It was cancelled.
+    /// The experiment was cancelled.
     Cancelled,
 }
 
-/// A run that is over.
+/// A finished run.
 #[derive(Debug)]
 pub struct Finished {
     /// The folder that the run was written to.
     pub folder: Folder,
-    /// The run as it was recorded.
+    /// The run, as recorded.
     pub run: Run,
     /// The reason for which the experiment ended.
     pub end: End,
@@ -104,32 +104,32 @@ pub struct Finished {
 /// Why an experiment could not run.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The scenario.
+    /// The scenario is wrong.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
-    /// A server did not start at its first try.
+    /// A variant's server did not start, and never had before.
     #[error("variant `{variant}`: {why}")]
     Start {
         /// The variant's name.
         variant: String,
-        /// Why, with the server's last lines.
+        /// The reason, with the last lines that the server printed.
         why: LaunchError,
     },
-    /// The client.
+    /// The client could not drive the load.
     #[error(transparent)]
     Load(#[from] load::Error),
-    /// The run's folder.
+    /// The run's folder could not be written.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// Something the scenario names.
+    /// Any other problem, mostly with something that the scenario names, as a sentence.
     #[error("{0}")]
     Other(String),
 }
 
-/// Runs it.
+/// Runs an experiment.
 ///
 /// # Errors
-/// See [`Error`]. What was seen until then is in the folder.
+/// See [`Error`]. What was recorded until then is in the folder.
 pub fn run(experiment: &Experiment<'_>) -> Result<Finished, Error> {
     let scenario = &experiment.scenario;
     if scenario.server.fresh == Fresh::Variant && matches!(scenario.server.addr, Address::Fixed(_))
@@ -151,10 +151,10 @@ pub fn run(experiment: &Experiment<'_>) -> Result<Finished, Error> {
     Ok(going.finish(end))
 }
 
-/// Runs its counting passes only: no block, so that nothing is timed.
+/// Runs only the counting passes of an experiment: no blocks, so nothing is timed.
 ///
 /// # Errors
-/// See [`Error`]. Why a variant could not be counted is in its [`Pass::method`].
+/// See [`Error`]. If a variant could not be counted, the reason is in its [`Pass::method`].
 pub fn count(experiment: &Experiment<'_>) -> Result<Finished, Error> {
     let mut going = RunningExperiment::start(experiment)?;
     going.passes()?;
@@ -166,10 +166,11 @@ pub fn count(experiment: &Experiment<'_>) -> Result<Finished, Error> {
     Ok(going.finish(end))
 }
 
-/// What a run begins with: the scenario, its variants, the machine, the programs.
+/// Returns the header of a run: the scenario, its variants, the machine and the hashes of the programs. `program` is
+/// the name and version of the laboratory itself.
 ///
 /// # Errors
-/// What [`variant::expand`] finds.
+/// See [`variant::expand`].
 pub fn header(scenario: &Scenario, program: &str) -> Result<Header, ScenarioError> {
     let variants = variant::expand(scenario)?;
     Ok(Header {
@@ -187,13 +188,14 @@ pub fn header(scenario: &Scenario, program: &str) -> Result<Header, ScenarioErro
     })
 }
 
-/// An experiment that is going on.
+/// An experiment in progress.
 struct RunningExperiment<'a> {
     experiment: &'a Experiment<'a>,
     origin: Instant,
     folder: Folder,
     run: Run,
-    /// Servers that live for all blocks of their variant.
+    /// Servers that live for all blocks of their variant. The key is whether it is the A/A arm's server, and the
+    /// variant's index.
     kept: BTreeMap<(bool, u32), Launched>,
     limits: ClientLimits,
 }
@@ -256,7 +258,7 @@ impl<'a> RunningExperiment<'a> {
         Ok(End::AllRun)
     }
 
-    /// Runs the blocks of a pair; says whether one of them was disturbed, or `None` if cancelled.
+    /// Runs the blocks of a pair. Returns whether one of them was disturbed, or `None` if the experiment was cancelled.
     fn pair(
         &mut self,
         pair: &[Slot],
@@ -282,7 +284,7 @@ impl<'a> RunningExperiment<'a> {
         Ok(Some(disturbed))
     }
 
-    /// Counts system calls and instructions, if the scenario wants them, variant by variant.
+    /// Counts system calls and instructions, if the scenario asks for it, variant by variant.
     fn passes(&mut self) -> Result<(), Error> {
         let experiment = self.experiment;
         let sample = &experiment.scenario.sample;
@@ -329,7 +331,7 @@ impl<'a> RunningExperiment<'a> {
     }
 }
 
-/// BLAKE3 of the variant's program file; empty where it cannot be found or read.
+/// Returns the BLAKE3 hash of the variant's program file in hex; empty if the file cannot be found or read.
 fn program_hash(scenario: &Scenario, variant: &Variant) -> String {
     (variant.cmd.first())
         .and_then(|program| program_file(scenario, program))
@@ -339,11 +341,12 @@ fn program_hash(scenario: &Scenario, variant: &Variant) -> String {
         })
 }
 
-/// A disturbed pair is tried so many times.
+/// Largest number of attempts at a pair that is disturbed each time.
 const TRIES: u32 = 3;
 
 impl Slot {
-    /// Which server serves this slot's blocks: the A/A arm has one of its own.
+    /// Returns the key of the server for this slot's blocks: whether it is the A/A arm's, which has its own server, and
+    /// the variant's index.
     fn server(self) -> (bool, u32) {
         (self.arm == Arm::Again, self.variant)
     }

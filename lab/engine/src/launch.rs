@@ -1,9 +1,8 @@
-//! Starting one server in its own work directory, being sure that it is the one that answers, and ending all
-//! of it.
+//! Starting a server in its own work directory, making sure that it is the one that answers, and ending it completely.
 //!
-//! [`Launched::start`] gives a server that is ready, and whose listening socket belongs to the process tree that
-//! was started; [`Launched::stop`] ends the tree. Both block. Between the laboratory and the server stands a
-//! [`Guard`], so that nothing survives the laboratory.
+//! [`Launched::start`] returns a server that is ready and whose listening socket belongs to the process tree that was
+//! started; [`Launched::stop`] ends the tree. Both block. A [`Guard`] stands between the laboratory and the server, so
+//! that nothing outlives the laboratory.
 
 mod attached;
 mod error;
@@ -39,14 +38,14 @@ use guard::LaunchSpec;
 #[cfg(test)]
 pub(crate) use guard::tests::of_tests as guard_of_tests;
 
-/// A server that runs, is ready, and is ours. Dropping it kills it.
+/// A running server that is ready and belongs to the process tree that was started. Dropping it kills the server.
 #[derive(Debug)]
 pub struct Launched {
     /// The address at which the server listens.
     pub address: Endpoint,
-    /// Its work directory.
+    /// The server's work directory.
     pub work: PathBuf,
-    /// How long it took until it was ready, in seconds.
+    /// Time in seconds that the server took to become ready.
     pub start_seconds: f64,
     guard: Child,
     folder: tempfile::TempDir,
@@ -59,31 +58,32 @@ pub struct Launched {
 /// A tool that observes a server from its start.
 #[derive(Clone, Debug, Default)]
 pub struct Tool {
-    /// Its words, which the server's command follows.
+    /// The tool's command line, to which the server's command is appended.
     pub words: Vec<String>,
-    /// Folders that it writes into: removed with the server's work directory if the laboratory vanishes.
+    /// Folders that the tool writes into. They are removed with the server's work directory if the laboratory vanishes.
     pub litter: Vec<PathBuf>,
 }
 
 /// How a server ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stopped {
-    /// It did not end within its grace and was killed.
+    /// Whether the server did not end within its grace period and was killed.
     pub killed: bool,
-    /// How long it took, in seconds.
+    /// Time in seconds that stopping took, including the scenario's `after` hook.
     pub seconds: f64,
-    /// The last lines that it printed.
+    /// The last lines that the server printed.
     pub output: Vec<String>,
 }
 
 impl Launched {
-    /// Starts a variant's server and waits until it is ready. `padding` bytes are added to its environment: its
-    /// size shifts the stack and with it the luck of addresses, so blocks should draw it at random.
+    /// Starts a variant's server and waits until it is ready. `padding` bytes are added to the server's environment.
+    /// The size of the environment shifts the stack and thereby the luck of addresses, so blocks should draw it at
+    /// random.
     ///
     /// # Errors
-    /// The scenario asks for what cannot be; its address is taken (by whom is named); the server ended or was
-    /// not ready in time (its last output is given); or someone else answers at its address. Where that address was a
-    /// free port, up to three others are tried before, and `before` runs for each.
+    /// The scenario asks for something impossible; the address is taken (the error says by which process); the server
+    /// ended or was not ready in time (its last output is given); or another process answers at the address. If the
+    /// address is to be a free port, up to three more ports are tried first, and the `before` hook runs for each.
     pub fn start(
         scenario: &Scenario,
         variant: &Variant,
@@ -185,31 +185,31 @@ impl Launched {
         Ok(launched)
     }
 
-    /// Every process of the server, parents before their children.
+    /// Returns every process of the server, parents before their children.
     #[must_use]
     pub fn tree(&self) -> Vec<Pid> {
         proc::descendants(self.guard_pid()).pids
     }
 
-    /// Its first process; of a server that became a daemon, the daemon. `None` if none is left.
+    /// Returns the server's first process; for a server that became a daemon, the daemon. `None` if none is left.
     #[must_use]
     pub fn root_pid(&self) -> Option<Pid> {
         proc::children(self.guard_pid())?.first().copied()
     }
 
-    /// The process that all of the server descends from, not itself part of it: what it has reaped is counted
-    /// in its account of children.
+    /// Returns the process that the whole server descends from. It is not part of the server itself. The processes that
+    /// it has reaped are included in its CPU times of children.
     #[must_use]
     pub fn guard_pid(&self) -> Pid {
         self.guard.id() as Pid
     }
 
-    /// Is any of it left?
+    /// Whether any process of the server is left.
     pub fn alive(&mut self) -> bool {
         matches!(self.guard.try_wait(), Ok(None))
     }
 
-    /// The values of all placeholders, for URLs and headers.
+    /// Returns the values of all placeholders, for URLs and headers.
     #[must_use]
     pub fn values(&self) -> &BTreeMap<String, String> {
         &self.values
@@ -226,11 +226,11 @@ impl Launched {
         lines[first..].iter().map(|&line| line.to_owned()).collect()
     }
 
-    /// Ends the server: its signal, its grace, then everything that is left is killed. Runs `after`, removes the
-    /// work directory.
+    /// Ends the server: sends its stop signal, waits for its grace period, then kills everything that is left. Runs the
+    /// `after` hook and removes the work directory.
     ///
     /// # Errors
-    /// Something is left even so (named), or `after` failed.
+    /// A process is left even so (the error names it), or the `after` hook failed.
     pub fn stop(mut self) -> Result<Stopped, LaunchError> {
         let begun = Instant::now();
         let seen: Vec<_> = (self.tree().into_iter())
@@ -321,7 +321,8 @@ impl Launched {
         Ok(())
     }
 
-    /// Whoever else listens at the server's address, if anyone.
+    /// Returns the other process that listens at the server's address, if there is one. Fails if no listening socket is
+    /// found at all.
     fn stranger(&self) -> Result<Option<String>, String> {
         let listeners = listeners::listeners(&self.address);
         if listeners.is_empty() {
@@ -356,13 +357,14 @@ impl Launched {
         LaunchError::Server { what, output }
     }
 
-    /// Kills it, and gives the last lines that it printed.
+    /// Kills the server and returns the last lines that it printed.
     fn last_words(&mut self) -> Vec<String> {
         self.kill();
         self.last_output()
     }
 
-    /// Sends the signal to the guard's children, once to each: what they leave behind becomes its child too.
+    /// Sends the stop signal once to each child of the guard, and returns whether the server ended within `grace`.
+    /// Processes whose parents have ended become children of the guard, and get the signal then.
     fn ended_by_itself(&mut self, grace: Duration) -> bool {
         let signal = self.stop.parsed().unwrap_or(rustix::process::Signal::TERM);
         let begun = Instant::now();
@@ -381,7 +383,7 @@ impl Launched {
         !self.alive()
     }
 
-    /// Has the guard kill everything, and waits until it has ended.
+    /// Makes the guard kill everything, and waits until the guard has ended.
     fn kill(&mut self) {
         if let Some(mut pipe) = self.guard.stdin.take() {
             // A guard that has ended cannot hear it.
@@ -420,7 +422,8 @@ fn work_folder(scenario: &Scenario) -> Result<tempfile::TempDir, LaunchError> {
     })
 }
 
-/// The file that gets what the server prints: beside its work directory, so that no name in there is taken.
+/// Returns the file that receives the server's output. It lies beside the work directory, so that no name in there is
+/// taken.
 fn output_of(folder: &tempfile::TempDir) -> PathBuf {
     folder.path().join("output")
 }
@@ -475,8 +478,8 @@ fn values(
     values
 }
 
-/// Makes a folder in which the names of our programs mean those beside the one that runs: a build that is measured is the
-/// one that was called, whatever other one is installed.
+/// Creates a folder in which the names of our programs link to those beside the running one. So a scenario measures the
+/// build that was called, whatever other version is installed.
 fn own_programs(folder: &tempfile::TempDir) -> io::Result<PathBuf> {
     let own = folder.path().join("own");
     fs::create_dir(&own)?;
@@ -488,14 +491,14 @@ fn own_programs(folder: &tempfile::TempDir) -> io::Result<PathBuf> {
     Ok(own)
 }
 
-/// One of our programs in the folder of the one that runs.
+/// Returns the file of one of our programs in the folder of the running one, if it is there.
 fn beside(name: &str) -> Option<PathBuf> {
     let program = env::current_exe().ok()?;
     Some(program.parent()?.join(name)).filter(|file| OWN.contains(&name) && file.is_file())
 }
 
-/// The file of a program without a folder in its name: of ours the one beside the program that runs, if it is there; otherwise
-/// the first in PATH.
+/// Returns the file of a program that is named without a folder. For our own programs that is the one beside the
+/// running program, if it is there; otherwise the first in `PATH`.
 #[must_use]
 pub fn find_program(name: &str) -> Option<PathBuf> {
     let in_path = || {
@@ -506,7 +509,7 @@ pub fn find_program(name: &str) -> Option<PathBuf> {
     beside(name).or_else(in_path)
 }
 
-/// The file of a program as a server's command names it, if it can be found.
+/// Returns the file of a program as a server's command names it. A bare name may not be found.
 pub(crate) fn program_file(scenario: &Scenario, program: &str) -> Option<PathBuf> {
     match program.contains('/') {
         true => Some(scenario.path(program)),
@@ -514,7 +517,7 @@ pub(crate) fn program_file(scenario: &Scenario, program: &str) -> Option<PathBuf
     }
 }
 
-/// `own` comes first in PATH, unless the scenario sets that itself.
+/// Returns the server's environment. The folder `own` comes first in `PATH`, unless the scenario sets `PATH` itself.
 fn environment(
     scenario: &Scenario,
     variant: &Variant,
@@ -538,7 +541,7 @@ fn environment(
     env
 }
 
-/// Runs a shell line of the scenario.
+/// Runs one of the scenario's hooks (`before`, `after`) in a shell.
 fn hook(
     name: &str,
     line: &str,
@@ -575,31 +578,32 @@ fn hook(
     )))
 }
 
-/// What scenarios call our programs.
+/// Names of our programs in scenarios.
 const OWN: [&str; 2] = ["andon", "andon-lab"];
 
-/// Where programs are if nobody says.
+/// The `PATH` that is used if the laboratory has none.
 const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// Time between two looks at a server that is starting or ending.
+/// Time between two checks of a server that is starting or ending.
 const POLL: Duration = Duration::from_millis(5);
 
-/// Free ports that are tried after the first one, where other processes took them.
+/// Number of further free ports to try if other processes have taken the first.
 const OTHER_PORTS: usize = 3;
 
-/// So often a listening socket is looked for in the tree before it is taken for someone else's.
+/// Number of times that a listening socket is looked for in the server's process tree before it counts as another
+/// process's.
 const LOOKS: usize = 4;
 
-/// A server that accepts gets this long to answer, however late it is.
+/// Least time that a server has to answer once it accepts, even at the end of the timeout for getting ready.
 const SHORTEST_PATIENCE: Duration = Duration::from_millis(100);
 
-/// Killed processes that write a core file, or wait for a disk, take their time.
+/// How long to wait for killed processes to end. Those that write a core file, or wait for a disk, take their time.
 const KILL_PATIENCE: Duration = Duration::from_secs(10);
 
-/// sun_path without its end.
+/// Length of the longest path of a Unix socket in bytes: `sun_path` without its terminating NUL.
 const LONGEST_SOCKET: usize = 107;
 
-/// Of a server's output, so much is told.
+/// Number of last lines of a server's output that are reported.
 const LAST_LINES: usize = 12;
 const LAST_BYTES: usize = 4096;
 

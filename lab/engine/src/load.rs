@@ -1,12 +1,12 @@
-//! The client: connections that ask a server for a list of URLs, and write down what came.
+//! The client: connections that request a list of URLs from a server, and record the replies.
 //!
-//! One worker loop (`worker`) serves every kind of load. A `Pacer` says when the next request is
-//! due (at once in a closed loop, at its arrival in an open one) and a `Stop` says whether there is a
-//! next one and whether it counts. Between them lies the `course`: ramp-up, warm-up, measured window, end.
+//! One worker loop (`worker`) serves every kind of load. A `Pacer` says when the next request is due (at once in a
+//! closed loop, at its arrival in an open one) and a `Stop` says whether there is a next one and whether it counts. The
+//! `course` moves the load through its phases: ramp-up, warm-up, measured window, end.
 //!
-//! The client shares the machine with the server, so it is kept lean: one thread by default, replies compared
-//! with the last known ones before they are hashed, images decoded only after the block. What it costs is
-//! measured and reported, and [`null`] tells what it could do at best.
+//! The client shares the machine with the server, so it is kept lean: it has one thread by default, compares replies
+//! with known ones before it hashes them, and decodes images only after the block. Its cost is measured and reported,
+//! and [`null`] shows the most that it could achieve.
 
 mod connection;
 mod course;
@@ -39,25 +39,25 @@ use sequence::Sequence;
 use stop::{AfterRequests, AtEnd};
 use worker::Shared;
 
-/// One entry of the list of what is asked.
+/// One entry of the list of requests to send.
 #[derive(Clone, Debug)]
 pub struct RequestTemplate {
     /// The target as sent, e.g. `/a.jpg?w=10`.
     pub target: String,
-    /// Relative frequency where the order is by weight.
+    /// Relative frequency, used when URLs are drawn by weight.
     pub weight: f64,
-    /// Method.
+    /// HTTP method.
     pub method: String,
-    /// Headers. `Host` is added where it misses.
+    /// Header fields. Over HTTP/1.1, `Host` is added if it is missing.
     pub headers: Vec<(String, String)>,
-    /// Body.
+    /// Request body.
     pub body: Bytes,
-    /// Expected status; 0: what the check says.
+    /// Expected status; 0 for the one that the scenario's check expects.
     pub status: u16,
 }
 
 impl RequestTemplate {
-    /// A plain GET.
+    /// Creates a plain GET request.
     #[must_use]
     pub fn get(target: &str) -> Self {
         Self {
@@ -74,94 +74,95 @@ impl RequestTemplate {
 /// When the measured window ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Window {
-    /// After this time.
+    /// The window ends after this time.
     For(Duration),
-    /// After so many requests.
+    /// The window ends when this many requests are over.
     Requests(u64),
 }
 
-/// Everything that a block's load needs.
+/// Everything that is needed to drive the load of one block.
 pub struct Drive<'a> {
     /// The address of the server.
     pub endpoint: Endpoint,
-    /// What to ask; not empty.
+    /// The requests to send; must not be empty.
     pub asked: &'a [RequestTemplate],
     /// The connections and the rate of the load.
     pub load: &'a Load,
-    /// What replies must be.
+    /// What is expected of replies.
     pub check: &'a Check,
-    /// When warm-up ends. Without any, and without ramp-up, the very first request counts.
+    /// When warm-up ends. Without warm-up and ramp-up, the very first request counts.
     pub warmup: &'a WarmupRule,
-    /// When the window ends.
+    /// When the measured window ends.
     pub window: Window,
-    /// Fixes order and arrivals.
+    /// Seed that determines the order of URLs and the times of arrivals.
     pub seed: u64,
-    /// Ends everything early when set.
+    /// Ends the load early when set.
     pub cancel: Arc<AtomicBool>,
-    /// Replies that take longer are counted as late in the slices of the window.
+    /// Latency beyond which a reply counts as late in the slices of the window.
     pub late: Duration,
-    /// Gets the client's threads, for samplers.
+    /// Registry to which the client's threads are added, so that samplers can read their CPU time.
     pub threads: ClientThreads,
     /// Called when the window opens and when it closes.
     pub edge: &'a (dyn Fn() + Sync),
-    /// Called a few times a second.
+    /// Called a few times per second.
     pub progress: &'a (dyn Fn(Progress) + Sync),
 }
 
-/// What a progress bar shows.
+/// Progress of a block's load, for a progress bar.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
-    /// Is the window open?
+    /// Whether the measured window is open.
     pub measuring: bool,
-    /// Share of the window that is over, 0 to 1.
+    /// Elapsed share of the window, 0 to 1.
     pub done: f64,
-    /// Good replies per second of late.
+    /// Good replies per second since the previous progress report.
     pub rate: f64,
 }
 
 /// The requests of one block and their responses, as counts and times.
 #[derive(Debug)]
 pub struct Driven {
-    /// The window.
+    /// Result of the measured window.
     pub result: LoadResult,
-    /// What the client cost in it.
+    /// What the client used during the measured window.
     pub client: ClientCost,
     /// How warm-up went.
     pub warmup: Warmup,
-    /// When the first connection was opened.
+    /// When the load began, that is, when the first connection was due to open.
     pub began: Instant,
-    /// When warm-up began: all connections were there.
+    /// When ramp-up ended and warm-up began.
     pub ramped: Instant,
-    /// When the window opened.
+    /// When the measured window opened.
     pub opened: Instant,
-    /// The time at which the window closed.
+    /// When the measured window closed.
     pub closed: Instant,
-    /// Every distinct body, by its hash.
+    /// Distinct reply bodies by their hash, as far as they were kept.
     pub bodies: BTreeMap<String, Bytes>,
-    /// Was it cancelled?
+    /// Whether the load was cancelled.
     pub cancelled: bool,
 }
 
-/// Requests at given times, instead of at a rate.
+/// Requests that arrive at given times instead of at a rate.
 #[derive(Clone, Debug, Default)]
 pub struct Script {
-    /// When each arrives after the start, in order, and the index of what is asked.
+    /// For each request, in order: its arrival time since the start, and the index of its `RequestTemplate` in
+    /// `Drive::asked`.
     pub requests: Vec<(Duration, u32)>,
 }
 
-/// Why no load could be driven at all. What goes wrong with single requests is in the result.
+/// Why no load could be driven at all. Failures of single requests are part of the result instead.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// What the client itself says: a request that cannot be sent, a server that cannot be reached.
+    /// An error of the client itself: a request cannot be sent, or the server cannot be reached.
     #[error(transparent)]
     Asking(#[from] andon_client::Error),
-    /// A list without URLs.
+    /// The list of requests is empty, or a script has none or names one that is not in the list.
     #[error("there is nothing to ask: give URLs with `urls`, `[[load.url]]` or -L")]
     NothingAsked,
-    /// An open loop without a rate.
+    /// An open loop has no rate.
     #[error("an open loop needs `rate`, the requests per second that arrive")]
     NoRate,
-    /// A list of CPUs that cannot be read, or that this process may not use.
+    /// The list of CPUs cannot be parsed, or it names a CPU that this process may not use.
     #[error("{0}")]
     Cpus(String),
 }
@@ -172,16 +173,16 @@ impl From<io::Error> for Error {
     }
 }
 
-/// Drives one block's load and returns when its window has closed.
+/// Drives the load of one block and returns when its window has closed.
 ///
 /// # Errors
-/// See [`Error`]; a server that answers badly or not at all is no error here.
+/// See [`Error`]. A server that replies badly or not at all is not an error here.
 pub fn drive(drive: &Drive<'_>) -> Result<Driven, Error> {
     run(drive, None)
 }
 
-/// Drives an open loop whose requests arrive as a script says, and returns when all are over: the window of
-/// `drive` must be their number, without warm-up.
+/// Drives an open loop whose requests arrive at the times of a script, and returns when all of them are over. `drive`
+/// must have no warm-up, and its window must end after as many requests as the script has.
 ///
 /// # Errors
 /// See [`Error`].
@@ -243,11 +244,11 @@ fn run(drive: &Drive<'_>, script: Option<&Script>) -> Result<Driven, Error> {
     client.run(drive, &shared)
 }
 
-/// The client's threads.
+/// Settings that the client's threads share.
 struct Client {
     connections: u32,
     threads: u32,
-    /// Those it may use; none: all.
+    /// CPUs that the threads may use; empty for all.
     cpus: Vec<usize>,
     pacing: Pacing,
     stop: Option<Arc<AfterRequests>>,
@@ -294,7 +295,7 @@ impl Client {
         })
     }
 
-    /// One thread with its share of the connections, until the last has finished.
+    /// Runs one thread with its share of the connections until the last of them has finished.
     fn thread(
         &self,
         thread: u32,
@@ -342,8 +343,8 @@ impl Client {
     }
 }
 
-/// A thread that ends without having done its work, by an error or a panic, ends the whole course: nobody else
-/// does its share, and the window would never be over.
+/// Drop guard of a client thread: ends the whole course if the thread returns an error or panics. No other thread would
+/// do its share, and the window would never end.
 struct Fails<'a>(Option<&'a Course>);
 
 impl Drop for Fails<'_> {

@@ -1,4 +1,4 @@
-//! Saved runs, and what was asked in the past, to be asked again.
+//! Turns past traffic and saved runs into requests that can be sent again.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,9 +9,9 @@ use crate::load::{RequestTemplate, Script};
 use crate::record::Run;
 use crate::stats::Random;
 
-/// What a saved run's variant was asked in its first block that counts. Blocks keep a sample of single
-/// replies: where it holds all of them, times are exact; otherwise they are those of the block's slices, and
-/// URLs are drawn by how often each was asked.
+/// Returns the requests that a variant of a saved run received in its first block that counts. Blocks keep a sample of
+/// single replies. If it holds all of them, the times are exact; otherwise they are those of the block's slices, and
+/// URLs are drawn by how often each was requested.
 #[must_use]
 pub fn of_run(run: &Run, variant: u32) -> Past {
     let mut past = Past::default();
@@ -57,7 +57,8 @@ pub fn of_run(run: &Run, variant: u32) -> Past {
     past
 }
 
-/// What to ask, the most frequent first, and when, so many times as fast.
+/// Returns the distinct requests, the most frequent first, and a script of when to send them. `speed` is the factor by
+/// which they are sent faster than in the past.
 #[must_use]
 pub fn script(past: &Past, speed: f64) -> (Vec<RequestTemplate>, Script) {
     let key = |request: &Request| {

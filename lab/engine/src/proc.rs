@@ -1,4 +1,4 @@
-//! What /proc says about processes: who descends from whom, and what each has used.
+//! Reads from `/proc` which processes descend from which, and what each has used.
 
 use std::fs;
 use std::path::Path;
@@ -7,29 +7,29 @@ use std::sync::OnceLock;
 use procfs::FromRead;
 pub(crate) use procfs::process::{Io, Schedstat, Stat, Status};
 
-/// A process id, as the kernel counts them.
+/// A process id, in the kernel's type.
 pub type Pid = i32;
 
-/// What `/proc/PID/stat` says of a process. `None`: there is no such process (any more).
+/// Reads `/proc/PID/stat`. Returns `None` if there is no such process (any more).
 pub(crate) fn stat(pid: Pid) -> Option<Stat> {
     Stat::from_file(format!("/proc/{pid}/stat")).ok()
 }
 
-/// Does it run? A zombie has ended, and waits for its parent to ask how.
+/// Returns whether a process runs. A zombie does not: it has ended, and its parent has yet to read its status.
 pub(crate) fn runs(pid: Pid) -> bool {
     stat(pid).is_some_and(|stat| stat.state != 'Z')
 }
 
-/// The processes below one.
+/// The descendants of a process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Descendants {
-    /// Parents before their children.
+    /// Ids of the processes, parents before their children.
     pub(crate) pids: Vec<Pid>,
-    /// No process ended while they were looked up. Otherwise its children may be missing here.
+    /// Whether no process ended during the search. Otherwise the children of the ended process may be missing.
     pub(crate) whole: bool,
 }
 
-/// Everything that descends from a process, without itself.
+/// Returns all descendants of a process, without the process itself.
 pub(crate) fn descendants(root: Pid) -> Descendants {
     let mut found = Descendants {
         pids: vec![root],
@@ -70,7 +70,7 @@ pub(crate) fn descendants(root: Pid) -> Descendants {
     found
 }
 
-/// The command line of a process, or its short name in square brackets.
+/// Returns the command line of a process, or its short name in square brackets if it has none.
 pub(crate) fn command(pid: Pid) -> String {
     let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let line = String::from_utf8_lossy(&words).replace('\0', " ");
@@ -81,13 +81,13 @@ pub(crate) fn command(pid: Pid) -> String {
     format!("[{}]", name.trim())
 }
 
-/// Every process that there is.
+/// Returns the ids of all processes.
 pub(crate) fn all() -> impl Iterator<Item = Pid> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// The ids of a process's threads.
+/// Returns the ids of a process's threads, or `None` if the process has ended.
 pub(crate) fn threads(pid: Pid) -> Option<Vec<Pid>> {
     let entries = fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten();
     Some(
@@ -97,7 +97,7 @@ pub(crate) fn threads(pid: Pid) -> Option<Vec<Pid>> {
     )
 }
 
-/// Is every thread of a process traced by somebody? One that has ended needs no tracer.
+/// Returns whether every thread of a process is being traced. Threads that have ended need no tracer.
 pub(crate) fn traced(pid: Pid) -> bool {
     let traced = |thread: &Pid| {
         let status = Status::from_file(format!("/proc/{pid}/task/{thread}/status"));
@@ -106,13 +106,13 @@ pub(crate) fn traced(pid: Pid) -> bool {
     threads(pid).unwrap_or_default().iter().all(traced)
 }
 
-/// CPU seconds that a thread of ours has used, to the nanosecond.
+/// Returns the CPU time in seconds that a thread of this process has used, with nanosecond resolution.
 pub(crate) fn thread_seconds(thread: Pid) -> Option<f64> {
     let used = Schedstat::from_file(format!("/proc/self/task/{thread}/schedstat")).ok()?;
     Some(used.sum_exec_runtime as f64 / 1e9)
 }
 
-/// The children of a process; `None` if it has ended.
+/// Returns the children of a process, or `None` if it has ended.
 pub(crate) fn children(pid: Pid) -> Option<Vec<Pid>> {
     if !children_files() {
         let rows = parents().into_iter();
@@ -130,7 +130,8 @@ pub(crate) fn children(pid: Pid) -> Option<Vec<Pid>> {
     Some(children)
 }
 
-/// Does the kernel list children (CONFIG_PROC_CHILDREN)? Otherwise all processes are asked for their parent.
+/// Returns whether the kernel lists children (`CONFIG_PROC_CHILDREN`). Otherwise the parent of every process is read
+/// instead.
 fn children_files() -> bool {
     static THERE: OnceLock<bool> = OnceLock::new();
     *THERE.get_or_init(|| Path::new("/proc/thread-self/children").exists())

@@ -1,12 +1,12 @@
-//! What a run wrote down: everything that reports and verdicts are made from, and nothing derived.
+//! The record of a run: everything that reports and verdicts are made from, and nothing derived from it.
 //!
-//! A run is a folder. `run.json` holds the [`Header`], `blocks.jsonl` one [`Block`] a line (each appended and
-//! synced when it ends, so that a crash loses the block in progress at most), `passes.jsonl` one [`Pass`] a
-//! line, `bodies/` one file per distinct body, named by its hash, `judged.jsonl` what was found about them when the
-//! run had ended. Times are seconds since the run began unless a name says otherwise.
+//! A run is a folder. `run.json` holds the [`Header`], `blocks.jsonl` one [`Block`] per line (each is appended and
+//! synced when it ends, so that a crash loses at most the block in progress), `passes.jsonl` one [`Pass`] per line,
+//! `bodies/` one file per distinct body, named by its hash, and `judged.jsonl` what was found about the bodies after
+//! the run. Times are seconds since the run began unless a name says otherwise.
 //!
-//! A run that is to be small keeps without `bodies/` and with `blocks.jsonl.gz` instead of `blocks.jsonl`: it can
-//! be read and judged as before.
+//! To save space, a run can be kept without `bodies/` and with `blocks.jsonl.gz` instead of `blocks.jsonl`. It can
+//! still be read and judged as before.
 
 mod block;
 mod folder;
@@ -31,10 +31,10 @@ pub use saved_bodies::{Decoded, Findings, Likeness, SavedBodies};
 /// A whole run in memory.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// What was asked, of whom, on which machine.
+    /// The experiment, its variants and the machine it ran on.
     pub header: Header,
-    /// Every block that ended, in the order in which they ran; discarded and failed ones too.
+    /// All blocks that ended, in the order in which they ran, including discarded and failed ones.
     pub blocks: Vec<Block>,
-    /// Counting passes: outside of the timed blocks.
+    /// Counting passes, which run outside the timed blocks.
     pub passes: Vec<Pass>,
 }

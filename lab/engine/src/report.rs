@@ -1,9 +1,9 @@
-//! A run printed in the tables that users of ab, JMeter, sar and strace know, in files that their tools read,
-//! and as one HTML page that needs no network.
+//! Prints a run in the tables that users of ab, JMeter, sar and strace know, in files that their tools can read, and as
+//! one HTML page that needs no network.
 //!
-//! Every format takes the same [`ReportInput`] and is one entry of [`ALL`]. Most of them are made of [`Table`]s,
-//! which text, Markdown and HTML show each in its way; `units` writes every figure, so that the same figure
-//! looks the same everywhere.
+//! Every format takes the same [`ReportInput`] and is one entry of [`ALL`]. Most formats consist of [`Table`]s, each of
+//! which can be shown as text, Markdown or HTML. `units` formats every figure, so that the same figure looks the same
+//! everywhere.
 
 mod ab;
 pub mod between;
@@ -35,23 +35,23 @@ pub use html::escape;
 pub use input::ReportInput;
 pub use table::{Align, Table};
 
-/// A way to print a run.
+/// A format in which a run can be printed.
 #[derive(Debug)]
 pub struct Format {
-    /// Its name, as in `--as`.
+    /// Name of the format, as given to `--as`.
     pub name: &'static str,
-    /// The file it is written to.
+    /// Name of the file that the format is written to.
     pub file: &'static str,
-    /// What it holds, in a line.
+    /// Description of the format in one line.
     pub about: &'static str,
-    /// Prints it.
+    /// Prints the run in this format.
     ///
     /// # Errors
-    /// Why the input cannot be written this way, in words for the user.
+    /// Why the input cannot be written in this format, in words for the user.
     pub print: fn(&ReportInput<'_>) -> Result<Vec<u8>, String>,
 }
 
-/// All formats, the one for people first.
+/// All formats, beginning with the one for people.
 pub const ALL: &[Format] = &[
     text::FORMAT,
     html::FORMAT,
@@ -69,7 +69,7 @@ pub const ALL: &[Format] = &[
     levels::FORMAT,
 ];
 
-/// The format of this name.
+/// Returns the format with this name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Format> {
     ALL.iter().find(|format| format.name == name)

@@ -1,6 +1,6 @@
-//! Reading /proc while a block runs: one thread, a sample each tenth of a second, and one at each edge of the
-//! measured window. From the samples come the server's cost, the system's load, the signals of disturbance and
-//! the timeline.
+//! Sampling of `/proc` while a block runs. One thread takes a sample at a fixed interval (0.1 s by default) and one at
+//! each edge of the measured window. The samples give the server's cost, the system's load, the signals of disturbance
+//! and the timeline.
 
 mod foreign;
 mod machine;
@@ -24,18 +24,18 @@ use samples::Sample;
 use system::System;
 use tree::Tree;
 
-/// The threads of the client, so that its own cost is known.
+/// The client's threads, registered so that the client's own CPU cost is known.
 #[derive(Clone, Debug, Default)]
 pub struct ClientThreads(Arc<Mutex<Threads>>);
 
 #[derive(Debug, Default)]
 struct Threads {
     running: Vec<Pid>,
-    /// CPU seconds of those that have ended: they are in no file of /proc any more.
+    /// CPU seconds of the threads that have ended, which `/proc` no longer lists.
     ended: f64,
 }
 
-/// A thread's place among the client's; dropped by the thread itself when it ends.
+/// A thread's registration among the client's threads. The thread itself drops it when it ends.
 #[derive(Debug)]
 #[must_use]
 pub struct RegisteredThread {
@@ -44,7 +44,7 @@ pub struct RegisteredThread {
 }
 
 impl ClientThreads {
-    /// Adds the calling thread, until what is returned is dropped.
+    /// Registers the calling thread until the returned value is dropped.
     pub fn register(&self) -> RegisteredThread {
         let thread = rustix::thread::gettid().as_raw_pid();
         self.threads().running.push(thread);
@@ -54,7 +54,7 @@ impl ClientThreads {
         }
     }
 
-    /// CPU seconds that they have used by now, ended ones included.
+    /// Returns the CPU seconds that the registered threads have used so far, including those that have ended.
     pub(crate) fn cpu_seconds(&self) -> f64 {
         let threads = self.threads();
         let running = threads.running.iter();
@@ -75,18 +75,18 @@ impl Drop for RegisteredThread {
     }
 }
 
-/// Whose process tree is sampled.
+/// The process tree that is sampled.
 #[derive(Clone, Debug)]
 pub enum Watched {
-    /// What descends from this process, itself left out: a server of ours below its guard
+    /// All descendants of this process, but not the process itself: for a server that the laboratory started, its guard
     /// ([`Launched::guard_pid`](crate::launch::Launched::guard_pid)).
     Below(Pid),
-    /// These processes and what descends from them: a server that runs already
+    /// These processes and all their descendants, for a server that was already running
     /// ([`running`](fn@crate::launch::running)).
     Running(Vec<Pid>),
 }
 
-/// A thread that samples until it is finished.
+/// A thread that takes samples until `finish` is called.
 #[derive(Debug)]
 pub struct Sampler {
     commands: Sender<Command>,
@@ -99,7 +99,7 @@ enum Command {
 }
 
 impl Sampler {
-    /// Starts sampling the machine and `server`, if one is known, `every` so often. Times are seconds since
+    /// Starts sampling the machine and `server`, if given, at the interval `every`. Sample times are seconds since
     /// `origin`.
     #[must_use]
     pub fn start(
@@ -114,8 +114,8 @@ impl Sampler {
         Self { commands, thread }
     }
 
-    /// Takes a sample now and gives its time: an edge of a window is exact if it is marked, and spread over
-    /// the samples around it otherwise.
+    /// Takes a sample now and returns its time in seconds. The counters at a window edge are exact if it is marked, and
+    /// interpolated between the surrounding samples otherwise.
     #[must_use]
     pub fn mark(&self) -> f64 {
         let (reply, answer) = mpsc::channel();
@@ -124,7 +124,7 @@ impl Sampler {
         answer.recv().unwrap_or_default()
     }
 
-    /// Takes a last sample and gives them all.
+    /// Takes a last sample, ends the thread and returns all samples.
     #[must_use]
     pub fn finish(self) -> Samples {
         let _ = self.commands.send(Command::Finish);
@@ -185,13 +185,14 @@ fn run(
     samples
 }
 
-/// Every so many samples the threads are asked one by one, which costs more than all the rest.
+/// Number of samples after which the threads are read one by one again, which costs more than all other readings
+/// together.
 const WHOLE_EACH: u64 = 5;
 
-/// Seconds between two looks at all processes of the machine.
+/// Seconds between two scans of all processes of the machine.
 const SCAN_EACH: f64 = 1.0;
 
-/// Below this, sampling itself would be a load.
+/// Shortest interval between samples. With a shorter one, sampling itself would be a load.
 const SHORTEST: Duration = Duration::from_millis(10);
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! The scenario: one TOML file that says everything about an experiment. Every key has a default except the
-//! server's command; unknown keys are errors that name the nearest known one.
+//! The scenario: one TOML file that describes an experiment completely. Every key has a default except the server's
+//! command. Unknown keys are errors that name the nearest known key.
 
 mod check;
 pub mod cpus;
@@ -26,53 +26,53 @@ pub use load::{Arrivals, Load, Mode, UrlEntry, UrlOrder};
 pub use sample::{CountBy, Sample};
 pub use server::{Address, Fresh, Ready, Server, Stop};
 
-/// One experiment.
+/// The description of one experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// Version of this format: 1.
+    /// Version of the scenario format: 1.
     #[serde(default = "one")]
     pub schema: u32,
-    /// Names the run's folder and its reports.
+    /// Name of the experiment, used for the run's folder and its reports.
     #[serde(default)]
     pub name: String,
-    /// Fixes the order of blocks, the weights of URLs and the arrivals.
+    /// Seed that fixes the order of blocks, the choice of URLs and the arrivals of requests.
     #[serde(default)]
     pub seed: u64,
-    /// What is started.
+    /// The server that is started.
     pub server: Server,
-    /// Names with their values; the cross product becomes variants. `skip` removes cells, `load.connections`
-    /// varies the load.
+    /// Parameter names with their values, whose cross product becomes the variants. `skip` removes cells,
+    /// `load.connections` varies the load.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub matrix: BTreeMap<String, Vec<toml::Value>>,
-    /// Variants in words; the first is the baseline.
+    /// Variants written out one by one. The first is the baseline.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variant: Vec<VariantEntry>,
     /// The load on the server.
     #[serde(default)]
     pub load: Load,
-    /// What a reply must be.
+    /// Conditions that every reply must meet.
     #[serde(default)]
     pub check: Check,
-    /// What is read meanwhile.
+    /// What is read of the machine and the server while blocks run.
     #[serde(default)]
     pub sample: Sample,
-    /// How blocks are laid out and when it is enough.
+    /// How blocks are laid out and when enough of them have run.
     #[serde(default)]
     pub design: Design,
-    /// When `andon-lab gate` fails.
+    /// The conditions under which `andon-lab gate` fails.
     #[serde(default)]
     pub gate: Gate,
-    /// The folder that relative paths start from: the scenario file's. Not part of the file.
+    /// The folder that relative paths start from, which is the scenario file's. Not part of the file itself.
     #[serde(skip)]
     pub dir: PathBuf,
 }
 
 impl Scenario {
-    /// Reads and checks a scenario file that is to run here.
+    /// Reads and checks a scenario file, including whether it can run on this machine.
     ///
     /// # Errors
-    /// The first thing that is wrong, with file, line, key and what would do.
+    /// The first mistake found, with its file, line and key and what would be valid.
     pub fn read(file: &Path) -> Result<Self, ScenarioError> {
         let wrong = |error: ScenarioError| error.in_file(file);
         let text = fs::read_to_string(file)
@@ -93,10 +93,10 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// Reads and checks a scenario's text; relative paths in it start from `dir`.
+    /// Reads and checks a scenario's text. Relative paths in it start from `dir`.
     ///
     /// # Errors
-    /// The first thing that is wrong, with line, key and what would do.
+    /// The first mistake found, with its line and key and what would be valid.
     pub fn parse(text: &str, dir: &Path) -> Result<Self, ScenarioError> {
         let mut scenario: Self = ScenarioError::reading(text, &[], |text| toml::from_str(text))?;
         scenario.dir = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
@@ -104,39 +104,39 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// A path of the scenario as the file system knows it.
+    /// Resolves a path of the scenario against the scenario's folder.
     #[must_use]
     pub fn path(&self, relative: &str) -> PathBuf {
         self.dir.join(relative)
     }
 }
 
-/// One `[[variant]]`: what differs from `[server]`.
+/// One `[[variant]]`: the ways in which it differs from `[server]`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct VariantEntry {
-    /// Unique; may not be empty.
+    /// Name of the variant. Must be unique and not empty.
     pub name: String,
-    /// Replaces the first word of the command.
+    /// Program that replaces the first word of the command.
     pub bin: Option<String>,
-    /// Replaces the whole command.
+    /// Command that replaces the server's whole command.
     pub cmd: Option<Vec<String>>,
-    /// Appended to the command.
+    /// Arguments appended to the command.
     pub args: Vec<String>,
-    /// Added to the environment; an empty value removes the name.
+    /// Variables added to the environment. An empty value removes the variable.
     pub env: BTreeMap<String, String>,
     /// Keys of the configuration (TOML files) or placeholders `{key}` (other files) with their values.
     pub set: BTreeMap<String, toml::Value>,
-    /// Keys removed from TOML files.
+    /// Keys to remove from TOML files.
     pub unset: Vec<String>,
-    /// Replaces the URL list.
+    /// File of URLs that replaces the scenario's list.
     pub urls: Option<String>,
-    /// What must be true for the variant to have been exercised.
+    /// Assertions that must hold for the variant to count as exercised.
     #[serde(alias = "witness")]
     pub assert: Vec<BTreeMap<String, String>>,
     /// The way in which the variant's responses must compare with the baseline's.
     pub expect: Option<Expect>,
-    /// Replaces `load.connections`.
+    /// Number of connections that replaces `load.connections`.
     pub connections: Option<u32>,
 }
 

@@ -1,8 +1,7 @@
-//! Statistics, pure: no clock, no file, no global. [`crate::analysis`] applies them to a run.
+//! Statistics as pure functions, without clock, files or global state. [`crate::analysis`] applies them to a run.
 //!
-//! One value per block goes in, never one per request: requests of a block are correlated, and thousands of
-//! them make any drift "significant". What is compared are pairs of neighbouring blocks, as logarithms of
-//! their ratio.
+//! The input is one value per block, never one per request: requests of a block are correlated, and thousands of them
+//! make any drift "significant". Pairs of neighbouring blocks are compared by the logarithms of their ratios.
 
 mod apart;
 mod distributions;

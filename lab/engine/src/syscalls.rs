@@ -32,24 +32,24 @@ use strace::Strace;
 use trace::{Count, Counts, Watch};
 use tracepoints::Tracepoints;
 
-/// What a pass counts.
+/// The server and the requests that a pass counts.
 pub struct Subject<'a> {
-    /// The experiment; its load is driven through one connection, whatever it says.
+    /// The experiment. Its load is driven through one connection, whatever `load` says.
     pub scenario: &'a Scenario,
-    /// The variant.
+    /// The variant of the server that is started.
     pub variant: &'a Variant,
-    /// The variant's index.
+    /// Index of the variant.
     pub index: u32,
-    /// How to start the guard of servers.
+    /// How to start the guard that watches over the server.
     pub guard: &'a Guard,
-    /// What the server is asked, once it runs; or why that cannot be said.
+    /// Returns the requests for the server once it runs, or the reason why they cannot be determined.
     pub asked: &'a dyn Fn(&Launched) -> Result<Vec<RequestTemplate>, String>,
-    /// Ends it early when set.
+    /// Ends the pass early when set.
     pub cancel: Arc<AtomicBool>,
 }
 
-/// Counts the system calls of all the server's processes and threads for `sample.syscalls` requests, and reads
-/// the assertions that need them. Why it could not is in [`Pass::method`].
+/// Counts the system calls of all processes and threads of the server for `sample.syscalls` requests, and reads the
+/// assertions that depend on them. If it cannot count, [`Pass::method`] says why.
 #[must_use]
 pub fn pass(subject: &Subject<'_>) -> Pass {
     pass_of(subject.index, |pass| {
@@ -67,22 +67,22 @@ pub fn pass(subject: &Subject<'_>) -> Pass {
     })
 }
 
-/// A server that runs already, to be counted.
+/// A server that is already running, whose system calls are to be counted.
 pub struct Running<'a> {
     /// The address at which the server listens.
     pub endpoint: Endpoint,
     /// The requests that are counted.
     pub asked: Vec<RequestTemplate>,
-    /// Its load and checks count, and `sample.syscalls`.
+    /// The experiment, of which only the load, the checks, the seed and the system call settings of `sample` are used.
     pub scenario: &'a Scenario,
-    /// The index of its variant.
+    /// Index of the server's variant.
     pub index: u32,
-    /// How to start the guard of the tool that watches.
+    /// How to start the guard that watches over the tracing tool.
     pub guard: &'a Guard,
 }
 
-/// Counts system calls of a server that runs already: its processes are found by their listening socket, and are as before
-/// afterwards.
+/// Counts the system calls of a server that is already running. Its processes are found by their listening socket, and
+/// are left as they were.
 #[must_use]
 pub fn attached(server: &Running<'_>) -> Pass {
     pass_of(server.index, |pass| {
@@ -123,7 +123,7 @@ pub fn attached(server: &Running<'_>) -> Pass {
     })
 }
 
-/// A pass that this fills, or that says why it could not.
+/// Returns a pass filled by `fill`, or one that says why it could not be filled.
 fn pass_of(variant: u32, fill: impl FnOnce(&mut Pass) -> Result<(), String>) -> Pass {
     let nothing = Pass {
         variant,
@@ -144,7 +144,8 @@ fn pass_of(variant: u32, fill: impl FnOnce(&mut Pass) -> Result<(), String>) -> 
     }
 }
 
-/// What the wanted method sees; with [`CountBy::Auto`], strace tells why it was not the tracepoints.
+/// Counts by the wanted method. With [`CountBy::Auto`], strace is used where the tracepoints cannot be, and the
+/// method's name says why.
 fn by(
     wanted: CountBy,
     tracepoints: impl Fn() -> Result<Seen, String>,
@@ -164,20 +165,21 @@ fn by(
     }
 }
 
-/// What was seen of a watched server.
+/// The system calls of a traced server in its windows.
 struct Seen {
     method: String,
-    /// Requests in which `many` has more than `few`.
+    /// Number of requests that the window `many` has in addition to those of `few`.
     requests: u64,
-    /// Mean time per request.
+    /// Mean time per request in seconds, while traced.
     seconds: f64,
     few: Counts,
     many: Counts,
-    /// As long without requests as `many` was longer than `few`: what the server does anyway.
+    /// System calls in a window without requests that is as long as `many` was longer than `few`: what the server does
+    /// anyway.
     idle: Counts,
 }
 
-/// Mean time per request of a server that nobody watches.
+/// Returns the mean time per request in seconds of a server that is not traced.
 fn unwatched(subject: &Subject<'_>, requests: u64) -> Result<f64, String> {
     let session = Session::start(subject, requests, &Tool::default(), 1.0)?;
     let seconds = session.unwatched()?;
@@ -208,7 +210,7 @@ fn by_strace(subject: &Subject<'_>, requests: u64) -> Result<Seen, String> {
     Ok(seen)
 }
 
-/// What a watched server calls in windows that differ by the counted requests alone.
+/// Counts the system calls of a traced server in windows that differ by the counted requests alone.
 fn seen(session: &Session, watch: &dyn Watch, method: String) -> Result<Seen, String> {
     session.warm()?;
     let few = Window::of(watch, || session.few())?;
@@ -228,7 +230,7 @@ fn seen(session: &Session, watch: &dyn Watch, method: String) -> Result<Seen, St
     })
 }
 
-/// A part of a trace.
+/// A window of a trace: its system calls, its duration and what was served in it.
 struct Window<T> {
     counts: Counts,
     time: Duration,
@@ -236,7 +238,7 @@ struct Window<T> {
 }
 
 impl<T> Window<T> {
-    /// What the server calls meanwhile, and until it rests again.
+    /// Runs `serve`, and counts the system calls from before it until the server is at rest again.
     fn of(watch: &dyn Watch, serve: impl FnOnce() -> Result<T, String>) -> Result<Self, String> {
         let (from, begun) = (watch.settled()?, Instant::now());
         let served = serve()?;
@@ -257,7 +259,7 @@ impl Seen {
         pass.syscalls = self.rows();
     }
 
-    /// Per request, the most frequent first.
+    /// Returns one row per system call, with its figures per request, the most frequent first.
     fn rows(&self) -> Vec<SyscallRow> {
         let per_request = |name: &str, number: fn(&Count) -> u64| {
             let of = |counts: &Counts| counts.get(name).map_or(0, number) as f64;
@@ -278,7 +280,7 @@ impl Seen {
     }
 }
 
-/// More digits would only be noise.
+/// Rounds to three decimals. More digits would only be noise.
 fn thousandths(number: f64) -> f64 {
     (number * 1e3).round() / 1e3
 }

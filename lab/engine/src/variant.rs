@@ -1,5 +1,5 @@
-//! What is compared: the scenario's variants, or the cells of its matrix, each as one complete way to start the
-//! server.
+//! The variants that are compared: those written in the scenario, or the cells of its matrix. Each is one complete way
+//! to start the server.
 
 use std::collections::BTreeMap;
 
@@ -9,36 +9,36 @@ use crate::scenario::{
     Expect, Load, Scenario, ScenarioError, UrlEntry, VariantEntry, placeholders, unknown, urls,
 };
 
-/// One way to start the server, complete: nothing needs to be looked up in `[server]` for its command and
-/// environment.
+/// One complete way to start the server: its command and environment need nothing more from `[server]`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Variant {
-    /// Its name: as given, or `engine=gd,jpeghint=n` for a cell of the matrix.
+    /// Name as given in the scenario, or `engine=gd,jpeghint=n` for a cell of the matrix.
     pub name: String,
-    /// Program and arguments, placeholders not yet replaced.
+    /// Program and arguments, with placeholders not yet replaced.
     pub cmd: Vec<String>,
-    /// Environment beside `PATH` and inherited names; an empty value removes a name.
+    /// Environment variables in addition to `PATH` and inherited ones. An empty value removes a variable.
     pub env: BTreeMap<String, String>,
-    /// Values for keys of TOML files and placeholders of others.
+    /// Values for keys of TOML files, and for placeholders of other files.
     pub set: BTreeMap<String, toml::Value>,
-    /// Keys removed from TOML files.
+    /// Keys to remove from TOML files.
     pub unset: Vec<String>,
-    /// File of URLs that replaces the scenario's.
+    /// File of URLs that replaces the scenario's list.
     pub urls: Option<String>,
     /// Name and bound of each assertion, e.g. `threads_peak`, `<= 3`.
     #[serde(alias = "witness")]
     pub assert: Vec<BTreeMap<String, String>>,
     /// The way in which the variant's responses must compare with the baseline's.
     pub expect: Expect,
-    /// Connections in place of the load's.
+    /// Number of connections that replaces the load's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections: Option<u32>,
 }
 
-/// Every variant of a scenario; the first is the baseline. Without `[matrix]` and `[[variant]]` it is one.
+/// Returns all variants of a scenario, the first of which is the baseline. Without `[matrix]` and `[[variant]]` there
+/// is one.
 ///
 /// # Errors
-/// What [`Scenario::validate`] finds, and a matrix of which nothing is left.
+/// What [`Scenario::validate`] finds, or a matrix whose cells are all skipped.
 pub fn expand(scenario: &Scenario) -> Result<Vec<Variant>, ScenarioError> {
     scenario.validate()?;
     if !scenario.variant.is_empty() {
@@ -55,9 +55,9 @@ pub fn expand(scenario: &Scenario) -> Result<Vec<Variant>, ScenarioError> {
 }
 
 impl Scenario {
-    /// The URLs that a variant is asked for: its list or the scenario's, then `[[load.url]]`; `/` if there are
-    /// none. Placeholders that the variant fixes (`set`, the matrix) are replaced; the server's own (`{host}`)
-    /// are left for when it runs.
+    /// Returns the URLs to request from a variant: those of its list or the scenario's, then those of `[[load.url]]`,
+    /// or `/` if there are none. Placeholders that the variant fixes (`set`, the matrix) are replaced. Those that
+    /// depend on the running server (`{host}`) are left.
     ///
     /// # Errors
     /// What [`urls::read`] finds.
@@ -95,11 +95,11 @@ impl Scenario {
         Ok(all)
     }
 
-    /// Leaves the variants of these names, which may be cells of the matrix; the first that is left becomes the
+    /// Keeps only the variants with these names, which may be cells of the matrix. The first one left becomes the
     /// baseline.
     ///
     /// # Errors
-    /// There is no variant of a name.
+    /// No variant has one of the names.
     pub fn only(&mut self, names: &[String]) -> Result<(), ScenarioError> {
         let variants = expand(self)?;
         let known: Vec<&str> = variants.iter().map(|it| it.name.as_str()).collect();
@@ -114,7 +114,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// The matrix without what removes cells from it.
+    /// Returns the names in the matrix, except `skip`.
     pub(crate) fn matrix_names(&self) -> impl Iterator<Item = &str> {
         (self.matrix.keys().map(String::as_str)).filter(|name| *name != SKIP)
     }
@@ -125,7 +125,7 @@ impl Scenario {
 }
 
 impl Variant {
-    /// A `[[variant]]` that means this one, in whichever scenario it stands.
+    /// Returns a `[[variant]]` entry that stands for this variant in any scenario.
     #[must_use]
     pub fn entry(&self) -> VariantEntry {
         VariantEntry {
@@ -143,7 +143,7 @@ impl Variant {
         }
     }
 
-    /// The scenario's load with this variant's connections.
+    /// Returns the scenario's load with this variant's number of connections.
     #[must_use]
     pub fn load(&self, load: &Load) -> Load {
         Load {
@@ -152,7 +152,7 @@ impl Variant {
         }
     }
 
-    /// The values of the placeholders that this variant fixes.
+    /// Returns the values of the placeholders that this variant fixes.
     #[must_use]
     pub fn values(&self) -> BTreeMap<String, String> {
         (self.set.iter())
@@ -161,7 +161,8 @@ impl Variant {
     }
 }
 
-/// The cross product of the matrix in the order of its names, the last varying fastest.
+/// Returns the cross product of the matrix without skipped cells, in the order of its names, the last name varying
+/// fastest.
 fn cells(scenario: &Scenario) -> Vec<VariantEntry> {
     let mut cells: Vec<BTreeMap<String, toml::Value>> = vec![BTreeMap::new()];
     for (name, values) in scenario.matrix.iter().filter(|(name, _)| *name != SKIP) {
@@ -186,13 +187,13 @@ fn cells(scenario: &Scenario) -> Vec<VariantEntry> {
         .collect()
 }
 
-/// A value of [`CONNECTIONS`].
+/// Parses a value of [`CONNECTIONS`]: an integer above 0.
 pub(crate) fn connections(value: &toml::Value) -> Option<u32> {
     let number = value.as_integer()?;
     u32::try_from(number).ok().filter(|number| *number > 0)
 }
 
-/// Does a cell have all the values that a `skip` names?
+/// Whether a cell has all the values that an entry of `skip` names.
 fn matches(cell: &BTreeMap<String, toml::Value>, skip: &toml::Value) -> bool {
     skip.as_table()
         .is_some_and(|skip| (skip.iter()).all(|(name, value)| cell.get(name) == Some(value)))
@@ -231,7 +232,7 @@ fn complete(scenario: &Scenario, entry: &VariantEntry) -> Variant {
     }
 }
 
-/// A value as it stands in a command: texts without quotes.
+/// Formats a value as it appears in a command: strings without quotes.
 fn plain(value: &toml::Value) -> String {
     match value {
         toml::Value::String(text) => text.clone(),
@@ -239,10 +240,10 @@ fn plain(value: &toml::Value) -> String {
     }
 }
 
-/// The name in `[matrix]` that varies the load: no key of `set`, and no placeholder.
+/// The name in `[matrix]` that varies the load's connections. It is neither a key of `set` nor a placeholder.
 pub(crate) const CONNECTIONS: &str = "load.connections";
 
-/// The name in `[matrix]` that removes cells.
+/// The name in `[matrix]` that lists the cells to remove.
 const SKIP: &str = "skip";
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! The comparison: every photograph × side × format, all contestants in turn, there and back (ABBA), so
-//! that whatever the machine does meanwhile falls on everyone alike.
+//! The comparison of all contestants for every photograph × side × format. The contestants take turns in the order ABBA
+//! (forwards, then backwards), so that disturbances on the machine affect all of them alike.
 
 mod targets;
 
@@ -16,34 +16,34 @@ use crate::quality::{psnr, ssim};
 use crate::stats::median;
 use crate::{memory, peers, raw, reference};
 
-/// What is compared.
+/// What a comparison covers.
 pub(crate) struct Setup {
-    /// Longest sides.
+    /// Longest sides of the results, in px.
     pub(crate) sides: Vec<u32>,
     /// Output formats.
     pub(crate) formats: Vec<Format>,
-    /// Who runs.
+    /// Contestants to measure.
     pub(crate) contestants: Vec<Contestant>,
-    /// Times there and back; each gives two samples.
+    /// Number of rounds. In each round the contestants run forwards and then backwards, which gives two samples each.
     pub(crate) rounds: usize,
 }
 
 /// The results of a run, saved under `runs/`.
 #[derive(Serialize)]
 pub(crate) struct Run {
-    /// The machine and the libraries.
+    /// Description of the machine and the libraries.
     pub(crate) machine: raw::Machine,
-    /// Times there and back.
+    /// Number of rounds, each forwards and backwards through the contestants.
     pub(crate) rounds: usize,
-    /// Every photograph × side × format × contestant.
+    /// Results for every photograph × side × format × contestant.
     pub(crate) results: Vec<Measured>,
-    /// Peak memory of each contestant, alone in a process.
+    /// Peak memory of each contestant, measured alone in a process.
     pub(crate) memory: Vec<memory::Peak>,
-    /// What Andon has to come to beside libvips.
+    /// Goals that Andon must reach in comparison with libvips, with their outcome.
     pub(crate) goals: Vec<Goal>,
 }
 
-/// One contestant on one photograph.
+/// Results of one contestant on one photograph, at one size and in one format.
 #[derive(Serialize)]
 pub(crate) struct Measured {
     pub(crate) photo: String,
@@ -52,11 +52,11 @@ pub(crate) struct Measured {
     pub(crate) contestant: Contestant,
     pub(crate) width: u32,
     pub(crate) height: u32,
-    /// Andon's plan; nothing for the peers.
+    /// Andon's plan as text. `None` for the other contestants.
     pub(crate) plan: Option<String>,
     /// Wall-clock seconds of each run, in order.
     pub(crate) seconds: Vec<f64>,
-    /// Processor seconds of the whole process for each run.
+    /// CPU seconds of the whole process for each run, in order.
     pub(crate) cpu_seconds: Vec<f64>,
     /// Median of `seconds`.
     pub(crate) median_seconds: f64,
@@ -67,7 +67,7 @@ pub(crate) struct Measured {
     pub(crate) ssim: f64,
 }
 
-/// Measures everything; tells on stderr how far it is.
+/// Runs the whole comparison and reports its progress on stderr.
 pub(crate) fn run(setup: &Setup, photos: &Folder) -> Result<Run> {
     let machine = raw::Machine::here()?;
     let mut results = Vec::new();
@@ -117,7 +117,8 @@ pub(crate) fn run(setup: &Setup, photos: &Folder) -> Result<Run> {
     })
 }
 
-/// One contestant's photographs of one format and side, in the same order for each contestant.
+/// Returns one contestant's results for one format and side, with the photographs in the same order for every
+/// contestant.
 pub(crate) fn of(
     results: &[Measured],
     contestant: Contestant,
@@ -130,7 +131,7 @@ pub(crate) fn of(
         .collect()
 }
 
-/// The longest sides that were measured with this format, ascending.
+/// Returns the longest sides (in px) that were measured with this format, ascending.
 pub(crate) fn sides(results: &[Measured], format: Format) -> Vec<u32> {
     let mut sides: Vec<u32> = results
         .iter()
@@ -142,7 +143,7 @@ pub(crate) fn sides(results: &[Measured], format: Format) -> Vec<u32> {
     sides
 }
 
-/// For each photograph, how many times as many images the first makes as the second.
+/// For each photograph, returns how many times as fast `ours` is as `theirs`, by median time.
 pub(crate) fn ratios(ours: &[&Measured], theirs: &[&Measured]) -> Vec<f64> {
     ours.iter()
         .zip(theirs)
@@ -150,7 +151,7 @@ pub(crate) fn ratios(ours: &[&Measured], theirs: &[&Measured]) -> Vec<f64> {
         .collect()
 }
 
-/// All contestants on one job, interleaved.
+/// Runs all contestants on one job, interleaved.
 fn race(setup: &Setup, name: &str, job: &Job<'_>) -> Result<Vec<Measured>> {
     let mut all = Vec::new();
     for &contestant in &setup.contestants {
@@ -200,7 +201,7 @@ fn plan(job: &Job<'_>) -> Result<String> {
     Ok(engine().plan(&recipe, job.photo)?.to_string())
 }
 
-/// Processor time of all threads of this process.
+/// Returns the CPU time in seconds that all threads of this process have used so far.
 pub(crate) fn cpu_seconds() -> f64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9

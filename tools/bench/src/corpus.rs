@@ -1,8 +1,9 @@
-//! Images that other programs choked on, and damaged ones: does the server outlive them?
+//! Benchmark with images that other programs choked on and with damaged copies of them: does the server survive?
 //!
-//! Every distinct image below a folder (other projects' test suites are full of them) is asked for in
-//! several forms, and so are copies of it with a little damage. Whatever it is, the reply has to be whole, in
-//! time and the client's fault at worst; in the end the server must hold no more than it held before.
+//! Every distinct image below a folder (other projects' test suites are full of them) is requested in several forms,
+//! and copies with a little damage are requested as well. Every reply has to be complete and to come within 2 s, and
+//! its status must not be a server error (5xx). The resident memory must stay within 512 MiB, and in the end the server
+//! must have no more open files than before.
 
 mod damage;
 mod pictures;
@@ -28,19 +29,19 @@ use pictures::{Picture, Pictures};
 /// Options of `./dev bench corpus`.
 #[derive(Args)]
 pub(crate) struct CorpusArgs {
-    /// Folder of images, good and bad; it is read with all that is below it.
+    /// Folder of images, good and bad, searched recursively.
     folder: PathBuf,
-    /// Damaged copies of each image.
+    /// Number of damaged copies of each image.
     #[arg(long, default_value_t = 8)]
     damaged: u64,
-    /// Clients, each in a closed loop.
+    /// Number of clients, each in a closed loop.
     #[arg(long, default_value_t = 4)]
     clients: usize,
     #[command(flatten)]
     pub(crate) strictness: Strictness,
 }
 
-/// The forms in which each image is asked for.
+/// URL prefixes of the forms in which each image is requested. The empty one asks for the original.
 const FORMS: [&str; 4] = [
     "/small_light(dw=300,dh=300,of=jpg)",
     "/small_light(sx=1,sy=1,sw=64,sh=64,cw=90,ch=90,of=png)",
@@ -48,27 +49,27 @@ const FORMS: [&str; 4] = [
     "",
 ];
 
-/// Of a damaged copy.
+/// URL prefix of the form in which damaged copies are requested.
 const DAMAGED_FORM: &str = FORMS[0];
 
-/// All that was seen, as it is saved.
+/// The results of a run, saved under `runs/`.
 #[derive(Serialize)]
 pub(crate) struct Run {
     machine: raw::Machine,
     pictures: usize,
-    /// How many begin as which kind of image.
+    /// Number of images of each kind, recognised by their first bytes.
     kinds: BTreeMap<&'static str, usize>,
     damaged_copies: u64,
     requests: u64,
-    /// How often each status was answered.
+    /// Number of replies by HTTP status.
     statuses: BTreeMap<u16, u64>,
-    /// Requests that took longest, in milliseconds.
+    /// The requests that took longest, slowest first.
     slowest: Vec<Slow>,
-    /// Requests that got no whole reply, or one with a 5xx.
+    /// Requests without a complete reply or with a 5xx.
     failures: Vec<Failure>,
-    /// The server's resident bytes: at first, at their peak, in the end.
+    /// Resident memory of the server in bytes: at first, at its peak and in the end.
     resident: [u64; 3],
-    /// The server's open files: at first and in the end.
+    /// Number of files the server has open: at first and in the end.
     open_files: [usize; 2],
     pub(crate) goals: Vec<Goal>,
 }
@@ -84,12 +85,12 @@ struct Slow {
 struct Failure {
     picture: String,
     form: &'static str,
-    /// The seed of its damage, if it was a damaged copy.
+    /// Seed of the damage. `None` for an undamaged image.
     damage: Option<u64>,
     what: String,
 }
 
-/// Asks, prints, hands everything back.
+/// Runs the benchmark, prints the results and returns them.
 pub(crate) fn run(args: &CorpusArgs, photos: &Folder) -> Result<Run> {
     let machine = raw::Machine::here()?;
     let pictures = Pictures::below(&args.folder)?;
@@ -134,7 +135,7 @@ pub(crate) fn run(args: &CorpusArgs, photos: &Folder) -> Result<Run> {
     Ok(run)
 }
 
-/// The good photograph, small.
+/// Requests a file in the form `DAMAGED_FORM` and returns the body. Any status but 200 is an error.
 fn ask_for(server: &Server, name: &str) -> Result<Vec<u8>> {
     Connection::open(server)?.get(&format!("{DAMAGED_FORM}/{name}"))
 }
@@ -143,7 +144,7 @@ fn open_files(server: &Server) -> Result<usize> {
     Ok(std::fs::read_dir(format!("/proc/{}/fd", server.pid()))?.count())
 }
 
-/// What the clients have seen.
+/// Results that all clients collect.
 #[derive(Default)]
 struct Seen {
     statuses: BTreeMap<u16, u64>,
@@ -151,7 +152,7 @@ struct Seen {
     failures: Vec<Failure>,
 }
 
-/// How many of the slowest are kept.
+/// How many of the slowest requests are kept.
 const SLOWEST: usize = 20;
 
 fn drive(server: &Server, pictures: &Pictures, args: &CorpusArgs) -> Seen {

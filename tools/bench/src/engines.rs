@@ -1,4 +1,4 @@
-//! The contestants: bytes of a photograph in, bytes of a small image out.
+//! The contestants: each turns the bytes of a photograph into the bytes of a small image.
 
 use andon_pixels::{Engine, Limits, Run};
 use andon_recipe::Recipe;
@@ -8,11 +8,11 @@ use serde::Serialize;
 
 use crate::peers;
 
-/// Who runs.
+/// A library under comparison, with its settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Contestant {
-    /// Ourselves, one thread.
+    /// Andon, with one thread.
     Andon,
     /// `vips_thumbnail_buffer`, concurrency 1, operation cache off.
     Vips,
@@ -27,7 +27,7 @@ pub(crate) enum Contestant {
 }
 
 impl Contestant {
-    /// In the order in which they run; the way back is the reverse.
+    /// All contestants in the order in which they run. On the way back the order is reversed.
     pub(crate) const ALL: &[Self] = &[
         Self::Andon,
         Self::Vips,
@@ -36,7 +36,7 @@ impl Contestant {
         Self::Gd,
     ];
 
-    /// Those asked for, Andon and libvips in any case; all when none was.
+    /// Returns the contestants in `asked`, and Andon and libvips in any case. Returns all if `asked` is empty.
     pub(crate) fn chosen(asked: &[Self]) -> Vec<Self> {
         let always = [Self::Andon, Self::Vips];
         Self::ALL
@@ -46,7 +46,7 @@ impl Contestant {
             .collect()
     }
 
-    /// The name in tables.
+    /// Returns the contestant's name as it appears in tables.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Andon => "Andon",
@@ -70,7 +70,7 @@ impl Contestant {
     }
 }
 
-/// What is written.
+/// An output format with its options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Format {
@@ -91,20 +91,20 @@ impl Format {
     }
 }
 
-/// One piece of work, the same for everyone.
+/// One photograph to shrink, the same task for every contestant.
 pub(crate) struct Job<'a> {
-    /// The photograph's bytes.
+    /// Bytes of the photograph's file.
     pub(crate) photo: &'a [u8],
-    /// The longest side asked for (libvips decides the other).
+    /// Requested longest side in px. libvips determines the other side.
     pub(crate) side: u32,
-    /// The size that libvips gives: everyone else makes exactly this.
+    /// Width and height in px of libvips' result. All other contestants make exactly this size.
     pub(crate) size: (u32, u32),
-    /// What is written.
+    /// Format of the result.
     pub(crate) format: Format,
 }
 
 impl Job<'_> {
-    /// The recipe that Andon runs.
+    /// Returns the recipe that Andon runs for this job.
     pub(crate) fn recipe(&self) -> String {
         let (width, height) = self.size;
         match self.format {
@@ -118,7 +118,7 @@ impl Job<'_> {
     }
 }
 
-/// What Andon makes of an image by a recipe's text.
+/// Renders an image with Andon by the text of a recipe. Returning the original unchanged is an error.
 pub(crate) fn render(recipe: &str, source: &[u8]) -> Result<Vec<u8>> {
     let recipe: Recipe = recipe.parse()?;
     let engine = engine();
@@ -127,7 +127,7 @@ pub(crate) fn render(recipe: &str, source: &[u8]) -> Result<Vec<u8>> {
     rendered.body.context("the original was passed through")
 }
 
-/// The engine with everything it ships with; making one costs nothing.
+/// Creates an engine with all codecs and default limits. This costs next to nothing.
 pub(crate) fn engine() -> Engine {
     Engine::new(andon_codecs::ALL, Limits::default())
 }

@@ -1,4 +1,4 @@
-//! Images as frames: decoded, prepared and converted outside of what is measured.
+//! Decoding, preparation and conversion of frames, outside of what is measured.
 
 use andon_pixels::color::Convert;
 use andon_pixels::{
@@ -10,19 +10,20 @@ use anyhow::{Context as _, Result};
 use crate::engines::render;
 use crate::quality::Rgb;
 
-/// What a photograph shows upright after these steps, without profiles.
+/// Applies the recipe `steps` to a photograph and decodes the lossless result. The frame is upright and has no colour
+/// profile.
 pub(crate) fn prepared(photo: &[u8], steps: &str) -> Result<Frame> {
     let recipe = format!("orient,{steps},profile:drop,metadata:none,as:png");
     decode("png", &render(&recipe, photo)?)
 }
 
-/// The codec of a format.
+/// Returns the codec for the format of this name.
 pub(crate) fn codec(name: &str) -> Result<&'static dyn Codec> {
     let codec = andon_codecs::ALL.iter().find(|codec| codec.name() == name);
     codec.copied().context("no such format")
 }
 
-/// The frame of a file, decoded in full.
+/// Decodes a file of the named format at full size and returns its first frame.
 pub(crate) fn decode(name: &str, file: &[u8]) -> Result<Frame> {
     let limits = Limits::default();
     let how = Decode {
@@ -41,7 +42,7 @@ pub(crate) fn decode(name: &str, file: &[u8]) -> Result<Frame> {
         .context("an image without a frame")
 }
 
-/// The samples of a frame as red, green and blue.
+/// Converts a frame to interleaved 8-bit RGB.
 pub(crate) fn rgb(frame: &Frame) -> Result<Rgb> {
     let frame = convert(frame.clone(), Model::Rgb)?;
     let planes: Option<Vec<_>> = frame.planes.iter().map(Plane::as_u8).collect();
@@ -57,7 +58,7 @@ pub(crate) fn rgb(frame: &Frame) -> Result<Rgb> {
     })
 }
 
-/// A frame in another model, of 8 bits.
+/// Converts a frame to another colour model, with 8 bits per sample.
 pub(crate) fn convert(frame: Frame, model: Model) -> Result<Frame> {
     let context = Context {
         materials: &|_| Err(Error::Internal("no materials".into())),

@@ -1,15 +1,15 @@
-//! What a load has to come to, line by line: passed or failed, with the figure and the goal.
+//! Goals of a benchmark. Each is printed on a line of its own as passed or failed, with the figure and the limit.
 
 use anyhow::{Result, ensure};
 use clap::Args;
 use serde::Serialize;
 
-/// One line.
+/// One goal and its outcome.
 #[derive(Serialize)]
 pub(crate) struct Goal {
     name: String,
     figure: f64,
-    /// What the figure has to reach, or must not exceed.
+    /// Value that the figure has to reach or must not exceed, depending on `kind`.
     limit: f64,
     kind: Kind,
     unit: &'static str,
@@ -23,7 +23,7 @@ enum Kind {
 }
 
 impl Goal {
-    /// `figure` must reach `limit`.
+    /// Creates a goal that is passed if `figure` is at least `limit`. NaN fails.
     pub(crate) fn at_least(
         name: impl Into<String>,
         figure: f64,
@@ -41,7 +41,7 @@ impl Goal {
         }
     }
 
-    /// `figure` must not exceed `limit`.
+    /// Creates a goal that is passed if `figure` is at most `limit`. NaN fails.
     pub(crate) fn at_most(
         name: impl Into<String>,
         figure: f64,
@@ -75,13 +75,13 @@ impl Goal {
     }
 }
 
-/// Prints every line.
+/// Prints all goals, one a line.
 pub(crate) fn print(goals: &[Goal]) {
     println!();
     goals.iter().for_each(Goal::print);
 }
 
-/// What a missed goal comes to, an option of every task that has goals.
+/// Command-line option that says whether a missed goal is an error. Every task with goals has it.
 #[derive(Args)]
 pub(crate) struct Strictness {
     /// Fail if a goal is missed.
@@ -90,8 +90,10 @@ pub(crate) struct Strictness {
 }
 
 impl Strictness {
+    /// Checks the goals if `strict` is set.
+    ///
     /// # Errors
-    /// When a goal was missed and that is to fail.
+    /// A goal was missed and `strict` is set.
     pub(crate) fn judge(&self, goals: &[Goal]) -> Result<()> {
         if self.strict {
             all_passed(goals)?;
@@ -100,8 +102,10 @@ impl Strictness {
     }
 }
 
+/// Checks that all goals were passed.
+///
 /// # Errors
-/// When one of them failed.
+/// A goal was missed; the message names all of these.
 fn all_passed(goals: &[Goal]) -> Result<()> {
     let failed: Vec<_> = goals.iter().filter(|goal| !goal.passed).collect();
     let names: Vec<_> = failed.iter().map(|goal| goal.name.as_str()).collect();

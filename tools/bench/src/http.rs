@@ -1,9 +1,10 @@
-//! The server under load: ten connections in a closed loop over the photographs.
+//! Benchmark of the server under load: closed loops (ten connections by default) over the photographs.
 //!
-//! The first part answers four questions: how near the throughput comes to cores × one thread's rate, how
-//! many threads want to run at once, whether memory stays flat, and whether any process is ever started.
-//! The second compares cached hits with nginx's, the third files and hits on a connection each, the fourth hits over TLS, the
-//! fifth asks how much sooner a lone image is ready with all cores, the sixth compares with sharp's server.
+//! The first part answers four questions: how close the throughput comes to cores × the rate of one thread, how many
+//! threads are runnable at once, whether memory stays flat, and whether any process is ever started. The second part
+//! compares cached hits with nginx, the third files and hits with a new connection for each request, the fourth hits
+//! over TLS. The fifth measures how much sooner a lone image is ready with all cores, and the sixth compares Andon with
+//! a server built on sharp.
 
 pub(crate) mod client;
 mod delivery;
@@ -40,25 +41,25 @@ use tls::TlsHits;
 /// Options of `./dev bench http`.
 #[derive(Args)]
 pub(crate) struct HttpArgs {
-    /// Requests after which memory is looked at the second time (the first time at a tenth).
+    /// Number of requests. Memory is measured after a tenth of them and after all.
     #[arg(long, default_value_t = 10_000)]
     requests: usize,
-    /// Connections, each in a closed loop.
+    /// Number of connections, each in a closed loop.
     #[arg(long, default_value_t = 10)]
     connections: usize,
-    /// Only this part.
+    /// Run only this part.
     #[arg(long)]
     part: Option<Part>,
     /// Leave out the run under strace.
     #[arg(long)]
     no_strace: bool,
-    /// One short round beside sharp: a first look, not a result to publish.
+    /// Compare with sharp in one short round only: for a first look, not for results to publish.
     #[arg(long)]
     quick: bool,
 }
 
 impl HttpArgs {
-    /// What the raw results of such a run are called.
+    /// Returns the name under which the raw results of such a run are saved.
     pub(crate) fn kind(&self) -> &'static str {
         match self.part {
             None => "bench-http",
@@ -72,20 +73,20 @@ impl HttpArgs {
     }
 }
 
-/// What there is to measure.
+/// A part of the benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Part {
-    /// Images made, nothing kept.
+    /// Rendering images, with no results cached.
     Pixels,
-    /// Replies from memory, beside nginx's.
+    /// Cached results from memory, compared with nginx.
     Hits,
-    /// Files as they are, and replies from memory on a connection each, beside nginx's.
+    /// Unchanged files, and cached results with a new connection for each request, compared with nginx.
     Delivery,
-    /// Replies from memory over TLS, by HTTP/1.1 and by HTTP/2.
+    /// Cached results from memory over TLS, with HTTP/1.1 and HTTP/2.
     Tls,
-    /// A large photograph that is alone, and what lending cores to it costs under load.
+    /// A single large photograph on an otherwise idle server, and what lending cores to it costs under load.
     Lone,
-    /// sharp's server on the same photographs, each file asked for once.
+    /// Comparison with a server built on sharp, with the same photographs. Each file is requested once.
     Peers,
 }
 
@@ -102,37 +103,37 @@ pub(crate) struct Run {
     peers: Option<Peers>,
 }
 
-/// Images made.
+/// Results of rendering images without a result cache.
 #[derive(Serialize)]
 struct Pixels {
     urls: usize,
     requests: usize,
     connections: usize,
-    /// Images/s of the engine alone on one thread, before and after the server's run.
+    /// Images per second of the engine alone on one thread, before and after the server's run.
     one_thread_rates: [f64; 2],
-    /// Replies/s of the server.
+    /// Replies per second of the server.
     throughput: f64,
     /// `throughput / (cores × mean of one_thread_rates)`.
     of_ideal: f64,
-    /// The server's threads at the moment when most of them wanted to run.
+    /// The server's threads at the moment when most of them were runnable.
     busiest: Threads,
-    /// Resident bytes after a tenth of the requests and after all.
+    /// Resident memory in bytes after a tenth of the requests. `rss_late_bytes` is the same after all of them.
     rss_early_bytes: u64,
     rss_late_bytes: u64,
-    /// What strace saw during as many requests again.
+    /// Processes, execs and threads that strace counted during another run of as many requests. `None` without strace.
     processes: Option<strace::Seen>,
 }
 
-/// One kind of request.
+/// A distinct request of the load.
 pub(crate) struct Request {
-    /// As it is asked for.
+    /// Path of the request.
     pub(crate) url: String,
-    /// The photograph and the recipe that the URL means: for the engine alone.
+    /// Name of the photograph in the URL. With `recipe` it lets the engine alone do the same work.
     photo: String,
     recipe: String,
 }
 
-/// Measures, prints, hands the numbers back.
+/// Runs the selected parts, prints the results and returns them.
 pub(crate) fn run(args: &HttpArgs, photos: &Folder) -> Result<Run> {
     let machine = raw::Machine::here()?;
     let wanted = |part| args.part.is_none_or(|only| only == part);
@@ -233,7 +234,8 @@ fn pixels(args: &HttpArgs, photos: &Folder) -> Result<Pixels> {
     })
 }
 
-/// Every photograph in three sizes and two formats, neighbours as different as can be.
+/// Returns requests for every photograph in three sizes and two formats. Neighbouring requests are for different
+/// photographs.
 fn requests(photos: &Folder) -> Vec<Request> {
     let mut requests = Vec::new();
     for (format, of) in [("jpeg", "jpg"), ("webp", "webp")] {
@@ -250,7 +252,7 @@ fn requests(photos: &Folder) -> Vec<Request> {
     requests
 }
 
-/// Images/s of the engine alone on this thread, every request once.
+/// Renders every request once with the engine alone on this thread and returns the images per second.
 fn one_thread_rate(requests: &[Request], photos: &Folder) -> Result<f64> {
     let mut seconds = 0.0;
     for request in requests {
@@ -262,7 +264,7 @@ fn one_thread_rate(requests: &[Request], photos: &Folder) -> Result<f64> {
     Ok(requests.len() as f64 / seconds)
 }
 
-/// The server does the very work that the engine alone does: the same bytes for every request.
+/// Checks that the server does the same work as the engine alone: for every request the bytes must be equal.
 fn same_bodies(requests: &[Request], photos: &Folder, server: &Server) -> Result<()> {
     let mut connection = client::Connection::open(server)?;
     for request in requests {

@@ -1,4 +1,5 @@
-//! Our JPEG decoder against libjpeg-turbo, planes against planes, on one thread: `./dev bench jpeg`.
+//! Benchmark of Andon's JPEG decoder against libjpeg-turbo: decoding to planes on one thread. Run it with `./dev bench
+//! jpeg`.
 
 mod alone;
 mod closeness;
@@ -23,16 +24,16 @@ use speed::Speed;
 /// Options of `./dev bench jpeg`.
 #[derive(Args)]
 pub(crate) struct JpegArgs {
-    /// Fewer repeats: a first look, not a result to publish.
+    /// Fewer repeats: for a first look, not for results to publish.
     #[arg(long)]
     quick: bool,
-    /// Only how close the small images come, which no other program on the machine can disturb.
+    /// Only the image quality of the small images, which other programs on the machine cannot disturb.
     #[arg(long, conflicts_with_all = ["quick", "instructions"])]
     quality: bool,
-    /// Count instructions, too: each photograph once under callgrind, some minutes in all.
+    /// Count instructions as well: each photograph once under callgrind, some minutes in all.
     #[arg(long)]
     instructions: bool,
-    /// Folders with more photographs, passed over where they are absent.
+    /// Folders with more photographs. Missing ones are skipped.
     #[arg(long, value_delimiter = ',', default_value = "/usr/share/backgrounds")]
     more: Vec<PathBuf>,
     #[command(flatten)]
@@ -40,7 +41,7 @@ pub(crate) struct JpegArgs {
 }
 
 impl JpegArgs {
-    /// What the raw results of such a run are called.
+    /// Returns the name under which the raw results of such a run are saved.
     pub(crate) fn kind(&self) -> &'static str {
         match (self.quality, self.instructions) {
             (true, _) => "bench-jpeg-quality",
@@ -50,12 +51,12 @@ impl JpegArgs {
     }
 }
 
-/// Who decodes.
+/// A decoder under comparison.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Decoder {
-    /// Andon's.
+    /// Andon's decoder.
     Ours,
-    /// libjpeg-turbo's.
+    /// libjpeg-turbo's decoder.
     Turbo,
 }
 
@@ -71,13 +72,13 @@ pub(crate) struct Run {
 struct Photograph {
     name: String,
     progressive: bool,
-    /// Nothing if only closeness was asked for.
+    /// Speed and memory. `None` if only the closeness was measured.
     #[serde(flatten)]
     speed: Option<Speed>,
     closeness: Vec<Closeness>,
 }
 
-/// Measures, prints, hands the numbers back.
+/// Runs the benchmark, prints the results and returns them.
 pub(crate) fn run(args: &JpegArgs, photos: &Folder) -> Result<Run> {
     let machine = raw::Machine::here()?;
     if !args.quality {
@@ -110,7 +111,8 @@ pub(crate) fn run(args: &JpegArgs, photos: &Folder) -> Result<Run> {
 }
 
 impl Photograph {
-    /// `None`: not three components that libjpeg-turbo's planes API knows.
+    /// Measures one photograph. Returns `None` if it does not have three components or libjpeg-turbo cannot decode it
+    /// to planes.
     fn measure(path: &Path, args: &JpegArgs) -> Result<Option<Self>> {
         let file = std::fs::read(path).with_context(|| path.display().to_string())?;
         let info = crate::engines::engine().probe(&file)?;
@@ -139,14 +141,15 @@ impl Photograph {
     }
 }
 
-/// Decodes and throws away; gives how many samples there were. Never inlined: callgrind knows it by name.
+/// Decodes a file and discards the samples. Returns their number. This is never inlined because callgrind finds it by
+/// name.
 #[inline(never)]
 fn decode(decoder: Decoder, file: &[u8], eighths: u8) -> Result<usize> {
     let planes = planes(decoder, file, eighths)?;
     Ok(planes.iter().map(|plane| plane.samples().len()).sum())
 }
 
-/// Y, Cb and Cr at so many eighths.
+/// Decodes the Y, Cb and Cr planes of a JPEG at `eighths`/8 of their size.
 fn planes(decoder: Decoder, file: &[u8], eighths: u8) -> Result<Vec<Grid<u8>>> {
     match decoder {
         Decoder::Turbo => turbo::decode(file, eighths),

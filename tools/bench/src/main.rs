@@ -1,4 +1,4 @@
-//! Measures Andon against its peers on the same photographs, in one process: `./dev bench`.
+//! Measures Andon against its peers on the same photographs and in one process: `./dev bench`.
 
 mod animation;
 mod compare;
@@ -48,14 +48,14 @@ struct Cli {
     /// Folder for the raw results.
     #[arg(long, global = true, default_value = "runs")]
     runs: PathBuf,
-    /// What the raw results' names begin with: the date.
+    /// Prefix of the raw results' file names: the date.
     #[arg(long, global = true, hide = true, default_value = "undated")]
     stamp: String,
 }
 
 #[derive(Args)]
 struct CompareArgs {
-    /// Fewer repeats: a first look, not a result to publish.
+    /// Fewer repeats: for a first look, not for results to publish.
     #[arg(long)]
     quick: bool,
     /// Only these longest sides (150, 400, 1200).
@@ -64,7 +64,7 @@ struct CompareArgs {
     /// Only this output format.
     #[arg(long)]
     format: Option<Format>,
-    /// Only these contestants (libvips is always among them: its size is everyone's).
+    /// Only these contestants (Andon and libvips are always included, as libvips determines the size of all results).
     #[arg(long, value_delimiter = ',')]
     against: Vec<Contestant>,
     #[command(flatten)]
@@ -75,33 +75,33 @@ struct CompareArgs {
 enum Task {
     /// The server under a closed loop of ten connections: throughput, threads, memory, processes.
     Http(http::HttpArgs),
-    /// Our JPEG decoder against libjpeg-turbo's planes: time, memory, instructions.
+    /// Our JPEG decoder against libjpeg-turbo, both decoding to planes: time, memory, instructions.
     Jpeg(jpeg::JpegArgs),
-    /// Our encoders and libvips': time, and bytes at equal quality.
+    /// Our encoders against those of libvips: time, and bytes at equal quality.
     Encode(encode::EncodeArgs),
-    /// How near `score:` comes to the score asked for, in every format.
+    /// How close `score:` comes to the requested score, in every format.
     Score(score::ScoreArgs),
-    /// GIF to animated WebP, by us and by libvips: frames per second, and memory for 10 and 1,000 frames.
+    /// GIF to animated WebP with Andon and with libvips: frames per second, and memory for 10 and 1,000 frames.
     Animation(animation::AnimationArgs),
     /// Our resampling kernels against `fast_image_resize`: time and error.
     Resize(resize::ResizeArgs),
-    /// Tiles of a JPEG of 100 megapixels, against a decode of all of it.
+    /// Tiles of a JPEG of 100 megapixels, compared with decoding all of it.
     Tiles(tiles::TilesArgs),
-    /// Clients that wait for their replies, on many distinct photographs: is any of them rejected?
+    /// Clients that wait for their replies, on many distinct photographs: is any request rejected?
     Rejections(rejections::RejectionsArgs),
-    /// Ten times as much as the server can do: goodput, latencies, rejections, recovery.
+    /// Ten times the load that the server can handle: goodput, latencies, rejections, recovery.
     Overload(overload::OverloadArgs),
-    /// Large images for many clients under a memory limit: kills, peak, throughput.
+    /// Large images for many clients under a memory limit: kills, peak memory, throughput.
     Memory(memory_wall::MemoryArgs),
-    /// Every image below a folder, good, bad and damaged: does the server outlive them?
+    /// Every image below a folder, good, bad and damaged: does the server survive?
     Corpus(corpus::CorpusArgs),
-    /// One contestant alone, for its memory (started by the comparison itself).
+    /// Measure the memory of one contestant alone (started by the comparison itself).
     #[command(hide = true)]
     Alone(memory::AloneArgs),
-    /// One contestant alone on one GIF (started by `animation` itself).
+    /// Measure the memory of one contestant alone on one GIF (started by `animation` itself).
     #[command(hide = true)]
     AnimationAlone(animation::AloneArgs),
-    /// One decoder alone (started by `jpeg` itself).
+    /// Decode with one decoder alone (started by `jpeg` itself).
     #[command(hide = true)]
     JpegAlone(jpeg::JpegAloneArgs),
 }

@@ -1,4 +1,4 @@
-//! Peak memory: one contestant alone in a fresh process, all photographs at one size.
+//! Peak memory of each contestant, alone in a fresh process, for all photographs at one size.
 
 use std::env;
 use std::process::Command;
@@ -12,19 +12,19 @@ use crate::engines::{Contestant, Format, Job, engine};
 use crate::photos::Folder;
 use crate::proc::status_bytes;
 
-/// The most that one contestant held.
+/// Peak memory of one contestant at one size and in one format.
 #[derive(Serialize)]
 pub(crate) struct Peak {
     pub(crate) contestant: Contestant,
     pub(crate) side: u32,
     pub(crate) format: Format,
-    /// Resident before the first photograph: all contestants' libraries, loaded and idle.
+    /// Resident memory in bytes before the first photograph, with the libraries of all contestants loaded and idle.
     pub(crate) idle_bytes: u64,
-    /// The peak (`VmHWM`), the above included.
+    /// Peak resident memory in bytes (`VmHWM`), including `idle_bytes`.
     pub(crate) peak_bytes: u64,
 }
 
-/// The hidden task `alone`.
+/// Arguments of the hidden task `alone`.
 #[derive(Args)]
 pub(crate) struct AloneArgs {
     contestant: Contestant,
@@ -32,7 +32,7 @@ pub(crate) struct AloneArgs {
     output: Format,
 }
 
-/// Starts one process per contestant, side and format.
+/// Measures the peaks in one process per contestant, side and format.
 pub(crate) fn all(setup: &Setup, photos: &Folder) -> Result<Vec<Peak>> {
     let mut peaks = Vec::new();
     for &format in &setup.formats {
@@ -65,7 +65,7 @@ pub(crate) fn all(setup: &Setup, photos: &Folder) -> Result<Vec<Peak>> {
     Ok(peaks)
 }
 
-/// The child: runs every photograph twice, prints what was resident before, and its peak.
+/// The child process: runs every photograph twice, and prints the resident memory before and at its peak, in bytes.
 pub(crate) fn alone(args: &AloneArgs, photos: &Folder) -> Result<()> {
     let idle = status_bytes("self", "VmRSS")?;
     for name in photos.names.iter().chain(&photos.names) {
@@ -89,7 +89,7 @@ pub(crate) fn alone(args: &AloneArgs, photos: &Folder) -> Result<()> {
     Ok(())
 }
 
-/// A value as it is typed on the command line.
+/// Returns a value as it is typed on the command line.
 pub(crate) fn word(value: &impl ValueEnum) -> String {
     value
         .to_possible_value()

@@ -1,12 +1,13 @@
-//! Many clients, large images, little memory: the same load with and without a limit.
+//! Benchmark of many clients, large images and little memory: the same load with and without a memory limit.
 //!
-//! 64 clients in a closed loop ask for results of JPEG and PNG files of 8 to 24 megapixels, each for a size
-//! that nobody asked for before. Whoever is refused comes back for the same image when it was told to.
+//! 64 clients (by default) in closed loops request results of JPEG and PNG files of 8 to 24 megapixels, each in a size
+//! and quality that was not requested before. A client that is refused tries the same image again after the time in
+//! `Retry-After`.
 //!
-//! Two servers as they come, their caches included, live side by side, one of them within the limit, and
-//! the same load goes to one of them at a time: limited, free, free, limited, and so again. What changes on
-//! the machine meanwhile weighs on both. Each is asked for the same images in the same order. Throughput
-//! counts work, not replies (see [`crate::work`]): whoever has less memory may prefer other images.
+//! Two servers with default configuration, caches included, run side by side, one of them under the limit. The load
+//! goes to one of them at a time: limited, free, free, limited, and so on, so that changes on the machine affect both
+//! alike. Both get the same requests in the same order. Throughput counts work, not replies (see [`crate::work`]),
+//! because a server with less memory may prefer other images.
 
 mod limit;
 mod pictures;
@@ -32,16 +33,16 @@ use pictures::Pictures;
 /// Options of `./dev bench memory`.
 #[derive(Args)]
 pub(crate) struct MemoryArgs {
-    /// Seconds of load on each server, in turns.
+    /// Seconds of load on each server, split into turns.
     #[arg(long, default_value_t = 120)]
     seconds: u64,
-    /// The limit, in MiB.
+    /// Memory limit in MiB.
     #[arg(long, default_value_t = 512)]
     limit: u64,
-    /// Clients, each in a closed loop.
+    /// Number of clients, each in a closed loop.
     #[arg(long, default_value_t = 64)]
     clients: usize,
-    /// Ten seconds each: a first look, not a result to publish.
+    /// Ten seconds of load on each server: for a first look, not for results to publish.
     #[arg(long)]
     quick: bool,
     #[command(flatten)]
@@ -54,41 +55,41 @@ pub(crate) struct Run {
     machine: raw::Machine,
     seconds: u64,
     clients: usize,
-    /// Files, and megapixels of the largest.
+    /// Number of files. `megapixels` is the size of the largest.
     files: usize,
     megapixels: f64,
     limit_bytes: u64,
-    /// How the limit was set.
+    /// How the memory limit was set, as text.
     limit: String,
     unbounded: Load,
     limited: Load,
     pub(crate) goals: Vec<Goal>,
 }
 
-/// One server's outcome.
+/// Results of one server.
 #[derive(Serialize)]
 struct Load {
     pictures_per_second: f64,
-    /// The work in them, in milliseconds per second.
+    /// Work in the rendered images, in milliseconds per second.
     work_per_second: f64,
-    /// The work in each of its turns, in milliseconds per second.
+    /// Work in each of the server's turns, in milliseconds per second.
     work_by_turn: Vec<f64>,
     refused: usize,
-    /// The share of PNG files among the images, in per cent.
+    /// Share of PNG sources among the rendered images, in per cent.
     png_percent: f64,
-    /// Anything that is no image and no 503, lost connections among them.
+    /// Requests that ended with neither an image nor a 503, lost connections included.
     others: usize,
-    /// The server's resident bytes at their peak (`VmHWM`).
+    /// Peak of the server's resident memory in bytes (`VmHWM`).
     peak_bytes: Option<u64>,
-    /// The most bytes that the control group was charged with, files in the page cache included.
+    /// Most bytes that were charged to the control group, files in the page cache included.
     group_peak_bytes: Option<u64>,
-    /// Processes of the group that the kernel killed.
+    /// Number of processes in the control group that the kernel killed.
     kills: Option<u64>,
-    /// Was the server still there at the end?
+    /// Whether the server was still running at the end.
     survived: bool,
 }
 
-/// Measures, prints, hands the numbers back.
+/// Runs the benchmark, prints the results and returns them.
 pub(crate) fn run(args: &MemoryArgs, photos: &Folder) -> Result<Run> {
     let machine = raw::Machine::here()?;
     let seconds = if args.quick { 10 } else { args.seconds };
@@ -137,7 +138,7 @@ pub(crate) fn run(args: &MemoryArgs, photos: &Folder) -> Result<Run> {
     })
 }
 
-/// Each has the two inner and the two outer turns as often.
+/// Rounds of the turns limited, free, free, limited. In each of them both servers have two turns.
 const ROUNDS: u32 = 2;
 
 fn goals(unbounded: &Load, limited: &Load) -> Vec<Goal> {
@@ -162,7 +163,7 @@ fn goals(unbounded: &Load, limited: &Load) -> Vec<Goal> {
     ]
 }
 
-/// A server under load, and what it has done so far.
+/// A server under load, with its results so far.
 struct Side<'a> {
     limit: &'a Limit,
     server: Server,
@@ -170,9 +171,9 @@ struct Side<'a> {
     turns: Vec<Turn>,
 }
 
-/// What was done in one turn, not yet priced.
+/// Results of one turn, with the work not yet priced.
 struct Turn {
-    /// Files, by number, and milliseconds of work.
+    /// Source file (by number) and milliseconds of work of each rendered image.
     made: Vec<(usize, f64)>,
     seconds: f64,
 }
@@ -187,7 +188,7 @@ impl<'a> Side<'a> {
         })
     }
 
-    /// Has its turn. All who asked are answered before it ends.
+    /// Runs one turn of load. It ends when all pending requests have been answered.
     fn load(&mut self, pictures: &Pictures, clients: usize, time: Duration) {
         let (server, counts) = (&self.server, &self.counts);
         let start = Instant::now();
@@ -279,13 +280,13 @@ enum Answer {
     Picture {
         work_ms: f64,
     },
-    /// Seconds to stay away.
+    /// A 503, with the seconds after which the client may try again.
     Refusal {
         retry_after: u64,
     },
 }
 
-/// Asks once.
+/// Sends one request, on a new connection if there is none.
 fn one(connection: &mut Option<Connection>, server: &Server, url: &str) -> Result<Answer> {
     let open = match connection {
         Some(open) => open,

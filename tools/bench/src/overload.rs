@@ -1,17 +1,17 @@
-//! More than the server can do: capacity is measured first, then ten times as much is offered.
+//! Benchmark of a server under overload: its capacity is measured first, then ten times as much (by default) is
+//! offered.
 //!
-//! The load is open: requests come when they are due, whether or not earlier ones were answered, and their
-//! latencies count from when they were due. The clients run on the same cores as the server; how late they
-//! sent and what they took of the processors is told.
+//! The load is an open loop: requests come when they are due, whether or not earlier ones were answered, and latencies
+//! count from that time. The clients share the server's cores. How late they send requests and how much CPU time they
+//! use is reported.
 //!
-//! Every request asks for a size of its own, so that no cache can answer. Beside them, at a slow steady
-//! rate, come `/healthz` and a few images that were asked for before; each of those has to be a hit by
+//! Every image request has a size and quality of its own, so that no cache can answer it. In addition `/healthz` and a
+//! few images that were requested before are requested at a slow, steady rate. Each of these images has to be a hit by
 //! its `Cache-Status`.
 //!
-//! **Goodput** counts work, not replies (see [`crate::work`]): under overload light images are preferred,
-//! so that more of them are made than the mixed load's capacity, and their number says little. **Peak** is
-//! the mean of two closed loops, before and after everything else: what the machine does beside this
-//! changes, and slowly more often than not.
+//! **Goodput** counts work, not replies (see [`crate::work`]). Under overload the server prefers light images and makes
+//! more of them than the capacity for the mixed load, so their number says little. **Peak** is the mean of two closed
+//! loops, one before and one after everything else, because other activity on the machine changes, mostly slowly.
 
 mod open_loop;
 mod phase;
@@ -40,13 +40,13 @@ use phase::Phase;
 /// Options of `./dev bench overload`.
 #[derive(Args)]
 pub(crate) struct OverloadArgs {
-    /// Seconds of overload, and of each measurement before it.
+    /// Seconds of overload, and of the 80 % load before it. A closed loop of half that time measures the peak.
     #[arg(long, default_value_t = 60)]
     seconds: u64,
-    /// How many times its capacity the server is offered.
+    /// Offered load as a multiple of the server's capacity.
     #[arg(long, default_value_t = 10.0)]
     times: f64,
-    /// Ten seconds each: a first look, not a result to publish.
+    /// Ten seconds each: for a first look, not for results to publish.
     #[arg(long)]
     quick: bool,
     #[command(flatten)]
@@ -58,30 +58,30 @@ pub(crate) struct OverloadArgs {
 pub(crate) struct Run {
     machine: raw::Machine,
     seconds: u64,
-    /// A closed loop of four connections per core, before and after everything else.
+    /// Closed loops of four connections per core, before and after everything else.
     peak: [Peak; 2],
-    /// 80 % of the first peak, offered.
+    /// Phase with 80 % of the first peak offered.
     normal: Phase,
-    /// `times` the first peak, offered.
+    /// Phase with `times` times the first peak offered.
     overload: Phase,
     times: f64,
-    /// Half of the first peak, right after the overload.
+    /// Phase with half of the first peak offered, right after the overload.
     after: Phase,
-    /// Seconds from the end of the overload to the last of its replies, and from there to the last rejection
-    /// at half load, or to the last reply that took more than twice the p99 of 80 % load.
+    /// Recovery time in seconds: from the end of the overload to its last reply, plus the time from the start of half
+    /// load to the last rejection or the last reply that took more than twice the p99 of 80 % load.
     recovery_seconds: f64,
     pub(crate) goals: Vec<Goal>,
 }
 
-/// What the server does when it is busy and never has too much to do.
+/// Output of a server that is busy but not overloaded.
 #[derive(Serialize)]
 struct Peak {
     pictures_per_second: f64,
-    /// In milliseconds.
+    /// Work in milliseconds per second.
     work_per_second: f64,
 }
 
-/// Measures, prints, hands the numbers back.
+/// Runs the benchmark, prints the results and returns them.
 pub(crate) fn run(args: &OverloadArgs, photos: &Folder) -> Result<Run> {
     let machine = raw::Machine::here()?;
     let seconds = if args.quick { 10 } else { args.seconds };
@@ -182,29 +182,30 @@ fn goals(run: &Run) -> Vec<Goal> {
 struct Load<'a> {
     server: &'a Server,
     photos: &'a Folder,
-    /// The number of the next image: none is asked for twice.
+    /// Number of the next image. No image is requested twice, except those in `repeated`.
     next: AtomicUsize,
-    /// Except these.
+    /// Paths of the images that are requested again and again.
     repeated: Vec<String>,
 }
 
-/// What a closed loop made.
+/// Results of a closed loop.
 struct Closed {
-    /// Numbers, and milliseconds of work.
+    /// Number and milliseconds of work of each rendered image.
     pictures: Vec<(usize, f64)>,
     seconds: f64,
 }
 
-/// What became of an open loop.
+/// Results of an open loop.
 struct Open {
-    /// The number of its first image.
+    /// Number of the first image.
     first: usize,
     answers: Vec<Answer>,
     client_cores: f64,
 }
 
 impl Load<'_> {
-    /// As many connections as keep all threads busy and nobody waiting for long.
+    /// Runs a closed loop for `time`, with as many connections as keep all threads busy without long waits: four per
+    /// core.
     fn closed(&self, time: Duration) -> Result<Closed> {
         let connections = 4 * thread::available_parallelism().map_or(1, NonZero::get);
         let start = Instant::now();
@@ -226,7 +227,8 @@ impl Load<'_> {
         })
     }
 
-    /// What became of `rate` requests per second, and of those beside them.
+    /// Runs an open loop of `rate` image requests per second, with requests for `/healthz` and for repeated images
+    /// beside them.
     fn open(&self, rate: f64, time: Duration) -> Result<Open> {
         let mut connection = Connection::open(self.server)?;
         for url in &self.repeated {
@@ -246,8 +248,8 @@ impl Load<'_> {
     }
 }
 
-/// The image of this number: 401 widths and 35 qualities of each photograph. 401 is prime, so that
-/// numbers far apart differ, too.
+/// Returns the path of image `number`. There are 401 sizes and 35 qualities of each photograph. 401 is prime, so
+/// numbers far apart also give different images.
 fn url(photos: &Folder, number: usize) -> String {
     let photo = &photos.names[number % photos.names.len()];
     let side = SMALLEST + number % SIDES;
@@ -255,13 +257,15 @@ fn url(photos: &Folder, number: usize) -> String {
     format!("/small_light(dw={side},dh={side},da=l,q={quality},of=jpg)/{photo}")
 }
 
-/// Which images take about as long as that of this number: the same photograph, a size not far off.
+/// Returns the class of image `number`. Images of one class show the same photograph in a similar size and take about
+/// as long to make.
 fn class(photos: &Folder, number: usize) -> usize {
     let size = number % SIDES * SIZES / SIDES;
     number % photos.names.len() * SIZES + size
 }
 
-/// Seconds until everything is as it was.
+/// Returns the seconds from the start to the last rejection or slow reply: those with a status other than 200 or slower
+/// than `slow_ms`.
 fn recovery(answers: &[Answer], slow_ms: f64) -> f64 {
     last_reply(
         answers
@@ -270,7 +274,7 @@ fn recovery(answers: &[Answer], slow_ms: f64) -> f64 {
     )
 }
 
-/// Seconds from the start to the last image's reply.
+/// Returns the seconds from the start to the last reply to an image request. Repeated images do not count.
 fn last_reply<'a>(answers: impl IntoIterator<Item = &'a Answer>) -> f64 {
     answers
         .into_iter()
@@ -283,19 +287,19 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The shortest of the longest sides that are asked for.
+/// Smallest longest side that is requested, in px.
 const SMALLEST: usize = 200;
 
-/// The number of widths that are requested.
+/// Number of different sizes that are requested.
 const SIDES: usize = 401;
 
-/// Classes that they fall into.
+/// Number of classes that the sizes are grouped into.
 const SIZES: usize = 4;
 
-/// Images that are asked for again and again.
+/// Number of images that are requested again and again.
 const REPEATED: usize = 16;
 
-/// What is watched after the overload.
+/// Duration of half load after the overload.
 const CALM: Duration = Duration::from_secs(10);
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The C shim's safe face (`peers.c`).
+//! Safe wrapper of the C shim (`peers.c`) around libvips, ImageMagick and GD.
 
 use std::ffi::{CStr, c_char, c_int};
 use std::ptr;
@@ -9,13 +9,13 @@ use anyhow::{Result, bail};
 use crate::engines::Format;
 use crate::quality::Rgb;
 
-/// Starts the libraries; once, before anything else.
+/// Initialises the libraries. This is called once, before anything else.
 pub(crate) fn init() -> Result<()> {
     // SAFETY: called once, from the only thread.
     check(unsafe { peer_init() })
 }
 
-/// Names and versions of the three libraries.
+/// Returns the names and versions of libvips, ImageMagick and GD.
 pub(crate) fn versions() -> Vec<String> {
     (0..3)
         .map(|index| {
@@ -26,7 +26,7 @@ pub(crate) fn versions() -> Vec<String> {
         .collect()
 }
 
-/// libvips' thumbnail: the longest side becomes `side`.
+/// Makes a thumbnail with libvips. The longest side becomes `side` px, but images are never enlarged.
 pub(crate) fn vips(photo: &[u8], side: u32, format: Format) -> Result<Vec<u8>> {
     let mut out = PeerBytes::default();
     // SAFETY: the slice outlives the call, `out` is the shim's to fill.
@@ -42,7 +42,8 @@ pub(crate) fn vips(photo: &[u8], side: u32, format: Format) -> Result<Vec<u8>> {
     Ok(out.take())
 }
 
-/// libvips' WebP of every frame of a GIF; the longest side becomes `side`, if there is one.
+/// Converts all frames of a GIF to WebP with libvips. If `side` is given, images with a longer side are shrunk to it,
+/// in px.
 pub(crate) fn vips_animation(gif: &[u8], side: Option<u32>) -> Result<Vec<u8>> {
     let mut out = PeerBytes::default();
     let side = side.unwrap_or(0) as c_int;
@@ -51,7 +52,7 @@ pub(crate) fn vips_animation(gif: &[u8], side: Option<u32>) -> Result<Vec<u8>> {
     Ok(out.take())
 }
 
-/// libvips' encoder for the format of a suffix such as `.jpg[optimize-coding]`.
+/// Encodes an image with libvips in the format of a suffix such as `.jpg[optimize-coding]`.
 pub(crate) fn vips_encode(picture: &Rgb, suffix: &CStr, quality: u8) -> Result<Vec<u8>> {
     let mut out = PeerBytes::default();
     // SAFETY: the samples are as many as the sides say, and outlive the call; `out` is the shim's to fill.
@@ -68,7 +69,8 @@ pub(crate) fn vips_encode(picture: &Rgb, suffix: &CStr, quality: u8) -> Result<V
     Ok(out.take())
 }
 
-/// ImageMagick with `jpeg:size`; 0 threads: as many as it likes.
+/// Resizes a photograph to `size` with ImageMagick, with `jpeg:size` as a hint to the decoder. With 0 `threads`
+/// ImageMagick uses its default number.
 pub(crate) fn magick(
     photo: &[u8],
     size: (u32, u32),
@@ -91,7 +93,7 @@ pub(crate) fn magick(
     Ok(out.take())
 }
 
-/// GD's resampling of a full decode.
+/// Decodes a photograph in full and resamples it to `size` with GD.
 pub(crate) fn gd(photo: &[u8], size: (u32, u32), format: Format) -> Result<Vec<u8>> {
     let mut out = PeerBytes::default();
     // SAFETY: as above.
@@ -108,12 +110,13 @@ pub(crate) fn gd(photo: &[u8], size: (u32, u32), format: Format) -> Result<Vec<u
     Ok(out.take())
 }
 
-/// Any image, decoded in full: the judge of everyone's output, and the reference's source.
+/// Decodes any image in full with libvips. This is used to judge the output of all contestants and to make the
+/// reference.
 pub(crate) fn decode(picture: &[u8]) -> Result<Rgb> {
     decoded(picture, false)
 }
 
-/// All frames of one that moves, one below the other.
+/// Decodes all frames of an animation with libvips, one below the other.
 pub(crate) fn decode_frames(picture: &[u8]) -> Result<Rgb> {
     decoded(picture, true)
 }

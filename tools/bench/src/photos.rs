@@ -1,4 +1,4 @@
-//! The photographs that everything is measured on.
+//! The photographs that the benchmarks run on.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 pub(crate) struct Folder {
     /// The path of the folder.
     pub(crate) path: PathBuf,
-    /// Names of its files, sorted.
+    /// Names of the JPEG files, sorted.
     pub(crate) names: Vec<String>,
 }
 
@@ -38,7 +38,7 @@ impl Folder {
         })
     }
 
-    /// This folder and those of `more` that are here; one that is missing is named and passed over.
+    /// Returns this folder and the folders in `more` that can be read. Others are reported on stderr and skipped.
     pub(crate) fn with(&self, more: &[PathBuf]) -> Result<Vec<Self>> {
         let mut folders = vec![Self::open(&self.path)?];
         for path in more {
@@ -50,7 +50,8 @@ impl Folder {
         Ok(folders)
     }
 
-    /// All photographs of this folder and of those of `more` that are here, each once.
+    /// Returns the paths of all photographs in this folder and in the folders of `more` that can be read. A file name
+    /// that occurs in several folders is listed once.
     pub(crate) fn paths(&self, more: &[PathBuf]) -> Result<Vec<PathBuf>> {
         let mut paths: Vec<PathBuf> = Vec::new();
         for folder in self.with(more)? {
@@ -64,7 +65,7 @@ impl Folder {
         Ok(paths)
     }
 
-    /// One photograph's bytes.
+    /// Reads the file of one photograph.
     pub(crate) fn read(&self, name: &str) -> Result<Vec<u8>> {
         fs::read(self.path.join(name)).with_context(|| name.to_owned())
     }

@@ -1,4 +1,4 @@
-//! What Linux tells about a process: `/proc/PID/…`, and about a thread: its processor time.
+//! Figures about processes from Linux's `/proc/PID/…`, and the CPU time of a thread.
 
 use std::net::{SocketAddr, TcpStream};
 use std::process::Child;
@@ -9,13 +9,13 @@ use anyhow::{Context, Result, bail};
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
-/// Milliseconds of processor time that this thread has had.
+/// Returns the CPU time of the current thread so far, in milliseconds.
 pub(crate) fn thread_ms() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
 }
 
-/// A line of `/proc/PID/status` that counts in kB, such as `VmRSS`, in bytes.
+/// Returns the value of a line of `/proc/PID/status` that counts in kB, such as `VmRSS`, in bytes.
 pub(crate) fn status_bytes(pid: &str, key: &str) -> Result<u64> {
     let text = fs::read_to_string(format!("/proc/{pid}/status"))?;
     let line = text
@@ -26,7 +26,7 @@ pub(crate) fn status_bytes(pid: &str, key: &str) -> Result<u64> {
     Ok(number.parse::<u64>()? * 1024)
 }
 
-/// Waits until a server that was just started accepts connections.
+/// Waits up to 20 s until a server that was just started accepts connections.
 pub(crate) fn wait_until_it_listens(
     child: &mut Child,
     name: &str,
@@ -45,22 +45,23 @@ pub(crate) fn wait_until_it_listens(
     bail!("{name} does not listen on {address}")
 }
 
-/// Processor seconds of a process so far.
+/// Returns the CPU seconds that a process has used so far.
 pub(crate) fn cpu_seconds(pid: u32) -> Result<f64> {
     cpu(&pid.to_string(), USER_AND_SYSTEM)
 }
 
-/// Processor seconds of several processes so far, together.
+/// Returns the CPU seconds that several processes have used so far, in total.
 pub(crate) fn cpu_seconds_of(pids: &[u32]) -> Result<f64> {
     pids.iter().map(|pid| cpu_seconds(*pid)).sum()
 }
 
-/// Processor seconds of those children of this process that have ended.
+/// Returns the CPU seconds of those children of this process that have ended.
 pub(crate) fn cpu_seconds_of_children() -> Result<f64> {
     cpu("self", CHILDREN)
 }
 
-/// The sum of two neighbouring fields of `/proc/PID/stat` that count ticks.
+/// Returns the sum, in seconds, of two neighbouring fields of `/proc/PID/stat` that count clock ticks. `first` is an
+/// index into the fields after the name.
 fn cpu(pid: &str, first: usize) -> Result<f64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
     // "ID (name) state …", where the name may hold anything.
@@ -72,11 +73,11 @@ fn cpu(pid: &str, first: usize) -> Result<f64> {
     Ok(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
 }
 
-/// Places of the fields after the name.
+/// Index of `utime` in `/proc/PID/stat`, counted from the field after the name. `stime` follows it.
 const USER_AND_SYSTEM: usize = 11;
 const CHILDREN: usize = 13;
 
-/// The children of a process whose command line begins so.
+/// Returns the ids of a process's children whose command line begins with `command`.
 pub(crate) fn children(pid: u32, command: &str) -> Result<Vec<u32>> {
     let mut pids = Vec::new();
     for process in fs::read_dir("/proc")? {
@@ -98,7 +99,7 @@ pub(crate) fn children(pid: u32, command: &str) -> Result<Vec<u32>> {
     Ok(pids)
 }
 
-/// How many threads a process has, and which of them run or want to.
+/// Returns a process's number of threads and the names of those that run or are runnable.
 pub(crate) fn threads(pid: u32) -> Result<Threads> {
     let mut threads = Threads::default();
     for task in fs::read_dir(format!("/proc/{pid}/task"))? {
@@ -118,11 +119,11 @@ pub(crate) fn threads(pid: u32) -> Result<Threads> {
     Ok(threads)
 }
 
-/// A process's threads at one moment.
+/// Snapshot of a process's threads.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Threads {
     /// The number of threads.
     pub(crate) all: usize,
-    /// The names of those that run or want to.
+    /// Names of the threads that run or are runnable.
     pub(crate) runnable: Vec<String>,
 }

@@ -1,12 +1,11 @@
-//! How near one image is to another: PSNR over R, G and B, SSIM on luma, or both of single planes. Shared
-//! by every bench.
+//! Similarity of two images: PSNR over R, G and B, SSIM on luma, or both of single planes. Shared by all benchmarks.
 
 use anyhow::{Context as _, Result};
 use fast_ssim2::{PixelDescriptor, PixelSlice, Ssimulacra2Reference};
 
 use crate::stats::mean;
 
-/// Interleaved 8-bit RGB.
+/// An image of interleaved 8-bit RGB samples.
 pub(crate) struct Rgb {
     pub(crate) width: usize,
     pub(crate) height: usize,
@@ -14,7 +13,7 @@ pub(crate) struct Rgb {
 }
 
 impl Rgb {
-    /// As the metric reads it.
+    /// Returns a view of the pixels (as sRGB) for SSIMULACRA2.
     pub(crate) fn slice(&self) -> Result<PixelSlice<'_>> {
         let slice = PixelSlice::new(
             &self.samples,
@@ -26,7 +25,7 @@ impl Rgb {
         slice.map(PixelSlice::erase).ok().context("pixels to score")
     }
 
-    /// The pixels in floats.
+    /// Converts the samples to floats.
     pub(crate) fn exact(&self) -> RgbF {
         RgbF {
             width: self.width,
@@ -36,19 +35,20 @@ impl Rgb {
     }
 }
 
-/// By SSIMULACRA2, against an image of the same size: at most 100.
+/// Returns the SSIMULACRA2 score of an image against a reference of the same size. It is at most 100.
 pub(crate) fn scored(reference: &Ssimulacra2Reference, picture: &Rgb) -> Result<f64> {
     reference.compare(&picture.slice()?).context("a score")
 }
 
-/// Interleaved RGB in floats, 0 to 255: the reference keeps its fractions.
+/// An image of interleaved RGB samples in floats, 0 to 255. A reference image keeps its fractions in it.
 pub(crate) struct RgbF {
     pub(crate) width: usize,
     pub(crate) height: usize,
     pub(crate) samples: Vec<f32>,
 }
 
-/// Peak signal-to-noise ratio in dB; infinite for equal images. The sizes must be equal.
+/// Returns the peak signal-to-noise ratio in dB, which is infinite for equal images. Both images must have the same
+/// size.
 pub(crate) fn psnr(reference: &RgbF, picture: &Rgb) -> f64 {
     assert_eq!(
         (reference.width, reference.height),
@@ -59,7 +59,7 @@ pub(crate) fn psnr(reference: &RgbF, picture: &Rgb) -> f64 {
     decibels(pairs.map(|(&a, &b)| f64::from(a - f32::from(b))))
 }
 
-/// Peak signal-to-noise ratio of one plane, of as many samples.
+/// Returns the peak signal-to-noise ratio of one plane in dB. Both slices must have the same length.
 pub(crate) fn plane_psnr(reference: &[f64], plane: &[u8]) -> f64 {
     assert_eq!(reference.len(), plane.len(), "planes of different sizes");
     let pairs = reference.iter().zip(plane);
@@ -71,8 +71,9 @@ fn decibels(errors: impl Iterator<Item = f64>) -> f64 {
     10.0 * (255.0 * 255.0 / mean).log10()
 }
 
-/// Structural similarity of luma (BT.601), Gaussian window of 11 px with sigma 1.5, K1 0.01, K2 0.03; the
-/// mean over all places where the window lies inside. 1 for equal images.
+/// Returns the structural similarity of luma (BT.601), which is 1 for equal images. Its parameters are a Gaussian
+/// window of 11 px with sigma 1.5, K1 = 0.01 and K2 = 0.03. The result is the mean over all positions where the window
+/// lies inside the image.
 pub(crate) fn ssim(reference: &RgbF, picture: &Rgb) -> f64 {
     let x = luma(
         reference
@@ -89,7 +90,7 @@ pub(crate) fn ssim(reference: &RgbF, picture: &Rgb) -> f64 {
     similarity(x, y, reference.width, reference.height)
 }
 
-/// Structural similarity of one plane, `width` samples wide.
+/// Returns the structural similarity of one plane of `width` samples per row.
 pub(crate) fn plane_ssim(reference: &[f64], plane: &[u8], width: usize) -> f64 {
     assert_eq!(reference.len(), plane.len(), "planes of different sizes");
     let samples = plane.iter().map(|&sample| f64::from(sample));
@@ -121,7 +122,8 @@ fn luma(pixels: impl Iterator<Item = [f32; 3]>) -> Vec<f64> {
         .collect()
 }
 
-/// Gaussian means at every place where the window lies inside (at least one).
+/// Returns the Gaussian means at all positions where the window lies inside the image. In an image smaller than the
+/// window it shrinks, so there is at least one.
 fn window(values: &[f64], width: usize, height: usize) -> Vec<f64> {
     let (tx, ty) = (TAPS.min(width), TAPS.min(height));
     let (gx, gy) = (gaussian(tx), gaussian(ty));

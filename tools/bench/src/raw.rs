@@ -1,4 +1,4 @@
-//! The raw results, dated, with what they were measured on.
+//! Saves the raw results with their date and a description of the machine.
 
 use std::fs;
 use std::path::Path;
@@ -9,13 +9,13 @@ use serde::Serialize;
 
 use crate::peers;
 
-/// The machine of a measurement.
+/// The machine that a benchmark ran on.
 #[derive(Serialize)]
 pub(crate) struct Machine {
     pub(crate) processor: String,
     pub(crate) cores: usize,
     pub(crate) kernel: String,
-    /// `/proc/loadavg` before the first measurement: what else the machine was doing.
+    /// Content of `/proc/loadavg` before the first measurement: what else the machine was doing.
     pub(crate) load_before: String,
     pub(crate) peers: Vec<String>,
 }
@@ -44,7 +44,7 @@ fn read(path: &str) -> String {
         .to_owned()
 }
 
-/// Writes `RUNS/STAMP-NAME.json`.
+/// Writes the results to `RUNS/STAMP-NAME.json`.
 pub(crate) fn save(runs: &Path, stamp: &str, name: &str, run: &impl Serialize) -> Result<()> {
     fs::create_dir_all(runs)?;
     let path = runs.join(format!("{stamp}-{name}.json"));

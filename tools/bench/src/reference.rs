@@ -1,11 +1,11 @@
-//! What a perfect small image is, slow and obvious: libvips' full decode to RGB (no shrink-on-load),
-//! then Lanczos3 in floats on the stored (gamma-encoded) values, no rounding anywhere.
+//! The reference for small images, slow and obvious: libvips' full decode to RGB (no shrink-on-load), then Lanczos3 in
+//! floats on the stored (gamma-encoded) values. Nothing is rounded on the way.
 
 use std::f64::consts::PI;
 
 use crate::quality::{Rgb, RgbF};
 
-/// The image at another size.
+/// Resizes an image to `width` × `height` px with Lanczos3, clamped to 0 to 255.
 pub(crate) fn resize(source: &Rgb, width: usize, height: usize) -> RgbF {
     let across = weights(source.width, width);
     let down = weights(source.height, height);
@@ -48,7 +48,7 @@ pub(crate) fn resize(source: &Rgb, width: usize, height: usize) -> RgbF {
     }
 }
 
-/// The source samples that one output sample is made of.
+/// The source samples that one output sample is computed from: index of the first, and the weights.
 struct Taps {
     first: usize,
     weights: Vec<f32>,

@@ -1,7 +1,7 @@
-//! Clients that wait for each reply before they ask again, on many distinct photographs: none of them is to be
-//! rejected, by a server that was just started or later.
+//! Benchmark of clients that wait for each reply before they send the next request, on many distinct photographs. The
+//! server must not reject any of them, neither right after its start nor later.
 //!
-//! Every request is another one, so that no cache can answer.
+//! Every request differs from all others, so that no cache can answer.
 
 mod photographs;
 
@@ -26,16 +26,16 @@ use photographs::Photographs;
 /// Options of `./dev bench rejections`.
 #[derive(Args)]
 pub(crate) struct RejectionsArgs {
-    /// Seconds of each load: one on a fresh server, and one more on the same.
+    /// Seconds of each load: one on a fresh server, and one more on the same server.
     #[arg(long, default_value_t = 60)]
     seconds: u64,
-    /// Connections per core.
+    /// Numbers of connections per core.
     #[arg(long, value_delimiter = ',', default_values_t = [1, 10, 32])]
     connections: Vec<usize>,
-    /// Worker threads of the server.
+    /// Numbers of worker threads of the server.
     #[arg(long, value_delimiter = ',', default_values_t = [1, 2])]
     workers: Vec<usize>,
-    /// Five seconds each, on a quarter of the photographs: a first look, not a result to publish.
+    /// Five seconds each, on a quarter of the photographs: for a first look, not for results to publish.
     #[arg(long)]
     quick: bool,
     #[command(flatten)]
@@ -52,7 +52,7 @@ pub(crate) struct Run {
     pub(crate) goals: Vec<Goal>,
 }
 
-/// One server under one number of connections.
+/// Results of one server with one number of connections.
 #[derive(Serialize)]
 struct Case {
     workers: usize,
@@ -60,26 +60,26 @@ struct Case {
     connections: usize,
     fresh: Load,
     warm: Load,
-    /// The server's largest resident memory.
+    /// Peak of the server's resident memory in bytes (`VmHWM`).
     peak_bytes: u64,
 }
 
-/// What a load came to. All times are in milliseconds.
+/// Results of one load. All times are in milliseconds.
 #[derive(Serialize)]
 struct Load {
     requests: usize,
     rejected: usize,
-    /// What the first rejection said.
+    /// Body of the first rejection.
     rejection: Option<String>,
     /// Replies that are neither an image nor a rejection.
     others: usize,
     per_second: f64,
     latency: Latency,
-    /// Waiting for a worker thread, as `Server-Timing` has it.
+    /// Time that requests waited for a worker thread, as reported in `Server-Timing`.
     queued: Latency,
 }
 
-/// Measures, prints, hands the numbers back.
+/// Runs the benchmark, prints the results and returns them.
 pub(crate) fn run(args: &RejectionsArgs, photos: &Folder) -> Result<Run> {
     let machine = raw::Machine::here()?;
     let (seconds, count) = if args.quick {
@@ -175,7 +175,7 @@ impl Case {
     }
 }
 
-/// What all clients have seen.
+/// Results that all clients collect.
 #[derive(Default)]
 struct Seen {
     latencies: Vec<f64>,
@@ -231,5 +231,5 @@ fn load(
     })
 }
 
-/// Distinct ones.
+/// Number of distinct photographs.
 const PHOTOGRAPHS: usize = 96;

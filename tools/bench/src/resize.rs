@@ -1,7 +1,7 @@
-//! Our resampling kernels against `fast_image_resize`, plane against plane, on one thread:
+//! Benchmark of Andon's resampling kernels against `fast_image_resize`, plane by plane on one thread. Run it with
 //! `./dev bench resize`.
 //!
-//! Instructions are not counted: callgrind knows no AVX-512.
+//! Instructions are not counted because callgrind does not support AVX-512.
 
 mod case;
 pub(crate) mod exact;
@@ -24,7 +24,7 @@ use plane::{Plane, Sample};
 /// Options of `./dev bench resize`.
 #[derive(Args)]
 pub(crate) struct ResizeArgs {
-    /// One photograph, fewer repeats: a first look, not a result to publish.
+    /// One photograph and fewer repeats: for a first look, not for results to publish.
     #[arg(long)]
     quick: bool,
     #[command(flatten)]
@@ -43,19 +43,19 @@ pub(crate) struct Run {
 
 const KERNELS: [Kernel; 3] = [Kernel::Lanczos3, Kernel::Mitchell, Kernel::Box];
 
-/// Shrinking, which counts.
+/// Factors of reduction. The goals are about these.
 const FACTORS: [f64; 5] = [1.2, 1.5, 2.0, 3.0, 4.0];
 
-/// Enlarging, for information.
+/// Factors below 1, which enlarge. They are measured for information only.
 const ENLARGED: [f64; 2] = [1.0 / 1.5, 0.5];
 
-/// Sizes of the planes, in eighths of the photographs'.
+/// Sizes of the planes, in eighths of the photograph's size.
 const EIGHTHS: [u8; 3] = [8, 4, 2];
 
-/// Times the peer's speed, at no larger error.
+/// Goal for the speed as a multiple of the peer's, with no larger error.
 const SPEED: f64 = 1.8;
 
-/// Measures, prints, hands the numbers back.
+/// Runs the benchmark, prints the results and returns them.
 pub(crate) fn run(args: &ResizeArgs, photos: &Folder) -> Result<Run> {
     let machine = raw::Machine::here()?;
     let (step, rounds) = if args.quick {
@@ -126,7 +126,8 @@ fn goals(cases: &[Case]) -> Vec<Goal> {
     ]
 }
 
-/// A line for each kind of sample, kernel and factor: means over all planes.
+/// Prints a line for each sample type, kernel and factor: mean times and errors over all planes, and the largest
+/// errors.
 fn print(cases: &[Case]) {
     println!(
         "\nthe peer's time over ours ({:?} | AVX2 | weights shared by planes), at each size; errors in levels: ours, theirs",

@@ -1,6 +1,7 @@
-//! How near `score:`, and `q:auto` with it, comes to the score asked for. `./dev bench score`.
+//! Benchmark of how close `score:`, and with it `q:auto`, comes to the requested score. Run it with `./dev bench
+//! score`.
 //!
-//! The result is decoded and scored against the same steps written without loss: as a user would, from outside.
+//! The result is decoded and scored against a lossless result of the same steps, from outside as a user would do it.
 
 use std::path::{Path, PathBuf};
 
@@ -19,13 +20,13 @@ use crate::raw;
 /// Options of `./dev bench score`.
 #[derive(Args)]
 pub(crate) struct ScoreArgs {
-    /// Three photographs at 400 px: a first look, not a result to publish.
+    /// Three photographs at 400 px: for a first look, not for results to publish.
     #[arg(long)]
     quick: bool,
-    /// What is asked for; 75 is `q:auto`.
+    /// Requested scores; 75 is that of `q:auto`.
     #[arg(long, value_delimiter = ',', default_value = "60,75,85")]
     asked: Vec<u8>,
-    /// Folders with more photographs, passed over where they are absent.
+    /// Folders with more photographs. Missing ones are skipped.
     #[arg(long, value_delimiter = ',', default_value = "../shared/photos")]
     more: Vec<PathBuf>,
     #[command(flatten)]
@@ -40,7 +41,7 @@ pub(crate) struct Run {
     pub(crate) goals: Vec<Goal>,
 }
 
-/// One photograph at one size in one format.
+/// Result of one photograph at one size, in one format and for one requested score.
 #[derive(Serialize)]
 struct Reached {
     photograph: String,
@@ -58,11 +59,12 @@ impl Reached {
 }
 
 const FORMATS: [&str; 4] = ["jpeg", "webp", "avif", "jxl"];
-/// As far from the score asked for as an image may be, and how many images may not be farther.
+/// Largest distance from the requested score, in points, that counts as near. `SHARE` is the share of images that must
+/// be near.
 const NEAR: f64 = 2.0;
 const SHARE: f64 = 0.95;
 
-/// Measures, prints, hands the numbers back.
+/// Runs the benchmark, prints the results and returns them.
 pub(crate) fn run(args: &ScoreArgs, photos: &Folder) -> Result<Run> {
     let machine = raw::Machine::here()?;
     let mut paths = photos.paths(&args.more)?;
@@ -119,7 +121,7 @@ fn near(over: &[f64]) -> f64 {
     near as f64 / over.len() as f64
 }
 
-/// One photograph at one size, in all formats.
+/// Measures one photograph at one size, in all formats and for all requested scores.
 fn reach(path: &Path, side: u32, asked: &[u8], results: &mut Vec<Reached>) -> Result<()> {
     let photo = std::fs::read(path).with_context(|| path.display().to_string())?;
     let steps = format!("fit:{side}x{side}");

@@ -1,4 +1,4 @@
-//! The few statistics that are needed, and what they are made of.
+//! Statistics that the benchmarks share, and measuring time.
 
 use std::time::Instant;
 
@@ -6,17 +6,17 @@ use andon_lab::stats;
 use anyhow::Result;
 use serde::Serialize;
 
-/// The middle value; of an even number the mean of the two middle ones. NaN for none.
+/// Returns the median. For an even number of values it is the mean of the two middle ones, and for none NaN.
 pub(crate) fn median(values: &[f64]) -> f64 {
     stats::median(values).unwrap_or(f64::NAN)
 }
 
-/// The value at this share of all, between its neighbours. NaN for none.
+/// Returns the quantile for `share` (0 to 1), interpolated between neighbouring values. NaN for no values.
 pub(crate) fn quantile(values: &[f64], share: f64) -> f64 {
     stats::quantile(values, share).unwrap_or(f64::NAN)
 }
 
-/// The geometric mean: the right one for rates and ratios. NaN for none.
+/// Returns the geometric mean, the right one for rates and ratios. NaN for no values.
 pub(crate) fn geometric_mean(values: impl IntoIterator<Item = f64>) -> f64 {
     let (sum, count) = values.into_iter().fold((0.0, 0.0), |(sum, count), v: f64| {
         (sum + v.ln(), count + 1.0)
@@ -24,7 +24,7 @@ pub(crate) fn geometric_mean(values: impl IntoIterator<Item = f64>) -> f64 {
     (sum / count).exp()
 }
 
-/// The arithmetic mean. NaN for none.
+/// Returns the arithmetic mean. NaN for no values.
 pub(crate) fn mean(values: impl IntoIterator<Item = f64>) -> f64 {
     let (sum, count) = values
         .into_iter()
@@ -32,14 +32,14 @@ pub(crate) fn mean(values: impl IntoIterator<Item = f64>) -> f64 {
     sum / count
 }
 
-/// What `work` gives, and the seconds that it took.
+/// Returns the result of `work` and the wall-clock seconds that it took.
 pub(crate) fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, f64)> {
     let start = Instant::now();
     let done = work()?;
     Ok((done, start.elapsed().as_secs_f64()))
 }
 
-/// How long replies of one kind took. NaN for none.
+/// Latencies of replies of one kind. The times are NaN if there were no replies.
 #[derive(Serialize)]
 pub(crate) struct Latency {
     pub(crate) count: usize,
@@ -49,7 +49,7 @@ pub(crate) struct Latency {
 }
 
 impl Latency {
-    /// Of times in milliseconds.
+    /// Computes the figures of times in milliseconds.
     pub(crate) fn of(times: impl IntoIterator<Item = f64>) -> Self {
         let times: Vec<f64> = times.into_iter().collect();
         Self {

@@ -1,4 +1,4 @@
-//! The comparison in one screen.
+//! Prints the comparison on one screen.
 
 use crate::compare::{Run, of, ratios, sides};
 use crate::engines::{Contestant, Format};
@@ -13,7 +13,7 @@ Andon ×   how many times as many images Andon makes (lowest and highest photogr
 PSNR      of R, G and B in dB, SSIM of luma: mean, against a full decode and Lanczos3 in floats
 peak RSS  of a process of its own; idle: what was there before the first photograph";
 
-/// One table per format and side.
+/// Prints one table per format and side.
 pub(crate) fn print(run: &Run) {
     let machine = &run.machine;
     println!(

@@ -1,24 +1,24 @@
-//! Loads of different mixes, made comparable: images count by the work they take.
+//! Makes loads of different mixes comparable: images count by the work they take.
 //!
-//! A server that prefers light work when there is too much answers more requests than one that does not,
-//! and does no more for it. So every class of images (a photograph and a range of sizes, or a file) has a
-//! price: the median of what the server itself reported for it in `Server-Timing`, decoding, resizing and
-//! encoding together, while it was busy and not overloaded. Goodput is the sum of the prices of what was
-//! served, per second, whatever each reply took in the end.
+//! A server that prefers light work under overload answers more requests than one that does not, without doing more
+//! work. So every class of images (a photograph and a range of sizes, or a file) has a price. It is the median of the
+//! time for decoding, resizing and encoding that the server itself reported in `Server-Timing` while it was busy but
+//! not overloaded. Goodput is the sum of the prices of the rendered images, per second, however long each reply took in
+//! the end.
 
 use std::collections::HashMap;
 
 use crate::stats::{mean, median};
 
-/// Milliseconds of work per class.
+/// Prices of image classes, in milliseconds of work.
 pub(crate) struct Prices {
     classes: HashMap<usize, f64>,
-    /// For a class that was never seen.
+    /// Price in ms of a class without measurements: the mean of all classes.
     mean: f64,
 }
 
 impl Prices {
-    /// From classes and what images of them took, in milliseconds.
+    /// Computes the prices from pairs of a class and the milliseconds of work that one of its images took.
     pub(crate) fn of(seen: &[(usize, f64)]) -> Self {
         let mut times: HashMap<usize, Vec<f64>> = HashMap::new();
         for (class, millis) in seen {
@@ -34,7 +34,7 @@ impl Prices {
         }
     }
 
-    /// The work in images of these classes, in milliseconds.
+    /// Returns the total price of images of these classes, in milliseconds of work.
     pub(crate) fn sum(&self, classes: impl IntoIterator<Item = usize>) -> f64 {
         let price = |class| self.classes.get(&class).unwrap_or(&self.mean);
         classes.into_iter().map(price).sum()

@@ -1,5 +1,5 @@
-//! Colours of charts, held against what Little CMS makes of them: the one that most programs of print and photography
-//! use. It is asked through Pillow; without that this says that it was skipped.
+//! Compares the colours of charts with what Little CMS makes of them, the colour engine that most programs for print
+//! and photography use. It is called through Pillow. Without Pillow the test reports that it was skipped.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,10 +12,10 @@ use andon_recipe::Recipe;
 use crate::delta::delta_e2000;
 use crate::rgba::Rgba;
 
-/// What makes the charts and Little CMS's images of them.
+/// The Python script that makes the charts and converts them with Little CMS.
 const CHARTS: &str = include_str!("against_lcms.py");
 
-/// Px of a chart's patches along each side.
+/// Width and height of a chart's patches in px.
 const PATCH: usize = 8;
 
 #[test]

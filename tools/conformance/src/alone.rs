@@ -1,4 +1,4 @@
-//! One row in a process of its own, by the decoders alone.
+//! Judges a row by the decoders alone, in a process of its own.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -14,13 +14,15 @@ use crate::judge;
 use crate::rows::Row;
 use crate::verdict::Verdict;
 
-/// How long a row may take, in an unoptimised build beside other work.
+/// How long a row may take in an unoptimised build, next to other work.
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// How much address space it may take: what a request may hold by default, and as much again for the program.
+/// Address space in bytes that the process of a row may take: the default memory limit of a request, and as much again
+/// for the program.
 const MEMORY: u64 = 2 << 30;
 
-/// Starts this program for one row and waits for its verdict.
+/// Starts this program for one row and waits for its verdict. A process that crashes or exceeds its deadline is a
+/// missed row.
 pub(crate) fn judged(row: &Row, set: &Path) -> Result<Verdict> {
     let mut child = Command::new(std::env::current_exe()?)
         .arg("--alone")
@@ -63,7 +65,7 @@ pub(crate) fn judged(row: &Row, set: &Path) -> Result<Verdict> {
     }))
 }
 
-/// Judges the row on standard input, on a thread as a server has them.
+/// Judges the row on standard input, and prints the verdict. The work runs on a thread like those of a server.
 pub(crate) fn judge(set: &Path) -> Result<()> {
     let limit = Some(MEMORY);
     setrlimit(
@@ -87,7 +89,7 @@ pub(crate) fn judge(set: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The set's own, which its images were drawn with.
+/// Installs the conformance set's own fonts, which its SVG images were drawn with.
 fn fonts(folder: &Path) -> Result<()> {
     let mut paths: Vec<_> = std::fs::read_dir(folder)?
         .filter_map(|entry| Some(entry.ok()?.path()))

@@ -1,4 +1,4 @@
-//! The frames of an APNG, by the `png` crate and what is here alone.
+//! Reads the frames of an APNG, with nothing but the `png` crate and the code in this module.
 
 use std::io::Cursor;
 
@@ -8,7 +8,7 @@ use png::{BlendOp, Decoder, DisposeOp, FrameControl, Transformations};
 use crate::frames::Moving;
 use crate::rgba::{self, Rgba};
 
-/// All frames, each as large as the image. A PNG that does not move is one frame.
+/// Returns all frames, each as large as the image. A PNG that is not animated has one frame.
 pub(crate) fn read(bytes: &[u8]) -> Result<Moving> {
     let mut decoder = Decoder::new(Cursor::new(bytes));
     decoder.set_transformations(Transformations::ALPHA);
@@ -63,7 +63,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Moving> {
     })
 }
 
-/// In ms.
+/// Returns the delay of a frame in ms.
 fn delay(frame: &FrameControl) -> f64 {
     let per_second = match frame.delay_den {
         0 => 100,
@@ -72,7 +72,7 @@ fn delay(frame: &FrameControl) -> f64 {
     f64::from(frame.delay_num) * 1000.0 / f64::from(per_second)
 }
 
-/// Lays the pixels of a frame in their place.
+/// Draws the pixels of a frame at their place on the canvas. `None` if the frame does not fit.
 fn lay(canvas: &mut Rgba, part: &[[u8; 4]], frame: &FrameControl) -> Option<()> {
     let [x, y, width] = [frame.x_offset, frame.y_offset, frame.width].map(|px| px as usize);
     for (row, pixels) in part.chunks_exact(width).enumerate() {

@@ -1,4 +1,4 @@
-//! Colours after a conversion to sRGB.
+//! Judges colours after a conversion to sRGB.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use crate::judge::{Judged, close};
 use crate::rgba::Rgba;
 use crate::rows::Row;
 
-/// What is asked of the server for them.
+/// The recipe that converts an image to sRGB.
 pub(crate) const RECIPE: &str = "profile:srgb,as:png";
 
-/// How far a whole image may be off lcms2's: both round, and black points differ.
+/// How far an image may be off the result of lcms2 on average. Both round, and their black points differ.
 const WHOLE: f64 = 3.0;
 
 #[derive(Deserialize)]
@@ -22,7 +22,7 @@ struct Answer {
     tolerance: Value,
 }
 
-/// A point and what it may be.
+/// A point of an image, and the colours that it may have.
 #[derive(Deserialize)]
 struct Point {
     x: usize,

@@ -1,11 +1,11 @@
-//! CIEDE2000: how different two colours look. 1 is about the least that is seen.
+//! CIEDE2000, a measure of how different two colours look. A difference of 1 is about the smallest that is visible.
 
-/// The difference of two colours in sRGB.
+/// Returns the CIEDE2000 difference of two sRGB colours.
 pub(crate) fn delta_e2000(one: [u8; 3], other: [u8; 3]) -> f64 {
     between(lab(one), lab(other))
 }
 
-/// CIELAB by the white point of sRGB.
+/// Converts an sRGB colour to CIELAB, relative to the white point of sRGB.
 fn lab(rgb: [u8; 3]) -> [f64; 3] {
     let [r, g, b] = rgb.map(|sample| {
         let value = f64::from(sample) / 255.0;
@@ -66,7 +66,7 @@ fn between([l1, a1, b1]: [f64; 3], [l2, a2, b2]: [f64; 3]) -> f64 {
 mod tests {
     use super::*;
 
-    /// From the table of Sharma, Wu and Dalal.
+    /// The colours and differences are from the table of Sharma, Wu and Dalal.
     #[test]
     fn published_differences_come_out() {
         let rows = [

@@ -1,4 +1,4 @@
-//! Images that move: what is shown, for how long, how often.
+//! Judges animations: which frames are shown, for how long, and how often.
 
 use std::path::Path;
 
@@ -9,10 +9,10 @@ use crate::judge::{Judged, close};
 use crate::rgba::Rgba;
 use crate::rows::Row;
 
-/// The answer's file.
+/// The expected answer, as read from its file.
 #[derive(Deserialize)]
 struct Answer {
-    /// A number, nothing, or `unknown`.
+    /// How often the animation is repeated: a number, nothing, or the text `unknown`.
     r#loop: Value,
     loop_meaning: Option<String>,
     frames: Vec<Expected>,
@@ -26,7 +26,7 @@ struct Expected {
     mean_rgba: Option<[f64; 4]>,
 }
 
-/// A contact sheet.
+/// A contact sheet of several expected frames.
 #[derive(Deserialize)]
 struct Strip {
     file: String,
@@ -40,7 +40,7 @@ fn one() -> usize {
     1
 }
 
-/// How often it is shown, in words that all formats share: 0 is forever.
+/// Returns how often the animation is shown, in a form that all formats share. 0 is forever.
 fn plays(answer: &Answer) -> u64 {
     let more = (answer.loop_meaning.as_deref()).is_some_and(|text| text.contains("NETSCAPE"));
     match (more, answer.r#loop.as_u64()) {
@@ -51,13 +51,13 @@ fn plays(answer: &Answer) -> u64 {
     }
 }
 
-/// The frames of an image.
+/// The frames of an image, with their timing.
 pub(crate) struct Moving {
-    /// How long each stays, in ms; `None`: it is a still.
+    /// Each frame, and how long it is shown in ms. The time is `None` for a still image.
     pub(crate) frames: Vec<(Option<f64>, Rgba)>,
     /// The number of frames that the file's header states.
     pub(crate) told: u32,
-    /// How often they are shown; 0: for ever.
+    /// How often the animation is shown, where 0 is forever.
     pub(crate) plays: Option<u32>,
 }
 
@@ -73,7 +73,8 @@ impl Moving {
     }
 }
 
-/// Are all frames right? True: to the bit.
+/// Returns whether the frames are exact. An error says why they are wrong, while `false` means that they are right
+/// within the tolerance.
 pub(crate) fn judge(row: &Row, own: &Moving, answer: &Path, set: &Path) -> Judged<bool> {
     let answer = read(answer)?;
     if own.stands() && row.may_stand_still() {
@@ -88,7 +89,7 @@ fn read(path: &Path) -> Judged<Answer> {
     serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// As browsers show it: no time, or 10 ms, mean 100 ms.
+/// Returns how long browsers show a frame, in ms. They show a delay of up to 10 ms as 100 ms.
 fn shown(delay: f64) -> f64 {
     if delay <= 10.0 { 100.0 } else { delay }
 }

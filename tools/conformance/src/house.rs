@@ -1,4 +1,4 @@
-//! One server for all rows, and another one if it ends.
+//! One server for all rows, which is replaced if it ends.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ use crate::server::Server;
 use crate::verdict::Verdict;
 use crate::{alone, served};
 
-/// The server.
+/// A running server, and what is needed to start another.
 pub(crate) struct House {
     program: PathBuf,
     server: RwLock<Server>,
@@ -19,7 +19,7 @@ pub(crate) struct House {
 }
 
 impl House {
-    /// Starts a server: the program `andon`, or the one beside this.
+    /// Starts a server: the program `andon` if given, otherwise the one beside this program.
     pub(crate) fn open(set: &Path, andon: Option<&Path>) -> Result<Self> {
         let program = match andon {
             Some(program) => program.to_owned(),
@@ -32,7 +32,7 @@ impl House {
         })
     }
 
-    /// By what the server answers; a row after which it is gone is missed.
+    /// Judges a row by what the server answers. A row that ends the server is missed.
     pub(crate) fn judged(&self, row: &Row, set: &Path) -> Result<Verdict> {
         // A server has fonts of its own: only the decoders can be given those of the set.
         if row.needs_fonts() {
@@ -62,7 +62,7 @@ impl House {
         Ok(Verdict::Missed("the server ended".to_owned()))
     }
 
-    /// A sentence: how many times the server and its worker processes have ended.
+    /// Returns a sentence that says how many times the server and its worker processes have ended.
     pub(crate) fn fared(&self) -> Result<String> {
         let server = self.server.read().unwrap_or_else(PoisonError::into_inner);
         Ok(format!(

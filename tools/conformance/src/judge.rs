@@ -1,4 +1,4 @@
-//! What is right for a row, by the keys of its `expected`, in whatever way its images are come by.
+//! Judges a row by the keys of its `expected`, however its images are obtained.
 
 use std::path::Path;
 
@@ -11,10 +11,10 @@ use crate::verdict::Verdict;
 use crate::way::{Miss, Way};
 use crate::{colours, frames, gain_maps};
 
-/// A row that is missed, and why.
+/// The result of judging. An error says why the row is missed.
 pub(crate) type Judged<T = ()> = Result<T, String>;
 
-/// Judges a row.
+/// Judges a row, with images obtained in the given way.
 pub(crate) fn judge(row: &Row, set: &Path, way: &dyn Way) -> Verdict {
     let verdict = match row.kind() {
         "refuse" | "refuse or picture" => refused(row, set, way),
@@ -35,7 +35,8 @@ fn passed(exact: bool) -> Verdict {
     }
 }
 
-/// Everything that a request may come to: a copy, an image that is decoded whole, and all of its frames.
+/// Judges a file that has to be refused, or may be. Every kind of request is tried: a copy, an image that is decoded
+/// whole, and all frames.
 fn refused(row: &Row, set: &Path, way: &dyn Way) -> Result<Verdict, Miss> {
     let bytes = std::fs::read(set.join(&row.path)).map_err(|error| error.to_string())?;
     let codec = ALL.iter().find(|codec| codec.sniff(&bytes));
@@ -65,7 +66,7 @@ fn refused(row: &Row, set: &Path, way: &dyn Way) -> Result<Verdict, Miss> {
     }
 }
 
-/// An image: whatever its row has an answer to.
+/// Judges a file that has to be shown, by everything that its row has an answer to.
 fn shown(row: &Row, set: &Path, way: &dyn Way) -> Result<Verdict, Miss> {
     let (mut exact, mut left) = (false, Vec::new());
     let own = match row.text("frames") {
@@ -101,7 +102,7 @@ fn shown(row: &Row, set: &Path, way: &dyn Way) -> Result<Verdict, Miss> {
     Ok(Verdict::Passed { exact, left })
 }
 
-/// A still image; is it the answer to the bit?
+/// Judges a still image. Returns whether it matches the answer exactly.
 fn picture(
     row: &Row,
     set: &Path,
@@ -142,7 +143,7 @@ fn picture(
     Ok(close(&own, &answer, tolerance)?)
 }
 
-/// Are two images as close as they have to be? True: they are the same.
+/// Checks whether two images are as close as the tolerance demands. `Ok(true)` means that they are identical.
 pub(crate) fn close(own: &Rgba, answer: &Rgba, tolerance: &Value) -> Judged<bool> {
     let Some(off) = own.distance(answer) else {
         return Err(format!(

@@ -1,7 +1,8 @@
-//! `./dev conformance`: every image of the conformance set, judged as its README says.
+//! `./dev conformance`: judges every image of the conformance set as its README says.
 //!
-//! A server is asked for each row over HTTP, as its clients would. Or the decoders alone are judged, each row in a process of
-//! its own with a deadline and a memory limit. Either way a hang, a crash or a bomb is a missed row and not the end of the run.
+//! For each row of the set's manifest, a server is asked over HTTP as its clients would ask it. Alternatively the
+//! decoders alone are judged, each row in a process of its own with a deadline and a memory limit. Either way a hang, a
+//! crash or a decompression bomb is a missed row and not the end of the run.
 
 #[cfg(test)]
 mod against_lcms;
@@ -139,7 +140,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Every row's verdict, on all cores.
+/// Judges every row on all cores, and returns the verdicts in the order of the rows.
 fn judged(rows: &[Row], args: &Args, house: Option<&House>) -> Result<Vec<Verdict>> {
     let next = AtomicUsize::new(0);
     let verdicts = Mutex::new(vec![None; rows.len()]);

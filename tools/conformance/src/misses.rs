@@ -1,4 +1,4 @@
-//! Why rows are missed, by hand.
+//! The explanations why rows are missed, which are written by hand.
 
 use anyhow::{Context, Result};
 
@@ -7,7 +7,7 @@ use crate::verdict::Verdict;
 
 const FILE: &str = include_str!("../misses.txt");
 
-/// Patterns of paths, and why what they match is missed.
+/// Path patterns, each with the reason why the rows that it matches are missed.
 pub(crate) struct Misses(Vec<(&'static str, &'static str)>);
 
 impl Misses {
@@ -22,13 +22,13 @@ impl Misses {
         lines.map(pair).collect::<Result<_>>().map(Self)
     }
 
-    /// The reason of the first pattern that the path matches.
+    /// Returns the reason of the first pattern that matches the path.
     pub(crate) fn why(&self, path: &str) -> Option<&'static str> {
         let (_, why) = self.0.iter().find(|(pattern, _)| matches(pattern, path))?;
         Some(why)
     }
 
-    /// Patterns that explain nothing.
+    /// Returns the patterns that match no missed row.
     pub(crate) fn stale(&self, judged: &[(&Row, &Verdict)]) -> impl Iterator<Item = &'static str> {
         let missed = |pattern: &str| {
             (judged.iter()).any(|(row, verdict)| verdict.missed() && matches(pattern, &row.path))
@@ -40,7 +40,7 @@ impl Misses {
     }
 }
 
-/// `*` is anything, slashes too.
+/// Returns whether a path matches a pattern, in which `*` stands for any text, slashes included.
 fn matches(pattern: &str, path: &str) -> bool {
     let mut pieces = pattern.split('*');
     let Some(mut rest) = path.strip_prefix(pieces.next().unwrap_or("")) else {

@@ -1,4 +1,4 @@
-//! The page: tables, and every miss with its reason.
+//! The Markdown page of results: tables, and every missed row with its reason.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -9,7 +9,7 @@ use crate::verdict::Verdict;
 
 type Judged<'a> = (&'a Row, &'a Verdict);
 
-/// What came of some rows.
+/// The number of rows by outcome.
 #[derive(Default)]
 struct Count {
     rows: usize,
@@ -53,7 +53,7 @@ impl Count {
 
 const HEAD: &str = "| rows | passed | of those that are agreed | missed | partly judged |\n|---|---|---|---|---|---|\n";
 
-/// A table of formats and one of kinds.
+/// Returns a table by format and one by kind of row, as Markdown.
 pub(crate) fn tables(judged: &[Judged<'_>]) -> String {
     let mut formats: BTreeMap<(&str, &str), Count> = BTreeMap::new();
     let mut kinds: BTreeMap<usize, Count> = BTreeMap::new();
@@ -85,7 +85,7 @@ pub(crate) fn tables(judged: &[Judged<'_>]) -> String {
     text
 }
 
-/// The whole page.
+/// Returns the whole page as Markdown.
 pub(crate) fn write(judged: &[Judged<'_>], misses: &Misses) -> String {
     let mut text = String::from(INTRODUCTION);
     text += &tables(judged);

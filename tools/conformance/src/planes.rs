@@ -1,4 +1,4 @@
-//! The planes of AV1, which are exact, as a frame of Y4M holds them.
+//! Compares the decoded planes of AV1, which are exact, with those of a Y4M frame.
 
 use andon_pixels::color::levels;
 use andon_pixels::{Depth, Frame, Matrix, Model, Plane, Range};
@@ -7,8 +7,8 @@ use serde_json::Value;
 use crate::judge::Judged;
 use crate::rgba::hex;
 
-/// Are they those? False: the codec has cut them already, or made others of them, as of colours that are multiplied by
-/// opacity or mixed in a way that frames do not know.
+/// Compares a frame's planes with the answer. `Ok(false)` means that they cannot be compared: the codec has already
+/// cropped them or converted them, as with colours premultiplied by alpha or a matrix that frames do not support.
 pub(crate) fn judge(frame: &Frame, answer: &Value) -> Judged<bool> {
     let head = answer["y4m"].as_str().unwrap_or("");
     let size = format!("W{} H{} ", frame.width, frame.height);

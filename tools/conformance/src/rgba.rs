@@ -1,4 +1,4 @@
-//! Images as rows of RGBA with straight alpha, and how far two of them are apart.
+//! Images as rows of RGBA with straight alpha, and the differences between two of them.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use andon_pixels::{
 use anyhow::{Context as _, Result};
 use sha2::{Digest, Sha256};
 
-/// An image of 8 bits, in whatever space its file has.
+/// An image of 8 bits per sample in the colour space of its file.
 #[derive(Clone)]
 pub(crate) struct Rgba {
     pub(crate) width: usize,
@@ -17,20 +17,20 @@ pub(crate) struct Rgba {
     pub(crate) pixels: Vec<[u8; 4]>,
 }
 
-/// How far images are apart.
+/// How much two images differ.
 pub(crate) struct Distance {
     pub(crate) max: u8,
     pub(crate) mean: f64,
-    /// 99.9 % of the samples lie within this.
+    /// The difference that 99.9 % of the samples do not exceed.
     pub(crate) p999: u8,
-    /// Sorted out by how far their worst sample is off: pixels.
+    /// The number of pixels for each largest difference among their samples.
     worst: [usize; 256],
-    /// Mean difference of each channel, with its sign.
+    /// The signed mean difference of each channel.
     pub(crate) means: [f64; 4],
 }
 
 impl Distance {
-    /// The share of pixels of which a sample is further off than this.
+    /// Returns the share of pixels with a sample that differs by more than `most`.
     pub(crate) fn beyond(&self, most: f64) -> f64 {
         let all: usize = self.worst.iter().sum();
         let far = (self.worst.iter().enumerate()).filter(|(off, _)| *off as f64 > most);
@@ -39,7 +39,7 @@ impl Distance {
 }
 
 impl Rgba {
-    /// A frame's own numbers: no conversion between spaces.
+    /// Converts a frame to RGBA in its own colour space.
     pub(crate) fn of(frame: Frame) -> Result<Self, Error> {
         let space = frame.colour.space;
         let to = Traits {
@@ -72,7 +72,7 @@ impl Rgba {
         })
     }
 
-    /// A PNG, by the `png` crate alone.
+    /// Reads a PNG file with the `png` crate alone.
     pub(crate) fn read(path: &Path) -> Result<Self> {
         let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
         Self::png(&bytes).with_context(|| path.display().to_string())
@@ -92,14 +92,14 @@ impl Rgba {
         })
     }
 
-    /// What is hidden has no colour any more.
+    /// Sets fully transparent pixels to 0, as their colours are not visible.
     pub(crate) fn clear(&mut self) {
         for pixel in &mut self.pixels {
             *pixel = cleared(*pixel);
         }
     }
 
-    /// Colours as strong as they are opaque.
+    /// Multiplies the colours by alpha.
     pub(crate) fn seen(mut self) -> Self {
         for pixel in &mut self.pixels {
             let opacity = u16::from(pixel[3]);
@@ -110,7 +110,7 @@ impl Rgba {
         self
     }
 
-    /// Upright.
+    /// Applies an orientation, which makes the image upright.
     pub(crate) fn oriented(self, orientation: Orientation) -> Self {
         let (width, height) = (self.width, self.height);
         let exif = orientation.exif();
@@ -143,7 +143,7 @@ impl Rgba {
         }
     }
 
-    /// Without its opacity, as far as there is any: what is hidden is as in the other image.
+    /// Makes every pixel opaque. Fully transparent pixels are taken from the other image.
     pub(crate) fn shown_through(mut self, other: &Self) -> Self {
         for (pixel, other) in self.pixels.iter_mut().zip(&other.pixels) {
             match pixel[3] {
@@ -154,7 +154,8 @@ impl Rgba {
         self
     }
 
-    /// The means of blocks, weighted by alpha; those at the edges are smaller.
+    /// Reduces the image to the means of blocks of `by` × `by` px, weighted by alpha. Blocks at the right and bottom
+    /// edges may be smaller.
     pub(crate) fn reduced(&self, by: usize) -> Self {
         if by <= 1 {
             return self.clone();
@@ -190,7 +191,7 @@ impl Rgba {
         }
     }
 
-    /// A part of it.
+    /// Returns a rectangle of the image, or `None` if it does not fit.
     pub(crate) fn part(&self, x: usize, y: usize, width: usize, height: usize) -> Option<Self> {
         let fits = x + width <= self.width && y + height <= self.height;
         let row = |y: usize| &self.pixels[y * self.width + x..][..width];
@@ -201,12 +202,12 @@ impl Rgba {
         })
     }
 
-    /// Of the RGBA rows.
+    /// Returns the SHA-256 of the RGBA rows in hexadecimal digits.
     pub(crate) fn sha256(&self) -> String {
         hex(self.pixels.as_flattened())
     }
 
-    /// The mean of each channel.
+    /// Returns the mean of each channel.
     pub(crate) fn means(&self) -> [f64; 4] {
         let mut sums = [0_u64; 4];
         for pixel in &self.pixels {
@@ -217,7 +218,7 @@ impl Rgba {
         sums.map(|sum| sum as f64 / self.pixels.len().max(1) as f64)
     }
 
-    /// `None`: they are of different sizes.
+    /// Measures how much two images differ. `None` if their sizes differ.
     pub(crate) fn distance(&self, other: &Self) -> Option<Distance> {
         if (self.width, self.height) != (other.width, other.height) {
             return None;
@@ -254,7 +255,7 @@ impl Rgba {
     }
 }
 
-/// The pixels of samples that the `png` crate read, of gray or colours with opacity.
+/// Converts samples that the `png` crate has read, gray or RGB with alpha, to RGBA pixels.
 pub(crate) fn straight(samples: &[u8], info: &png::OutputInfo) -> Vec<[u8; 4]> {
     let narrow = |pair: &[u8]| {
         let wide = u32::from(pair[0]) << 8 | u32::from(pair[1]);
@@ -274,12 +275,12 @@ pub(crate) fn straight(samples: &[u8], info: &png::OutputInfo) -> Vec<[u8; 4]> {
     }
 }
 
-/// What is hidden has no colour.
+/// Returns the pixel, or all zeros if it is fully transparent.
 fn cleared(pixel: [u8; 4]) -> [u8; 4] {
     if pixel[3] == 0 { [0; 4] } else { pixel }
 }
 
-/// SHA-256 in hexadecimal digits.
+/// Returns the SHA-256 of `bytes` in hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
     digest.iter().map(|byte| format!("{byte:02x}")).collect()

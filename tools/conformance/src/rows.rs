@@ -1,4 +1,4 @@
-//! The manifest: one row per file.
+//! The manifest of the conformance set, with one row per file.
 
 use std::path::Path;
 
@@ -6,21 +6,21 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A file and what is right for it; other keys of the manifest are of no use here.
+/// A file and the right answer for it. Other keys of the manifest are not needed here.
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Row {
     pub(crate) path: String,
     pub(crate) format: String,
     pub(crate) width: Option<u32>,
     pub(crate) height: Option<u32>,
-    /// The samples of a TIFF.
+    /// A description of a TIFF's samples, e.g. `RGB NONE x3 uint8 II`.
     pub(crate) tiff: Option<String>,
     pub(crate) expected: Map<String, Value>,
     #[serde(default)]
     pub(crate) note: String,
 }
 
-/// What a row asks for, as the tables name it.
+/// The kinds of rows, as the tables name them.
 pub(crate) const KINDS: [&str; 6] = [
     "picture",
     "frames",
@@ -31,12 +31,12 @@ pub(crate) const KINDS: [&str; 6] = [
 ];
 
 impl Row {
-    /// The first folder of its path.
+    /// Returns the first folder of the row's path.
     pub(crate) fn folder(&self) -> &str {
         self.path.split('/').next().unwrap_or("")
     }
 
-    /// One of [`KINDS`].
+    /// Returns the kind of the row, which is one of [`KINDS`].
     pub(crate) fn kind(&self) -> &'static str {
         let keys = [
             ("refuse", 4),
@@ -52,7 +52,7 @@ impl Row {
         KINDS[key.map_or(0, |(_, kind)| *kind)]
     }
 
-    /// Is the answer that of several decoders, or of the suite itself?
+    /// Returns whether the answer is that of several decoders, or of the test suite itself.
     pub(crate) fn sure(&self) -> bool {
         match self.text("sure") {
             Some(sure) => matches!(sure, "agree" | "suite"),
@@ -64,17 +64,17 @@ impl Row {
         }
     }
 
-    /// A refusal is right too.
+    /// Returns whether refusing the file is right too.
     pub(crate) fn may_be_refused(&self) -> bool {
         self.expected.contains_key("or_refuse") || self.note.contains("refusal")
     }
 
-    /// So is the one image that is shown where animations are not.
+    /// Returns whether a still image is right too: the one meant for viewers that do not show animations.
     pub(crate) fn may_stand_still(&self) -> bool {
         self.note.contains("the default image is right too")
     }
 
-    /// 415 is right too, for what the documentation says that it is not read.
+    /// Returns whether status 415 is right too, which holds for what is documented as not read.
     pub(crate) fn may_be_unsupported(&self) -> bool {
         let samples = self.tiff.as_deref().unwrap_or("");
         self.note.contains("415")
@@ -85,22 +85,23 @@ impl Row {
             })
     }
 
-    /// Is its answer turned upright? By what a format says of its own; EXIF counts only in the gain maps' images.
+    /// Returns whether the answer is upright. It is if the format itself states an orientation, while EXIF counts only
+    /// for the images with gain maps.
     pub(crate) fn is_upright(&self) -> bool {
         matches!(self.format.as_str(), "avif" | "heic" | "jxl") || self.folder() == "gainmap"
     }
 
-    /// Was its answer drawn with the set's fonts?
+    /// Returns whether the answer was drawn with the set's fonts.
     pub(crate) fn needs_fonts(&self) -> bool {
         self.note.contains("needs svg/fonts")
     }
 
-    /// A text among what is expected.
+    /// Returns the text at a key of `expected`.
     pub(crate) fn text(&self, key: &str) -> Option<&str> {
         self.expected.get(key).and_then(Value::as_str)
     }
 
-    /// A number among what is expected.
+    /// Returns the number at a key of `expected`.
     pub(crate) fn number(&self, key: &str) -> Option<u32> {
         self.expected
             .get(key)

@@ -1,4 +1,4 @@
-//! A real server of the set's folder: `andon serve`, as a program of its own.
+//! A real server of the set's folder: `andon serve` in a process of its own.
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use tempfile::TempDir;
 
-/// How long an answer may take, in an unoptimised build beside other work. The server itself gives up before.
+/// How long an answer may take in an unoptimised build, next to other work. The server itself gives up earlier.
 const DEADLINE: Duration = Duration::from_secs(90);
 
-/// Everything that has no line here is as it is by default. A file in its own format without loss is more work than a small
-/// file may ask for by default, and an unoptimised server predicts that others wait for long.
+/// The server's configuration, where everything else has its default. Lossless encoding in a file's own format is more
+/// work than small files may ask for by default, and an unoptimised server predicts long waits.
 const CONFIGURATION: &str = "\
 target_wait = \"60s\"
 max_wait = \"60s\"
@@ -33,14 +33,14 @@ format = \"off\"
 level = \"error\"
 ";
 
-/// The server; it ends with this.
+/// A running server, which is killed on drop.
 pub(crate) struct Server {
     child: Child,
     socket: PathBuf,
     _folder: TempDir,
 }
 
-/// A response: its status, headers and body.
+/// A response: its status and body.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
@@ -48,7 +48,7 @@ pub(crate) struct Reply {
 }
 
 impl Server {
-    /// Starts a program, `andon`.
+    /// Starts `program`, which is `andon`, and waits until it answers.
     pub(crate) fn start(program: &Path, set: &Path) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let (socket, configuration) = (folder.path().join("socket"), folder.path().join("toml"));
@@ -80,12 +80,12 @@ impl Server {
         Ok(server)
     }
 
-    /// Does it answer?
+    /// Returns whether the server answers.
     pub(crate) fn lives(&self) -> bool {
         self.get("/healthz").is_ok_and(|reply| reply.status == 200)
     }
 
-    /// How many of its worker processes ended in the midst of their work.
+    /// Returns how many of the server's worker processes ended in the midst of their work.
     pub(crate) fn deaths(&self) -> Result<f64> {
         let reply = self.get("/metrics")?;
         let text = String::from_utf8(reply.body)?;
@@ -95,7 +95,7 @@ impl Server {
         Ok(counts.sum())
     }
 
-    /// One request on a connection of its own.
+    /// Sends one GET request on a connection of its own.
     pub(crate) fn get(&self, target: &str) -> Result<Reply> {
         let mut stream = UnixStream::connect(&self.socket)?;
         stream.set_read_timeout(Some(DEADLINE))?;

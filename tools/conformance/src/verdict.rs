@@ -1,20 +1,20 @@
-//! What came of a row.
+//! The outcome of judging a row.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What came of a row.
+/// The outcome of judging a row.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) enum Verdict {
-    /// As it should be.
+    /// The image is right.
     Passed {
-        /// To the last bit, where that can be said.
+        /// Whether the image is known to match the expected answer exactly.
         exact: bool,
-        /// What of it could not be judged.
+        /// Parts of the answer that could not be judged.
         left: Vec<String>,
     },
-    /// The response is not the known answer; the reason.
+    /// The response is not the known answer, for this reason.
     Missed(String),
 }
 

@@ -1,4 +1,4 @@
-//! How the images of a row are come by.
+//! The ways in which the images of a row are obtained.
 
 use std::fmt;
 
@@ -10,46 +10,48 @@ use crate::judge::Judged;
 use crate::rgba::Rgba;
 use crate::rows::Row;
 
-/// By the decoders themselves, or by asking a server.
+/// A way to obtain images: from the decoders directly, or by asking a server.
 pub(crate) trait Way {
-    /// The image as the row's answer has it: in the file's own numbers and, unless [`Row::is_upright`], as it is stored.
+    /// Returns the image as in the row's answer: in the file's own colour space and, unless [`Row::is_upright`], as it
+    /// is stored.
     fn still(&self, row: &Row) -> Result<Rgba, Miss>;
 
-    /// All frames, likewise.
+    /// Returns all frames in the file's own colour space.
     fn moving(&self) -> Result<Moving, Miss>;
 
-    /// The file that a recipe makes.
+    /// Returns the file that a recipe makes.
     fn rendered(&self, recipe: &str) -> Result<Vec<u8>, Miss>;
 
-    /// Are letters drawn with the set's fonts?
+    /// Returns whether text is drawn with the set's fonts.
     fn has_fonts(&self) -> bool;
 
-    /// Can planes be seen?
+    /// Returns whether decoded planes are available.
     fn has_planes(&self) -> bool {
         false
     }
 
-    /// Are the planes of AV1 the row's? False: the codec has made others of them.
+    /// Compares the planes of AV1 with those in the answer. `Ok(false)` means that they cannot be compared, because the
+    /// codec has converted them.
     fn planes(&self, row: &Row, answer: &Value) -> Result<bool, Miss> {
         let _ = (row, answer);
         Ok(false)
     }
 
-    /// Whatever else can be asked of a file whose frames have been found right.
+    /// Judges everything else that can be requested of a file, once its frames are known to be right.
     fn beside(&self, row: &Row, own: &[Rgba]) -> Judged {
         let _ = (row, own);
         Ok(())
     }
 }
 
-/// Why there is no image, or another.
+/// The reason why there is no image, or a wrong one.
 #[derive(Debug)]
 pub(crate) enum Miss {
-    /// The file was refused as the client's or its own fault: a 4xx.
+    /// The file was refused as the fault of the client or of the file itself. A server answers 413 or 422.
     Refused(String),
-    /// The file was refused because it is not supported: 415.
+    /// The file was refused because it is not supported. A server answers 415.
     Unsupported(String),
-    /// A fault of ours.
+    /// A fault of Andon itself.
     Wrong(String),
 }
 

@@ -1,4 +1,4 @@
-//! What a planted reader does instead of reading.
+//! The faults that a planted reader commits instead of reading.
 
 use std::fs::File;
 use std::hint::black_box;
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_current_process_group, kill_process};
 
-/// Does what the word says, and comes back only if it can.
+/// Commits the fault with this name. Returns only if the fault does.
 pub(crate) fn commit(word: &str) -> Result<(), String> {
     match word {
         "none" => Ok(()),
@@ -35,7 +35,7 @@ pub(crate) fn commit(word: &str) -> Result<(), String> {
     }
 }
 
-/// Takes memory without end.
+/// Allocates memory without end.
 fn allocate() -> Result<(), String> {
     let mut all = Vec::new();
     loop {
@@ -43,7 +43,7 @@ fn allocate() -> Result<(), String> {
     }
 }
 
-/// Takes stack without end.
+/// Recurses without end, which overflows the stack.
 fn deeper(depth: u64) -> u64 {
     let here = black_box([depth; 64]);
     if black_box(depth) == u64::MAX {
@@ -52,7 +52,7 @@ fn deeper(depth: u64) -> u64 {
     deeper(depth + 1) + here[1]
 }
 
-/// Something that a process could do.
+/// Something that a compromised process might try: a name and a function.
 type Attempt = (&'static str, fn() -> io::Result<()>);
 
 const ATTEMPTS: &[Attempt] = &[
@@ -83,7 +83,7 @@ fn opened(path: &str) -> io::Result<()> {
     File::open(path).map(drop)
 }
 
-/// Tries whatever a process could do that was taken over, and says what succeeded.
+/// Tries whatever a compromised process might do. The error says which attempts succeeded.
 fn escape() -> Result<(), String> {
     let succeeds = |attempt: fn() -> io::Result<()>| match catch_unwind(attempt) {
         Ok(Ok(())) => true,

@@ -1,6 +1,6 @@
 //! A server whose codecs fail as their files say: `andon-planted CONFIG`.
 //!
-//! It is what tests and `./dev bench fuse` try worker processes with: a file that begins with `PLANTED` names what its reader
+//! Tests and `./dev bench fuse` test worker processes with it. A file that begins with `PLANTED` names what its reader
 //! does instead of reading, and SVGs are drawn without any of the guards of [`andon_codecs`].
 
 #![forbid(unsafe_code)]
@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The planted ones before all others, but without the guarded SVG.
+/// Returns the planted and the unguarded SVG codec, followed by all others except the guarded SVG codec.
 fn codecs() -> &'static [&'static dyn Codec] {
     let mut codecs: Vec<&'static dyn Codec> = vec![&planted::Planted, &unguarded::Unguarded];
     codecs.extend(
@@ -66,5 +66,5 @@ fn serve(codecs: &'static [&'static dyn Codec]) -> Result<(), Box<dyn Error>> {
     })
 }
 
-/// A server that nobody ends does so by itself.
+/// How long the server runs unless it is ended earlier.
 const LONGEST: Duration = Duration::from_secs(3600);

@@ -1,14 +1,16 @@
-//! The load balancer: it asks the node that an image belongs to, or the next one that is up and not over its bound.
+//! The load balancer. It sends a request to the node that owns the image, or to the next one that is up and below its
+//! bound.
 
 use crate::images;
 use crate::ring::Ring;
 
-/// Nodes as a load balancer sees them.
+/// The nodes as a load balancer sees them.
 #[derive(Debug)]
 pub struct Balancer {
     ring: Ring,
     nodes: Vec<State>,
-    /// Bounded loads: the most requests under way at a node, over their mean at those that are up.
+    /// The bound on loads, if any: the maximum number of requests under way at a node, divided by the mean over the
+    /// nodes that are up.
     factor: Option<f64>,
     under_way: u64,
     up: usize,
@@ -19,12 +21,12 @@ struct State {
     is_up: bool,
     under_way: u64,
     requests: u64,
-    /// In a row.
+    /// Failures in a row.
     failures: u32,
 }
 
 impl Balancer {
-    /// So many nodes, all up.
+    /// Creates a balancer for this many nodes, all of them up.
     pub fn new(nodes: usize, factor: Option<f64>) -> Self {
         let mut balancer = Self {
             ring: Ring::new(0, 0),
@@ -50,7 +52,8 @@ impl Balancer {
         self.ring = Ring::new(nodes, POINTS);
     }
 
-    /// The node that a request for this image is sent to, other than `not`. [`Balancer::leave`] follows.
+    /// Chooses the node that a request for this image is sent to, other than `not`. A call of [`Balancer::leave`] must
+    /// follow.
     pub fn enter(&mut self, image: u32, not: Option<u32>) -> Option<u32> {
         let most = self.factor.map_or(u64::MAX, |factor| {
             let mean = (self.under_way + 1) as f64 / self.up.max(1) as f64;
@@ -68,7 +71,8 @@ impl Balancer {
         Some(node)
     }
 
-    /// The request is over; whether the node was there to answer. One that was not twice in a row is down.
+    /// Ends a request. `was_there` is whether the node answered. After two failures in a row the node is marked as
+    /// down.
     pub fn leave(&mut self, node: u32, was_there: bool) {
         self.under_way -= 1;
         let state = &mut self.nodes[node as usize];
@@ -82,7 +86,7 @@ impl Balancer {
         }
     }
 
-    /// A node is up, or down.
+    /// Marks a node as up or down.
     pub fn set(&mut self, node: u32, is_up: bool) {
         let state = &mut self.nodes[node as usize];
         if state.is_up != is_up {
@@ -95,7 +99,7 @@ impl Balancer {
         }
     }
 
-    /// The most requests of a node, over their mean; what follows is counted from 0.
+    /// Returns the maximum number of requests of a node, divided by the mean, and resets the counts to 0.
     pub fn take_most_requests(&mut self) -> f64 {
         let all: u64 = self.nodes.iter().map(|node| node.requests).sum();
         let most = self.nodes.iter().map(|node| node.requests).max();
@@ -105,10 +109,10 @@ impl Balancer {
     }
 }
 
-/// Of a node on the ring: nginx's number, and HAProxy's for a weight of 10.
+/// Points of a node on the ring, as many as with nginx, and with HAProxy for a weight of 10.
 pub const POINTS: usize = 160;
 
-/// nginx's `max_fails` as `andon lb-config` writes it.
+/// Failures in a row after which a node counts as down, like HAProxy's `fall` as `andon lb-config` writes it.
 const MOST_FAILURES: u32 = 2;
 
 #[cfg(test)]

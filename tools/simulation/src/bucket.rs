@@ -1,4 +1,4 @@
-//! The bucket that nodes share: objects in memory, behind a network that takes its time and may fail.
+//! The bucket that nodes share: objects in memory, behind a network that has latency and may fail.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,10 +12,10 @@ use tokio::time::sleep;
 use crate::locks::lock;
 use crate::random::scramble;
 
-/// How the store is.
+/// The state of the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weather {
-    /// 8 to 17 ms, and one answer in a hundred takes 80 to 149 ms.
+    /// Answers take 8 to 17 ms, and one in a hundred takes 80 to 149 ms.
     Usual,
     /// Every answer takes this long.
     Slow(Duration),
@@ -25,7 +25,7 @@ pub enum Weather {
     Hangs,
 }
 
-/// What all nodes see.
+/// The store that all nodes share.
 #[derive(Debug)]
 pub struct Store {
     objects: Mutex<HashMap<String, (Bytes, u64)>>,
@@ -46,17 +46,17 @@ impl Default for Store {
 }
 
 impl Store {
-    /// Changes how it is.
+    /// Sets the state of the store.
     pub fn set(&self, weather: Weather) {
         *lock(&self.weather) = weather;
     }
 
-    /// Objects that were written since it began.
+    /// Returns the number of objects that have been written since the start.
     pub fn written(&self) -> u64 {
         self.written.load(Ordering::Relaxed)
     }
 
-    /// Changes or adds objects behind everybody's back, as somebody might who can write to the bucket.
+    /// Changes or adds objects without the nodes' knowledge, as an attacker with write access to the bucket might.
     pub fn tamper(&self, change: impl FnOnce(&mut HashMap<String, (Bytes, u64)>)) {
         change(&mut lock(&self.objects));
     }
@@ -87,7 +87,7 @@ impl Store {
     }
 }
 
-/// The way of one node to it.
+/// The connection of one node to the store.
 #[derive(Debug)]
 pub struct Link {
     store: Arc<Store>,
@@ -95,7 +95,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// A way that is open.
+    /// Creates a working connection.
     pub fn new(store: Arc<Store>) -> Self {
         Self {
             store,
@@ -103,7 +103,7 @@ impl Link {
         }
     }
 
-    /// Cuts this node off, or heals that.
+    /// Cuts this node off from the store, or reconnects it.
     pub fn cut(&self, is_cut: bool) {
         self.is_cut.store(is_cut, Ordering::Relaxed);
     }

@@ -1,28 +1,29 @@
 //! The closed form: Che's approximation of an LRU's hit ratio, from its first request on.
 //!
-//! An image stays for the *characteristic time* T after each use, the same for all images: the time in which as many
-//! different images are requested as there is room for. An image of share p, requested at random, is then a hit at time t
-//! with probability 1 − exp(−p · min(t, T)): since the start, if that is shorter. Times are counted in requests.
+//! An image stays in the cache for the *characteristic time* T after each use. T is the same for all images: the time
+//! in which as many different images are requested as there is room for. A request at time t for an image of share p is
+//! then a hit with probability 1 − exp(−p · min(t, T)), as the time since the start counts if it is shorter. Times are
+//! counted in requests.
 
-/// So many images that are each requested with the same probability.
+/// A number of images that are each requested with the same probability.
 #[derive(Clone, Copy, Debug)]
 pub struct Class {
-    /// Of one image in all requests.
+    /// The share of a single image in all requests.
     pub share: f64,
     /// The number of images in the class.
     pub count: f64,
 }
 
-/// A cache with room for `room` of these images.
+/// A model of an LRU cache with limited room for images of these classes.
 #[derive(Debug)]
 pub struct Model<'a> {
     classes: &'a [Class],
-    /// The characteristic time; infinite if all fit.
+    /// The characteristic time in requests, which is infinite if all images fit.
     time: f64,
 }
 
 impl<'a> Model<'a> {
-    /// The model of a cache with room for `room` images of these classes.
+    /// Creates the model of a cache with room for `room` images of these classes.
     pub fn new(classes: &'a [Class], room: f64) -> Self {
         let all: f64 = classes.iter().map(|class| class.count).sum();
         if all <= room {
@@ -54,7 +55,8 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Requests of these classes from time `from` to `until`, as a part of all requests, and the hits among them.
+    /// Returns the requests for these classes from time `from` to `until`, as a share of all requests, and the hits
+    /// among them.
     pub fn requests_and_hits(&self, from: f64, until: f64) -> (f64, f64) {
         let span = until - from;
         let mut sums = (0.0, 0.0);
@@ -70,7 +72,8 @@ impl<'a> Model<'a> {
         sums
     }
 
-    /// Requests, and hits among them, after an endless time.
+    /// Returns the requests for these classes, as a share of all requests, and the hits among them after an infinite
+    /// time.
     pub fn in_the_end(&self) -> (f64, f64) {
         let mut sums = (0.0, 0.0);
         for Class { share, count } in self.classes {
@@ -82,7 +85,7 @@ impl<'a> Model<'a> {
     }
 }
 
-/// Halvings of an interval: far more exact than the approximation.
+/// Number of bisection steps. The result is far more exact than the approximation itself.
 const STEPS: usize = 40;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What the results have to come to, line by line.
+//! The demands that the results have to meet, line by line.
 
 use serde::Serialize;
 
@@ -8,16 +8,16 @@ use crate::report::thousands;
 use crate::scenario::timeline::{self, Day, Phase};
 use crate::table::Table;
 
-/// One line.
+/// A demand on one quantity.
 #[derive(Clone, Debug, Serialize)]
 pub struct Demand {
     /// The name of the quantity.
     pub name: String,
     /// The value that the simulation gave.
     pub value: f64,
-    /// What it must not exceed, or has to reach.
+    /// The limit: a maximum or a minimum.
     pub limit: f64,
-    /// Must it not exceed it?
+    /// Whether the limit is a maximum.
     pub is_most: bool,
     /// The unit of value and limit.
     pub unit: &'static str,
@@ -41,7 +41,7 @@ impl Demand {
         }
     }
 
-    /// Is it met? NaN, for nothing was seen, meets nothing.
+    /// Returns whether the demand is met. NaN, which means that nothing was observed, never meets it.
     #[must_use]
     pub fn is_met(&self) -> bool {
         match self.is_most {
@@ -51,7 +51,7 @@ impl Demand {
     }
 }
 
-/// All of them.
+/// Returns all demands on the results of a table.
 #[must_use]
 pub fn all(table: &Table) -> Vec<Demand> {
     let mut demands = bursts(table);
@@ -188,7 +188,8 @@ fn of_day(day: &Day, phases: &[Phase]) -> Vec<Demand> {
     demands
 }
 
-/// What is demanded, or `of_few` where chance makes more of it than what happens: in tests with some thousand requests.
+/// Returns the limit: `demanded`, or `of_few` in tests with some thousand requests, where chance has more effect than
+/// the event itself.
 fn limit(demanded: f64, of_few: f64, steady: &Phase) -> f64 {
     match steady.tally.requests < FEW {
         true => of_few,
@@ -217,8 +218,8 @@ fn without_the_store(day: &str, steady: &Phase, phase: &Phase) -> [Demand; 3] {
     ]
 }
 
-/// Results made are compared with those of new images in the same time, and those that are made again when nothing
-/// happens.
+/// Returns the demands on a rolling restart. The number of results made is compared with that for new images in the
+/// same time, plus those that are made again even when nothing happens.
 fn of_restarts(day: &str, setup: &Day, steady: &Phase, restarts: &Phase) -> Vec<Demand> {
     let longer = restarts.tally.requests as f64 / steady.tally.requests as f64;
     let first = (restarts.begun - restarts.begun_again) as f64;
@@ -280,5 +281,5 @@ fn rings(table: &Table) -> Vec<Demand> {
 
 const FEW: u64 = 50_000;
 
-/// By how much clocks may differ; polls and answers take their time as well.
+/// The tolerance for different clocks, and for the time that polls and answers take.
 const SKEW: std::time::Duration = std::time::Duration::from_secs(2);

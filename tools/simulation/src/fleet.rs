@@ -1,4 +1,4 @@
-//! A fleet behind its load balancer, and what its requests come to.
+//! A fleet behind its load balancer, and the outcome of its requests.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -16,22 +16,22 @@ use crate::node::{Failure, Node, Obtained, Sources, Way};
 use crate::tally::Tally;
 use crate::workers::{Made, Workers};
 
-/// What a fleet is made of.
+/// The setup of a fleet.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup {
-    /// Nodes at first.
+    /// The initial number of nodes.
     pub nodes: usize,
-    /// Results that the memory tier of each has room for.
+    /// The number of results that the memory tier of each node has room for.
     pub room: u64,
-    /// Where sources are.
+    /// Where source images are.
     pub sources: Sources,
-    /// Do they share a store?
+    /// Whether the nodes share a store.
     pub shares: bool,
-    /// Bounded loads, if any.
+    /// The bound of the load balancer on the load of a node, over the mean, if any.
     pub factor: Option<f64>,
-    /// Nodes that the load balancer asks, one after the other, for a request.
+    /// The maximum number of nodes that the load balancer tries for a request, one after the other.
     pub tries: u32,
-    /// Images that there are from the beginning.
+    /// The number of images that exist from the beginning.
     pub images: u32,
 }
 
@@ -44,7 +44,7 @@ pub struct Fleet {
     balancer: Mutex<Balancer>,
     keys: Vec<Key>,
     tally: Mutex<Tally>,
-    /// Requests that are not over.
+    /// The number of requests under way.
     open: AtomicU64,
     made: Made,
     version: Arc<AtomicU32>,
@@ -69,32 +69,32 @@ impl Fleet {
         fleet
     }
 
-    /// The store of all nodes.
+    /// Returns the store that all nodes share.
     pub fn store(&self) -> &Store {
         &self.store
     }
 
-    /// What all nodes have made.
+    /// Returns the counts of results that all nodes have made.
     pub fn made(&self) -> &Made {
         &self.made
     }
 
-    /// What came of the requests since it was asked last.
+    /// Returns the outcomes of the requests since the last call.
     pub fn take_tally(&self) -> Tally {
         std::mem::take(&mut *lock(&self.tally))
     }
 
-    /// The most requests that one node got since it was asked last, over the mean.
+    /// Returns the maximum number of requests that a node has received since the last call, divided by the mean.
     pub fn take_most_requests(&self) -> f64 {
         lock(&self.balancer).take_most_requests()
     }
 
-    /// A node.
+    /// Returns the node with this number.
     pub fn node(&self, number: u32) -> Arc<Node> {
         Arc::clone(&lock(&self.nodes)[number as usize])
     }
 
-    /// Every node's number.
+    /// Returns the numbers of all nodes.
     pub fn numbers(&self) -> std::ops::Range<u32> {
         0..lock(&self.nodes).len() as u32
     }
@@ -132,7 +132,7 @@ impl Fleet {
         self.take_most_requests();
     }
 
-    /// A request, answered at once if that takes nothing but memory.
+    /// Makes a request for an image. It is answered at once if the result is in memory, otherwise in a task of its own.
     pub fn request(self: &Arc<Self>, image: u32) {
         lock(&self.tally).requests += 1;
         let Some(number) = lock(&self.balancer).enter(image, None) else {
@@ -164,12 +164,12 @@ impl Fleet {
         }
     }
 
-    /// Nodes are lost, and all that was under way there. The load balancer finds out by itself.
+    /// Makes nodes fail, with everything under way there. The load balancer has to notice by itself.
     pub fn lose(&self, numbers: &[u32]) {
         numbers.iter().for_each(|number| self.node(*number).lose());
     }
 
-    /// Nodes come back with nothing in memory.
+    /// Replaces nodes by new ones with nothing in memory.
     pub async fn bring_back(&self, numbers: &[u32]) {
         for number in numbers {
             let node = Arc::new(self.new_node());
@@ -181,7 +181,8 @@ impl Fleet {
         }
     }
 
-    /// Restarts nodes as an orchestrator does: no new requests, an end to those under way and to uploads, a new process.
+    /// Restarts nodes as an orchestrator does: no new requests, time for those under way and for uploads to end, then a
+    /// new process.
     pub async fn restart(&self, numbers: &[u32]) {
         for number in numbers {
             lock(&self.balancer).set(*number, false);
@@ -193,7 +194,8 @@ impl Fleet {
         self.bring_back(numbers).await;
     }
 
-    /// Every source changes, and one of them is purged by way of a node. Whether all nodes will learn of it.
+    /// Changes every source, and purges the one of `image` by way of the node `number`. Returns whether all nodes will
+    /// learn of the purge.
     pub async fn change_and_purge(&self, image: u32, number: u32) -> bool {
         self.version.fetch_add(1, Ordering::Relaxed);
         let purge = Selector::Source(images::source(image));
@@ -201,10 +203,11 @@ impl Fleet {
         purged.reaches_nodes == Some(true)
     }
 
-    /// The version of an image that a node serves, load balancer or not.
+    /// Returns the version of an image that a node serves, bypassing the load balancer. `None` if it serves another
+    /// image.
     ///
     /// # Errors
-    /// Why it serves none.
+    /// The node serves nothing, for the reason given.
     pub async fn version_at(&self, number: u32, image: u32) -> Result<Option<u32>, Failure> {
         let (node, key) = (self.node(number), self.key(image));
         let entry = match node.at_hand(&key) {
@@ -300,7 +303,7 @@ fn is_of(image: u32, body: &Bytes) -> bool {
     images::version_of(image, body).is_some()
 }
 
-/// With the defaults of the server's configuration.
+/// Returns the settings of the shared store: the defaults of the server's configuration.
 #[must_use]
 pub fn store_config(link: &Arc<Link>) -> StoreConfig {
     StoreConfig {
@@ -315,7 +318,7 @@ pub fn store_config(link: &Arc<Link>) -> StoreConfig {
     }
 }
 
-/// Both clocks of all nodes, moved by the runtime's.
+/// The clock of all nodes, for both wall time and time since boot. It follows the clock of the runtime.
 #[derive(Debug)]
 struct VirtualClock(Instant);
 
@@ -330,14 +333,14 @@ impl Clock for VirtualClock {
     }
 }
 
-/// Worker threads of a node.
+/// The number of worker threads of a node.
 pub const THREADS: usize = 2;
 
-/// Between two looks of a node at the purges of others, on average.
+/// Average time between two polls of a node for the purges of other nodes.
 pub const POLL: Duration = Duration::from_secs(5);
 
-/// Between the last request to a node and its end.
+/// Time between the last request to a node and its shutdown.
 const DRAIN: Duration = Duration::from_millis(300);
 
-/// Of a result in the memory tier, in bytes, about.
+/// Approximate size of a result in the memory tier, in bytes.
 const WEIGHT: u64 = 512;

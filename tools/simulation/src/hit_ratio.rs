@@ -1,4 +1,4 @@
-//! Hit ratios of a fleet's memory tiers: the server's own, an LRU of the same size, and the closed form for an LRU.
+//! Hit ratios of a fleet's memory tiers, compared with an LRU of the same size and with the closed form for an LRU.
 //!
 //! Nodes do not affect each other here and nothing expires, so each node answers its requests in turn, without a clock.
 
@@ -16,64 +16,64 @@ use crate::random::Random;
 use crate::ring::Ring;
 use crate::zipf::{Zipf, shares};
 
-/// Whom a load balancer asks.
+/// How a load balancer chooses a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Routing {
-    /// The node that an image belongs to.
+    /// The node that owns the image.
     ByImage,
-    /// One after the other.
+    /// All nodes in turn.
     RoundRobin,
 }
 
-/// What is tried.
+/// A case to be simulated.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Case {
-    /// Nodes of the fleet.
+    /// The number of nodes in the fleet.
     pub nodes: usize,
-    /// How requests reach them.
+    /// How requests are distributed over the nodes.
     pub routing: Routing,
-    /// Of Zipf's law.
+    /// The exponent of Zipf's law.
     pub alpha: f64,
-    /// Different results that there are.
+    /// The number of different results.
     pub images: usize,
-    /// Requests; the second half of them is counted.
+    /// The number of requests. Only the second half of them is counted.
     pub requests: usize,
-    /// Bytes of the memory tier of each node.
+    /// Size of each node's memory tier in bytes.
     pub memory: u64,
 }
 
-/// What came of it: parts of the second half of all requests, in per cent.
+/// The hits in a case, in per cent of the second half of all requests.
 #[derive(Clone, Debug, Serialize)]
 pub struct HitRatio {
-    /// What was tried.
+    /// The case that was simulated.
     pub case: Case,
-    /// Results that a node has room for.
+    /// The number of results that the memory tier of a node has room for.
     pub room: u64,
-    /// Hits of the server's memory tier.
+    /// Hits of the server's memory tier, in per cent.
     pub andon: f64,
-    /// Hits of an LRU.
+    /// Hits of an LRU, in per cent.
     pub lru: f64,
-    /// Hits that Che's approximation expects of an LRU in this half.
+    /// Hits that Che's approximation predicts for an LRU in the second half, in per cent.
     pub model: f64,
-    /// Hits that it expects in the end.
+    /// Hits that Che's approximation predicts for an LRU after an infinite time, in per cent.
     pub in_the_end: f64,
-    /// Results that left the server's memory tiers for others.
+    /// The number of results that the server's memory tiers evicted.
     pub evictions: u64,
 }
 
-/// The keys of images, which all cases share: they take long to compute.
+/// The keys of images. All cases share them because they take long to compute.
 #[derive(Debug)]
 pub struct Keys(Vec<Key>);
 
 impl Keys {
-    /// Of so many images.
+    /// Computes the keys of this many images.
     pub fn of(images: usize) -> Self {
         Self((0..images as u32).map(images::key).collect())
     }
 }
 
-/// Tries a case.
+/// Simulates a case.
 pub fn run(case: Case, keys: &Keys, seed: u64) -> HitRatio {
     let shares = shares(case.images, case.alpha);
     let owners = owners(&case);
@@ -129,10 +129,10 @@ struct Sums {
     evictions: u64,
 }
 
-/// What every node is asked, in order.
+/// The requests of all nodes, in order.
 struct Requests {
     images: Vec<u32>,
-    /// Of each node: where its requests begin, and where those of the second half do.
+    /// For each node the index of its first request, and that of its first request in the second half.
     starts: Vec<(usize, usize)>,
 }
 
@@ -167,7 +167,7 @@ impl Requests {
         Self { images, starts }
     }
 
-    /// The requests of a node: of the first half, and of the second.
+    /// Returns the requests of a node in the first half and in the second half.
     fn of(&self, node: usize) -> (&[u32], &[u32]) {
         let (start, middle) = self.starts[node];
         let end = self
@@ -178,7 +178,7 @@ impl Requests {
     }
 }
 
-/// The node of every image, if it has one.
+/// Returns the owner of each image. The list is empty if images have no owners.
 fn owners(case: &Case) -> Vec<u32> {
     let ring = Ring::new(case.nodes, POINTS);
     let owner = |image| ring.owner(images::hash(image));
@@ -188,7 +188,8 @@ fn owners(case: &Case) -> Vec<u32> {
     }
 }
 
-/// The images of each node, those that are requested least in classes of nearly equal shares.
+/// Returns each node's images in classes. The less popular images are, the more of them with nearly equal shares form a
+/// class. With `Routing::RoundRobin` there is only one list for all nodes.
 fn classes(case: &Case, shares: &[f64], owners: &[u32]) -> Vec<Vec<Class>> {
     if case.routing == Routing::RoundRobin {
         let class = |share: &f64| Class {
@@ -220,7 +221,7 @@ fn classes(case: &Case, shares: &[f64], owners: &[u32]) -> Vec<Vec<Class>> {
     classes
 }
 
-/// A request: a hit, or the result is made and kept.
+/// Requests an image from a cache and returns whether it was a hit. After a miss, the result is made and stored.
 fn ask(cache: &Cache, keys: &Keys, image: u32) -> bool {
     let key = keys.0[image as usize];
     let is_hit = cache.get_from_memory(&key).is_some();
@@ -238,13 +239,13 @@ fn entry() -> Entry {
     }
 }
 
-/// A memory tier, and nothing else, on a clock that stands still.
+/// Opens a cache that consists of a memory tier alone, on a clock that stands still.
 fn open(memory: u64) -> Cache {
     let config = Config { memory, disk: None };
     Cache::open_with(config, None, Arc::new(Noon), Arc::new(Files))
 }
 
-/// Results that a memory tier of so many bytes has room for.
+/// Returns how many results a memory tier of this many bytes has room for.
 fn room(memory: u64) -> u64 {
     let cache = open(memory);
     cache.put(images::key(0), entry(), cache.ticket());
@@ -264,13 +265,13 @@ impl Clock for Noon {
     }
 }
 
-/// A result of 20 KB, which all entries share: they are charged for it all the same.
+/// The body of a result, 20 KB. All entries share it, but each is charged for all of it.
 static BODY: [u8; 20_000] = [7; 20_000];
 
-/// Of a node on the ring: nginx's number.
+/// Points of a node on the ring, as many as with nginx.
 pub const POINTS: usize = 160;
 
-/// Images of ranks that differ by less than one part in so many are taken to be requested equally often.
+/// Images whose ranks differ by less than one part in this number are treated as equally popular.
 const FINENESS: usize = 200;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The images that are requested: their keys, what they take to make, and results that tell what they are of.
+//! The images that are requested: their keys, the work of making them, and results that state which image they are of.
 
 use std::time::Duration;
 
@@ -7,25 +7,25 @@ use bytes::Bytes;
 
 use crate::random::scramble;
 
-/// The key of an image's result.
+/// Returns the cache key of an image's result.
 #[must_use]
 pub fn key(image: u32) -> Key {
     Key::of(&[image.to_le_bytes()])
 }
 
-/// Where an image stands on the ring.
+/// Returns the position of an image on the ring.
 #[must_use]
 pub fn hash(image: u32) -> u64 {
     scramble(u64::from(image))
 }
 
-/// What purges name it by.
+/// Returns the name of an image's source, as used by purges.
 #[must_use]
 pub fn source(image: u32) -> String {
     format!("/photos/{image}.jpg")
 }
 
-/// A result that says which image it is of, and which version.
+/// Returns a result that states its image and version.
 #[must_use]
 pub fn result(image: u32, version: u32) -> Entry {
     let body = [image.to_le_bytes(), version.to_le_bytes()].concat();
@@ -37,7 +37,7 @@ pub fn result(image: u32, version: u32) -> Entry {
     }
 }
 
-/// The version that a result of `image` says; `None` if it is of another one.
+/// Returns the version that a result of `image` states, or `None` if it is of another image.
 #[must_use]
 pub fn version_of(image: u32, result: &Bytes) -> Option<u32> {
     let (of, version) = result.split_first_chunk()?;
@@ -45,19 +45,19 @@ pub fn version_of(image: u32, result: &Bytes) -> Option<u32> {
     (u32::from_le_bytes(*of) == image).then_some(u32::from_le_bytes(version))
 }
 
-/// What making an image's result takes, and what is known of it before.
+/// The work of making an image's result, and what is known about it beforehand.
 #[derive(Clone, Copy, Debug)]
 pub struct Work {
-    /// On one thread.
+    /// The time that it takes on one thread.
     pub takes: Duration,
-    /// What its plan says, in nanoseconds: up to a quarter off.
+    /// The time that the plan predicts, in nanoseconds. It is up to a quarter off.
     pub planned: u64,
-    /// Bytes of the source.
+    /// Size of the source in bytes.
     pub source_bytes: u64,
 }
 
 impl Work {
-    /// That of an image: 6 to 36 ms, 14.6 on average.
+    /// Returns the work for an image. It takes 6 to 36 ms, 14.6 ms on average.
     #[must_use]
     pub fn of(image: u32) -> Self {
         let dice = scramble(!u64::from(image));
@@ -72,7 +72,8 @@ impl Work {
     }
 }
 
-/// Times of images: photographs of several megapixels, all of them worth a place in the shared store.
+/// The times that images take, in milliseconds. They stand for photographs of several megapixels, all of them worth
+/// storing in the shared store.
 pub const MILLIS: [u64; 8] = [6, 8, 10, 12, 12, 15, 18, 36];
 
 const YEAR: Duration = Duration::from_secs(365 * 86_400);

@@ -1,8 +1,8 @@
-//! A plain LRU, for comparison: the closed form is about this one, while the server's memory tier is SIEVE.
+//! A plain LRU for comparison. The closed form describes this one, while the server's memory tier uses SIEVE.
 
 use std::collections::HashMap;
 
-/// The images used last, up to a number.
+/// The most recently used images, up to a maximum number.
 #[derive(Debug)]
 pub struct Lru {
     most: usize,
@@ -20,7 +20,7 @@ struct Slot {
 }
 
 impl Lru {
-    /// An empty one for so many images.
+    /// Creates an empty LRU for this many images.
     pub fn new(most: usize) -> Self {
         Self {
             most,
@@ -31,7 +31,7 @@ impl Lru {
         }
     }
 
-    /// Uses an image; whether it was there.
+    /// Uses an image, and returns whether it was in the cache.
     pub fn uses(&mut self, image: u32) -> bool {
         if let Some(place) = self.places.get(&image).copied() {
             self.unlink(place);
@@ -85,7 +85,7 @@ impl Lru {
     }
 }
 
-/// No slot has this number.
+/// Stands for no slot.
 const NONE: u32 = u32::MAX;
 
 #[cfg(test)]

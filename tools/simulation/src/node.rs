@@ -1,7 +1,7 @@
 //! One node: the server's cache, single flight and queue, and the steps from a request to its result.
 //!
 //! The steps are those of the server's `results/making`: look in memory, join a flight or begin one, look in the shared
-//! store for a while, make the result beside that, keep it here and for all.
+//! store for a while, then make the result while the look-up goes on, and keep it in memory and in the store.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -20,7 +20,7 @@ use crate::bucket::Link;
 use crate::images::{self, Work};
 use crate::workers::Workers;
 
-/// A node that runs, or that was lost.
+/// A node that is running or was lost.
 pub struct Node {
     cache: Cache,
     flights: Flights<Key, Result<Obtained, Cause>>,
@@ -31,47 +31,47 @@ pub struct Node {
     gone: watch::Sender<bool>,
 }
 
-/// Where sources are.
+/// Where source images are, which decides how long a node waits for the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sources {
-    /// At an origin: the store is waited for as long as the configuration says.
+    /// At an origin. The node waits for the store as long as the configuration says.
     Network,
-    /// In files that every node has: it is waited for no longer than making the result is expected to take.
+    /// In files that every node has. The node waits for the store no longer than making the result is expected to take.
     Files,
 }
 
-/// How a result came about.
+/// How a result was obtained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// It was in the shared store.
+    /// The result was in the shared store.
     Store,
-    /// It was made, in this time.
+    /// The result was made, which took this time.
     Making(Duration),
-    /// Another request had begun either.
+    /// Another request had already begun to look it up or to make it.
     Another,
 }
 
-/// A result.
+/// A result, and how it was obtained.
 #[derive(Clone, Debug)]
 pub struct Obtained {
-    /// Itself.
+    /// The result itself.
     pub entry: Arc<Entry>,
     /// The way in which the result was obtained.
     pub way: Way,
 }
 
-/// The reason for which there is no result.
+/// The reason why there is no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// The node rejected it.
+    /// The node rejected the request.
     Rejected(Cause),
-    /// The node is not there, or not any more.
+    /// The node is down, or went down in the meantime.
     Lost,
 }
 
 impl Node {
-    /// A node with nothing in memory. `version` is that of all sources.
+    /// Starts a node with nothing in memory. `version` is the current version of all sources.
     pub fn start(
         memory: u64,
         store: Option<(StoreConfig, Arc<Link>)>,
@@ -93,35 +93,35 @@ impl Node {
         }
     }
 
-    /// Its cache.
+    /// Returns the node's cache.
     pub fn cache(&self) -> &Cache {
         &self.cache
     }
 
-    /// Its way to the store.
+    /// Returns the node's connection to the store, if it uses one.
     pub fn link(&self) -> Option<&Link> {
         self.link.as_deref()
     }
 
-    /// It is lost, with all that it was at.
+    /// Makes the node fail, with everything that it was doing.
     pub fn lose(&self) {
         self.gone.send_replace(true);
     }
 
-    /// Is it?
+    /// Returns whether the node was lost.
     pub fn is_lost(&self) -> bool {
         *self.gone.borrow()
     }
 
-    /// The result in its memory.
+    /// Returns the result with this key if it is in the node's memory.
     pub fn at_hand(&self, key: &Key) -> Option<Arc<Entry>> {
         self.cache.get_from_memory(key).map(|hit| hit.entry)
     }
 
-    /// Obtains a result that is not in its memory.
+    /// Obtains a result that is not in the node's memory.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The node has rejected the request, or is lost.
     pub async fn obtain(&self, image: u32, key: Key) -> Result<Obtained, Failure> {
         let mut gone = self.gone.subscribe();
         let job = Job {
@@ -147,7 +147,7 @@ impl Node {
         }
     }
 
-    /// Waits until it has read the purges of other nodes and so uses the store, for ten seconds at most.
+    /// Waits until the node has read the purges of other nodes and so uses the store, but at most ten seconds.
     pub async fn ready(&self) {
         let deadline = Instant::now() + Duration::from_secs(10);
         let is_ready = || self.cache.stats().store.is_none_or(|store| store.ready);
@@ -157,7 +157,7 @@ impl Node {
     }
 }
 
-/// What a flight does.
+/// The work of a flight: to look a result up, or make it.
 struct Job {
     cache: Cache,
     workers: Arc<Workers>,

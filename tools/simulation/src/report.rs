@@ -7,7 +7,7 @@ use crate::hit_ratio::Routing;
 use crate::node::Sources;
 use crate::table::Table;
 
-/// All tables.
+/// Returns all tables as Markdown.
 #[must_use]
 pub fn markdown(table: &Table, demands: &[Demand]) -> String {
     let mut text = String::new();
@@ -213,7 +213,7 @@ fn of_demands(text: &mut String, demands: &[Demand]) -> std::fmt::Result {
     Ok(())
 }
 
-/// Two digits behind the point, if there is anything.
+/// Formats a number with two decimal places, or with none if it is whole.
 fn short(value: f64) -> String {
     if value == value.round() {
         match value < 0.0 {
@@ -225,7 +225,7 @@ fn short(value: f64) -> String {
     }
 }
 
-/// With commas.
+/// Formats a number with commas between thousands.
 pub(crate) fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

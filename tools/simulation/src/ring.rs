@@ -1,17 +1,19 @@
-//! Consistent hashing: nodes have points on a ring, and an image belongs to the node of the next point.
+//! Consistent hashing. Nodes have points on a ring, and an image belongs to the node of the next point.
 
 use crate::random::scramble;
 
-/// The points of all nodes, in order.
+/// The points of all nodes on a ring, in order.
 #[derive(Clone, Debug)]
 pub struct Ring {
     points: Vec<(u64, u32)>,
-    /// Where the points begin whose first bits are this number: most searches are over there.
+    /// For each value of a hash's first bits, the index of the first point that is not below it. This narrows most
+    /// searches to a few points.
     starts: Vec<u32>,
 }
 
 impl Ring {
-    /// A ring of `nodes` nodes with `points` points each. A node's points do not depend on the number of other nodes.
+    /// Creates a ring of `nodes` nodes with `points` points each. A node's points do not depend on the number of other
+    /// nodes.
     pub fn new(nodes: usize, points: usize) -> Self {
         let mut all: Vec<(u64, u32)> = (0..nodes as u64)
             .flat_map(|node| {
@@ -28,12 +30,12 @@ impl Ring {
         }
     }
 
-    /// The node of this hash.
+    /// Returns the node that owns a hash.
     pub fn owner(&self, hash: u64) -> u32 {
         self.points[self.place(hash)].1
     }
 
-    /// The nodes in the order in which they are tried for this hash, some of them more than once.
+    /// Returns the nodes in the order in which they are tried for a hash. Nodes are repeated.
     pub fn from(&self, hash: u64) -> impl Iterator<Item = u32> {
         let (before, after) = self.points.split_at(self.place(hash));
         after.iter().chain(before).map(|(_, node)| *node)
@@ -48,29 +50,30 @@ impl Ring {
     }
 }
 
-/// How evenly a ring shares out images and requests: the numbers of a row of the table.
+/// How evenly a ring distributes images and requests, which is a row of the table.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Evenness {
-    /// Nodes.
+    /// The number of nodes.
     pub nodes: usize,
-    /// Points of each.
+    /// The number of points of each node.
     pub points: usize,
-    /// Standard deviation of the images of a node, over their mean.
+    /// Standard deviation of the number of images of a node, divided by the mean.
     pub deviation: f64,
-    /// Most images of a node, over their mean.
+    /// Maximum number of images of a node, divided by the mean.
     pub most_images: f64,
-    /// Most requests of a node, over their mean.
+    /// Maximum number of requests of a node, divided by the mean.
     pub most_requests: f64,
-    /// Most requests of a node without the thousand images that are requested most, over their mean.
+    /// Maximum number of requests of a node, divided by the mean, without the thousand most requested images.
     pub most_requests_of_others: f64,
-    /// Images that belong to another node when one node is lost, of all.
+    /// The share of all images that move to another node when one node is lost.
     pub moved_by_loss: f64,
-    /// Images that belong to another node when there are twice as many nodes, of all.
+    /// The share of all images that move to another node when the number of nodes is doubled.
     pub moved_by_doubling: f64,
 }
 
 impl Evenness {
-    /// The evenness of `nodes` nodes with `points` points each, for images that are requested in these shares.
+    /// Measures the evenness of `nodes` nodes with `points` points each. `shares` are the shares of the images in all
+    /// requests.
     pub fn of(nodes: usize, points: usize, shares: &[f64]) -> Self {
         let (ring, doubled) = (Ring::new(nodes, points), Ring::new(2 * nodes, points));
         let mut images = vec![0.0; nodes];
@@ -109,7 +112,7 @@ impl Evenness {
 
 const HOTTEST: usize = 1000;
 
-/// First bits of a hash that searches begin with, and those that are left.
+/// The number of leading bits of a hash that select where a search begins. `REST` is the number of the remaining bits.
 const BITS: u32 = 16;
 const REST: u32 = 64 - BITS;
 

@@ -1,4 +1,4 @@
-//! Everything that is simulated, on as many threads as there are.
+//! Runs all simulations on several threads, and collects the results.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -17,42 +17,42 @@ use crate::scenario::timeline::{self, Day, Phase};
 use crate::scenario::{Runtimes, planted, purge};
 use crate::zipf::shares;
 
-/// How large the fleets are.
+/// The size of the simulated fleets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Size {
-    /// As published: 1,000 nodes, and ten million requests where that is said.
+    /// The published size: 1,000 nodes, and up to ten million requests for a hit ratio.
     Full,
-    /// A first look: 100 nodes and a tenth of the requests.
+    /// A size for a first look: 100 nodes and a tenth of the requests.
     Quick,
-    /// What tests run: 20 nodes, seconds.
+    /// The size for tests: 20 nodes, which takes seconds.
     Small,
 }
 
-/// The results.
+/// The results of all simulations.
 #[derive(Debug, Default, Serialize)]
 pub struct Table {
-    /// Wall time in seconds, and that of each part.
+    /// Wall time of the whole run in seconds.
     pub seconds: f64,
-    /// What each part took, in seconds, the longest first.
+    /// Name and wall time of each part in seconds, the slowest first.
     pub parts: Vec<(String, f64)>,
-    /// Rows of the ring.
+    /// How evenly rings distribute images and requests.
     pub rings: Vec<Evenness>,
-    /// Rows of hit ratios.
+    /// Hit ratios of memory tiers.
     pub hit_ratios: Vec<HitRatio>,
-    /// Days of fleets.
+    /// Days of fleets, each with its phases.
     pub days: Vec<(Day, Vec<Phase>)>,
-    /// Bursts.
+    /// Outcomes of the bursts.
     pub bursts: Vec<burst::Outcome>,
-    /// Overloads.
+    /// Outcomes of the overloads.
     pub overloads: Vec<overload::Outcome>,
-    /// The purge.
+    /// Outcome of the purge.
     pub purge: purge::Outcome,
-    /// The planted objects.
+    /// Outcome of the planted objects.
     pub planted: planted::Outcome,
 }
 
-/// What a part came to.
+/// The outcome of one part.
 enum Outcome {
     Ring(Evenness),
     HitRatio(HitRatio),
@@ -63,7 +63,7 @@ enum Outcome {
     Planted(planted::Outcome),
 }
 
-/// One part of the table.
+/// One part of the table, to be simulated.
 #[derive(Clone, Copy, Debug)]
 enum Part {
     Ring(usize, usize),
@@ -75,7 +75,7 @@ enum Part {
     Planted(u32, u32),
 }
 
-/// Runs all parts whose names contain `only`, on so many threads.
+/// Runs all parts whose names contain `only`, on `threads` threads.
 pub fn run(size: Size, only: &str, runtimes: Runtimes, threads: usize, seed: u64) -> Table {
     let began = Instant::now();
     let keys = Keys::of(size.images());
@@ -158,7 +158,7 @@ impl Part {
 }
 
 impl Size {
-    /// One of three values.
+    /// Returns the value for this size.
     const fn of<T: Copy>(self, full: T, quick: T, small: T) -> T {
         match self {
             Self::Full => full,
@@ -167,18 +167,18 @@ impl Size {
         }
     }
 
-    /// Nodes of the largest fleets.
+    /// Returns the number of nodes in the largest fleets.
     #[must_use]
     pub const fn nodes(self) -> usize {
         self.of(1000, 100, 20)
     }
 
-    /// Images of the hit ratios.
+    /// Returns the number of images for rings and hit ratios.
     const fn images(self) -> usize {
         self.of(5_000_000, 500_000, 50_000)
     }
 
-    /// All parts, those that take longest first.
+    /// Returns all parts with their numbers, those that take longest first.
     fn parts(self) -> Vec<(usize, Part)> {
         let mut parts: Vec<Part> = Vec::new();
         parts.extend(self.days().map(Part::Day));
@@ -269,7 +269,7 @@ impl Size {
         .into_iter()
     }
 
-    /// The larger ones first.
+    /// Returns the cases of hit ratios, the larger ones first.
     fn cases(self) -> Vec<Case> {
         let mut cases = Vec::new();
         let kinds = [
@@ -301,9 +301,9 @@ impl Size {
     }
 }
 
-/// How long nodes are cut off from the store.
+/// How long nodes are cut off from the store in the purge scenario.
 const CUT: Duration = Duration::from_secs(20);
-/// The default of `[cache] memory`.
+/// Size of a memory tier in bytes: the default of `[cache] memory`.
 const LARGE: u64 = 256 << 20;
-/// Too little for what belongs to one of 1,000 nodes.
+/// Size of a memory tier in bytes, too small for the results that one of 1,000 nodes owns.
 const TINY: u64 = 24 << 20;

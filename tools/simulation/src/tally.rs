@@ -1,44 +1,45 @@
-//! What became of requests.
+//! The outcomes of requests, as counts and latencies.
 
 use std::time::Duration;
 
 use serde::Serialize;
 
-/// Counts of a phase.
+/// The outcomes of the requests in a phase.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Tally {
-    /// Requests.
+    /// All requests.
     pub requests: u64,
-    /// Answered from the memory tier.
+    /// Requests answered from the memory tier.
     pub memory: u64,
-    /// Answered by a result that was already being looked up or made for another request.
+    /// Requests answered by a result that was already being looked up or made for another request.
     pub joined: u64,
-    /// Answered from the store.
+    /// Requests answered from the store.
     pub store: u64,
-    /// Answered by a result that was made for them.
+    /// Requests answered by a result that was made for them.
     pub made: u64,
-    /// Sent to a second node.
+    /// How often a request was sent to another node.
     pub retried: u64,
-    /// Rejected (503).
+    /// Requests that were rejected (503).
     pub rejected: u64,
-    /// Not answered at all.
+    /// Requests that were not answered at all.
     pub lost: u64,
-    /// Answered with another image's result.
+    /// Requests answered with another image's result.
     pub wrong: u64,
-    /// What requests took that the memory tier did not answer, and that were answered.
+    /// Latencies of the answered requests that the memory tier did not answer at once.
     pub misses: Latencies,
-    /// What the making of results took, queueing included.
+    /// Times that the making of results took, including the time in the queue.
     pub making: Latencies,
 }
 
 impl Tally {
-    /// A part of all requests, in per cent.
+    /// Returns a part of all requests in per cent.
     #[must_use]
     pub fn per_cent(&self, part: u64) -> f64 {
         100.0 * part as f64 / self.requests as f64
     }
 
-    /// What a share of all requests that were answered took at most, in milliseconds; those from memory take nothing.
+    /// Returns the latency that a share of all answered requests does not exceed, in milliseconds. Answers from memory
+    /// count as 0.
     #[must_use]
     pub fn quantile(&self, share: f64) -> f64 {
         let answered = self.memory + self.misses.count();
@@ -47,12 +48,12 @@ impl Tally {
     }
 }
 
-/// A histogram of times, in whole milliseconds.
+/// A histogram of latencies in whole milliseconds.
 #[derive(Clone, Debug, Default)]
 pub struct Latencies(Vec<u64>);
 
 impl Latencies {
-    /// One more.
+    /// Adds a latency.
     pub fn record(&mut self, time: Duration) {
         let millis = time.as_millis() as usize;
         if self.0.len() <= millis {
@@ -67,7 +68,7 @@ impl Latencies {
         self.0.iter().sum()
     }
 
-    /// What this share of them took at most, in milliseconds; NaN if there are none.
+    /// Returns the latency that this share of all latencies does not exceed, in milliseconds, or NaN if there are none.
     #[must_use]
     pub fn quantile(&self, share: f64) -> f64 {
         match self.count() {
@@ -76,7 +77,7 @@ impl Latencies {
         }
     }
 
-    /// The time that so many are slower than; 0 if there are not as many.
+    /// Returns the highest latency after leaving out the `slower` highest ones, in milliseconds, or 0 if none is left.
     fn with_slower(&self, slower: u64) -> f64 {
         let mut seen = 0;
         for (millis, count) in self.0.iter().enumerate().rev() {
@@ -89,7 +90,7 @@ impl Latencies {
     }
 }
 
-/// The count and three quantiles.
+/// Serializes the count, two quantiles and the maximum.
 impl Serialize for Latencies {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]

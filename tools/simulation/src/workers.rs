@@ -1,4 +1,5 @@
-//! The worker threads of a node behind the server's own queue. A thread sleeps for as long as an image takes.
+//! The worker threads of a node, behind the server's own queue. A simulated thread sleeps for as long as an image
+//! takes.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +15,7 @@ use tokio::time::{Instant, sleep};
 use crate::images::Work;
 use crate::locks::lock;
 
-/// The queue and the threads of a node.
+/// The queue and the worker threads of a node.
 #[derive(Debug)]
 pub struct Workers {
     began: Instant,
@@ -23,7 +24,7 @@ pub struct Workers {
     made: Made,
 }
 
-/// Results that the worker threads of all nodes made, and what that took. A clone counts the same.
+/// Counts of the results that the worker threads of all nodes made, and the time they took. Clones share the counts.
 #[derive(Clone, Debug, Default)]
 pub struct Made(Arc<Counts>);
 
@@ -34,25 +35,26 @@ struct Counts {
 }
 
 impl Made {
-    /// How often a thread has begun to make this image.
+    /// Returns how often a thread has begun to make this image.
     pub fn begun(&self, image: u32) -> u32 {
         lock(&self.0.begun).get(&image).copied().unwrap_or(0)
     }
 
-    /// How often threads have begun to make anything.
+    /// Returns how often threads have begun to make any image.
     pub fn all_begun(&self) -> u64 {
         let begun = lock(&self.0.begun);
         begun.values().map(|times| u64::from(*times)).sum()
     }
 
-    /// How often threads have begun to make an image below `first_new` at all, or another one again.
+    /// Returns how often threads have begun to make images below `first_new`, plus how often they have begun others
+    /// again.
     pub fn begun_again(&self, first_new: u32) -> u64 {
         let begun = lock(&self.0.begun);
         let again = |(image, times): (&u32, &u32)| times - u32::from(*image >= first_new);
         begun.iter().map(again).map(u64::from).sum()
     }
 
-    /// The time that was worked on those that are done.
+    /// Returns the total working time for the results that are finished.
     pub fn work(&self) -> Duration {
         Duration::from_micros(self.0.micros.load(Ordering::Relaxed))
     }
@@ -73,7 +75,7 @@ struct Job {
 }
 
 impl Workers {
-    /// So many threads, and otherwise the server's defaults.
+    /// Creates a node's workers with `threads` threads, and otherwise the server's defaults.
     pub fn new(threads: usize, made: Made) -> Arc<Self> {
         let config = Config::default();
         let rules = Rules {
@@ -94,15 +96,15 @@ impl Workers {
         })
     }
 
-    /// How long work on a source of so many bytes will take.
+    /// Returns how long work on a source of this many bytes is expected to take.
     pub fn expected_cost(&self, source_bytes: u64) -> Duration {
         lock(&self.state).calibration.guess(source_bytes)
     }
 
-    /// Has an image made: admitted, fetched, queued and worked on. Dropping the future withdraws it from the queue.
+    /// Makes an image: it is admitted, fetched, queued and worked on. Dropping the future withdraws it from the queue.
     ///
     /// # Errors
-    /// Why it is not admitted.
+    /// The image is not admitted, for this cause.
     pub async fn make(self: &Arc<Self>, image: u32) -> Result<(), Cause> {
         let work = Work::of(image);
         let deadline = self.now() + self.deadline;
@@ -144,7 +146,7 @@ impl Workers {
         joined.map_err(|refusal| refusal.cause)
     }
 
-    /// Gives idle threads what is next.
+    /// Gives the next jobs to idle threads.
     fn start(self: &Arc<Self>) {
         let mut state = lock(&self.state);
         while state.idle > 0
@@ -177,7 +179,7 @@ impl Workers {
     }
 }
 
-/// A place in the queue, given up when it is dropped.
+/// A place in the queue, which is given up on drop.
 struct Place {
     workers: Arc<Workers>,
     stage: Stage,
@@ -185,9 +187,9 @@ struct Place {
 
 #[derive(Clone, Copy)]
 enum Stage {
-    /// Admitted; its job is expected.
+    /// Admitted, but the job is not in the queue yet.
     Expected(Turn),
-    /// Its job waits, or is being worked on.
+    /// The job is in the queue, or a thread is working on it.
     Waiting(u64),
     Over,
 }
@@ -204,11 +206,11 @@ impl Drop for Place {
     }
 }
 
-/// The kind of all images.
+/// The kind of work for all images, as the calibration knows it.
 const KIND: Kind = ("jpeg", "jpeg");
 
-/// Reading a source from its origin, over a network.
+/// Time to read a source from its origin over a network.
 const FETCH: Duration = Duration::from_millis(15);
 
-/// Memory is not what is tried here: jobs take none of it.
+/// Memory for jobs in bytes. Memory is not simulated, so jobs take none of it.
 const MEMORY: u64 = 1 << 30;

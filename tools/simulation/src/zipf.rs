@@ -1,16 +1,17 @@
-//! Which image is requested: the one of rank r in proportion to 1 / r^α (Zipf).
+//! Which images are requested: that of rank r with a probability proportional to 1 / r^α (Zipf's law).
 
 use crate::random::Random;
 
-/// A table from which ranks are drawn, in constant time (the alias method of Walker and Vose).
+/// A table for drawing ranks in constant time (the alias method of Walker and Vose).
 #[derive(Clone, Debug)]
 pub struct Zipf {
-    /// Below the first number the rank of the slot itself, otherwise the second one.
+    /// A threshold and a rank for each slot. A drawn number below the threshold yields the slot's own rank, any other
+    /// number the rank stored here.
     slots: Vec<(u32, u32)>,
 }
 
 impl Zipf {
-    /// The table of these shares, which add up to 1.
+    /// Creates the table for these shares, which add up to 1.
     pub fn of(shares: &[f64]) -> Self {
         let count = shares.len() as f64;
         let mut left: Vec<f64> = shares.iter().map(|share| share * count).collect();
@@ -44,7 +45,7 @@ impl Zipf {
     }
 }
 
-/// The share of each rank in all requests.
+/// Returns the share of each of `count` ranks in all requests, by Zipf's law with the exponent `alpha`.
 #[must_use]
 pub fn shares(count: usize, alpha: f64) -> Vec<f64> {
     let mut shares: Vec<f64> = (1..=count).map(|rank| (rank as f64).powf(-alpha)).collect();

@@ -1,70 +1,71 @@
-//! The seam to the file system: the few operations the store needs, so that tests can put a full,
-//! read-only, dying or hanging disk in the place of a sound one.
+//! Abstraction over the file system: the few operations the store needs, so that tests can substitute a full,
+//! read-only, failing or hanging disk for a sound one.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::time::SystemTime;
 
-/// What the store asks of a file system. Every call may block.
+/// The file system operations that the store needs. Every call may block.
 pub trait Device: Send + Sync + 'static {
-    /// Makes a directory and its parents; one that is there already is fine.
+    /// Creates a directory and its parents. It is no error if it exists already.
     ///
     /// # Errors
-    /// The file system's.
+    /// Errors of the file system.
     fn create_dir(&self, dir: &Path) -> io::Result<()>;
 
-    /// Takes a file for this process alone, until the handle is dropped or the process ends.
+    /// Locks a file for this process alone, until the handle is dropped or the process ends.
     ///
     /// # Errors
-    /// `WouldBlock` if another has it; the file system's.
+    /// `WouldBlock` if another process has locked it, and errors of the file system.
     fn lock(&self, path: &Path) -> io::Result<File>;
 
-    /// Reads a whole file, or its first `most` bytes.
+    /// Reads a whole file, or its first `most` bytes if it is longer.
     ///
     /// # Errors
-    /// The file system's.
+    /// Errors of the file system.
     fn read(&self, path: &Path, most: u64) -> io::Result<Vec<u8>>;
 
-    /// Writes a file anew from these parts. May leave part of it behind on failure.
+    /// Writes a file that consists of these parts, replacing its contents. On failure, an incomplete file may be left
+    /// behind.
     ///
     /// # Errors
-    /// The file system's.
+    /// Errors of the file system.
     fn write(&self, path: &Path, parts: &[&[u8]]) -> io::Result<()>;
 
-    /// Adds to a file that exists and returns when the bytes are on the medium.
+    /// Appends to an existing file, and returns when the bytes are on the medium.
     ///
     /// # Errors
-    /// `NotFound`, and the file system's.
+    /// `NotFound` if there is no such file, and errors of the file system.
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
 
-    /// Replaces `to` by `from`, whole or not at all.
+    /// Renames `from` to `to`, atomically replacing a file of that name.
     ///
     /// # Errors
-    /// The file system's.
+    /// Errors of the file system.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
-    /// Removes a file; one that is not there is fine.
+    /// Removes a file. It is no error if there is none.
     ///
     /// # Errors
-    /// The file system's.
+    /// Errors of the file system.
     fn remove(&self, path: &Path) -> io::Result<()>;
 
-    /// The plain files of a directory; none if there is no such directory.
+    /// Returns the regular files of a directory, or none if there is no such directory.
     ///
     /// # Errors
-    /// The file system's.
+    /// Errors of the file system.
     fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>>;
 }
 
 /// A file in a directory.
 #[derive(Clone, Debug)]
 pub struct DirEntry {
-    /// Its name; files whose names are not UTF-8 are not ours and not listed.
+    /// The file's name. Files whose names are not UTF-8 do not belong to the cache and are not listed.
     pub name: String,
-    /// Its length in bytes.
+    /// The file's length in bytes.
     pub len: u64,
-    /// When it was last written, by the wall clock.
+    /// When the file was last written, by the wall clock.
     pub modified: SystemTime,
 }
 

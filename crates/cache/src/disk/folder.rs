@@ -18,26 +18,27 @@ use super::device::{Device, DirEntry};
 use crate::key::Key;
 use crate::locks::Lock;
 
-/// Named after the format: a version of the program with another format uses another folder.
+/// Name of the cache's folder, which includes the version of the format: versions of the program with another format
+/// use another folder.
 const NAME: &str = "andon-cache-1";
-/// What a disk must take and give back to count as well again, in bytes.
+/// Number of bytes that must be written and read back correctly before a disk counts as recovered.
 const PROBE: usize = 64 * 1024;
 
-/// The cache's own folder, for this process alone.
+/// The cache's own folder, which this process has locked for itself.
 pub(crate) struct Folder {
     device: Arc<dyn Device>,
     root: PathBuf,
     temporary: AtomicU64,
-    /// Half-written files that could not be removed when they were given up.
+    /// Incomplete files that are still to be removed, because removing them failed before.
     litter: Mutex<Vec<PathBuf>>,
     _lock: File,
 }
 
 impl Folder {
-    /// Takes possession of the folder inside `path`, and empties its `tmp/`.
+    /// Locks the cache's folder inside `path`, and empties its `tmp/`.
     ///
     /// # Errors
-    /// `WouldBlock` if another process has it; the file system's.
+    /// `WouldBlock` if another process has locked the folder, and errors of the file system.
     pub(crate) fn open(device: Arc<dyn Device>, path: &Path) -> io::Result<Self> {
         let root = path.join(NAME);
         device.create_dir(&root.join("tmp"))?;
@@ -62,10 +63,10 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Every entry: when it was written, its key, its length in bytes.
+    /// Returns the files of all entries with their keys.
     ///
     /// # Errors
-    /// The file system's.
+    /// Errors of the file system.
     pub(crate) fn entries(&self) -> io::Result<Vec<(DirEntry, Key)>> {
         let mut entries = Vec::new();
         for first in 0..=255u8 {
@@ -80,10 +81,10 @@ impl Folder {
         Ok(entries)
     }
 
-    /// An entry's file, or its first `most` bytes; `None` if there is no such file.
+    /// Returns an entry's file, or its first `most` bytes if it is longer. `None` if there is no such file.
     ///
     /// # Errors
-    /// The file system's.
+    /// Errors of the file system.
     pub(crate) fn read(&self, key: &Key, most: u64) -> io::Result<Option<Vec<u8>>> {
         self.read_if_there(&self.path(key), most)
     }
@@ -91,16 +92,16 @@ impl Folder {
     /// Removes an entry's file, if there is one.
     ///
     /// # Errors
-    /// The file system's.
+    /// Errors of the file system.
     pub(crate) fn remove(&self, key: &Key) -> io::Result<()> {
         self.device.remove(&self.path(key))
     }
 
-    /// Writes a file that has no name yet. Nothing is synced to the medium: what a power cut tears,
-    /// the check on reading finds.
+    /// Writes a temporary file that does not have its final name yet. Nothing is synced to the medium, because the
+    /// check on reading detects files that a power failure left incomplete.
     ///
     /// # Errors
-    /// The file system's.
+    /// Errors of the file system.
     pub(crate) fn write(&self, parts: &[&[u8]]) -> io::Result<Unnamed<'_>> {
         let number = self.temporary.fetch_add(1, Ordering::Relaxed);
         let path = self.root.join("tmp").join(number.to_string());
@@ -117,36 +118,37 @@ impl Folder {
         Ok(unnamed)
     }
 
-    /// The purge log; `None` if there is none.
+    /// Reads the purge log. `None` if there is none.
     ///
     /// # Errors
-    /// The file system's.
+    /// Errors of the file system.
     pub(crate) fn log(&self) -> io::Result<Option<Vec<u8>>> {
         self.read_if_there(&self.root.join("purges"), u64::MAX)
     }
 
-    /// Adds to the purge log; on return the bytes are on the medium.
+    /// Appends to the purge log, and returns when the bytes are on the medium.
     ///
     /// # Errors
-    /// `NotFound` if there is none; the file system's, and then part of the bytes may be there.
+    /// `NotFound` if there is no log, and errors of the file system, after which part of the bytes may have been
+    /// written.
     pub(crate) fn append_to_log(&self, bytes: &[u8]) -> io::Result<()> {
         self.device.append(&self.root.join("purges"), bytes)
     }
 
-    /// Replaces the purge log, whole or not at all.
+    /// Replaces the purge log atomically.
     ///
     /// # Errors
-    /// The file system's.
+    /// Errors of the file system.
     pub(crate) fn replace_log(&self, bytes: &[u8]) -> io::Result<()> {
         let unnamed = self.write(&[bytes])?;
         self.device.append(&unnamed.path, &[])?; // syncs
         self.device.rename(&unnamed.path, &self.root.join("purges"))
     }
 
-    /// Clears up and proves that the disk takes bytes and gives them back.
+    /// Removes leftover files, and checks that the disk stores bytes and returns them.
     ///
     /// # Errors
-    /// The file system's; `InvalidData` if other bytes come back.
+    /// Errors of the file system, and `InvalidData` if other bytes come back.
     pub(crate) fn probe(&self) -> io::Result<()> {
         self.clean()?;
         let bytes = vec![0xa5; PROBE];
@@ -179,17 +181,17 @@ impl Folder {
     }
 }
 
-/// A file under `tmp/`; removed when dropped without a name.
+/// A file under `tmp/`, which is removed when dropped unless it was published.
 pub(crate) struct Unnamed<'a> {
     folder: &'a Folder,
     path: PathBuf,
 }
 
 impl Unnamed<'_> {
-    /// Gives it its name, in one step, in the place of an older file.
+    /// Renames the file to that of entry `key`, atomically replacing an older one.
     ///
     /// # Errors
-    /// The file system's.
+    /// Errors of the file system.
     pub(crate) fn publish(self, key: &Key) -> io::Result<()> {
         let to = self.folder.path(key);
         match self.folder.device.rename(&self.path, &to) {

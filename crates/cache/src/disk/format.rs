@@ -20,10 +20,10 @@ use crate::key::Key;
 const MAGIC: &[u8; 8] = b"andon\x00c2";
 const CHECK: usize = 16;
 const CHECKED_FROM: usize = MAGIC.len() + CHECK;
-/// Length of the part before the head.
+/// Length in bytes of the part before the head.
 pub(crate) const PREAMBLE: usize = CHECKED_FROM + Key::BYTES + 8 + 8 + 8 + 24 + 4 + 8;
 
-/// What precedes the body in an entry's file; `None` if the entry's fields are absurdly long.
+/// Returns the bytes that precede the body in an entry's file. `None` if the entry's fields are absurdly long.
 pub(crate) fn encode(key: &Key, era: u64, stored: &Stored) -> Option<Vec<u8>> {
     let entry = &*stored.entry;
     let head = fields::encode(entry);
@@ -58,8 +58,8 @@ pub(crate) fn encode(key: &Key, era: u64, stored: &Stored) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The whole file back, checked; `None` if it is anything but what `encode` wrote for this key in
-/// this era. The body shares the buffer.
+/// Checks and decodes a whole file. `None` if it is anything but what `encode` wrote for this key in this era. The body
+/// shares the buffer of `file`.
 pub(crate) fn decode(key: &Key, era: u64, file: Vec<u8>) -> Option<Stored> {
     let file = Bytes::from(file);
     if check(&[file.get(CHECKED_FROM..)?]) != file[MAGIC.len()..CHECKED_FROM] {
@@ -74,8 +74,8 @@ pub(crate) fn decode(key: &Key, era: u64, file: Vec<u8>) -> Option<Stored> {
     Some(stored)
 }
 
-/// The entry without its body, **unchecked**, and the body's length: enough to hold against purges.
-/// `start` must reach to the end of the head; `None` otherwise or if it is not of this key and era.
+/// Decodes the entry without its body, **unchecked**, and the body's length: enough to compare the entry with purges.
+/// `start` must reach to the end of the head. Returns `None` if it does not, or if it is not of this key and era.
 pub(crate) fn decode_start(key: &Key, era: u64, start: &[u8]) -> Option<(Stored, u64)> {
     let mut reader = Reader(start);
     let ours = reader.take(MAGIC.len())? == MAGIC
@@ -104,7 +104,7 @@ pub(crate) fn decode_start(key: &Key, era: u64, start: &[u8]) -> Option<(Stored,
     Some((stored, body_len))
 }
 
-/// How many bytes of a file `decode_start` wants to see; `None` if it is not such a file.
+/// Returns how many bytes of a file `decode_start` needs. `None` if it is not the file of an entry.
 pub(crate) fn start_len(preamble: &[u8]) -> Option<u64> {
     Some((PREAMBLE + head_len(preamble)?) as u64)
 }
@@ -114,7 +114,8 @@ fn head_len(file: &[u8]) -> Option<usize> {
     (len <= LONGEST_HEAD).then_some(len)
 }
 
-/// A digest of the parts put end to end, cut to a length that no accident matches.
+/// Returns a digest of the concatenated parts, truncated to a length that is still enough to exclude accidental
+/// matches.
 pub(crate) fn check(parts: &[&[u8]]) -> [u8; CHECK] {
     let mut hasher = blake3::Hasher::new();
     for part in parts {

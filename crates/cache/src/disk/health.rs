@@ -1,4 +1,4 @@
-//! The disk's health: what is wrong with it, and what is left alone until it is well again.
+//! Health of the disk: what is wrong with it, and which operations are suspended until it recovers.
 
 use std::io;
 use std::path::Path;
@@ -7,32 +7,32 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::locks::Lock;
 
-/// What is wrong with the disk tier. Serving goes on without it, and it heals by itself.
+/// What is wrong with the disk tier. Requests are served without it meanwhile, and it recovers by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DiskError {
-    /// In one word.
+    /// The kind of error.
     pub kind: DiskErrorKind,
-    /// What the system said.
+    /// Description of the error, usually the operating system's message.
     pub message: String,
 }
 
 /// The kinds of disk errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiskErrorKind {
-    /// No space or quota left: nothing is written, what is there is served.
+    /// No space or quota is left. Nothing is written, but existing entries are served.
     Full,
-    /// Nothing can be written, what is there is served.
+    /// Nothing can be written, but existing entries are served.
     ReadOnly,
-    /// The disk fails: neither written nor read.
+    /// The disk fails. It is neither written nor read.
     Failing,
-    /// The disk does not answer: neither written nor read.
+    /// The disk does not answer. It is neither written nor read.
     Hung,
-    /// The folder cannot be used, or another process holds it.
+    /// The folder cannot be used, or another process has locked it.
     Unavailable,
 }
 
 impl DiskErrorKind {
-    /// Every kind.
+    /// All kinds of disk errors.
     pub const ALL: [Self; 5] = [
         Self::Full,
         Self::ReadOnly,
@@ -41,7 +41,7 @@ impl DiskErrorKind {
         Self::Unavailable,
     ];
 
-    /// One word, for logs and metrics.
+    /// Returns the kind as one word, for logs and metrics.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Full => "full",
@@ -71,10 +71,10 @@ impl DiskErrorKind {
 const WRITES: u8 = 1;
 const READS: u8 = 2;
 
-/// The state, cheap to ask.
+/// State of the disk, cheap to query.
 #[derive(Debug)]
 pub(crate) struct Health {
-    /// The folder, for the log.
+    /// Path of the folder, for log messages.
     path: String,
     stopped: AtomicU8,
     error: Mutex<Option<DiskError>>,

@@ -1,8 +1,8 @@
 //! The disk tier: the blocking [`store`] behind an interface that never blocks a task.
 //!
-//! Reads run on tokio's blocking threads, a fixed number at a time and with a deadline; writes are
-//! queued, bounded in bytes, and done by one thread. On any error of the disk the tier steps aside, and a task
-//! tries once a second whether the disk is well again.
+//! Reads run on tokio's blocking threads, a limited number at a time and with a deadline. Writes are queued, bounded in
+//! bytes, and performed by one thread. On any disk error the tier suspends itself, and a task checks once a second
+//! whether the disk has recovered.
 
 pub(crate) mod device;
 mod folder;
@@ -30,18 +30,18 @@ use crate::key::Key;
 use crate::purge::Marks;
 use crate::stats::DiskStats;
 
-/// Reads at a time: enough to keep a disk busy, few enough to leave blocking threads to others.
+/// Most concurrent reads: enough to keep a disk busy, few enough to leave blocking threads to others.
 const READERS: usize = 8;
-/// A disk slower than this is of no help.
+/// Deadline of a read. A slower disk is of no help.
 const READ_DEADLINE: Duration = Duration::from_secs(1);
-/// Whoever purges is told after this that the disk does not have it yet.
+/// How long a purge waits to be saved. After this, the caller is told that it is not on disk yet.
 const SAVE_DEADLINE: Duration = Duration::from_secs(5);
-/// Between two tries whether the disk is well again.
+/// Interval between checks whether a failed disk has recovered.
 const HEAL_EVERY: Duration = Duration::from_secs(1);
-/// More purges than this are applied to the files, and then forgotten.
+/// When there are more purges than this, all files are checked against them, and then the purges are forgotten.
 const SWEEP_AT: usize = 4096;
 
-/// Entries on disk. Dropping it lets queued writes finish in the background.
+/// The disk tier. Dropping it lets queued writes finish in the background.
 pub(crate) struct Disk {
     shared: Arc<Shared>,
 }
@@ -56,12 +56,13 @@ struct Shared {
     health: Health,
     queue: Queue,
     readers: Arc<Semaphore>,
-    /// One purge saves those of all who wait, and a hung disk costs one thread.
+    /// Permit to save purges. There is only one: a save includes the purges of all who wait, and a hung disk blocks
+    /// only one thread.
     saver: Arc<Semaphore>,
     sweeper: Semaphore,
-    /// Wakes the caretaker.
+    /// Wakes the task that takes care of a failed disk.
     failed: Arc<Notify>,
-    /// Something that a waiter of `ready` or `flush` waits for may have happened.
+    /// Notified when something that `ready` or `flush` wait for may have happened.
     progress: Notify,
     errors: AtomicU64,
 }
@@ -97,7 +98,7 @@ impl Disk {
         Self { shared }
     }
 
-    /// Finds an entry, on its way to the disk or there.
+    /// Looks up an entry in the write queue, then on disk.
     pub(crate) async fn get(&self, key: &Key) -> Option<Stored> {
         match self.shared.queued(key) {
             Some(stored) => Some(stored),
@@ -105,7 +106,7 @@ impl Disk {
         }
     }
 
-    /// Queues an entry for writing; left out if the queue is full or the disk failed.
+    /// Queues an entry for writing. It is dropped if the queue is full or the disk has failed.
     pub(crate) fn put(&self, key: Key, stored: Stored) {
         if self.shared.health.may_write() {
             self.shared.queue.push(key, stored);
@@ -113,7 +114,7 @@ impl Disk {
         }
     }
 
-    /// Makes the purges that are in force survive a restart. Whether it succeeded.
+    /// Saves the purges that are in force, so that they survive a restart. Returns whether this succeeded.
     pub(crate) async fn save_marks(&self) -> bool {
         let shared = Arc::clone(&self.shared);
         let saving = async {
@@ -138,7 +139,7 @@ impl Disk {
             .await;
     }
 
-    /// Waits until all that was put is on disk, or given up. A disk that hangs keeps it waiting.
+    /// Waits until all queued entries are on disk or given up. A disk that hangs makes this wait, too.
     pub(crate) async fn flush(&self) {
         self.until(|shared| {
             let given_up = shared.health.error().is_some();
@@ -152,7 +153,7 @@ impl Disk {
         &self.shared.path
     }
 
-    /// Takes no more than so many bytes, once files have been removed in the background.
+    /// Sets the size limit in bytes, and removes files in the background until it is kept.
     pub(crate) fn resize(&self, limit: u64) {
         let shared = Arc::clone(&self.shared);
         shared.limit.store(limit, Ordering::Relaxed);
@@ -164,7 +165,7 @@ impl Disk {
         });
     }
 
-    /// All but the outcomes of look-ups, which it cannot judge.
+    /// Returns all statistics except hits, stale hits and misses, which the disk tier cannot tell.
     pub(crate) fn stats(&self) -> DiskStats {
         let shared = &self.shared;
         let (entries, bytes) = shared.store.get().map(Store::usage).unwrap_or_default();
@@ -252,7 +253,7 @@ impl Shared {
         }
     }
 
-    /// The writer's work, until the queue is empty or the disk failed.
+    /// Work of the writer thread: writes entries until the queue is empty or the disk fails.
     fn write_all(&self) {
         let Some(store) = self.store.get() else {
             return;
@@ -282,7 +283,7 @@ impl Shared {
         }
     }
 
-    /// Notes it if this is an error.
+    /// Records the error if `result` is one.
     fn note<T>(&self, result: &std::io::Result<T>) {
         if let Err(error) = result {
             self.raise(DiskErrorKind::of(error), error.to_string());
@@ -296,7 +297,8 @@ impl Shared {
         self.progress.notify_waiters();
     }
 
-    /// Does whatever is missing for the tier to be in use: open, count, prove, catch up.
+    /// Does whatever is missing for the tier to be in use: opens the folder or probes the disk, saves the purges,
+    /// counts the entries, and applies the size limit.
     fn heal(&self) -> std::io::Result<()> {
         let store = match self.store.get() {
             Some(store) => {
@@ -317,7 +319,7 @@ impl Shared {
     }
 }
 
-/// Opens the folder, then sleeps until the disk fails, then tries until it recovers.
+/// Opens the folder, then sleeps until the disk fails, and then retries until it recovers.
 async fn take_care(shared: Weak<Shared>, failed: Arc<Notify>) {
     while let Some(shared) = shared.upgrade() {
         let inside = Arc::clone(&shared);

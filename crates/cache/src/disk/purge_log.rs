@@ -18,17 +18,17 @@ use crate::purge::Mark;
 const MAGIC: &[u8; 8] = b"andon\x00p1";
 const CHECK: usize = 16;
 
-/// What a log says.
+/// The contents of a purge log.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct PurgeLog {
     pub(crate) era: u64,
-    /// The newest generation ever given out.
+    /// The newest generation ever assigned.
     pub(crate) generation: u64,
     pub(crate) marks: Vec<Mark>,
 }
 
 impl PurgeLog {
-    /// A log for a cache that starts over.
+    /// Creates an empty log with a new era, for a cache that starts over.
     pub(crate) fn new_era() -> Self {
         // The hasher's keys are the standard library's own randomness.
         let era = RandomState::new().hash_one(std::process::id());
@@ -39,7 +39,7 @@ impl PurgeLog {
         }
     }
 
-    /// The whole log.
+    /// Encodes the whole log.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         put_u64(&mut bytes, self.era);
@@ -52,7 +52,7 @@ impl PurgeLog {
         bytes
     }
 
-    /// `None` if a single byte is wrong.
+    /// Decodes a log. `None` if a single byte of it is wrong.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader(bytes);
         let header = reader.take(MAGIC.len() + 16)?;
@@ -79,7 +79,7 @@ impl PurgeLog {
     }
 }
 
-/// One more purge, to be appended.
+/// Encodes one more purge, to be appended to the log.
 pub(crate) fn encode_record(era: u64, mark: &Mark) -> Vec<u8> {
     let mut record = mark.generation.to_le_bytes().to_vec();
     fields::put_selector(&mut record, &mark.selector);

@@ -1,5 +1,5 @@
-//! Entries on their way to the disk. They can be read from here meanwhile, and they are bounded in
-//! bytes: a disk that cannot keep up costs entries, not memory.
+//! Queue of entries waiting to be written to disk. They can be read from the queue meanwhile. It is bounded in bytes,
+//! so that a disk that cannot keep up costs entries, not memory.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -8,10 +8,10 @@ use crate::entry::Stored;
 use crate::key::Key;
 use crate::locks::Lock;
 
-/// The most bytes that wait.
+/// Most bytes in the queue.
 const LIMIT: u64 = 32 << 20;
 
-/// The queue: the newest value of each key, in the order the keys came.
+/// The write queue: the newest value of each key, in the order in which the keys arrived.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     inner: Mutex<Inner>,
@@ -27,7 +27,7 @@ struct Inner {
 }
 
 impl Queue {
-    /// Adds an entry, or leaves it out if there is no room.
+    /// Adds an entry, or drops it if there is no room.
     pub(crate) fn push(&self, key: Key, stored: Stored) {
         let mut inner = self.inner.locked();
         let before = inner.waiting.get(&key).map(|old| old.entry.weight());
@@ -48,7 +48,7 @@ impl Queue {
         self.inner.locked().waiting.get(key).cloned()
     }
 
-    /// Whether the caller is to be the writer: there is work and nobody does it.
+    /// Makes the caller the writer if there is work and no writer, and returns whether it did.
     pub(crate) fn appoint_writer(&self) -> bool {
         let mut inner = self.inner.locked();
         let appointed = !inner.has_writer && !inner.order.is_empty();
@@ -56,8 +56,8 @@ impl Queue {
         appointed
     }
 
-    /// The writer's next entry, which stays readable until `done`. With `None` the writer is
-    /// dismissed, in the same breath: what is pushed later finds a new one.
+    /// Returns the writer's next entry, which stays readable until `done`. `None` also dismisses the writer, under the
+    /// same lock, so that a later `push` finds a new one.
     pub(crate) fn next(&self) -> Option<(Key, Stored)> {
         let mut inner = self.inner.locked();
         while let Some(key) = inner.order.pop_front() {
@@ -69,7 +69,7 @@ impl Queue {
         None
     }
 
-    /// This value is on disk; a newer one that came meanwhile goes on waiting.
+    /// Removes a value that is now on disk. A newer one that arrived meanwhile keeps waiting.
     pub(crate) fn done(&self, key: &Key, written: &Stored) {
         let mut inner = self.inner.locked();
         let is_newest = |newest: &Stored| Arc::ptr_eq(&newest.entry, &written.entry);
@@ -79,7 +79,7 @@ impl Queue {
         }
     }
 
-    /// Drops everything: the disk takes no more.
+    /// Drops all entries, because the disk accepts no more.
     pub(crate) fn give_up(&self) {
         let mut inner = self.inner.locked();
         inner.dropped += inner.waiting.len() as u64;
@@ -96,7 +96,7 @@ impl Queue {
         self.inner.locked().waiting.is_empty()
     }
 
-    /// Bytes waiting, and how many entries were left out so far.
+    /// Returns the number of bytes waiting, and how many entries have been dropped so far.
     pub(crate) fn usage(&self) -> (u64, u64) {
         let inner = self.inner.locked();
         (inner.bytes, inner.dropped)

@@ -1,9 +1,9 @@
-//! The store: the entries of a [`Folder`], within a number of bytes, minus what has been purged.
+//! The store: the entries of a [`Folder`], limited to a number of bytes, without those that have been purged.
 //!
-//! The index is a list of names and sizes, rebuilt in the background at start; until it is complete,
-//! look-ups simply try the file, so a restarted server answers from its cache at once.
+//! The index is a list of names and sizes, rebuilt in the background at start. Until it is complete, look-ups simply
+//! try the file, so that a restarted server answers from its cache at once.
 //!
-//! Every call may block, unless it says otherwise.
+//! Every call may block, unless its documentation says otherwise.
 
 use std::io;
 use std::path::Path;
@@ -20,31 +20,31 @@ use crate::locks::{Lock, Shared};
 use crate::purge::Marks;
 use crate::sieve::Sieve;
 
-/// What a file takes beside its blocks: its inode and its name.
+/// Bytes that a file takes besides its blocks, for its inode and its name.
 const INODE: u64 = 512;
 const BLOCK: u64 = 4096;
-/// The first read of a sweep; longer heads need a second one.
+/// Bytes that a sweep reads first of each file. Longer heads need a second read.
 const START: u64 = 4096;
 
-/// Entries on a device.
+/// The entries on a device.
 pub(crate) struct Store {
     folder: Folder,
     limit: AtomicU64,
     marks: Arc<Marks>,
     era: u64,
-    /// The purge log was missing or damaged: the entries found at start belong to no era.
+    /// Whether the purge log was missing or damaged at start, so that the entries found there belong to no era.
     starts_over: bool,
-    /// Never held during a file operation: tasks look into it.
+    /// Names and sizes of all files. Never locked during a file operation, because async tasks read it.
     index: RwLock<Index>,
-    /// Held while files appear or vanish under their names, so that they and the index agree.
+    /// Locked while files are published or removed, so that files and index agree.
     changes: Mutex<()>,
-    /// Whether the log on disk may end in half a record.
+    /// Whether the log on disk may end in an incomplete record.
     log_damaged: Mutex<bool>,
     scanned: AtomicBool,
     counts: Counts,
 }
 
-/// What the store has seen since it was opened.
+/// Events that were counted since the store was opened.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) evictions: AtomicU64,
@@ -53,16 +53,15 @@ pub(crate) struct Counts {
 
 struct Index {
     files: Sieve<()>,
-    /// Room kept for files that are being written.
+    /// Bytes reserved for files that are being written.
     reserved: u64,
 }
 
 impl Store {
-    /// Takes possession of the folder inside `path` and reads the purges. The entries are found by
-    /// [`Store::scan`].
+    /// Locks the folder inside `path` and reads the purges. The entries are found later by [`Store::scan`].
     ///
     /// # Errors
-    /// `WouldBlock` if another process has it; the file system's.
+    /// `WouldBlock` if another process has locked the folder, and errors of the file system.
     pub(crate) fn open(
         device: Arc<dyn Device>,
         path: &Path,
@@ -95,10 +94,10 @@ impl Store {
         })
     }
 
-    /// Rebuilds the index from names and sizes, oldest first, and evicts down to the limit.
+    /// Rebuilds the index from names and sizes, oldest first, and evicts entries down to the limit.
     ///
     /// # Errors
-    /// The file system's; it may be called again.
+    /// Errors of the file system. The call may then be repeated.
     pub(crate) fn scan(&self) -> io::Result<()> {
         if self.is_scanned() {
             return Ok(());
@@ -123,10 +122,10 @@ impl Store {
         Ok(())
     }
 
-    /// Takes no more than so many bytes from now on.
+    /// Sets the size limit in bytes, and evicts entries down to it.
     ///
     /// # Errors
-    /// The file system's; it may be called again.
+    /// Errors of the file system. The call may then be repeated.
     pub(crate) fn resize(&self, limit: u64) -> io::Result<()> {
         let _changes = self.changes.locked();
         self.limit.store(limit, Ordering::Relaxed);
@@ -137,21 +136,22 @@ impl Store {
         self.limit.load(Ordering::Relaxed)
     }
 
-    /// Whether everything on disk is known. Writing waits for it, for without it the limit could not
-    /// be kept. Does not block.
+    /// Returns whether all files on disk are known. Writing waits for this, because otherwise the limit could not be
+    /// kept. Does not block.
     pub(crate) fn is_scanned(&self) -> bool {
         self.scanned.load(Ordering::Acquire)
     }
 
-    /// Whether reading could find the key. Does not block.
+    /// Returns whether `read` could find the key. Does not block.
     pub(crate) fn may_hold(&self, key: &Key) -> bool {
         !self.is_scanned() || self.index.reading().files.contains(key)
     }
 
-    /// The entry, checked and not purged. A file that is not what was written is removed.
+    /// Reads and checks an entry. `None` if there is none or it is purged. A file that is purged or not as it was
+    /// written is removed.
     ///
     /// # Errors
-    /// The file system's.
+    /// Errors of the file system.
     pub(crate) fn read(&self, key: &Key) -> io::Result<Option<Stored>> {
         let Some(file) = self.folder.read(key, u64::MAX)? else {
             // It vanished under us, or has just been evicted: removing makes file and index agree.
@@ -171,10 +171,10 @@ impl Store {
         Ok(Some(stored))
     }
 
-    /// Publishes an entry, unless it is purged or alone larger than the limit.
+    /// Writes an entry, unless it is purged or larger than the whole limit.
     ///
     /// # Errors
-    /// The file system's; nothing is published then.
+    /// Errors of the file system. The entry is not published then.
     pub(crate) fn write(&self, key: &Key, stored: &Stored) -> io::Result<()> {
         let body = &stored.entry.body;
         let fitting = format::encode(key, self.era, stored).and_then(|start| {
@@ -205,7 +205,7 @@ impl Store {
     /// Removes an entry.
     ///
     /// # Errors
-    /// The file system's.
+    /// Errors of the file system.
     pub(crate) fn remove(&self, key: &Key) -> io::Result<()> {
         let _changes = self.changes.locked();
         self.folder.remove(key)?;
@@ -216,7 +216,7 @@ impl Store {
     /// Saves the purges that are not on disk yet.
     ///
     /// # Errors
-    /// The file system's; they stay in force, and unsaved.
+    /// Errors of the file system. The purges then stay in force, and unsaved.
     pub(crate) fn save_marks(&self) -> io::Result<()> {
         let mut damaged = self.log_damaged.locked();
         let unsaved = self.marks.unsaved();
@@ -247,7 +247,7 @@ impl Store {
     /// Removes every purged entry, so that the purges themselves can be forgotten.
     ///
     /// # Errors
-    /// The file system's.
+    /// Errors of the file system.
     pub(crate) fn sweep(&self) -> io::Result<()> {
         let up_to = self.marks.generation();
         let keys: Vec<Key> = self.index.reading().files.keys().copied().collect();
@@ -270,15 +270,15 @@ impl Store {
         self.rewrite_log(&mut self.log_damaged.locked())
     }
 
-    /// Proves that the disk is well.
+    /// Checks that the disk stores bytes and returns them.
     ///
     /// # Errors
-    /// The file system's.
+    /// Errors of the file system, and `InvalidData` if other bytes come back.
     pub(crate) fn probe(&self) -> io::Result<()> {
         self.folder.probe()
     }
 
-    /// Entries and bytes, with the room kept for files being written. Does not block.
+    /// Returns the number of entries and of bytes, including those reserved for files being written. Does not block.
     pub(crate) fn usage(&self) -> (u64, u64) {
         let index = self.index.reading();
         (
@@ -291,8 +291,8 @@ impl Store {
         &self.counts
     }
 
-    /// Gives the file its name, unless it was purged while it was written; whether it did. The caller
-    /// holds `changes`.
+    /// Gives the file its final name, unless the entry was purged while it was written. Returns whether it did. The
+    /// caller must hold `changes`.
     fn publish(&self, key: &Key, stored: &Stored, unnamed: Unnamed<'_>) -> io::Result<bool> {
         let alive = self.marks.judges(stored.generation) && !self.marks.kill(key, stored);
         if alive {
@@ -301,7 +301,7 @@ impl Store {
         Ok(alive)
     }
 
-    /// Evicts until `charge` more fits. The caller holds `changes`.
+    /// Evicts entries until `charge` more bytes fit. The caller must hold `changes`.
     fn make_room(&self, charge: u64) -> io::Result<()> {
         loop {
             let victim = {
@@ -333,7 +333,8 @@ impl Store {
     }
 }
 
-/// What a file of this length costs on disk, so that the limit is one on the disk and not on lengths.
+/// Returns how many bytes of disk space a file of this length takes, because the limit is one on disk space and not on
+/// the lengths of files.
 const fn charge(len: u64) -> u64 {
     len.div_ceil(BLOCK) * BLOCK + INODE
 }

@@ -1,4 +1,4 @@
-//! What nodes share results through: objects by name, written whole or not at all.
+//! Storage through which nodes share results: named objects, each written atomically.
 
 use std::fmt;
 use std::future::Future;
@@ -6,22 +6,22 @@ use std::pin::Pin;
 
 use bytes::Bytes;
 
-/// An answer under way.
+/// Future of a bucket's answer.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, BucketError>> + Send + 'a>>;
 
-/// A bucket, or a folder that is used like one. Whoever else can write to it may put anything there: what comes
-/// back is not to be believed before its seal is checked.
+/// An object store bucket, or a folder used like one. Others who can write to it may put anything there, so what it
+/// returns must not be trusted before its seal is checked.
 pub trait Bucket: fmt::Debug + Send + Sync + 'static {
-    /// The object of this name, unless it still is the version that is `known`.
+    /// Returns the object of this name, or `Object::Unchanged` if it still is the version `known`.
     ///
     /// # Errors
     /// `Failed`.
     fn get<'a>(&'a self, name: &'a str, known: Option<&'a Version>) -> Answer<'a, Object>;
 
-    /// Writes an object: in place of this version, or where there is none yet.
+    /// Writes an object, replacing the version `over`. If that is `None`, there must be no object of this name yet.
     ///
     /// # Errors
-    /// `Conflict`, where another is there; `Failed`.
+    /// `Conflict` if there is another version, and `Failed`.
     fn put<'a>(&'a self, name: &'a str, body: Bytes, over: Option<&'a Version>) -> Answer<'a, ()>;
 }
 
@@ -30,31 +30,31 @@ pub trait Bucket: fmt::Debug + Send + Sync + 'static {
 pub enum Object {
     /// There is no object of that name.
     Missing,
-    /// The object is the version that was known already.
+    /// The object still is the version that the caller knows.
     Unchanged,
-    /// The object, whole, and its version.
+    /// The whole object, and its version.
     Here(Bytes, Version),
 }
 
-/// One version of an object, as its bucket tells it from others.
+/// A version of an object, as identified by its bucket.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Version {
-    /// Its entity tag.
+    /// The object's entity tag.
     pub tag: Option<String>,
-    /// Its number, where the bucket counts them.
+    /// The version number, for buckets that count versions.
     pub number: Option<String>,
 }
 
-/// Why a bucket did not do what it was asked.
+/// Why an operation of a bucket failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BucketError {
-    /// Somebody else has written the object.
+    /// The object has been written by someone else.
     #[error("another version is there")]
     Conflict,
-    /// It failed, or cannot be reached.
+    /// The operation failed, or the bucket cannot be reached.
     #[error("{0}")]
     Failed(String),
 }
 
-/// Bytes of an object that is written or read; larger results stay with the node that made them.
+/// Largest size in bytes of an object that is written or read. Larger results stay on the node that made them.
 pub const MOST_BYTES: usize = 32 << 20;

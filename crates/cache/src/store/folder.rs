@@ -1,4 +1,4 @@
-//! A folder as a bucket: on a disk that several processes share, or a network file system that all nodes mount.
+//! A bucket in a folder, on a disk that several processes share or a network file system that all nodes mount.
 
 use std::collections::hash_map::RandomState;
 use std::fs::{self, File};
@@ -13,16 +13,17 @@ use tokio::sync::Semaphore;
 
 use super::bucket::{Answer, Bucket, BucketError, MOST_BYTES, Object, Version};
 
-/// The folder. Objects are files in it; names with slashes are below further folders.
+/// A bucket in a folder. Objects are files in it, and slashes in their names stand for subfolders.
 #[derive(Clone, Debug)]
 pub struct FolderBucket {
     root: Arc<Path>,
-    /// Calls of a network file system may hang for ever: those that do keep their place.
+    /// Permits for calls to the file system. A call of a network file system may hang forever, and then keeps its
+    /// permit.
     calls: Arc<Semaphore>,
 }
 
 impl FolderBucket {
-    /// The folder is made when something is written.
+    /// Creates a bucket in the folder `root`, which itself is only created when something is written.
     #[must_use]
     pub fn new(root: PathBuf) -> Self {
         Self {
@@ -92,7 +93,7 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>, BucketError> {
     }
 }
 
-/// A name is only given to a file that is whole, and only if nobody has it.
+/// Creates an object. A complete temporary file gets the final name only if there is no file of that name.
 fn create(path: &Path, body: &[u8]) -> Result<(), BucketError> {
     let written = Written::new(path, body).map_err(|error| failed(path, &error))?;
     match fs::hard_link(&written.0, path) {
@@ -102,7 +103,7 @@ fn create(path: &Path, body: &[u8]) -> Result<(), BucketError> {
     }
 }
 
-/// Whoever replaces files here holds a lock for the time between looking and renaming.
+/// Replaces the version `over` of an object. A lock file is locked from the check of the version to the renaming.
 fn replace(path: &Path, body: &[u8], over: &Version) -> Result<(), BucketError> {
     let replace = || -> io::Result<bool> {
         let lock = File::create(path.with_extension("lock"))?;
@@ -122,7 +123,7 @@ fn replace(path: &Path, body: &[u8], over: &Version) -> Result<(), BucketError> 
     }
 }
 
-/// A file with no name of its own yet; its temporary one is taken off at the end.
+/// A complete file under a temporary name, which is removed at the end.
 struct Written(PathBuf);
 
 impl Written {
@@ -160,7 +161,7 @@ fn failed(path: &Path, error: &io::Error) -> BucketError {
     BucketError::Failed(format!("{}: {error}", path.display()))
 }
 
-/// At a time.
+/// Most concurrent calls to the file system.
 const CALLS: usize = 8;
 
 #[cfg(test)]

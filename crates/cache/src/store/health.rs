@@ -1,4 +1,4 @@
-//! Whether the store is asked: not while it fails or hangs, nor while nobody knows which purges there were.
+//! Whether the store is in use: not while it fails or hangs, nor while its purges are not known.
 
 use std::pin::pin;
 use std::sync::Mutex;
@@ -10,19 +10,19 @@ use tokio::time::Instant;
 
 use crate::locks::Lock;
 
-/// The state of the store, cheap to ask.
+/// State of the store, cheap to query.
 #[derive(Debug)]
 pub(crate) struct StoreHealth {
-    /// Where it is, for the log.
+    /// Name of the store, for log messages.
     place: String,
     open: AtomicBool,
     failures: AtomicU64,
     error: Mutex<Option<String>>,
-    /// When the purges were read last.
+    /// When the purges were last read.
     heard: Mutex<Option<Instant>>,
-    /// Microseconds that a look-up takes, as of late.
+    /// Running average of how long a look-up takes, in microseconds.
     latency: AtomicU64,
-    /// Told when it can be used, and when it cannot.
+    /// Notified when the store becomes usable or unusable.
     changed: Notify,
 }
 
@@ -52,24 +52,25 @@ impl StoreHealth {
         }
     }
 
-    /// Is it asked and written to? Only while the purges are not older than `most`.
+    /// Returns whether the store is read and written: it has not failed, and its purges were read at most `most` ago.
     pub(crate) fn is_usable(&self, most: Duration) -> bool {
         let heard = *self.heard.locked();
         !self.open.load(Ordering::Relaxed) && heard.is_some_and(|at| at.elapsed() <= most)
     }
 
-    /// The error for which the store is not used; `None` while it is.
+    /// Returns the error because of which the store is not used, or `None` while it is.
     pub(crate) fn error(&self) -> Option<String> {
         self.error.locked().clone()
     }
 
-    /// A look-up was answered.
+    /// Records that a look-up was answered `after` this time.
     pub(crate) fn answered(&self, after: Duration) {
         self.failures.store(0, Ordering::Relaxed);
         self.took(after);
     }
 
-    /// A look-up or an upload failed, or nothing came in time.
+    /// Records that a look-up or an upload failed or timed out. The store is stopped after several failures in a row.
+    /// `after` counts towards the average latency.
     pub(crate) fn failed(&self, after: Option<Duration>, message: &str) {
         if let Some(after) = after {
             self.took(after);
@@ -79,7 +80,7 @@ impl StoreHealth {
         }
     }
 
-    /// Nothing is asked until the purges could be read again.
+    /// Takes the store out of use until its purges can be read again.
     pub(crate) fn stop(&self, message: &str) {
         self.open.store(true, Ordering::Relaxed);
         let mut error = self.error.locked();
@@ -96,7 +97,7 @@ impl StoreHealth {
         self.changed.notify_waiters();
     }
 
-    /// The purges could be read.
+    /// Records that the purges were read, and puts the store back into use.
     pub(crate) fn heard(&self) {
         let first = self.heard.locked().replace(Instant::now()).is_none();
         let recovered = self.error.locked().take().is_some();
@@ -112,14 +113,14 @@ impl StoreHealth {
         self.changed.notify_waiters();
     }
 
-    /// How long to wait for a look-up before the result is made meanwhile: not at all for a store that has lately
-    /// taken longer.
+    /// Returns how long to wait for a look-up before the result is made at the same time: `most`, or no time at all if
+    /// look-ups have lately taken longer than that.
     pub(crate) fn patience(&self, most: Duration) -> Duration {
         let usual = Duration::from_micros(self.latency.load(Ordering::Relaxed));
         if usual > most { Duration::ZERO } else { most }
     }
 
-    /// The average moves by an eighth, so that a single slow answer changes little.
+    /// Updates the average latency. It moves by an eighth, so that a single slow answer changes little.
     fn took(&self, time: Duration) {
         let time = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         // Two at once may lose one of both: it is an estimate.
@@ -133,7 +134,7 @@ impl StoreHealth {
     }
 }
 
-/// In a row.
+/// Number of failures in a row after which the store is taken out of use.
 const MOST_FAILURES: u64 = 5;
 
 #[cfg(test)]

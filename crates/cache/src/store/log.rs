@@ -1,24 +1,25 @@
-//! The purges of all nodes, as one object: whoever adds one replaces it, if nobody else did meanwhile.
+//! The purges of all nodes, as one object. A node adds a purge by replacing the object, provided that no other node has
+//! replaced it meanwhile.
 //!
-//! Each purge has the next number. An entry carries the number that its node had read when its making began, and is
-//! dead if a later purge names it: numbers, and no node's clock, say what came first. A new log begins with the time
-//! in milliseconds, so that its numbers are beyond those of one that was lost.
+//! Purges are numbered consecutively. An entry carries the number of the last purge that its node knew when making the
+//! entry began, and is dead if a later purge matches it: numbers, not the clocks of the nodes, decide what came first.
+//! A new log starts at the current time in milliseconds, so that its numbers are beyond those of a log that was lost.
 
 use crate::entry::Stored;
 use crate::fields::{self, Reader, put_bytes, put_u64};
 use crate::key::Key;
 use crate::purge::{Mark, Rules, Selector};
 
-/// What the object says.
+/// The contents of the shared purge log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SharedLog {
-    /// The number it began with.
+    /// The number that the log started with.
     pub(crate) start: u64,
-    /// Purges up to this number have been left out: what is older cannot be judged.
+    /// Purges up to this number have been dropped from the log, so that older entries cannot be judged.
     pub(crate) floor: u64,
     /// The number of the last purge.
     pub(crate) last: u64,
-    /// The purges, the oldest first.
+    /// The purges, oldest first.
     pub(crate) marks: Vec<Mark>,
 }
 
@@ -61,7 +62,7 @@ impl SharedLog {
         bytes
     }
 
-    /// `None` for what no node wrote.
+    /// Decodes a log. `None` if it is malformed.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader(bytes);
         let mut log = Self {
@@ -81,7 +82,7 @@ impl SharedLog {
     }
 }
 
-/// A log that entries are held against.
+/// A purge log prepared for comparing entries with it.
 #[derive(Debug, Default)]
 pub(crate) struct Judge {
     start: u64,
@@ -104,7 +105,7 @@ impl Judge {
         }
     }
 
-    /// The number of the last purge that is known; 0 if none is.
+    /// Returns the number of the last known purge, or 0 if no log has been read.
     pub(crate) fn last(&self) -> u64 {
         self.last
     }
@@ -113,8 +114,8 @@ impl Judge {
         self.rules.len()
     }
 
-    /// Is an entry dead that this node made? Nothing is until a log was read. One that was made before that is, if
-    /// any purge names it.
+    /// Returns whether an entry that this node made is dead. None is until a log has been read. An entry whose making
+    /// began before that is dead if any purge of the log matches it, or if the log has dropped purges.
     pub(crate) fn kills(&self, key: &Key, stored: &Stored) -> bool {
         match (self.last, stored.position) {
             (0, _) => false,
@@ -123,7 +124,7 @@ impl Judge {
         }
     }
 
-    /// Is an entry from the store dead? All are until a log was read.
+    /// Returns whether an entry from the store is dead. All are until a log has been read.
     pub(crate) fn kills_shared(&self, key: &Key, stored: &Stored) -> bool {
         self.last == 0 || self.kills_since(key, stored, stored.position)
     }
@@ -135,7 +136,7 @@ impl Judge {
     }
 }
 
-/// Purges that are kept. At some 60 bytes each, a node reads 250 KB after a purge at worst.
+/// Most purges that are kept. At about 60 bytes each, a node reads at most 250 KB after a purge.
 const MOST: usize = 4096;
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! The tier that nodes share: results in a bucket, and the purges of all of them in one object beside those.
+//! The tier that nodes share: results in a bucket, and the purges of all nodes in one object next to them.
 //!
-//! A bucket is slow, may be down, and others may write to it. So a look-up runs beside whoever waits for it and has a
-//! deadline; results are written behind the replies, from a bounded queue; nothing is believed that is not sealed; and
-//! while the purges cannot be read nothing is asked at all.
+//! A bucket is slow, may be down, and others may write to it. So a look-up runs as a task of its own and has a
+//! deadline, results are written in the background from a bounded queue, nothing is trusted without a valid seal, and
+//! the store is not used at all while the purges cannot be read.
 
 pub(crate) mod bucket;
 pub(crate) mod folder;
@@ -37,28 +37,28 @@ use crate::locks::{Lock, Shared};
 use crate::purge::Selector;
 use crate::stats::StoreStats;
 
-/// The shared store, and how it is used.
+/// Configuration of the shared store.
 #[derive(Clone)]
 pub struct StoreConfig {
-    /// What keeps the objects.
+    /// The bucket that stores the objects.
     pub bucket: Arc<dyn Bucket>,
-    /// Its name: for the log, and to tell it from another.
+    /// Name of the store, for log messages and to tell it from others.
     pub place: String,
-    /// What only the nodes know.
+    /// The secret that all nodes share, from which the keys of seals are derived.
     pub secret: String,
-    /// Of results: those of another are never used.
+    /// Revision of the results. Results of another revision are never used.
     pub revision: String,
-    /// How long a request waits for a look-up before the render starts beside it.
+    /// How long a request waits for a look-up before rendering starts in parallel.
     pub wait: Duration,
-    /// How long a look-up may take at all.
+    /// Deadline of a look-up.
     pub timeout: Duration,
-    /// Between two looks at the purges of others.
+    /// Interval at which the purges of other nodes are read.
     pub poll: Duration,
-    /// Bytes of results that wait to be written.
+    /// Most bytes of results in the write queue.
     pub queue: u64,
 }
 
-/// Without the secret.
+/// Formats the configuration without its secret.
 impl fmt::Debug for StoreConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StoreConfig")
@@ -68,7 +68,7 @@ impl fmt::Debug for StoreConfig {
 }
 
 impl StoreConfig {
-    /// Is `other` the same store, used in the same way?
+    /// Returns whether `other` is the same store with the same settings.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         let parts = |it: &Self| {
@@ -79,7 +79,7 @@ impl StoreConfig {
     }
 }
 
-/// The tier. A clone is the same one.
+/// The shared tier. Clones refer to the same one.
 #[derive(Clone)]
 pub(crate) struct SharedStore(Arc<Inner>);
 
@@ -90,17 +90,17 @@ struct Inner {
     runtime: Handle,
     health: StoreHealth,
     judge: RwLock<Judge>,
-    /// Purges of this node are added one after the other.
+    /// Locked while a purge of this node is added, so that they are added one after the other.
     adding: tokio::sync::Mutex<()>,
-    /// The log as it was read or written last.
+    /// The purge log as last read or written, and its version.
     log: Mutex<Option<(SharedLog, Version)>>,
     uploads: Uploads,
     lookups: Arc<Semaphore>,
-    /// Objects that were seen: a result that is made nevertheless takes their place.
+    /// Versions of objects that look-ups found. A result that is made nevertheless replaces that version.
     seen: Mutex<HashMap<Key, Version>>,
-    /// An upload ended.
+    /// Notified when a writer has finished its uploads.
     progress: Notify,
-    /// Does the bucket write only what its condition allows? Known once it was asked.
+    /// Whether the bucket obeys the conditions of conditional writes. Unset until that has been checked.
     is_conditional: OnceLock<bool>,
     counts: Counts,
 }
@@ -115,7 +115,7 @@ struct Counts {
 }
 
 impl SharedStore {
-    /// Must be called inside a tokio runtime.
+    /// Creates the tier. Must be called inside a tokio runtime.
     pub(crate) fn new(config: StoreConfig, clock: Arc<dyn Clock>) -> Self {
         Self(Arc::new(Inner {
             sealer: Sealer::new(config.secret.as_bytes(), &config.revision),
@@ -139,23 +139,24 @@ impl SharedStore {
         &self.0.config
     }
 
-    /// The number of the last purge that is known here.
+    /// Returns the number of the last purge known to this node, or 0 if the purges have not been read.
     pub(crate) fn position(&self) -> u64 {
         self.0.judge.reading().last()
     }
 
-    /// Does a purge of some node name this entry, which this node keeps?
+    /// Returns whether a purge of any node kills this entry, which this node made or keeps.
     pub(crate) fn kills(&self, key: &Key, stored: &Stored) -> bool {
         self.0.judge.reading().kills(key, stored)
     }
 
-    /// How long to wait for a look-up before the result is made meanwhile.
+    /// Returns how long to wait for a look-up before the result is made at the same time.
     pub(crate) fn patience(&self) -> Duration {
         self.0.health.patience(self.0.config.wait)
     }
 
-    /// Looks up; `None` if that was not possible now. It goes on although nobody waits for it any more, so that what it
-    /// says of the store counts.
+    /// Looks up an entry. The outer `None` means that no look-up was possible now, the inner one that there is no
+    /// usable entry. The look-up continues even if the caller stops waiting, so that its outcome counts for the health
+    /// of the store.
     pub(crate) async fn get(&self, key: &Key) -> Option<Option<Stored>> {
         let inner = &self.0;
         let permit = inner.lookups.clone().try_acquire_owned();
@@ -172,7 +173,7 @@ impl SharedStore {
         looking.await.ok()
     }
 
-    /// Queues a result for writing; left out if the queue is full or the store is not in use.
+    /// Queues a result for writing. It is dropped if the queue is full or the store is not in use.
     pub(crate) fn put(&self, key: Key, stored: Stored) {
         let inner = &self.0;
         let unusable = stored.position == 0 || !inner.is_usable() || self.kills(&key, &stored);
@@ -184,7 +185,8 @@ impl SharedStore {
         }
     }
 
-    /// Tells all nodes to forget what `selector` names. Whether they will learn of it.
+    /// Adds a purge to the shared log, so that all nodes forget what `selector` selects. Returns whether they will
+    /// learn of it.
     pub(crate) async fn purge(&self, selector: Selector) -> bool {
         let inner = &self.0;
         let adding = async {
@@ -217,7 +219,7 @@ impl SharedStore {
         added.is_ok() && inner.is_conditional.get() != Some(&false)
     }
 
-    /// Reads the purges of all nodes; whether there are new ones.
+    /// Reads the purges of all nodes. Returns whether there are new ones.
     pub(crate) async fn read_purges(&self) -> bool {
         let inner = &self.0;
         let reading = timeout(inner.config.timeout.max(LEAST_TIMEOUT), inner.read_log());
@@ -238,7 +240,7 @@ impl SharedStore {
         }
     }
 
-    /// Waits until all that was queued is written, or given up.
+    /// Waits until all queued results are written or given up.
     pub(crate) async fn flush(&self) {
         loop {
             let progress = self.0.progress.notified();
@@ -249,7 +251,6 @@ impl SharedStore {
         }
     }
 
-    /// All but the outcomes of look-ups.
     /// Waits until it is known whether the bucket can be used.
     pub(crate) async fn known(&self) {
         self.0.health.known().await;
@@ -277,13 +278,13 @@ impl SharedStore {
 }
 
 impl Inner {
-    /// A few missed polls are no outage.
+    /// Returns whether the store may be used. A few missed polls do not count as an outage.
     fn is_usable(&self) -> bool {
         self.health.is_usable(3 * self.config.poll + LEAST_TIMEOUT)
     }
 
-    /// Asks the bucket, once, to replace a version of an object that there never was: whoever does so loses purges when two
-    /// nodes write them at the same moment.
+    /// Checks once whether the bucket obeys conditions, by asking it to replace a version that never existed. A bucket
+    /// that does so loses purges when two nodes write them at the same moment.
     async fn check_conditions(&self) {
         if self.is_conditional.get().is_some() {
             return;
@@ -354,7 +355,7 @@ impl Inner {
         (!dead).then_some(stored)
     }
 
-    /// A writer's work, until the queue is empty.
+    /// Work of a writer task: writes results until the queue is empty.
     async fn write_all(self: Arc<Self>) {
         while let Some((key, stored)) = self.uploads.next() {
             let written = self.is_usable() && self.write(&key, &stored).await;
@@ -431,7 +432,9 @@ impl Inner {
         }
     }
 
-    /// Takes in what the log says; whether that is new.
+    /// Adopts the log in `bytes`. Returns whether it has new purges.
+    ///
+    /// Logs that are older than a known one or have no valid seal are rejected as `BucketError::Failed`.
     fn take(&self, bytes: &[u8], version: Version) -> Result<bool, BucketError> {
         let log = self.sealer.open_purges(bytes).and_then(SharedLog::decode);
         let log = log.ok_or_else(|| {
@@ -482,7 +485,7 @@ impl Inner {
     }
 }
 
-/// Reads the purges for as long as the cache lives, and tells it of new ones.
+/// Reads the purges at intervals for as long as the cache exists, and calls `tell` when there are new ones.
 pub(crate) async fn follow<T: Send + Sync>(cache: Weak<T>, store: SharedStore, tell: fn(&T)) {
     loop {
         let changed = store.read_purges().await;
@@ -502,26 +505,27 @@ pub(crate) async fn follow<T: Send + Sync>(cache: Weak<T>, store: SharedStore, t
     }
 }
 
-/// The result's name in the bucket: in 256 folders, which file systems like.
+/// Returns the name of a result's object. Results are spread over 256 folders, because file systems handle large
+/// folders badly.
 fn name(key: &Key) -> String {
     let key = key.to_string();
     format!("results/{}/{key}", &key[..2])
 }
 
-/// Below this, so that nodes do not act in step.
+/// Returns a random number below `below`, so that nodes do not act in step.
 fn jitter(below: u64) -> u64 {
     RandomState::new().hash_one(0u8) % below.max(1)
 }
 
 const PURGES: &str = "purges";
-/// Exists only in a bucket that ignores conditions.
+/// Name of the object with which conditional writes are checked. It exists only in a bucket that ignores conditions.
 const CONDITION: &str = "condition";
 const MOST_LOOKUPS: usize = 64;
-/// Objects whose versions are remembered, at some 200 bytes each.
+/// Most objects whose versions are remembered, at about 200 bytes each.
 const MOST_SEEN: usize = 4096;
-/// Two nodes that purge at the same moment disturb each other once, or twice.
+/// Most attempts to add a purge. Two nodes that purge at the same moment disturb each other only once or twice.
 const MOST_ATTEMPTS: u32 = 16;
 const PURGE_DEADLINE: Duration = Duration::from_secs(5);
 const UPLOAD_DEADLINE: Duration = Duration::from_secs(10);
-/// The purges are waited for behind all replies, so they may take longer than look-ups.
+/// Least timeout for reading purges. No reply waits for them, so they may take longer than look-ups.
 const LEAST_TIMEOUT: Duration = Duration::from_secs(2);

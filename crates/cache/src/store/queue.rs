@@ -1,5 +1,5 @@
-//! Results on their way to the store: bounded in number and bytes, so that a store that cannot keep up costs results
-//! in it, not memory.
+//! Queue of results waiting to be written to the store. It is bounded in number and bytes, so that a store that cannot
+//! keep up misses results instead of filling the memory.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -8,7 +8,7 @@ use crate::entry::Stored;
 use crate::key::Key;
 use crate::locks::Lock;
 
-/// The queue, in the order in which results came.
+/// The write queue, in the order in which results arrived.
 #[derive(Debug)]
 pub(crate) struct Uploads {
     most_bytes: u64,
@@ -18,7 +18,7 @@ pub(crate) struct Uploads {
 #[derive(Debug, Default)]
 struct Inner {
     waiting: VecDeque<(Key, Stored)>,
-    /// Of those that wait and those that are being written.
+    /// Bytes of the results that are waiting or being written.
     bytes: u64,
     dropped: u64,
     writers: usize,
@@ -32,7 +32,7 @@ impl Uploads {
         }
     }
 
-    /// Adds a result, or leaves it out if there is no room. Whether the caller is to start another writer.
+    /// Adds a result, or drops it if there is no room. Returns whether the caller must start another writer.
     pub(crate) fn push(&self, key: Key, stored: Stored) -> bool {
         let mut inner = self.inner.locked();
         let weight = stored.entry.weight();
@@ -47,7 +47,8 @@ impl Uploads {
         starts
     }
 
-    /// A writer's next result; `done` follows. With `None` the writer is dismissed, in the same breath.
+    /// Returns a writer's next result, after which it must call `done`. `None` also dismisses the writer, under the
+    /// same lock.
     pub(crate) fn next(&self) -> Option<(Key, Stored)> {
         let mut inner = self.inner.locked();
         let next = inner.waiting.pop_front();
@@ -57,14 +58,14 @@ impl Uploads {
         next
     }
 
-    /// It is written, or given up.
+    /// Removes a result that is written or given up.
     pub(crate) fn done(&self, stored: &Stored, written: bool) {
         let mut inner = self.inner.locked();
         inner.bytes -= stored.entry.weight();
         inner.dropped += u64::from(!written);
     }
 
-    /// Leaves one out.
+    /// Counts a result that was dropped before it was queued.
     pub(crate) fn drop_one(&self) {
         self.inner.locked().dropped += 1;
     }
@@ -73,16 +74,16 @@ impl Uploads {
         self.inner.locked().writers == 0
     }
 
-    /// Bytes waiting or being written, and how many results were left out so far.
+    /// Returns the bytes that are waiting or being written, and how many results have been dropped so far.
     pub(crate) fn usage(&self) -> (u64, u64) {
         let inner = self.inner.locked();
         (inner.bytes, inner.dropped)
     }
 }
 
-/// Results that wait.
+/// Most results in the queue.
 const MOST_WAITING: usize = 1000;
-/// Uploads at a time.
+/// Most concurrent uploads.
 const WRITERS: usize = 4;
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use crate::fields::{self, Reader, put_u64};
 use crate::freshness::{Stamp, millis};
 use crate::key::Key;
 
-/// What seals are made with. It cannot be printed.
+/// The keys with which seals are made. They cannot be printed, because this type has no `Debug`.
 #[derive(Clone)]
 pub(crate) struct Sealer {
     results: [u8; 32],
@@ -40,7 +40,7 @@ impl Sealer {
         }
     }
 
-    /// The object of a result; `None` if it is too large for one.
+    /// Returns the sealed object of a result. `None` if it would be too large.
     pub(crate) fn seal(&self, key: &Key, stored: &Stored) -> Option<Bytes> {
         let head = fields::encode(&stored.entry);
         let length = START + head.len() + stored.entry.body.len();
@@ -60,8 +60,8 @@ impl Sealer {
         Some(bytes.into())
     }
 
-    /// The result in an object; `None` for everything that was not sealed for this key, and for what claims to have
-    /// been stored in the future.
+    /// Checks and decodes the object of a result. `None` if it was not sealed for this key, or was stored further in
+    /// the future than clocks may differ.
     pub(crate) fn open(&self, key: &Key, object: Bytes, now: &Moment) -> Option<Stored> {
         let mut reader = Reader(opened(&self.results, &object)?);
         if reader.take(Key::BYTES)? != key.as_bytes() {
@@ -81,7 +81,7 @@ impl Sealer {
         })
     }
 
-    /// The object of the purges.
+    /// Returns the sealed object of the purge log.
     pub(crate) fn seal_purges(&self, log: &[u8]) -> Bytes {
         let mut bytes = MAGIC.to_vec();
         bytes.extend_from_slice(&[0; SEAL]);
@@ -90,7 +90,7 @@ impl Sealer {
         bytes.into()
     }
 
-    /// The purges in an object.
+    /// Checks the object of the purge log and returns the log. `None` if its seal is not valid.
     pub(crate) fn open_purges<'a>(&self, object: &'a [u8]) -> Option<&'a [u8]> {
         opened(&self.purges, object)
     }
@@ -101,7 +101,7 @@ fn put_seal(key: &[u8; 32], bytes: &mut [u8]) {
     bytes[MAGIC.len()..][..SEAL].copy_from_slice(seal.as_bytes());
 }
 
-/// What is behind a good seal.
+/// Returns the bytes after the seal if it is valid.
 fn opened<'a>(key: &[u8; 32], object: &'a [u8]) -> Option<&'a [u8]> {
     let sealed = object.strip_prefix(MAGIC)?;
     let (seal, rest) = sealed.split_at_checked(SEAL)?;
@@ -112,9 +112,9 @@ fn opened<'a>(key: &[u8; 32], object: &'a [u8]) -> Option<&'a [u8]> {
 
 const MAGIC: &[u8; 8] = b"andon\x00s1";
 const SEAL: usize = 32;
-/// Up to the head.
+/// Length in bytes of the part of an object before the head.
 const START: usize = MAGIC.len() + SEAL + Key::BYTES + 8 + 8 + 4;
-/// By how much the clocks of nodes may differ.
+/// Largest difference between the clocks of nodes that is tolerated.
 const SKEW: Duration = Duration::from_secs(300);
 
 #[cfg(test)]
@@ -201,8 +201,8 @@ mod tests {
         }
     }
 
-    /// A million objects that nobody with the secret wrote: bits flipped, bytes overwritten, ends torn off or added,
-    /// halves of two objects joined, objects moved to another name, and rubbish.
+    /// Tests a million objects that were not made with the secret: flipped bits, overwritten bytes, ends cut off or
+    /// added, halves of two objects joined, objects moved to another name, and random bytes.
     #[test]
     fn of_a_million_planted_or_torn_objects_none_is_opened() {
         let sealer = sealer();

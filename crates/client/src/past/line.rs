@@ -1,22 +1,22 @@
-//! One line of an access log.
+//! Parses one line of an access log.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
-/// What a line tells.
+/// The contents of a line.
 #[derive(Debug, PartialEq)]
 pub(super) struct Entry {
-    /// When the request began: seconds since 1970.
+    /// When the request began, in seconds since 1970.
     pub(super) began: f64,
-    /// Is that a whole second?
+    /// Whether the log contains only whole seconds, so that `began` is one.
     pub(super) whole_second: bool,
     pub(super) method: String,
     pub(super) target: String,
     pub(super) status: u16,
 }
 
-/// Reads it, or says why it cannot be asked again.
+/// Parses a line of any known format, or returns the reason why its request cannot be sent again.
 pub(super) fn parse(line: &str) -> Result<Entry, &'static str> {
     let entry = if line.starts_with('{') {
         json(line)
@@ -33,7 +33,8 @@ pub(super) fn parse(line: &str) -> Result<Entry, &'static str> {
     Ok(entry)
 }
 
-/// `2026-11-21T19:50:00.123Z 127.0.0.1 GET /a.jpg 200 123B 23.4ms …`; the time is when it was answered.
+/// Parses a line of Andon's text format: `2026-11-21T19:50:00.123Z 127.0.0.1 GET /a.jpg 200 123B 23.4ms …`. The time is
+/// that of the reply.
 fn andon(line: &str) -> Option<Entry> {
     let mut words = line.split(' ');
     let answered = rfc_3339(words.next()?)?;
@@ -56,7 +57,7 @@ fn andon(line: &str) -> Option<Entry> {
     })
 }
 
-/// The same as JSON.
+/// Parses a line of Andon's JSON format. The time is that of the reply.
 fn json(line: &str) -> Option<Entry> {
     let line: Value = serde_json::from_str(line).ok()?;
     let text = |key: &str| line.get(key)?.as_str();
@@ -69,7 +70,8 @@ fn json(line: &str) -> Option<Entry> {
     })
 }
 
-/// `HOST - USER [10/Oct/2000:13:55:36 -0700] "GET /a.gif HTTP/1.0" 200 2326 …`, whatever stands before and after.
+/// Parses a line of the common or combined format, with anything before and after: `HOST - USER [10/Oct/2000:13:55:36
+/// -0700] "GET /a.gif HTTP/1.0" 200 2326 …`.
 fn common(line: &str) -> Option<Entry> {
     let (_, rest) = line.split_once('[')?;
     let (date, rest) = rest.split_once("] \"")?;
@@ -93,7 +95,7 @@ fn seconds(time: SystemTime) -> Option<f64> {
     Some(since.as_secs_f64())
 }
 
-/// `10/Oct/2000:13:55:36 -0700`.
+/// Parses a time such as `10/Oct/2000:13:55:36 -0700`, and returns it in seconds since 1970.
 fn day(text: &str) -> Option<f64> {
     let (local, zone) = text.split_once(' ')?;
     let mut parts = local.splitn(3, '/');

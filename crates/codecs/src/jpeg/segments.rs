@@ -1,17 +1,17 @@
-//! Segments before the image that libjpeg knows nothing of: XMP, and IPTC among Photoshop's resources.
+//! Marker segments before the image that libjpeg does not interpret: XMP, and IPTC among Photoshop's resources.
 
 use andon_pixels::Metadata;
 
-/// What the segment of an XMP packet begins with.
+/// Identifier at the beginning of a segment with an XMP packet.
 pub(super) const XMP: &[u8] = b"http://ns.adobe.com/xap/1.0/\0";
 
-/// What the segment begins with that says by ISO 21496-1 how a gain map acts.
+/// Identifier at the beginning of a segment with the metadata of a gain map by ISO 21496-1.
 pub(super) const GAIN_MAP: &[u8] = b"urn:iso:std:iso:ts:21496:-1\0";
 
-/// What a segment of Photoshop's resources begins with.
+/// Identifier at the beginning of a segment with Photoshop's resources.
 pub(super) const RESOURCES: &[u8] = b"Photoshop 3.0\0";
 
-/// What one of those begins with, and the number of IPTC's data sets.
+/// Signature at the beginning of a Photoshop resource. `IPTC` is the number of the resource with IPTC's data sets.
 const RESOURCE: &[u8] = b"8BIM";
 const IPTC: u16 = 0x0404;
 
@@ -21,10 +21,10 @@ pub(super) const APP2: u8 = 0xe2;
 const APP13: u8 = 0xed;
 const APP15: u8 = 0xef;
 
-/// A segment's length counts its own two bytes.
+/// Maximum size in bytes of a segment's data: its length field counts its own two bytes.
 pub(super) const MOST_BYTES: usize = 0xffff - 2;
 
-/// IPTC's data sets among Photoshop's resources.
+/// Returns IPTC's data sets among Photoshop's resources.
 pub(super) fn iptc(mut resources: &[u8]) -> Option<&[u8]> {
     while let Some(rest) = resources.strip_prefix(RESOURCE) {
         let number = u16::from_be_bytes(*rest.first_chunk()?);
@@ -41,7 +41,7 @@ pub(super) fn iptc(mut resources: &[u8]) -> Option<&[u8]> {
     None
 }
 
-/// The file with its metadata. What no segment can hold is left out.
+/// Returns the file with its XMP and IPTC metadata added. What is too long for a segment is left out.
 pub(super) fn with_metadata(file: Vec<u8>, metadata: &Metadata) -> Vec<u8> {
     let mut segments = Vec::new();
     if let Some(xmp) = &metadata.xmp {
@@ -65,7 +65,7 @@ pub(super) fn with_metadata(file: Vec<u8>, metadata: &Metadata) -> Vec<u8> {
     with_segments(file, &segments)
 }
 
-/// The file with these segments behind those that it begins with.
+/// Inserts segments after the application segments that the file begins with.
 pub(super) fn with_segments(file: Vec<u8>, segments: &[u8]) -> Vec<u8> {
     if segments.is_empty() {
         return file;
@@ -78,7 +78,7 @@ pub(super) fn with_segments(file: Vec<u8>, segments: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A segment, unless it is too long.
+/// Appends a segment, unless it is too long.
 pub(super) fn push(out: &mut Vec<u8>, marker: u8, parts: &[&[u8]]) {
     let length: usize = parts.iter().map(|part| part.len()).sum();
     if length <= MOST_BYTES {
@@ -88,7 +88,7 @@ pub(super) fn push(out: &mut Vec<u8>, marker: u8, parts: &[&[u8]]) {
     }
 }
 
-/// Where the application segments end that a file begins with.
+/// Returns where the application segments end that a file begins with.
 pub(super) fn first_segments(file: &[u8]) -> usize {
     let mut at = 2;
     while let Some(&[0xff, APP0..=APP15, high, low]) = file.get(at..at + 4) {

@@ -1,4 +1,4 @@
-//! The quantisation tables that we write.
+//! The quantisation tables that our encoder writes.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ use andon_kernels::symbols::ZIGZAG;
 
 use super::header::quality::Table;
 
-/// The tables of luma and chroma for a quality of 1 to 100, in zigzag order.
+/// Returns the quantisation tables of luma and chroma for a quality of 1 to 100, in zigzag order.
 pub(super) fn tables(quality: u8, sub: Subsampling) -> [Table; 2] {
     let scale = scale(quality);
     let table = |weights: [f32; 64]| {
@@ -19,7 +19,7 @@ pub(super) fn tables(quality: u8, sub: Subsampling) -> [Table; 2] {
     [table(*LUMA), table(weights(&CHROMA_WEIGHTS, h, v))]
 }
 
-/// The quality whose table for luma this is.
+/// Returns the quality whose luma table is `luma`, if there is one.
 pub(super) fn quality(luma: &Table) -> Option<u8> {
     (1..=100).find(|&quality| {
         let scale = scale(quality);
@@ -28,7 +28,7 @@ pub(super) fn quality(luma: &Table) -> Option<u8> {
     })
 }
 
-/// What weights are multiplied by.
+/// Returns the factor by which weights are multiplied for a quality.
 fn scale(quality: u8) -> f32 {
     let quality = f32::from(quality);
     let after = SCALES.partition_point(|&(known, _)| known < quality);
@@ -39,7 +39,8 @@ fn scale(quality: u8) -> f32 {
 
 static LUMA: LazyLock<[f32; 64]> = LazyLock::new(|| weights(&LUMA_WEIGHTS, 1.0, 1.0));
 
-/// The weights of all frequencies, in zigzag order; `h` and `v` stretch them.
+/// Returns the weights of all frequencies, in zigzag order. `h` and `v` stretch the horizontal and vertical
+/// frequencies.
 fn weights(nodes: &[f32; 8], h: f32, v: f32) -> [f32; 64] {
     ZIGZAG.map(|place| {
         let (u, v) = (h * f32::from(place % 8), v * f32::from(place / 8));
@@ -50,15 +51,16 @@ fn weights(nodes: &[f32; 8], h: f32, v: f32) -> [f32; 64] {
     })
 }
 
-/// Distances in the plane of frequencies between which weights lie on straight lines; at 0 is the mean.
+/// Distances from the mean (0) in the plane of frequencies at which weights are given. Between them, weights are
+/// interpolated linearly.
 const RADII: [f32; 8] = [0.0, 1.0, 1.5, 2.3, 3.3, 4.8, 7.0, 9.9];
-/// Weights there: found by a search for the fewest bytes at equal SSIMULACRA2 and equal SSIM of luma, of sixteen
-/// photographs at 400 px. At a scale of 1 they are steps.
+/// Weights of luma at the distances `RADII`. They were found by a search for the fewest bytes at equal SSIMULACRA2 and
+/// equal SSIM of luma, of sixteen photographs at 400 px. At a scale of 1 they are the quantisation steps.
 const LUMA_WEIGHTS: [f32; 8] = [8.3, 10.1, 12.6, 18.9, 21.0, 25.0, 33.2, 45.2];
 const CHROMA_WEIGHTS: [f32; 8] = [11.6, 15.8, 19.4, 26.0, 34.8, 46.5, 70.0, 84.0];
 
-/// Qualities, and what weights are multiplied by: there the file scores in the mean what libjpeg-turbo's scores, by
-/// SSIMULACRA2 of sixteen photographs at 400 and 1200 px, 4:2:0 (`./dev bench encode`).
+/// Qualities, and the factor for weights at which a file scores on average what libjpeg-turbo's scores, by SSIMULACRA2
+/// of sixteen photographs at 400 and 1200 px, 4:2:0 (`./dev bench encode`).
 const SCALES: [(f32, f32); 21] = [
     (1.0, 30.0),
     (3.0, 21.8),

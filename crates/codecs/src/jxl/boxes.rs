@@ -1,4 +1,4 @@
-//! The container around a codestream: boxes of a length, a four-letter name, and data.
+//! The container around a JPEG XL codestream: boxes, each with a length, a four-letter name, and data.
 
 use std::io::Read;
 
@@ -8,36 +8,36 @@ use brotli_decompressor::Decompressor;
 use super::NAME;
 use crate::{exif, guard};
 
-/// How every container begins; a codestream may also stand alone.
+/// The bytes with which every container begins. A codestream may also stand alone.
 pub(super) const SIGNATURE: &[u8] = b"\0\0\0\x0cJXL \r\n\x87\n";
 
-/// What a container holds beside the codestream.
+/// Contents of a container besides the codestream.
 #[derive(Debug, Default)]
 pub(super) struct Container<'a> {
     exif: Option<Packed<'a>>,
     xmp: Option<Packed<'a>>,
-    /// What makes the image brighter where that can be shown.
+    /// The gain map, which makes the image brighter where that can be shown.
     pub(super) gain_map: Option<&'a [u8]>,
-    /// Is there what makes the JPEG of it again that it was made of?
+    /// Whether there are data that reconstruct the JPEG from which the file was made.
     pub(super) jpeg: bool,
-    /// Is there any metadata?
+    /// Whether there is any metadata.
     pub(super) metadata: bool,
-    /// Where the last box ends that means something here; 0 where there is none.
+    /// Offset at which the last box with a known meaning ends; 0 if there is none.
     pub(super) end: usize,
 }
 
-/// The data of a box, perhaps in Brotli's packing.
+/// Data of a box, possibly compressed by Brotli.
 #[derive(Clone, Copy, Debug)]
 struct Packed<'a> {
     data: &'a [u8],
     brotli: bool,
 }
 
-/// Files have a handful of boxes, and one in `jxlp` for every few frames at most.
+/// Maximum number of boxes. Files have a handful, and one `jxlp` for every few frames at most.
 const MOST_BOXES: usize = 20_000;
 
 impl<'a> Container<'a> {
-    /// Walks over the boxes; of a file that is cut off, over those that are there.
+    /// Reads the boxes of a file; if it is truncated, those that are present.
     pub(super) fn read(file: &'a [u8]) -> Result<Self> {
         let mut found = Self::default();
         if !file.starts_with(SIGNATURE) {
@@ -80,8 +80,8 @@ impl<'a> Container<'a> {
         self.end = part.end;
     }
 
-    /// The EXIF block from its TIFF header on. One that cannot be unpacked is left out: the pixels are whole
-    /// without it.
+    /// Returns the EXIF block from its TIFF header on. A block that cannot be unpacked is left out: the pixels are
+    /// complete without it.
     pub(super) fn exif(&self, limit: u64) -> Result<Option<Vec<u8>>> {
         let data = Packed::read(self.exif, limit)?;
         // First stands how far the block begins behind this number.
@@ -92,7 +92,7 @@ impl<'a> Container<'a> {
         Ok(tiff.map(|tiff| exif::without_prefix(tiff).to_vec()))
     }
 
-    /// The XMP packet, of which the same holds.
+    /// Returns the XMP packet. A packet that cannot be unpacked is left out: the pixels are complete without it.
     pub(super) fn xmp(&self, limit: u64) -> Result<Option<Vec<u8>>> {
         Packed::read(self.xmp, limit)
     }
@@ -118,9 +118,9 @@ impl Packed<'_> {
 
 struct Part<'a> {
     name: [u8; 4],
-    /// As much of it as is there.
+    /// Data of the box, as far as they are present.
     data: &'a [u8],
-    /// Where the next box begins.
+    /// Offset of the next box.
     end: usize,
 }
 
@@ -132,7 +132,7 @@ struct Boxes<'a> {
 impl<'a> Iterator for Boxes<'a> {
     type Item = Part<'a>;
 
-    /// The walk ends where no box can be.
+    /// Returns the next box. Iteration ends where there can be no box.
     fn next(&mut self) -> Option<Part<'a>> {
         let (size, rest) = self.file.get(self.at..)?.split_first_chunk()?;
         let (name, rest) = rest.split_first_chunk()?;

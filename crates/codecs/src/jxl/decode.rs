@@ -1,4 +1,4 @@
-//! From a JPEG XL to planes.
+//! Decodes a JPEG XL to planes.
 
 use andon_pixels::{
     Cost, Decode, Depth, Error, Frame, FrameReader, Grid, Image, Info, Interrupt, Limits, Metadata,
@@ -24,7 +24,7 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
     Ok(image)
 }
 
-/// Where the image ends: its first frame is decoded, all others have to be there.
+/// Returns where the image ends. Its first frame is decoded; all others only have to be present.
 pub(super) fn extent(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usize> {
     let probed = guard::probed(info.width, info.height, info, how.limits);
     let mut rest = bytes;
@@ -53,7 +53,8 @@ pub(super) fn extent(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usiz
     Ok(codestream.max(container.end))
 }
 
-/// Measured on photographs, one core: the decoder needs more for a lossless sample than for a lossy one.
+/// Estimates the cost of decoding, as measured on photographs on one core. A lossless sample takes longer than a lossy
+/// one.
 pub(super) fn cost(info: &Info) -> Cost {
     let channels = info.model.planes() as u64 + u64::from(info.alpha);
     let each = if info.lossless {
@@ -67,12 +68,12 @@ pub(super) fn cost(info: &Info) -> Cost {
     }
 }
 
-/// Per sample.
+/// Time to decode a sample of a lossy image, in ns.
 const LOSSY_NANOS: u64 = 15;
-/// Per sample.
+/// Time to decode a sample of a lossless image, in ns.
 const LOSSLESS_NANOS: u64 = 20;
 
-/// The frames of a file, one after the other.
+/// Reads the frames of a file, one after the other.
 pub(super) struct Reader<'a> {
     decoder: JxlDecoder,
     rest: &'a [u8],
@@ -83,7 +84,7 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Before the first frame.
+    /// Opens a file before its first frame.
     pub(super) fn open(bytes: &'a [u8], info: &Info, how: &Decode<'a>) -> Result<Self> {
         guard::wanted(how.interrupt)?;
         let container = Container::read(bytes)?;
@@ -111,7 +112,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// On to the next frame's pixels; `false` after the last.
+    /// Advances to the pixels of the next frame. Returns `false` after the last one.
     fn advance(&mut self) -> Result<bool> {
         loop {
             match self.process(None)? {
@@ -202,7 +203,7 @@ fn metadata(header: &Header<'_>, limits: &Limits) -> Result<Metadata> {
     })
 }
 
-/// Bytes that begin where a 16-bit sample may.
+/// A byte buffer that is aligned for 16-bit samples.
 struct Buffer {
     memory: Vec<u8>,
     start: usize,
@@ -221,7 +222,7 @@ impl Buffer {
     }
 }
 
-/// Deals interleaved samples to planes.
+/// Splits interleaved samples into planes.
 fn deal(
     pixels: &[u8],
     channels: usize,

@@ -1,4 +1,4 @@
-//! From planes to a JPEG XL.
+//! Encodes planes to a JPEG XL.
 
 use andon_pixels::{
     Cost, Depth, Encode, Error, Frame, FrameWriter, Head, Image, Interrupt, Metadata, Model, Plane,
@@ -85,19 +85,20 @@ fn head<'a>(
     }
 }
 
-/// libjxl's effort by ours. What lies above 7 takes many times as long for a percent or two.
+/// libjxl's effort for each of our levels, 0 to 9. Efforts above 7 take many times as long for a percent or two.
 const EFFORTS: [u8; 10] = [1, 1, 2, 3, 4, 4, 5, 5, 6, 7];
-/// A quarter less than a JPEG in the time that WebP takes to begin.
+/// Default level: a quarter less than a JPEG, in the time that WebP takes to begin.
 const DEFAULT_LEVEL: u8 = 3;
-/// libjxl's own, by default.
+/// libjxl's effort at the default level.
 pub(super) const DEFAULT_EFFORT: u8 = EFFORTS[DEFAULT_LEVEL as usize];
 
 fn level(how: &Encode) -> usize {
     usize::from(how.effort.unwrap_or(DEFAULT_LEVEL).min(9))
 }
 
-/// Butteraugli distance by quality, so that an image looks as good as a JPEG of the same quality does. Measured by
-/// SSIMULACRA2 on photographs: 75 is JPEG's 80 and a distance of 2.3, 60 is JPEG's 51 and a distance of 4.9.
+/// Butteraugli distances by quality, chosen so that an image looks as good as a JPEG of the same quality. Measured by
+/// SSIMULACRA2 on photographs: a score of 75 takes a JPEG quality of 80 or a distance of 2.3, and a score of 60 a JPEG
+/// quality of 51 or a distance of 4.9.
 const DISTANCES: [(u8, f32); 8] = [
     (1, 20.0),
     (10, 14.0),
@@ -125,7 +126,7 @@ fn distance(how: &Encode) -> f32 {
     DISTANCES[DISTANCES.len() - 1].1
 }
 
-/// Samples side by side, as libjxl takes them.
+/// Interleaved samples, as libjxl takes them.
 enum Pixels {
     U8(Vec<u8>),
     U16(Vec<u16>),
@@ -179,19 +180,19 @@ fn interleaved<'a, S: Copy + Default + 'a>(
     Ok(out)
 }
 
-/// An animation that grows frame by frame. Of each frame the part that changes is written, and takes the place of
-/// what is there.
+/// Writes an animation frame by frame. Of each frame only the part that changes is written, and replaces what is there.
 pub(super) struct Writer<'a> {
     encoder: Encoder<'a>,
     clock: Clock,
     before: Option<Frame>,
-    /// The last frame has to be told that it is the last: it waits for the next.
+    /// Place and duration in ticks of the last frame. It is held back until the next one arrives, because the encoder
+    /// has to be told which frame is the last.
     waiting: Option<(Place, u32)>,
     interrupt: &'a dyn Interrupt,
 }
 
 impl<'a> Writer<'a> {
-    /// Writes everything that stands before the first frame.
+    /// Creates a writer, and writes everything that precedes the first frame.
     pub(super) fn new(head: &Head, how: &Encode, interrupt: &'a dyn Interrupt) -> Result<Self> {
         let size = (head.width, head.height);
         let mut file = self::head(size, head.traits, &head.metadata, how);
@@ -240,7 +241,8 @@ impl FrameWriter for Writer<'_> {
     }
 }
 
-/// Time: measured on photographs, one core. Memory: what libjxl may take at most, and the interleaved samples.
+/// Estimates the cost of encoding. The time was measured on photographs on one core; the memory is the most that libjxl
+/// may take, and the interleaved samples.
 pub(super) fn cost(width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
     let pixels = u64::from(width) * u64::from(height);
     let nanos = match how.lossless {
@@ -258,7 +260,7 @@ fn channels(traits: Traits) -> u64 {
     traits.model.planes() as u64 + u64::from(traits.alpha)
 }
 
-/// What libjxl gets at most.
+/// Returns the most memory that libjxl may take, in bytes.
 fn memory(width: u32, height: u32, traits: Traits, how: &Encode) -> u64 {
     let pixels = u64::from(width) * u64::from(height);
     let sample = match how.lossless {
@@ -268,15 +270,15 @@ fn memory(width: u32, height: u32, traits: Traits, how: &Encode) -> u64 {
     pixels * channels(traits).max(3) * sample + ENCODER_BYTES
 }
 
-/// By level, per pixel.
+/// Time to encode a pixel lossily by level, in ns.
 const LOSSY_NANOS: [u64; 10] = [30, 30, 30, 40, 45, 45, 180, 180, 250, 330];
-/// By level, per pixel.
+/// Time to encode a pixel losslessly by level, in ns.
 const LOSSLESS_NANOS: [u64; 10] = [20, 20, 100, 150, 220, 220, 350, 350, 500, 800];
-/// To begin, whatever is written.
+/// Fixed time to begin encoding, whatever is written, in ns.
 const ENCODER_NANOS: u64 = 4_000_000;
-/// Per sample.
+/// Memory that libjxl may take per sample of a lossy image, in bytes.
 const LOSSY_BYTES: u64 = 24;
-/// Per sample.
+/// Memory that libjxl may take per sample of a lossless image, in bytes.
 const LOSSLESS_BYTES: u64 = 40;
 const ENCODER_BYTES: u64 = 16 << 20;
 
@@ -286,7 +288,7 @@ mod tests {
 
     use super::*;
 
-    /// Noise, the worst there is.
+    /// Returns a frame of noise, which is the worst case.
     fn noise(width: u32, height: u32, depth: Depth, planes: usize) -> Frame {
         let mut state = 1_u32;
         let mut dice = || {

@@ -1,6 +1,5 @@
-//! The only place that touches libjxl: safe functions over its encoder, and over the part of its
-//! decoder that makes the JPEG again that a file was made of. No call here starts a thread: no runner is given
-//! to it.
+//! The only module that calls libjxl: safe functions over its encoder, and over the part of its decoder that
+//! reconstructs the JPEG from which a file was made. No call starts a thread, because libjxl is given no runner.
 
 #![allow(unsafe_code)]
 
@@ -20,44 +19,45 @@ use jxl_sys::{
 use super::NAME;
 use crate::animation::Place;
 
-/// What a file says before its first frame.
+/// What precedes the first frame of a file, and how frames are encoded.
 #[derive(Clone, Debug)]
 pub(super) struct Head<'a> {
     pub(super) width: u32,
     pub(super) height: u32,
-    /// 1 or 3.
+    /// Number of colour channels: 1 or 3.
     pub(super) colours: u32,
     pub(super) alpha: bool,
-    /// Of a sample.
+    /// Bits per sample.
     pub(super) bits: u32,
     pub(super) space: Space,
-    /// In place of the space.
+    /// ICC profile, in place of `space`.
     pub(super) icc: Option<&'a [u8]>,
-    /// Boxes beside the codestream: an EXIF block, a gain map.
+    /// Boxes besides the codestream, by name: an EXIF block, a gain map.
     pub(super) boxes: Vec<(&'static CStr, Vec<u8>)>,
-    /// Of an image that moves: how often it is shown; 0 is forever.
+    /// How often an animation is shown, 0 meaning forever; `None` for a still image.
     pub(super) plays: Option<u32>,
-    /// 0: nothing may be lost.
+    /// Butteraugli distance; 0 means lossless.
     pub(super) distance: f32,
-    /// 1 (fast) to 10 (small).
+    /// libjxl's effort, 1 (fast) to 10 (small).
     pub(super) effort: u8,
-    /// Colours are stored as they are, not as the eye sees them: for profiles that libjxl cannot convert from.
+    /// Whether colours are stored as they are, not converted to libjxl's perceptual colour space. Needed for profiles
+    /// that libjxl cannot convert from.
     pub(super) raw: bool,
 }
 
-/// Samples in rows of pixels, their channels side by side.
+/// Rows of interleaved samples.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Samples<'a> {
-    /// Of 8 bits.
+    /// Samples of 8 bits.
     U8(&'a [u8]),
-    /// Of more, on the scale of 16.
+    /// Samples of more than 8 bits, on the scale of 16 bits.
     U16(&'a [u16]),
 }
 
-/// Ticks of a frame's duration in a second.
+/// Ticks per second, in which the durations of frames are given.
 pub(super) const TICKS: u32 = 1000;
 
-/// A file that is being written.
+/// An encoder, and the file that it has written so far.
 pub(super) struct Encoder<'a> {
     raw: NonNull<JxlEncoder>,
     settings: NonNull<JxlEncoderFrameSettings>,
@@ -67,7 +67,7 @@ pub(super) struct Encoder<'a> {
 }
 
 impl<'a> Encoder<'a> {
-    /// Begins; libjxl gets at most `most` bytes, and none once the result is not wanted any more.
+    /// Creates an encoder. libjxl gets at most `most` bytes of memory, and none after an interrupt.
     pub(super) fn new(most: u64, effort: u8, interrupt: &'a dyn Interrupt) -> Result<Self> {
         let memory = Memory::new(most, interrupt);
         let manager = memory.manager();
@@ -96,7 +96,7 @@ impl<'a> Encoder<'a> {
         Ok(new)
     }
 
-    /// Everything that stands before the first frame.
+    /// Sets everything that precedes the first frame.
     pub(super) fn begin(&mut self, head: &Head<'_>) -> Result<()> {
         let lossless = head.distance == 0.0;
         let mut info = jxl_sys::JxlBasicInfo::default();
@@ -166,7 +166,7 @@ impl<'a> Encoder<'a> {
         Ok(())
     }
 
-    /// Adds a frame. In an animation it covers `place` of the canvas for `ticks`.
+    /// Adds a frame. In an animation, it covers `place` of the canvas for `duration` ticks.
     pub(super) fn frame(
         &mut self,
         samples: Samples<'_>,
@@ -242,7 +242,8 @@ impl<'a> Encoder<'a> {
         Ok(())
     }
 
-    /// Adds the coefficients of a JPEG, and what makes the same file of them again. `false`: it cannot.
+    /// Adds the coefficients of a JPEG, and the data that reconstruct the same file from them. Returns `false` if
+    /// libjxl cannot.
     pub(super) fn jpeg(&mut self, jpeg: &[u8]) -> Result<bool> {
         let encoder = self.raw.as_ptr();
         // SAFETY: encoder, settings and slice are alive; the calls copy what they keep.
@@ -257,13 +258,14 @@ impl<'a> Encoder<'a> {
         Ok(true)
     }
 
-    /// No frame follows.
+    /// Tells the encoder that no frame follows.
     pub(super) fn close(&mut self) {
         // SAFETY: the encoder is alive.
         unsafe { jxl_sys::JxlEncoderCloseInput(self.raw.as_ptr()) };
     }
 
-    /// Encodes what was added. Of frames that are not the last another has to be added before, or the file ends.
+    /// Encodes the frames that were added. The last frame of the file is marked as such only if `close` was called
+    /// before.
     pub(super) fn process(&mut self) -> Result<()> {
         loop {
             let written = self.out.len();
@@ -286,13 +288,13 @@ impl<'a> Encoder<'a> {
         self.out.len()
     }
 
-    /// The most bytes that libjxl held.
+    /// Returns the most bytes that libjxl has held at once.
     #[cfg(test)]
     pub(super) fn peak(&self) -> u64 {
         self.memory.peak.get() as u64
     }
 
-    /// What was written.
+    /// Takes the bytes that have been written so far.
     pub(super) fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.out)
     }
@@ -329,11 +331,11 @@ impl Drop for Encoder<'_> {
     }
 }
 
-/// Which of the images that frames may refer to is the one before.
+/// Number of the reference slot that holds the canvas of the previous frame.
 const CANVAS: u32 = 1;
 const OUTPUT_BYTES: usize = 64 << 10;
 
-/// As the headers have them.
+/// Booleans as libjxl's C headers define them.
 const TRUE: c_int = 1;
 const FALSE: c_int = 0;
 
@@ -389,7 +391,8 @@ fn encoding(space: Space, colours: u32) -> JxlColorEncoding {
     }
 }
 
-/// Makes the JPEG again that a file was made of; `None`: it was made of none, or not so that it comes back.
+/// Reconstructs the JPEG from which a file was made. `None` if it was made from none, or from one that cannot be
+/// reconstructed.
 pub(super) fn jpeg(file: &[u8], most: u64, interrupt: &dyn Interrupt) -> Result<Option<Vec<u8>>> {
     let memory = Memory::new(most, interrupt);
     let manager = memory.manager();
@@ -448,7 +451,7 @@ impl Drop for Reader {
     }
 }
 
-/// What libjxl holds, counted; it gets no more than it may, and nothing once the result is not wanted any more.
+/// Counts the memory that libjxl holds. libjxl gets no more than `most` bytes, and none after an interrupt.
 struct Memory<'a> {
     used: Cell<usize>,
     peak: Cell<usize>,
@@ -495,15 +498,17 @@ impl<'a> Memory<'a> {
     }
 }
 
-/// In front of each block stands its size.
+/// Bytes before each block of memory, in which its size is stored.
 const PREFIX: usize = 16;
 
 fn layout(size: usize) -> Option<Layout> {
     Layout::from_size_align(size.checked_add(PREFIX)?, PREFIX).ok()
 }
 
+/// Allocates `size` bytes for libjxl; null if it may not have them.
+///
 /// # Safety
-/// `opaque` is a `Memory` that lives, and that no other thread uses.
+/// `opaque` must point to a live `Memory` that no other thread uses.
 unsafe extern "C" fn take(opaque: *mut c_void, size: usize) -> *mut c_void {
     // SAFETY: it is what `manager` put there.
     let memory = unsafe { &*opaque.cast::<Memory<'_>>() };
@@ -534,8 +539,10 @@ unsafe extern "C" fn take(opaque: *mut c_void, size: usize) -> *mut c_void {
     }
 }
 
+/// Frees a block that `take` returned.
+///
 /// # Safety
-/// As `take`; `address` is null or came from there and is given back once.
+/// As for `take`. `address` must be null, or come from `take` and be given back only once.
 unsafe extern "C" fn give_back(opaque: *mut c_void, address: *mut c_void) {
     if address.is_null() {
         return;

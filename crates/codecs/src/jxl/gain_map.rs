@@ -1,4 +1,4 @@
-//! Gain maps in JPEG XL: a codestream of its own, behind how it acts, in the box `jhgm`.
+//! Gain maps in JPEG XL: the box `jhgm` holds the metadata of the map, followed by a codestream of its own.
 
 use andon_pixels::{
     Codec, Decode, Encode, Error, Frame, GainHeader, GainMap, Image, Interrupt, Result,
@@ -9,7 +9,7 @@ use super::{Jxl, NAME, encode};
 use crate::bytes::{u16_be, u32_be};
 use crate::gain_map;
 
-/// The gain map of a file.
+/// Reads the header of a file's gain map.
 pub(super) fn read(bytes: &[u8]) -> Option<GainHeader> {
     let (iso, codestream) = parts(Container::read(bytes).ok()?.gain_map?)?;
     Some(GainHeader {
@@ -19,7 +19,7 @@ pub(super) fn read(bytes: &[u8]) -> Option<GainHeader> {
     })
 }
 
-/// Decodes it.
+/// Decodes the gain map of a file.
 pub(super) fn decode(bytes: &[u8], how: &Decode<'_>) -> Result<Frame> {
     let none = || Error::broken(NAME, "it has no gain map");
     let map = Container::read(bytes)?.gain_map.and_then(parts);
@@ -28,7 +28,7 @@ pub(super) fn decode(bytes: &[u8], how: &Decode<'_>) -> Result<Frame> {
     image.frames.into_iter().next().ok_or_else(none)
 }
 
-/// How the map acts, and its codestream, out of the box's data.
+/// Splits the data of the box into the map's metadata by ISO 21496-1 and its codestream.
 fn parts(data: &[u8]) -> Option<(&[u8], &[u8])> {
     if *data.first()? != VERSION {
         return None;
@@ -42,7 +42,7 @@ fn parts(data: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((iso, codestream))
 }
 
-/// The box's data; `None` for maps that it cannot describe.
+/// Returns the data of the box `jhgm`; `None` for maps that it cannot describe.
 pub(super) fn write(map: &GainMap, interrupt: &dyn Interrupt) -> Result<Option<Vec<u8>>> {
     let Some(iso) = &map.params.iso else {
         return Ok(None);

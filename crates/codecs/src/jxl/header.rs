@@ -1,4 +1,4 @@
-//! What a JPEG XL says before its pixels.
+//! The header of a JPEG XL: what it states before its pixels.
 
 use andon_pixels::{Animation, Delay, Depth, Error, Info, Model, Never, Result};
 use jxl::api::{
@@ -14,33 +14,33 @@ use super::{NAME, broken};
 /// All that is known before a pixel is decoded.
 #[derive(Debug)]
 pub(super) struct Header<'a> {
-    /// Width of what is shown, in px: turned as the header says.
+    /// Width in px of the image as shown, oriented as the header says.
     pub(super) width: u32,
-    /// Height of what is shown.
+    /// Height in px of the image as shown, oriented as the header says.
     pub(super) height: u32,
     /// The colour model of the planes.
     pub(super) model: Model,
-    /// Bits of its samples; those of floating-point images become 16.
+    /// Bit depth of the samples. Floating-point samples become 16 bits.
     pub(super) depth: Depth,
-    /// Which of the extra channels is opacity.
+    /// Index of the extra channel that holds opacity.
     pub(super) alpha: Option<usize>,
     /// How many extra channels there are.
     pub(super) extra: usize,
-    /// The profile that says what colours mean once they are decoded.
+    /// Colour space of the decoded pixels.
     pub(super) profile: Profile,
-    /// An animation's clock: this many ticks in this many seconds.
+    /// Clock of an animation: the number of ticks, and the number of seconds in which they pass.
     pub(super) ticks: Option<(u32, u32)>,
-    /// What stands beside the codestream.
+    /// Contents of the file besides the codestream.
     pub(super) container: Container<'a>,
     frames: u32,
     animation: Option<Animation>,
     lossless: bool,
 }
 
-/// More frames than this are not counted: each of them takes some memory to count.
+/// Maximum number of frames that are counted: counting takes some memory for each.
 const MOST_FRAMES: usize = 10_000;
 
-/// Decoders differ in what they are asked for.
+/// Returns the options that all decoders share. Each use adds its own.
 pub(super) fn options() -> JxlDecoderOptions {
     let mut options = JxlDecoderOptions::default();
     options.max_profile_level = ProfileLevel::Main10;
@@ -48,7 +48,7 @@ pub(super) fn options() -> JxlDecoderOptions {
 }
 
 impl<'a> Header<'a> {
-    /// Reads the header, and of an image that moves the headers of all frames that are there.
+    /// Reads the header, and of an animation the headers of all frames that are present.
     pub(super) fn read(file: &'a [u8]) -> Result<Self> {
         let container = Container::read(file)?;
         let mut options = options();
@@ -72,13 +72,13 @@ impl<'a> Header<'a> {
         Ok(header)
     }
 
-    /// How long a frame of so many ticks stays.
+    /// Returns how long a frame of `ticks` ticks is shown.
     pub(super) fn delay(&self, ticks: u32) -> Delay {
         let (per_second, seconds) = self.ticks.unwrap_or((1000, 1));
         Delay::played(ticks.saturating_mul(seconds), per_second)
     }
 
-    /// Reads up to the first frame's header, and tells the decoder which samples are wanted.
+    /// Reads up to the header of the first frame, and tells the decoder which sample format is wanted.
     pub(super) fn begun(
         decoder: &mut JxlDecoder,
         rest: &mut &[u8],
@@ -126,7 +126,7 @@ impl<'a> Header<'a> {
         Ok(header)
     }
 
-    /// Alpha between the colours where the decoder offers it.
+    /// Returns the sample format to ask for, with alpha interleaved with the colours where the decoder supports that.
     fn pixel_format(&self) -> JxlPixelFormat {
         let format = match self.depth {
             Depth::U8 => JxlDataFormat::U8 { bit_depth: 8 },
@@ -170,7 +170,7 @@ impl<'a> Header<'a> {
         Ok(())
     }
 
-    /// As the engine wants it.
+    /// Converts the header to an `Info`, as the engine needs it.
     pub(super) fn info(&self) -> Info {
         Info {
             depth: self.depth,
@@ -186,8 +186,8 @@ impl<'a> Header<'a> {
         }
     }
 
-    /// The interleaved copy of the pixels, and what the decoder itself holds: estimated, no test holds it against a
-    /// measurement yet.
+    /// Estimates the memory in bytes that decoding takes: the interleaved copy of the pixels, and what the decoder
+    /// itself holds. No test compares it with a measurement yet.
     fn decoder_bytes(&self) -> u64 {
         let pixels = u64::from(self.width) * u64::from(self.height);
         let shown = self.model.planes() as u64 + u64::from(self.alpha.is_some());
@@ -196,16 +196,17 @@ impl<'a> Header<'a> {
     }
 }
 
-/// Samples that a frame may have: layers may be larger than the image that they are put together to, and have
-/// channels that are not shown.
+/// Returns the maximum number of samples of a frame. Layers may be larger than the image that they are composed into,
+/// and have channels that are not shown.
 pub(super) fn sample_limit(info: &Info) -> usize {
     let samples = (info.decoder_bytes / BYTES_PER_SAMPLE).saturating_mul(2);
     usize::try_from(samples.max(LEAST_SAMPLES)).unwrap_or(usize::MAX)
 }
 
-/// A layer may have that many samples whatever the size of the image.
+/// Number of samples that a layer may have whatever the size of the image.
 const LEAST_SAMPLES: u64 = 1 << 24;
-/// Coefficients of all passes, or the samples of a lossless frame, and frames that others refer to.
+/// Bytes that the decoder holds per sample: coefficients of all passes or the samples of a lossless frame, and frames
+/// that others refer to.
 const BYTES_PER_SAMPLE: u64 = 8;
 const DECODER_BYTES: u64 = 8 << 20;
 

@@ -1,5 +1,5 @@
-//! From a JPEG to a JPEG XL and back, without decoding: the coefficients are packed anew, and the JPEG comes back byte
-//! for byte.
+//! Converts a JPEG to a JPEG XL and back without decoding it: the coefficients are packed anew, and the JPEG comes back
+//! byte for byte.
 
 use andon_pixels::{Cost, Decode, Error, Info, Model, Result};
 
@@ -9,7 +9,8 @@ use super::ffi::{self, Encoder};
 use super::{JPEG, NAME};
 use crate::guard;
 
-/// Is it a JPEG of one or three colours that shall become a JPEG XL, or a JPEG XL that was made of a JPEG?
+/// Returns whether the file is a JPEG of one or three colours to be converted to JPEG XL, or a JPEG XL made from a JPEG
+/// to be converted back.
 pub(super) fn recodes(bytes: &[u8], info: &Info, to: &str) -> bool {
     match (info.format, to) {
         (JPEG, NAME) => matches!(info.model, Model::Gray | Model::YCbCr { .. }),
@@ -18,7 +19,7 @@ pub(super) fn recodes(bytes: &[u8], info: &Info, to: &str) -> bool {
     }
 }
 
-/// The other file; `None` where libjxl cannot make it, as of a JPEG with arithmetic coding.
+/// Converts the file to format `to`. `None` where libjxl cannot, as for a JPEG with arithmetic coding.
 pub(super) fn recode(
     bytes: &[u8],
     info: &Info,
@@ -43,7 +44,7 @@ pub(super) fn recode(
     }
 }
 
-/// Measured on photographs, one core.
+/// Estimates the cost of the conversion, as measured on photographs on one core.
 pub(super) fn cost(bytes: u64, info: &Info) -> Cost {
     Cost {
         nanos: info.pixels() * NANOS_PER_PIXEL + bytes * NANOS_PER_BYTE,
@@ -51,7 +52,8 @@ pub(super) fn cost(bytes: u64, info: &Info) -> Cost {
     }
 }
 
-/// What libjxl gets at most: coefficients in both forms, tokens, and what packs the headers.
+/// Returns the most memory that libjxl may take, in bytes: coefficients in both forms, tokens, and what the compression
+/// of headers needs.
 fn memory(bytes: u64, info: &Info) -> u64 {
     info.pixels() * BYTES_PER_PIXEL + bytes * BYTES_PER_BYTE + LEAST_BYTES
 }

@@ -1,6 +1,6 @@
-//! Who does the decoder's pieces of work: one after the other on this thread, as long as the result is wanted, and as many
-//! as a frame may come to. The decoder hides frames that are never shown, layers and what patches are cut from, behind
-//! those that are, does not say how many there are, and decodes them even when it is asked for headers alone.
+//! Runs the decoder's tasks one after the other on this thread, as long as the result is wanted, and no more of them
+//! than a frame may need. The decoder hides frames that are never shown (layers, and what patches are cut from) behind
+//! those that are. It does not say how many there are, and decodes them even when it is asked for headers alone.
 
 use andon_pixels::{Error, Interrupt, Result};
 use jxl::api::{JxlParallelRunner, JxlParallelRunnerFun};
@@ -8,15 +8,15 @@ use jxl::api::{JxlParallelRunner, JxlParallelRunnerFun};
 use super::{NAME, broken};
 use crate::guard;
 
-/// Runs a number of tasks: groups of pixels, and what is done group by group.
+/// Runs a limited number of tasks, each of which decodes a group of pixels or does other work for a group.
 pub(super) struct Runner<'a> {
     interrupt: &'a dyn Interrupt,
     left: u64,
 }
 
 impl<'a> Runner<'a> {
-    /// For one frame of an image of this size, and those that are hidden before it: a hundred in a small image, some in
-    /// a large one.
+    /// Creates a runner for one frame of an image of `size`, in px, and for the frames hidden before it: a hundred in a
+    /// small image, some in a large one.
     pub(super) fn of_frame(size: (u32, u32), interrupt: &'a dyn Interrupt) -> Self {
         let groups = u64::from(size.0.div_ceil(GROUP)) * u64::from(size.1.div_ceil(GROUP));
         let hidden = (HIDDEN_FRAMES * groups).min(HIDDEN_GROUPS);
@@ -26,7 +26,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// For reading headers.
+    /// Creates a runner for reading headers.
     pub(super) fn of_headers(interrupt: &'a dyn Interrupt) -> Self {
         Self {
             interrupt,
@@ -34,7 +34,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// What came of a call that this was handed to.
+    /// Converts the result of a decoder call that this runner was passed to.
     pub(super) fn finished<T>(&self, result: jxl::error::Result<T>) -> Result<T> {
         guard::wanted(self.interrupt)?;
         match result {
@@ -76,16 +76,16 @@ impl JxlParallelRunner for Runner<'_> {
 /// The side of a group, in px.
 const GROUP: u32 = 256;
 
-/// Tasks that do not grow with the image.
+/// Number of tasks that does not grow with the image.
 const TASKS: u64 = 256;
 
-/// Reading, smoothing and writing a group, which may be a quarter as large.
+/// Tasks per group: reading, smoothing and writing it. Groups may be a quarter as large as assumed.
 const TASKS_PER_GROUP: u64 = 12;
 
-/// Hidden frames for each that is shown.
+/// Hidden frames that are decoded for each frame shown.
 const HIDDEN_FRAMES: u64 = 100;
 
-/// Groups of all of them: 67 megapixels.
+/// Maximum number of groups in all hidden frames before a frame shown: 67 megapixels.
 const HIDDEN_GROUPS: u64 = 1024;
 
 #[cfg(test)]

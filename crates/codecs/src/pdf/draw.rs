@@ -1,4 +1,4 @@
-//! From the first page to planes, by hayro.
+//! Draws the first page to planes, with hayro.
 
 use std::panic::{self, AssertUnwindSafe};
 
@@ -17,7 +17,7 @@ use super::NAME;
 use super::weigh::Weigh;
 use crate::guard;
 
-/// From the document's structure and the first page's boxes.
+/// Reads the document's structure and the boxes of the first page.
 pub(super) fn probe(bytes: &[u8]) -> Result<Info> {
     let document = open(bytes)?;
     let (width, height) = size(first(&document)?);
@@ -27,7 +27,7 @@ pub(super) fn probe(bytes: &[u8]) -> Result<Info> {
     })
 }
 
-/// Draws the first page on white, in a size.
+/// Draws the first page on white, at the given size in px.
 pub(super) fn draw(
     bytes: &[u8],
     info: &Info,
@@ -76,19 +76,20 @@ fn first(document: &Pdf) -> Result<&Page<'_>> {
     page.ok_or_else(|| Error::broken(NAME, "it has no page"))
 }
 
-/// In whole pixels of one point each, at least one.
+/// Returns the size of a page in whole px of one point each, at least one.
 fn size(page: &Page<'_>) -> (u32, u32) {
     let (width, height) = page.render_dimensions();
     let whole = |side: f32| (side.round() as u32).max(1);
     (whole(width), whole(height))
 }
 
-/// Pixels per point, a rounding error more: the product with the page's own side is cut off to whole pixels.
+/// Returns the pixels per point, increased by a rounding error: the product with the page's own side is truncated to
+/// whole pixels.
 fn scale(side: u32, own: f32) -> f32 {
     side as f32 / own * (1.0 + 4.0 * f32::EPSILON)
 }
 
-/// Runs what may panic on files that nobody foresaw, or be stopped.
+/// Runs code that may panic on unforeseen files, or be stopped by unwinding, and returns an error in either case.
 fn survive<T>(run: impl FnOnce() -> T) -> Result<T> {
     panic::catch_unwind(AssertUnwindSafe(run)).map_err(|panic| match panic.downcast::<Error>() {
         Ok(stopped) => *stopped,
@@ -96,7 +97,7 @@ fn survive<T>(run: impl FnOnce() -> T) -> Result<T> {
     })
 }
 
-/// Interprets the page without drawing, to refuse what takes too long or is not wanted any more.
+/// Interprets the page without drawing it. Fails if drawing it would take too long, or if interrupted.
 fn weigh(page: &Page<'_>, (width, height): (u32, u32), interrupt: &dyn Interrupt) -> Result<()> {
     let (across, down) = page.render_dimensions();
     let to_pixels = Affine::scale_non_uniform(
@@ -112,7 +113,7 @@ fn weigh(page: &Page<'_>, (width, height): (u32, u32), interrupt: &dyn Interrupt
     })
 }
 
-/// The colours of pixels that are opaque.
+/// Splits RGBA pixels, all of them opaque, into planes of their colours.
 fn planes(rgba: &[u8], width: u32, height: u32) -> Result<Frame> {
     let plane = |channel: usize| {
         let samples = rgba.iter().skip(channel).step_by(4).copied().collect();

@@ -1,4 +1,4 @@
-//! What builds without an interpreter say.
+//! Replacement for `draw` in builds without a PDF interpreter: every call is an error.
 
 use andon_pixels::{Decode, Error, Image, Info, Result};
 

@@ -1,7 +1,7 @@
-//! How much work a page is, before it is drawn: the rasterizer cannot be interrupted.
+//! Measures the work of drawing a page beforehand, because the rasterizer cannot be interrupted.
 //!
-//! The interpreter calls a [`Device`] for everything that is drawn. It has no way to be told to stop, so a page that is
-//! over the budget is left by unwinding, with the error as its payload and without a message on standard error.
+//! The interpreter calls a [`Device`] for everything that is drawn. It cannot be told to stop, so a page over the
+//! budget is abandoned by unwinding, with the error as the payload and without a message on standard error.
 
 use std::panic;
 
@@ -14,20 +14,21 @@ use hayro::kurbo::{BezPath, Rect, Shape};
 
 use super::NAME;
 
-/// Pixels that a page may touch, or twenty times the whole of it: some seconds of work.
+/// Maximum number of pixels that a page may touch, or twenty times its area (`WHOLE_PAGES`) if that is more: some
+/// seconds of work.
 const WORK: f64 = 1e9;
 const WHOLE_PAGES: f64 = 20.0;
 
-/// What an operation costs however small it is, in pixels.
+/// Fixed cost of an operation however small it is, in pixels.
 const LEAST: f64 = 500.0;
 
-/// What a point of an outline costs.
+/// Cost of a point of an outline, in pixels.
 const POINT: f64 = 100.0;
 
-/// Operations after which the interrupt is asked.
+/// Operations between two checks for an interrupt.
 const OFTEN: u32 = 256;
 
-/// Counts the pixels that are touched.
+/// A device that counts the pixels that are touched.
 pub(super) struct Weigh<'a> {
     left: f64,
     canvas: Rect,
@@ -36,7 +37,7 @@ pub(super) struct Weigh<'a> {
 }
 
 impl<'a> Weigh<'a> {
-    /// For a page that is drawn on `canvas`, in pixels.
+    /// Creates a device for a page that is drawn on `canvas`, in pixels.
     pub(super) fn new(canvas: Rect, interrupt: &'a dyn Interrupt) -> Self {
         Self {
             left: WORK.max(canvas.area() * WHOLE_PAGES),
@@ -46,7 +47,8 @@ impl<'a> Weigh<'a> {
         }
     }
 
-    /// Takes the work of one operation from the budget, or leaves the interpreter.
+    /// Takes the cost of one operation from the budget. Unwinds out of the interpreter if the budget is used up, or if
+    /// interrupted.
     fn spend(&mut self, work: f64) {
         self.left -= LEAST + work;
         self.operations = self.operations.wrapping_add(1);
@@ -61,7 +63,7 @@ impl<'a> Weigh<'a> {
         }
     }
 
-    /// What of `bounds`, in pixels, is on the page.
+    /// Returns the area of the part of `bounds` that is on the page, in pixels.
     fn seen(&self, bounds: Rect) -> f64 {
         bounds.intersect(self.canvas).area()
     }

@@ -1,4 +1,4 @@
-//! An image reduced by averaging, which is all that a placeholder shows.
+//! Reduces an image by averaging, since a placeholder shows no more than that.
 
 use andon_pixels::{Error, Frame, Grid, Interrupt, Plane, Result};
 
@@ -10,7 +10,7 @@ pub(super) struct Average {
 }
 
 impl Average {
-    /// A frame in RGB of 8 bits, reduced where it does not fit into a square of `most` px.
+    /// Takes a frame in RGB of 8 bits, and reduces it if it does not fit into a square of `most` px.
     pub(super) fn of(frame: &Frame, most: u32, interrupt: &dyn Interrupt) -> Result<Self> {
         let plane = |plane: Option<&'_ Plane>| {
             let grid = plane.and_then(Plane::as_u8).cloned();
@@ -49,13 +49,13 @@ impl Average {
     }
 }
 
-/// The px of a side that one of `count` equal parts covers; at least one.
+/// Returns the range of px that part `index` of `count` equal parts of a side covers; at least one px.
 fn part(index: u32, count: u32, side: u32) -> std::ops::Range<u32> {
     let edge = |index: u32| (u64::from(index) * u64::from(side) / u64::from(count)) as u32;
     edge(index)..edge(index + 1).max(edge(index) + 1)
 }
 
-/// The mean colour, weighted by opacity, and the mean opacity.
+/// Returns the mean colour of the given area, weighted by opacity, and the mean opacity.
 fn mean(
     colours: &[Grid<u8>; 3],
     alpha: Option<&Grid<u8>>,

@@ -1,12 +1,13 @@
-//! The colours of an image: their average, and the few that stand for most of it.
+//! The colours of an image: their average, and a few colours that represent most of it.
 
 use std::fmt::Write;
 
 use super::average::Average;
 use crate::indexed::Histogram;
 
-/// What the average and at most `most` colours are, as JSON: `{"average":"8b8479ff","palette":[{"colour":"bdb2a9",
-/// "share":0.41},…]}`, the most frequent first. Pixels that are rather transparent than opaque have no share.
+/// Returns the average and at most `most` colours as JSON: `{"average":"8b8479ff","palette":[{"colour":"bdb2a9",
+/// "share":0.41},…]}`, the most frequent first. Pixels that are rather transparent than opaque do not count towards the
+/// shares.
 pub(super) fn text(small: &Average, most: usize) -> String {
     let mut text = format!("{{\"average\":\"{}\",\"palette\":[", hex(&average(small)));
     for (index, (colour, share)) in palette(small, most).into_iter().enumerate() {
@@ -43,7 +44,7 @@ fn average(small: &Average) -> [u8; 4] {
     [red, green, blue, rounded(weight, count)]
 }
 
-/// Colours and their shares of the opaque pixels, the largest first.
+/// Returns at most `most` colours and their shares of the opaque pixels, the largest share first.
 fn palette(small: &Average, most: usize) -> Vec<([u8; 3], f64)> {
     let opaque = small.rgba.chunks_exact(4).filter(|pixel| pixel[3] >= 128);
     let opaque: Vec<[u8; 3]> = opaque.map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect();

@@ -14,10 +14,10 @@ pub(super) struct Pass {
 }
 
 impl Pass {
-    /// An image that is not interlaced: all of it at once.
+    /// The single pass of an image that is not interlaced.
     pub(super) const WHOLE: Self = Self::new(0, 0, 1, 1);
 
-    /// In the order in which they are stored.
+    /// The seven passes of Adam7, in the order in which they are stored.
     pub(super) const ADAM7: [Self; 7] = [
         Self::new(0, 0, 8, 8),
         Self::new(4, 0, 8, 8),
@@ -41,12 +41,12 @@ impl Pass {
         }
     }
 
-    /// Pixels in each of its lines; 0 when a narrow image has none.
+    /// Returns the number of pixels per line of the pass; 0 if the image is too narrow to have any.
     pub(super) fn columns(self, width: u32) -> u32 {
         width.saturating_sub(self.x).div_ceil(self.dx)
     }
 
-    /// The rows it has lines in: none at all when it has no columns.
+    /// Returns the rows of the image that the pass has lines in; none if it has no columns.
     pub(super) fn rows(self, width: u32, height: u32) -> impl Iterator<Item = u32> {
         let end = if self.columns(width) == 0 { 0 } else { height };
         (self.y..end).step_by(self.dy as usize)

@@ -1,5 +1,5 @@
-//! Animated PNG: each frame is wrapped as a PNG of its own, in and out, so that there is one way to inflate and one
-//! to deflate.
+//! Animated PNG. For reading and for writing, each frame is wrapped as a PNG of its own, so that there is one way to
+//! inflate and one to deflate.
 
 use andon_pixels::{
     Damaged, Decode, Delay, Encode, Error, Frame, FrameReader, FrameWriter, Grid, Head, Image,
@@ -12,13 +12,13 @@ use super::{decode, encode};
 use crate::animation::{Canvas, Part, Place, changed, cropped};
 use crate::guard;
 
-/// The frames of an animation.
+/// Reads the frames of an animation.
 pub(super) struct Reader<'a> {
     chunks: Chunks<'a>,
-    /// As a still image says it: of the whole canvas.
+    /// Info of the file as for a still image, with the size of the whole canvas.
     info: Info,
     ihdr: &'a [u8],
-    /// Colours and clear colours, which hold for all frames.
+    /// The palette (`PLTE`) and transparency (`tRNS`) chunks, which apply to all frames.
     shared: Vec<([u8; 4], &'a [u8])>,
     next: Option<Control>,
     /// Frames that are still to be shown.
@@ -30,7 +30,7 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Before the first frame.
+    /// Opens an animation before its first frame.
     pub(super) fn open(bytes: &'a [u8], info: &Info, how: &Decode<'a>) -> Result<Self> {
         let header = Header::read(bytes)?;
         guard::probed(header.width, header.height, info, how.limits)?;
@@ -62,8 +62,8 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The next frame's control, and its deflated pixels as a PNG of their own. A default image that is no frame is
-    /// passed over.
+    /// Returns the next frame's control chunk, and its deflated pixels as a PNG of their own. A default image that is
+    /// not a frame is skipped.
     fn wrapped(&mut self) -> Result<Option<(Control, Vec<u8>)>> {
         let mut control = self.next.take();
         let mut file = Vec::new();
@@ -111,7 +111,7 @@ impl<'a> Reader<'a> {
         Ok(control.map(|control| (control, file)))
     }
 
-    /// Everything that stands before the pixels of a frame.
+    /// Returns the beginning of a PNG for a frame: everything that precedes its pixels.
     fn beginning(&self, place: Place) -> Result<Vec<u8>> {
         let mut ihdr = self.ihdr.to_vec();
         let (Some(size), true) = (ihdr.get_mut(..8), place.width > 0 && place.height > 0) else {
@@ -167,7 +167,7 @@ impl FrameReader for Reader<'_> {
     }
 }
 
-/// A frame as 8-bit red, green and blue.
+/// Converts a frame to 8-bit red, green and blue, with its opacity.
 fn part(frame: Frame, place: Place) -> Result<Part> {
     let narrow = |plane: Plane| match plane {
         Plane::U8(grid) => grid,
@@ -181,23 +181,22 @@ fn part(frame: Frame, place: Place) -> Result<Part> {
     Part::new(place, planes)
 }
 
-/// An animation that grows frame by frame. Of each frame the part that changes is written, and takes the place of
-/// what is there.
+/// Writes an animation frame by frame. Of each frame only the part that changes is written, and replaces what is there.
 pub(super) struct Writer<'a> {
     out: Vec<u8>,
     how: Encode,
     head: Head,
-    /// Where the chunk stands that tells the number of frames.
+    /// Offset of the `acTL` chunk, which holds the number of frames.
     count_at: usize,
     frames: u32,
-    /// Frames' chunks are numbered.
+    /// Number of frame chunks (`fcTL` and `fdAT`) so far: they carry sequence numbers.
     chunks: u32,
     before: Option<Frame>,
     interrupt: &'a dyn Interrupt,
 }
 
 impl<'a> Writer<'a> {
-    /// Nothing is written before the first frame.
+    /// Creates a writer. Nothing is written before the first frame.
     pub(super) fn new(head: &Head, how: &Encode, interrupt: &'a dyn Interrupt) -> Self {
         Self {
             out: Vec::new(),
@@ -301,7 +300,8 @@ impl FrameWriter for Writer<'_> {
     }
 }
 
-/// A delay as PNG holds it: in its own unit if both numbers fit, else in milliseconds.
+/// Returns a delay as PNG stores it, as ticks and ticks per second: in its own unit if both numbers fit, else in
+/// milliseconds.
 fn fraction(delay: Delay) -> (u16, u16) {
     match (u16::try_from(delay.ticks), u16::try_from(delay.per_second)) {
         (Ok(ticks), Ok(per_second)) => (ticks, per_second),

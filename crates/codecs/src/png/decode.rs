@@ -1,4 +1,4 @@
-//! From a PNG to planes.
+//! Decodes a PNG to planes.
 
 use std::borrow::Cow;
 use std::io::Cursor;
@@ -30,7 +30,7 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
     Ok(Image::read(frame, metadata, info.space))
 }
 
-/// Decodes the rows that are there. Those that are missing are clear, or white in an opaque image.
+/// Decodes the rows that are present. Missing rows are transparent, or white in an opaque image.
 pub(super) fn salvage(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
     let header = Header::read(bytes)?;
     guard::probed(header.width, header.height, info, how.limits)?;
@@ -62,7 +62,7 @@ fn rows_there<S: Sample>(bytes: &[u8], info: &Info, interrupt: &dyn Interrupt) -
     Frame::of_planes(info.model, planes.into_iter().map(S::plane).collect())
 }
 
-/// The pixels of a file that was found to be whole.
+/// Decodes the pixels of a file that is known to be complete.
 pub(super) fn pixels(bytes: &[u8], info: &Info, interrupt: &dyn Interrupt) -> Result<Frame> {
     match info.depth {
         Depth::U8 => frame::<u8>(bytes, info, interrupt),
@@ -70,8 +70,8 @@ pub(super) fn pixels(bytes: &[u8], info: &Info, interrupt: &dyn Interrupt) -> Re
     }
 }
 
-/// Measured on photographs and drawings, one core: inflating costs by the byte, unfiltering and dealing
-/// into planes by the sample.
+/// Estimates the cost of decoding, as measured on photographs and drawings on one core. Inflating costs by the byte,
+/// unfiltering and splitting into planes by the sample.
 pub(super) fn cost(bytes: u64, info: &Info) -> Cost {
     // A header may say what no image can be.
     let samples = (info.pixels())
@@ -87,10 +87,10 @@ pub(super) fn cost(bytes: u64, info: &Info) -> Cost {
 
 const NANOS_PER_BYTE: u64 = 2;
 const TENTHS_OF_NANOS_PER_SAMPLE: u64 = 35;
-/// The inflater's window, tables and read-ahead.
+/// Memory in bytes for the inflater's window, tables and read-ahead.
 const INFLATER_BYTES: u64 = 1 << 20;
 
-/// Where the image ends, all of its rows inflated on the way.
+/// Returns where the image ends. Inflates all of its rows to check them, if it is within the limits.
 pub(super) fn extent(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usize> {
     let end = header::extent(bytes)?;
     if guard::probed(info.width, info.height, info, how.limits).is_ok() {
@@ -115,7 +115,7 @@ fn frame<S: Sample>(bytes: &[u8], info: &Info, interrupt: &dyn Interrupt) -> Res
     Frame::of_planes(info.model, planes.into_iter().map(S::plane).collect())
 }
 
-/// Hands over every line of every pass, its pixels interleaved, and the row that it belongs to.
+/// Calls `take` for every line of every pass, with its interleaved pixels, the pass, and the row that it belongs to.
 fn each_line(
     bytes: &[u8],
     info: &Info,
@@ -164,8 +164,8 @@ fn each_line(
     Ok(())
 }
 
-/// The file as the `png` crate reads it: code points that are none in a PNG are nothing that it would pass over, and
-/// it looks for the end.
+/// Returns the file in a form that the `png` crate reads. The crate does not ignore code points that are invalid in a
+/// PNG, so they are hidden in a private chunk, and it requires the end chunk, which is appended if missing.
 fn readable(bytes: &[u8]) -> Cow<'_, [u8]> {
     let mut file = match bytes.ends_with(header::END) {
         true => Cow::Borrowed(bytes),
@@ -178,10 +178,10 @@ fn readable(bytes: &[u8]) -> Cow<'_, [u8]> {
     file
 }
 
-/// Rows between two looks at the interrupt.
+/// Rows between two checks for an interrupt.
 const BAND_ROWS: usize = 16;
 
-/// A sample as a plane holds it and as a PNG row does: big-endian.
+/// A sample of a plane, which PNG rows store big-endian.
 trait Sample: Plain + Default {
     const BYTES: usize;
     const MOST: Self;
@@ -215,7 +215,7 @@ impl Sample for u16 {
     }
 }
 
-/// Deals the interleaved pixels of one line to the planes.
+/// Distributes the interleaved pixels of one line to the planes.
 fn deal<S: Sample>(line: &[u8], planes: &mut [Grid<S>], pass: Pass, y: u32) {
     let pixel_bytes = planes.len() * S::BYTES;
     for (channel, plane) in planes.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! From planes to a PNG.
+//! Encodes planes to a PNG.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -80,7 +80,7 @@ pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
     Ok(file)
 }
 
-/// Measured on photographs, one core, per sample byte.
+/// Estimates the cost of encoding, per sample byte, as measured on photographs on one core.
 pub(super) fn cost(width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
     let pixels = u64::from(width) * u64::from(height);
     let reduced = palette::most(how).is_some() || how.few_colours;
@@ -113,8 +113,8 @@ pub(super) fn cost(width: u32, height: u32, traits: Traits, how: &Encode) -> Cos
     }
 }
 
-/// Settings without a palette that nobody asked for, where files are put together of several or have a depth of their own:
-/// what is said of the filter, if only the usual one, leaves nothing to choose.
+/// Returns the settings without the palette that may be chosen by default, for files that consist of several images or
+/// have a depth of their own. Naming a filter, even the usual one, prevents that choice.
 pub(crate) fn in_full_colour(how: &Encode) -> Encode {
     let mut full = how.clone();
     if !Settings::are_said(how) {
@@ -124,7 +124,8 @@ pub(crate) fn in_full_colour(how: &Encode) -> Encode {
     full
 }
 
-/// How many times as long it may take where nothing is said: what is flat goes through zlib, not the fast compressor.
+/// Returns how many times the estimated time encoding may take. Without settings for filter or compression, flat images
+/// go through zlib instead of the fast compressor.
 pub(super) fn spread(how: &Encode) -> u64 {
     match Settings::of(how).level {
         None if !Settings::are_said(how) => 3,
@@ -132,19 +133,19 @@ pub(super) fn spread(how: &Encode) -> u64 {
     }
 }
 
-/// Colours that are told apart when a palette is fitted to them: as many as there are, in four bits each.
+/// Number of colours that are distinguished when a palette is fitted: all there are with four bits per channel.
 const COLOURS: u64 = 1 << 16;
 const NANOS_PER_COLOUR: u64 = 300;
-/// To find the index of a pixel.
+/// Time to find the palette index of a pixel, in ns.
 const INDEX_NANOS: u64 = 40;
-/// The histogram's cells and what was found for colours.
+/// Memory in bytes for the cells of the histogram, and for the indices found for colours.
 const TABLE_BYTES: u64 = 12 << 20;
 
 const FAST_NANOS: u64 = 4;
 const LEVEL_NANOS: [u64; 10] = [4, 6, 12, 16, 25, 28, 35, 50, 120, 150];
 const DEFLATER_BYTES: u64 = 1 << 20;
 
-/// How hard to try. `level: None` is the fast compressor made for PNG rows.
+/// Level of compression, and choice of filters. `level: None` is the fast compressor made for PNG rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Settings {
     level: Option<u8>,
@@ -152,7 +153,7 @@ struct Settings {
 }
 
 impl Settings {
-    /// What is said of level and filter, else what the effort comes to.
+    /// Returns the level and filter that the options name, or else those that the effort implies.
     fn of(how: &Encode) -> Self {
         let level = match Self::level(how) {
             // Rows of passes are filtered here and go to zlib in any case: level 2 is the best of its fast ones.
@@ -169,7 +170,8 @@ impl Settings {
         }
     }
 
-    /// Settings for palette indices. Neighbouring ones are not alike: there is nothing to filter, and rows repeat.
+    /// Returns the settings for palette indices. Neighbouring indices are not alike, so there is nothing to filter, and
+    /// rows repeat.
     fn of_indices(how: &Encode) -> Self {
         Self {
             level: Self::level(how).or(Some(PALETTE_LEVEL)),
@@ -177,7 +179,7 @@ impl Settings {
         }
     }
 
-    /// Settings for flat drawings, where nothing was asked for: text repeats itself, and does so no more once it is filtered.
+    /// Returns the settings for flat drawings where none are requested. Text repeats itself, but not after filtering.
     fn of_flat(how: &Encode) -> Self {
         Self {
             level: Self::level(how).or(Some(FLAT_LEVEL)),
@@ -185,7 +187,7 @@ impl Settings {
         }
     }
 
-    /// Does somebody say how rows are to be filtered and compressed?
+    /// Returns whether the request states how rows are to be filtered and compressed.
     fn are_said(how: &Encode) -> bool {
         how.effort == Some(0) || how.option(&LEVEL).is_some() || how.option(&FILTER).is_some()
     }
@@ -222,14 +224,14 @@ impl Settings {
     }
 }
 
-/// zlib's level for indices.
+/// zlib level for palette indices.
 const PALETTE_LEVEL: u8 = 6;
 
-/// zlib's level for what is flat.
+/// zlib level for flat images.
 const FLAT_LEVEL: u8 = 6;
 
-/// Do unfiltered rows compress better, as those of text do? Some rows are packed in both ways, where there are many px like
-/// their neighbours at all, of which photographs have few.
+/// Returns whether unfiltered rows compress better, as those of text do. Some rows are compressed both ways, but only
+/// if many px are like their neighbours, of which photographs have few.
 fn repeats(frame: &Frame) -> Result<bool> {
     if flat_share(frame) < LEAST_FLAT {
         return Ok(false);
@@ -254,7 +256,7 @@ fn repeats(frame: &Frame) -> Result<bool> {
     Ok(packed(Choice::Fixed(Filter::None))? < packed(Choice::SmallestSum)?)
 }
 
-/// How many px are like the one to their left, of all. Rows are looked at here and there.
+/// Returns the share of px that are like the one to their left, in a sample of rows.
 fn flat_share(frame: &Frame) -> f64 {
     let step = frame.height.div_ceil(FLAT_ROWS).max(1) as usize;
     let planes: Vec<_> = frame.planes.iter().chain(&frame.alpha).collect();
@@ -281,23 +283,23 @@ fn also_same<T: PartialEq>(same: &mut [bool], row: &[T]) {
     }
 }
 
-/// Rows that are looked at.
+/// Maximum number of rows that are sampled to estimate how flat an image is.
 const FLAT_ROWS: u32 = 128;
 
-/// Of px that are like the one to their left, below which nothing is tried.
+/// Minimum share of px like the one to their left for trying whether unfiltered rows compress better.
 const LEAST_FLAT: f64 = 0.2;
 
-/// Bytes of the sample rows, spread over this many bands.
+/// Bytes of the rows that are compressed as a trial, spread over `TRIED_BANDS` bands.
 const TRIED_BYTES: usize = 48 << 10;
 const TRIED_BANDS: u32 = 3;
 
-/// Bits per sample, as far as the format has a use for them here.
+/// Option for the bits per sample, limited to the depths that are written here.
 pub(super) const DEPTH: Word = Word {
     args: &[Arg::choice("bits", &["8", "16"]).help("bits per sample")],
     ..options::DEPTH
 };
 
-/// zlib's level.
+/// Option for zlib's compression level.
 pub(super) const LEVEL: Word = Word {
     name: "level",
     args: &[Arg::whole("level", 1, 9).help("zlib's compression level")],
@@ -305,7 +307,7 @@ pub(super) const LEVEL: Word = Word {
     example: "with:level:6",
 };
 
-/// The filter of rows.
+/// Option for the filter of rows.
 pub(super) const FILTER: Word = Word {
     name: "filter",
     args: &[Arg::choice(
@@ -328,7 +330,7 @@ fn choice_named(filter: &str) -> Choice {
     }
 }
 
-/// zlib stores what has no pattern as it is (but for its level 1, which never looks).
+/// Settings for noise: zlib stores data without a pattern as they are, except at its level 1, which never checks.
 const NOISE: Settings = Settings {
     level: Some(2),
     choice: Choice::Fixed(Filter::None),
@@ -375,10 +377,10 @@ fn write(
     Ok(out)
 }
 
-/// The signature and the first chunk, which have one length in every file.
+/// Bytes of the signature and the first chunk, `IHDR`, whose lengths are the same in every file.
 const HEADER_BYTES: usize = 8 + 25;
 
-/// What the colours are, where they are not sRGB and no profile says so: RGB in full range.
+/// Returns the code points of the colours, where they are not sRGB and no profile describes them: RGB in full range.
 fn code_points(frame: &Frame) -> Option<[u8; 4]> {
     let space = frame.colour.space;
     let said = !space.is_srgb() && !space.profiled;
@@ -409,7 +411,8 @@ fn write_rows(
     writer.finish().map_err(internal)
 }
 
-/// The `png` crate writes the chunks, but knows no passes: the zlib stream is made here.
+/// Writes an interlaced image. The `png` crate writes the chunks but does not support passes, so the zlib stream is
+/// made here.
 fn write_interlaced(
     frame: &Frame,
     settings: Settings,
@@ -472,7 +475,7 @@ fn gather(frame: &Frame, pass: Pass, y: u32, out: &mut Vec<u8>) {
     }
 }
 
-/// Writing to memory fails only when the encoder was used wrongly.
+/// Converts an error of the encoder: writing to memory fails only when the encoder is used incorrectly.
 fn internal(error: impl std::fmt::Display) -> Error {
     Error::Internal(format!("PNG encoder: {error}"))
 }

@@ -1,26 +1,26 @@
-//! Row filters for the interlaced writer, which the `png` crate does not have.
+//! Row filters, mainly for interlaced images, which the `png` crate does not write.
 
 /// How a row's filter is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Choice {
-    /// Always the same.
+    /// Always this filter.
     Fixed(Filter),
-    /// The one whose residuals are smallest in sum: the usual good guess for photographs.
+    /// The filter whose residuals have the smallest sum of absolute values: the usual good guess for photographs.
     SmallestSum,
 }
 
 /// PNG's five filters, by their number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Filter {
-    /// Bytes as they are.
+    /// Stores bytes as they are.
     None = 0,
-    /// Minus the pixel to the left.
+    /// Subtracts the pixel to the left.
     Sub = 1,
-    /// Minus the pixel above.
+    /// Subtracts the pixel above.
     Up = 2,
-    /// Minus the mean of both.
+    /// Subtracts the mean of the pixels to the left and above.
     Average = 3,
-    /// Minus whichever of left, above and above-left predicts best.
+    /// Subtracts the pixel to the left, above or above-left, whichever predicts best.
     Paeth = 4,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// For the rows of one pass, each `row_bytes` long.
+    /// Creates a filter for the rows of one pass, each `row_bytes` long.
     pub(super) fn new(choice: Choice, pixel_bytes: usize, row_bytes: usize) -> Self {
         Self {
             choice,
@@ -45,7 +45,7 @@ impl Rows {
         }
     }
 
-    /// The row as it goes into the zlib stream: the filter's number, then the residuals.
+    /// Returns the row as it is stored in the zlib stream: the number of the filter, then the residuals.
     pub(super) fn filter(&mut self, row: &[u8]) -> &[u8] {
         match self.choice {
             Choice::Fixed(filter) => {
@@ -118,7 +118,7 @@ fn residuals(filter: Filter, pixel_bytes: usize, above: &[u8], row: &[u8], out: 
     }
 }
 
-/// Whichever neighbour lies nearest to left + up - corner; ties go in the standard's order.
+/// Returns the neighbour nearest to left + up - corner. Ties are resolved in the standard's order.
 fn paeth(left: u8, up: u8, corner: u8) -> u8 {
     let (a, b, c) = (i16::from(left), i16::from(up), i16::from(corner));
     let guess = a + b - c;

@@ -1,5 +1,5 @@
-//! What a PNG says before its pixels, read chunk by chunk from the file in memory: nothing is copied,
-//! nothing inflated.
+//! The header of a PNG: what it states before its pixels, read chunk by chunk from the file in memory. Nothing is
+//! copied, and nothing inflated.
 
 use std::io::Read;
 
@@ -16,10 +16,10 @@ use crate::exif;
 /// The eight bytes every PNG begins with.
 pub(super) const SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
 
-/// The chunk that every PNG ends with: it has no data.
+/// The end chunk of every PNG, which has no data.
 pub(super) const END: &[u8] = b"\0\0\0\0IEND\xae\x42\x60\x82";
 
-/// Bytes that deflate unpacks one byte to at most: 258 for each two bits.
+/// Maximum number of bytes that deflate unpacks from one byte: 258 for every two bits.
 const DEFLATE_RATIO: u64 = 1032;
 
 /// All that is known before a pixel is inflated.
@@ -31,42 +31,43 @@ pub(super) struct Header<'a> {
     pub(super) height: u32,
     /// Bits of a stored sample: 1, 2, 4, 8 or 16.
     pub(super) bits: u8,
-    /// Stored as Adam7.
+    /// Whether the image is stored interlaced (Adam7).
     pub(super) interlaced: bool,
     colour: Colour,
     transparent: bool,
-    /// It says that it moves; and the frames it says how to show.
+    /// Contents of the `acTL` chunk, which marks an animation. `frames` counts the frames that have a control chunk.
     animated: Option<Animated>,
     frames: u32,
-    /// The image of those that know no frames is none of them.
+    /// Whether the default image, shown by decoders that do not support animation, is not one of the frames.
     apart: bool,
     duration_ms: f64,
     chunks: u64,
-    /// Bytes of a file without an end, which is read behind one.
+    /// Size in bytes of a file without an end chunk, else 0: decoding copies it to append one.
     unended: u64,
-    /// Deflated bytes of the frame at hand, and of the longest: each is read as a file of its own.
+    /// Bytes of the deflated chunks of the current frame. `longest_frame` is the maximum of all frames. Each frame is
+    /// copied to a file of its own for decoding.
     frame_bytes: u64,
     longest_frame: u64,
-    /// May a composed frame be transparent somewhere, if its pixels are?
+    /// Whether a composed frame may be transparent somewhere even if its pixels are opaque.
     clears: bool,
     offset: (i32, i32),
     other_metadata: bool,
     code_points: Option<Space>,
     /// The iCCP chunk: name, method, deflated profile.
     iccp: Option<&'a [u8]>,
-    /// An sRGB chunk.
+    /// Whether there is an sRGB chunk.
     srgb: bool,
-    /// The power that makes code values of light.
+    /// Exponent that turns light into code values, from the gAMA chunk.
     gamma: Option<f64>,
-    /// Of white, red, green and blue, x before y.
+    /// Chromaticities of white, red, green and blue, x before y, from the cHRM chunk.
     chromaticities: Option<[f64; 8]>,
     /// The eXIf chunk from its TIFF header on.
     pub(super) exif: Option<&'a [u8]>,
-    /// The iTXt chunk with an XMP packet, from behind its keyword on.
+    /// The iTXt chunk with an XMP packet, from the byte after its keyword on.
     xmp: Option<&'a [u8]>,
 }
 
-/// The number of frames and repetitions that a file states.
+/// The numbers of frames and repetitions that a file states.
 #[derive(Clone, Copy, Debug)]
 struct Animated {
     frames: u32,
@@ -84,7 +85,7 @@ enum Colour {
 }
 
 impl<'a> Header<'a> {
-    /// Reads the chunks up to the pixels, and whatever metadata still follows them in the bytes at hand.
+    /// Reads the chunks up to the pixels, and any metadata that follow them in the bytes at hand.
     pub(super) fn read(bytes: &'a [u8]) -> Result<Self> {
         let mut chunks = Chunks::of(bytes)?;
         let mut header = Self::first(&mut chunks)?;
@@ -126,7 +127,7 @@ impl<'a> Header<'a> {
         Self::from_ihdr(first.data)
     }
 
-    /// Bytes of the rows of the default image, without those that interlacing adds.
+    /// Returns the size in bytes of the default image's inflated rows, without what interlacing adds.
     fn unpacked(&self) -> u64 {
         let channels = match self.colour {
             Colour::Gray | Colour::Indexed => 1,
@@ -138,7 +139,7 @@ impl<'a> Header<'a> {
         (bits.div_ceil(8) + 1) * u64::from(self.height)
     }
 
-    /// As the engine wants it.
+    /// Converts the header to an `Info`, as the engine needs it.
     pub(super) fn info(&self) -> Info {
         let model = self.model();
         let profile = self.profile(Space::MATRIX_BYTES as u64);
@@ -170,7 +171,7 @@ impl<'a> Header<'a> {
         }
     }
 
-    /// The XMP packet, of which no more than `most` + 1 bytes are inflated.
+    /// Returns the XMP packet, of which at most `most` + 1 bytes are inflated.
     pub(super) fn xmp(&self, most: u64) -> Option<Vec<u8>> {
         // Is it deflated, how, and behind a zero each its language and translated keyword.
         let (&[deflated, _], rest) = self.xmp?.split_first_chunk()?;
@@ -189,14 +190,15 @@ impl<'a> Header<'a> {
         }
     }
 
-    /// Those that mean something.
+    /// Returns the code points of the cICP chunk, unless they are unspecified.
     fn code_points(&self) -> Option<Space> {
         self.code_points
             .filter(|space| *space != Space::UNSPECIFIED)
     }
 
-    /// What says what the colours are, as the standard orders it: code points, for which no profile is needed, a
-    /// profile, of which no more than `most` + 1 bytes are inflated, the word that it is sRGB, or numbers.
+    /// Returns the profile of the colours. The chunks take precedence as in the standard: code points (cICP), which
+    /// need no profile; an ICC profile (iCCP), of which at most `most` + 1 bytes are inflated; sRGB, which needs none;
+    /// gamma and chromaticities, from which a profile is made.
     pub(super) fn profile(&self, most: u64) -> Option<Icc> {
         if self.code_points().is_some() {
             return None;
@@ -214,7 +216,8 @@ impl<'a> Header<'a> {
         self.transparent || matches!(self.colour, Colour::GrayAlpha | Colour::Rgba)
     }
 
-    /// Those that it says how to show: what it says their number is may be wrong.
+    /// Returns the number of frames that have a control chunk, at least 1. The number that the file states may be
+    /// wrong.
     fn frames(&self) -> u32 {
         match self.animated {
             Some(_) => self.frames.max(1),
@@ -380,7 +383,7 @@ impl<'a> Header<'a> {
     }
 }
 
-/// Where the name of a cICP chunk stands, before the pixels, whose matrix or range no PNG has.
+/// Returns the offset of the name of a cICP chunk before the pixels whose matrix or range is invalid in a PNG.
 pub(super) fn unsound_code_points(bytes: &[u8]) -> Option<usize> {
     let mut chunks = Chunks::of(bytes).ok()?;
     loop {
@@ -394,16 +397,17 @@ pub(super) fn unsound_code_points(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// What a chunk of XMP begins with.
+/// Keyword at the beginning of a text chunk with an XMP packet.
 pub(super) const XMP: &[u8] = b"XML:com.adobe.xmp\0";
 
-/// The profile in an iCCP chunk: after a name of at most 79 bytes, a zero, and the method, which is 0.
+/// Returns the deflated profile in an iCCP chunk. It follows a name of at most 79 bytes, a zero, and the compression
+/// method, which is 0.
 fn deflated_profile(iccp: &[u8]) -> Option<&[u8]> {
     let name = iccp.iter().take(80).position(|&byte| byte == 0)?;
     iccp[name + 1..].strip_prefix(&[0])
 }
 
-/// No more than `most` + 1 bytes. What does not inflate is dropped: the pixels are whole without it.
+/// Inflates at most `most` + 1 bytes. Data that cannot be inflated are dropped: the pixels are complete without them.
 fn inflated(deflated: &[u8], most: u64) -> Option<Vec<u8>> {
     let mut data = Vec::new();
     ZlibDecoder::new(deflated)
@@ -413,7 +417,7 @@ fn inflated(deflated: &[u8], most: u64) -> Option<Vec<u8>> {
     Some(data)
 }
 
-/// Numbers as PNG writes them, in parts of 100000.
+/// Reads numbers as PNG stores them, in units of 1/100000.
 fn parts<const COUNT: usize>(data: &[u8]) -> Option<[f64; COUNT]> {
     let mut parts = [0.0; COUNT];
     if data.len() != 4 * COUNT {
@@ -425,21 +429,21 @@ fn parts<const COUNT: usize>(data: &[u8]) -> Option<[f64; COUNT]> {
     Some(parts)
 }
 
-/// What a frame control chunk says.
+/// Contents of a frame control chunk (fcTL).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Control {
-    /// The frame's place.
+    /// Position and size of the frame on the canvas.
     pub(super) place: Place,
     /// The time for which the frame is shown.
     pub(super) delay: Delay,
-    /// What becomes of its place.
+    /// What becomes of the frame's area after it was shown.
     pub(super) disposal: Disposal,
     /// Whether the frame replaces what is there or is blended over it.
     pub(super) blend: Blend,
 }
 
 impl Control {
-    /// Reads the chunk's data; `None` when it has another length.
+    /// Reads the data of the chunk; `None` if its length is wrong.
     pub(super) fn read(data: &[u8]) -> Option<Self> {
         let [numbers @ .., n0, n1, d0, d1, disposal, blend] = data else {
             return None;
@@ -480,17 +484,18 @@ impl Control {
     }
 }
 
-/// Width and height, by the first chunk alone.
+/// Returns width and height in px, from the first chunk alone.
 pub(super) fn size(bytes: &[u8]) -> Result<(u32, u32)> {
     let header = Header::first(&mut Chunks::of(bytes)?)?;
     Ok((header.width, header.height))
 }
 
-/// How many bytes from the beginning are the image, and whether they hold what its pixels hang on: the file reaches its
-/// end, and every critical chunk has the checksum it claims. Done over the file in memory before anything is inflated,
-/// so that the inflater can stop at the last row instead of following a stream that may go on for gigabytes.
+/// Returns how many bytes from the beginning belong to the image, and checks that they hold everything its pixels
+/// depend on: the file must reach its end, and every critical chunk must match its checksum. This is done on the file
+/// in memory before anything is inflated, so that the inflater can stop at the last row instead of following a stream
+/// that may go on for gigabytes.
 ///
-/// A file whose end is missing is whole if it is cut behind its pixels, and no frame is missing either.
+/// A file without an end chunk is complete if it is cut off after its pixels, and no frame is missing either.
 pub(super) fn extent(bytes: &[u8]) -> Result<usize> {
     let mut chunks = Chunks::of(bytes)?;
     let mut pixels = false;
@@ -530,16 +535,16 @@ pub(super) fn extent(bytes: &[u8]) -> Result<usize> {
     }
 }
 
-/// What the decoder does for a chunk, however short.
+/// Time that the decoder takes per chunk, however short the chunk is, in ns.
 const NANOS_PER_CHUNK: u64 = 250;
 
-/// Chunks whose number does not matter.
+/// Number of chunks up to which their count does not affect the cost.
 const FEW_CHUNKS: u64 = 10_000;
 
-/// Bytes of a chunk beside its data.
+/// Bytes of a chunk besides its data.
 const CHUNK_BYTES: u64 = 12;
 
-/// A side above this is not a PNG any more.
+/// The largest width or height that PNG allows, in px.
 const MAX_SIDE: u32 = i32::MAX as u32;
 
 pub(super) struct Chunk<'a> {
@@ -549,12 +554,12 @@ pub(super) struct Chunk<'a> {
 }
 
 impl Chunk<'_> {
-    /// Do pixels hang on it?
+    /// Returns whether pixels depend on this chunk.
     fn is_critical(&self) -> bool {
         self.kind[0].is_ascii_uppercase() || matches!(&self.kind, b"tRNS" | b"fcTL" | b"fdAT")
     }
 
-    /// Has it the checksum that it claims?
+    /// Returns whether the chunk matches its checksum.
     fn is_sound(&self) -> bool {
         let mut hasher = crc32fast::Hasher::new();
         hasher.update(&self.kind);
@@ -563,7 +568,7 @@ impl Chunk<'_> {
     }
 }
 
-/// The chunks of a file, `IEND` the last. An error ends the walk.
+/// Iterator over the chunks of a file, up to `IEND`. It ends after an error.
 pub(super) struct Chunks<'a> {
     rest: &'a [u8],
     ended: bool,
@@ -577,7 +582,7 @@ impl<'a> Chunks<'a> {
         Ok(Self { rest, ended: false })
     }
 
-    /// Does the rest begin with a chunk of this kind, whole or not?
+    /// Returns whether the remaining bytes begin with a chunk of this kind, complete or not.
     fn is_inside(&self, kind: &[u8]) -> bool {
         self.rest.get(4..8) == Some(kind)
     }

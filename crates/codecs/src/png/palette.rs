@@ -8,7 +8,7 @@ use png::BitDepth;
 
 use crate::indexed::{Indexed, fitted, own_colours};
 
-/// How many colours the result may have.
+/// Option for the maximum number of colours of the result.
 pub(super) const COLOURS: Word = Word {
     name: "colours",
     args: &[Arg::whole("count", 2, 256).help("how many at most")],
@@ -18,18 +18,18 @@ pub(super) const COLOURS: Word = Word {
     example: "with:colours:256",
 };
 
-/// The most colours of the result; `None`: every pixel has its own.
+/// Returns the maximum number of colours of the result; `None` if every pixel keeps its own colour.
 pub(super) fn most(how: &Encode) -> Option<usize> {
     how.option(&COLOURS).and_then(|count| count.parse().ok())
 }
 
-/// A frame by index.
+/// A frame as indices into a palette.
 pub(super) struct Palette {
     /// The indices, as samples of a gray frame.
     pub(super) frame: Frame,
-    /// Red, green, blue of each index.
+    /// Red, green and blue of each palette index.
     pub(super) colours: Vec<u8>,
-    /// Opacities of the first indices; those that follow are opaque.
+    /// Opacities of the first palette indices; all further ones are opaque.
     pub(super) opacities: Vec<u8>,
 }
 

@@ -1,4 +1,4 @@
-//! Buckets that are read and written, each opened once.
+//! The buckets that a job reads and writes, each opened once.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use andon_server::origins::Objects;
 use anyhow::{Context, bail};
 
-/// What names of buckets begin with.
+/// Scheme that the URLs of buckets begin with.
 pub(super) const SCHEME: &str = "s3://";
 
 #[derive(Default)]
 pub(super) struct Buckets(Mutex<HashMap<String, Arc<Objects>>>);
 
 impl Buckets {
-    /// The bucket of a URL, and the key behind it.
+    /// Returns the bucket that `url` names, which is opened if necessary, and the key of the object.
     pub(super) fn open<'a>(&self, url: &'a str) -> anyhow::Result<(Arc<Objects>, &'a str)> {
         let (bucket, key) = parts(url).with_context(|| {
             format!("`{url}` names no bucket; write it like s3://photos/trip/a.jpg")
@@ -31,12 +31,12 @@ impl Buckets {
     }
 }
 
-/// The bucket and the key of a URL.
+/// Splits the URL of an object into bucket and key. Returns `None` if it names no bucket.
 pub(super) fn parts(url: &str) -> Option<(&str, &str)> {
     let rest = url.strip_prefix(SCHEME)?;
     let (bucket, key) = rest.split_once('/').unwrap_or((rest, ""));
     (!bucket.is_empty()).then_some((bucket, key))
 }
 
-/// Of an object: more than any image that can be decoded.
+/// Size in bytes of the largest object that is read: more than any image has that can be decoded.
 const MOST_BYTES: usize = 1 << 30;

@@ -1,4 +1,4 @@
-//! The images below a folder.
+//! Finds the images below a folder.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 
 use super::inputs::Input;
 
-/// Adds all images below `folder`, in the order of their names, without those below `results`.
+/// Adds all images below `folder` to `inputs`, in the order of their names, except those below the folder `results`.
 pub(super) fn add(
     folder: &Path,
     results: Option<&Path>,
@@ -77,7 +77,7 @@ impl Walk {
     }
 }
 
-/// By its name, or else by its first bytes.
+/// Whether a file is an image, judged by its name, or else by its first bytes.
 fn is_image(path: &Path) -> io::Result<bool> {
     if media_type::promises_picture(andon_codecs::ALL, &path.to_string_lossy()) {
         return Ok(true);
@@ -87,5 +87,5 @@ fn is_image(path: &Path) -> io::Result<bool> {
     Ok(media_type::is_picture(andon_codecs::ALL, &head))
 }
 
-/// Bytes that nearly every image is known by.
+/// Number of bytes at the beginning of a file that suffice to recognise nearly every image.
 const HEAD: u64 = 1024;

@@ -1,4 +1,4 @@
-//! The images of a job: files, objects of buckets, or sources as a server's URLs name them.
+//! The images of a job: files, objects in buckets, or sources named as in a server's URLs.
 
 use std::fs::Metadata;
 use std::io::ErrorKind;
@@ -13,13 +13,14 @@ use super::buckets::{Buckets, SCHEME};
 use super::folder;
 use crate::read;
 
-/// One image.
+/// One image to convert.
 pub(super) struct Input {
-    /// As it was given, or as a bucket lists it.
+    /// Path or source as it was given or found below a given folder, or the URL of an object.
     pub(super) name: String,
-    /// What tells it from another image of that name, where that is known.
+    /// Distinguishes the image from another one of the same name, such as a newer version: length and date of a file,
+    /// or the version that a bucket lists. Empty if unknown.
     pub(super) version: String,
-    /// Its path below the folder that was given, or its file's name.
+    /// Path below the folder that was given, or only the file name if the image itself was given.
     pub(super) below: PathBuf,
     place: Place,
 }
@@ -27,12 +28,12 @@ pub(super) struct Input {
 enum Place {
     File(PathBuf),
     Object(Arc<Objects>, String),
-    /// The server's.
+    /// A source of the server, known only by its path in URLs.
     Source,
 }
 
 impl Input {
-    /// The whole of it.
+    /// Reads the whole file or object. Fails for a source of a server.
     pub(super) fn read(&self) -> anyhow::Result<Vec<u8>> {
         match &self.place {
             Place::File(path) => std::fs::read(path).context("cannot be read"),
@@ -41,7 +42,7 @@ impl Input {
         }
     }
 
-    /// Its file, if it is one.
+    /// Returns the path if the image is a file.
     pub(super) fn file(&self) -> Option<&Path> {
         match &self.place {
             Place::File(path) => Some(path),
@@ -49,7 +50,7 @@ impl Input {
         }
     }
 
-    /// A file, and its path below the folder that was given.
+    /// Creates an input from a file. `below` is its path below the folder that was given, or its file name.
     pub(super) fn of_file(path: &Path, below: &Path) -> Self {
         Self {
             name: path.to_string_lossy().into_owned(),
@@ -70,7 +71,7 @@ impl Input {
     }
 }
 
-/// Length and date.
+/// Returns the version of a file: its length in bytes and its time of modification in ns since 1970.
 fn version(metadata: &Metadata) -> String {
     let modified = metadata.modified().ok();
     let since = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
@@ -81,7 +82,8 @@ fn version(metadata: &Metadata) -> String {
     )
 }
 
-/// All images that these names mean. Where results go into no folder, what is no file is named as in URLs.
+/// Returns all images that `names` stand for. If `results` is `None`, results do not go into a folder, and a name that
+/// is no existing file is taken as a source named as in URLs.
 pub(super) fn all(
     names: &[PathBuf],
     buckets: &Buckets,
@@ -108,7 +110,7 @@ fn name_of(path: &Path) -> &Path {
     Path::new(path.file_name().unwrap_or_default())
 }
 
-/// An object, or all below a folder.
+/// Adds the object at `url`, or all objects below it if it is a folder.
 fn objects(url: &str, buckets: &Buckets, inputs: &mut Vec<Input>) -> anyhow::Result<()> {
     let (objects, key) = buckets.open(url)?;
     let is_folder = key.is_empty() || key.ends_with('/');
@@ -140,8 +142,8 @@ fn objects(url: &str, buckets: &Buckets, inputs: &mut Vec<Input>) -> anyhow::Res
     }
 }
 
-/// Is an empty object what a console makes for a folder? It is listed without the slash at the end of its name, and under
-/// that name there is nothing.
+/// Whether an empty object is the marker that a storage console creates for a folder. Such an object is listed without
+/// the slash at the end of its key, and no object exists under the key as listed.
 fn is_marker(objects: &Objects, key: &str) -> anyhow::Result<bool> {
     match objects.info(key) {
         Ok(_) => Ok(false),
@@ -150,7 +152,7 @@ fn is_marker(objects: &Objects, key: &str) -> anyhow::Result<bool> {
     }
 }
 
-/// The names in a file, one a line.
+/// Reads the names in a file, one per line.
 pub(super) fn listed(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let text = read::text(path).with_context(|| path.display().to_string())?;
     let lines = text.lines().filter(|line| !line.is_empty());

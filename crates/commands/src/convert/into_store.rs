@@ -1,4 +1,4 @@
-//! Results for the store that the nodes of a server share.
+//! `andon convert --into-store`: writes results into the store that the nodes of a server share.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -60,7 +60,7 @@ pub(super) fn run(
     done
 }
 
-/// Results.
+/// Number of results that were stored, already in the store, and not stored.
 #[derive(Default)]
 struct Counts {
     stored: AtomicUsize,
@@ -76,7 +76,7 @@ impl Counts {
     }
 }
 
-/// The path of an image in the server's URLs, decoded.
+/// Returns the path by which the server's URLs name an image, percent-decoded.
 fn source(config: &Config, input: &Input) -> anyhow::Result<String> {
     let below = |prefix: &str, rest: &str| {
         let parts = [prefix, rest].map(|part| part.trim_matches('/'));

@@ -1,4 +1,4 @@
-//! The manifest of a job: a line of JSON for each result, from which the next run knows what is done.
+//! The manifest of a job: a file with a line of JSON for each result, from which the next run knows what is done.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -8,14 +8,15 @@ use serde_json::{Map, Value};
 use super::inputs::Input;
 use crate::journal::Journal;
 
-/// Of one recipe and one place of results. The same file may be used for others as well.
+/// The entries of a manifest file for one recipe and one destination. The same file may hold entries for others as
+/// well.
 pub(super) struct Manifest {
     journal: Journal,
     recipe: String,
     into: String,
     /// Names and versions of the images that are done.
     done: HashSet<(String, String)>,
-    /// The outputs that they have.
+    /// Outputs of the images that are done, each with the name of the image that it was made from.
     outputs: HashMap<String, String>,
 }
 
@@ -50,7 +51,7 @@ impl Manifest {
         self.done.contains(&key)
     }
 
-    /// The outputs of what is done, each with the image that it was made of.
+    /// Returns the outputs of the images that are done, each with the name of the image that it was made from.
     pub(super) fn outputs(&self) -> impl Iterator<Item = (&str, &str)> {
         let all = self.outputs.iter();
         all.map(|(output, input)| (output.as_str(), input.as_str()))

@@ -1,4 +1,4 @@
-//! Names of results, and the promise that no input is overwritten and no two results meet.
+//! Chooses the names of results, and ensures that no input is overwritten and no two results have the same name.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
@@ -13,35 +13,35 @@ use super::buckets::{Buckets, SCHEME};
 use super::inputs::Input;
 use super::target::{File, Target};
 
-/// Where results go, and what may not be written there.
+/// The destination of results, and the names that must not be written to.
 pub(super) struct Outputs {
     place: Place,
-    /// The only result, where it was named.
+    /// The only result, if the user named its file.
     file: Option<File>,
-    /// Every input: files with links resolved, objects by their names.
+    /// All inputs, which must not be overwritten: canonical paths of files, and names of objects.
     inputs: HashSet<PathBuf>,
-    /// Names of results, and the inputs that they are of.
+    /// Names of results that are claimed, each with the name of its input.
     taken: Mutex<HashMap<String, String>>,
 }
 
 enum Place {
     Folder(PathBuf),
-    /// A bucket, its URL, and the folder in it with its slash.
+    /// A bucket, its URL, and the folder in it, which is empty or ends with a slash.
     Bucket(Arc<Objects>, String, String),
 }
 
-/// The right to write one result.
+/// A claimed place that one result may be written to.
 pub(super) struct Output<'a> {
     place: &'a Place,
-    /// Below the place.
+    /// Path of the result below the folder or the bucket's folder.
     below: OsString,
-    /// The whole of it.
+    /// Full path or URL of the result.
     name: String,
     media_type: &'static str,
 }
 
 impl Outputs {
-    /// A folder, which is made, or a bucket.
+    /// Prepares the destination: creates the folder, or opens the bucket.
     pub(super) fn new(target: Target, buckets: &Buckets, job: &Job) -> anyhow::Result<Self> {
         let Target {
             folder: output,
@@ -81,7 +81,8 @@ impl Outputs {
         })
     }
 
-    /// The place of `input`'s result in `format`.
+    /// Claims the place of `input`'s result in `format`. Fails if the result would overwrite an input or another
+    /// input's result.
     pub(super) fn claim(&self, input: &Input, format: &str) -> anyhow::Result<Output<'_>> {
         let codec = andon_codecs::ALL.iter().find(|it| it.name() == format);
         let below = match &self.file {
@@ -129,12 +130,12 @@ impl Outputs {
 }
 
 impl Output<'_> {
-    /// Its path or URL.
+    /// Returns the full path or URL of the result.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Writes the whole result or leaves nothing behind.
+    /// Writes the whole result, or leaves nothing behind if it fails.
     pub(super) fn write(&self, bytes: &[u8]) -> anyhow::Result<()> {
         match self.place {
             Place::Folder(folder) => write_file(&folder.join(&self.below), bytes),
@@ -164,7 +165,7 @@ fn write_file(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     write().with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// The extension that most files of a format have.
+/// Returns the extension that most files of a format have.
 fn extension(format: &str) -> &str {
     match format {
         "jpeg" => "jpg",
@@ -182,7 +183,7 @@ mod tests {
     use super::super::inputs;
     use super::*;
 
-    /// Of these files, for results in a folder.
+    /// Returns a job with these files, for results in a folder.
     fn job<P: AsRef<Path>>(names: &[P]) -> Job {
         let names: Vec<PathBuf> = names.iter().map(|it| it.as_ref().into()).collect();
         Job {

@@ -6,7 +6,7 @@ use std::path::{Component, Path};
 use andon_batch::Overlays;
 use anyhow::{Context, bail};
 
-/// Reads those of these names, which lie in `folder`.
+/// Reads the overlay images of these names, which lie in `folder`.
 pub(super) fn read(folder: Option<&Path>, names: Vec<String>) -> anyhow::Result<Overlays> {
     let mut files = BTreeMap::new();
     for name in names {

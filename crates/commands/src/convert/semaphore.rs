@@ -1,8 +1,8 @@
-//! A bound on how many threads work at the same time, where there are more that wait for a network.
+//! A limit on how many threads work at the same time, for jobs with additional threads that wait for a network.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// So many may work at a time.
+/// A semaphore that lets a fixed number of threads work at the same time.
 pub(super) struct Semaphore {
     free: Mutex<usize>,
     left: Condvar,
@@ -16,9 +16,9 @@ impl Semaphore {
         }
     }
 
-    /// Does `work` when there is room for it.
+    /// Waits until fewer threads work than may, and then runs `work`.
     pub(super) fn run<T>(&self, work: impl FnOnce() -> T) -> T {
-        /// Also after a panic.
+        /// Gives the place back when it is dropped, which happens after a panic as well.
         struct Leave<'a>(&'a Semaphore);
         impl Drop for Leave<'_> {
             fn drop(&mut self) {

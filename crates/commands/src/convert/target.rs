@@ -1,4 +1,4 @@
-//! Where results go, as it was said: a folder, or one file by its name.
+//! The destination of results as the user wrote it: a folder, or the name of one file.
 
 use std::path::Path;
 
@@ -8,15 +8,15 @@ use anyhow::bail;
 use super::buckets::SCHEME;
 use crate::format_of::format_of;
 
-/// A place of results.
+/// A destination of results.
 pub(super) struct Target {
-    /// A folder, or s3://BUCKET/FOLDER.
+    /// A folder's path, or `s3://BUCKET/FOLDER`.
     pub(super) folder: String,
-    /// The only file in it.
+    /// The only file to write into the folder, if the user named one.
     pub(super) file: Option<File>,
 }
 
-/// A result that was named.
+/// A result whose file name the user gave.
 pub(super) struct File {
     pub(super) name: String,
     /// The format that the file's extension names.
@@ -24,10 +24,11 @@ pub(super) struct File {
 }
 
 impl Target {
-    /// A name with an image's extension is a file, unless it ends with a slash or there is a folder of that name.
+    /// Reads a destination. A name with an image's extension is a file, unless it ends with a slash or a folder of that
+    /// name exists.
     ///
     /// # Errors
-    /// For an image of a format that is not written.
+    /// If the extension is that of a format that cannot be written.
     pub(super) fn of(output: &str) -> anyhow::Result<Self> {
         let is_bucket = output
             .strip_prefix(SCHEME)
@@ -57,10 +58,10 @@ impl Target {
         })
     }
 
-    /// The recipe with the format of the file, where it names none.
+    /// Returns the recipe with the format of the named file, if the recipe names none.
     ///
     /// # Errors
-    /// Where it names another.
+    /// If the recipe names another format.
     pub(super) fn completed(&self, mut recipe: Recipe) -> anyhow::Result<Recipe> {
         let Some(File { name, format }) = &self.file else {
             return Ok(recipe);
@@ -86,8 +87,10 @@ impl Target {
         Ok(recipe)
     }
 
+    /// Checks that the destination can hold this number of images.
+    ///
     /// # Errors
-    /// Where one file is to hold more than one image.
+    /// If it is one file, and there is more than one image.
     pub(super) fn holds(&self, images: usize) -> anyhow::Result<()> {
         match &self.file {
             Some(File { name, .. }) if images > 1 => bail!(

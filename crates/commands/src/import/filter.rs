@@ -1,11 +1,11 @@
-//! image_filter's directives in the words of its dialect.
+//! Translates the directives of nginx's `image_filter` module into the options of Andon's dialect.
 
 use super::syntax::Directive;
 
-/// What the directives of a block say, values as they are written.
+/// The `image_filter` directives of a block, with values as they are written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Filter {
-    /// `resize $1 $2` as `resize,$1,$2`; absent: not said.
+    /// The filter with its arguments, such as `resize,$1,$2` for `resize $1 $2`. `None` if the block names none.
     what: Option<String>,
     rotate: Option<String>,
     jpeg_quality: Option<String>,
@@ -15,7 +15,7 @@ pub(super) struct Filter {
 }
 
 impl Filter {
-    /// Takes a directive of the module, if it is one that the dialect has a word for.
+    /// Stores a directive of the module for which the dialect has an option. Returns `false` for any other directive.
     pub(super) fn take(&mut self, directive: &Directive) -> bool {
         let value = || Some(directive.arg(0).to_owned());
         match directive.name.as_str() {
@@ -33,7 +33,7 @@ impl Filter {
         true
     }
 
-    /// The options of the dialect; `None` where nothing is done.
+    /// Returns the options of the dialect, or `None` if no filter is applied.
     pub(super) fn options(&self) -> Option<String> {
         let mut options = match (self.what.as_deref(), &self.rotate) {
             (None | Some("off"), None) => return None,

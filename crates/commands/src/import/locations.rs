@@ -1,4 +1,4 @@
-//! Locations become origins and rewrites.
+//! Turns nginx's locations into origins and rewrites.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use super::pattern::Pattern;
 use super::syntax::Place;
 
 impl Site {
-    /// Locations become origins and rewrites, in nginx's order: exact ones, prefixes that end the search, expressions as
-    /// they are written, other prefixes, the longest first.
+    /// Turns locations into origins and rewrites, in nginx's order: exact paths, prefixes that end the search (`^~`),
+    /// regular expressions as they are written, and other prefixes. Longer prefixes come first.
     pub(super) fn finish(&mut self, base: Option<Base>, server: &Scope) {
         if let Some(base) = base {
             self.origins.push(Origin {
@@ -132,7 +132,8 @@ impl Site {
         }
     }
 
-    /// What `try_files` comes to: another path of the location, or what a named location does instead of this one.
+    /// Applies a location's `try_files`: changes the path in `pattern`, or returns the location with the directives of
+    /// the named location that serves it instead.
     fn tried(
         &mut self,
         location: &Location,
@@ -203,7 +204,7 @@ impl Site {
         Ok(None)
     }
 
-    /// The image that stands for missing ones of an origin.
+    /// Adds the fallback image for images that are missing below an origin's `prefix`, if the block has one.
     fn fall_back(&mut self, prefix: &str, scope: &Scope) {
         if let Some((image, status)) = scope.fallback.clone() {
             self.fallback(prefix.to_owned(), image, status);
@@ -222,7 +223,8 @@ impl Site {
         }
     }
 
-    /// What checks the URLs of a location: of everything that begins as they do.
+    /// Adds the `[[secure_link]]` that checks a location's URLs, if the location has one. It applies to all paths with
+    /// the fixed beginning of the location's.
     fn signed(&mut self, location: &Location) {
         let scope = &location.scope;
         let (Some(given), Some(signed)) = (&scope.link, &scope.link_md5) else {
@@ -254,7 +256,8 @@ impl Site {
         }
     }
 
-    /// The rewrite of a location whose path is what `pattern` calls `$uri`.
+    /// Adds the rewrite, and if necessary the origin, of a location. The path in `pattern.uri` is the one that nginx
+    /// calls `$uri`.
     fn mapped(
         &mut self,
         location: &Location,
@@ -301,7 +304,7 @@ impl Site {
         Ok(())
     }
 
-    /// Where a location's files are, and the path there.
+    /// Returns where a location's files are, if a directive says so, and the path of a file there.
     fn source(
         &self,
         scope: &Scope,
@@ -351,7 +354,8 @@ impl Site {
         Ok((Some(Base::Folder(root.to_owned())), uri))
     }
 
-    /// The prefix of the origin with these files, made if there is none.
+    /// Returns the prefix of the origin with the files in `base`, and adds this origin if there is none. `prefix` is
+    /// preferred for a new origin.
     fn origin(&mut self, base: Option<Base>, scope: &Scope, prefix: Option<&str>) -> String {
         let Some(base) = base else {
             return String::new();
@@ -387,7 +391,8 @@ impl Site {
         prefix
     }
 
-    /// A location of the module: the options stand in the URL, where the expression has `small_light`.
+    /// Adds the rewrite of a location for the `small_light` module. The options are in the URL, where the location's
+    /// regular expression has `small_light`.
     fn small_light_location(
         &mut self,
         location: &Location,
@@ -435,7 +440,7 @@ impl Site {
     }
 }
 
-/// Where what concerns the whole server is told.
+/// Returns the place to state in notes that concern the whole server: that of its first location.
 fn server_place(locations: &[Location]) -> Place {
     locations.first().map_or_else(
         || Place {
@@ -446,7 +451,7 @@ fn server_place(locations: &[Location]) -> Place {
     )
 }
 
-/// How many groups an expression opens.
+/// Returns the number of capture groups that a regular expression has.
 fn groups(text: &str) -> usize {
     let bytes = text.as_bytes();
     let opens = |at: &usize| {
@@ -464,7 +469,7 @@ fn groups(text: &str) -> usize {
     (0..bytes.len()).filter(opens).count()
 }
 
-/// The folder before the first group, and the path from it on.
+/// Splits a path with references to groups, such as `$1`, into the folder before the first reference and the rest.
 fn fixed(path: &str) -> (String, String) {
     let fixed = &path[..path.find('$').unwrap_or(path.len())];
     let (folder, rest) = path.split_at(fixed.rfind('/').unwrap_or(0));

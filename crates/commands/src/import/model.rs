@@ -1,4 +1,5 @@
-//! What a configuration of nginx comes to: what is written, and what is kept of blocks until their locations are read.
+//! The parts of an nginx configuration: what is written to `andon.toml`, and what is kept of blocks until their
+//! locations are read.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +7,7 @@ use super::filter::Filter;
 use super::pattern::Pattern;
 use super::syntax::{Directive, Place};
 
-/// Everything that becomes a key.
+/// Everything in an nginx configuration that becomes a key of `andon.toml`.
 #[derive(Debug, Default)]
 pub(super) struct Site {
     pub(super) listen: Vec<String>,
@@ -16,7 +17,7 @@ pub(super) struct Site {
     /// The largest `image_filter_buffer` or `small_light_buffer`, in bytes.
     pub(super) source_bytes: Option<u64>,
     pub(super) tls: Tls,
-    /// Headers of every answer.
+    /// Headers that all replies get.
     pub(super) headers: Vec<(String, String)>,
     pub(super) fallbacks: Vec<Fallback>,
     pub(super) origins: Vec<Origin>,
@@ -24,15 +25,15 @@ pub(super) struct Site {
     pub(super) small_light: SmallLight,
     pub(super) links: Vec<Link>,
     pub(super) cache: Cache,
-    /// The lines of the old configuration that have no counterpart here, each with the reason.
+    /// The lines of nginx's configuration that have no counterpart in Andon's, each with the reason.
     pub(super) notes: Vec<(Place, String)>,
     pub(super) upstreams: BTreeMap<String, String>,
     pub(super) locations: Vec<Location>,
-    /// Locations that only others lead to, by their names.
+    /// Named locations, which are reached only from other locations, by their names.
     pub(super) named: BTreeMap<String, Named>,
 }
 
-/// `[tls]`.
+/// The `[tls]` table.
 #[derive(Debug, Default)]
 pub(super) struct Tls {
     pub(super) listen: Vec<String>,
@@ -40,54 +41,55 @@ pub(super) struct Tls {
     pub(super) key: Option<String>,
 }
 
-/// `[[fallback]]`.
+/// A `[[fallback]]` table.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Fallback {
-    /// Without its last slash.
+    /// Path prefix, without the slash at its end.
     pub(super) prefix: String,
     pub(super) image: String,
-    /// 0: that of the error.
+    /// Status of the reply. 0 keeps the status of the error.
     pub(super) status: u16,
 }
 
-/// `[[origin]]`.
+/// An `[[origin]]` table.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Origin {
-    /// Without its last slash.
+    /// Path prefix, without the slash at its end.
     pub(super) prefix: String,
     pub(super) base: Base,
     pub(super) cache_control: Option<String>,
-    /// How long results are kept.
+    /// How long results are kept, as nginx writes it.
     pub(super) ttl: Option<String>,
 }
 
-/// Where files are.
+/// Where the files of an origin are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Base {
     Folder(String),
     Server(String),
 }
 
-/// `[[rewrite]]`.
+/// A `[[rewrite]]` table.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Rewrite {
     pub(super) from: String,
     pub(super) to: String,
-    /// Does nginx serve its new path without looking for the location of that, and so for no `secure_link` there?
+    /// Whether nginx serves the new path in the same location, without looking for the new path's own location and thus
+    /// without its `secure_link`.
     pub(super) opens: bool,
     pub(super) place: Place,
 }
 
-/// `[[secure_link]]`.
+/// A `[[secure_link]]` table.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Link {
-    /// What paths begin with.
+    /// Beginning of the paths that are checked.
     pub(super) location: String,
     pub(super) given: String,
     pub(super) signed: String,
 }
 
-/// `[small_light]`.
+/// The `[small_light]` table.
 #[derive(Debug, Default)]
 pub(super) struct SmallLight {
     pub(super) on: bool,
@@ -98,7 +100,7 @@ pub(super) struct SmallLight {
     pub(super) patterns: Vec<(Place, String, String)>,
 }
 
-/// `[cache]`.
+/// The `[cache]` table.
 #[derive(Debug, Default)]
 pub(super) struct Cache {
     pub(super) disk: Option<(String, Option<u64>)>,
@@ -106,21 +108,21 @@ pub(super) struct Cache {
     pub(super) negative: Option<String>,
 }
 
-/// Directives that hold in a block, those of the blocks around it among them.
+/// The directives that apply in a block, including those of the blocks around it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scope {
     pub(super) root: Option<String>,
     pub(super) filter: Filter,
     pub(super) small_light: bool,
     pub(super) expires: Option<String>,
-    /// What is added to `Cache-Control`.
+    /// Values that `add_header` adds to `Cache-Control`.
     pub(super) added: Vec<String>,
     pub(super) ttl: Option<String>,
     pub(super) fallback: Option<(String, u16)>,
     pub(super) in_location: bool,
     pub(super) link: Option<String>,
     pub(super) link_md5: Option<String>,
-    /// These hold in their own block only.
+    /// Directives that apply in their own block only.
     pub(super) here: Here,
 }
 
@@ -129,7 +131,7 @@ pub(super) struct Here {
     pub(super) alias: Option<String>,
     pub(super) proxy: Option<String>,
     pub(super) closed: bool,
-    /// `allow` and `deny`, as they stand there.
+    /// The `allow` and `deny` directives of the block.
     pub(super) access: Vec<Directive>,
     pub(super) adds_headers: bool,
     pub(super) tried: Option<Directive>,
@@ -137,7 +139,7 @@ pub(super) struct Here {
     pub(super) variables: Vec<(String, String)>,
 }
 
-/// `location @name`.
+/// A named location, `location @name`.
 #[derive(Debug)]
 pub(super) struct Named {
     pub(super) scope: Scope,
@@ -152,13 +154,14 @@ pub(super) struct Location {
     pub(super) scope: Scope,
 }
 
-/// Where targets are rewritten to that nobody may ask for: names that begin with a dot are never served.
+/// Path that targets are rewritten to if clients must not get them. Names that begin with a dot are never served.
 pub(super) const CLOSED: &str = "/.closed";
-/// What the rewritten targets of image_filter begin with, and origins that only locations know.
+/// Prefix of the rewritten targets of `image_filter`, and of origins that only locations refer to.
 pub(super) const INTERNAL: &str = "/_nginx";
 
 impl Scope {
-    /// Gives variables the values of the block's `set` directives, as far as these are known.
+    /// Sets variables to the values that the block's `set` directives give them, as far as these values can be
+    /// translated.
     pub(super) fn set(&self, pattern: &Pattern, variables: &mut BTreeMap<String, String>) {
         for (name, value) in &self.here.variables {
             if let Ok(value) = pattern.say(value, variables) {
@@ -167,7 +170,7 @@ impl Scope {
         }
     }
 
-    /// `expires`, and what is added to it.
+    /// Returns the value of `Cache-Control`: that of `expires`, and what `add_header` adds. `None` if there is neither.
     pub(super) fn cache_control(&self) -> Option<String> {
         let parts: Vec<&str> = (self.expires.iter().chain(&self.added))
             .map(String::as_str)
@@ -177,7 +180,7 @@ impl Scope {
 }
 
 impl Location {
-    /// Are its files served by this very location, which asks for no signature?
+    /// Whether nginx serves the location's files in this location itself, which requires no signature.
     pub(super) fn stays(&self) -> bool {
         let mut rewrites = self.scope.here.rewrites.iter();
         self.scope.link.is_none() && rewrites.all(|it| it.arg(2) == "break")
@@ -185,7 +188,7 @@ impl Location {
 }
 
 impl Rewrite {
-    /// A path that becomes itself.
+    /// Whether the rule rewrites every path to itself.
     pub(super) fn changes_nothing(&self) -> bool {
         let whole = self.from.trim_start_matches("(?i)").starts_with("^(") && self.to == "$1";
         let prefix = self

@@ -1,23 +1,24 @@
-//! Where a location holds, as a regular expression for `[[rewrite]]`, and nginx's variables as its groups.
+//! Translates the paths of a location into a regular expression for `[[rewrite]]`, and nginx's variables into its
+//! groups.
 
 use std::collections::BTreeMap;
 
 use regex::Regex;
 
-/// What a location matches.
+/// The paths that a location or a rewrite matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pattern {
-    /// Over the raw path.
+    /// Regular expression that is matched against the raw path.
     pub(super) from: String,
-    /// What nginx calls `$uri`, said with groups of `from`.
+    /// The path that nginx calls `$uri`, written with the groups of `from`.
     pub(super) uri: String,
-    /// The groups that nginx's `$1` and `$name` mean, as they are numbered in `from`.
+    /// The groups that nginx's `$1` and `$name` refer to, with their numbers in `from`.
     groups: Groups,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Groups {
-    /// How much larger numbers are in `from`.
+    /// Difference between a group's number in `from` and its number in nginx's expression.
     shift: usize,
     count: usize,
     names: BTreeMap<String, usize>,
@@ -47,7 +48,7 @@ impl Groups {
 }
 
 impl Pattern {
-    /// `location /x/` and `location ^~ /x/`.
+    /// Creates the pattern of `location /x/` and `location ^~ /x/`.
     pub(super) fn prefix(path: &str) -> Self {
         Self {
             from: format!("^{}(.*)$", regex::escape(path)),
@@ -56,7 +57,7 @@ impl Pattern {
         }
     }
 
-    /// `location = /x`.
+    /// Creates the pattern of `location = /x`.
     pub(super) fn exact(path: &str) -> Self {
         Self {
             from: format!("^{}$", regex::escape(path)),
@@ -65,11 +66,11 @@ impl Pattern {
         }
     }
 
-    /// `location ~ …`, and `~*` for any case: with one more group around everything, so that the whole path can be
-    /// named.
+    /// Creates the pattern of `location ~ …`, or of `location ~* …` if `any_case`. It has one more group around
+    /// everything, so that the whole path can be referred to.
     ///
     /// # Errors
-    /// What PCRE knows and Andon's expressions do not.
+    /// If the expression uses what PCRE supports and Andon's expressions do not.
     pub(super) fn regex(text: &str, any_case: bool) -> Result<Self, String> {
         let groups = Groups::of(&compiled(text)?, 1);
         let flag = if any_case { "(?i)" } else { "" };
@@ -87,7 +88,7 @@ impl Pattern {
         })
     }
 
-    /// A rewrite's own expression, whose groups are its own.
+    /// Creates the pattern of a `rewrite` directive's own expression, whose groups keep their numbers.
     ///
     /// # Errors
     /// As [`Pattern::regex`].
@@ -99,10 +100,10 @@ impl Pattern {
         })
     }
 
-    /// A text with nginx's variables, said with groups.
+    /// Returns `text` with nginx's variables replaced by groups or by the values in `variables`.
     ///
     /// # Errors
-    /// A variable that Andon does not know.
+    /// If Andon has no equivalent of a variable, or a group's number is above 9.
     pub(super) fn say(
         &self,
         text: &str,
@@ -136,7 +137,8 @@ impl Pattern {
         Ok(said)
     }
 
-    /// The simplest text for the same: without the outer group where nothing names it.
+    /// Returns the expression in its simplest form: without the outer group if `to` does not refer to it. The groups in
+    /// `to` are renumbered accordingly.
     pub(super) fn without_unused_group(&self, to: &mut String) -> String {
         let inner = self
             .from
@@ -164,7 +166,7 @@ enum Piece<'a> {
     Variable(&'a str),
 }
 
-/// Splits at `$1`, `$name` and `${name}`.
+/// Splits a text into plain pieces and the variables `$1`, `$name` and `${name}`.
 fn pieces(text: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let mut rest = text;

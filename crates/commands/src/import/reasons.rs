@@ -1,4 +1,4 @@
-//! Why a directive of nginx's has no key here.
+//! Reasons why directives of nginx have no key in Andon's configuration.
 
 const TLS: &str = "is not needed: TLS 1.2 and 1.3 with the ciphers of today";
 pub(super) const QUIC: &str = "Andon speaks no HTTP/3: put a proxy in front of it";
@@ -7,7 +7,7 @@ const ACCESS: &str = "has no equivalent: keep a proxy in front of Andon that doe
 const SENDING: &str = "is not needed: Andon decides by itself how it reads and sends files";
 const CACHE: &str = "is not needed: equal requests share one transform and one entry of the cache";
 
-/// The beginnings of names, and why. The first that fits holds.
+/// Beginnings of directive names, each with the reason. The first one that matches applies.
 const REASONS: &[(&str, &str)] = &[
     ("ssl", TLS),
     ("http3", QUIC),

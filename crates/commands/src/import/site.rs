@@ -1,4 +1,4 @@
-//! What the blocks around locations say.
+//! Reads the directives of the blocks of a configuration, down to the locations.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,11 @@ use super::reasons;
 use super::syntax::Directive;
 use super::units::{bytes, max_age};
 
-/// Reads a configuration; of several servers the one with this name, or the first that makes images.
+/// Reads the server called `name` from a configuration. Without a name, reads the first server that makes images, or
+/// else the first.
 ///
 /// # Errors
-/// No server, or none with the name.
+/// If there is no server, or none of that name.
 pub(super) fn read(all: &[Directive], name: Option<&str>) -> anyhow::Result<Site> {
     let http = all
         .iter()
@@ -82,7 +83,7 @@ fn makes_pictures(server: &Directive) -> bool {
     })
 }
 
-/// The folder that files are in unless a location says otherwise.
+/// Returns the folder that the server's files are in unless a location says otherwise.
 fn outer_base(server: &Directive, outer: &Scope) -> Option<Base> {
     let own = server.inside().iter().find(|it| it.name == "root");
     let root = own.map(|it| it.arg(0)).or(outer.root.as_deref())?;
@@ -105,7 +106,7 @@ impl Site {
         }
     }
 
-    /// A server's or a location's directives, then its locations.
+    /// Reads the directives of a server or location into `scope`, and then the locations in it.
     fn block(&mut self, directives: &[Directive], scope: &mut Scope) {
         scope.here = Here {
             variables: std::mem::take(&mut scope.here.variables),
@@ -231,7 +232,8 @@ impl Site {
         }
     }
 
-    /// Who is allowed: Andon has no lists of addresses, so a location that has one answers nobody.
+    /// Applies `allow` and `deny`. Andon has no lists of addresses, so a location that denies all other addresses is
+    /// closed to every client.
     fn access(&mut self, scope: &mut Scope) {
         let rules = std::mem::take(&mut scope.here.access);
         let Some(first) = rules.first() else { return };
@@ -252,7 +254,7 @@ impl Site {
             .push((first.place.clone(), format!("{}: {why}", rules.join("; "))));
     }
 
-    /// A header of answers. A block that adds one has none of those around it.
+    /// Reads an `add_header`. As in nginx, a block with one of its own inherits none from the blocks around it.
     fn add_header(&mut self, directive: &Directive, scope: &mut Scope) {
         if !scope.here.adds_headers {
             scope.here.adds_headers = true;
@@ -280,7 +282,7 @@ impl Site {
         }
     }
 
-    /// An image in place of one that is missing or broken.
+    /// Reads an `error_page`, which may name an image to send in place of one that is missing or broken.
     fn error_page(&mut self, directive: &Directive, scope: &mut Scope) {
         let Some((uri, rest)) = directive.args.split_last() else {
             return;
@@ -341,7 +343,7 @@ impl Site {
         }
     }
 
-    /// What a server block does before it looks for a location.
+    /// Imports the `rewrite` directives that nginx runs in the server block before it looks for a location.
     fn before_locations(&mut self, here: &Here) {
         for rewrite in &here.rewrites {
             let to = Pattern::rewrite(rewrite.arg(0)).and_then(|own| {

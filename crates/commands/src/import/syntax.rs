@@ -1,4 +1,4 @@
-//! nginx's configuration as directives with words, blocks and files included.
+//! Parses an nginx configuration, including the files that it includes, into directives with words and blocks.
 
 use std::path::{Path, PathBuf};
 
@@ -10,12 +10,12 @@ use regex::Regex;
 pub(super) struct Directive {
     pub(super) name: String,
     pub(super) args: Vec<String>,
-    /// What is in its braces.
+    /// The directives in the braces, if it has any.
     pub(super) block: Option<Vec<Self>>,
     pub(super) place: Place,
 }
 
-/// `nginx.conf:12`.
+/// A place in a configuration file, such as `nginx.conf:12`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) file: String,
@@ -23,7 +23,7 @@ pub(super) struct Place {
 }
 
 impl Directive {
-    /// As it was written, without its block.
+    /// Returns the directive with its arguments, without its block.
     pub(super) fn text(&self) -> String {
         let mut text = self.name.clone();
         for arg in &self.args {
@@ -42,18 +42,18 @@ impl Directive {
     }
 }
 
-/// Reads a file and what it includes; patterns that match nothing include nothing, as in nginx.
+/// Reads a file and the files that it includes. As in nginx, patterns that match no file include nothing.
 pub(super) fn read(file: &Path) -> anyhow::Result<Vec<Directive>> {
     let folder = file.parent().unwrap_or(Path::new(""));
     Files { folder }.read(file, 0)
 }
 
 struct Files<'a> {
-    /// Of the main file: included names are relative to it.
+    /// Folder of the main file. Names of included files are relative to it.
     folder: &'a Path,
 }
 
-/// Files that include each other.
+/// Depth of includes beyond which files are taken to include each other.
 const DEEPEST: usize = 32;
 
 impl Files<'_> {
@@ -86,8 +86,8 @@ impl Files<'_> {
     }
 }
 
-/// The files that a path with `*`, `?` and `[…]` in its names means, sorted. A plain one need not exist: reading it says
-/// so.
+/// Returns the files that match a path with `*`, `?` and `[…]` in its names, sorted. A path without these is returned
+/// even if there is no such file, and reading it then fails.
 fn matching(path: &Path) -> Vec<PathBuf> {
     let mut found = vec![PathBuf::new()];
     for part in path {
@@ -120,7 +120,7 @@ fn matching(path: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Reads a text.
+/// Parses the text of a configuration file. `file` is the name that errors and directives state.
 fn parse(text: &str, file: &str) -> anyhow::Result<Vec<Directive>> {
     let mut open: Vec<(Directive, Vec<Directive>)> = Vec::new();
     let mut directives = Vec::new();
@@ -179,7 +179,7 @@ fn parse(text: &str, file: &str) -> anyhow::Result<Vec<Directive>> {
 #[derive(Debug, PartialEq, Eq)]
 enum Token {
     Word(String),
-    /// `;`.
+    /// The `;` at the end of a directive.
     End,
     Open,
     Close,
@@ -204,7 +204,7 @@ impl<'a> Tokens<'a> {
         Some(next)
     }
 
-    /// The next one, and its line.
+    /// Returns the next token and the line that it is on.
     fn next(&mut self) -> Option<(Token, usize)> {
         loop {
             let line = self.line;
@@ -238,7 +238,7 @@ impl<'a> Tokens<'a> {
         word
     }
 
-    /// Up to a space, `;` or `{`; the braces of `${name}` are part of it.
+    /// Reads a word without quotes up to white space, `;` or `{`. The braces of `${name}` are part of the word.
     fn word(&mut self, first: char) -> String {
         let mut word = String::new();
         let mut next = Some(first);
@@ -265,7 +265,8 @@ impl<'a> Tokens<'a> {
         word
     }
 
-    /// What follows a backslash. Most stay as they are: they are a regular expression's.
+    /// Adds what follows a backslash to the word. Most escapes stay as they are, because they belong to regular
+    /// expressions.
     fn escape(&mut self, word: &mut String) {
         match self.take() {
             Some(plain @ ('"' | '\'' | '\\')) => word.push(plain),
@@ -277,7 +278,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// A program in another language, to the brace that closes it.
+    /// Skips a program in another language, up to the brace that closes its block.
     fn skip_block(&mut self) {
         let mut depth = 1;
         while depth > 0

@@ -1,6 +1,6 @@
-//! Sizes and times as nginx writes them.
+//! Parses sizes and durations as nginx writes them.
 
-/// `10g`, `512k` in bytes.
+/// Parses a size, such as `10g` or `512k`, and returns it in bytes.
 pub(super) fn bytes(text: &str) -> Option<u64> {
     let (number, unit) = text.split_at(
         text.find(|c: char| !c.is_ascii_digit())
@@ -16,7 +16,7 @@ pub(super) fn bytes(text: &str) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
-/// `expires 30d` as Cache-Control.
+/// Translates the value of `expires`, such as `30d`, into a value of `Cache-Control`.
 pub(super) fn max_age(text: &str) -> Option<String> {
     match text {
         "max" => Some("max-age=315360000".to_owned()),
@@ -25,7 +25,7 @@ pub(super) fn max_age(text: &str) -> Option<String> {
     }
 }
 
-/// `1h 30m`, `90`, `30d`.
+/// Parses a duration, such as `1h 30m`, `90` or `30d`, and returns it in seconds.
 pub(super) fn seconds(text: &str) -> Option<u64> {
     let mut total = 0_u64;
     let mut rest = text.trim();

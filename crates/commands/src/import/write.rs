@@ -1,4 +1,4 @@
-//! The site as the text of `andon.toml`.
+//! Writes an imported site as the text of an `andon.toml`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -213,7 +213,7 @@ fn limits(out: &mut String, site: &Site) {
     }
 }
 
-/// Addresses beside the public ones must be allowed.
+/// Returns the `allow` line of an HTTP origin. Servers at addresses that are not public must be allowed explicitly.
 fn allowed(url: &str) -> String {
     let host = url::host(url);
     let address = match host {
@@ -228,7 +228,7 @@ fn allowed(url: &str) -> String {
 }
 
 mod url {
-    /// Without port and brackets.
+    /// Returns the host of a URL, without port and brackets.
     pub(super) fn host(url: &str) -> &str {
         let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
         let host = rest.split('/').next().unwrap_or_default();
@@ -253,7 +253,7 @@ fn key(name: &str) -> String {
     }
 }
 
-/// A string; literally where that can be.
+/// Returns `text` as a TOML string, without escapes where that is possible.
 fn quoted(text: &str) -> String {
     let plain = text
         .chars()

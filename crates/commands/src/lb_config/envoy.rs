@@ -1,4 +1,4 @@
-//! For Envoy: a hash ring with bounded loads, health checks, and one retry on another host.
+//! Writes the configuration for Envoy: a hash ring with bounded loads, health checks, and one retry on another host.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! For HAProxy: a consistent hash with bounded loads, health checks, and one retry.
+//! Writes the configuration for HAProxy: a consistent hash with bounded loads, health checks, and one retry.
 
 use std::fmt::Write;
 

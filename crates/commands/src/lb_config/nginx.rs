@@ -1,8 +1,10 @@
-//! For nginx: a consistent hash (ketama), a question to the node before each request, and one retry.
+//! Writes the configuration for nginx: a consistent hash (ketama), a readiness request to the node before each request,
+//! and one retry.
 //!
-//! nginx itself learns that a node hangs from requests that time out, and an image may take long. So each request is
-//! preceded by a short one to the same node (`auth_request`), whose answer takes no time: a node that gives none within a
-//! second is left out for ten. A node that rejects a request does not count as one that is down; another is asked.
+//! By itself, nginx detects a node that hangs only by requests that time out, and an image may take long. So each
+//! request is preceded by a short one to the same node (`auth_request`), which is answered at once. A node that does
+//! not answer it within a second is left out for ten seconds. A node that rejects a request does not count as down:
+//! another node is asked.
 
 use std::fmt::Write;
 
@@ -84,7 +86,7 @@ server {{
     text
 }
 
-/// The nodes, each with `options`, chosen by a hash of `key`.
+/// Writes an `upstream` block with the nodes, each with `options`. A consistent hash of `key` selects the node.
 fn upstream(text: &mut String, setup: &Setup, name: &str, key: &str, options: &str) {
     let _ = write!(
         text,

@@ -1,4 +1,4 @@
-//! Both servers are asked for every URL, one after the other.
+//! Requests every URL from both servers, one after the other.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -8,7 +8,8 @@ use super::{Report, Row, compare, page};
 use crate::client::{Server, on_threads};
 use andon_terminal::interrupt::wait_until;
 
-/// Fills the report's rows, and sorts them; those that were not asked are dropped.
+/// Requests the report's URLs from both servers, and fills and sorts its rows. URLs that were not requested because of
+/// `cancel` are dropped.
 pub(super) fn all(
     servers: &[Server; 2],
     report: &mut Report<'_>,

@@ -1,4 +1,4 @@
-//! How two replies to the same request differ.
+//! Compares two replies to the same request.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -6,16 +6,16 @@ use std::io;
 use andon_client::Fetched;
 use andon_client::{Picture, ssim};
 
-/// What came of comparing two replies.
+/// The result of comparing two replies.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Compared {
-    /// In the order of their kinds.
+    /// Differences in the order of their kinds, the worst first.
     pub(super) differences: Vec<Difference>,
-    /// How alike they are, where both are images of one size.
+    /// Structural similarity (SSIM), if the bodies are different images of the same size.
     pub(super) ssim: Option<f64>,
-    /// Are all bytes of the bodies the same?
+    /// Whether both replies have status 200 and equal bodies, byte for byte.
     pub(super) same_bytes: bool,
-    /// Bytes of both bodies, where both have status 200.
+    /// Lengths of both bodies in bytes, if both replies have status 200.
     pub(super) bytes: Option<[usize; 2]>,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Difference {
     pub(super) what: String,
 }
 
-/// The worst first.
+/// Kinds of differences, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     NoReply,
@@ -56,14 +56,14 @@ impl Kind {
         }
     }
 
-    /// Would a client notice?
+    /// Whether a client would notice a difference of this kind.
     pub(super) fn matters(self) -> bool {
         !matches!(self, Self::Header(_))
     }
 }
 
 impl Compared {
-    /// Would a client notice?
+    /// Whether a client would notice any of the differences.
     pub(super) fn differs(&self) -> bool {
         self.worst().is_some_and(Kind::matters)
     }
@@ -78,7 +78,7 @@ impl Compared {
     }
 }
 
-/// Compares; images that are less alike than `least` differ.
+/// Compares two replies. Images with a structural similarity below `least` count as different.
 pub(super) fn compare(
     old: &io::Result<Fetched>,
     new: &io::Result<Fetched>,
@@ -119,7 +119,7 @@ pub(super) fn compare(
     compared
 }
 
-/// Without parameters, and under its registered name.
+/// Returns the media type of a reply without parameters, under its registered name.
 fn media_type(reply: &Fetched) -> String {
     let value = reply.header("content-type").unwrap_or_default();
     let name = value.split(';').next().unwrap_or_default().trim();
@@ -160,7 +160,8 @@ fn pictures(compared: &mut Compared, old: &[u8], new: &[u8], least: f64) {
     }
 }
 
-/// The mean difference of samples, of red, green or blue, whichever is largest: structural similarity is of luma.
+/// Returns the mean absolute difference between the samples of two images, in the channel (red, green or blue) where it
+/// is largest. Structural similarity covers luma only.
 fn levels_apart(old: &Picture, new: &Picture) -> f64 {
     let mut sums = [0_u64; 3];
     let (old, _) = old.rgb.as_chunks::<3>();
@@ -174,7 +175,8 @@ fn levels_apart(old: &Picture, new: &Picture) -> f64 {
     most as f64 / old.len().max(1) as f64
 }
 
-/// Two encoders at ordinary qualities are 1 to 5 apart; gray instead of colours, or a profile ignored, more.
+/// Largest mean difference between samples, of 255 levels, that counts as equal colours. Two encoders at ordinary
+/// qualities are 1 to 5 levels apart. Gray instead of colours, or an ignored profile, results in more.
 const MOST_LEVELS: f64 = 12.0;
 
 fn headers(compared: &mut Compared, old: &Fetched, new: &Fetched) {
@@ -192,7 +194,7 @@ fn headers(compared: &mut Compared, old: &Fetched, new: &Fetched) {
     }
 }
 
-/// How a header's value is read, so that values that mean the same are the same.
+/// A function that normalises a header's value, so that values with the same meaning become equal.
 type Read = fn(&str) -> String;
 
 const HEADERS: &[(&str, Read)] = &[
@@ -205,7 +207,8 @@ const HEADERS: &[(&str, Read)] = &[
     ("Last-Modified", |_| "one".to_owned()),
 ];
 
-/// The items of a list, in any order and case.
+/// Returns the items of a comma-separated list sorted and in lower case, so that lists in any order and case become
+/// equal.
 fn set(value: &str) -> String {
     let lower = value.to_ascii_lowercase();
     let items: BTreeSet<&str> = lower

@@ -9,14 +9,14 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::{Report, Row, summary};
 
-/// Pairs at most.
+/// Largest number of image pairs on the page.
 const MOST_PAIRS: usize = 40;
-/// A longer file is shown made small.
+/// Size in bytes of the largest file that is shown as it is. Larger ones are shown as thumbnails.
 const MOST_BYTES: usize = 150_000;
-/// Longest side of one that is made small, in px.
+/// Longest side of a thumbnail, in px.
 const SIDE: u32 = 480;
 
-/// Drops the bodies of the best of those that have any, when there are more than the page shows.
+/// Drops the bodies of the best row that has any, if more rows have bodies than the page shows.
 pub(super) fn forget_all_but_the_worst(rows: &mut [Row]) {
     let mut kept: Vec<&mut Row> = rows.iter_mut().filter(|row| row.bodies.is_some()).collect();
     if kept.len() > MOST_PAIRS {
@@ -65,7 +65,7 @@ pub(super) fn page(report: &Report<'_>) -> String {
     html
 }
 
-/// The body itself where browsers show it, else what it looks like.
+/// Returns the HTML of an image: the body itself if browsers can show it and it is small enough, or else a thumbnail.
 fn picture(body: &[u8]) -> String {
     let (kind, file) = match Picture::decode(body).map(|picture| picture.format) {
         Err(why) => return format!("<p>no image: {}</p>", escape(&why)),

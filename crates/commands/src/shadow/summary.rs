@@ -1,4 +1,4 @@
-//! The comparison in words.
+//! Describes the comparison as text.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -8,7 +8,7 @@ use andon_client::{median, quantile};
 use super::compare::Kind;
 use super::{Report, Row};
 
-/// URLs and requests of a kind, and the first example.
+/// Number of URLs and requests with a kind of difference, and the first example.
 #[derive(Default)]
 struct Counted<'a> {
     urls: usize,
@@ -60,7 +60,7 @@ pub(super) fn text(report: &Report<'_>) -> String {
     text
 }
 
-/// What was asked, how alike images are, and how large.
+/// Describes what was compared, how similar the images are, and how large the bodies are.
 pub(super) fn head(report: &Report<'_>) -> String {
     let mut text = format!(
         "old  {}\nnew  {}\n{} distinct URLs of {} requests were compared\n",
@@ -119,7 +119,7 @@ pub(super) fn head(report: &Report<'_>) -> String {
     text
 }
 
-/// One line.
+/// Returns the result of the comparison in one line.
 pub(super) fn verdict(report: &Report<'_>) -> String {
     let urls = report.differing().count();
     let requests = report.differing().map(|row| row.count).sum();
@@ -133,7 +133,7 @@ pub(super) fn verdict(report: &Report<'_>) -> String {
     }
 }
 
-/// All differences of a URL.
+/// Describes all differences of a URL in one line.
 pub(super) fn differences(row: &Row) -> String {
     let told = row.compared.differences.iter();
     let told: Vec<String> = told
@@ -142,7 +142,7 @@ pub(super) fn differences(row: &Row) -> String {
     told.join("; ")
 }
 
-/// By kind: those that clients would notice, and the others.
+/// Counts URLs and requests by kind of difference. Returns the kinds that clients would notice, and the others.
 fn counts<'a>(
     report: &'a Report<'_>,
 ) -> (BTreeMap<Kind, Counted<'a>>, BTreeMap<Kind, Counted<'a>>) {

@@ -1,4 +1,4 @@
-//! A client that gives way: it sends few requests at a time, and waits when the server says so.
+//! A client that gives way to others: it sends few requests at a time, and waits when the server says so.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -15,7 +15,7 @@ use crate::convert::progress_bar;
 use crate::journal::Journal;
 use andon_terminal::interrupt::wait_until;
 
-/// What all connections share.
+/// The state that all connections share.
 pub(super) struct Job<'a> {
     server: Server,
     connections: u32,
@@ -26,30 +26,30 @@ pub(super) struct Job<'a> {
 }
 
 struct Pace {
-    /// No request is sent before.
+    /// No request is sent before this time.
     resume: Instant,
     /// When a request was last answered.
     answered: Instant,
-    /// Why no more requests are sent.
+    /// The reason for which no more requests are sent, if they are not.
     stopped: Option<String>,
 }
 
-/// What is to be done about a request.
+/// What to do about a request after its reply.
 enum Next {
     Done(Outcome),
     Failed(String),
-    /// The server does not allow it: 401 or 403.
+    /// The server does not allow the request: it answered 401 or 403.
     Refused(String),
-    /// Send it again after this time: the server has postponed it.
+    /// Send the request again after this time, because the server has postponed it. The text is the reason.
     Later(Duration, String),
-    /// Send it again after this time, up to `MOST_RETRIES` times.
+    /// Send the request again after this time, up to `MOST_RETRIES` times. The text is the reason.
     Retry(Duration, String),
     /// The job has ended.
     Stopped,
 }
 
 impl<'a> Job<'a> {
-    /// The server must answer.
+    /// Creates a job, and checks that the server accepts a connection.
     pub(super) fn new(
         args: &Args,
         headers: Vec<(String, String)>,
@@ -75,7 +75,7 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// Asks for all of them, and tells what came of it.
+    /// Requests everything in `wanted`, and adds the outcomes to the report.
     pub(super) fn run(&self, wanted: &[Wanted], report: &mut Report) -> anyhow::Result<()> {
         let progress = progress_bar(wanted.len());
         let next = AtomicUsize::new(0);
@@ -122,7 +122,7 @@ impl<'a> Job<'a> {
         Ok(())
     }
 
-    /// One result, as often as it takes.
+    /// Requests one result, again if necessary, until there is an outcome or the job ends.
     fn obtain(&self, client: &mut Client<'_>, wanted: &Wanted, progress: &ProgressBar) -> Next {
         let headers: Vec<(&str, &str)> = [("host", &wanted.host), ("accept", &wanted.accept)]
             .into_iter()
@@ -168,7 +168,7 @@ impl<'a> Job<'a> {
     }
 }
 
-/// What a reply means for its request.
+/// Decides what to do about a request from its reply.
 fn judged(reply: std::io::Result<Fetched>) -> Next {
     let reply = match reply {
         Ok(reply) => reply,
@@ -196,13 +196,14 @@ fn judged(reply: std::io::Result<Fetched>) -> Next {
     }
 }
 
-/// Retries of a request that failed for a temporary reason.
+/// Largest number of retries of a request that failed for a temporary reason.
 const MOST_RETRIES: u32 = 5;
 
-/// After this many refusals at the start, and nothing else, the token is assumed to be wrong for all requests.
+/// Number of refusals after which, if no request had another outcome, the token is assumed to be wrong for all
+/// requests.
 const MOST_REFUSALS_AT_FIRST: usize = 20;
 
-/// Where the server sends no Retry-After.
+/// Pause before a request is sent again if the server sends no `Retry-After`.
 const PAUSE: Duration = Duration::from_secs(1);
 
 const LONGEST_PAUSE: Duration = Duration::from_secs(120);

@@ -1,4 +1,4 @@
-//! What is to be asked for: lists of URLs and access logs.
+//! Reads what to request from lists of URLs and access logs.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -11,18 +11,18 @@ use anyhow::{Context, bail};
 
 use crate::{accept, read};
 
-/// One request.
+/// One request for a result.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Wanted {
     /// Path and query.
     pub(super) target: String,
-    /// Of the `Host` header, if a list names one.
+    /// Value of the `Host` header, if the list names a host.
     pub(super) host: Option<String>,
     pub(super) accept: Option<String>,
 }
 
 impl Wanted {
-    /// The whole request on one line, as `--done` notes it.
+    /// Returns the whole request on one line, as the file of `--done` records it.
     pub(super) fn line(&self) -> String {
         let host = self.host.as_ref().map(|host| format!("http://{host}"));
         let accept = self.accept.as_ref().map(|accept| format!(" {accept}"));
@@ -35,7 +35,7 @@ impl Wanted {
     }
 }
 
-/// A URL or path: `https` is as good as `http` here, as the host only names the site.
+/// Parses a URL or path. `https` is accepted like `http`, because the host only becomes the `Host` header.
 pub(super) fn parsed(line: &str) -> Result<Wanted, String> {
     let plain = line
         .strip_prefix("https://")
@@ -48,7 +48,7 @@ pub(super) fn parsed(line: &str) -> Result<Wanted, String> {
     })
 }
 
-/// Those of a file with one a line; `-` is standard input.
+/// Reads the requests in a file with one per line. `-` is standard input.
 pub(super) fn of_file(path: &Path) -> anyhow::Result<Vec<Wanted>> {
     let name = path.display();
     let text = read::text(path).with_context(|| name.to_string())?;
@@ -65,7 +65,7 @@ pub(super) fn of_file(path: &Path) -> anyhow::Result<Vec<Wanted>> {
     Ok(wanted)
 }
 
-/// What is in the lines, with their numbers.
+/// Returns the lines that are neither blank nor comments (`#`), with their numbers.
 pub(super) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let lines = text
         .lines()
@@ -74,7 +74,8 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     all.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// Those of a log that were answered, the most frequent first; counts what is left out.
+/// Reads the distinct requests of a log that were answered successfully, the most frequent first. Counts the others in
+/// `left_out`, by reason.
 pub(super) fn of_log(
     path: &Path,
     top: Option<usize>,
@@ -117,7 +118,7 @@ pub(super) fn of_log(
     Ok(wanted.collect())
 }
 
-/// Each once for each Accept header that is given.
+/// Returns each request once for each of the given `Accept` headers.
 pub(super) fn accepting(wanted: Vec<Wanted>, given: &[String]) -> Vec<Wanted> {
     if given.is_empty() {
         return wanted;
@@ -131,7 +132,7 @@ pub(super) fn accepting(wanted: Vec<Wanted>, given: &[String]) -> Vec<Wanted> {
     each.collect()
 }
 
-/// Beginnings of paths that are no image's.
+/// Beginnings of paths that belong to the server itself and are no images.
 const OWN: [&str; 4] = ["/_andon/", "/healthz", "/readyz", "/metrics"];
 
 #[cfg(test)]

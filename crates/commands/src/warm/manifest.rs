@@ -1,4 +1,4 @@
-//! A manifest: sources, and the URLs that are wanted of each of them.
+//! Reads a manifest, which lists sources and the URLs to request for each of them.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::template::{SOURCE, decoded, filled};
 
 const KEYS: [&str; 4] = ["sources", "sources_from", "urls", "accept"];
 
-/// All URLs of all sources, one source after the other, so that a server reads each once.
+/// Returns all URLs of all sources, one source after the other, so that a server reads each source once.
 pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Wanted>> {
     of_manifest(path).with_context(|| path.display().to_string())
 }

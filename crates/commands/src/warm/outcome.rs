@@ -1,26 +1,26 @@
-//! What came of the requests.
+//! The outcomes of requests.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use andon_client::Fetched;
 
-/// How a result came about, as `Cache-Status` (RFC 9211) says.
+/// How a result came about, according to `Cache-Status` (RFC 9211).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// It was in memory or on disk.
+    /// The result was in memory or on disk.
     Hit,
-    /// Another node had made it.
+    /// The result was in the shared store, because another node had made it.
     Store,
-    /// It was made, and is kept.
+    /// The result was made, and is kept.
     Made,
-    /// It was made, and is not kept.
+    /// The result was made, and is not kept.
     NotKept,
-    /// The reply does not say.
+    /// The reply does not say how the result came about.
     Unknown,
 }
 
-/// What the server or the cache in front that answered says.
+/// Returns the outcome that the server states in the `Cache-Status` of its reply.
 pub(super) fn outcome(reply: &Fetched) -> Outcome {
     let status = reply.header("cache-status").unwrap_or_default();
     // The cache nearest to the origin stands first.
@@ -36,24 +36,24 @@ pub(super) fn outcome(reply: &Fetched) -> Outcome {
     }
 }
 
-/// All of a job.
+/// The outcomes of all requests of a job.
 #[derive(Debug, Default)]
 pub(super) struct Report {
-    /// Requests of a log that were not used, by reason.
+    /// Number of requests in the log that were not used, by reason.
     left_out: BTreeMap<String, u64>,
-    /// Done by an earlier run.
+    /// Number of requests that an earlier run has done.
     before: usize,
     hits: usize,
     from_store: usize,
     made: usize,
     not_kept: usize,
     unknown: usize,
-    /// Request and reason.
+    /// Requests that failed, each with the reason.
     failed: Vec<(String, String)>,
-    /// How many of them were refused: 401 or 403.
+    /// How many of the failed requests were refused, with status 401 or 403.
     refused: usize,
     not_asked: usize,
-    /// The reason for which the run stopped early.
+    /// The reason for which the run stopped early, if it did.
     pub(super) stopped: Option<String>,
 }
 
@@ -85,7 +85,7 @@ impl Report {
         self.fail(request, why);
     }
 
-    /// Requests that were refused, while nothing else came of any.
+    /// Returns the number of refused requests if no request had any other outcome, and 0 otherwise.
     pub(super) fn refusals_only(&self) -> usize {
         match self.succeeded() == 0 && self.refused == self.failed.len() {
             true => self.refused,
@@ -97,14 +97,14 @@ impl Report {
         self.hits + self.from_store + self.made + self.not_kept + self.unknown
     }
 
-    /// Ends a job of `of` requests: those without an outcome were not sent.
+    /// Completes the report of a job with `of` requests. Those without an outcome were not sent.
     pub(super) fn ends(&mut self, of: usize) {
         let asked = self.succeeded() + self.failed.len();
         self.not_asked = of.saturating_sub(asked);
         self.failed.sort();
     }
 
-    /// Is everything in the cache now, as far as it may be?
+    /// Whether all results are in the cache now, as far as they may be kept.
     pub(super) fn is_complete(&self) -> bool {
         self.failed.is_empty() && self.not_asked == 0
     }

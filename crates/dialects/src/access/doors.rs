@@ -1,22 +1,22 @@
-//! Doors: the languages in which requests are answered, files as they are among them, and what closes each.
+//! Doors: the dialects that answer requests, plain files among them, and what closes each to unsigned URLs.
 //!
-//! A key, or presets that are all that may be named, says that not everybody may have every image. It would say nothing if
-//! the same could be had in another language. So it closes all others to unsigned URLs, unless their tables say
-//! `open = true`.
+//! A key for signatures, or a dialect that serves presets only, says that not everybody may have every image. That
+//! would be worth nothing if another dialect still gave out the same images. So it closes all other dialects to
+//! unsigned URLs, unless their tables say `open = true`.
 
 use std::fmt;
 
 use crate::config::Gate;
 use crate::{ALL, Config, GATES};
 
-/// A language, or what else answers requests.
+/// A dialect that answers requests, or plain files, and who may use it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Door {
-    /// The name of its table in the configuration.
+    /// Name of the door's table in the configuration.
     pub name: &'static str,
-    /// The beginnings of its URLs, in words.
+    /// How the door's URLs begin, as a text for people.
     pub places: String,
-    /// Who may use it, and what decides that.
+    /// Who may use the door, and which setting decides that, as a text for people.
     pub who: String,
 }
 
@@ -26,16 +26,16 @@ impl fmt::Display for Door {
     }
 }
 
-/// The doors of a configuration.
+/// All doors of a configuration, each with the reason why it is closed to unsigned URLs, if it is.
 #[derive(Debug)]
 pub(crate) struct Doors {
-    /// Those of the dialects that are on, in the order of the list of all.
+    /// Doors of the dialects that are switched on, in the order of `ALL`, each with the reason why it is closed.
     dialects: Vec<(Door, Option<String>)>,
     files: (Door, Option<String>),
 }
 
 impl Doors {
-    /// `is_on`: the dialects, by name.
+    /// Decides which doors the configuration closes. `is_on` says whether the dialect of a name is switched on.
     pub(crate) fn new(config: &Config, is_on: impl Fn(&str) -> bool) -> Self {
         let gates = ALL.iter().zip(GATES);
         let gates: Vec<(&'static str, Gate)> = gates
@@ -109,7 +109,8 @@ impl Doors {
         }
     }
 
-    /// Why a door is closed to unsigned URLs, if it is: that of the dialect with this number, or of files.
+    /// Returns why a door is closed to unsigned URLs, or `None` if it is open. `door` is the index of a dialect, or
+    /// `None` for plain files.
     pub(crate) fn closed(&self, door: Option<usize>) -> Option<&str> {
         let (_, refusal) = match door {
             None => &self.files,
@@ -122,7 +123,7 @@ impl Doors {
         self.dialects.iter().position(|(door, _)| door.name == name)
     }
 
-    /// All of them.
+    /// Returns the doors of all dialects that are switched on, then that of plain files.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Door> {
         let all = self.dialects.iter().chain([&self.files]);
         all.map(|(door, _)| door)

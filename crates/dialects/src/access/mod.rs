@@ -1,15 +1,15 @@
-//! Who may have what: rules about the sources that a request comes to, whichever URL names them.
+//! Access rules for the sources that a request resolves to, whichever URL names them.
 //!
-//! A signature is checked over the text of a target, as its language defines. What that text leads to is known later:
-//! after escapes, rewrites, and the language's own ways to name a source. So everything else is decided here, once for all
-//! languages, over the resolved paths of the source, of every overlay image and of the image that a URL names as a
+//! A signature is checked over the text of a target, as its dialect defines. What that text leads to is known later:
+//! after escapes, rewrites, and the dialect's own ways to name a source. So everything else is decided here, once for
+//! all dialects, over the resolved paths of the source, of every overlay image and of the image that a URL names as a
 //! fallback:
 //!
-//! - dot segments lead nowhere;
-//! - a language that is closed answers signed URLs only ([`doors`]);
-//! - a signature for the beginning of a target opens what that beginning names, and nothing elsewhere ([`named`]);
-//! - what a `[[secure_link]]` guards is opened by a URL that its signature names, or by one that is signed with a key of
-//!   `[signing]`.
+//! - paths with dot segments are refused;
+//! - a dialect that is closed answers signed URLs only ([`doors`]);
+//! - a signature for the beginning of a target opens what that beginning names, and nothing else ([`named`]);
+//! - what a `[[secure_link]]` guards is opened by a URL whose signature names it, or by one that is signed with a key
+//!   of `[signing]`.
 
 mod doors;
 mod named;
@@ -25,33 +25,35 @@ use crate::signing::{SecureLink, Signed, uri};
 use crate::{Dialects, Headers};
 use named::Named;
 
-/// Where sources are: what a language does not know, and the server does.
+/// Where sources are located, which the server knows and a dialect does not.
 pub trait Places {
-    /// The path of a URL, if an origin that has a path is at it, whatever its query is.
+    /// Returns the path at which an origin serves a URL, whatever the URL's query is; `None` if no origin does.
     fn path_of_url(&self, url: &str) -> Option<String>;
 
-    /// Is this path a name that nobody resolves, as keys of buckets are?
+    /// Whether a path is taken literally, as the keys of buckets are: nothing resolves its dot segments.
     fn is_literal(&self, path: &str) -> bool;
 
-    /// The paths at which an overlay image from the folder of overlay images can be had, too.
+    /// Returns the paths at which origins also serve a file of the folder of overlay images.
     fn paths_of_overlay(&self, name: &str) -> Vec<String>;
 }
 
-/// What was found out while a target was read.
+/// What was found out about the right to use a target while it was read.
 #[derive(Clone, Debug)]
 pub(crate) struct Evidence<'a> {
-    /// Behind its signature.
+    /// The target without the signature in front of it.
     pub(crate) target: Target<'a>,
     pub(crate) signed: Signed<'a>,
-    /// The rules whose location it is in: which one, and is it signed so?
+    /// The `[[secure_link]]` rules whose location contains the target: index of the rule, and whether the target has a
+    /// valid signature for it.
     pub(crate) links: Vec<(usize, bool)>,
-    /// The language that read it; `None`: it is a file's path.
+    /// Index of the dialect that read the target; `None` if the target is the path of a plain file.
     pub(crate) door: Option<usize>,
-    /// What a rewrite made of it, without the request's query, if that may lead to what is closed.
+    /// The target that a rewrite rule made, without the request's query, if the rule may lead to what is closed (`opens
+    /// = true`).
     pub(crate) opened_by_rule: Option<String>,
 }
 
-/// What a request would open, by path.
+/// Paths of the source and of the other images that a request would open.
 #[derive(Debug, Default)]
 struct Paths {
     source: Option<String>,
@@ -87,10 +89,10 @@ impl Paths {
 }
 
 impl Dialects {
-    /// What a target asks for, if its sender may have that; `resolve` finds its sources.
+    /// Parses a target and checks that its sender may have what it asks for. `resolve` then finds the sources.
     ///
     /// # Errors
-    /// As [`Dialects::parse`], those of `resolve`, and a request that is not for everybody.
+    /// As [`Dialects::parse`], those of `resolve`, and a request that its sender may not make.
     pub fn parse_for<E: From<Refusal>>(
         &self,
         raw_target: &str,
@@ -199,7 +201,8 @@ impl Dialects {
 }
 
 impl Dialects {
-    /// Refuses an upload that names overlays which a `[[secure_link]]` guards: there is no URL that could open them.
+    /// Refuses an upload that names overlay images guarded by a `[[secure_link]]`: an upload has no URL whose signature
+    /// could open them.
     ///
     /// # Errors
     /// Dot segments, and a guarded path.
@@ -222,7 +225,7 @@ impl Dialects {
         }
     }
 
-    /// Does a `[[secure_link]]` sign all that makes the request what it is?
+    /// Whether the part of the target that a `[[secure_link]]` signs gives the same request by itself.
     fn is_all_signed_by_a_link(
         &self,
         request: &ImageRequest,
@@ -238,8 +241,8 @@ impl Dialects {
         })
     }
 
-    /// Does a rewrite that opens what it leads to say all that makes the request what it is? What a client appends, such as
-    /// another size, is not the rule's.
+    /// Whether the target that a rewrite rule with `opens = true` made gives the same request by itself. It does not if
+    /// the client appended something that matters, such as another size.
     fn is_all_said_by_a_rule(
         &self,
         request: &ImageRequest,
@@ -252,17 +255,18 @@ impl Dialects {
     }
 }
 
-/// A path as all are compared, from a slash on.
+/// Returns a path in the form in which paths are compared: with a leading slash, and without repeated ones.
 fn absolute(path: &str) -> String {
     format!("/{}", plain(path))
 }
 
-/// A path without repeated slashes. Some web servers take a backslash for a slash.
+/// Returns a path without leading or repeated slashes. Backslashes become slashes, since some web servers treat them
+/// so.
 fn plain(path: &str) -> String {
     relative(&path.replace('\\', "/"))
 }
 
-/// Do both ask for the same image of the same source, and name the same one in its place?
+/// Whether both requests ask for the same image of the same source, with the same fallback.
 fn asks_the_same(one: &ImageRequest, other: &ImageRequest) -> bool {
     one.ask == other.ask
         && one.source == other.source
@@ -270,14 +274,15 @@ fn asks_the_same(one: &ImageRequest, other: &ImageRequest) -> bool {
         && one.style.fallback == other.style.fallback
 }
 
-/// Parsers of URLs differ in what they make of it.
+/// Whether the host of a URL has percent escapes, on which URL parsers disagree.
 fn has_escapes_in_its_host(url: &str) -> bool {
     let rest = url.split_once("://").map_or("", |(_, rest)| rest);
     let host = rest.split(['/', '\\', '?', '#']).next().unwrap_or_default();
     host.contains('%')
 }
 
-/// Nothing is looked for at a path with dot segments, unless they are part of a name.
+/// Refuses paths with dot segments, unless they are taken literally as keys of buckets are, and URLs that parsers may
+/// read differently.
 fn refuse_dots(request: &ImageRequest, places: &dyn Places) -> Result<(), Refusal> {
     let refused = |text: &str, why: &str| {
         Err(Refusal {

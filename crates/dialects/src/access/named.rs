@@ -1,29 +1,30 @@
-//! What a signed text names by itself: found by reading it without what anybody may append to it.
+//! What a signed text names by itself, which is found by reading it without anything appended to it.
 
 use super::{Paths, Places, absolute};
 use crate::Dialects;
 use crate::dialect::{HeadersRead, Target};
 use crate::request::Source;
 
-/// The sources that a signed text names. Whoever has the signature may ask for these.
+/// The sources that a signed text names, and that a sender with its signature may therefore ask for.
 #[derive(Debug, Default)]
 pub(super) struct Named {
-    /// As paths from a slash on, or URLs: each of them, and what is below it.
+    /// Paths with a leading slash, or URLs. Each stands for itself and for everything below it.
     sources: Vec<String>,
-    /// Overlay images and fallbacks that the text itself brings along.
+    /// Overlay images and fallbacks that the signed text itself names.
     others: Vec<String>,
-    /// Does it name no source at all, and leave it to the client to append one?
+    /// Whether the signed text names no source at all and leaves it to the client to append one.
     leaves_open: bool,
 }
 
-/// A segment that is appended to what may be the beginning of a source. It is a word in no language.
+/// Segment that is appended to a signed beginning, to see whether it would continue a source's name. It has no meaning
+/// in any dialect.
 const MARK: &str = "andon-appended-segment";
 
-/// A query with which languages that need one read a path.
+/// Query for dialects that read a path only if it has one.
 const QUERY: &str = "w=1";
 
 impl Named {
-    /// What all of a target names.
+    /// Returns what a whole target names; nothing if it cannot be read.
     pub(super) fn exactly(
         dialects: &Dialects,
         target: &str,
@@ -42,8 +43,8 @@ impl Named {
         }
     }
 
-    /// What the beginning of a target names, in the language that read all of it. Another one might have read the same
-    /// beginning otherwise, so it names nothing there.
+    /// Returns what the beginning of a target names in the dialect that read the whole target. Another dialect might
+    /// have read the same beginning differently, so what it names there does not count.
     pub(super) fn by_beginning(
         dialects: &Dialects,
         beginning: &str,
@@ -77,8 +78,9 @@ impl Named {
         named
     }
 
-    /// Are these the source that is named, or below it, and the other images among those that are? A source above it is
-    /// one whose name is all signed: what is signed beyond it was the request's.
+    /// Whether the signed text names the request's source, or a folder above it, and every overlay and fallback image.
+    /// It may also go on beyond the source: then the source's whole name is signed. A text that leaves the source open
+    /// covers everything.
     pub(super) fn covers(&self, source: &Source, paths: &Paths) -> bool {
         let text = match (&paths.source, source) {
             (Some(path), _) => path,
@@ -95,7 +97,8 @@ impl Named {
         self.sources.iter().any(is_named) && others().all(below)
     }
 
-    /// Is this path named, and what names it guarded itself? A signature for a folder above says nothing of it.
+    /// Whether the signed text names `path`, or a folder above it that is guarded itself. A signature for a folder
+    /// above the guarded one does not open the path.
     pub(super) fn is_within(&self, path: &str, guarded: &dyn Fn(&str) -> bool) -> bool {
         let names = |named: &String| {
             is_at_or_below(named, path) && (guarded(named) || guarded(&format!("{named}/")))
@@ -103,20 +106,21 @@ impl Named {
         self.sources.iter().any(names) || self.others.iter().any(|it| it == path)
     }
 
-    /// Is all of this source named, and more of the target? Then nothing that is appended can change it.
+    /// Whether the signed text holds the whole name of `source`, and perhaps more of the target. Then nothing that is
+    /// appended can change the source.
     pub(super) fn goes_beyond(&self, source: &str) -> bool {
         let mut sources = self.sources.iter();
         sources.any(|named| is_at_or_below(source, named))
     }
 
-    /// Is it this very path that is named?
+    /// Whether the signed text names exactly this path.
     pub(super) fn is(&self, path: &str) -> bool {
         let mut all = self.sources.iter().chain(&self.others);
         all.any(|named| named == path)
     }
 }
 
-/// A source as texts are compared.
+/// Returns a source in the form in which sources are compared: a path with a leading slash, or else the URL.
 fn text(source: &Source, places: &dyn Places) -> String {
     match source {
         Source::Path(_) | Source::Escaped(_) => absolute(&source.place()),
@@ -127,7 +131,7 @@ fn text(source: &Source, places: &dyn Places) -> String {
     }
 }
 
-/// Is a path the same as another one, or below it, whole segments counted?
+/// Whether `path` is `above` or lies below it, compared by whole segments.
 fn is_at_or_below(above: &str, path: &str) -> bool {
     path.strip_prefix(above.trim_end_matches('/'))
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

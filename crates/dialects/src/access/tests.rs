@@ -1,4 +1,4 @@
-//! Rules about sources, by targets alone; a server's tests ask it over a socket.
+//! Tests of the rules about sources, on targets alone. The server's tests check the same over a socket.
 
 use super::*;
 use crate::signing::{Keys, SecureLinkConfig, Signature};
@@ -6,8 +6,8 @@ use crate::{Config, NoHeaders, Rewrite};
 
 const KEY: &str = "0123456789abcdef0123456789abcdef";
 
-/// Folders at `/`, a bucket at `/s3`, web servers at `/shop` and at `/`, and overlay images in a folder that is guarded; in
-/// their folder `web/shop` are the files of the shop.
+/// Test server with folders at `/`, a bucket at `/s3`, and web servers at `/shop` and at `/`. Overlay images are in a
+/// guarded folder, whose folder `web/shop` holds the files of the shop.
 struct Here;
 
 impl Places for Here {
@@ -31,10 +31,10 @@ impl Places for Here {
     }
 }
 
-/// Gives a configuration a key.
+/// A function that adds a given key to a configuration.
 type Change = fn(&mut Config, String);
 
-/// All languages at their own prefixes.
+/// Returns a configuration with all dialects switched on, each at its own prefix.
 fn config() -> Config {
     let mut config = Config::default();
     config.imgproxy.prefix = "/imgproxy".to_owned();
@@ -95,7 +95,7 @@ fn signed(scope: usize, target: &str) -> String {
     signature.of(KEY.as_bytes(), target).expect(target)
 }
 
-/// A source in every language, percent-encoded where that matters.
+/// Returns targets that name a source in every dialect, percent-encoded where that matters.
 fn spelt(path: &str) -> Vec<String> {
     let one = path.replace('/', "%2F");
     vec![
@@ -516,8 +516,8 @@ fn a_scope_names_a_source_and_what_is_appended_names_no_other() {
     }
 }
 
-/// thumbor, CVE-2026-53501: a signature that stood in the path a second time was taken off there as well, so that what
-/// was checked was not what was read. CVE-2026-53502: a path was resolved after it had been judged.
+/// Covers two faults of thumbor. CVE-2026-53501: a second signature in the path was removed as well, so that the text
+/// that was checked was not the one that was read. CVE-2026-53502: a path was resolved after it had been checked.
 #[test]
 fn one_signature_is_taken_off_and_nothing_is_resolved_behind_it() {
     let mut config = config();

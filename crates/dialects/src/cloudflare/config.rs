@@ -1,4 +1,4 @@
-//! The dialect's keys.
+//! Configuration of the Cloudflare dialect.
 
 use serde::Deserialize;
 
@@ -7,13 +7,14 @@ use crate::ConfigError;
 use crate::config::{Gate, Settings, below, mount};
 use crate::dialect::Dialect;
 
-/// `[cloudflare]`.
+/// The table `[cloudflare]` of the configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CloudflareConfig {
-    /// What targets begin with, such as `/cdn-cgi/image`; empty: none are read.
+    /// Prefix of the dialect's URLs, such as `/cdn-cgi/image`; empty: the dialect is off.
     pub prefix: String,
-    /// Answer unsigned URLs although others must be signed, or name presets.
+    /// Whether unsigned URLs are answered although `[signing]` or another dialect has keys, or another dialect serves
+    /// presets only.
     pub open: bool,
 }
 

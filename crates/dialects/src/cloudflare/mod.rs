@@ -1,6 +1,7 @@
 //! Cloudflare's URLs: `/cdn-cgi/image/width=250,height=250/trip/a.jpg`.
 //!
-//! The service is closed: sizes and defaults are as its documentation says. Options are read strictly, as there.
+//! The service is closed source: sizes and defaults follow its documentation. As there, an unknown or invalid option is
+//! an error.
 
 mod config;
 mod options;
@@ -24,7 +25,7 @@ use crate::request::{AnswerStyle, Ask, Fallback, ImageRequest, Source};
 
 #[derive(Debug)]
 struct Cloudflare {
-    /// Without its last slash.
+    /// URL prefix without its trailing slash.
     prefix: String,
 }
 
@@ -103,7 +104,8 @@ impl Dialect for Cloudflare {
     }
 }
 
-/// Does the client say that its connection is slow? All of its hints are asked for: each of them decides.
+/// Whether client hints report a slow connection. Reads all of the hints even after a match, so that each is recorded
+/// as a header that decides.
 fn is_slow(target: &Target<'_>) -> bool {
     let number = |name| target.header(name)?.trim().parse::<f64>().ok();
     let word = |name, words: &[&str]| {
@@ -119,7 +121,7 @@ fn is_slow(target: &Target<'_>) -> bool {
     .contains(&true)
 }
 
-/// A path, or an absolute URL, whose query is its own.
+/// Reads a path, or an absolute URL, to which the target's query then belongs.
 fn read_source(raw: &str, query: Option<&str>) -> Result<Source, Refusal> {
     Ok(match (Source::path_or_url(raw)?, query) {
         (Source::Url(url), Some(query)) => Source::Url(format!("{url}?{query}")),
@@ -127,7 +129,7 @@ fn read_source(raw: &str, query: Option<&str>) -> Result<Source, Refusal> {
     })
 }
 
-/// Values that are known, but not done.
+/// Returns notes on option values that are recognized but not supported.
 fn left_out(options: &Options) -> Vec<String> {
     let mut notes = Vec::new();
     for (key, word) in [
@@ -149,7 +151,7 @@ fn left_out(options: &Options) -> Vec<String> {
     notes
 }
 
-/// Sizes of the result and of the source.
+/// JSON document with the sizes of the result and of the source, for `format=json`.
 #[derive(Debug)]
 struct Json;
 
@@ -178,7 +180,7 @@ impl Document for Json {
     }
 }
 
-/// With the service's numbers, in the text and in a header.
+/// Error style with the service's own error numbers, in the body and in the header `Cf-Resized`.
 #[derive(Debug)]
 struct CloudflareErrors;
 
@@ -205,7 +207,7 @@ impl Errors for CloudflareErrors {
     }
 }
 
-/// The service's number for what has this status.
+/// Returns the service's error number for an HTTP status.
 fn number(status: u16) -> u16 {
     match status {
         400 => 9401,

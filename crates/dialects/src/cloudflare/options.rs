@@ -1,4 +1,4 @@
-//! The options of a target: one segment, read strictly; the last of each key holds.
+//! The options of a target: one path segment, read strictly. The last value of each key counts.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::colours;
 use crate::dialect::Refusal;
 use crate::percent;
 
-/// Options by their full names.
+/// Values of the options, by their full names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Options(BTreeMap<&'static str, String>);
 
@@ -22,7 +22,7 @@ const ALIASES: &[(&str, &str)] = &[
     ("zoom", "face-zoom"),
 ];
 
-/// Every option, and what its values must be.
+/// Every option, and the check that its values must pass.
 const CHECKS: &[(&str, Check)] = &[
     ("width", Check::Side),
     ("height", Check::Side),
@@ -85,7 +85,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     CHECKS.iter().map(|(name, _)| *name)
 }
 
-/// The longest side that can be asked for, px.
+/// The longest side that a URL can ask for, in px.
 const MOST: f64 = 12_000.0;
 
 #[derive(Clone, Copy, Debug)]
@@ -100,7 +100,7 @@ enum Check {
 }
 
 impl Check {
-    /// `None`, or what would do.
+    /// Returns `None` for a valid value, or else a description of the valid ones.
     fn wants(self, value: &str) -> Option<String> {
         let number = |least: f64, most: f64| {
             let number = value.parse::<f64>().ok();
@@ -143,7 +143,7 @@ impl Check {
     }
 }
 
-/// The numbers of the words are not documented.
+/// Words for qualities, and the numbers used for them here. Cloudflare does not document its own numbers.
 const QUALITIES: &[(&str, u8)] = &[
     ("high", 90),
     ("medium-high", 80),
@@ -151,7 +151,7 @@ const QUALITIES: &[(&str, u8)] = &[
     ("low", 50),
 ];
 
-/// `XxY`, each 0 to 1.
+/// Reads a point written as `XxY`, with both coordinates from 0 to 1.
 fn point(value: &str) -> Option<(f64, f64)> {
     let (x, y) = value.split_once('x')?;
     let share = |text: &str| {
@@ -171,7 +171,7 @@ fn sides(value: &str) -> Option<[u32; 4]> {
 }
 
 impl Options {
-    /// Reads the raw segment: it is split first and decoded then.
+    /// Reads the raw segment. It is split before it is percent-decoded.
     pub(super) fn read(segment: &str) -> Result<Self, Refusal> {
         let mut options = Self::default();
         for piece in segment.split(',').filter(|piece| !piece.is_empty()) {
@@ -219,7 +219,7 @@ impl Options {
         point(self.text("gravity")?)
     }
 
-    /// Above, to the right, below, to the left.
+    /// Returns how much `trim` cuts off, in px: top, right, bottom, left.
     pub(super) fn sides(&self) -> Option<[u32; 4]> {
         sides(self.text("trim")?)
     }
@@ -231,7 +231,7 @@ impl Options {
             .or_else(|| Some(text.parse::<f64>().ok()? as u8))
     }
 
-    /// The quality for slow connections becomes that of the result on one.
+    /// Replaces `quality` with `slow-connection-quality`, if that is given and the connection is slow.
     pub(super) fn settle(&mut self, is_slow: impl FnOnce() -> bool) {
         let slow = "slow-connection-quality";
         if self.0.contains_key(slow)
@@ -242,7 +242,7 @@ impl Options {
         }
     }
 
-    /// `key=value` with commas between them, sorted and encoded.
+    /// Returns the options as `key=value` pairs separated by commas, sorted and percent-encoded.
     pub(super) fn canonical(&self) -> String {
         let encoded = |value: &str| percent::encode(value, "").replace(',', "%2C");
         let pairs = self

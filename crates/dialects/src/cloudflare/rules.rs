@@ -1,5 +1,5 @@
-//! What options come to for an image. The service is closed: sizes are as its documentation says, rounded to the
-//! nearest pixel, half away from zero.
+//! Resolves the options for an image. The service is closed source: sizes follow its documentation and are rounded to
+//! the nearest pixel, half away from zero.
 
 use andon_recipe::{
     Bounds, Canvas, Colour, Facts, Flip, FormatName, Goal, Gravity, Kept, Length, Measure,
@@ -10,14 +10,14 @@ use super::options::Options;
 use crate::effects::{Effects, is_lossy, number};
 use crate::geometry::{FACES_IF_POSSIBLE, size_after};
 
-/// What options ask for.
+/// What the options of a URL ask for, before the image is known.
 #[derive(Clone, Debug)]
 pub(super) struct CloudflareRules {
     pub(super) options: Options,
     pub(super) output: Output,
 }
 
-/// The quality where none is given.
+/// The quality of results whose URL does not set one.
 const QUALITY: u8 = 85;
 
 impl CloudflareRules {
@@ -46,7 +46,8 @@ impl CloudflareRules {
         self.options.number("dpr").unwrap_or(1.0)
     }
 
-    /// Upright, without its border, the part, flipped, turned.
+    /// Returns the steps that precede scaling, and the size in px that they leave: turn upright, trim the border, crop,
+    /// flip and rotate.
     fn before(&self, facts: &Facts) -> Result<(Vec<Step>, (u32, u32)), ResolveError> {
         let options = &self.options;
         let mut steps = vec![Step::Orient];

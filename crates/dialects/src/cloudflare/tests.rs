@@ -1,4 +1,4 @@
-//! The service's documented sizes.
+//! Tests against the sizes that Cloudflare documents.
 
 use andon_recipe::{Facts, Orientation, Recipe};
 use proptest::prelude::*;

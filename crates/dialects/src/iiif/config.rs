@@ -1,4 +1,4 @@
-//! The dialect's keys.
+//! Configuration of the IIIF dialect.
 
 use andon_settings::check;
 use serde::Deserialize;
@@ -8,58 +8,60 @@ use crate::ConfigError;
 use crate::config::{Gate, Settings, below, mount};
 use crate::dialect::Dialect;
 
-/// `[iiif]`.
+/// The table `[iiif]` of the configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct IiifConfig {
-    /// What targets of version 3.0 begin with; empty: none are read.
+    /// Prefix of URLs of version 3.0; empty: the version is off.
     pub prefix: String,
-    /// What targets of version 2.1 begin with; empty: none are read.
+    /// Prefix of URLs of version 2.1; empty: the version is off.
     pub prefix2: String,
-    /// Answer unsigned URLs although others must be signed, or name presets.
+    /// Whether unsigned URLs are answered although `[signing]` or another dialect has keys, or another dialect serves
+    /// presets only.
     pub open: bool,
-    /// Where identifiers may have slashes.
+    /// Whether identifiers may contain slashes that are not encoded.
     pub slashes: Slashes,
-    /// What `!w,h` of 3.0 with a box larger than the region answers.
+    /// How a size `!w,h` of version 3.0 is answered if its box is larger than the region.
     pub larger_box: LargerBox,
-    /// What URIs in answers begin with: scheme, authority and what a proxy takes off paths; empty: `http` and the request's
-    /// `Host`.
+    /// What URIs in answers begin with: scheme, authority and the path prefix that a proxy removes. Empty: `http` and
+    /// the request's `Host`.
     pub site: String,
-    /// Believe `X-Forwarded-Proto`, `X-Forwarded-Host` and `X-Forwarded-Prefix` (or `X-Forwarded-Path`) instead.
+    /// Whether to take what URIs in answers begin with from `X-Forwarded-Proto`, `X-Forwarded-Host` and
+    /// `X-Forwarded-Prefix` (or `X-Forwarded-Path`), if `site` is empty.
     pub forwarded: bool,
-    /// The widest result, px.
+    /// Largest width of a result, in px.
     pub max_width: u32,
-    /// The highest, px; 0: as `max_width`.
+    /// Largest height of a result, in px; 0: as `max_width`.
     pub max_height: u32,
-    /// The largest, px.
+    /// Largest area of a result, in px.
     pub max_area: u64,
-    /// Width and height of the tiles that viewers are told to ask for, px.
+    /// Width and height in px of the tiles that `info.json` tells viewers to ask for.
     pub tile: u32,
-    /// The URI of a licence, for every image; empty: nothing is said.
+    /// URI of a licence that `info.json` names for every image; empty: none.
     pub rights: String,
-    /// Who is to be named, in 2.1; empty: nothing is said.
+    /// Attribution that `info.json` of version 2.1 has for every image; empty: none.
     pub attribution: String,
 }
 
-/// Where identifiers may have slashes.
+/// How slashes in identifiers may be written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Slashes {
-    /// Bare ones too: many proxies decode `%2F`.
+    /// As `/` or `%2F`, since many proxies decode `%2F`.
     #[default]
     Either,
-    /// As `%2F` only, as the specification says.
+    /// As `%2F` only, as the specification demands.
     Encoded,
 }
 
-/// What `!w,h` of 3.0 with a box larger than the region answers.
+/// How a size `!w,h` of version 3.0 is answered if its box is larger than the region.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LargerBox {
-    /// The region at its own size, as section 4.2 of the specification says.
+    /// With the region at its own size, as section 4.2 of the specification says.
     #[default]
     Image,
-    /// 400, as the public validator's release 1.0.5 demands.
+    /// With status 400, as release 1.0.5 of the public validator demands.
     Error,
 }
 

@@ -1,4 +1,4 @@
-//! `info.json`: what viewers ask before they ask for tiles.
+//! `info.json`: the document that viewers read before they ask for tiles.
 
 use serde_json::{Value, json};
 
@@ -7,13 +7,13 @@ use super::rules::Limits;
 use super::{IiifConfig, Version};
 use crate::document::{About, Document};
 
-/// What is said of an image besides its size.
+/// What `info.json` says of an image besides its size.
 #[derive(Clone, Debug)]
 pub(super) struct Information {
     pub(super) version: Version,
-    /// The URI without `/info.json`, as the client wrote it.
+    /// URI of the image without `/info.json`, as the client wrote it.
     pub(super) id: String,
-    /// Is the media type that of linked data?
+    /// Whether the document is sent with the media type of JSON-LD, `application/ld+json`.
     pub(super) linked: bool,
     pub(super) limits: Limits,
     pub(super) config: IiifConfig,
@@ -21,10 +21,10 @@ pub(super) struct Information {
 
 const PROTOCOL: &str = "http://iiif.io/api/image";
 
-/// The shortest longer side of the halvings that are named, px.
+/// The longer side, in px, that the smallest size in `sizes` has at least.
 const SMALLEST: u32 = 100;
 
-/// How many of the formats level 2 needs.
+/// How many of the formats, counted from the first, level 2 requires. The others are listed as extra formats.
 const NEEDED: usize = 2;
 
 impl Document for Information {
@@ -50,7 +50,7 @@ impl Document for Information {
 }
 
 impl Information {
-    /// The document of an image of this size, upright.
+    /// Returns the document for an image of this upright size, in px.
     pub(super) fn document(&self, width: u32, height: u32) -> Value {
         let (config, limits) = (&self.config, self.limits);
         let factors = scale_factors(config.tile, width.max(height));
@@ -120,7 +120,7 @@ impl Information {
         document
     }
 
-    /// Halvings of the image, as far as they are within the limits.
+    /// Returns the sizes of the image halved repeatedly, from full size on, that are within the limits.
     fn sizes(&self, width: u32, height: u32) -> Value {
         let halved = |times: u32| {
             let side = |side: u32| u64::from(side).div_ceil(1 << times) as u32;
@@ -135,7 +135,7 @@ impl Information {
     }
 }
 
-/// Powers of two, until one tile holds the longest side.
+/// Returns the scale factors of the tiles: powers of two, up to the first at which one tile holds the longest side.
 fn scale_factors(tile: u32, longest: u32) -> Value {
     let holds = |factor: u32| u64::from(tile) << factor >= u64::from(longest);
     (0..32)

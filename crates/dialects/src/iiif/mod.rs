@@ -1,7 +1,7 @@
 //! The IIIF Image API, 3.0 and 2.1, level 2: `/iiif/3/trip%2Fa.jpg/full/250,/0/default.jpg`.
 //!
-//! A target is read from its end: four parameters after the identifier, `info.json`, or nothing, which is
-//! redirected to the information. Regions and sizes meet the image in `rules`.
+//! A target is read from its end: four parameters after the identifier, `info.json`, or nothing, which is redirected to
+//! `info.json`. The module `rules` resolves regions and sizes for an image.
 
 mod config;
 mod info;
@@ -24,13 +24,13 @@ use crate::request::{Ask, ImageRequest, Redirect, Source};
 
 #[derive(Debug)]
 struct Iiif {
-    /// Prefixes without their last slash.
+    /// URL prefixes without their trailing slash, and the version of each.
     mounts: Vec<(String, Version)>,
     limits: Limits,
     config: IiifConfig,
 }
 
-/// Which version of the API.
+/// Version of the API: 3.0 or 2.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Version {
     V3,
@@ -60,7 +60,7 @@ impl Version {
     }
 }
 
-/// What is known to the specification, but not done here.
+/// Marks a refusal as being about something that the specification knows, but that is not supported here.
 fn not_done(refusal: Refusal) -> Refusal {
     Refusal {
         fault: Fault::Unsupported,
@@ -144,7 +144,7 @@ impl Dialect for Iiif {
 }
 
 impl Iiif {
-    /// The raw identifier that these segments are.
+    /// Joins segments to a raw identifier. Refuses an empty one, and slashes where the configuration demands `%2F`.
     fn identifier(&self, target: &Target<'_>, segments: &[&str]) -> Result<String, Refusal> {
         let raw = segments.join("/");
         let raw = raw.trim_end_matches('/');
@@ -213,7 +213,7 @@ impl Iiif {
         }
     }
 
-    /// Scheme and authority by which the client knows this server.
+    /// Returns the scheme and authority under which the client knows this server. A configured site may include a path.
     fn site(&self, target: &Target<'_>) -> String {
         if !self.config.site.is_empty() {
             return self.config.site.trim_end_matches('/').to_owned();
@@ -228,8 +228,8 @@ impl Iiif {
         format!("{scheme}://{}", host.unwrap_or_default())
     }
 
-    /// The path that a proxy has taken off before it passed the target on. `X-Forwarded-Path` may be that, or the whole path
-    /// that the client asked for.
+    /// Returns the path prefix that a proxy removed before it passed the target on. `X-Forwarded-Path` may be that
+    /// prefix, or the whole path that the client asked for.
     fn prefix_before<'a>(&self, target: &'a Target<'_>) -> &'a str {
         // Whoever configures the site says all of it.
         if !self.config.site.is_empty() {
@@ -245,14 +245,14 @@ impl Iiif {
         if is_path { path } else { "" }
     }
 
-    /// The first value of a header that a proxy has added, if proxies are believed.
+    /// Returns the first value of a header that a proxy added, if the configuration says to believe proxies.
     fn forwarded<'a>(&self, target: &'a Target<'_>, name: &'static str) -> Option<&'a str> {
         let header = self.config.forwarded.then(|| target.header(name)).flatten();
         header.map(first).filter(|value| !value.is_empty())
     }
 }
 
-/// The first of a list.
+/// Returns the first item of a list that is separated by commas.
 fn first(list: &str) -> &str {
     list.split(',').next().unwrap_or_default().trim()
 }
@@ -261,7 +261,7 @@ fn upright() -> Recipe {
     vec![Step::Orient].into()
 }
 
-/// Pages of every site may read errors, too.
+/// Error style of IIIF, which also lets scripts of every site read the errors (CORS).
 #[derive(Debug)]
 struct IiifErrors;
 

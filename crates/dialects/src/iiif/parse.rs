@@ -1,24 +1,24 @@
-//! From the five parts of a target to what they mean, before the image is known.
+//! Parses region, size, rotation, quality and format of a target, before the image is known.
 
 use crate::dialect::Refusal;
 
 use super::Version;
 
-/// The part of the image.
+/// The part of the image that a target asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Region {
     Full,
     Square,
     /// x, y, width, height in px.
     At([u32; 4]),
-    /// x, y, width, height in hundredths of the image's sides.
+    /// x, y, width, height in per cent of the image's sides.
     Percent([f64; 4]),
 }
 
-/// The size that part is brought to.
+/// The size to which the region is scaled.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Size {
-    /// `^`: may it grow?
+    /// Whether the region may be enlarged: `^` in version 3.0, always in version 2.1.
     pub(super) grows: bool,
     pub(super) shape: Shape,
 }
@@ -33,15 +33,15 @@ pub(super) enum Shape {
     Percent(f64),
 }
 
-/// Mirrored left to right, then turned clockwise.
+/// A rotation: first mirrored left to right, then turned clockwise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Rotation {
     pub(super) mirror: bool,
-    /// 0 to less than 360.
+    /// Degrees clockwise, from 0 to less than 360.
     pub(super) degrees: f64,
 }
 
-/// Which colours.
+/// The quality parameter: whether the result is in colour, gray, or black and white.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Quality {
     Default,
@@ -59,7 +59,7 @@ impl Quality {
     ];
 }
 
-/// The extensions, and the engine's names of their formats; level 2 needs the first two.
+/// File extensions, and the engine's names of their formats. Level 2 requires the first two.
 pub(super) const FORMATS: &[(&str, &str)] = &[
     ("jpg", "jpeg"),
     ("png", "png"),
@@ -69,7 +69,7 @@ pub(super) const FORMATS: &[(&str, &str)] = &[
     ("tif", "tiff"),
 ];
 
-/// Known to the specification, but not written here.
+/// Formats that the specification knows, but that are not written here.
 const UNWRITTEN: &[&str] = &["jp2", "pdf"];
 
 pub(super) fn region(text: &str) -> Result<Region, Refusal> {
@@ -162,7 +162,7 @@ pub(super) fn rotation(text: &str) -> Result<Rotation, Refusal> {
     })
 }
 
-/// `default.jpg`: the quality, and the engine's name of the format.
+/// Reads the last part of a target, such as `default.jpg`. Returns the quality, and the engine's name of the format.
 pub(super) fn quality_and_format(text: &str) -> Result<(Quality, &'static str), Refusal> {
     let list = |names: &mut dyn Iterator<Item = &'static str>| names.collect::<Vec<_>>().join(", ");
     let (quality, format) = text.rsplit_once('.').ok_or_else(|| {
@@ -191,13 +191,13 @@ fn four<T: Copy>(text: &str, number: fn(&str) -> Option<T>) -> Option<[T; 4]> {
     numbers.try_into().ok()
 }
 
-/// Digits only; what is beyond any image saturates.
+/// Reads a number that consists of digits only. Numbers too large for any image saturate.
 fn whole(text: &str) -> Option<u32> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| text.parse().unwrap_or(u32::MAX))
 }
 
-/// Digits, and at most one point between or beside them.
+/// Reads a decimal number: digits with at most one point before, between or after them.
 fn decimal(text: &str) -> Option<f64> {
     let plain = |byte: u8| byte.is_ascii_digit() || byte == b'.';
     let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());

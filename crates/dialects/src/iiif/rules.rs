@@ -1,4 +1,4 @@
-//! What the parts of a target come to for an image.
+//! Resolves the parameters of a target for an image.
 
 use std::fmt::{self, Display};
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use andon_recipe::{Colour, Effect, Facts, Flip, Output, Recipe, ResolveError, Ru
 use super::parse::{FORMATS, Quality, Region, Rotation, Shape, Size};
 use super::{LargerBox, Version};
 
-/// What a target asks for.
+/// What a target asks for, before the image is known.
 #[derive(Clone, Debug)]
 pub(super) struct IiifRules {
     pub(super) version: Version,
@@ -19,11 +19,11 @@ pub(super) struct IiifRules {
     pub(super) output: Output,
     pub(super) limits: Limits,
     pub(super) larger_box: LargerBox,
-    /// What stands before the parameters in its canonical URI: site, prefix and identifier, as received.
+    /// What precedes the parameters in the canonical URI: the prefix, and the identifier as received.
     pub(super) base: Arc<str>,
 }
 
-/// The largest results, in px.
+/// Limits of a result: width, height and area in px.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Limits {
     pub(super) width: u32,
@@ -31,7 +31,7 @@ pub(super) struct Limits {
     pub(super) area: u64,
 }
 
-/// x, y, width and height of the region, and the size it is brought to.
+/// x, y, width and height of the region, and the size that it is scaled to, in px.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Layout {
     region: (u32, u32, u32, u32),
@@ -43,8 +43,8 @@ impl Limits {
         w <= self.width && h <= self.height && u64::from(w) * u64::from(h) <= self.area
     }
 
-    /// The largest size of this shape within the limits: by the area first, both sides floored, then by the width,
-    /// then by the height.
+    /// Returns the largest size with this shape within the limits, larger than the given one only if `grows`. The area
+    /// is limited first, with both sides rounded down, then the width, then the height.
     pub(super) fn largest(self, (w, h): (u32, u32), grows: bool) -> (u32, u32) {
         if !grows && self.allow((w, h)) {
             return (w, h);
@@ -75,7 +75,8 @@ impl IiifRules {
         Ok(Layout { region, size })
     }
 
-    /// The region, and its size with what rounding may have added to it: clients that round up are right, too.
+    /// Returns the region in px, and the largest size that does not count as enlarging it. That is up to 1 px larger
+    /// per side where a region in per cent was rounded down, because clients that round up are right, too.
     #[expect(clippy::type_complexity, reason = "x, y, width, height; width, height")]
     fn extract(
         &self,
@@ -268,7 +269,7 @@ impl Display for Region {
 }
 
 impl Size {
-    /// As this version writes it.
+    /// Returns the size as this version writes it: only version 3.0 has `^`.
     pub(super) fn in_version(self, version: Version) -> Self {
         let grows = self.grows && version == Version::V3;
         Self { grows, ..self }

@@ -1,4 +1,4 @@
-//! The specification's examples, and what it says of everything else.
+//! Tests of the specification's examples and of its other requirements.
 
 use andon_recipe::{Facts, Orientation, Recipe};
 use proptest::prelude::*;
@@ -28,14 +28,14 @@ fn ask(target: &str) -> Result<ImageRequest, Refusal> {
     dialects(config()).parse(target)
 }
 
-/// The recipe, or why there is none.
+/// Returns the recipe that a target comes to for an image, or why there is none.
 fn made(target: &str, facts: &Facts) -> Result<Recipe, String> {
     let request = ask(target).map_err(|refusal| refusal.to_string())?;
     let rules = request.rules.resolve(facts);
     rules.map_err(|error| error.to_string())
 }
 
-/// The result's size of an image of 300x200 px.
+/// Returns the size that a target makes of an image of 300×200 px.
 fn size(target: &str) -> Result<(u32, u32), String> {
     let recipe = made(target, &Facts::new("jpeg", 300, 200))?;
     Ok(vectors::size(&recipe, &Facts::new("jpeg", 300, 200)))

@@ -1,7 +1,7 @@
 //! nginx's `ngx_http_image_filter_module`: `/image_filter(resize,150,-,rotate=90,q=75)/trip/a.jpg`.
 //!
-//! The module has no URLs of its own: a location says what its images become. A `[[rewrite]]` rule brings the
-//! location's URLs into this shape, whose words and values are the directives'.
+//! The module has no URLs of its own: a location in nginx's configuration says what becomes of its images. A
+//! `[[rewrite]]` rule turns the location's URLs into this form, whose words and values are those of the directives.
 
 mod config;
 mod options;
@@ -22,11 +22,11 @@ use rules::ImageFilterRules;
 
 #[derive(Debug)]
 struct ImageFilter {
-    /// Without its last slash.
+    /// URL prefix without its trailing slash.
     prefix: String,
 }
 
-/// What options follow.
+/// The text that precedes the options in a URL.
 const OPEN: &str = "image_filter(";
 
 impl Dialect for ImageFilter {
@@ -34,7 +34,7 @@ impl Dialect for ImageFilter {
         format!("{}/{OPEN}resize,250,250){EXAMPLE_SOURCE}", self.prefix)
     }
 
-    /// The module knows one failure.
+    /// Answers every failure with 415, the only error of the module.
     fn errors(&self) -> ErrorStyle {
         ErrorStyle(&Every(415))
     }

@@ -1,49 +1,50 @@
-//! The directives' values, read as the module reads variables.
+//! Values of the directives, read as the module reads those that come from variables.
 
 use std::fmt;
 
 use crate::dialect::Refusal;
 
-/// What a location's directives say.
+/// Values of a location's directives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Options {
     pub(super) filter: Filter,
-    /// `rotate`, in degrees counter-clockwise; 0: none. What is no multiple of 90 turns nothing, but the image
-    /// is encoded again.
+    /// `rotate`, in degrees counter-clockwise; 0: none. Values that are not multiples of 90 do not turn the image, but
+    /// it is encoded again.
     pub(super) rotate: u64,
     /// `image_filter_jpeg_quality`, 1 to 100.
     pub(super) jpeg_quality: u8,
     /// `image_filter_webp_quality`, 1 to 100.
     pub(super) webp_quality: u8,
-    /// `image_filter_sharpen`, per cent.
+    /// `image_filter_sharpen`, in per cent; 0: none.
     pub(super) sharpen: u64,
-    /// `image_filter_interlace`.
+    /// `image_filter_interlace`: whether the result is interlaced or progressive.
     pub(super) interlace: bool,
-    /// `image_filter_buffer`, in bytes; absent: the server's own limit.
+    /// `image_filter_buffer`: the largest source, in bytes. `None`: the server's own limit.
     pub(super) buffer: Option<u64>,
 }
 
-/// `image_filter`.
+/// `image_filter`: what is done to the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Filter {
-    /// The file, if it is an image.
+    /// `test`: sends the file unchanged, if it is an image.
     Test,
-    /// A JSON document with the size and the format.
+    /// `size`: sends a JSON document with the image's size and format.
     Size,
-    /// Only the turn.
+    /// `rotate`: only turns the image.
     Rotate,
-    /// Inside a box.
+    /// `resize`: scales the image down to fit inside a box.
     Resize(Bound, Bound),
-    /// Over a box, and what hangs over is cut off.
+    /// `crop`: scales the image down until it just covers a box, and cuts off what exceeds the box.
     Crop(Bound, Bound),
 }
 
-/// The most px that a side may have.
+/// The largest length of a side, in px.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Bound(pub(super) u64);
 
 impl Bound {
-    /// `-`. The module's own number for it, which takes part in its arithmetic.
+    /// No bound, written `-`. This is the number that the module itself uses for it, and it takes part in its
+    /// arithmetic.
     const NONE: Self = Self(u64::MAX);
 }
 
@@ -113,7 +114,7 @@ impl Options {
         Ok(())
     }
 
-    /// The quality for a format that has one.
+    /// Returns the quality for a format, if the format has one.
     pub(super) fn quality(&self, format: &str) -> Option<u8> {
         match format {
             "jpeg" => Some(self.jpeg_quality),
@@ -123,7 +124,8 @@ impl Options {
     }
 }
 
-/// nginx's `ngx_http_image_filter_value`: digits only, and `-` for the largest number there is; 0 is no value.
+/// Reads a number as nginx's `ngx_http_image_filter_value` does: digits only, or `-` for the largest number there is. 0
+/// is not valid.
 fn number(text: &str) -> Option<u64> {
     match text {
         "-" => Some(Bound::NONE.0),
@@ -148,7 +150,7 @@ fn angle(text: &str) -> Result<u64, Refusal> {
     turns.ok_or_else(|| Refusal::new(text, "alone, rotate takes 90, 180 or 270"))
 }
 
-/// nginx's sizes: a number of bytes, of KiB with `k`, of MiB with `m`.
+/// Reads a size in nginx's syntax: a number of bytes, of KiB with `k`, or of MiB with `m`.
 fn bytes(text: &str) -> Result<u64, Refusal> {
     let (digits, unit) = match text.strip_suffix(['k', 'K']) {
         Some(digits) => (digits, 1 << 10),
@@ -163,7 +165,7 @@ fn bytes(text: &str) -> Result<u64, Refusal> {
     bytes.ok_or_else(|| Refusal::new(text, "a size is a number of bytes, such as 512k or 1M"))
 }
 
-/// GD takes more than 100 for 100.
+/// Reads a quality. Values above 100 count as 100, as in GD.
 fn quality(text: &str) -> Result<u8, Refusal> {
     let why = "a quality is a whole number from 1 to 100";
     let number = number(text).ok_or_else(|| Refusal::new(text, why))?;

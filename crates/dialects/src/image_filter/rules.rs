@@ -1,4 +1,4 @@
-//! The module's arithmetic, in its order of whole-number operations.
+//! The module's size arithmetic, with its whole-number operations in the same order.
 
 use andon_recipe::{
     Colour, Effect, Facts, Goal, Kept, Output, Profile, Recipe, ResolveError, Rules, Step, Turn,
@@ -25,7 +25,7 @@ impl ImageFilterRules {
         Self { options, output }
     }
 
-    /// Is the file sent unchanged? Images that fit and need no turn are.
+    /// Whether the file is sent unchanged, as images are that fit into the box and need no turn.
     fn passes(&self, width: u64, height: u64) -> bool {
         match self.options.filter {
             Filter::Test | Filter::Size => true,
@@ -123,14 +123,15 @@ impl Rules for ImageFilterRules {
     crate::rules::kept_output!();
 }
 
-/// A side that shrinks as the other does from `from` to `to`.
+/// Scales a side by the factor by which the other side shrinks from `from` to `to`. The result is at least 1 px.
 fn scaled(side: u64, to: Bound, from: u64) -> u64 {
     // Both are sides of images here: `to` is less than `from`.
     (side * to.0 / from.max(1)).max(1)
 }
 
-/// `gdImageSharpen` weighs a pixel's neighbours -percent/400 in both directions. An unsharp mask over one pixel with
-/// sigma 0.5 weighs them -amount × 0.1065.
+/// Returns an unsharp mask that equals GD's sharpening by this percentage. `gdImageSharpen` weighs a pixel's neighbours
+/// -percent/400 in both directions. An unsharp mask with a radius of one pixel and sigma 0.5 weighs them -amount ×
+/// 0.1065.
 fn sharpened(percent: u64) -> Option<Step> {
     const NEIGHBOUR: f64 = 0.106_507;
     if percent == 0 {

@@ -1,9 +1,10 @@
-//! The document of `image_filter size`.
+//! The JSON document of `image_filter size`.
 
 use crate::document::{About, Document};
 use crate::errors::{Errors, Fault};
 
-/// Where there is no image the module says nothing of it, as a success.
+/// Error style of `image_filter size`: like the module, it answers an empty JSON object with status 200 where there is
+/// no image.
 #[derive(Debug)]
 pub(super) struct NoSize;
 
@@ -20,7 +21,7 @@ impl Errors for NoSize {
     }
 }
 
-/// Stored size and format of the source.
+/// JSON document with the stored size and the format of the source.
 #[derive(Debug)]
 pub(super) struct Size;
 

@@ -1,4 +1,4 @@
-//! What nginx 1.22.1 answered.
+//! Tests against the answers of nginx 1.22.1.
 
 use andon_recipe::{Facts, Step};
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! The dialect's keys.
+//! Configuration of the imgix dialect.
 
 use serde::Deserialize;
 
@@ -8,17 +8,18 @@ use crate::config::{Gate, Settings, below, mount};
 use crate::dialect::Dialect;
 use crate::signature::Key;
 
-/// `[imgix]`.
+/// The table `[imgix]` of the configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ImgixConfig {
-    /// What targets begin with; empty: none are read.
+    /// Prefix of the dialect's URLs; empty: the dialect is off.
     pub prefix: String,
-    /// Answer unsigned URLs although others must be signed, or name presets.
+    /// Whether unsigned URLs are answered although `[signing]` or another dialect has keys, or another dialect serves
+    /// presets only.
     pub open: bool,
-    /// Tokens that sign URLs; the first is the newest. Without one nothing is signed.
+    /// Tokens with which URLs are signed, the newest first. Empty: URLs are not signed.
     pub tokens: Vec<String>,
-    /// May tokens be short?
+    /// Whether tokens may be weak: shorter than 16 bytes, or one byte repeated.
     pub weak_keys: bool,
 }
 

@@ -1,7 +1,8 @@
 //! imgix's URLs: `/trip/a.jpg?w=250&h=250&fit=crop`.
 //!
-//! The service is closed: sizes and defaults are as its pages say, what those leave open is told in notes. A path without
-//! a parameter of the language is a plain file, unless URLs are signed: then all of them are.
+//! The service is closed source: sizes and defaults follow its documentation, and notes tell what is ignored or done
+//! differently. A path without a parameter of this dialect is a plain file, unless URLs are signed: then every path
+//! belongs to the dialect.
 
 mod config;
 mod overlays;
@@ -30,9 +31,9 @@ use crate::signature::{Key, md5, same};
 
 #[derive(Debug)]
 struct Imgix {
-    /// Without its last slash.
+    /// URL prefix without its trailing slash.
     prefix: String,
-    /// Who may sign; empty: nothing is signed.
+    /// Tokens with which URLs may be signed; empty: URLs are not signed.
     tokens: Vec<Key>,
 }
 
@@ -123,7 +124,8 @@ impl Dialect for Imgix {
 }
 
 impl Imgix {
-    /// The signature is the last parameter: over the token, the path and the rest of the query, as they were sent.
+    /// Checks the signature, which is the last parameter. It covers the token, the path and the rest of the query as
+    /// they were sent.
     fn verify(&self, target: &Target<'_>, path: &str, query: &str) -> Result<(), Refusal> {
         let (rest, given) = match (query.rsplit_once("&s="), query.strip_prefix("s=")) {
             (Some(parts), _) => parts,
@@ -157,7 +159,8 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The file name that a browser is to keep the result under; without one its own.
+/// Returns a `Content-Disposition` header that makes browsers save the result under this name or, if it is empty, under
+/// a name of their own choice.
 fn attachment(name: &str) -> (&'static str, String) {
     let name: String = name.chars().take(100).collect();
     let disposition = match name.is_empty() {
@@ -167,12 +170,12 @@ fn attachment(name: &str) -> (&'static str, String) {
     ("content-disposition", disposition)
 }
 
-/// What `fm` may ask for here.
+/// Formats that `fm` may name here.
 const FORMATS: &[&str] = &[
     "jpg", "pjpg", "png", "png8", "png32", "gif", "webp", "avif", "jxl", "json",
 ];
 
-/// Values that are known, but not done.
+/// Returns notes on values that are recognized but not supported.
 fn left_out(query: &Query) -> Vec<String> {
     let mut notes = overlays::notes(query);
     for (key, words) in [
@@ -205,7 +208,7 @@ fn left_out(query: &Query) -> Vec<String> {
     notes
 }
 
-/// What the header of a source says, in the service's words.
+/// JSON document with facts from the source's header, under the service's own names.
 #[derive(Debug)]
 struct Json;
 
@@ -234,7 +237,7 @@ impl Document for Json {
     }
 }
 
-/// What has expired is not there any more.
+/// Error style of imgix, which answers expired URLs with 404.
 #[derive(Debug)]
 struct ImgixErrors;
 

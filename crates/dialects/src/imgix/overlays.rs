@@ -1,4 +1,4 @@
-//! What lies over an image: another one (`blend`, `mark`), and words (`txt`).
+//! Overlays on an image: another image or a colour (`blend`), another image (`mark`), and text (`txt`).
 
 use andon_recipe::{Colour, Effect, Step};
 
@@ -6,7 +6,7 @@ use super::query::{self, Query};
 use crate::effects::{Overlay, number};
 use crate::request::relative;
 
-/// Parameters about another image: their first word, and what they mean where they are not said.
+/// A group of parameters about another image: the prefix of their names, and their defaults.
 #[derive(Clone, Copy)]
 struct Kind {
     name: &'static str,
@@ -29,7 +29,7 @@ const MARK: Kind = Kind {
     mode: "normal",
 };
 
-/// Their modes, and the engine's words for them.
+/// Blend modes of `blend-mode`, and the engine's names for them.
 const MODES: [(&str, &str); 12] = [
     ("normal", "normal"),
     ("burn", "color-burn"),
@@ -45,20 +45,20 @@ const MODES: [(&str, &str); 12] = [
     ("softlight", "soft-light"),
 ];
 
-/// As wide or high as an image over another may be, px.
+/// The largest width or height of an overlay image, in px.
 const MOST: f64 = 8192.0;
 
-/// Another image, and what its URL asks of it.
+/// An overlay image, and the parameters that its own URL has.
 struct File {
-    /// Below `/`, where the origins are.
+    /// Path of the image below the origins, with a leading slash.
     name: String,
     own: Query,
 }
 
-/// What a URL of another image may ask of it.
+/// Parameters that the URL of an overlay image may have.
 const OWN: [&str; 3] = ["w", "h", "fit"];
 
-/// A file that a value names.
+/// Reads the overlay image that a parameter's value names.
 fn file(text: &str) -> Result<File, &'static str> {
     let (path, asked) = text.split_once('?').unwrap_or((text, ""));
     if path.contains(":/") || path.starts_with("//") {
@@ -83,7 +83,7 @@ fn file(text: &str) -> Result<File, &'static str> {
     }
 }
 
-/// The files that a query lays over an image.
+/// Returns the names of the image files that a query lays over an image.
 pub(super) fn files(query: &Query) -> Vec<String> {
     let shown = [BLEND, MARK]
         .into_iter()
@@ -126,7 +126,8 @@ fn mode(query: &Query, kind: Kind) -> Option<&'static str> {
     said.map_or(Some(kind.mode), |_| known.map(|(_, mode)| *mode))
 }
 
-/// All of it, on an image of this size. `ratio`: px of the result to those that are asked for.
+/// Returns the steps for all overlays on an image of this size, in px. `ratio` is the device pixel ratio: px of the
+/// result per px in the URL.
 pub(super) fn steps(query: &Query, size: (u32, u32), ratio: f64) -> Vec<Step> {
     let colour = tinge(query);
     let pictures = [BLEND, MARK].map(|kind| laid(query, kind, size, ratio));
@@ -137,7 +138,8 @@ pub(super) fn steps(query: &Query, size: (u32, u32), ratio: f64) -> Vec<Step> {
         .collect()
 }
 
-/// A colour over all of it.
+/// Returns the step that lays the colour of `blend` over the whole image, if `blend` is a colour and its mode is
+/// `normal`.
 fn tinge(query: &Query) -> Option<Step> {
     let colour = query::colour(query.text("blend")?)?;
     let normal = mode(query, BLEND) == Some("normal");
@@ -215,7 +217,7 @@ fn laid(query: &Query, kind: Kind, (width, height): (u32, u32), ratio: f64) -> O
     .step()
 }
 
-/// `txt`, which stands in a corner or in the middle of a side.
+/// Returns the step that writes `txt` in a corner, in the middle of a side, or in the centre.
 fn words(query: &Query, ratio: f64) -> Option<Step> {
     let text = query.text("txt").filter(|text| !text.trim().is_empty())?;
     let size = query.number("txt-size", 1.0, MOST).unwrap_or(12.0) * ratio;

@@ -1,4 +1,4 @@
-//! The colours of a result, as `palette` tells them: a document, or a sheet of styles.
+//! The colours of a result, as `palette` asks for them: a JSON document or a style sheet.
 
 use std::fmt::Write;
 
@@ -14,11 +14,11 @@ use crate::swatches;
 #[derive(Debug)]
 pub(super) struct Palette {
     colours: u32,
-    /// Of the classes in a sheet; none: it is not one.
+    /// Prefix of the class names in the style sheet; `None`: the document is JSON.
     prefix: Option<String>,
 }
 
-/// The colours of which the dominant ones are chosen.
+/// How many colours the palette has from which the dominant ones are chosen.
 const DOMINANT: u32 = 32;
 
 impl Palette {
@@ -65,7 +65,8 @@ impl Palette {
         .to_string()
     }
 
-    /// A class for letters and one for the ground of each colour, and of both extremes.
+    /// Returns a style sheet with two classes for each colour, and for black and white: one for text and one for the
+    /// background.
     fn css(&self, prefix: &str, entries: &Value) -> String {
         let shown = rgbs(entries).into_iter().take(self.colours as usize);
         let shown: Vec<String> = shown.map(hex).collect();
@@ -159,12 +160,12 @@ fn colour(levels: [u8; 3]) -> Value {
     json!({ "red": red, "green": green, "blue": blue, "hex": hex(levels) })
 }
 
-/// The luma, 0 to 1.
+/// Returns the luma of a colour, from 0 to 1.
 fn luminance([r, g, b]: [u8; 3]) -> f64 {
     (0.299 * f64::from(r) + 0.587 * f64::from(g) + 0.114 * f64::from(b)) / 255.0
 }
 
-/// As many digits as mean something.
+/// Rounds to four decimal places. Further digits mean nothing.
 fn rounded(value: f64) -> f64 {
     (value * 1e4).round() / 1e4
 }

@@ -1,4 +1,4 @@
-//! The parameters of a query: decoded, the first of each key.
+//! The parameters of a query, decoded. Of each key the first value counts.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use crate::dialect::Refusal;
 use crate::percent;
 use crate::signature::base64;
 
-/// Known keys and their values.
+/// Values of the known parameters, by key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Query(BTreeMap<&'static str, String>);
 
-/// Every key that means something here.
+/// The parameters that this dialect reads.
 const KEYS: &[&str] = &[
     "ar",
     "auto",
@@ -107,7 +107,7 @@ const KEYS: &[&str] = &[
     "w",
 ];
 
-/// Known to the service, but not done here.
+/// Parameters that the service knows, but that are not supported here.
 const NOT_DONE: &[&str] = &[
     "bg-remove",
     "blend-color",
@@ -153,12 +153,13 @@ const NOT_DONE: &[&str] = &[
     "upscale",
 ];
 
-/// The names of all options.
+/// Returns the names of all parameters.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     KEYS.iter().chain(NOT_DONE).copied()
 }
 
-/// Other names. Those of one letter are left out but for `f`: `?t=1` is what pages put behind the names of files.
+/// Other names of parameters. Those of one letter are left out except for `f`, because pages append such things as
+/// `?t=1` to the names of files.
 const ALIASES: &[(&str, &str)] = &[
     ("blendalign", "blend-align"),
     ("ba", "blend-align"),
@@ -255,7 +256,8 @@ const ALIASES: &[(&str, &str)] = &[
 ];
 
 impl Query {
-    /// Reads a query; what is not known, or not done, is noted. `None`: it has no parameter of the language.
+    /// Reads a query, and notes the parameters that are unknown or not supported. Returns `None` if the query has no
+    /// parameter of this dialect.
     pub(super) fn read(query: &str, notes: &mut Vec<String>) -> Result<Option<Self>, Refusal> {
         let mut read = Self::default();
         let mut unknown = Vec::new();
@@ -310,7 +312,7 @@ impl Query {
         self.0.get(key).map(String::as_str)
     }
 
-    /// Does a list of words hold this one?
+    /// Whether the value of `key`, a list of words separated by commas, contains `word`.
     pub(super) fn lists(&self, key: &str, word: &str) -> bool {
         self.text(key)
             .is_some_and(|list| list.split(',').any(|item| item == word))
@@ -324,18 +326,18 @@ impl Query {
         }
     }
 
-    /// A number of this range; what lies outside is ignored.
+    /// Returns a number that is within the range. Others are ignored.
     pub(super) fn number(&self, key: &str, least: f64, most: f64) -> Option<f64> {
         let number = self.text(key)?.parse::<f64>().ok()?;
         (least..=most).contains(&number).then_some(number)
     }
 
-    /// RGB, ARGB, RRGGBB, AARRGGBB or a name.
+    /// Reads a colour written as RGB, ARGB, RRGGBB, AARRGGBB or a CSS name.
     pub(super) fn colour(&self, key: &str) -> Option<Colour> {
         colour(self.text(key)?)
     }
 
-    /// `key=value` with `&` between them, sorted and encoded.
+    /// Returns the query as `key=value` pairs separated by `&`, sorted and percent-encoded.
     pub(super) fn canonical(&self) -> String {
         let encoded = |value: &str| {
             let encoded = percent::encode(value, "/");

@@ -1,4 +1,4 @@
-//! What parameters come to for an image. The service is closed: sizes are as its pages say.
+//! Resolves parameters for an image. The service is closed source: sizes follow its documentation.
 
 use andon_recipe::{
     Bounds, Canvas, Chroma, Colour, Crop, Facts, Flip, FormatName, Goal, Gravity, Kept, Length,
@@ -10,19 +10,19 @@ use super::query::{self, Query};
 use crate::effects::{Effects, is_lossy, number, rgb};
 use crate::geometry::{FACES_IF_POSSIBLE, size_after};
 
-/// What a query asks for.
+/// What a query asks for, before the image is known.
 #[derive(Clone, Debug)]
 pub(super) struct ImgixRules {
     pub(super) query: Query,
-    /// What lies over the image.
+    /// Names of the image files that are laid over the image.
     files: Vec<String>,
     pub(super) output: Output,
 }
 
-/// The quality where none is given.
+/// The quality of results whose URL does not set one.
 const QUALITY: u8 = 75;
 
-/// The largest side, px.
+/// The longest side that a URL can ask for, in px.
 const MOST: f64 = 8192.0;
 
 impl ImgixRules {
@@ -68,7 +68,7 @@ impl ImgixRules {
         }
     }
 
-    /// A side in px: a number up to 1 is a share of the whole.
+    /// Returns the length of a side in px. A parameter of at most 1 is a share of the `whole` side.
     fn side(&self, key: &str, whole: u32) -> Option<f64> {
         let number = self
             .query
@@ -98,7 +98,7 @@ impl ImgixRules {
             .unwrap_or(Colour::WHITE)
     }
 
-    /// Steps that turn the whole image.
+    /// Returns the steps that turn and mirror the whole image.
     fn turns(&self) -> Vec<Step> {
         let mut steps = Vec::new();
         match self
@@ -139,7 +139,8 @@ impl ImgixRules {
         (trims && self.query.text("rect").is_none()).then_some(Step::Trim(tolerance))
     }
 
-    /// What comes before the sizes: upright, without its border, the part, turned.
+    /// Returns the steps that precede scaling, and the size in px that they leave: turn upright, flip, trim the border,
+    /// crop and rotate.
     fn before(&self, facts: &Facts) -> Result<(Vec<Step>, (u32, u32)), ResolveError> {
         let mut steps = self.turns();
         steps.extend(self.trim());
@@ -161,7 +162,7 @@ impl ImgixRules {
         Ok((steps, size))
     }
 
-    /// The box in px.
+    /// Returns width and height of the box in px for an image of this size. `None`: the side is open.
     fn bounds(&self, (width, height): (u32, u32)) -> (Option<f64>, Option<f64>) {
         let fit = self.query.text("fit").unwrap_or_default();
         let mut bounds = (self.side("w", width), self.side("h", height));
@@ -263,7 +264,7 @@ impl ImgixRules {
         steps
     }
 
-    /// Directions come before faces and what draws the eye.
+    /// Returns the direction that `crop` names. Directions take precedence over faces and salient parts.
     fn gravity(&self) -> Gravity {
         let says = |word| self.query.lists("crop", word);
         match (says("top"), says("bottom"), says("left"), says("right")) {
@@ -279,7 +280,7 @@ impl ImgixRules {
         }
     }
 
-    /// How much nearer the point in focus is to come.
+    /// Returns the factor by which to zoom in on the focal point, if it is more than 1.
     fn zoom(&self) -> Option<f64> {
         let zoom = self.query.number("fp-z", 1.0, 100.0);
         zoom.filter(|zoom| *zoom > 1.0 && self.query.lists("crop", "focalpoint"))
@@ -426,7 +427,8 @@ impl ImgixRules {
     }
 }
 
-/// `x,y,w,h` of an image: px, shares or words.
+/// Reads `rect`, the part `x,y,w,h` of an image of this size. Values are px, shares of a side up to 1 or, for x and y,
+/// words.
 fn rect(text: &str, (width, height): (u32, u32)) -> Option<Step> {
     let parts: Vec<&str> = text.split(',').collect();
     let [x, y, w, h] = parts[..] else {

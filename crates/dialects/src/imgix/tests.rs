@@ -1,4 +1,4 @@
-//! The service's documented sizes, and its signatures.
+//! Tests against the sizes that imgix documents, and of its signatures.
 
 use andon_recipe::{Facts, Orientation, Recipe};
 use proptest::prelude::*;

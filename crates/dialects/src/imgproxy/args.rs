@@ -1,12 +1,12 @@
-//! Arguments, read as imgproxy reads them: numbers in Go's syntax, truth that is never an error.
+//! Reads arguments as imgproxy does: numbers in Go's syntax, and Booleans that are never an error.
 
 use crate::colours;
 use andon_recipe::Colour;
 
-/// What is wrong with an argument.
+/// Says what is wrong with an argument.
 pub(super) type Wrong = String;
 
-/// A whole number: digits after `+`, `-` or nothing.
+/// Reads a whole number within a range: digits with an optional `+` or `-`.
 pub(super) fn int(text: &str, least: i64, most: i64) -> Result<i64, Wrong> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -16,12 +16,12 @@ pub(super) fn int(text: &str, least: i64, most: i64) -> Result<i64, Wrong> {
         .ok_or_else(|| format!("`{text}` is no whole number from {least} to {most}"))
 }
 
-/// A side or a count: not negative. What no image has saturates.
+/// Reads a length in px or a count, which is not negative. Numbers too large for any image saturate.
 pub(super) fn size(text: &str) -> Result<u32, Wrong> {
     Ok(u32::try_from(int(text, 0, i64::MAX)?).unwrap_or(u32::MAX))
 }
 
-/// A number: a decimal, with an exponent if need be.
+/// Reads a decimal number within a range, with an optional exponent.
 pub(super) fn number(text: &str, least: f64, most: f64) -> Result<f64, Wrong> {
     let plain = |byte: u8| byte.is_ascii_digit() || b"+-.eE".contains(&byte);
     let number: Option<f64> = text.bytes().all(plain).then(|| text.parse().ok()).flatten();
@@ -32,27 +32,27 @@ pub(super) fn number(text: &str, least: f64, most: f64) -> Result<f64, Wrong> {
         .ok_or_else(|| format!("`{text}` is no number from {least} to {most}"))
 }
 
-/// A number above 0.
+/// Reads a number above 0.
 pub(super) fn positive(text: &str) -> Result<f64, Wrong> {
     number(text, f64::MIN_POSITIVE, f64::MAX)
 }
 
-/// A number that is not negative.
+/// Reads a number that is not negative.
 pub(super) fn not_negative(text: &str) -> Result<f64, Wrong> {
     number(text, 0.0, f64::MAX)
 }
 
-/// Yes or no; anything else is no.
+/// Reads a Boolean in Go's syntax. Any other text is false.
 pub(super) fn truth(text: &str) -> bool {
     matches!(text, "1" | "t" | "T" | "TRUE" | "true" | "True")
 }
 
-/// Is it one of the words for yes or no?
+/// Whether the text is a Boolean in Go's syntax.
 pub(super) fn is_truth(text: &str) -> bool {
     truth(text) || matches!(text, "0" | "f" | "F" | "FALSE" | "false" | "False")
 }
 
-/// A colour of 3 or 6 hexadecimal digits.
+/// Reads a colour of 3 or 6 hexadecimal digits.
 pub(super) fn colour(text: &str) -> Result<Colour, Wrong> {
     let channels = colours::channels(text).filter(|channels| channels.len() == 3);
     let colour = channels.and_then(|channels| colours::rgba(&channels));

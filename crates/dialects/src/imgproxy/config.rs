@@ -1,4 +1,4 @@
-//! The dialect's keys, named after imgproxy's variables where they mean the same.
+//! Configuration of the imgproxy dialect. Keys are named after imgproxy's variables where they mean the same.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,83 +16,86 @@ use crate::config::{Gate, Settings, below, mount};
 use crate::dialect::Dialect;
 use crate::signature::{Key, unhex};
 
-/// `[imgproxy]`.
+/// The table `[imgproxy]` of the configuration.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ImgproxyConfig {
-    /// What targets begin with, or `/` for all of them; empty: the dialect is off.
+    /// Prefix of the dialect's URLs, or `/` for all URLs; empty: the dialect is off.
     pub prefix: String,
-    /// Answer unsigned URLs although others must be signed, or name presets.
+    /// Whether unsigned URLs are answered although `[signing]` or another dialect has keys, or another dialect serves
+    /// presets only.
     pub open: bool,
-    /// Keys of signatures, in hexadecimal digits; none: URLs are not signed.
+    /// Keys of signatures, in hexadecimal digits. Empty: URLs are not signed.
     pub keys: Vec<String>,
-    /// As many salts.
+    /// The salt of each key, in hexadecimal digits and in the order of `keys`.
     pub salts: Vec<String>,
-    /// May keys be short?
+    /// Whether keys may be weak: shorter than 16 bytes, or one byte repeated.
     pub weak_keys: bool,
-    /// Bytes of a signature, 1 to 32.
+    /// Length of a signature in bytes, 1 to 32.
     pub signature_size: usize,
-    /// Texts that pass for a signature.
+    /// Texts that are accepted as a signature of any path.
     pub trusted_signatures: Vec<String>,
-    /// Opens sources behind `enc/`: 16, 24 or 32 bytes in hexadecimal digits.
+    /// Key that decrypts sources behind `enc/`: 16, 24 or 32 bytes in hexadecimal digits.
     pub source_key: Option<String>,
-    /// What stands between an option and its arguments.
+    /// The text between an option's name and its arguments.
     pub separator: String,
-    /// What is put before each source that does not begin with it.
+    /// Text that is put before each source that does not begin with it.
     pub base_url: String,
-    /// What is changed in each source: a regular expression, and what stands in its place.
+    /// Replacements that are made in each source: a regular expression, and the text that replaces its matches.
     pub url_replacements: Vec<(String, String)>,
-    /// What sources may begin with; `*` is anything but `/`. None: every source that an origin has.
+    /// What sources may begin with. `*` stands for any text without `/`. Empty: every source that an origin has is
+    /// allowed.
     pub allowed_sources: Vec<String>,
-    /// Is the last segment behind a source in base64 a file's name?
+    /// Whether the last segment of a source in base64 is a file name, which is ignored.
     pub base64_url_includes_filename: bool,
-    /// Named options, `a:1/b:2`; those of `default` are every request's.
+    /// Presets: options such as `a:1/b:2`, by name. Those of `default` apply to every request.
     pub presets: BTreeMap<String, String>,
-    /// Do URLs name presets, and nothing else?
+    /// Whether URLs can name presets and nothing else.
     pub only_presets: bool,
-    /// The options that URLs may use; none: all.
+    /// The options that URLs may use; empty: all.
     pub allowed_processing_options: Vec<String>,
-    /// May URLs set limits?
+    /// Whether URLs may use the options that set limits.
     pub allow_security_options: bool,
-    /// Sets widths and densities by the headers `DPR` and `Width`.
+    /// Whether the headers `Sec-CH-DPR` (or `DPR`) and `Sec-CH-Width` (or `Width`) set density and width where presets
+    /// and URL do not.
     pub client_hints: bool,
-    /// Chooses among the formats of `[negotiation]` by `Accept`, where the URL names none.
+    /// Whether the format is chosen among those of `[negotiation]` by the header `Accept`, where the URL names none.
     pub negotiate: bool,
-    /// The quality of formats that `format_quality` does not name.
+    /// Quality of JPEG, 0 to 100, where `format_quality` does not name it; 0: 80.
     pub quality: u8,
-    /// Qualities by format.
+    /// Quality by format, 0 to 100; 0: 80.
     pub format_quality: BTreeMap<String, u8>,
-    /// The formats in which sources stay; others become the first that fits.
+    /// Formats whose sources keep their format. Results of all other sources get the first of these that can hold them.
     pub preferred_formats: Vec<String>,
-    /// The longest side of a result, in px; 0: `limits.result_side`.
+    /// Longest side of a result, in px; 0: as `limits.result_side`.
     pub max_result_dimension: u32,
-    /// Frames of an animation that may be shown; 1: the first alone.
+    /// Whether animations move: with 0 or 1 only a single frame is shown, with more all frames are.
     pub max_animation_frames: u32,
-    /// Seconds for which clients may keep results.
+    /// For how many seconds clients may keep results, where neither the operator nor the origin says so.
     pub ttl: u64,
-    /// Are metadata left out?
+    /// Whether metadata are removed.
     pub strip_metadata: bool,
-    /// But not whose image it is?
+    /// Whether copyright metadata are kept although `strip_metadata` removes the rest.
     pub keep_copyright: bool,
-    /// Do colours become sRGB?
+    /// Whether colours are converted to sRGB; otherwise the source's colour profile is kept.
     pub strip_color_profile: bool,
-    /// Are images turned upright?
+    /// Whether images are turned upright.
     pub auto_rotate: bool,
-    /// Are results to be saved rather than shown?
+    /// Whether browsers are told to save results rather than show them.
     pub return_attachment: bool,
-    /// What `wm` lays on results.
+    /// The watermark that the option `wm` lays on results.
     pub watermark: Option<WatermarkConfig>,
 }
 
-/// `imgproxy.watermark`.
+/// The table `[imgproxy.watermark]` of the configuration.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WatermarkConfig {
-    /// Its file, in `small_light.material_dir`.
+    /// Name of the watermark's file, in the folder `small_light.material_dir`.
     pub file: String,
-    /// Width and height of the file, in px.
+    /// Width and height of the watermark's file, in px.
     pub size: (u32, u32),
-    /// By which that of URLs is multiplied.
+    /// Factor, 0 to 1, by which the opacity that URLs ask for is multiplied.
     #[serde(default = "one")]
     pub opacity: f64,
 }
@@ -265,7 +268,7 @@ impl ImgproxyConfig {
         })
     }
 
-    /// What every request begins with.
+    /// Returns the options with which every request begins, presets aside.
     fn options(&self) -> Result<Options, ConfigError> {
         let mut options = Options {
             strip_metadata: self.strip_metadata,

@@ -1,7 +1,7 @@
-//! Gravities: which part of a side is kept, or where something lies along it.
+//! Gravities: which part of an image is kept, or where something lies on it.
 //!
-//! The two sides are apart, so that turns and mirrorings need no table: a mirroring exchanges start and end, a
-//! quarter turn the sides.
+//! Both axes are kept apart, so that turns and mirrorings need no table: a mirroring swaps start and end, and a quarter
+//! turn swaps the axes.
 
 use andon_recipe::{Orientation, Step};
 
@@ -9,29 +9,30 @@ use super::args::{self, Wrong};
 use super::round;
 use crate::geometry::FACES;
 
-/// The arguments of a gravity: a word and two offsets.
+/// A gravity with its arguments: a word and two offsets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Gravity {
     pub(super) kind: Kind,
-    /// Offsets: from 1 px on in px, below in shares of the outer side. Of a focal point: where it is.
+    /// Horizontal offset: px if it is at least 1 or at most -1, else a share of the outer width. For a focal point, its
+    /// position as a share of the width.
     pub(super) x: f64,
     pub(super) y: f64,
 }
 
-/// A gravity's word.
+/// The word of a gravity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A side, a corner or the middle: one end of each axis, or neither.
     Edges(Edge, Edge),
-    /// The point named by the offsets.
+    /// The focal point that the offsets name.
     Focus,
-    /// What catches the eye.
+    /// The salient part of the image.
     Smart,
-    /// Faces.
+    /// Faces in the image.
     Faces,
 }
 
-/// Which end of an axis.
+/// An end of an axis, or its centre.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Edge {
     /// Left or top.
@@ -53,7 +54,7 @@ const EDGES: [(&str, Edge, Edge); 9] = [
     ("sowe", Edge::Start, Edge::End),
 ];
 
-/// The object that can be looked for.
+/// The only kind of object that can be detected.
 pub(super) const FACE: &str = "face";
 
 impl Default for Gravity {
@@ -67,8 +68,8 @@ impl Default for Gravity {
 }
 
 impl Gravity {
-    /// Arguments, over what was said before: a gravity without offsets keeps those that there are. `smart`: may it
-    /// look at the image?
+    /// Reads the arguments of a gravity into this one. A gravity without offsets keeps those it had. `smart` says
+    /// whether gravities are allowed that depend on the image's pixels.
     pub(super) fn read(&mut self, arguments: &[&str], smart: bool) -> Result<(), Wrong> {
         let [word, offsets @ ..] = arguments else {
             return Err("a gravity is missing".to_owned());
@@ -107,7 +108,7 @@ impl Gravity {
         Ok(())
     }
 
-    /// The step that looks for what is kept, if something is looked for.
+    /// Returns the step that detects what is to be kept, if the gravity depends on the image's pixels.
     pub(super) fn sought(self) -> Option<Step> {
         match self.kind {
             Kind::Smart => Some(Step::Salient),
@@ -116,7 +117,7 @@ impl Gravity {
         }
     }
 
-    /// Its arguments.
+    /// Returns the gravity's arguments as text.
     pub(super) fn text(&self) -> String {
         let word = match self.kind {
             Kind::Edges(x, y) => {
@@ -130,7 +131,8 @@ impl Gravity {
         format!("{word}:{}:{}", self.x, self.y)
     }
 
-    /// Where an inner size lies in an outer one; with `overhang` it may hang out, but one px must show.
+    /// Returns the position in px of an inner size within an outer one. Offsets in px are multiplied by `dpr`. With
+    /// `overhang` the inner part may extend over the edges, as long as 1 px of it is visible.
     pub(super) fn place(
         &self,
         outer: (i64, i64),
@@ -142,7 +144,7 @@ impl Gravity {
             .place(outer, inner, dpr, overhang)
     }
 
-    /// Its place on both axes, for an image before it is turned.
+    /// Returns the gravity on both axes of the image as stored, where `turned` is how that image will be turned.
     pub(super) fn seen(&self, turned: Orientation) -> Axes {
         let (x, y) = match self.kind {
             Kind::Edges(x, y) => (Anchor::Edge(x, self.x), Anchor::Edge(y, self.y)),
@@ -167,7 +169,7 @@ impl Gravity {
     }
 }
 
-/// A gravity in the image as stored.
+/// A gravity on both axes of the image as stored.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Axes {
     x: Anchor,
@@ -176,14 +178,14 @@ pub(super) struct Axes {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Anchor {
-    /// At an edge, this far inwards.
+    /// At this end of the axis, or its centre, with an offset. From an end, the offset counts inwards.
     Edge(Edge, f64),
-    /// Around a point: a share of the side.
+    /// Around a point, given as a share of the side.
     Point(f64),
 }
 
 impl Axes {
-    /// As [`Gravity::place`].
+    /// Returns the position of an inner size within an outer one, as [`Gravity::place`] does.
     pub(super) fn place(
         &self,
         outer: (i64, i64),

@@ -1,5 +1,5 @@
-//! The document about a source: `/info/SIGNATURE/s:1/cs:1/plain/local:///trip/a.jpg`. Most of it is in the header; what
-//! is seen in the image costs a small image each.
+//! The JSON document about a source: `/info/SIGNATURE/s:1/cs:1/plain/local:///trip/a.jpg`. Most facts come from the
+//! source's header. Each one about its pixels costs the making of a small image.
 
 use std::collections::BTreeMap;
 
@@ -10,19 +10,19 @@ use super::args::{Wrong, truth};
 use super::seen::Seen;
 use crate::document::{About, Document, SourceAbout};
 
-/// What a document tells.
+/// Which facts a document tells.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Info {
     told: [bool; FIELDS.len()],
-    /// By its key.
+    /// Facts about the pixels that are asked for, by their keys in the document.
     seen: BTreeMap<&'static str, Seen>,
 }
 
-/// One group of keys.
+/// An option about the source's header, and the keys that it adds to the document.
 struct Field {
-    /// What the option is called.
+    /// All names of the option.
     names: &'static [&'static str],
-    /// Is it told unless it is switched off?
+    /// Whether the keys are in the document unless the option switches them off.
     always: bool,
     /// Adds the field's keys to the document.
     tell: fn(&SourceAbout, &mut Map<String, Value>),
@@ -96,14 +96,14 @@ const FIELDS: [Field; 8] = [
     },
 ];
 
-/// The options whose facts are told, by one name each.
+/// Returns the options that are answered from the source's header, each by one name.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     FIELDS
         .iter()
         .filter_map(|field| field.names.first().copied())
 }
 
-/// Options of imgproxy's that ask for what is not told here: it takes decoding, or reading metadata.
+/// Options of imgproxy's `/info` that are noted and ignored. Most of them would take decoding, or reading metadata.
 const UNTOLD: &[&str] = &[
     "exif",
     "iptc",
@@ -142,7 +142,8 @@ impl Default for Info {
 }
 
 impl Info {
-    /// Reads an option: whether it is one, and whether what it asks for is told.
+    /// Reads an option. Returns `None` if there is no such option, and otherwise whether the document tells what it
+    /// asks for.
     pub(super) fn option(&mut self, name: &str, args: &[&str]) -> Result<Option<bool>, Wrong> {
         let field = FIELDS.iter().position(|field| field.names.contains(&name));
         if let Some(field) = field {

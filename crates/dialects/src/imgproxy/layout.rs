@@ -1,4 +1,4 @@
-//! imgproxy's arithmetic of sizes. It has two roundings: sizes go half away from zero, positions and padding half to
+//! imgproxy's arithmetic of sizes. It rounds in two ways: sizes half away from zero, positions and padding half to
 //! even.
 
 use andon_recipe::Orientation;
@@ -9,25 +9,26 @@ use super::round::{away, even};
 
 pub(super) type Size = (i64, i64);
 
-/// Where everything lies, in whole px.
+/// Sizes and positions of all parts of a result, in whole px.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Layout {
-    /// What is kept of the upright source: left, top, width, height.
+    /// The part of the upright source that is kept: left, top, width, height.
     pub(super) crop: (i64, i64, i64, i64),
-    /// The size that the crop is scaled to.
+    /// The size to which the crop is scaled.
     pub(super) scaled: Size,
-    /// The rectangle of the scaled image that is kept: left, top, width, height.
+    /// The part of the scaled image that is kept: left, top, width, height.
     pub(super) kept: (i64, i64, i64, i64),
-    /// Grounds, one upon the other: their sizes, and where the image lies.
+    /// Canvases on which the image is laid, one after the other: the size of each, and the position of the image on it.
     pub(super) grounds: Vec<(Size, Size)>,
-    /// What the result is scaled to in the end, where its format holds no larger one.
+    /// The size to which the result is scaled at the end, if its format cannot hold a larger one.
     pub(super) last: Option<Size>,
-    /// Device pixels per pixel, as far as the source has them.
+    /// Device pixel ratio, reduced where the source has too few pixels for it.
     pub(super) dpr: f64,
 }
 
 impl Layout {
-    /// For a source of a size as stored, which is `turned` altogether.
+    /// Lays out the result for a source of the size `stored`, to which the turns in `turned` apply. `vector` says
+    /// whether it is a vector graphic, and `most` is the longest side that the result's format can hold, in px.
     pub(super) fn new(
         options: &Options,
         stored: (u32, u32),
@@ -87,7 +88,7 @@ impl Layout {
         layout
     }
 
-    /// The size of the result.
+    /// Returns the size of the result, in px.
     pub(super) fn size(&self) -> Size {
         let ground = self.grounds.last().map(|(size, _)| *size);
         self.last.or(ground).unwrap_or((self.kept.2, self.kept.3))
@@ -104,7 +105,7 @@ impl Layout {
     }
 }
 
-/// The scales and the density that the source allows.
+/// Scale factors of both sides, and the device pixel ratio, as far as the source has pixels for them.
 struct Scale {
     x: f64,
     y: f64,
@@ -170,11 +171,11 @@ impl Scale {
 
 struct Sizes {
     scaled: Size,
-    /// The box in device px; 0: open.
+    /// The box in device px; 0: the side is open.
     target: Size,
-    /// What is kept of the scaled image; 0: all.
+    /// The size in px that is kept of the scaled image; 0: the whole side.
     result: Size,
-    /// The box of the aspect ratio that is asked for.
+    /// The size in px to which the result is extended for the aspect ratio asked for, if it has another one.
     ratio: Option<Size>,
 }
 
@@ -220,7 +221,7 @@ impl Sizes {
         }
     }
 
-    /// The longest side of the result.
+    /// Returns the longest side of the result in px, with bars and padding.
     fn longest(&self, options: &Options, dpr: f64) -> i64 {
         let (mut width, mut height) = least(self.result, self.scaled);
         let ground = match options.extend.on {
@@ -233,12 +234,12 @@ impl Sizes {
     }
 }
 
-/// By how much each side would have to grow.
+/// Returns the factors by which both sides would have to grow to reach `target`.
 fn needs(target: Size, of: Size) -> (f64, f64) {
     (target.0 as f64 / of.0 as f64, target.1 as f64 / of.1 as f64)
 }
 
-/// The size of the crop that is asked for; 0: the whole side.
+/// Returns the size in px of the crop that is asked for; 0: the whole side.
 fn cropped(crop: &Crop, whole: Size) -> Size {
     let side = |asked: f64, whole: i64| match asked {
         0.0 => 0,
@@ -263,7 +264,8 @@ fn cropped(crop: &Crop, whole: Size) -> Size {
     (away(width * down).max(1), away(height * down).max(1))
 }
 
-/// The crop in the upright image. It is placed in the image as stored, where roundings may fall otherwise.
+/// Returns left, top, width and height of the crop in the upright image, in px. It is placed in the image as stored,
+/// where rounding may give another result.
 fn crop(options: &Options, stored: Size, size: Size, turned: Orientation) -> (i64, i64, i64, i64) {
     let gravity = options.crop_gravity();
     let inner = match turned.quarters % 2 {
@@ -276,7 +278,7 @@ fn crop(options: &Options, stored: Size, size: Size, turned: Orientation) -> (i6
     (left as i64, top as i64, size.0, size.1)
 }
 
-/// The smaller of both on each side; 0 is no size.
+/// Returns the smaller length for each side. 0 in `asked` stands for the whole side.
 fn least(asked: Size, whole: Size) -> Size {
     let side = |asked: i64, whole: i64| match asked {
         0 => whole,

@@ -1,8 +1,8 @@
 //! imgproxy's URLs: `/SIGNATURE/rs:fit:250:250/q:95/plain/local:///trip/a.jpg`.
 //!
-//! `path` undoes what proxies did and cuts the path into options and source, `secret` checks the signature and opens
-//! encrypted sources, `table` lists the options, which fill one bag (`options`). The `rules` make a recipe of it once
-//! the source's size is known, by the arithmetic of `layout`.
+//! The module `path` undoes what proxies did and cuts the path into options and source. `secret` checks the signature
+//! and decrypts encrypted sources. `table` lists the options, which all fill one struct in `options`. `rules` makes a
+//! recipe of it once the source's size is known, with the arithmetic of `layout`.
 
 mod args;
 mod config;
@@ -43,25 +43,25 @@ use table::About;
 
 #[derive(Debug)]
 pub(crate) struct Imgproxy {
-    /// Without its last slash.
+    /// URL prefix without its trailing slash.
     prefix: String,
     signing: Signing,
     source_key: Option<Key>,
     sources: Sources,
-    /// What every request begins with, presets aside.
+    /// Options with which every request begins, presets aside.
     options: Options,
     house: Arc<House>,
     config: ImgproxyConfig,
 }
 
-/// The names of all options; those about a source stand behind `/info`.
+/// Returns one name for each option. Those about a source begin with `/info`.
 pub(crate) fn option_names() -> Vec<String> {
     let options = table::ALL.iter().filter_map(|row| row.names.first());
     let told = info::names().map(|name| format!("/info {name}"));
     options.map(|name| (*name).to_owned()).chain(told).collect()
 }
 
-/// How imgproxy answers errors.
+/// imgproxy's error style.
 #[derive(Debug)]
 struct Statuses;
 
@@ -80,12 +80,12 @@ impl Errors for Statuses {
     }
 }
 
-/// Options on their way into the bag.
+/// Reads the options of one request.
 struct Reader<'a> {
     dialect: &'a Imgproxy,
     options: Options,
     notes: Vec<String>,
-    /// The presets that are being read: none is read in itself.
+    /// Names of the presets that are being read, so that none includes itself.
     presets: Vec<&'a str>,
 }
 
@@ -152,7 +152,7 @@ impl Dialect for Imgproxy {
 }
 
 impl Imgproxy {
-    /// A path of options and source, with prefix and signature.
+    /// Adds prefix and signature to a path of options and source.
     fn signed(&self, rest: &str) -> String {
         let signature = self.signing.sign(&format!("/{rest}"));
         format!("{}/{signature}/{rest}", self.prefix)
@@ -198,7 +198,7 @@ impl Imgproxy {
         })
     }
 
-    /// Facts about a source.
+    /// Reads a path of `/info`, which asks for facts about a source.
     fn information(&self, path: &str) -> Result<ImageRequest, Refusal> {
         let (options, segments) = path::options(path, &self.config.separator);
         let mut info = Info::default();
@@ -232,7 +232,7 @@ impl Imgproxy {
         })
     }
 
-    /// What a path asks for that somebody signed who may.
+    /// Reads a path whose signature has been checked.
     fn signed_request(&self, target: &Target<'_>, path: &str) -> Result<ImageRequest, Refusal> {
         let mut reader = Reader::new(self, self.options.clone());
         if self.config.client_hints {
@@ -276,7 +276,7 @@ impl Imgproxy {
         Ok(self.picture(reader, source))
     }
 
-    /// A source, and the format that its extension asks for.
+    /// Reads a source, and the format that its extension asks for.
     fn source(&self, segments: &[&str]) -> Result<(Source, Option<String>), Refusal> {
         let reading = Reading {
             named: self.config.base64_url_includes_filename,
@@ -340,7 +340,7 @@ impl Imgproxy {
         }
     }
 
-    /// Tries every preset, so that a mistake in one is found before anybody asks for it.
+    /// Tries every preset, so that mistakes are found when the configuration is read.
     fn check_presets(&self) -> Result<(), crate::ConfigError> {
         for name in self.config.presets.keys() {
             let mut reader = Reader::new(self, self.options.clone());
@@ -352,19 +352,19 @@ impl Imgproxy {
     }
 }
 
-/// The preset of all requests.
+/// Name of the preset that applies to all requests.
 const DEFAULT: &str = "default";
 
-/// How often an image may be worked on, result after result.
+/// The most pipelines in one URL. Each works on the result of the one before.
 const MOST_PIPELINES: usize = 8;
 
-/// Formats that URLs may name, and nobody writes.
+/// Formats that URLs may name, but that cannot be written.
 const UNWRITTEN: [&str; 1] = ["heic"];
 
-/// How the URLs of imgproxy 2 begin.
+/// First segments of URLs in the syntax of imgproxy 2, which are refused.
 const BASIC: [&str; 5] = ["fit", "fill", "fill-down", "force", "auto"];
 
-/// The largest density that a client may ask for by a header.
+/// The largest device pixel ratio that a client may ask for by a header.
 const MOST_HINTED: f64 = 8.0;
 
 impl<'a> Reader<'a> {
@@ -377,7 +377,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// One option: its name, and its arguments. `ours`: the configuration says so, which may say everything.
+    /// Reads one option: its name and arguments. `ours` says that it comes from the server's configuration, and may use
+    /// every option.
     fn option(&mut self, option: &[&str], ours: bool) -> Result<(), Refusal> {
         let refuse = |why: String| Refusal::new(&option.join(":"), why);
         let [name, args @ ..] = option else {
@@ -445,7 +446,8 @@ impl<'a> Reader<'a> {
         (row.read)(&mut self.options, args).map_err(refuse)
     }
 
-    /// The options of a preset; one that stands in itself is left out there.
+    /// Reads the options of a preset. Where a preset names itself, directly or through others, that is left out and
+    /// noted.
     fn preset(&mut self, name: &str) -> Result<(), Refusal> {
         let Some((name, text)) = self.dialect.config.presets.get_key_value(name) else {
             return Err(Refusal::new(name, "there is no such preset"));
@@ -471,7 +473,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Sizes that the client wishes for by headers; what makes no sense is no wish.
+    /// Reads density and width from client hints. Values that make no sense are ignored.
     fn hints(&mut self, target: &Target<'_>) {
         let header = |new, old| target.header(new).or_else(|| target.header(old));
         let dpr: Option<f64> = header("sec-ch-dpr", "dpr").and_then(|text| text.parse().ok());
@@ -485,7 +487,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Says what will not be done as it is asked for.
+    /// Adds notes on what will not be done as the options ask.
     fn remark(&mut self) {
         let options = &self.options;
         let mut notes = Vec::new();
@@ -504,7 +506,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// How the file is to be called when it is saved.
+/// Returns the value of `Content-Disposition`: whether the result is saved or shown, and the name of its file.
 fn disposition(options: &Options, source: &Source) -> String {
     let how = if options.attachment {
         "attachment"
@@ -545,17 +547,17 @@ fn disposition(options: &Options, source: &Source) -> String {
     disposition::named(how, &quoted, &format!(".{extension}"))
 }
 
-/// Which sources may be asked for, and what they are called here.
+/// Which sources URLs may name, and how their names are changed into those of the server.
 #[derive(Debug)]
 struct Sources {
     base: String,
     replaced: Vec<(Regex, String)>,
-    /// None: all that an origin has.
+    /// What sources may begin with. Empty: every source that an origin has is allowed.
     allowed: Vec<Regex>,
 }
 
 impl Sources {
-    /// May this source be asked for, as it is written and where it leads: with slashes merged?
+    /// Whether a source is allowed, both as it is written and with repeated slashes merged, which is where it leads.
     fn allows(&self, source: &str) -> bool {
         let (scheme, rest) = source.split_once("://").unwrap_or(("", source));
         let plain = match scheme {

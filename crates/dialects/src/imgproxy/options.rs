@@ -1,4 +1,4 @@
-//! What a URL's options say together: one bag, in which the last writer of a value wins.
+//! The options of a URL, collected in one struct in which the last value of each option counts.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use andon_recipe::{Colour, Profile};
 use super::gravity::Gravity;
 use crate::signature::Checksum;
 
-/// The bag.
+/// The options of a URL or of one of its pipelines.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Options {
-    /// Pipelines whose result these options act on, the first one first. Only what they do to the image counts.
+    /// The pipelines before this one, the first of them first. Only what their options do to the image counts.
     pub(super) before: Vec<Self>,
     pub(super) resizing: Resizing,
-    /// In px; 0 follows from the other.
+    /// Width in px that is asked for; 0: it follows from the height.
     pub(super) width: u32,
     pub(super) height: u32,
     pub(super) min_width: u32,
@@ -26,22 +26,22 @@ pub(super) struct Options {
     pub(super) gravity: Gravity,
     pub(super) crop: Crop,
     pub(super) trim: Option<Trim>,
-    /// Top, right, bottom, left, in px.
+    /// Padding in px: top, right, bottom, left.
     pub(super) padding: [u32; 4],
     pub(super) auto_rotate: bool,
-    /// Degrees clockwise: 0, 90, 180 or 270.
+    /// Rotation in degrees clockwise: 0, 90, 180 or 270.
     pub(super) rotate: u16,
-    /// Left to right, top to bottom.
+    /// Whether the image is mirrored: left to right, top to bottom.
     pub(super) flip: (bool, bool),
     pub(super) background: Option<Colour>,
-    /// Of the background, 0 to 1.
+    /// Opacity of the background, 0 to 1.
     pub(super) background_alpha: f64,
     pub(super) effects: Effects,
     pub(super) watermark: Watermark,
-    /// 0: by format.
+    /// Quality, 1 to 100; 0: that of the format.
     pub(super) quality: u8,
     pub(super) format_quality: BTreeMap<&'static str, u8>,
-    /// 0: no limit.
+    /// Largest result in bytes; 0: no limit.
     pub(super) max_bytes: u64,
     pub(super) format: Option<&'static str>,
     pub(super) strip_metadata: bool,
@@ -51,29 +51,29 @@ pub(super) struct Options {
     pub(super) full_chroma: bool,
     pub(super) lossless: bool,
     pub(super) near_lossless: bool,
-    /// The most colours of a PNG; 0: any number.
+    /// The most colours of a PNG's palette; 0: any number.
     pub(super) colours: u16,
-    /// Of an AVIF; absent: by quality.
+    /// Whether the chroma of an AVIF is subsampled; `None`: the quality decides.
     pub(super) thins_chroma: Option<bool>,
-    /// Of an image in another space.
+    /// Colour space that the result is converted to; `None`: `strip_profile` decides.
     pub(super) profile: Option<Profile>,
-    /// Of an animation, from 1; 0: none was chosen.
+    /// The frame of an animation to show, counted from 1; 0: none was chosen.
     pub(super) page: u32,
     pub(super) still: bool,
     pub(super) skip: Vec<&'static str>,
     pub(super) raw: bool,
     pub(super) filename: Option<String>,
-    /// The URL of a source in place of one that cannot be had.
+    /// URL of the source to use if the other one cannot be had.
     pub(super) fallback: Option<String>,
     pub(super) attachment: bool,
-    /// Seconds since 1970; 0: never.
+    /// When the URL expires, in seconds since 1970; 0: never.
     pub(super) expires: u64,
     /// The digest that the source must have.
     pub(super) checksum: Option<Checksum>,
     pub(super) limits: Limits,
 }
 
-/// How the image meets the box.
+/// How the image is fitted into the width and height that are asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Resizing {
     #[default]
@@ -94,58 +94,58 @@ impl Resizing {
     ];
 }
 
-/// Bars around the image.
+/// Whether bars are added around the image, and where the image then lies.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Extend {
     pub(super) on: bool,
     pub(super) gravity: Gravity,
 }
 
-/// A crop before scaling. 0: the whole side; below 1: a share of it.
+/// A crop that precedes scaling. Width and height are in px; 0: the whole side; below 1: a share of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Crop {
     pub(super) width: f64,
     pub(super) height: f64,
-    /// Absent: that of the image.
+    /// Gravity of the crop; `None`: that of the image.
     pub(super) gravity: Option<Gravity>,
-    /// Width by height; 0: as they are.
+    /// Aspect ratio of the crop, width by height; 0: as its sides say.
     pub(super) ratio: f64,
-    /// To have that ratio, does the shorter side grow?
+    /// Whether the shorter side grows to reach the aspect ratio; else the longer one shrinks.
     pub(super) grows: bool,
 }
 
-/// A border to cut off.
+/// A border that is cut off.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Trim {
-    /// Levels of 255 that border may differ by.
+    /// How far pixels may differ from the border's colour and still be border, in levels of 255.
     pub(super) threshold: f64,
-    /// Of the border; absent: the corner's.
+    /// Colour of the border; `None`: that of the upper left corner.
     pub(super) colour: Option<Colour>,
-    /// Is as much cut off on the left as on the right, and at the top as at the bottom?
+    /// Whether equally much is cut off on the left and right, and at the top and bottom.
     pub(super) equal: (bool, bool),
 }
 
-/// What becomes of the pixels of the scaled image.
+/// Effects on the pixels of the scaled image.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Effects {
-    /// Sigmas.
+    /// Sigma of the blur, in px; 0: none.
     pub(super) blur: f64,
     pub(super) sharpen: f64,
     pub(super) unsharp: Unsharp,
     pub(super) pixelate: u32,
-    /// Levels.
+    /// Levels of 255 that are added to each channel.
     pub(super) brightness: i16,
-    /// Factors.
+    /// Factor of the contrast; 1: unchanged.
     pub(super) contrast: f64,
     pub(super) saturation: f64,
-    /// Intensity 0 to 1, and colour.
+    /// Intensity, 0 to 1, and the colour.
     pub(super) monochrome: (f64, Colour),
-    /// Intensity 0 to 1, the colours of shadows and lights.
+    /// Intensity, 0 to 1, and the colours of shadows and of lights.
     pub(super) duotone: (f64, Colour, Colour),
-    /// Opacity 0 to 1, and colour.
+    /// Opacity, 0 to 1, and the colour.
     pub(super) colorize: (f64, Colour),
     pub(super) gradient: Gradient,
-    /// Sigma and left, top, width, height in shares.
+    /// Areas to blur: sigma, then left, top, width and height as shares of the image's sides.
     pub(super) blurred: Vec<[f64; 5]>,
 }
 
@@ -153,17 +153,17 @@ pub(super) struct Effects {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Unsharp {
     pub(super) mode: Mask,
-    /// How much neighbours count.
+    /// How much a pixel's neighbours count.
     pub(super) weight: f64,
-    /// What the difference from them is divided by.
+    /// What the difference from the neighbours is divided by.
     pub(super) divider: f64,
 }
 
-/// Which images go through an unsharp mask.
+/// Which images are sharpened by the unsharp mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mask {
     None,
-    /// Those that were made smaller.
+    /// Those that were scaled down.
     Auto,
     Always,
 }
@@ -176,47 +176,47 @@ impl Mask {
     ];
 }
 
-/// A colour that grows from nothing.
+/// A colour over the image that grows from transparent to its full opacity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Gradient {
-    /// 0 to 1; 0: none.
+    /// Opacity at the end of the gradient, 0 to 1; 0: no gradient.
     pub(super) opacity: f64,
     pub(super) colour: Colour,
-    /// Towards where it grows: degrees clockwise, from below.
+    /// Direction in which the opacity grows: degrees clockwise, where 0 is down.
     pub(super) angle: f64,
-    /// Shares of the way.
+    /// Where the gradient begins, as a share of its way.
     pub(super) start: f64,
     pub(super) stop: f64,
 }
 
-/// The image of the configuration, laid on the result.
+/// The configured watermark, as a URL asks for it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Watermark {
-    /// 0 to 1; 0: none.
+    /// Opacity, 0 to 1; 0: no watermark.
     pub(super) opacity: f64,
-    /// Repeated all over?
+    /// Whether the watermark is repeated all over the result.
     pub(super) tiled: bool,
     pub(super) gravity: Gravity,
-    /// Of the result; 0: its own size.
+    /// Size as a share of the result's; 0: the watermark's own size.
     pub(super) scale: f64,
 }
 
-/// What may not be exceeded; 0: what the server allows.
+/// Limits that a URL sets. 0: the server's own limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Limits {
-    /// Megapixels of the source.
+    /// Largest source, in megapixels.
     pub(super) resolution: f64,
-    /// Bytes of the source.
+    /// Largest source file, in bytes.
     pub(super) bytes: u64,
-    /// Frames that animations may show; 0 and 1: the first alone.
+    /// Whether animations move: with 0 or 1 only a single frame is shown, with more all frames are.
     pub(super) frames: u32,
     /// The longest side of the result, in px.
     pub(super) side: u32,
 }
 
 impl Options {
-    /// A further pipeline on the result of these: nothing is done to the image yet, which is written and answered as
-    /// was said.
+    /// Begins a further pipeline, which works on the result of these options. It does nothing to the image yet; how the
+    /// result is written and sent stays as it is.
     pub(super) fn chained(mut self) -> Self {
         let mut before = std::mem::take(&mut self.before);
         // A border is the source's.
@@ -251,17 +251,17 @@ impl Options {
         }
     }
 
-    /// All pipelines, the first one first.
+    /// Returns all pipelines in their order, this one last.
     pub(super) fn pipelines(&self) -> impl Iterator<Item = &Self> {
         self.before.iter().chain([self])
     }
 
-    /// How many bytes the source may have.
+    /// Returns how many bytes the source may have, if the URL says so.
     pub(super) fn most_bytes(&self) -> Option<u64> {
         Some(self.limits.bytes).filter(|bytes| *bytes > 0)
     }
 
-    /// What the crop before scaling keeps: as the image, unless it says so.
+    /// Returns the gravity of the crop before scaling: its own or, if it has none, that of the image.
     pub(super) fn crop_gravity(&self) -> Gravity {
         self.crop.gravity.unwrap_or(self.gravity)
     }
@@ -325,7 +325,7 @@ impl Default for Options {
     }
 }
 
-/// The gray of a monochrome image whose colour is not named.
+/// Colour of a monochrome image, if none is named.
 const GRAY: Colour = Colour {
     r: 0xb3,
     g: 0xb3,
@@ -380,7 +380,7 @@ impl Default for Watermark {
     }
 }
 
-/// The formats that URLs may name, and what they are called here.
+/// Formats that URLs may name, and the engine's names for them.
 pub(super) const FORMATS: &[(&str, &str)] = &[
     ("jpeg", "jpeg"),
     ("jpg", "jpeg"),
@@ -398,7 +398,7 @@ pub(super) const FORMATS: &[(&str, &str)] = &[
     ("best", "auto"),
 ];
 
-/// The format that a URL calls by this name.
+/// Returns the engine's name of the format that URLs call `name`.
 pub(super) fn format(name: &str) -> Result<&'static str, String> {
     let known = FORMATS.iter().find(|(url, _)| *url == name);
     known

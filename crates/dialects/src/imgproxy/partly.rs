@@ -1,8 +1,8 @@
-//! What of an option is read, but not done.
+//! What is read of an option but not supported.
 
 use super::table::Row;
 
-/// Says so of an option with these arguments.
+/// Returns a note on what is not supported of an option with these arguments, if anything.
 pub(super) fn left_out(row: &Row, args: &[&str]) -> Option<String> {
     let given = |place: usize| args.get(place).copied().unwrap_or_default();
     // `0`, `false` and nothing ask for nothing.
@@ -29,7 +29,7 @@ pub(super) fn left_out(row: &Row, args: &[&str]) -> Option<String> {
     }
 }
 
-/// The space that a colour profile of this name is of.
+/// Returns the colour space of the profile with this name, if it is sRGB or Display P3.
 pub(super) fn profile(name: &str) -> Option<andon_recipe::Profile> {
     match name {
         "srgb" | "sRGB" => Some(andon_recipe::Profile::Srgb),

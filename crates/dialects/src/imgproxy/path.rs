@@ -1,11 +1,11 @@
-//! The grammar of paths: what proxies did to them, the signature, options and the source.
+//! The grammar of paths: what proxies did to them, the options and the source.
 
 use super::secret;
 use crate::percent;
 use crate::signature::{Key, base64};
 
-/// A path below the prefix, with what proxies do to it undone: before `plain/` a colon may have been escaped, after it
-/// slashes merged. This is what is signed.
+/// Undoes what proxies do to a path below the prefix: before `plain/` colons may have been escaped, and behind it
+/// slashes merged. The returned path is the one that is signed.
 pub(super) fn mended(path: &str) -> String {
     let plain = match path.strip_prefix(PLAIN) {
         Some(_) => Some(PLAIN.len()),
@@ -26,13 +26,13 @@ pub(super) fn mended(path: &str) -> String {
 
 const PLAIN: &str = "plain/";
 
-/// The scheme of files below the origins.
+/// The scheme of sources that are files of the server's origins.
 pub(super) const LOCAL: &str = "local";
 
-/// What begins another pipeline on the result of the options before.
+/// The segment that begins a further pipeline, which works on the result of the options before it.
 pub(super) const PIPELINE: &str = "-";
 
-/// The segments that are options, as names and arguments, and the source behind them.
+/// Splits a path into its options, each as name and arguments, and the segments of the source behind them.
 pub(super) fn options<'a>(path: &'a str, separator: &str) -> (Vec<Vec<&'a str>>, Vec<&'a str>) {
     let mut options = Vec::new();
     let mut segments = path.split('/');
@@ -46,7 +46,7 @@ pub(super) fn options<'a>(path: &'a str, separator: &str) -> (Vec<Vec<&'a str>>,
     (options, Vec::new())
 }
 
-/// A source as it is written, and the format that its extension asks for.
+/// A source as a URL writes it, decoded, and the format that its extension asks for.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Written {
     pub(super) source: String,
@@ -57,15 +57,15 @@ pub(super) struct Written {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Unreadable(pub(super) &'static str);
 
-/// How sources may be written.
+/// How the source of a URL is to be read.
 pub(super) struct Reading<'a> {
-    /// Is the last segment a name that says nothing?
+    /// Whether the last segment is a file name, which is ignored.
     pub(super) named: bool,
-    /// What opens an encrypted one, if the path is signed.
+    /// The key that decrypts encrypted sources; `None` also if paths are not signed.
     pub(super) key: Option<&'a Key>,
 }
 
-/// Reads the segments of a source.
+/// Reads a source: plain, encrypted or in base64.
 pub(super) fn source(segments: &[&str], reading: &Reading<'_>) -> Result<Written, Unreadable> {
     match segments {
         ["plain", rest @ ..] if !rest.is_empty() => plain(&rest.join("/")),
@@ -90,7 +90,8 @@ pub(super) fn source(segments: &[&str], reading: &Reading<'_>) -> Result<Written
     }
 }
 
-/// The one answer for everything that is wrong with an encrypted source: another would tell what the key opens.
+/// The one error for everything that is wrong with an encrypted source. Several errors would reveal what the key
+/// decrypts.
 const CLOSED: Unreadable = Unreadable("encrypted sources need a key, a signature, and to be whole");
 
 fn plain(raw: &str) -> Result<Written, Unreadable> {

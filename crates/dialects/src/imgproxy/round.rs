@@ -1,11 +1,11 @@
-//! imgproxy's two roundings, to whole px. `as` saturates.
+//! imgproxy's two ways to round to whole px. Both saturate.
 
-/// Half away from zero.
+/// Rounds half away from zero.
 pub(super) fn away(value: f64) -> i64 {
     value.round() as i64
 }
 
-/// Half to even.
+/// Rounds half to even.
 pub(super) fn even(value: f64) -> i64 {
     value.round_ties_even() as i64
 }

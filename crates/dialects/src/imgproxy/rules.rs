@@ -1,4 +1,4 @@
-//! imgproxy's rules: what the options of a URL come to for a source.
+//! imgproxy's rules: they resolve the options of a URL for a source.
 
 use std::sync::Arc;
 
@@ -14,25 +14,25 @@ use super::table::{self, About};
 use crate::effects::{is_lossy, rgb};
 use crate::geometry::keep_around;
 
-/// Options, and what the configuration says about all of them.
+/// The options of a URL, and what the configuration says for all of them.
 #[derive(Clone, Debug)]
 pub(super) struct ImgproxyRules {
     pub(super) options: Options,
     pub(super) house: Arc<House>,
-    /// Only the format of it counts: everything else is in the options.
+    /// How the result is written. Its format counts here; most of the rest follows from the options.
     pub(super) output: Output,
 }
 
-/// What holds for all images.
+/// Settings that hold for all images.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct House {
-    /// The formats in which sources stay; the first that fits is for all others.
+    /// Formats whose sources keep their format. Results of all other sources get the first of these that can hold them.
     pub(super) preferred: Vec<&'static str>,
-    /// The watermark's file, its size in px, and its opacity.
+    /// The watermark, if one is configured.
     pub(super) watermark: Option<Mark>,
 }
 
-/// The watermark of the configuration.
+/// The configured watermark: its file, its size in px, and its opacity from 0 to 1.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Mark {
     pub(super) file: String,
@@ -116,16 +116,16 @@ impl Rules for ImgproxyRules {
     }
 }
 
-/// The format that is drawn.
+/// Format name of vector graphics.
 const SVG: &str = "svg";
 
-/// The formats in which images go on moving.
+/// Formats whose results may be animated.
 const MOVING: [&str; 2] = ["gif", "webp"];
 
-/// The sides, in px, below which no AVIF is written.
+/// The shortest side of an AVIF, in px. Results with a shorter one get another format.
 const LEAST_AVIF: i64 = 16;
 
-/// The longest side that a format holds, where images are made smaller for it.
+/// Returns the longest side in px that a format can hold, if images are scaled down for it.
 fn largest(format: &str) -> Option<u32> {
     match format {
         "webp" => Some(16_383),
@@ -136,7 +136,8 @@ fn largest(format: &str) -> Option<u32> {
 }
 
 impl ImgproxyRules {
-    /// What one pipeline does to an image, and the size of what it leaves. A format that does not hold that is changed.
+    /// Returns the steps of one pipeline, and the size in px that they leave. If `format` cannot hold that size, it is
+    /// changed.
     fn drawn(&self, facts: &Facts, format: &mut &str) -> Result<(Size, Vec<Step>), ResolveError> {
         let options = &self.options;
         let area = self.untrimmed(facts)?;
@@ -186,14 +187,14 @@ impl ImgproxyRules {
         Ok(((width, height), steps))
     }
 
-    /// Is the source sent as it is, because it has the right format already?
+    /// Whether the source is sent unchanged, because the URL says so for its format and asks for no other one.
     fn is_skipped(&self, facts: &Facts) -> bool {
         let format = self.output.format.as_ref();
         let same = format.is_none_or(|format| format.as_str() == facts.format);
         same && self.options.skip.contains(&&*facts.format)
     }
 
-    /// Is it an SVG that is passed on, because nobody asked for px?
+    /// Whether the source is an SVG that is sent unchanged, because no other format is asked for.
     fn is_drawing(&self, facts: &Facts) -> bool {
         facts.format == SVG && (self.output.format.is_none() || self.asks_for_drawing())
     }
@@ -203,7 +204,7 @@ impl ImgproxyRules {
         format.is_some_and(|format| format.as_str() == SVG)
     }
 
-    /// How the stored image is turned altogether: upright, then by the options.
+    /// Returns all turns of the stored image taken together: upright first, then by the options.
     fn turned(&self, stored: Orientation) -> Orientation {
         let upright = match self.options.auto_rotate {
             true => stored,
@@ -240,13 +241,13 @@ impl ImgproxyRules {
             .chain(flip.map(Step::Flip))
     }
 
-    /// The border to cut off: that of the source, which only the first pipeline sees.
+    /// Returns how the border is trimmed. Only the first pipeline can do that, since only it sees the source.
     fn trim(&self) -> Option<&Trim> {
         let first = self.options.pipelines().next()?;
         first.trim.as_ref()
     }
 
-    /// What is left of the stored image without its border.
+    /// Returns the area of the stored image that is left without its border.
     fn untrimmed(&self, facts: &Facts) -> Result<Area, ResolveError> {
         let whole = Area {
             x: 0,
@@ -264,7 +265,7 @@ impl ImgproxyRules {
         Ok(Area { x, y, w, h })
     }
 
-    /// May the result be transparent?
+    /// Whether the result may have transparent pixels.
     fn expects_alpha(&self, facts: &Facts) -> bool {
         let options = &self.options;
         let Extend { on: extend, .. } = options.extend;
@@ -272,7 +273,7 @@ impl ImgproxyRules {
         options.background.is_none() && (facts.alpha || bars)
     }
 
-    /// The result's format.
+    /// Returns the name of the result's format.
     fn format<'a>(&'a self, facts: &'a Facts) -> &'a str {
         if let Some(format) = &self.output.format {
             return format.as_str();
@@ -288,7 +289,7 @@ impl ImgproxyRules {
         first.copied().unwrap_or("jpeg")
     }
 
-    /// May more than one frame be shown?
+    /// Whether the result may show more than one frame.
     fn moves(&self, facts: &Facts) -> bool {
         facts.frames > 1 && self.options.limits.frames > 1 && !self.options.still
     }
@@ -339,7 +340,7 @@ impl ImgproxyRules {
         }
     }
 
-    /// The geometry up to the effects.
+    /// Returns the steps that crop and scale, which precede the effects.
     fn geometry(&self, layout: &Layout) -> Vec<Step> {
         let options = &self.options;
         let keep = |gravity: Gravity, (x, y, w, h): (i64, i64, i64, i64)| match gravity.sought() {
@@ -352,7 +353,7 @@ impl ImgproxyRules {
         steps
     }
 
-    /// The watermark, where it lies on the result.
+    /// Returns the step that lays the watermark on the result.
     fn mark(&self, layout: &Layout) -> Option<Step> {
         let asked = &self.options.watermark;
         let mark = self
@@ -386,7 +387,7 @@ impl ImgproxyRules {
     }
 }
 
-/// The question about the border.
+/// Returns the measurement that finds the border to trim.
 fn border(trim: &Trim) -> Measure {
     // What differs by more than the threshold, in whole levels. `as` saturates.
     let tolerance = trim.threshold as u8;
@@ -402,7 +403,8 @@ fn border(trim: &Trim) -> Measure {
     }
 }
 
-/// With `equal`, no more is cut off on one side than on the other.
+/// Returns start and length of what is kept of a side. With `equal`, equally much is cut off at both ends: the smaller
+/// of the two amounts.
 fn evened(equal: bool, (start, length): (u32, u32), whole: u32) -> (u32, u32) {
     let margin = start.min(whole - start - length);
     match equal {
@@ -411,7 +413,7 @@ fn evened(equal: bool, (start, length): (u32, u32), whole: u32) -> (u32, u32) {
     }
 }
 
-/// What is done to the pixels of an image of this size; `shrinks`: it was made smaller.
+/// Returns the steps for the effects on an image of this size, in px. `shrinks` says whether the image was scaled down.
 fn effects(effects: &Effects, (width, height): (i64, i64), shrinks: bool) -> Vec<Step> {
     let text = |value: f64| value.min(MOST).to_string();
     let (intensity, gray) = effects.monochrome;
@@ -509,13 +511,13 @@ fn effects(effects: &Effects, (width, height): (i64, i64), shrinks: bool) -> Vec
     steps
 }
 
-/// How near to the image a file stays that is nearly without loss: libwebp's usual level.
+/// libwebp's level of near-lossless compression, at its usual value: how closely the file matches the image.
 const NEAR: u8 = 60;
 
-/// The longest side, in px, that the engine takes.
+/// The longest side that the engine accepts, in px.
 const MOST_PX: u32 = 1_000_000;
 
-/// The largest sigma that the engine takes, in px, and the largest factor.
+/// The largest sigma that the engine accepts, in px, and the largest factor.
 const MOST: f64 = 1000.0;
 
 fn effect(name: &str, args: Vec<String>) -> Option<Step> {
@@ -536,7 +538,7 @@ fn opacity(share: f64) -> u8 {
     (share * 255.0).round() as u8
 }
 
-/// A side; one that no image has saturates, for a limit to refuse.
+/// Converts the length of a side, in px. One that no image has saturates, so that a limit refuses it.
 fn px(side: i64) -> u32 {
     u32::try_from(side).unwrap_or(u32::MAX)
 }

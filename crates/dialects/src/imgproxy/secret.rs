@@ -1,4 +1,4 @@
-//! Who may ask: signatures, and sources that only the server can read.
+//! Signatures of URLs, and decryption of sources.
 
 use aes::cipher::block_padding::Pkcs7;
 use aes::cipher::{BlockDecryptMut, KeyIvInit};
@@ -6,27 +6,27 @@ use aes::{Aes128, Aes192, Aes256};
 
 use crate::signature::{Digest, Key, base64, same};
 
-/// A key and what stands before each signed path.
+/// A key, and the salt that is signed in front of each path.
 #[derive(Clone, Debug)]
 pub(super) struct Signer {
     pub(super) key: Key,
     pub(super) salt: Vec<u8>,
 }
 
-/// How paths are signed.
+/// The keys of signatures, and how signatures are checked and made.
 #[derive(Clone, Debug)]
 pub(super) struct Signing {
-    /// Any may match; none: nothing is signed.
+    /// Keys of which any may match. Empty: nothing is signed.
     pub(super) signers: Vec<Signer>,
-    /// Bytes of a digest that are written.
+    /// How many bytes of a digest make up a signature.
     pub(super) length: usize,
-    /// Texts that pass for a signature of everything.
+    /// Texts that are accepted as a signature of any path.
     pub(super) trusted: Vec<String>,
 }
 
 impl Signing {
-    /// Is this the signature of a mended path, which begins with a slash? Without keys every text is, but for those
-    /// that look like an option.
+    /// Whether `signature` is valid for a mended path, which begins with a slash. Without keys every text is, except
+    /// those that look like an option.
     pub(super) fn allows(&self, signature: &str, path: &str) -> bool {
         if self.signers.is_empty() {
             return !signature.contains(':');
@@ -46,12 +46,12 @@ impl Signing {
         matching.count() > 0
     }
 
-    /// Does a signature mean anything, so that nobody else can have made the path?
+    /// Whether URLs are signed, so that only holders of a key can have made the path.
     pub(super) fn is_on(&self) -> bool {
         !self.signers.is_empty()
     }
 
-    /// The signature of a path by the first key; `unsafe` without one.
+    /// Returns the signature of a path with the first key, or `unsafe` if there is none.
     pub(super) fn sign(&self, path: &str) -> String {
         let signer = self.signers.first();
         signer.map_or("unsafe".to_owned(), |signer| {
@@ -66,8 +66,8 @@ impl Signing {
     }
 }
 
-/// Opens AES-CBC with PKCS #7 padding; the first block is the initialization vector. It does not tell whether somebody
-/// changed the bytes: that is what the signature around them is for.
+/// Decrypts AES-CBC with PKCS #7 padding. The first block of 16 bytes is the initialization vector. Changed bytes are
+/// not detected: that is the task of the URL's signature.
 pub(super) fn open(key: &Key, bytes: &[u8]) -> Option<Vec<u8>> {
     let (iv, sealed) = bytes.split_at_checked(16)?;
     match key.bytes().len() {

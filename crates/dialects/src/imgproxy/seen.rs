@@ -1,4 +1,4 @@
-//! What is told of a source's pixels: made by a recipe each, as a text.
+//! Facts about a source's pixels. Each is made by a recipe whose result is a text.
 
 use andon_recipe::Recipe;
 use serde_json::{Map, Value, json};
@@ -7,21 +7,22 @@ use super::args::{Wrong, int, truth};
 use crate::colours;
 use crate::swatches::{self, Weighed};
 
-/// Something to be seen in an image.
+/// A fact that can only be found in an image's pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Seen {
-    /// The most colours that it may have.
+    /// A palette with at most this many colours.
     Palette(u32),
     Average,
-    /// The six swatches; those that are not found may be made of others.
+    /// The six dominant colours (swatches), and whether those that are not found are derived from the others.
     Dominant(bool),
-    /// Components across and down.
+    /// A BlurHash with this many components across and down.
     BlurHash(u32, u32),
     ThumbHash,
 }
 
 impl Seen {
-    /// Reads an option about pixels: what it asks for, if anything. `None`: it is another option.
+    /// Reads an option about pixels. Returns its key, and the fact that it asks for unless it is switched off. `None`:
+    /// the option is another one.
     pub(super) fn read(
         name: &str,
         args: &[&str],
@@ -55,7 +56,7 @@ impl Seen {
         Some(seen.map(|seen| (key, seen)))
     }
 
-    /// What makes it visible, as a text: of the first frame, upright.
+    /// Returns the recipe that finds the fact in the first frame, turned upright, and writes it as a text.
     pub(super) fn recipe(self) -> Option<Recipe> {
         let format = match self {
             Self::Palette(colours) => format!("as:palette,with:count:{colours}"),
@@ -69,7 +70,7 @@ impl Seen {
         format!("orient,fit:100x100,{format}").parse().ok()
     }
 
-    /// Its value, from the text.
+    /// Returns the fact's value in the document, made of the text that its recipe wrote.
     pub(super) fn tell(self, text: &str) -> Value {
         let colours = || serde_json::from_str::<Value>(text).unwrap_or_default();
         match self {
@@ -91,16 +92,16 @@ impl Seen {
     }
 }
 
-/// The colours of which the dominant ones are chosen.
+/// How many colours the palette has from which the dominant ones are chosen.
 const DOMINANT: u32 = 32;
 
-/// The levels of a colour in hexadecimal digits.
+/// Reads the channels of a colour in hexadecimal digits.
 fn levels(digits: &Value) -> Vec<u8> {
     let read = digits.as_str().and_then(colours::channels);
     read.unwrap_or_default()
 }
 
-/// A colour as imgproxy tells it.
+/// Returns a colour in the form in which imgproxy writes it, made of 3 or 4 channels.
 fn colour(levels: &[u8]) -> Value {
     match levels {
         [r, g, b] => json!({ "R": r, "G": g, "B": b }),

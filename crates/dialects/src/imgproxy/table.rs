@@ -1,4 +1,4 @@
-//! Every option: its names, how its arguments are read, and how they are written.
+//! The table of all options: their names, how their arguments are read, and how they are written.
 
 use andon_recipe::{Colour, Profile};
 
@@ -10,30 +10,30 @@ use super::path::PIPELINE;
 use crate::effects::rgb;
 use crate::signature::{Checksum, base64};
 
-/// One option.
+/// An option of the table.
 pub(super) struct Row {
-    /// What it is called; it is written by the last.
+    /// All names of the option. It is written by the last one.
     pub(super) names: &'static [&'static str],
-    /// The most arguments that it takes.
+    /// The most arguments that the option takes.
     pub(super) most: usize,
-    /// Reads its arguments, of which there is at least one.
+    /// Reads the option's arguments, of which there is at least one.
     pub(super) read: fn(&mut Options, &[&str]) -> Result<(), Wrong>,
-    /// What it says, as its arguments. `None`: other options say it.
+    /// Writes the option's arguments. `None`: other options write what it sets.
     pub(super) show: Option<fn(&Options) -> String>,
     /// The part of a request that the option changes.
     pub(super) kind: About,
 }
 
-/// What an option is about.
+/// The part of a request that an option changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum About {
-    /// The image.
+    /// The image that is made.
     Picture,
-    /// The form of the response.
+    /// How the response is sent.
     Answer,
-    /// Limits: only where the configuration allows that.
+    /// Limits, which URLs may set only if the configuration allows it.
     Limit,
-    /// It is read, and ignored for this reason.
+    /// Nothing: the option is read, and ignored for this reason.
     Ignored(&'static str),
 }
 
@@ -49,7 +49,7 @@ macro_rules! row {
     };
 }
 
-/// An option of one argument that sets one value.
+/// Makes the row of an option that sets one value from one argument.
 macro_rules! value {
     ($names:expr, $read:expr, $($field:ident).+) => {
         row!($names, 1, About::Picture,
@@ -61,7 +61,7 @@ macro_rules! value {
     };
 }
 
-/// A yes or no.
+/// Makes the row of an option that sets a Boolean.
 macro_rules! flag {
     ($names:expr, $kind:expr, $field:ident) => {
         row!(
@@ -77,7 +77,7 @@ macro_rules! flag {
     };
 }
 
-/// An option that is read and means nothing here.
+/// Makes the row of an option that is read and ignored.
 macro_rules! ignored {
     ($names:expr, $why:expr) => {
         row!(
@@ -90,7 +90,7 @@ macro_rules! ignored {
     };
 }
 
-/// All of them, in the order in which they are written.
+/// All options, in the order in which they are written.
 pub(super) const ALL: &[Row] = &[
     row!(&["resize", "rs"], 8, About::Picture, resize, None),
     row!(&["size", "s"], 7, About::Picture, read_size, None),
@@ -811,10 +811,11 @@ pub(super) const ALL: &[Row] = &[
     ),
 ];
 
-/// The most colours that a list of them has room for.
+/// The most colours of a palette.
 const MOST_COLOURS: u16 = 256;
 
-/// What options say beyond others, option by option, pipeline by pipeline.
+/// Writes those options whose values differ from the ones in `beyond`, pipeline by pipeline. `kinds` chooses the kinds
+/// of options.
 pub(super) fn texts(
     options: &Options,
     beyond: &Options,
@@ -838,12 +839,12 @@ pub(super) fn texts(
     texts
 }
 
-/// The option of this name.
+/// Returns the option with this name.
 pub(super) fn find(name: &str) -> Option<&'static Row> {
     ALL.iter().find(|row| row.names.contains(&name))
 }
 
-/// A part, 0 to 1.
+/// Reads a share from 0 to 1.
 fn share(text: &str) -> Result<f64, Wrong> {
     number(text, 0.0, 1.0)
 }
@@ -974,7 +975,7 @@ fn watermark(options: &mut Options, args: &[&str]) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Words for yes or no that are neither: they mean no, and are worth a note.
+/// Returns the first argument that ought to be a Boolean and is none. It counts as false, and is worth a note.
 pub(super) fn doubtful<'a>(row: &Row, args: &[&'a str]) -> Option<&'a str> {
     let places: &[usize] = match *row.names.last()? {
         "rs" => &[3, 4],

@@ -1,4 +1,4 @@
-//! imgproxy's behaviour, as sentences and as golden answers.
+//! Tests of imgproxy's behaviour: rules as the names of tests, and tables of expected results.
 
 mod answers;
 mod options;
@@ -10,7 +10,7 @@ use andon_recipe::{Facts, Recipe};
 use super::ImgproxyConfig;
 use crate::{Config, Dialects, ImageRequest, Refusal};
 
-/// Mounted at the root, and unsigned.
+/// Returns a configuration with the dialect at the root, and without signatures.
 fn house() -> ImgproxyConfig {
     ImgproxyConfig {
         prefix: "/".to_owned(),
@@ -26,18 +26,18 @@ fn dialects(imgproxy: ImgproxyConfig) -> Dialects {
     Dialects::new(&config).expect("a configuration")
 }
 
-/// What options ask for, of a file.
+/// Returns the request that options make for a file.
 fn ask(config: &ImgproxyConfig, options: &str) -> Result<ImageRequest, Refusal> {
     dialects(config.clone()).parse(&format!("/_/{options}/plain/local:///a.jpg"))
 }
 
-/// What options come to for an image.
+/// Returns the recipe that options come to for an image.
 fn made(options: &str, facts: &Facts) -> Recipe {
     let request = ask(&house(), options).expect(options);
     request.rules.resolve(facts).expect(options)
 }
 
-/// The status that a refusal is answered with.
+/// Returns the status with which a refusal is answered.
 fn status(refusal: &Refusal) -> u16 {
     refusal.errors.0.status(refusal.fault, 400)
 }

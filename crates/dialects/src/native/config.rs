@@ -1,4 +1,4 @@
-//! The dialect's keys.
+//! Configuration of the native dialect.
 
 use std::collections::BTreeMap;
 
@@ -11,34 +11,35 @@ use crate::ConfigError;
 use crate::config::{Gate, Settings, below};
 use crate::dialect::Dialect;
 
-/// `[native]`.
+/// The table `[native]` of the configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NativeConfig {
-    /// Whether targets are read at all.
+    /// Whether native URLs are read at all.
     pub enabled: bool,
-    /// Answer unsigned URLs although others must be signed, or name presets.
+    /// Whether unsigned URLs are answered although `[signing]` or another dialect has keys, or another dialect serves
+    /// presets only.
     pub open: bool,
-    /// The prefix of native URLs.
+    /// Prefix of URLs that contain a recipe.
     pub prefix: String,
-    /// What becomes of targets that are not in their canonical form.
+    /// What happens to targets that are not in their canonical form.
     pub canonical: Canonical,
-    /// What targets begin with that name a preset.
+    /// Prefix of URLs that name a preset.
     pub preset_prefix: String,
-    /// Does nothing but presets may be asked for?
+    /// Whether URLs can name presets and nothing else.
     pub only_presets: bool,
-    /// Recipes by their names.
+    /// Recipes of the presets, by name.
     pub presets: BTreeMap<String, String>,
 }
 
-/// What becomes of targets that are not in their canonical form.
+/// What happens to targets that are not in their canonical form.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Canonical {
-    /// They are served, with a `Link` to it.
+    /// They are served with a `Link` to the canonical target.
     #[default]
     Link,
-    /// They are redirected to it, so that caches in front hold one entry.
+    /// They are redirected to the canonical target, so that caches in front hold one entry only.
     Redirect,
 }
 
@@ -56,7 +57,7 @@ impl Default for NativeConfig {
     }
 }
 
-/// A prefix without its last slash.
+/// Returns a prefix without its trailing slash.
 fn mounted(key: &str, prefix: &str) -> Result<String, ConfigError> {
     let path = prefix.trim_end_matches('/');
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
@@ -68,10 +69,10 @@ fn mounted(key: &str, prefix: &str) -> Result<String, ConfigError> {
 }
 
 impl NativeConfig {
-    /// The recipes of the presets, by their names.
+    /// Returns the parsed recipes of the presets, by name.
     ///
     /// # Errors
-    /// The key of the first preset whose text is no recipe, and why it is none.
+    /// The key of the first preset whose text is not a recipe, and the reason.
     pub fn recipes(&self) -> Result<BTreeMap<String, Recipe>, ConfigError> {
         let read = |(name, text): (&String, &String)| {
             let recipe: Result<Recipe, _> = text.parse();

@@ -1,4 +1,4 @@
-//! The facts that `as:json` asks for, and what its options ask to be seen in the result.
+//! The facts that `as:json` requests, and the options that add data computed from the result's pixels.
 
 use andon_recipe::{FormatName, Output, Recipe, Step, unknown};
 use serde_json::{Value, json};
@@ -6,28 +6,29 @@ use serde_json::{Value, json};
 use crate::dialect::Refusal;
 use crate::document::{About, Document, Part};
 
-/// The format that asks for facts.
+/// The output format that requests facts instead of an image.
 pub(super) const FORMAT: &str = "json";
 
 #[derive(Debug, Default)]
 pub(super) struct Facts {
-    /// `as:json` with its options.
+    /// `as:json` with its options, as a recipe.
     asked: Recipe,
-    /// What the options stand for.
+    /// The kind of each requested part, with the recipe that computes it.
     parts: Vec<(Kind, Recipe)>,
 }
 
-/// Something to be seen in the result.
+/// A part of the facts that is computed from the result's pixels.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     Colours,
     BlurHash,
     ThumbHash,
-    /// A very small image to stand in its place.
+    /// A data URI of a very small image, usable as a placeholder.
     Uri,
 }
 
-/// What options ask for, and the recipe that makes it of a small result.
+/// The name of each option, the kind of part that it requests, and the recipe that computes the part from a small
+/// version of the result.
 const KINDS: [(&str, Kind, &str); 4] = [
     ("blurhash", Kind::BlurHash, "fit:100x100,as:blurhash"),
     ("colours", Kind::Colours, "fit:100x100,as:palette"),
@@ -36,10 +37,11 @@ const KINDS: [(&str, Kind, &str); 4] = [
 ];
 
 impl Facts {
-    /// Takes what is asked of the facts from a recipe, whose rest says what the facts are about.
+    /// Takes the requested facts (format and options) out of a recipe. What remains of the recipe says which image the
+    /// facts are about.
     ///
     /// # Errors
-    /// An option that asks for nothing, or a value that it does not take.
+    /// An unknown option, or a value that an option does not take.
     pub(super) fn of(recipe: &mut Recipe) -> Result<Self, Refusal> {
         let options = std::mem::take(&mut recipe.output.options);
         let format = recipe.output.format.take();
@@ -81,7 +83,7 @@ impl Facts {
         })
     }
 
-    /// The options that a document was asked for with, by its name.
+    /// Adds to a recipe the format `json` and the options that the document of this name was requested with.
     pub(super) fn add_options(name: &str, recipe: &mut Recipe) {
         let asked: Option<Recipe> = name.strip_prefix(NAMED).and_then(|text| text.parse().ok());
         recipe.output.options = asked.unwrap_or_default().output.options;
@@ -89,7 +91,7 @@ impl Facts {
     }
 }
 
-/// Before the options in the document's name.
+/// Prefix of a document's name when options follow.
 const NAMED: &str = "facts ";
 
 impl Document for Facts {

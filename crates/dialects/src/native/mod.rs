@@ -1,10 +1,10 @@
 //! Andon's own URLs: `/r/RECIPE/SOURCE`, such as `/r/fit:250x250,as:webp/trip/a.jpg`.
 //!
-//! RECIPE is one raw segment of the path, decoded once and read strictly: what is no part of a recipe is an error.
-//! Commas and colons stand bare, a per cent sign is `%25`. Recipes have one canonical text; a target in another
-//! spelling is served with a `Link` to the canonical one, or redirected to it. `as:json` asks for the facts, and
-//! `as:json,with:colours:5,with:uri` for what is seen in the result, too.
-//! `/p/NAME/SOURCE` has the recipe of a preset, and with `only_presets` nothing else is served.
+//! RECIPE is one raw path segment that is decoded once and parsed strictly: anything that is not part of a recipe is an
+//! error. Commas and colons need no escape, and a percent sign is written `%25`. Every recipe has one canonical text. A
+//! target in another spelling is served with a `Link` header to the canonical one, or redirected to it. `as:json`
+//! requests facts about the image, and `as:json,with:colours:5,with:uri` also data computed from the result's pixels.
+//! `/p/NAME/SOURCE` applies the recipe of a preset, and with `only_presets` nothing else is served.
 
 mod config;
 mod facts;
@@ -24,10 +24,10 @@ use facts::Facts;
 
 #[derive(Debug)]
 struct Native {
-    /// Without its last slash.
+    /// Path prefix of URLs with a recipe, without a trailing slash.
     prefix: String,
     canonical: Canonical,
-    /// As `prefix`.
+    /// Path prefix of URLs with a preset, without a trailing slash.
     preset_prefix: String,
     only_presets: bool,
     presets: BTreeMap<String, Recipe>,

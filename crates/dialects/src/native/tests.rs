@@ -59,8 +59,9 @@ fn reading_is_strict_and_names_the_piece() {
     }
 }
 
-/// Rows that were written before recipes became lists of steps. There a side is rounded to the nearest pixel, as most
-/// people expect; only small_light cuts it off. And every step acts on what the step before left: two may scale.
+/// Targets whose shared test vectors were written before recipes became lists of steps, with their sizes today. A side
+/// is now rounded to the nearest pixel (only `small_light` truncates it), and every step acts on the result of the step
+/// before, so that two steps may scale.
 const BEFORE_STEPS: [(&str, (u32, u32)); 2] = [
     ("/r/q:80,fit:150x150/400x300.jpg", (150, 113)),
     ("/r/fit:10x10,fit:20x20/400x300.jpg", (10, 8)),

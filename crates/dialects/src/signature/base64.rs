@@ -1,4 +1,4 @@
-//! The URL-safe alphabet of base64 (`-` and `_`), in the ways that dialects write it.
+//! URL-safe base64 (`-` and `_`) in the variants that the dialects use.
 
 use base64::Engine;
 use base64::alphabet::URL_SAFE;
@@ -20,26 +20,25 @@ const LENIENT: GeneralPurpose = GeneralPurpose::new(
         .with_decode_allow_trailing_bits(true),
 );
 
-/// Without `=` at the end.
+/// Encodes bytes without `=` at the end.
 #[must_use]
 pub fn bare(bytes: &[u8]) -> String {
     BARE.encode(bytes)
 }
 
-/// With `=` at the end, to a multiple of four characters.
+/// Encodes bytes with `=` at the end, to a multiple of four characters.
 #[must_use]
 pub fn padded(bytes: &[u8]) -> String {
     PADDED.encode(bytes)
 }
 
-/// What [`bare`] makes this text of, and no other text of the same bytes: for signatures.
+/// Decodes a text that is exactly what [`bare`] makes of its bytes; `None` for any other spelling. Used for signatures.
 #[must_use]
 pub fn read_bare(text: &str) -> Option<Vec<u8>> {
     BARE.decode(text).ok()
 }
 
-/// The bytes of a text with any number of `=` at its end, whatever its last character holds beyond them: for
-/// sources.
+/// Decodes a text with any number of `=` at its end, and ignores surplus bits of its last character. Used for sources.
 #[must_use]
 pub fn read(text: &str) -> Option<Vec<u8>> {
     LENIENT.decode(text.trim_end_matches('=')).ok()

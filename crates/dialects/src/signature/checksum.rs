@@ -1,4 +1,4 @@
-//! Digests that sources have to have.
+//! Digests that sources are required to have.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use hmac::digest::Digest as _;
 
 use super::unhex;
 
-/// The digest of a file, as a URL says it.
+/// The digest of a file, as given in a URL.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Checksum {
     kind: Kind,
@@ -31,7 +31,8 @@ impl Kind {
 }
 
 impl Checksum {
-    /// A digest by its name and its hex digits; `None` where there is no such digest, or it is not of this length.
+    /// Creates a digest from the name of its algorithm and its hex digits. `None` if the algorithm is unknown, or if
+    /// the digits are invalid or not of its length.
     #[must_use]
     pub fn new(name: &str, digits: &str) -> Option<Self> {
         let (_, kind, length) = *Kind::ALL.iter().find(|(known, ..)| *known == name)?;
@@ -39,7 +40,7 @@ impl Checksum {
         Some(Self { kind, value })
     }
 
-    /// Is it the digest of these bytes?
+    /// Whether this is the digest of these bytes.
     #[must_use]
     pub fn is_of(&self, bytes: &[u8]) -> bool {
         match self.kind {
@@ -51,7 +52,7 @@ impl Checksum {
     }
 }
 
-/// `sha1:0beec7…`, which reads back.
+/// The algorithm and the hex digits, such as `sha1:0beec7…`, from which the same digest can be created again.
 impl fmt::Display for Checksum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = Kind::ALL.iter().find(|(_, kind, _)| *kind == self.kind);

@@ -1,14 +1,14 @@
-//! Keyed digests.
+//! Keyed digests, and plain MD5, for signatures.
 
 use hmac::digest::{Digest as _, KeyInit};
 use hmac::{Hmac, Mac};
 use serde::Deserialize;
 
-/// The digest below an HMAC.
+/// The hash function of an HMAC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Digest {
-    /// SHA-1: 20 bytes. As an HMAC it is unbroken.
+    /// SHA-1: 20 bytes. It is unbroken when used in an HMAC.
     Sha1,
     /// SHA-256: 32 bytes.
     #[default]
@@ -18,7 +18,7 @@ pub enum Digest {
 }
 
 impl Digest {
-    /// The HMAC of a message, which may come in parts.
+    /// Returns the HMAC of a message, which may come in parts.
     #[must_use]
     pub fn sign(self, key: &[u8], message: &[&[u8]]) -> Vec<u8> {
         match self {
@@ -38,7 +38,7 @@ fn hmac<M: Mac + KeyInit>(key: &[u8], message: &[&[u8]]) -> Vec<u8> {
     mac.finalize().into_bytes().to_vec()
 }
 
-/// The plain MD5 of a message, for the languages that sign with it (imgix, nginx's `secure_link`).
+/// Returns the plain MD5 of a message, for the dialects that sign with it (imgix, nginx's `secure_link`).
 #[must_use]
 pub fn md5(message: &[&[u8]]) -> [u8; 16] {
     let md5 = message

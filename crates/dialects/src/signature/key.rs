@@ -1,4 +1,4 @@
-//! Keys of signatures, as configurations say them.
+//! Signing keys, as given in the configuration.
 
 use std::fmt;
 
@@ -6,19 +6,19 @@ use andon_settings::check;
 
 use crate::ConfigError;
 
-/// A key. It is never printed.
+/// A signing key. It is never printed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key(Vec<u8>);
 
 impl Key {
-    /// The fewest bytes that cannot be guessed.
+    /// Minimum length in bytes of a key that cannot be guessed.
     pub const LEAST: usize = 16;
 
-    /// A key that stands at `name` in the configuration. One of fewer than [`Self::LEAST`] bytes, or of one byte
-    /// repeated, is refused unless `weak` keys are allowed: anybody with one signed URL could find it.
+    /// Creates a key from the option `name` of the configuration. A key of fewer than [`Self::LEAST`] bytes, or of one
+    /// byte repeated, is refused unless `weak` keys are allowed: anyone with one signed URL could find it.
     ///
     /// # Errors
-    /// A weak key; an empty one always.
+    /// A weak key that is not allowed, and always an empty key.
     pub fn new(name: &str, bytes: Vec<u8>, weak: bool) -> Result<Self, ConfigError> {
         check(!bytes.is_empty(), name, || {
             "a key must not be empty".to_owned()
@@ -38,10 +38,10 @@ impl Key {
         Ok(Self(bytes))
     }
 
-    /// A key in hexadecimal digits.
+    /// Creates a key from hexadecimal digits.
     ///
     /// # Errors
-    /// As for [`Self::new`], and a text that is no hexadecimal.
+    /// As for [`Self::new`], and a text that is not hexadecimal.
     pub fn from_hex(name: &str, hex: &str, weak: bool) -> Result<Self, ConfigError> {
         let bytes = unhex(hex).ok_or_else(|| {
             ConfigError::new(
@@ -52,7 +52,7 @@ impl Key {
         Self::new(name, bytes, weak)
     }
 
-    /// Its bytes.
+    /// Returns the bytes of the key.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.0
@@ -65,7 +65,7 @@ impl fmt::Debug for Key {
     }
 }
 
-/// Bytes from hexadecimal digits, large or small.
+/// Decodes hexadecimal digits in upper or lower case; `None` for any other text.
 #[must_use]
 pub fn unhex(text: &str) -> Option<Vec<u8>> {
     let digit = |byte: u8| char::from(byte).to_digit(16);

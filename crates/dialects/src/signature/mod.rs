@@ -21,7 +21,7 @@ pub use key::{Key, unhex};
 
 use subtle::ConstantTimeEq;
 
-/// Are both the same, in a time that tells nothing but whether their lengths are?
+/// Whether two byte strings are equal. The time of the comparison reveals only whether their lengths are equal.
 #[must_use]
 pub fn same(given: &[u8], right: &[u8]) -> bool {
     given.ct_eq(right).into()

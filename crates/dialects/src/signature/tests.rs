@@ -1,4 +1,4 @@
-//! Against the peers' own worked examples, and the published ones of RFC 2202 and RFC 4231.
+//! Tests with the worked examples of the programs that the dialects come from, and with those of RFC 2202 and RFC 4231.
 
 use super::{Digest, Key, base64, md5, same, unhex};
 

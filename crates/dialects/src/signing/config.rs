@@ -1,4 +1,4 @@
-//! The keys of signatures.
+//! The configuration of signatures in front of targets.
 
 use std::collections::BTreeMap;
 
@@ -9,31 +9,31 @@ use super::Signing;
 use crate::ConfigError;
 use crate::signature::Key;
 
-/// `[signing]`.
+/// The `[signing]` table: signatures in front of targets.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SigningConfig {
-    /// The keys; none: nothing is checked.
+    /// The signing keys. Without keys, no signature is checked.
     pub keys: Keys,
-    /// Refuse targets that are not signed.
+    /// Whether unsigned targets are refused.
     pub required: bool,
-    /// How many bytes of a signature may stand for it, 16 to 32.
+    /// Length in bytes, 16 to 32, to which signatures may be truncated.
     pub bytes: usize,
-    /// Allow keys that can be guessed.
+    /// Whether keys that can be guessed are allowed.
     pub weak_keys: bool,
 }
 
-/// Keys in a list, called `1`, `2` …, or in a table under names of their own.
+/// Signing keys, either as a list, where they are called `1`, `2` …, or as a table with names of their own.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub enum Keys {
-    /// Without names.
+    /// Keys without names.
     List(Vec<String>),
-    /// By name.
+    /// Keys by name.
     Named(BTreeMap<String, String>),
 }
 
-/// They are never printed.
+/// Does not print the keys.
 impl std::fmt::Debug for Keys {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Keys(…)")
@@ -52,7 +52,7 @@ impl Default for SigningConfig {
 }
 
 impl SigningConfig {
-    /// Every key by its name.
+    /// Returns every key by its name.
     #[must_use]
     pub fn named(&self) -> BTreeMap<String, Vec<u8>> {
         let bytes = |key: &String| key.clone().into_bytes();

@@ -1,5 +1,5 @@
-//! nginx's `secure_link`: the MD5 of an expression over the request, and a moment that may stand beside it; or, in its
-//! older form, the MD5 of the path's end in the path.
+//! nginx's `secure_link`: the MD5 of an expression over the request, optionally with an expiry time; or, in its older
+//! form, an MD5 in the path over the rest of the path.
 
 use andon_settings::check;
 use serde::Deserialize;
@@ -10,28 +10,29 @@ use crate::dialect::Refusal;
 use crate::percent;
 use crate::signature::{base64, md5, same, unhex};
 
-/// `[[secure_link]]`: one location.
+/// The `[[secure_link]]` table: one location whose URLs are signed.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SecureLinkConfig {
-    /// What the paths begin with that are checked.
+    /// Prefix of the paths that are checked.
     pub location: String,
-    /// The directive `secure_link`: where the signature stands and, after a comma, the moment.
+    /// nginx's directive `secure_link`: the expression that yields the signature and, after a comma, the expiry time.
     #[serde(default)]
     pub secure_link: String,
-    /// The directive `secure_link_md5`: what is signed. It holds the secret.
+    /// nginx's directive `secure_link_md5`: the expression that is signed. It contains the secret.
     #[serde(default)]
     pub secure_link_md5: String,
-    /// The directive `secure_link_secret`, in place of both: paths are `/PREFIX/MD5/REST`, with the MD5 of REST and
-    /// this in hexadecimal digits.
+    /// nginx's directive `secure_link_secret`, in place of the other two: paths are `/PREFIX/MD5/REST`, where MD5 is
+    /// that of REST and this secret, in hexadecimal digits.
     #[serde(default)]
     pub secure_link_secret: String,
-    /// What the paths of sources begin with that only URLs signed so open, whichever URL names them; absent: the location.
+    /// Prefixes of the paths of sources that are open only to URLs with such a signature, whichever kind of URL names
+    /// the source. If absent, the location.
     #[serde(default)]
     pub guards: Option<Vec<String>>,
 }
 
-/// The secret is not printed.
+/// Does not print the secret.
 impl std::fmt::Debug for SecureLinkConfig {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("SecureLinkConfig")
@@ -40,28 +41,28 @@ impl std::fmt::Debug for SecureLinkConfig {
     }
 }
 
-/// One location, ready to check targets.
+/// One location, compiled and ready to check targets.
 pub(crate) struct SecureLink {
     location: String,
     form: Form,
     guards: Vec<String>,
 }
 
-/// What a location makes of a target.
+/// The result of checking a target against a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// It is elsewhere.
+    /// The target is not below the location.
     Elsewhere,
-    /// It is not signed as the location's targets are.
+    /// The target is not signed as the location requires.
     Unsigned,
-    /// It is, and good until then; `None`: it has no end.
+    /// The target is signed, and expires at this time in seconds since 1970; `None`: never.
     Signed(Option<u64>),
 }
 
 enum Form {
-    /// What is given, and what is signed.
+    /// The expression for the given signature and expiry time, and the expression that is signed.
     Expression(Vec<Piece>, Vec<Piece>),
-    /// The secret behind the rest of the path.
+    /// The secret that is hashed after the rest of the path.
     Secret(String),
 }
 
@@ -71,24 +72,24 @@ impl std::fmt::Debug for SecureLink {
     }
 }
 
-/// A piece of an expression.
+/// A piece of a `secure_link` expression.
 enum Piece {
     Text(String),
-    /// `$secure_link_expires`.
+    /// `$secure_link_expires`: the expiry time.
     Expires,
-    /// `$uri`: the path, decoded, without repeated slashes.
+    /// `$uri`: the decoded path, without repeated slashes and dot segments.
     Path,
-    /// `$request_uri`: as received.
+    /// `$request_uri`: path and query as received.
     Whole,
     /// `$args`: the query.
     Query,
     /// `$arg_NAME`: an argument of the query, raw.
     Argument(String),
-    /// `$http_NAME`.
+    /// `$http_NAME`: a request header.
     Header(&'static str),
 }
 
-/// The headers that an expression may name.
+/// The variables for request headers that an expression may use, each with the name of its header.
 const HEADERS: &[(&str, &str)] = &[
     ("http_host", "host"),
     ("host", "host"),
@@ -152,10 +153,11 @@ impl SecureLink {
         })
     }
 
-    /// Is a target below the location, and signed? nginx decides by the signature first, then by the clock.
+    /// Checks whether a target is below the location and signed. The expiry time is not compared with the clock here,
+    /// because nginx decides by the signature first.
     ///
     /// # Errors
-    /// A path that does not decode.
+    /// A path that cannot be decoded.
     pub(crate) fn check(&self, target: &Target<'_>) -> Result<Outcome, Refusal> {
         let uri = uri(target.path)?;
         if !uri.starts_with(&self.location) {
@@ -165,18 +167,18 @@ impl SecureLink {
         Ok(until.map_or(Outcome::Unsigned, Outcome::Signed))
     }
 
-    /// What the paths begin with that are checked.
+    /// Returns the prefix of the paths that are checked.
     pub(crate) fn location(&self) -> &str {
         &self.location
     }
 
-    /// Does only a URL signed so open the source at this path, which begins with a slash?
+    /// Whether the source at this path, which begins with a slash, is open only to URLs with such a signature.
     pub(crate) fn guards(&self, path: &str) -> bool {
         self.guards.iter().any(|guard| path.starts_with(guard))
     }
 
-    /// What is left of a target when all that is not signed is taken off its query. The path stays: it is what the location
-    /// is about.
+    /// Returns a target without the parts of its query that are not signed. The path is kept, because the location
+    /// applies to it.
     pub(crate) fn signed_part(&self, target: &Target<'_>) -> String {
         let Form::Expression(_, signed) = &self.form else {
             return target.path.to_owned();
@@ -240,7 +242,7 @@ impl SecureLink {
     }
 }
 
-/// Is this `/PREFIX/MD5/REST`, with the MD5 of REST and the secret? nginx reads digits in capitals, too.
+/// Whether a path is `/PREFIX/MD5/REST`, with the MD5 of REST and the secret. Digits may be upper case, as in nginx.
 fn is_link(uri: &str, secret: &str) -> bool {
     let mut parts = uri.trim_start_matches('/').splitn(3, '/');
     let (_, hash, rest) = (parts.next(), parts.next(), parts.next().unwrap_or_default());
@@ -249,14 +251,14 @@ fn is_link(uri: &str, secret: &str) -> bool {
     !rest.is_empty() && given.is_some_and(|given| same(&given, &right))
 }
 
-/// Seconds since 1970, and none of none.
+/// Parses a time in seconds since 1970; `None` for 0 and for a text that is not a number.
 fn seconds(text: &str) -> Option<u64> {
     let plain = text.bytes().all(|byte| byte.is_ascii_digit());
     let moment: u64 = plain.then(|| text.parse().ok()).flatten()?;
     (moment > 0).then_some(moment)
 }
 
-/// The path as nginx's `$uri`: decoded, without repeated slashes, dot segments resolved.
+/// Returns the path as nginx's `$uri`: decoded, without repeated slashes, with dot segments resolved.
 pub(crate) fn uri(path: &str) -> Result<String, Refusal> {
     let decoded = percent::decode(path)?;
     let mut kept: Vec<&str> = Vec::new();
@@ -297,10 +299,10 @@ fn text(pieces: &[Piece], target: &Target<'_>, uri: &str, expires: &str) -> Stri
     pieces.iter().map(value).collect()
 }
 
-/// Cuts an expression at its variables, `$name` or `${name}`.
+/// Splits an expression at its variables, `$name` or `${name}`.
 ///
 /// # Errors
-/// The name of one that is not known.
+/// The name of an unknown variable.
 fn pieces(text: &str) -> Result<Vec<Piece>, String> {
     let mut pieces = Vec::new();
     let mut rest = text;

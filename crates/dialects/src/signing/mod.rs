@@ -26,22 +26,22 @@ use crate::errors::Fault;
 use crate::percent;
 use crate::signature::{Digest, Key, base64, same};
 
-/// What a signed target says beside the signature.
+/// The parameters that a signed target has next to its signature.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Signature {
-    /// When it ends to be good, in seconds since 1970; 0: never.
+    /// When the signature expires, in seconds since 1970; 0: never.
     pub expires: u64,
-    /// The name of the key; empty: any.
+    /// The name of the key; empty: any key.
     pub key: String,
-    /// How many segments are signed; 0: all, and the query.
+    /// The number of path segments that are signed; 0: all of them, and the query.
     pub scope: usize,
 }
 
 impl Signature {
-    /// The target, signed with this key.
+    /// Signs a target with this key, and returns it with the signature in front.
     ///
     /// # Errors
-    /// A target with escapes that mean nothing, or with fewer segments than are to be signed.
+    /// A target with invalid escapes, or with fewer segments than are to be signed.
     pub fn of(&self, key: &[u8], target: &str) -> Result<String, Refusal> {
         let target = target.strip_prefix('/').unwrap_or(target);
         let signature = base64::bare(&self.bytes(key, target)?);
@@ -63,7 +63,7 @@ impl Signature {
         Ok(format!("{mark}/{target}"))
     }
 
-    /// Reads `SIG[.EXPIRES[.KEY[.SCOPE]]]`: the signature's bytes, and what is said beside it.
+    /// Parses `SIG[.EXPIRES[.KEY[.SCOPE]]]` into the bytes of the signature and its parameters.
     fn read(mark: &str) -> Option<(Vec<u8>, Self)> {
         let mut parts = mark.split('.');
         let bytes = base64::read_bare(parts.next()?)?;
@@ -80,7 +80,7 @@ impl Signature {
         parts.next().is_none().then_some((bytes, said))
     }
 
-    /// The digest over a target without its first slash.
+    /// Returns the HMAC over a target, which is given without its first slash.
     fn bytes(&self, key: &[u8], rest: &str) -> Result<Vec<u8>, Refusal> {
         let (expires, scope) = (self.expires.to_string(), self.scope.to_string());
         let signed = self.signed(rest)?;
@@ -97,7 +97,8 @@ impl Signature {
         ))
     }
 
-    /// What is signed of a target, in its normal form: each raw segment decoded once and written back.
+    /// Returns the signed part of a target in its normal form: each raw segment, and the query, decoded once and
+    /// encoded again.
     fn signed(&self, rest: &str) -> Result<String, Refusal> {
         let (path, query) = match rest.split_once('?') {
             Some((path, query)) => (path, Some(query)),
@@ -124,19 +125,19 @@ impl Signature {
     }
 }
 
-/// The keys, ready to check targets.
+/// The signing keys, ready to check targets.
 #[derive(Debug)]
 pub(crate) struct Signing {
     keys: BTreeMap<String, Key>,
     required: bool,
-    /// How many bytes of a signature may stand for it.
+    /// Length in bytes to which signatures may be truncated.
     bytes: usize,
 }
 
-/// A target without its signature.
+/// A target after its signature was taken off.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Opened<'a> {
-    /// What stands before the path: `/~SIGNATURE`, or nothing.
+    /// What was taken off in front of the path: `/~SIGNATURE`, or nothing.
     pub(crate) front: &'a str,
     pub(crate) rest: &'a str,
     /// The time at which the URL expires, in seconds since 1970.
@@ -144,11 +145,11 @@ pub(crate) struct Opened<'a> {
     pub(crate) signed: Signed<'a>,
 }
 
-/// What of a target a signature covers.
+/// The part of a target that its signature covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Signed<'a> {
     Nothing,
-    /// The beginning of its path, from its slash on.
+    /// The beginning of the path, including its leading slash.
     Beginning(&'a str),
     Whole,
 }
@@ -164,7 +165,7 @@ impl<'a> Opened<'a> {
         }
     }
 
-    /// With a signature for so many segments; 0: all of them, and the query.
+    /// Sets the part that is signed, as a number of path segments; 0: all of them, and the query.
     fn signed(self, scope: usize) -> Self {
         let path = self.rest.split('?').next().unwrap_or_default();
         // A slash stands before each segment.
@@ -178,7 +179,8 @@ impl<'a> Opened<'a> {
 }
 
 impl Signing {
-    /// Takes the signature off, if there is one. Nothing else is read of a target before.
+    /// Takes the signature off a target, if it has one, and verifies it. No other part of the target is interpreted
+    /// before.
     pub(crate) fn open<'a>(&self, target: &'a str) -> Result<Opened<'a>, Refusal> {
         let refused = |why: &str| Err(Refusal::of(Fault::Signature, target, why));
         let plain = Opened::new(target, 0);

@@ -1,4 +1,4 @@
-//! The proposal's vectors, and nginx's answers.
+//! Tests with the vectors of the signature proposal, and with responses of nginx.
 
 use proptest::prelude::*;
 

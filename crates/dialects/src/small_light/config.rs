@@ -1,4 +1,4 @@
-//! The dialect's keys, named after the module's directives.
+//! The configuration of the `small_light` dialect, with keys named after the directives of ngx_small_light.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,49 +12,49 @@ use crate::ConfigError;
 use crate::config::{Gate, Settings};
 use crate::dialect::Dialect;
 
-/// `[small_light]`.
+/// The `[small_light]` table: URLs of ngx_small_light.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SmallLightConfig {
-    /// Whether targets are read at all.
+    /// Whether the dialect is switched on.
     pub enabled: bool,
-    /// Answer unsigned URLs although others must be signed, or name presets.
+    /// Whether unsigned URLs of this dialect are served although other dialects require signatures or presets.
     pub open: bool,
-    /// Options come from the query, and every path is an image.
+    /// Whether options come from the query, and every path is an image.
     pub getparam_mode: bool,
-    /// The folder of icons; without one `embedicon` does nothing.
+    /// The folder of overlay images. Without one, `embedicon` does nothing.
     pub material_dir: Option<PathBuf>,
-    /// Effects with a larger radius are left out.
+    /// Maximum radius of effects in px. Effects with a larger radius are left out.
     pub radius_max: f64,
-    /// Effects with a larger sigma are left out.
+    /// Maximum sigma of effects in px. Effects with a larger sigma are left out.
     pub sigma_max: f64,
-    /// How far the module's quirks are followed.
+    /// How closely the quirks of ngx_small_light are followed.
     pub compat: Compat,
-    /// What becomes of a request with options that have no meaning. Strictly they are always ignored.
+    /// How requests with meaningless options are treated. In strict mode such options are always ignored.
     pub mistakes: Mistakes,
     /// Named option strings, for `p=name`.
     pub patterns: BTreeMap<String, String>,
 }
 
-/// What becomes of a request with options that have no meaning.
+/// How a request with meaningless options is treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mistakes {
-    /// It is answered without them, and told of them.
+    /// The request is served without these options, and the response has notes about them.
     #[default]
     Note,
-    /// It is refused.
+    /// The request is refused.
     Refuse,
 }
 
-/// How far the module's quirks are followed.
+/// How closely the quirks of ngx_small_light are followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Compat {
-    /// What the module means, with its accidents mended.
+    /// What ngx_small_light is meant to do, with its accidental behaviour corrected.
     #[default]
     Sane,
-    /// What the module does, short of crashes and undefined behaviour.
+    /// What ngx_small_light does, except for crashes and undefined behaviour.
     Strict,
 }
 
@@ -103,7 +103,7 @@ impl Settings for SmallLightConfig {
 }
 
 impl SmallLightConfig {
-    /// Itself, checked, with patterns under the names by which requests reach them.
+    /// Returns a validated copy whose patterns have the names by which requests reach them.
     pub(super) fn checked(&self) -> Result<Self, ConfigError> {
         let mut patterns = BTreeMap::new();
         for (name, pattern) in &self.patterns {
@@ -144,7 +144,7 @@ impl SmallLightConfig {
         })
     }
 
-    /// What is wrong with a pattern's options, whichever request asks for it.
+    /// Returns what is wrong with a pattern's options, whichever request uses it.
     fn mistake(&self, pattern: &str) -> Option<String> {
         let mut notes = Notes::default();
         let read = Options::from_text(pattern, &mut notes).and_then(|options| {

@@ -1,19 +1,19 @@
-//! The module's three engines. Here all of them are one; what is kept of each is what it can do and
-//! what it does unasked.
+//! The three engines of ngx_small_light. Here they are one engine, and all that is kept of each is which parameters it
+//! supports and what it does by default.
 
-/// An engine, by the `e` parameter.
+/// An engine, chosen by the `e` parameter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Engine {
-    /// ImageMagick: knows every parameter.
+    /// ImageMagick: supports every parameter.
     #[default]
     ImageMagick,
-    /// GD: sharpens a little, always interlaces, loses all metadata.
+    /// GD: sharpens a little, always interlaces, drops all metadata.
     Gd,
-    /// Imlib2: sharpens and blurs by whole pixels, loses all metadata.
+    /// Imlib2: sharpens and blurs by whole pixels, drops all metadata.
     Imlib2,
 }
 
-/// Parameters that mean nothing to GD.
+/// Parameters that GD does not support.
 const NOT_IN_GD: &[&str] = &[
     "blur",
     "unsharp",
@@ -27,7 +27,7 @@ const NOT_IN_GD: &[&str] = &[
     "progressive",
 ];
 
-/// Parameters that mean nothing to Imlib2.
+/// Parameters that Imlib2 does not support.
 const NOT_IN_IMLIB2: &[&str] = &[
     "unsharp",
     "embedicon",
@@ -40,7 +40,7 @@ const NOT_IN_IMLIB2: &[&str] = &[
 ];
 
 impl Engine {
-    /// By name; any other is ImageMagick, as in the module.
+    /// Returns the engine of this name. `None` for any other name, which stands for ImageMagick as in ngx_small_light.
     pub(super) fn named(name: &str) -> Option<Self> {
         match name {
             "imagemagick" => Some(Self::ImageMagick),
@@ -50,7 +50,7 @@ impl Engine {
         }
     }
 
-    /// Parameters that it ignores.
+    /// Returns the parameters that the engine ignores.
     pub(super) fn ignores(self) -> &'static [&'static str] {
         match self {
             Self::ImageMagick => &[],
@@ -59,7 +59,7 @@ impl Engine {
         }
     }
 
-    /// The quality in a recipe for the one in a URL. `None`: the source's own.
+    /// Converts the quality of a URL to the quality of a recipe. `None`: the source's own quality.
     pub(super) fn quality(self, q: f64) -> Option<u16> {
         // `as` truncates and saturates, as the casts of the engines do.
         match self {

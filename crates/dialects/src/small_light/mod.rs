@@ -1,9 +1,9 @@
 //! ngx_small_light's URLs: `/small_light(dw=250,dh=250,da=l,q=95)/trip/a.jpg`, or in getparam mode
 //! `/trip/a.jpg?dw=250&dh=250`.
 //!
-//! A target becomes a request in three steps: `options` cuts it into raw options as the module does,
-//! `values` gives each its type, `reader` says what they mean together: the `rules`, which come to a recipe
-//! once the source's size is known.
+//! A target becomes a request in three steps: `options` splits it into raw options as the module does, `values` gives
+//! each option its type, and `reader` combines them into `rules`, which are resolved to a recipe once the source's size
+//! is known.
 
 mod config;
 mod engine;
@@ -81,7 +81,7 @@ impl Dialect for SmallLight {
     }
 }
 
-/// The request, if nothing in it had to be noted.
+/// Returns the request, or refuses it if it has notes about ignored options.
 fn refuse_noted(target: &Target<'_>, request: ImageRequest) -> Result<ImageRequest, Refusal> {
     match request.notes.is_empty() {
         true => Ok(request),
@@ -97,17 +97,17 @@ fn refuse_noted(target: &Target<'_>, request: ImageRequest) -> Result<ImageReque
     }
 }
 
-/// Options, and where they stand.
+/// The text of the options, and where it was found.
 #[derive(Clone, Copy)]
 enum Given<'a> {
-    /// Between the parentheses of the path.
+    /// Options between the parentheses in the path.
     Path(&'a str),
-    /// In the query.
+    /// Options in the query.
     Query(&'a str),
 }
 
 impl SmallLight {
-    /// The request of a target whose options are found.
+    /// Builds the request for a target whose options have been found.
     fn picture(
         &self,
         target: &Target<'_>,
@@ -132,7 +132,7 @@ impl SmallLight {
         })
     }
 
-    /// The options given, and those of the pattern that they name.
+    /// Returns the given options, completed by those of the pattern that they name.
     fn options<'a>(&'a self, given: Given<'a>, notes: &mut Notes) -> Result<Options<'a>, Refusal> {
         let mut options = match given {
             Given::Query(query) => Options::from_query(query, notes),
@@ -148,7 +148,7 @@ impl SmallLight {
     }
 }
 
-/// Warnings, as many as anybody would read: a hostile target must not fill the log.
+/// Warnings about options, limited in number and length so that a hostile target cannot fill the log.
 #[derive(Debug, Default)]
 struct Notes(Vec<String>);
 

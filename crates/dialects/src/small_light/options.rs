@@ -1,4 +1,4 @@
-//! Raw options: which value each parameter was given, by the module's own way of cutting text.
+//! Raw options: the value that each parameter was given, split in the same way as by ngx_small_light.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +8,19 @@ use super::Notes;
 use super::params::{PARAMETERS, known};
 use crate::dialect::{Refusal, shorten};
 
-/// The longest option string, in bytes; the module drops the connection above it.
+/// Maximum length of the option string in bytes. ngx_small_light drops the connection above it.
 pub(super) const MAX_TEXT: usize = 8191;
-/// The longest name of an option, in bytes; likewise.
+/// Maximum length of an option's name in bytes. ngx_small_light drops the connection above it.
 const MAX_NAME: usize = 110;
 
-/// The values given, by parameter. Nothing is decoded or trimmed.
+/// The given values, by parameter. They are neither decoded nor trimmed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Options<'a> {
     values: BTreeMap<&'static str, &'a str>,
 }
 
 impl<'a> Options<'a> {
-    /// Options as they stand between the parentheses of a path.
+    /// Reads options from the text between the parentheses of a path.
     pub(super) fn from_text(text: &'a str, notes: &mut Notes) -> Result<Self, Refusal> {
         if text.len() > MAX_TEXT {
             return Err(Refusal::new(
@@ -58,7 +58,7 @@ impl<'a> Options<'a> {
         Ok(options)
     }
 
-    /// Options from a query: names in any case, the first of each counts, even when empty.
+    /// Reads options from a query. Names may be in any case, and the first value of each counts, even an empty one.
     pub(super) fn from_query(query: &'a str, notes: &mut Notes) -> Self {
         let mut options = Self::default();
         let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
@@ -81,12 +81,12 @@ impl<'a> Options<'a> {
         }
     }
 
-    /// The pattern asked for.
+    /// Returns the name of the requested pattern.
     pub(super) fn pattern(&self) -> Option<&'a str> {
         self.get("p").filter(|name| !name.is_empty())
     }
 
-    /// Takes from a pattern what was not given. A pattern in it is not followed.
+    /// Adds the options of a pattern that were not given. A pattern that is named in the pattern is not followed.
     pub(super) fn complete(&mut self, pattern: &'a str, notes: &mut Notes) -> Result<(), Refusal> {
         for (name, value) in Self::from_text(pattern, notes)?.values {
             self.values.entry(name).or_insert(value);
@@ -94,23 +94,23 @@ impl<'a> Options<'a> {
         Ok(())
     }
 
-    /// The value of a parameter, as given.
+    /// Returns the value of a parameter, exactly as given.
     pub(super) fn get(&self, name: &str) -> Option<&'a str> {
         self.values.get(name).copied()
     }
 
-    /// The value of a parameter, empty when it was not given.
+    /// Returns the value of a parameter, or an empty text if it was not given.
     pub(super) fn text(&self, name: &str) -> &'a str {
         self.get(name).unwrap_or_default()
     }
 
-    /// Whether a flag is up: only `y` is yes, and whatever follows it.
+    /// Whether a flag is set: only a value that begins with `y` sets it.
     pub(super) fn flag(&self, name: &str) -> bool {
         self.text(name).starts_with('y')
     }
 }
 
-/// The note about a name that is no option's.
+/// Returns the note about a name that is not an option.
 fn unknown(name: &str) -> String {
     let hint = match nearest(name, PARAMETERS.iter().map(|parameter| parameter.name)) {
         Some(near) => format!(" (did you mean `{near}`?)"),

@@ -1,9 +1,9 @@
-//! The module's parameters: the one list of them. What reads them, what messages suggest, the reference and the
-//! fuzzers' dictionary all go by these declarations.
+//! The parameters of ngx_small_light. The parser, suggestions in messages, the reference and the fuzzers' dictionary
+//! all use this list.
 
 use andon_recipe::Arg;
 
-/// All of them.
+/// All parameters of ngx_small_light.
 pub const PARAMETERS: &[Arg] = &[
     Arg::text("p", "thumbnail")
         .default("")
@@ -61,7 +61,7 @@ pub const PARAMETERS: &[Arg] = &[
     Arg::text("blur", "0x1").default("").help("blur, RADIUSxSIGMA"),
 ];
 
-/// Pixels, or per cent with a `p`.
+/// Declares a length: pixels, or percent with a `p`.
 const fn length(name: &'static str) -> Arg {
     Arg::length_with(name, 'p')
 }
@@ -80,7 +80,7 @@ const fn flag(name: &'static str) -> Arg {
 
 const MOST_PX: i64 = andon_recipe::Length::MAX_PX as i64;
 
-/// The declaration of a parameter, if there is one of this name.
+/// Returns the declaration of the parameter of this name.
 pub(super) fn known(name: &str) -> Option<&'static Arg> {
     PARAMETERS.iter().find(|parameter| parameter.name == name)
 }

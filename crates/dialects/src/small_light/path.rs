@@ -1,4 +1,4 @@
-//! Where options and file stand in a target.
+//! Where the options and the file are in a target.
 
 use std::borrow::Cow;
 
@@ -6,12 +6,12 @@ use crate::dialect::{Refusal, Target, shorten};
 use crate::percent;
 use crate::request::{ImageRequest, Source, relative};
 
-/// What options follow.
+/// The text that begins the options.
 const OPEN: &str = "small_light(";
 
-/// The text between the first `small_light(` and the next `)`. Strictly it is raw, and searched for in
-/// the query too. Otherwise it is decoded, and the parentheses may be encoded as well: PHP's
-/// `rawurlencode` and Python's `quote` write `%28`, JavaScript's `encodeURIComponent` only `%2C` and `%3D`.
+/// Returns the text between the first `small_light(` and the next `)`. In strict mode it is raw, and the query is
+/// searched, too. Otherwise it is decoded, and the parentheses may be escaped as well: PHP's `rawurlencode` and
+/// Python's `quote` write `%28`, JavaScript's `encodeURIComponent` only `%2C` and `%3D`.
 pub(super) fn option_text<'a>(
     target: &Target<'a>,
     strict: bool,
@@ -40,8 +40,8 @@ fn between(text: &str) -> Option<&str> {
     Some(text)
 }
 
-/// The file after the last segment of options. Strictly any segment with `small_light` in it counts, as
-/// in the rewrite that the module's manual gives.
+/// Returns the file after the last path segment with options. In strict mode any segment that contains `small_light`
+/// counts, as in the rewrite rule of the module's manual.
 pub(super) fn after_options(target: &Target<'_>, strict: bool) -> Result<String, Refusal> {
     let path = percent::decode(target.path)?;
     if strict && !path.contains(OPEN) {
@@ -61,8 +61,8 @@ pub(super) fn after_options(target: &Target<'_>, strict: bool) -> Result<String,
     }
 }
 
-/// A target whose options are not closed: the file, untouched, as upstream. `None` when there is nothing
-/// like options in it.
+/// Reads a target whose options have no closing parenthesis as the unchanged file, as ngx_small_light does. `None` if
+/// it has nothing like options.
 pub(super) fn unclosed(target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal> {
     let path = percent::decode(target.path)?;
     let Some((segment, file)) = file_after(&path, OPEN) else {
@@ -77,12 +77,12 @@ pub(super) fn unclosed(target: &Target<'_>) -> Result<Option<ImageRequest>, Refu
     Ok(Some(request))
 }
 
-/// The whole path as a file.
+/// Returns the whole path as the file.
 pub(super) fn whole(target: &Target<'_>) -> Result<String, Refusal> {
     Ok(relative(&percent::decode(target.path)?))
 }
 
-/// The last segment that holds `mark` and is followed by something, and what follows it.
+/// Returns the last path segment that contains `mark` and is followed by a file, and that file.
 fn file_after<'a>(path: &'a str, mark: &str) -> Option<(&'a str, String)> {
     let mut end = path.len();
     while let Some(at) = path[..end].rfind(mark) {

@@ -1,4 +1,4 @@
-//! What options mean together: the rules.
+//! Combines options into rules.
 
 use andon_recipe::args::Kind;
 use andon_recipe::{Arg, Background, Colour, Effect, FormatName, Length, Output, Turn};
@@ -11,10 +11,11 @@ use super::values::{Coord, Geometry, colour, float, int, prefix};
 use super::{Compat, Notes, SmallLightConfig};
 use crate::dialect::{Refusal, shorten};
 
-/// The rules that options ask for.
+/// Returns the rules for these options.
 ///
 /// # Errors
-/// An icon outside its folder, a canvas without pixels, an output that the engine cannot write (strict).
+/// An overlay image outside its folder, a canvas without pixels, or in strict mode a format that the engine cannot
+/// write.
 pub(super) fn read(
     options: &Options<'_>,
     config: &SmallLightConfig,
@@ -51,7 +52,7 @@ pub(super) fn read(
     Ok(rules)
 }
 
-/// Does the result keep the source's media type? Strictly so when no format is named, but in GD.
+/// Whether the result keeps the source's media type in strict mode: it does if no format is named, except with GD.
 pub(super) fn keeps_source_type(options: &Options<'_>) -> bool {
     options.text("of").is_empty() && Engine::named(options.text("e")) != Some(Engine::Gd)
 }
@@ -89,7 +90,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Values that are read, as the module reads them, but hardly as they were meant.
+    /// Adds notes about values that the module reads, but hardly as they were meant.
     fn mention_misread(&mut self) {
         for parameter in PARAMETERS {
             let text = self.options.text(parameter.name);
@@ -202,8 +203,8 @@ impl Reader<'_, '_> {
         }))
     }
 
-    /// What shows through an image in a format that keeps no opacity: `cc`, where there is no canvas that
-    /// would have it. The module drops opacity.
+    /// Returns what shows through an image in a format without opacity: the colour `cc`, if there is no canvas to use
+    /// it. In strict mode opacity is dropped, as in ngx_small_light.
     fn background(&mut self, rules: &SmallLightRules) -> Background {
         let format = rules.output.format.as_ref().map(FormatName::as_str);
         let cut = rules.region != Region::default();
@@ -254,7 +255,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The effects, in the module's order.
+    /// Returns the effects, in the module's order.
     fn effects(&mut self) -> Result<Vec<Effect>, Refusal> {
         let mut effects = Vec::new();
         match self.engine {
@@ -332,7 +333,7 @@ impl Reader<'_, '_> {
         ))
     }
 
-    /// A strength in whole pixels, as GD and Imlib2 take it.
+    /// Returns the strength of an effect in whole pixels, as GD and Imlib2 take it.
     fn radius(&mut self, name: &str) -> Option<f64> {
         self.options.get(name)?;
         let radius = f64::from(int(self.options.text(name)));
@@ -424,8 +425,8 @@ impl Reader<'_, '_> {
         })
     }
 
-    /// The size below which a JPEG is not shrunk while it is decoded: what would be asked of an image
-    /// of 10000 × 10000 px. Unless strict the planner chooses for itself, and better.
+    /// Returns the size in px below which a JPEG is not shrunk while it is decoded: the size that the rules request for
+    /// an image of 10000 × 10000 px. `None` unless strict, because the planner makes a better choice itself.
     fn hint(&self, rules: &SmallLightRules) -> Option<(u32, u32)> {
         let sized = rules.size.w.is_some() || rules.size.h.is_some();
         let asked_for = self.options.flag("jpeghint") && self.engine != Engine::Gd;
@@ -443,7 +444,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// What is noted of a value that is read, as the module reads it, but hardly as it was meant.
+/// Returns a note about a value that the module reads, but hardly as it was meant.
 fn misread(parameter: &Arg, text: &str) -> Option<String> {
     match parameter.kind {
         Kind::Whole { most, .. } => match prefix(text) {
@@ -470,7 +471,7 @@ fn misread(parameter: &Arg, text: &str) -> Option<String> {
     }
 }
 
-/// The most that an effect's amount or threshold may be.
+/// Maximum amount and threshold of an effect.
 const MOST: f64 = 1000.0;
 
 fn effect(name: &str, args: Vec<String>) -> Effect {

@@ -1,5 +1,5 @@
-//! The module's rules: what options mean together, before the source is known, and what they come to for
-//! a source.
+//! The rules of ngx_small_light: what options mean together before the source is known, and how they are resolved for a
+//! source.
 
 pub(super) mod layout;
 mod quality;
@@ -12,47 +12,48 @@ use andon_recipe::{
 
 use self::layout::Layout;
 
-/// What options ask for, by the module's own arithmetic.
+/// The combined meaning of the options, resolved with the arithmetic of ngx_small_light.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct SmallLightRules {
-    /// When to answer with the source's own bytes.
+    /// When to send the source's own bytes.
     pub(super) original: Original,
-    /// Decode a JPEG shrunk to N/8, never below this size (width, height in px), and measure every
-    /// length on the shrunken image: `jpeghint` to the letter.
+    /// Decode a JPEG shrunk to N/8, never below this size (width, height in px), and measure every length on the
+    /// shrunken image: exactly what `jpeghint` does in the module.
     pub(super) hint: Option<(u32, u32)>,
-    /// Drop ICC, EXIF and every other profile, without converting.
+    /// Whether to drop ICC, EXIF and every other profile, without converting colours.
     pub(super) strip: bool,
-    /// Turn the image upright by its EXIF orientation.
+    /// Whether to turn the image upright by its EXIF orientation.
     pub(super) orient: bool,
-    /// Then turn it by this much.
+    /// A further turn, after `orient`.
     pub(super) turn: Option<Turn>,
-    /// The part of the (upright, turned) image to use; acts only together with scaling.
+    /// The part of the (upright, turned) image to use. It has an effect only together with scaling.
     pub(super) region: Region,
-    /// The size that part is brought to.
+    /// The size that the region is scaled to.
     pub(super) size: Size,
-    /// A ground of fixed size to lay the image on.
+    /// A canvas of fixed size to place the image on.
     pub(super) canvas: Option<Ground>,
-    /// Convert a CMYK image to sRGB.
+    /// Whether to convert a CMYK image to sRGB.
     pub(super) srgb: bool,
-    /// Effects in the order in which they act.
+    /// Effects in the order in which they are applied.
     pub(super) effects: Vec<Effect>,
-    /// The quality, as ImageMagick understands it for each format: 1 to 1000.
+    /// The quality, as ImageMagick interprets it for each format: 1 to 1000.
     pub(super) quality: Option<u16>,
-    /// How the result is written otherwise.
+    /// All other output settings.
     pub(super) output: Output,
-    /// Refuse a result with a side that truncates to nothing, instead of giving it one pixel.
+    /// Whether the module's quirks are followed: for instance, a result with a side that truncates to 0 px is refused
+    /// instead of getting 1 px.
     pub(super) strict: bool,
 }
 
-/// When the source's bytes are the answer, untouched.
+/// When the source's bytes are sent unchanged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Original {
     /// Never.
     #[default]
     Never,
-    /// When the region is smaller than the asked size on both sides (`pt=ptss`).
+    /// If no size is requested, or the region is smaller than it on both sides (`pt=ptss`).
     IfSmaller,
-    /// When the region is larger than the asked size on one side (`pt=ptls`).
+    /// If the region is larger than the requested size on at least one side (`pt=ptls`).
     IfLarger,
 }
 
@@ -66,44 +67,45 @@ pub(super) struct Region {
     pub(super) h: Option<Length>,
 }
 
-/// The size a region is brought to.
+/// The size that a region is scaled to.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Size {
-    /// Width; when only one side is given the other follows by aspect.
+    /// Width. If only one side is given, the other follows from the aspect ratio.
     pub(super) w: Option<Length>,
-    /// Height.
+    /// Height. If only one side is given, the other follows from the aspect ratio.
     pub(super) h: Option<Length>,
-    /// What to do when both sides are given; without effect otherwise.
+    /// How the region is fitted to the box if both sides are given; without effect otherwise.
     pub(super) fit: Fit,
-    /// Scale and crop even if that does not make the image smaller.
+    /// Whether to scale and crop even if that does not make the image smaller.
     pub(super) enlarge: bool,
 }
 
-/// How a region meets a box whose sides are both given.
+/// How a region is fitted to a box whose sides are both given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Fit {
-    /// As large as fits inside the box, aspect kept.
+    /// As large as fits inside the box, with its aspect ratio.
     #[default]
     Inside,
-    /// As small as covers the box, aspect kept; the overhang stays (a canvas cuts it off).
+    /// As small as covers the box, with its aspect ratio. What exceeds the box is kept, unless a canvas cuts it off.
     Cover,
-    /// Exactly the box, aspect lost.
+    /// Exactly the box, whatever the aspect ratio.
     Exact,
 }
 
-/// An opaque ground of fixed size.
+/// An opaque canvas of fixed size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Ground {
     /// Width in px, at least 1.
     pub(super) w: u32,
     /// Height in px, at least 1.
     pub(super) h: u32,
-    /// Left edge of the image on it; percent of the image's width. Absent: centred by the asked
-    /// size.
+    /// Left edge of the image on the canvas, in px or percent of the image's width. If absent, the image is centred by
+    /// the requested size.
     pub(super) x: Option<Length>,
-    /// Top edge, likewise.
+    /// Top edge of the image on the canvas, in px or percent of the image's height. If absent, the image is centred by
+    /// the requested size.
     pub(super) y: Option<Length>,
-    /// Its colour, opaque.
+    /// The colour of the canvas, opaque.
     pub(super) colour: Colour,
 }
 
@@ -168,10 +170,10 @@ impl Rules for SmallLightRules {
 }
 
 impl SmallLightRules {
-    /// The scale, in eighths, at which lengths are measured: libjpeg's for the hint (the denominator is
-    /// the whole number of times that the hint fits into the stored image, the scale the smallest N/8
-    /// that is not below it), and never above 1/1, for only a bug ever made it 2/1. Formats that decode
-    /// in full only know no hint.
+    /// Returns the scale, in eighths, at which lengths are measured. It is libjpeg's scale for the hint: the
+    /// denominator is the whole number of times that the hint fits into the stored image, and the scale is the smallest
+    /// N/8 that is not below 1/denominator. It is never above 1/1, because only a bug ever made it 2/1. Formats that
+    /// are always decoded in full ignore the hint.
     fn eighths(&self, facts: &Facts) -> u8 {
         let Some((width, height)) = self.hint.filter(|_| facts.shrinks) else {
             return 8;
@@ -183,7 +185,7 @@ impl SmallLightRules {
 }
 
 impl Layout {
-    /// The geometry in whole pixels.
+    /// Returns the geometry as steps in whole pixels.
     fn steps(&self) -> Vec<Step> {
         let mut steps = Vec::new();
         if let Some(scaling) = self.scaling {
@@ -216,8 +218,8 @@ fn canvas((w, h): (u32, u32), (x, y): (i64, i64), colour: Colour) -> Step {
     })
 }
 
-/// A border frames the canvas or, without one, the size that was asked for, which may not be the
-/// image's: then it says so.
+/// Adds the size of the frame to a border whose frame differs from the image in size, and returns other effects
+/// unchanged. A border frames the canvas or, without one, the requested size.
 fn framed(effect: &Effect, layout: &Layout) -> Effect {
     let mut effect = effect.clone();
     let (w, h) = match layout.canvas {

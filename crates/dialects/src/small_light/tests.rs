@@ -1,4 +1,4 @@
-//! The module's rules, as sentences and as golden vectors.
+//! Tests of the rules of ngx_small_light, among them golden vectors.
 
 mod golden;
 mod hostile;
@@ -46,7 +46,7 @@ fn ask(config: SmallLightConfig, target: &str) -> Result<ImageRequest, Refusal> 
         .parse(target)
 }
 
-/// The request of options that are no mistake.
+/// Parses a request whose options must be valid.
 fn request(config: SmallLightConfig, options: &str) -> ImageRequest {
     let target = if config.getparam_mode {
         format!("/a.jpg?{options}")
@@ -56,7 +56,7 @@ fn request(config: SmallLightConfig, options: &str) -> ImageRequest {
     ask(config, &target).expect(options)
 }
 
-/// What options mean, before the source is known.
+/// Returns the rules that options stand for, before the source is known.
 fn rules(config: SmallLightConfig, options: &str) -> SmallLightRules {
     let given = match config.getparam_mode {
         true => Given::Query(options),
@@ -70,7 +70,7 @@ fn rules(config: SmallLightConfig, options: &str) -> SmallLightRules {
     reader::read(&options, &small_light.config, &mut notes).expect("rules")
 }
 
-/// The canonical text of what options mean, without the words around it.
+/// Returns the canonical text of options, without the enclosing `small_light(…)`.
 fn text(config: SmallLightConfig, options: &str) -> String {
     bare(&request(config, options))
 }

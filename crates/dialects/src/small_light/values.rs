@@ -1,26 +1,26 @@
-//! Typed values, read as the module's C functions read them: a number is as much of one as the text
-//! begins with.
+//! Typed values, parsed as by the module's C functions: a number is the longest beginning of the text that is one.
 
 use andon_recipe::{Colour, Length};
 
 use super::Compat;
 use crate::colours::{channels_by, rgba};
 
-/// A coordinate.
+/// A coordinate or length, as an option gives it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Coord {
     /// Not given.
     Unset,
-    /// Given, within what a recipe can say.
+    /// Given, and within the range of lengths of a recipe.
     Given(Length),
-    /// Given, but so large that the largest length stands for it.
+    /// Given, but beyond that range, and replaced by the largest length.
     Clamped(Length),
-    /// Neither pixels nor percent: upstream reads memory that was never written.
+    /// Neither pixels nor percent: ngx_small_light reads uninitialized memory for it.
     Undefined,
 }
 
 impl Coord {
-    /// Digits and dots, then the end for pixels, or `p` and anything for percent: `300px` is 300 %.
+    /// Parses digits and dots. At the end of the text they are pixels, and before a `p`, with anything after it,
+    /// percent: `300px` is 300 %.
     pub(super) fn read(text: &str) -> Self {
         if text.is_empty() {
             return Self::Unset;
@@ -41,13 +41,13 @@ impl Coord {
     }
 }
 
-/// As C's `atof` for decimals: blanks, sign, digits, exponent; 0 when there is no number. Hexadecimal
-/// and `inf`, which it also takes, are none.
+/// Parses a decimal number like C's `atof`: blanks, sign, digits, exponent; 0 if there is no number. Hexadecimal
+/// numbers and `inf`, which `atof` also takes, are not parsed.
 pub(super) fn float(text: &str) -> f64 {
     prefix(text).0
 }
 
-/// The number that a text begins with, and what follows it.
+/// Returns the number that a text begins with, and the rest of the text.
 pub(super) fn prefix(text: &str) -> (f64, &str) {
     let trimmed = text.trim_start_matches(|char: char| char.is_ascii_whitespace());
     let bytes = trimmed.as_bytes();
@@ -77,7 +77,7 @@ pub(super) fn prefix(text: &str) -> (f64, &str) {
     (trimmed[..end].parse().unwrap_or_default(), &trimmed[end..])
 }
 
-/// As C's `atoi`, but saturating where that is undefined.
+/// Parses a whole number like C's `atoi`, but saturates where `atoi` is undefined.
 pub(super) fn int(text: &str) -> i32 {
     let trimmed = text.trim_start_matches(|char: char| char.is_ascii_whitespace());
     let (negative, digits) = match trimmed.as_bytes() {
@@ -94,8 +94,8 @@ pub(super) fn int(text: &str) -> i32 {
     if negative { -magnitude } else { magnitude }
 }
 
-/// A colour of 3, 4, 6 or 8 hex digits; `None` for what upstream makes garbage of. Short forms are
-/// shorthand, but strictly each digit is a channel's whole value: `fff` is nearly black.
+/// Parses a colour of 3, 4, 6 or 8 hex digits; `None` for texts that ngx_small_light turns into garbage. In short forms
+/// each digit is doubled, but in strict mode it is a channel's whole value: `fff` is nearly black.
 pub(super) fn colour(text: &str, compat: Compat) -> Option<Colour> {
     let short = match compat {
         Compat::Sane => 17,
@@ -104,16 +104,16 @@ pub(super) fn colour(text: &str, compat: Compat) -> Option<Colour> {
     rgba(&channels_by(short, text)?)
 }
 
-/// An effect's strength, `RADIUSxSIGMA+AMOUNT+THRESHOLD`; what is missing is 0.
+/// The strength of an effect, `RADIUSxSIGMA+AMOUNT+THRESHOLD`; missing numbers are 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Geometry {
-    /// Radius in px; 0 lets sigma choose it.
+    /// Radius in px; 0: derived from sigma.
     pub(super) radius: f64,
     /// Standard deviation in px.
     pub(super) sigma: f64,
-    /// How much of the difference is added back.
+    /// Factor by which the difference to the blurred image is added.
     pub(super) amount: f64,
-    /// Differences below this part of the full range are left alone.
+    /// Fraction of the full range below which differences are left unchanged.
     pub(super) threshold: f64,
 }
 
@@ -143,7 +143,7 @@ impl Geometry {
         }
     }
 
-    /// To thousandths, which nobody sees: strengths that look alike become one.
+    /// Rounds to thousandths, a difference that is invisible, so that strengths that look alike become equal.
     pub(super) fn rounded(self) -> Self {
         let rounded = |value: f64| (value * 1e3).round() / 1e3;
         Self {

@@ -1,4 +1,4 @@
-//! How either flavour answers.
+//! Responses of either flavour, thumbor or imagor.
 
 use super::Flavour;
 use super::filters::Filter;
@@ -13,7 +13,7 @@ pub(super) fn errors(flavour: Flavour) -> ErrorStyle {
     }
 }
 
-/// What is answered at a path that is no image: to who asks whether it is alive, and to browsers.
+/// Returns the response to a path that is not an image: health checks, and the `favicon.ico` that browsers request.
 pub(super) fn text_at(flavour: Flavour, path: &str) -> Option<&'static str> {
     match (flavour, path) {
         (Flavour::Thumbor, "healthcheck") => Some("WORKING"),
@@ -65,7 +65,8 @@ impl Errors for Answers {
     }
 }
 
-/// The name under which a result is kept: that of its source, if none is said; with the extension of its format.
+/// Returns the file name under which a result is saved: `said` or, if that is empty, the name of the source. A
+/// placeholder for the extension of the result's format is added if the name has another extension.
 pub(super) fn file_name(said: &str, filters: &[Filter], source: &Source) -> String {
     let place = source.place();
     let path = place.split(['?', '#']).next().unwrap_or_default();
@@ -92,7 +93,7 @@ pub(super) fn file_name(said: &str, filters: &[Filter], source: &Source) -> Stri
     }
 }
 
-/// `Content-Disposition`: shown in place, or kept under a name.
+/// Returns the `Content-Disposition` header: `inline`, or `attachment` with a file name.
 pub(super) fn disposition(attachment: Option<&str>) -> Vec<(&'static str, String)> {
     let value = match attachment {
         None => "inline".to_owned(),

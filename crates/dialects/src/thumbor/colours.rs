@@ -1,10 +1,10 @@
-//! Colours as filters write them, and what else may lie under an image.
+//! Colours as filters write them, and other backgrounds of an image.
 
 use andon_recipe::{Colour, Effect};
 
 use crate::colours::{channels, named, rgba};
 
-/// `red`, `f00`, `ff0000`, `ff000080`, with or without `#`.
+/// Parses a colour such as `red`, `f00`, `ff0000` or `ff000080`, with or without `#`.
 pub(super) fn read(text: &str) -> Option<Colour> {
     let text = text.trim_start_matches('#');
     let hex = || match text.len() {
@@ -14,20 +14,20 @@ pub(super) fn read(text: &str) -> Option<Colour> {
     named(text).or_else(hex)
 }
 
-/// What a filter lays an image on.
+/// The background that a filter places an image on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ground {
     Colour(Colour),
     /// The image's mean colour.
     Mean,
-    /// Its median colour.
+    /// The image's median colour.
     Median,
-    /// The image itself, as large as the ground and blurred.
+    /// The image itself, scaled to the size of the background and blurred.
     Blurred,
 }
 
 impl Ground {
-    /// thumbor's: `None` for what is no colour.
+    /// Parses a background as thumbor does; `None` for a text that is not one.
     pub(super) fn thumbor(word: &str) -> Option<Self> {
         match word {
             "transparent" => Some(Self::Colour(Colour::CLEAR)),
@@ -37,7 +37,7 @@ impl Ground {
         }
     }
 
-    /// imagor's.
+    /// Parses a background as imagor does.
     pub(super) fn imagor(word: &str) -> Self {
         match word {
             "auto" => Self::Mean,
@@ -46,7 +46,8 @@ impl Ground {
         }
     }
 
-    /// The colour of a canvas for it, through which it is seen if it is none itself.
+    /// Returns the colour of a canvas for this background: transparent, so that the background shows through, if it is
+    /// made from the image.
     pub(super) fn canvas(self) -> Colour {
         match self {
             Self::Colour(colour) => colour,
@@ -54,7 +55,7 @@ impl Ground {
         }
     }
 
-    /// What fills the canvas around an image at this place.
+    /// Returns the effect that fills the canvas around an image at this place; `None` for a plain colour.
     pub(super) fn effect(self, (x, y): (i32, i32), (w, h): (u32, u32)) -> Option<Effect> {
         let kind = match self {
             Self::Colour(_) => return None,
@@ -72,7 +73,7 @@ impl Ground {
     }
 }
 
-/// imagor paints black for what is no colour.
+/// Parses a colour as imagor does, where a text that is not a colour is black.
 pub(super) fn imagor(text: &str) -> Colour {
     const BLACK: Colour = Colour {
         a: u8::MAX,
@@ -84,7 +85,7 @@ pub(super) fn imagor(text: &str) -> Colour {
     }
 }
 
-/// The colour of an image that is nothing else: `color:red`.
+/// Returns the colour of an image that is nothing but a colour, such as `color:red`.
 pub(super) fn of_image(name: &str) -> Option<Colour> {
     let colour = name.strip_prefix("color:")?;
     Some(imagor(colour.trim_start_matches('/')))

@@ -1,4 +1,4 @@
-//! The keys of both flavours.
+//! The configuration of the thumbor and imagor dialects.
 
 use andon_settings::check;
 use serde::Deserialize;
@@ -9,65 +9,65 @@ use crate::config::{Gate, Settings, below, mount};
 use crate::dialect::Dialect;
 use crate::signature::{Digest, Key};
 
-/// `[thumbor]`.
+/// The `[thumbor]` table: URLs of thumbor.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ThumborConfig {
-    /// What targets begin with; empty: none are read.
+    /// Prefix of the dialect's URLs; empty: the dialect is switched off.
     pub prefix: String,
-    /// Answer unsigned URLs although others must be signed, or name presets.
+    /// Whether unsigned URLs of this dialect are served although other dialects require signatures or presets.
     pub open: bool,
-    /// What URLs are signed with; any of them will do.
+    /// Signing keys. A URL that is signed with any of them is accepted.
     pub keys: Vec<String>,
-    /// Allow keys that can be guessed.
+    /// Whether keys that can be guessed are allowed.
     pub weak_keys: bool,
-    /// Serve `/unsafe/…`; absent: where there are no keys.
+    /// Whether `/unsafe/…` is served. If absent, it is served when there are no keys.
     pub allow_unsafe: Option<bool>,
-    /// What an image without a scheme is.
+    /// How an image without a scheme is interpreted.
     pub loader: Loader,
-    /// Turn images upright; thumbor itself shows them as they are stored unless it is told to.
+    /// Whether images are turned upright. thumbor itself shows them as they are stored, unless configured otherwise.
     pub respect_orientation: bool,
-    /// The quality where no filter says it.
+    /// The quality if no filter sets it.
     pub quality: u8,
-    /// Progressive JPEG.
+    /// Whether JPEGs are progressive.
     pub progressive: bool,
-    /// The widest that a URL may ask for; 0: as wide as the server's limits.
+    /// Maximum width in px that a URL may request; 0: only the server's limits apply.
     pub max_width: u32,
-    /// The highest, likewise.
+    /// Maximum height in px that a URL may request; 0: only the server's limits apply.
     pub max_height: u32,
-    /// For how many seconds clients may keep a result; 0: nothing is said.
+    /// For how many seconds clients may cache a result; 0: not specified.
     pub max_age: u64,
 }
 
-/// `[imagor]`.
+/// The `[imagor]` table: URLs of imagor.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ImagorConfig {
-    /// What targets begin with; empty: none are read.
+    /// Prefix of the dialect's URLs; empty: the dialect is switched off.
     pub prefix: String,
-    /// Answer unsigned URLs although others must be signed, or name presets.
+    /// Whether unsigned URLs of this dialect are served although other dialects require signatures or presets.
     pub open: bool,
-    /// What URLs are signed with; any of them will do.
+    /// Signing keys. A URL that is signed with any of them is accepted.
     pub keys: Vec<String>,
-    /// Allow keys that can be guessed.
+    /// Whether keys that can be guessed are allowed.
     pub weak_keys: bool,
-    /// Serve `/unsafe/…`.
+    /// Whether `/unsafe/…` is served.
     pub allow_unsafe: bool,
-    /// The digest of signatures.
+    /// The hash function of the signatures.
     pub digest: Digest,
-    /// How many characters of a signature stand in a URL; 0: all.
+    /// To how many characters signatures are truncated; 0: not at all.
     pub truncate: usize,
-    /// What an image without a scheme is.
+    /// How an image without a scheme is interpreted.
     pub loader: Loader,
-    /// The quality where no filter says it.
+    /// The quality if no filter sets it.
     pub quality: u8,
-    /// How many filters act; 0: all.
+    /// Maximum number of filters that are applied; 0: all.
     pub max_filters: usize,
-    /// For how many seconds clients may keep a result; 0: nothing is said.
+    /// For how many seconds clients may cache a result; 0: not specified.
     pub max_age: u64,
 }
 
-/// What an image without a scheme is.
+/// How an image without a scheme is interpreted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Loader {

@@ -1,5 +1,5 @@
-//! What filters ask for. Names that are not known are skipped, as both flavours do; so are arguments that thumbor's
-//! patterns do not match. imagor reads numbers leniently: what is none is 0.
+//! What filters ask for. Filters with unknown names are skipped, as in both flavours, and so are filters whose
+//! arguments do not match thumbor's patterns. imagor parses numbers leniently: a text that is not a number is 0.
 
 use andon_recipe::{Colour, Effect};
 
@@ -11,71 +11,72 @@ use super::{Flavour, colours};
 use crate::dialect::shorten;
 use crate::percent;
 
-/// One filter, read.
+/// A parsed filter.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Filter {
     Quality(u32),
     Format(String),
-    /// On a ground of the size that was asked for.
+    /// Places the image on a background of the requested size.
     Fill(Ground),
-    /// Under the opacity.
+    /// Fills what is transparent with a background.
     Ground(Ground),
-    /// Quarters counter-clockwise, in its place among the filters.
+    /// Turns by this many quarters counter-clockwise, at its place among the filters.
     Rotate(u8),
-    /// Quarters counter-clockwise, before everything else.
+    /// Turns by this many quarters counter-clockwise, before everything else.
     Orient(u8),
     Effect(Effect),
     Overlay(Overlay),
     Text(Text),
-    /// Into squares of this side, of which there are whole ones only.
+    /// Pixelates into whole squares of this side in px.
     Pixelate(u32),
-    /// What is told of the image, beside its facts.
+    /// Data that is reported about the image in addition to its facts.
     Seen(Seen),
     Proportion(f64),
     NoUpscale,
     Upscale,
     Stretch,
     MaxBytes(u64),
-    /// Left, top, right and bottom of what is to be seen.
+    /// A focal region, which is to stay visible: left, top, right and bottom edge.
     Focal([f64; 4]),
     StripMetadata,
     ToSrgb,
     ToP3,
-    /// Left, top, width, height.
+    /// Crops to a part: left, top, width and height.
     Crop([f64; 4]),
     Trim(Trim),
-    /// Left, top, right, bottom.
+    /// Adds margins of a background, in px: left, top, right, bottom.
     Padding(Ground, [u32; 4]),
     Frame(u32),
-    /// An animation ends after as many.
+    /// Maximum number of frames of an animation.
     MostFrames(u32),
     Lossless,
     /// Bits per sample of a PNG.
     Depth(u8),
-    /// The most colours of a PNG.
+    /// Maximum number of colours of a PNG.
     Colours(u16),
-    /// zlib's level for a PNG.
+    /// zlib's compression level for a PNG.
     Level(u8),
     MaxAge(u64),
-    /// In milliseconds since 1970.
+    /// When the URL expires, in milliseconds since 1970.
     Expires(u64),
     Attachment(String),
     Raw,
-    /// What has no effect here either.
+    /// A filter that has no effect, neither here nor in imagor.
     Nothing,
 }
 
-/// What imagor's `meta` may tell of pixels.
+/// What imagor's `meta` can report about pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seen {
     Average,
-    /// Components across and down.
+    /// The number of components across and down.
     BlurHash(u8, u8),
     ThumbHash,
 }
 
 impl Seen {
-    /// Reads a filter that asks for it: it is refused where it is wrong. `None`: it is another one.
+    /// Reads a filter that requests such data. `None` if it is another filter; an error, with the reason, if its
+    /// arguments are wrong.
     pub(super) fn read(name: &str, args: &str) -> Option<Result<Self, &'static str>> {
         let list = Lenient::split(args);
         let plain = |seen: Self| match list.count() {
@@ -100,7 +101,7 @@ impl Seen {
     }
 }
 
-/// Reads a filter; `None` for one that is skipped.
+/// Reads a filter; `None` if it is to be skipped.
 pub(super) fn read(flavour: Flavour, name: &str, args: &str) -> Option<Filter> {
     match flavour {
         Flavour::Thumbor => thumbor(name, &percent::decode(args).ok()?),
@@ -108,7 +109,7 @@ pub(super) fn read(flavour: Flavour, name: &str, args: &str) -> Option<Filter> {
     }
 }
 
-/// What of a filter that acts is not done.
+/// Returns a note about the part of a filter that is not supported, if the filter is otherwise applied.
 pub(super) fn note(flavour: Flavour, name: &str, args: &str) -> Option<String> {
     match (flavour, name) {
         (_, "format") => {
@@ -128,24 +129,24 @@ fn effect(name: &str, args: &[String]) -> Option<Filter> {
     Effect::new(name, args.to_vec()).ok().map(Filter::Effect)
 }
 
-/// A number in as few digits as show.
+/// Formats a number with up to four decimals, without trailing zeros.
 fn number(value: f64) -> String {
     ((value * 1e4).round() / 1e4 + 0.0).to_string()
 }
 
-/// The factor that contrast multiplies with, for -100 to 100.
+/// Returns imagor's contrast factor for -100 to 100 percent.
 fn contrast(percent: f64) -> f64 {
     let c = (percent * 2.55).clamp(-255.0, 255.0);
     259.0 * (c + 255.0) / (255.0 * (259.0 - c))
 }
 
-/// thumbor's factor of contrast, which it computes in whole hundredths.
+/// Returns thumbor's contrast factor, which thumbor computes in whole hundredths.
 fn thumbor_contrast(percent: i64) -> f64 {
     let share = percent.clamp(-1_000_000, 1_000_000) + 100;
     ((share * share / 100) as f64 / 100.0).min(1000.0)
 }
 
-/// Per cent of full scale as levels.
+/// Converts percent of full scale to levels of 255.
 fn levels(percent: f64) -> String {
     number((percent * 2.55).clamp(-255.0, 255.0))
 }
@@ -170,11 +171,11 @@ fn rgb(r: u8, g: u8, b: u8) -> Colour {
     }
 }
 
-/// Arguments by thumbor's typed patterns.
+/// Arguments that are parsed by thumbor's typed patterns.
 pub(super) struct Typed<'a>(Vec<&'a str>);
 
 impl<'a> Typed<'a> {
-    /// As many arguments as the pattern has; `None` for fewer or more.
+    /// Splits arguments; `None` if there are fewer than `least` or more than `most`.
     fn new(args: &'a str, least: usize, most: usize) -> Option<Self> {
         let list: Vec<&str> = match args.trim() {
             "" => Vec::new(),
@@ -183,7 +184,7 @@ impl<'a> Typed<'a> {
         (least..=most).contains(&list.len()).then_some(Self(list))
     }
 
-    /// A text, which may stand between quotes.
+    /// Returns an argument as a text, without enclosing quotes.
     pub(super) fn text(&self, at: usize) -> Option<&'a str> {
         let text = *self.0.get(at)?;
         let quoted = text
@@ -192,7 +193,7 @@ impl<'a> Typed<'a> {
         quoted.or(Some(text)).filter(|text| !text.is_empty())
     }
 
-    /// Is there one in this place?
+    /// Whether there is an argument at this position.
     pub(super) fn has(&self, at: usize) -> bool {
         at < self.0.len()
     }
@@ -235,7 +236,7 @@ impl<'a> Typed<'a> {
         }
     }
 
-    /// The argument as a flag; false where it may be left out and is.
+    /// Returns an argument as a flag: false if it is left out, `None` if it is not a flag.
     fn flag_or_none(&self, at: usize) -> Option<bool> {
         match self.has(at) {
             true => self.flag(at),
@@ -332,7 +333,7 @@ fn thumbor(name: &str, args: &str) -> Option<Filter> {
     }
 }
 
-/// `AxB:CxD`, with a width and a height.
+/// Parses a region `AxB:CxD`; `None` if its width or height is 0.
 fn focal_box(text: &str) -> Option<[f64; 4]> {
     let (start, end) = text.split_once(':')?;
     let numbers = [start.split_once('x')?, end.split_once('x')?];
@@ -346,7 +347,7 @@ fn focal_box(text: &str) -> Option<[f64; 4]> {
     (area[0] != area[2] && area[1] != area[3]).then_some(area)
 }
 
-/// Arguments as Go reads them: what is no number is 0.
+/// Arguments that are parsed leniently, as imagor does in Go: a text that is not a number is 0.
 pub(super) struct Lenient<'a>(Vec<&'a str>);
 
 impl<'a> Lenient<'a> {
@@ -374,7 +375,7 @@ impl<'a> Lenient<'a> {
         value.filter(|value| value.is_finite()).unwrap_or(0.0)
     }
 
-    /// A side in px; what is less than none is none.
+    /// Returns an argument as a side in px; a negative number counts as 0.
     fn px(&self, at: usize) -> u32 {
         u32::try_from(self.whole(at).max(0)).unwrap_or(u32::MAX)
     }
@@ -384,7 +385,7 @@ impl<'a> Lenient<'a> {
     }
 }
 
-/// As the value of a form: `+` is a space. A text that does not decode stays as it is.
+/// Decodes a text like the value of a form, where `+` is a space. A text that cannot be decoded is returned unchanged.
 pub(super) fn unescaped(text: &str) -> String {
     percent::decode(&text.replace('+', " ")).unwrap_or_else(|_| text.to_owned())
 }
@@ -410,7 +411,8 @@ fn split(args: &str) -> Vec<&str> {
     list
 }
 
-/// Reads a filter. Images in its arguments may have filters of their own, at most `deeper` levels deep.
+/// Reads a filter of imagor. Images in its arguments may have filters of their own, nested at most `deeper` levels
+/// deep.
 pub(super) fn imagor(name: &str, args: &str, deeper: usize) -> Option<Filter> {
     let list = Lenient::split(args);
     let turns = |degrees: i64| quarters(degrees).filter(|_| (0..360).contains(&degrees));
@@ -538,7 +540,7 @@ pub(super) fn imagor(name: &str, args: &str, deeper: usize) -> Option<Filter> {
     }
 }
 
-/// Brightness and saturation as changes in per cent, hue in degrees.
+/// Returns a filter that changes brightness and saturation by percent, and hue by degrees.
 fn modulate(brightness: f64, saturation: f64, hue: f64) -> Option<Filter> {
     let factor = |percent: f64| number((1.0 + percent / 100.0).clamp(0.0, 1000.0));
     effect(
@@ -547,7 +549,7 @@ fn modulate(brightness: f64, saturation: f64, hue: f64) -> Option<Filter> {
     )
 }
 
-/// `AxB:CxD` or a point; the separators are alike.
+/// Parses a region `AxB:CxD`, or a point. The separators `x`, `,` and `:` are interchangeable.
 fn imagor_focal(args: &str) -> Option<Filter> {
     let numbers: Option<Vec<f64>> = args
         .split(['x', ',', ':'])

@@ -1,4 +1,4 @@
-//! The documents of `meta`.
+//! The documents that `meta` requests.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::filters::{Filter, Seen};
 use crate::colours::channels;
 use crate::document::{About, Document};
 
-/// thumbor's, of an image.
+/// Creates thumbor's document about an image.
 pub(super) fn plan(image: &str, query: Option<&str>) -> Arc<dyn Document> {
     Arc::new(Plan {
         image: image.to_owned(),
@@ -18,7 +18,8 @@ pub(super) fn plan(image: &str, query: Option<&str>) -> Arc<dyn Document> {
     })
 }
 
-/// imagor's, with what filters ask to be told of pixels; the last of each counts.
+/// Creates imagor's document, with the data about pixels that filters request. If a filter is repeated, the last one
+/// counts.
 pub(super) fn outcome(filters: &[Filter]) -> Arc<dyn Document> {
     let seen = filters.iter().filter_map(|filter| match filter {
         Filter::Seen(seen) => Some((seen.key(), *seen)),
@@ -27,7 +28,7 @@ pub(super) fn outcome(filters: &[Filter]) -> Arc<dyn Document> {
     Arc::new(Outcome(seen.collect()))
 }
 
-/// The function that `callback=` names.
+/// Returns the name of the JavaScript function that `callback=` gives.
 fn callback(query: &str) -> Option<String> {
     let name = query
         .split('&')
@@ -36,7 +37,7 @@ fn callback(query: &str) -> Option<String> {
     (!name.is_empty() && name.len() <= 64 && name.bytes().all(plain)).then(|| name.to_owned())
 }
 
-/// thumbor's: what is done, and what comes of it.
+/// thumbor's document: the operations, and the size of the result.
 #[derive(Debug)]
 struct Plan {
     image: String,
@@ -101,12 +102,12 @@ fn operation(step: &Step) -> Vec<Value> {
     }
 }
 
-/// imagor's: about the result, with what is seen in it.
+/// imagor's document about the result, with data about its pixels.
 #[derive(Debug)]
 struct Outcome(BTreeMap<&'static str, Seen>);
 
 impl Seen {
-    /// The key in the document.
+    /// Returns the key under which the document has this data.
     fn key(self) -> &'static str {
         match self {
             Self::Average => "average_color",
@@ -115,7 +116,7 @@ impl Seen {
         }
     }
 
-    /// What makes it visible, of a small image.
+    /// Returns the output settings of a recipe that computes this data from a small image.
     fn recipe(self) -> String {
         match self {
             Self::Average => "as:palette,with:count:1".to_owned(),

@@ -1,8 +1,7 @@
-//! thumbor's and imagor's URLs: `/unsafe/fit-in/300x200/filters:quality(80)/trip/a.jpg`, signed:
-//! `/SIGNATURE/fit-in/…`.
+//! thumbor's and imagor's URLs: `/unsafe/fit-in/300x200/filters:quality(80)/trip/a.jpg`, signed: `/SIGNATURE/fit-in/…`.
 //!
-//! One grammar in two flavours. `path` reads the parts before the image, `filters` what each filter asks for; the
-//! `rules` come to whole pixels by the arithmetic of either flavour.
+//! One grammar in two flavours. `path` reads the parts before the image, `filters` reads what each filter asks for, and
+//! `rules` resolves both to whole pixels by the arithmetic of either flavour.
 
 mod answers;
 mod colours;
@@ -30,7 +29,7 @@ use crate::signature::{Digest, Key, base64, same};
 use filters::{Filter, Seen};
 use rules::ThumborRules;
 
-/// Whose URLs they are.
+/// The program whose URLs are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flavour {
     Thumbor,
@@ -40,39 +39,39 @@ enum Flavour {
 #[derive(Debug)]
 struct Thumbor {
     flavour: Flavour,
-    /// Without its last slash.
+    /// Prefix of the dialect's URLs, without a trailing slash.
     prefix: String,
     signing: Signing,
     loader: Loader,
-    /// How many filters act; 0: all.
+    /// Maximum number of filters that are applied; 0: all.
     max_filters: usize,
-    /// In seconds; 0: nothing is said.
+    /// For how many seconds clients may cache a result; 0: not specified.
     max_age: u64,
     usual: Usual,
 }
 
-/// What holds where a URL says nothing.
+/// Defaults for what a URL does not specify.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Usual {
-    /// Turn images upright.
+    /// Whether images are turned upright.
     orient: bool,
     quality: u8,
     progressive: bool,
-    /// The largest width and height; 0: none.
+    /// Maximum width and height in px; 0: no maximum.
     most: (u32, u32),
 }
 
-/// The keys that URLs are signed with, and whether `unsafe` will do.
+/// The signing keys of URLs, and whether `unsafe` is accepted in place of a signature.
 #[derive(Debug)]
 struct Signing {
     keys: Vec<Key>,
     allow_unsafe: bool,
     digest: Digest,
-    /// How many characters of a signature count; 0: all.
+    /// To how many characters signatures are truncated; 0: not at all.
     truncate: usize,
 }
 
-/// What stands in place of a signature.
+/// The path segment that stands in place of a signature.
 const UNSAFE: &str = "unsafe";
 
 impl Dialect for Thumbor {
@@ -164,7 +163,7 @@ impl Dialect for Thumbor {
 }
 
 impl Flavour {
-    /// What the text of its rules begins with.
+    /// Returns the prefix of the text of the flavour's rules.
     fn word(self) -> &'static str {
         match self {
             Self::Thumbor => "thumbor:",
@@ -174,7 +173,7 @@ impl Flavour {
 }
 
 impl Signing {
-    /// What stands before a path that may be asked for.
+    /// Returns the segment that stands before a path: its signature or, without keys, `unsafe`.
     fn sign(&self, rest: &str) -> String {
         match self.keys.first() {
             Some(key) => self.signature(key, rest),
@@ -190,7 +189,8 @@ impl Signing {
         text
     }
 
-    /// Is it signed with one of the keys? The time that it takes does not tell with which, nor how far it is right.
+    /// Whether a signature was made with one of the keys. The time of the comparison reveals neither which key nor how
+    /// much of the signature is right.
     fn allows(&self, signature: &str, rest: &str) -> bool {
         self.keys.iter().fold(false, |allowed, key| {
             allowed | same(signature.as_bytes(), self.signature(key, rest).as_bytes())
@@ -199,8 +199,8 @@ impl Signing {
 }
 
 impl Thumbor {
-    /// What follows the signature, if that is right, and whether it is one or stands in its place. One signature is cut
-    /// off, and no more: what looks like one further on is part of what was signed.
+    /// Returns what follows a valid signature, and whether it is a signature or the word `unsafe` in its place. Only
+    /// one signature is cut off: what looks like another one further on is part of the signed text.
     fn verified<'a>(&self, below: &'a str) -> Option<(Cow<'a, str>, bool)> {
         match self.flavour {
             Flavour::Thumbor => {
@@ -305,7 +305,8 @@ impl Thumbor {
         })
     }
 
-    /// What was signed as it came, and whose filters a proxy escaped: imagor decodes it all and reads it again.
+    /// Decodes a path whose filters a proxy has escaped, after its signature was verified as received. imagor decodes
+    /// the whole path and parses it again.
     fn undone(&self, rest: &str) -> Option<String> {
         let (_, image) = path::read(self.flavour, rest);
         let is_escaped = image
@@ -341,7 +342,7 @@ impl Thumbor {
         style
     }
 
-    /// What the image is, decoded once.
+    /// Returns the source that an image's raw name stands for, decoded once.
     fn source(&self, raw: &str) -> Result<Source, Refusal> {
         let image = image_name(self.flavour, raw)?;
         if image.contains('\0') {
@@ -362,14 +363,14 @@ impl Thumbor {
     }
 }
 
-/// May a first segment be a signature of imagor's, or what stands in its place?
+/// Whether a first path segment can be a signature of imagor, or `unsafe` in its place.
 fn is_signature(segment: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_=".contains(&byte);
     let part = segment == "adaptive-full-fit-in";
     segment == UNSAFE || (segment.len() >= 17 && segment.bytes().all(plain) && !part)
 }
 
-/// The name of an image, decoded once.
+/// Decodes the name of an image, once.
 fn image_name(flavour: Flavour, raw: &str) -> Result<String, Refusal> {
     Ok(match flavour {
         Flavour::Thumbor => percent::decode(raw)?,

@@ -1,7 +1,7 @@
-//! Images of imagor's `image` that their own paths work on, before they are laid over another: as steps of a recipe.
+//! Overlay images of imagor's `image` filter that have a path with operations of their own, as steps of a recipe.
 //!
-//! How large they are is not known where a URL is read, so sizes are the native language's, and what needs to know them
-//! (trimming, `smart`, grounds made of the image) is left out.
+//! Their size is not known when a URL is parsed, so sizes are left to the native steps, and what needs the size
+//! (trimming, `smart`, backgrounds made from the image) is left out.
 
 use andon_recipe::{Bounds, Canvas, Colour, Crop, Effect, Flip, Gravity, Length, Pad, Step};
 
@@ -11,7 +11,7 @@ use super::overlay::Side;
 use super::path::{Align, Parts};
 use super::rules::counter_clockwise;
 
-/// What a path says beside its image.
+/// The operations in the path of an overlay image.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Nested {
     parts: Parts,
@@ -20,7 +20,7 @@ pub(super) struct Nested {
 }
 
 impl Nested {
-    /// `None` where it is nested too deep.
+    /// Reads the filters of an overlay's path. `None` if it is nested too deeply.
     pub(super) fn new(
         parts: Parts,
         sides: (Side, Side),
@@ -36,7 +36,7 @@ impl Nested {
         })
     }
 
-    /// What of its filters composes with files.
+    /// Returns the files that the filters lay over the overlay.
     pub(super) fn files(&self) -> Vec<String> {
         let files = self.filters.iter().filter_map(|filter| match filter {
             Filter::Overlay(overlay) => Some(overlay.files()),
@@ -45,7 +45,7 @@ impl Nested {
         files.flatten().collect()
     }
 
-    /// The steps, of an image that is laid over one of this size.
+    /// Returns the steps for an overlay on an image of the size `below`, in px.
     pub(super) fn steps(&self, below: (u32, u32)) -> Vec<Step> {
         let asked = (self.sides.0.of(below.0), self.sides.1.of(below.1));
         let mut steps = vec![Step::Orient];
@@ -123,7 +123,7 @@ impl Nested {
         }
     }
 
-    /// What a filter does in its place; the image is of this size, as far as that is known.
+    /// Adds the steps of a filter at its place. `size` is the size of the overlay in px, as far as it is known.
     fn filter(
         &self,
         filter: &Filter,
@@ -177,10 +177,10 @@ impl Nested {
     }
 }
 
-/// The most steps of one overlay: the recipe that it is part of may have more.
+/// Maximum number of steps of one overlay. The recipe that it is part of may have more.
 const MOST: usize = 32;
 
-/// Grounds that are made of the image are white here.
+/// Returns the colour of a background. Backgrounds that are made from the image are replaced by white.
 fn colour(ground: Ground) -> Colour {
     match ground {
         Ground::Colour(colour) => colour,
@@ -202,10 +202,10 @@ fn pad([left, top, right, bottom]: [u32; 4], colour: Colour, size: &mut (u32, u3
     })
 }
 
-/// As wide as any margin.
+/// Maximum width of a margin in px.
 const MOST_PX: u32 = 1_000_000;
 
-/// Left, top, width and height, in px or in shares of the sides.
+/// Returns a crop to left, top, width and height, which are in px or in shares of the sides.
 fn crop([left, top, width, height]: [f64; 4]) -> Option<Step> {
     let shares = left < 1.0 && top < 1.0 && left + width <= 1.0 && top + height <= 1.0;
     let length = |value: f64| match shares {
@@ -229,7 +229,7 @@ mod tests {
     use super::super::{Flavour, filters};
     use super::*;
 
-    /// The recipe of an image that `image` lays over another of 400×300.
+    /// Returns the recipe of an image that the filter `image` lays over an image of 400×300 px.
     fn recipe(path: &str) -> Option<String> {
         let filter = filters::read(Flavour::Imagor, "image", &format!("{path},0,0"))?;
         let Filter::Overlay(overlay) = filter else {

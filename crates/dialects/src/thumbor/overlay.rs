@@ -1,4 +1,4 @@
-//! Images that filters lay over others: `watermark`, and imagor's `image`.
+//! Overlay images of filters: `watermark`, and imagor's `image`.
 
 use andon_recipe::{Effect, Step};
 
@@ -9,59 +9,59 @@ use super::{Flavour, colours, image_name};
 use crate::effects::{self, from_edge};
 use crate::request::relative;
 
-/// An image over another.
+/// An image that is laid over another one.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Overlay {
-    /// Below `/`, where the origins are; or a colour.
+    /// The path of a file below the origins, beginning with `/`; or a colour.
     file: String,
     at: (Place, Place),
-    /// Per cent.
+    /// Opacity in percent.
     opacity: f64,
     size: Size,
     mode: &'static str,
-    /// Are shares of a side rounded? Otherwise they are cut.
+    /// Whether shares of a side are rounded to whole px. Otherwise they are truncated.
     rounds: bool,
-    /// The filters of the overlay, where its path is a thumbor URL itself.
+    /// The operations in the overlay's own path, if it is a thumbor URL that does more than scale.
     nested: Option<Box<Nested>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Place {
-    /// Less than none: from the other edge.
+    /// Pixels from the left or top edge; negative: from the opposite edge.
     Px(i64),
-    /// Per cent of the image's side; less than none: from the other edge.
+    /// Percent of the image's side, from the left or top edge; negative: from the opposite edge.
     Percent(f64),
     /// Pixels from the left or top edge.
     Start(i64),
     Middle,
-    /// At the right or bottom edge, likewise.
+    /// At the right or bottom edge, and this many pixels beyond it.
     End(i64),
-    /// As many as there is room for, evenly.
+    /// As many copies as there is room for, evenly spread.
     Spread,
-    /// One beside the other.
+    /// Copies side by side.
     Repeat,
 }
 
-/// How large it becomes, in its own shape.
+/// The size that an overlay is scaled to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Size {
     Own,
-    /// As large as fits into these shares of the image's sides, in per cent.
+    /// As large as fits into these percentages of the image's sides.
     Shares(Option<f64>, Option<f64>),
-    /// A width and height; 0 px leaves a side to the other one.
+    /// A width, a height, and how the overlay is fitted to them. A side of 0 px follows from the other one.
     Sides(Side, Side, &'static str),
 }
 
-/// A side of an image that is laid over another.
+/// A side of an overlay image.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Side {
     Px(u32),
-    /// The side of the image below, plus pixels.
+    /// The side of the image below, plus this many pixels.
     Full(i64),
 }
 
 impl Side {
-    /// In px, over an image with this side.
+    /// Returns the side in px, for an overlay on an image with this side.
     pub(super) fn of(self, side: u32) -> u32 {
         match self {
             Self::Px(px) => px,
@@ -70,7 +70,7 @@ impl Side {
         }
     }
 
-    /// `f`, `full-20`, digits or nothing.
+    /// Parses `f`, `full-20`, digits, or an empty text, which is 0 px.
     fn read(text: &str) -> Option<Self> {
         let full = text.strip_prefix("full").or_else(|| text.strip_prefix('f'));
         let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -87,7 +87,7 @@ impl Side {
 }
 
 impl Overlay {
-    /// thumbor's `watermark(url,x,y,alpha[,w%,h%])`. Images of other servers are not fetched.
+    /// Reads thumbor's `watermark(url,x,y,alpha[,w%,h%])`. Images from other servers are not fetched.
     pub(super) fn thumbor(list: &Typed<'_>) -> Option<Self> {
         let place = |text: &str| match text {
             "center" => Some(Place::Middle),
@@ -127,7 +127,7 @@ impl Overlay {
         })
     }
 
-    /// imagor's, which has more places: `left`, `bottom`, shares.
+    /// Reads imagor's `watermark`, which supports more places: `left`, `bottom`, shares.
     pub(super) fn imagor(list: &Lenient<'_>) -> Option<Self> {
         let share = |at: usize| match list.text(at)?.as_str() {
             "none" => None,
@@ -148,8 +148,8 @@ impl Overlay {
         })
     }
 
-    /// imagor's `image(path,x,y[,alpha[,blend]])`, whose path may scale the image, also to the size of the one it is laid
-    /// on (`f`), and may have filters, with images in images at most `levels` deep.
+    /// Reads imagor's `image(path,x,y[,alpha[,blend]])`. The path may scale the overlay, also to the size of the image
+    /// below (`f`), and may have filters, with images nested at most `levels` deep.
     pub(super) fn image(list: &Lenient<'_>, levels: usize) -> Option<Self> {
         // As a value of a form, which is what imagor reads.
         let path = unescaped(list.raw(0)?);
@@ -196,7 +196,7 @@ impl Overlay {
         })
     }
 
-    /// Its file, and those of its own path.
+    /// Returns the overlay's file, and the files of the filters in its own path.
     pub(super) fn files(&self) -> Vec<String> {
         if self.opacity <= 0.0 {
             return Vec::new();
@@ -206,7 +206,7 @@ impl Overlay {
         own.into_iter().chain(nested).collect()
     }
 
-    /// The step that lays the overlay on an image of this size.
+    /// Returns the step that lays the overlay on an image of this size in px.
     pub(super) fn step(&self, (width, height): (u32, u32)) -> Option<Step> {
         let whole = |px: f64| match self.rounds {
             true => px.round(),
@@ -255,7 +255,7 @@ impl Overlay {
     }
 }
 
-/// The blend modes that the engine has, too.
+/// The blend modes of imagor that the engine supports, too.
 const MODES: [&str; 15] = [
     "normal",
     "multiply",
@@ -274,8 +274,8 @@ const MODES: [&str; 15] = [
     "mask-out",
 ];
 
-/// A path whose first size may be that of another image (`f-20x100`), with that size as a plain one. It stands before
-/// the filters.
+/// Replaces the first size in a path, which may depend on the image below (`f-20x100`), by a plain size, and returns
+/// the new path and the sides. Only a size before the filters counts.
 fn with_sides(path: &str) -> (String, Option<(Side, Side)>) {
     let mut start = 0;
     for segment in path.split('/') {
@@ -300,19 +300,19 @@ fn with_sides(path: &str) -> (String, Option<(Side, Side)>) {
     (path.to_owned(), None)
 }
 
-/// 0 covers, 100 is clear.
+/// Converts an alpha of 0 (opaque) to 100 (invisible) to an opacity in percent.
 fn opacity(alpha: f64) -> f64 {
     (100.0 - alpha).clamp(0.0, 100.0)
 }
 
-/// The name of a file below `/`; none of a URL.
+/// Returns the path of a file, beginning with `/`; `None` for a URL.
 fn local(name: &str) -> Option<String> {
     let path = relative(name);
     let plain = !path.is_empty() && !path.contains('\0') && !name.contains(":/");
     plain.then(|| format!("/{path}"))
 }
 
-/// imagor's places, across and down.
+/// Parses imagor's places of an overlay or text, across and down.
 pub(super) fn places(list: &Lenient<'_>) -> (Place, Place) {
     let place = |at: usize| {
         let text = list.text(at).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! imagor's `/params/`: what a URL says, as JSON. Its signature is not asked for, and nothing is fetched.
+//! imagor's `/params/`: describes a URL as JSON. Its signature is not verified, and nothing is fetched.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -79,7 +79,7 @@ fn is_unsaid<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// What follows `params/`, read.
+/// Parses what follows `params/`, and returns it as JSON.
 pub(super) fn json(below: &str) -> Result<String, Refusal> {
     let (hash, path) = match below.split_once('/') {
         Some((first, rest)) if super::is_signature(first) => (first, rest),

@@ -1,61 +1,61 @@
-//! The grammar: which parts stand before the image. Each may be left out, in this order only; the first segment that
-//! is not the next possible part begins the image.
+//! The grammar of the parts before the image. Each part may be left out, but their order is fixed. The first segment
+//! that is not a possible next part begins the image.
 
 use std::fmt::{self, Write};
 
 use super::Flavour;
 use crate::percent;
 
-/// What the parts before an image say.
+/// The parts before an image.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Parts {
     pub(super) debug: bool,
     pub(super) meta: bool,
     pub(super) trim: Option<Trim>,
-    /// Left, top, right, bottom.
+    /// The crop: left, top, right and bottom edge.
     pub(super) crop: Option<[f64; 4]>,
     pub(super) fit: Option<FitIn>,
     pub(super) stretch: bool,
-    /// Left to right, top to bottom.
+    /// Whether to flip left to right, and top to bottom.
     pub(super) flip: (bool, bool),
     pub(super) size: Option<(Side, Side)>,
-    /// Left, top, right, bottom.
+    /// The margins in px: left, top, right, bottom.
     pub(super) padding: Option<[u32; 4]>,
     pub(super) across: Option<Align>,
     pub(super) down: Option<Align>,
     pub(super) smart: bool,
-    /// Name and arguments, as they stand in a URL.
+    /// Name and arguments of each filter, as written in a URL.
     pub(super) filters: Vec<(String, String)>,
 }
 
-/// `trim`.
+/// The part `trim`, which cuts off a border.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Trim {
-    /// The corner that the border is like: the lower right one?
+    /// Whether the border is compared with the lower right corner instead of the upper left one.
     pub(super) from_end: bool,
     pub(super) tolerance: Option<u32>,
 }
 
-/// `fit-in`.
+/// The part `fit-in`, and its variants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct FitIn {
     pub(super) adaptive: bool,
     pub(super) full: bool,
 }
 
-/// A side of the size that is asked for.
+/// A side of the requested size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Side {
-    /// What follows from the other.
+    /// Follows from the other side.
     #[default]
     Free,
-    /// The image's own.
+    /// The image's own side.
     Original,
     Px(u32),
 }
 
 impl Side {
-    /// In px; 0 for one that is not said so.
+    /// Returns the side in px; 0 if it is not given in px.
     pub(super) fn px(self) -> u32 {
         match self {
             Self::Px(px) => px,
@@ -64,7 +64,7 @@ impl Side {
     }
 }
 
-/// Which part is kept.
+/// The part of the image that is kept, along one axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Align {
     /// Left or top.
@@ -75,7 +75,7 @@ pub(super) enum Align {
     End,
 }
 
-/// Reads the parts; what is left is the image, raw.
+/// Reads the parts, and returns them with the rest, which is the raw image.
 pub(super) fn read(flavour: Flavour, rest: &str) -> (Parts, &str) {
     let mut reader = Reader { flavour, rest };
     let thumbor = flavour == Flavour::Thumbor;
@@ -107,7 +107,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// The next segment, if it is this part and something follows it.
+    /// Takes the next segment, if it is this part and something follows it.
     fn part<T>(&mut self, read: impl FnOnce(&'a str) -> Option<T>) -> Option<T> {
         let (segment, after) = self.rest.split_once('/')?;
         let part = read(segment).filter(|_| !after.is_empty())?;
@@ -135,7 +135,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// thumbor's: everything up to the first `)/`, cut at `):`.
+/// Reads thumbor's filters: everything up to the first `)/`, split at `):`.
 fn up_to_first_end(text: &str) -> Option<(Vec<(String, String)>, &str)> {
     let first = text.char_indices().nth(1)?.0;
     let end = first + text[first..].find(")/")?;
@@ -155,7 +155,7 @@ fn up_to_first_end(text: &str) -> Option<(Vec<(String, String)>, &str)> {
     Some((filters.split("):").filter_map(pair).collect(), after))
 }
 
-/// imagor's: by the depth of parentheses, in which `/` and `:` belong to an argument.
+/// Reads imagor's filters by the depth of parentheses, inside which `/` and `:` belong to an argument.
 fn by_depth(text: &str) -> Option<(Vec<(String, String)>, &str)> {
     let (mut filters, mut depth, mut start, mut open) = (Vec::new(), 0_usize, 0, None);
     // A filter from its name to its last parenthesis.
@@ -230,7 +230,7 @@ fn crop(flavour: Flavour, text: &str) -> Option<[f64; 4]> {
     Some([number(left)?, number(top)?, number(right)?, number(bottom)?])
 }
 
-/// Digits with one point at most, and a digit at the end.
+/// Parses digits with at most one point, and a digit at the end.
 fn decimal(text: &str) -> Option<f64> {
     let plain = text
         .bytes()
@@ -300,7 +300,7 @@ fn align(text: &str, words: [&str; 3]) -> Option<Align> {
     all.get(place).copied()
 }
 
-/// The parts as they stand before an image, each with the slash behind it.
+/// Writes the parts as they stand before an image, each followed by a slash.
 impl fmt::Display for Parts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let word = |f: &mut fmt::Formatter<'_>, on: bool, word: &str| match on {

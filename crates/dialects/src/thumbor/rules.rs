@@ -1,4 +1,4 @@
-//! What a URL asks for, and what that comes to for a source.
+//! What a URL asks for, and how it is resolved for a source.
 
 mod imagor;
 mod round;
@@ -18,7 +18,7 @@ use super::{Flavour, Usual};
 use crate::effects::is_lossy;
 use crate::geometry::keep_salient;
 
-/// The parts of a URL and its filters.
+/// The rules of a URL: its parts and its filters.
 #[derive(Clone, Debug)]
 pub(super) struct ThumborRules {
     flavour: Flavour,
@@ -26,7 +26,7 @@ pub(super) struct ThumborRules {
     parts: Arc<Parts>,
     filters: Arc<Vec<Filter>>,
     output: Output,
-    /// Is the image a colour, as large as is asked for?
+    /// Whether the source is a plain colour, in the requested size.
     plain: bool,
 }
 
@@ -82,7 +82,7 @@ impl ThumborRules {
         self.filters.contains(filter)
     }
 
-    /// The turns before everything else.
+    /// Returns the turns that come before everything else.
     fn upright(&self) -> Vec<Step> {
         let mut steps = Vec::new();
         steps.extend(self.usual.orient.then_some(Step::Orient));
@@ -93,7 +93,7 @@ impl ThumborRules {
         steps
     }
 
-    /// The question about the border, of an image that turns so.
+    /// Returns the measurement of the border that is to be trimmed, for an image with this turn.
     fn border(&self, turned: Orientation) -> Option<Measure> {
         let trim = self.trim()?;
         let given = trim.tolerance.unwrap_or_default();
@@ -112,7 +112,7 @@ impl ThumborRules {
         })
     }
 
-    /// Does imagor leave the border, because the result is an animation?
+    /// Whether imagor does not trim the border because the result is an animation.
     fn moves(&self, facts: &Facts) -> bool {
         self.flavour == Flavour::Imagor
             && facts.frames > 1
@@ -120,7 +120,8 @@ impl ThumborRules {
             && matches!(self.output.format_or(&facts.format), "gif" | "webp")
     }
 
-    /// imagor's may be among the filters: then it cuts off what the border has become there.
+    /// Returns the trimming that the URL asks for. imagor's may be among the filters, and then cuts off what the border
+    /// has become by then.
     fn trim(&self) -> Option<Trim> {
         self.parts.trim.or_else(|| {
             self.filters.iter().find_map(|filter| match filter {
@@ -130,7 +131,7 @@ impl ThumborRules {
         })
     }
 
-    /// How an image that is stored like this stands before anything is cut off.
+    /// Returns how an image with this stored orientation is turned before anything is cut off.
     fn turned(&self, stored: Orientation) -> Orientation {
         let turn = |turned: Orientation, step: &Step| match step {
             Step::Orient => turned.followed_by(stored),
@@ -140,7 +141,8 @@ impl ThumborRules {
         self.upright().iter().fold(Orientation::default(), turn)
     }
 
-    /// Left, top, right and bottom of what is left without the border.
+    /// Returns left, top, right and bottom edge of the image without its border, in px; `None` if nothing is to be
+    /// trimmed.
     fn inner(&self, facts: &Facts, turned: Orientation) -> Result<Option<[f64; 4]>, ResolveError> {
         let Some(border) = self.border(turned) else {
             return Ok(None);
@@ -184,7 +186,7 @@ impl ThumborRules {
 }
 
 impl ThumborRules {
-    /// What filters say of a PNG.
+    /// Adds the PNG settings of the filters to the output.
     fn say_png(&self, output: &mut Output) {
         let mut colours: Option<u16> = None;
         for filter in self.filters.iter() {
@@ -286,7 +288,7 @@ impl Rules for ThumborRules {
 }
 
 impl ThumborRules {
-    /// What a filter does in its place.
+    /// Applies a filter at its place in the order.
     fn filter(&self, picture: &mut Picture, filter: &Filter) {
         match filter {
             Filter::Effect(effect) => picture.steps.push(Step::Effect(effect.clone())),
@@ -341,17 +343,17 @@ impl ThumborRules {
     }
 }
 
-/// The image as the steps so far leave it.
+/// The state of the image after the steps so far.
 struct Picture {
     width: u32,
     height: u32,
-    /// The size that was asked for, and the ground that `fill` lays it on; 0: as long as the image.
+    /// The requested size in px, which is also that of the background of `fill`; 0: the image's own side.
     asked: (u32, u32),
-    /// Left, top, right and bottom of what is not border, where that is still to be cut off.
+    /// Left, top, right and bottom edge of the image without its border, if that is still to be cut off.
     content: Option<[f64; 4]>,
-    /// Was the source transparent?
+    /// Whether the source was transparent.
     alpha: bool,
-    /// Does imagor make an animation of it?
+    /// Whether imagor makes an animation of the image.
     moves: bool,
     steps: Vec<Step>,
 }
@@ -361,7 +363,7 @@ impl Picture {
         (self.width.into(), self.height.into())
     }
 
-    /// Keeps what lies between these edges, if that is anything.
+    /// Crops to these edges, unless nothing would be left.
     fn cut(&mut self, [left, top, right, bottom]: [f64; 4]) {
         // `as` truncates and saturates.
         let (left, top) = ((left as u32).min(self.width), (top as u32).min(self.height));
@@ -377,7 +379,7 @@ impl Picture {
         }
     }
 
-    /// Keeps a part around what draws the eye.
+    /// Crops to a part of this size around the most salient place.
     fn cut_salient(&mut self, (w, h): (u32, u32)) {
         self.steps.extend(keep_salient((w, h)));
         (self.width, self.height) = (w, h);
@@ -385,7 +387,7 @@ impl Picture {
         self.content = None;
     }
 
-    /// Scales the place of the content, and moves it.
+    /// Scales the edges of the content by a factor, and moves them.
     fn moved(&mut self, by: (f64, f64), to: (f64, f64)) {
         self.content = self.content.map(|[left, top, right, bottom]| {
             let across = |x: f64| (x * by.0 + to.0).clamp(0.0, self.width.into());
@@ -394,7 +396,7 @@ impl Picture {
         });
     }
 
-    /// Into as many squares as there is room for, rounded.
+    /// Pixelates into as many whole squares as there is room for, rounded.
     fn pixelate(&mut self, side: u32) {
         if side <= 1 {
             return;
@@ -457,7 +459,7 @@ impl Picture {
         (self.width, self.height) = orientation.size(self.width, self.height);
     }
 
-    /// Lays it on the middle of a ground, with margins around that.
+    /// Places the image in the middle of a background, with margins around that.
     fn fill(
         &mut self,
         ground: (u32, u32),
@@ -500,7 +502,7 @@ impl Picture {
     }
 }
 
-/// May one see through an opaque image after it?
+/// Whether an opaque image may be transparent after a step.
 fn may_clear(step: &Step) -> bool {
     match step {
         Step::Canvas(canvas) => canvas.colour.a < u8::MAX,
@@ -509,7 +511,7 @@ fn may_clear(step: &Step) -> bool {
     }
 }
 
-/// Is an opaque image certainly opaque after it?
+/// Whether an opaque image is certainly opaque after a step.
 fn keeps_opaque(step: &Step) -> bool {
     !matches!(step, Step::Canvas(_) | Step::Effect(_))
 }
@@ -523,7 +525,7 @@ pub(super) fn counter_clockwise(quarters: u8) -> Option<Turn> {
     }
 }
 
-/// The engine's name of a format that either flavour knows and the engine writes.
+/// Returns the engine's name of a format that the flavour knows and the engine can write.
 pub(super) fn format(flavour: Flavour, name: &str) -> Option<&'static str> {
     match name {
         "jpeg" | "jpg" => Some("jpeg"),

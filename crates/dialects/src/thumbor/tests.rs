@@ -1,4 +1,4 @@
-//! thumbor's and imagor's own answers, as sentences and as goldens.
+//! Tests with responses of thumbor and imagor, among them golden values.
 
 mod geometry;
 mod signatures;
@@ -10,7 +10,7 @@ use crate::request::AnswerStyle;
 use crate::vectors::{self, answer};
 use crate::{Ask, Config, Dialects, ImageRequest, ImagorConfig, Refusal, Source, ThumborConfig};
 
-/// thumbor at the root.
+/// Dialects with thumbor at the root.
 fn thumbor() -> Dialects {
     Dialects::new(&Config {
         thumbor: ThumborConfig {
@@ -25,7 +25,7 @@ fn thumbor() -> Dialects {
     .expect("a configuration")
 }
 
-/// imagor at the root.
+/// Dialects with imagor at the root.
 fn imagor() -> Dialects {
     Dialects::new(&Config {
         imagor: ImagorConfig {

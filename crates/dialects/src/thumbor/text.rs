@@ -1,4 +1,4 @@
-//! imagor's words on images: `label(text,x,y,size,color,alpha,font)` and `text(text,x,y,font,color,alpha,…)`.
+//! imagor's text on images: `label(text,x,y,size,color,alpha,font)` and `text(text,x,y,font,color,alpha,…)`.
 
 use andon_recipe::{Colour, Effect, Step};
 
@@ -8,20 +8,20 @@ use super::overlay::{Place, places};
 use super::{Flavour, image_name};
 use crate::effects::number;
 
-/// A text on an image.
+/// A text that is drawn on an image.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Text {
     text: String,
     at: (Place, Place),
-    /// Of the letters, in px.
+    /// Size of the letters in px.
     size: f64,
     colour: Colour,
 }
 
-/// The size of letters in pixels where the filter states none.
+/// Default size of the letters in px.
 const SIZE: f64 = 20.0;
 
-/// As large as the engine writes.
+/// Maximum size of letters in px that the engine draws.
 const LARGEST: f64 = 10_000.0;
 
 const BLACK: Colour = Colour {
@@ -31,7 +31,8 @@ const BLACK: Colour = Colour {
     a: 255,
 };
 
-/// A side of the image, or its middle, and how far from it; less than 0: beyond it.
+/// The side of the image that a text is aligned to, or its middle, and the distance from that side in px; negative:
+/// beyond the side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Anchor {
     Start(i64),
@@ -49,7 +50,7 @@ impl Text {
         Self::new(list, list.text(0)?, size)
     }
 
-    /// The size stands at the end of the font.
+    /// Reads the filter `text`, where the size of the letters is at the end of the font.
     pub(super) fn typeset(list: &Lenient<'_>) -> Option<Self> {
         let font = list.text(3).unwrap_or_default();
         let size = font.rsplit(['-', ' ']).next().unwrap_or_default();
@@ -75,7 +76,7 @@ impl Text {
         })
     }
 
-    /// What of a filter's arguments nobody follows.
+    /// Returns a note about arguments of a filter that are ignored.
     pub(super) fn note(name: &str, args: &str) -> Option<String> {
         let list = Lenient::split(args);
         let said = |at: usize| list.text(at).filter(|text| !text.is_empty());
@@ -96,7 +97,7 @@ impl Text {
         (!left.is_empty()).then(|| format!("{name}: {} is ignored", left.join(", ")))
     }
 
-    /// The step that draws the text on an image of this size.
+    /// Returns the step that draws the text on an image of this size in px.
     pub(super) fn step(&self, (width, height): (u32, u32)) -> Option<Step> {
         let (x, y) = (anchor(self.at.0, width), anchor(self.at.1, height));
         let word = |anchor: Anchor, start: &'static str, end: &'static str| match anchor {
@@ -124,7 +125,7 @@ impl Text {
     }
 }
 
-/// Where a text lies along a side of this length. What is beyond any image is as far as that.
+/// Returns where a text lies along a side of this length in px. Distances are limited to 10 000 px.
 fn anchor(place: Place, side: u32) -> Anchor {
     let within = |px: i64| px.clamp(-10_000, 10_000);
     let px = |px: i64| match px {

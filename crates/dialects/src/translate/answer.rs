@@ -1,9 +1,9 @@
-//! How two requests for the same image are answered otherwise.
+//! Differences between the responses to two requests for the same image.
 
 use crate::request::Fallback;
 use crate::{AnswerStyle, ImageRequest};
 
-/// What of `wanted`'s answers those of `is` have not, or have besides, in words.
+/// Returns in words what the response to `wanted` has and the response to `is` lacks, and the reverse.
 pub(super) fn differences(wanted: &ImageRequest, is: &ImageRequest) -> Vec<String> {
     let (wanted, is) = (told(&wanted.style), told(&is.style));
     let missing = wanted.iter().filter(|it| !is.contains(it));
@@ -12,7 +12,7 @@ pub(super) fn differences(wanted: &ImageRequest, is: &ImageRequest) -> Vec<Strin
     missing.chain(more.map(|it| format!("with {it}"))).collect()
 }
 
-/// What a style says that a client or an origin notices.
+/// Returns in words what a client or an origin notices of a style.
 fn told(style: &AnswerStyle) -> Vec<String> {
     let mut told: Vec<String> = Vec::new();
     // Links name URLs of their own dialect.

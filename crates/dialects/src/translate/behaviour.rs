@@ -1,4 +1,5 @@
-//! What a request comes to for sources of many sizes and kinds: two that come to the same say the same.
+//! What a request resolves to for sources of many sizes and kinds. Two requests that resolve to the same recipes mean
+//! the same.
 
 use std::fmt;
 
@@ -7,39 +8,39 @@ use andon_recipe::{Facts, FormatName, Orientation, Output, Recipe, Step, size_af
 use super::Known;
 use crate::ImageRequest;
 
-/// What a request makes of each source.
+/// The result of a request for each source.
 #[derive(Debug)]
 pub(super) struct Behaviour {
-    /// What the sources have in common.
+    /// The facts that all sources have in common.
     like: Facts,
     results: Vec<(Trial, Result<Recipe, String>)>,
 }
 
-/// A source that is tried.
+/// A source that a request is tried with.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Trial {
     kind: Kind,
     size: (u32, u32),
 }
 
-/// What rules may ask of a source beside its size.
+/// What rules may depend on in addition to the source's size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Plain,
-    /// It says that it is to be turned by a quarter.
+    /// Its orientation says that it is to be turned by a quarter.
     Turned,
     Transparent,
     Animated,
-    /// It says that its colours are not sRGB.
+    /// Its profile says that its colours are not sRGB.
     Tagged,
-    /// Asked for by a client that names no format.
+    /// Requested by a client that names no format in `Accept`.
     Unnegotiated,
-    /// Asked for by a client that takes WebP.
+    /// Requested by a client that accepts WebP.
     Negotiated,
 }
 
 impl Trial {
-    /// What a request comes to.
+    /// Returns the recipe that a request resolves to for this source.
     fn recipe(self, request: &ImageRequest, like: &Facts) -> Result<Recipe, String> {
         let rules = &request.rules;
         let is_auto = (rules.output().format.as_ref()).is_some_and(|it| it.as_str() == AUTO);
@@ -100,11 +101,11 @@ impl fmt::Display for Trial {
     }
 }
 
-/// The format that is left to the client.
+/// The format name that leaves the choice to the client.
 const AUTO: &str = "auto";
 
-/// The sources that are tried: upright, wide and high, larger and smaller than what is usually asked for, and of sides
-/// that no ratio divides.
+/// The sizes of sources to try, in px: landscape, portrait and square, larger and smaller than usual requests, and with
+/// sides that no ratio divides.
 const SIZES: [(u32, u32); 16] = [
     (1600, 900),
     (900, 1600),
@@ -124,8 +125,8 @@ const SIZES: [(u32, u32); 16] = [
     (251, 249),
 ];
 
-/// What is tried: of the size that is known, or of many; some of each kind that a file of this format may be, unless all
-/// is known of the source.
+/// Returns the sources to try: of the known size or of many sizes, and a few of each kind that a file of this format
+/// can be, unless all facts about the source are known.
 pub(super) fn trials(known: &Known<'_>, format: &str) -> Vec<Trial> {
     let sizes = known.size().map_or(SIZES.to_vec(), |size| vec![size]);
     let kinds = match format {
@@ -159,18 +160,19 @@ impl Behaviour {
         }
     }
 
-    /// What another request makes of the same sources.
+    /// Returns what another request makes of the same sources.
     pub(super) fn again(&self, request: &ImageRequest) -> Self {
         let trials: Vec<Trial> = self.results.iter().map(|(trial, _)| *trial).collect();
         Self::of(request, &self.like, &trials)
     }
 
-    /// How many sources were tried.
+    /// Returns the number of sources that were tried.
     pub(super) fn len(&self) -> usize {
         self.results.len()
     }
 
-    /// Plain sources, the sizes of their results, and recipes; without what is no image.
+    /// Returns the size of each plain source, the size of its result, and the recipe. Sources without a result are left
+    /// out.
     pub(super) fn made(&self) -> impl Iterator<Item = ((u32, u32), (u32, u32), &Recipe)> {
         let plain = self.results.iter();
         let plain = plain.filter(|(trial, _)| trial.kind == Kind::Plain);
@@ -181,7 +183,8 @@ impl Behaviour {
         })
     }
 
-    /// How many sources come to other steps, and how many words of output differ.
+    /// Returns the number of sources for which the steps differ, and the largest number of output settings in which two
+    /// recipes differ.
     pub(super) fn distance(&self, is: &Self) -> (usize, usize) {
         let pairs = || self.results.iter().zip(&is.results);
         let other_steps = pairs()
@@ -196,13 +199,13 @@ impl Behaviour {
         (other_steps, pairs().map(words).max().unwrap_or_default())
     }
 
-    /// Whether a plain source, of any size that was tried, comes to other steps.
+    /// Whether the steps differ for a plain source of any size that was tried.
     pub(super) fn is_other_for_plain(&self, is: &Self) -> bool {
         let mut pairs = self.results.iter().zip(&is.results);
         pairs.any(|((trial, a), (_, b))| trial.kind == Kind::Plain && steps(a) != steps(b))
     }
 
-    /// In words.
+    /// Describes the differences in words.
     pub(super) fn differences(&self, is: &Self) -> Vec<String> {
         let mut told = Vec::new();
         let pairs: Vec<_> = self.results.iter().zip(&is.results).collect();
@@ -240,14 +243,14 @@ impl Behaviour {
     }
 }
 
-/// Geometry and effects as text.
+/// Returns the steps of a recipe (geometry and effects) as text.
 fn steps(recipe: &Result<Recipe, String>) -> Result<String, String> {
     let recipe = recipe.as_ref().map_err(Clone::clone)?;
     let steps: Vec<String> = recipe.steps.iter().map(Step::to_string).collect();
     Ok(steps.join(","))
 }
 
-/// The words of the output.
+/// Returns the output settings of a recipe, as words.
 fn output(recipe: &Recipe) -> Vec<String> {
     let text = Recipe::from(recipe.output.clone()).to_string();
     let words = text.split(',').filter(|word| *word != "same");

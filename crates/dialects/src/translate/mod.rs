@@ -25,21 +25,21 @@ use andon_recipe::{Facts, ResolveError};
 use crate::{ALL, Ask, Config, Dialects, ImageRequest, Refusal};
 use behaviour::Behaviour;
 
-/// Every dialect by itself.
+/// Translates requests between dialects, each of which is read by itself.
 #[derive(Debug)]
 pub struct Translator {
-    /// In the order of [`ALL`]; an error says why a dialect cannot be spoken.
+    /// The dialects in the order of [`ALL`]. An error says why a dialect is not available.
     dialects: Vec<(&'static str, Result<Dialects, String>)>,
 }
 
-/// What is known of the source.
+/// What is known about the source.
 #[derive(Clone, Debug, Default)]
 pub struct Known<'a> {
     /// Width and height in px.
     pub size: Option<(u32, u32)>,
-    /// The format; absent: by the source's name, or jpeg.
+    /// The format. If absent, it follows from the extension of the source's name, or is JPEG.
     pub format: Option<&'a str>,
-    /// All that its header says, if it is at hand; it comes before the others.
+    /// All that the source's header says, if it is available. It takes precedence over `size` and `format`.
     pub facts: Option<Facts>,
 }
 
@@ -50,18 +50,18 @@ impl Known<'_> {
     }
 }
 
-/// A request on its way into other dialects.
+/// A request that is ready to be translated into other dialects.
 #[derive(Debug)]
 pub struct Translation<'a> {
     translator: &'a Translator,
     request: &'a ImageRequest,
     format: &'static str,
     resolved: Option<Result<ImageRequest, ResolveError>>,
-    /// For what is known of the source, and for sources of many sizes.
+    /// What the request makes of the known source, and of sources of many sizes.
     wanted: [Behaviour; 2],
 }
 
-/// A request in the words of a dialect.
+/// A request, translated into a dialect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Said {
     /// Path and query.
@@ -70,14 +70,14 @@ pub struct Said {
     pub but: Vec<String>,
 }
 
-/// Why a target is not read.
+/// Why a target could not be read.
 #[derive(Clone, Debug)]
 pub enum Unread {
-    /// It is in this dialect, which refuses it.
+    /// The target is in this dialect, which refuses it.
     By(&'static str, Refusal),
-    /// It is in no dialect.
+    /// No dialect reads an image from this target.
     ByAll(String),
-    /// It may be in any of these.
+    /// All of these dialects can read the target.
     Ambiguous(Vec<&'static str>),
 }
 
@@ -96,14 +96,14 @@ impl fmt::Display for Unread {
 impl std::error::Error for Unread {}
 
 impl Translator {
-    /// Each dialect has the prefix that it usually has, and signs nothing.
+    /// Creates a translator where each dialect has its usual prefix, and URLs are not signed.
     #[must_use]
     pub fn usual() -> Self {
         Self::each(|name| spellings::usual(name).map_err(|error| error.to_string()))
     }
 
-    /// Each dialect has the prefix, the keys and the presets of a configuration; those that are switched off are not
-    /// spoken.
+    /// Creates a translator where each dialect has the prefix, keys and presets of a configuration. Dialects that it
+    /// switches off are not available.
     #[must_use]
     pub fn of(config: &Config) -> Self {
         Self::each(|name| match Dialects::new(config) {
@@ -114,7 +114,8 @@ impl Translator {
         })
     }
 
-    /// Dialects as a configuration has them; those that it switches off are spoken as usual.
+    /// Creates a translator where dialects are configured by a configuration. Dialects that it switches off have their
+    /// usual prefix.
     #[must_use]
     pub fn of_or_usual(config: &Config) -> Self {
         let (own, usual) = (Self::of(config), Self::usual());
@@ -131,15 +132,15 @@ impl Translator {
         }
     }
 
-    /// The names of all dialects, spoken or not.
+    /// Returns the names of all dialects, available or not.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.dialects.iter().map(|(name, _)| *name)
     }
 
-    /// What a target asks for, and the dialect that it is in: `from`, if that is given.
+    /// Parses a target, and returns the name of its dialect and the request. With `from`, only that dialect is tried.
     ///
     /// # Errors
-    /// Targets of none of them, or of more than one.
+    /// A target that no dialect reads, or that more than one reads.
     pub fn read(
         &self,
         from: Option<&str>,
@@ -172,7 +173,7 @@ impl Translator {
         }
     }
 
-    /// Makes a request ready to be said otherwise.
+    /// Prepares a request for translation into other dialects.
     #[must_use]
     pub fn translation<'a>(
         &'a self,
@@ -218,13 +219,13 @@ impl Translator {
 }
 
 impl Translation<'_> {
-    /// The format that the source is taken to have.
+    /// Returns the format that the source is assumed to have.
     #[must_use]
     pub fn format(&self) -> &'static str {
         self.format
     }
 
-    /// The recipe in whole pixels, if the source's size is known.
+    /// Returns the recipe in whole pixels, if the source's size is known.
     ///
     /// # Errors
     /// Rules that make no image of such a source.
@@ -236,8 +237,8 @@ impl Translation<'_> {
         }
     }
 
-    /// The URL of a dialect that comes nearest, and where it does not say the same: for the source's size if it is
-    /// known, and then for others.
+    /// Returns the URL of a dialect that comes nearest to the request, and how its meaning differs. URLs are compared
+    /// for the source's size first, if it is known, and then for other sizes.
     ///
     /// # Errors
     /// A sentence that says why the dialect has no such URL.
@@ -313,8 +314,8 @@ impl Translation<'_> {
     }
 }
 
-/// What would stand in the request line for what was typed: a leading slash is easy to lose, and a whole URL is easy to
-/// paste.
+/// Returns the target of a request line for a path or URL as typed. A missing leading slash is added, because it is
+/// easily forgotten, and scheme and host are cut off, because a whole URL is easily pasted.
 #[must_use]
 pub fn target(typed: &str) -> String {
     let after_scheme = ["http://", "https://"]
@@ -327,10 +328,10 @@ pub fn target(typed: &str) -> String {
     format!("/{path}")
 }
 
-/// What differs where a dialect says whole pixels of a source whose size is known.
+/// The difference that is reported if a dialect's URL has whole pixels, for a source whose size is known.
 pub const THIS_SIZE_ONLY: &str = "for sources of this size only, as that is all it can say";
 
-/// Formats that rules tell from JPEG.
+/// Formats that rules may treat differently from JPEG.
 const FORMATS: [&str; 5] = ["png", "gif", "webp", "avif", "jxl"];
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! How each dialect says the requests that all of them know: a box, how an image meets it, quality and format.
+//! How each dialect writes the requests that all of them support: a box, how an image is fitted to it, quality and
+//! format.
 
 use andon_recipe::Goal;
 use serde_json::{Value, json};
@@ -6,16 +7,16 @@ use serde_json::{Value, json};
 use super::behaviour::Behaviour;
 use crate::{Config, ConfigError, Dialects, ImageRequest};
 
-/// One request.
+/// A request to be written in a dialect.
 struct Request<'a> {
     how: How,
-    /// 0: open.
+    /// Width of the box in px; 0: not given.
     w: u32,
     h: u32,
     enlarge: bool,
     quality: Option<u8>,
     format: Option<&'a str>,
-    /// Escaped, slashes bare, without the first.
+    /// The source's path, percent-encoded except for slashes, without a leading slash.
     source: String,
 }
 
@@ -27,10 +28,10 @@ enum How {
     Exact,
 }
 
-/// A dialect's URL for a request; `None` where it has no words for it.
+/// Writes a request as a URL of a dialect; `None` if the dialect cannot express it.
 type Spell = fn(&Request<'_>) -> Option<String>;
 
-/// Each dialect's name and words.
+/// The name of each dialect, and the function that writes its URLs.
 const DIALECTS: &[(&str, Spell)] = &[
     ("native", native),
     ("small_light", small_light),
@@ -44,7 +45,7 @@ const DIALECTS: &[(&str, Spell)] = &[
     ("cloudflare", cloudflare),
 ];
 
-/// The keys that switch a dialect on where its URLs usually are.
+/// Returns the configuration keys that switch a dialect on at its usual prefix.
 fn usual_keys(name: &str) -> Value {
     match name {
         "native" | "small_light" => json!({ "enabled": true }),
@@ -55,7 +56,7 @@ fn usual_keys(name: &str) -> Value {
     }
 }
 
-/// One dialect alone, with the prefix that it usually has.
+/// Creates one dialect alone, with its usual prefix.
 pub(super) fn usual(name: &str) -> Result<Dialects, ConfigError> {
     let mut keys = json!({ "native": { "enabled": false }, "small_light": { "enabled": false } });
     keys[name] = usual_keys(name);
@@ -64,7 +65,7 @@ pub(super) fn usual(name: &str) -> Result<Dialects, ConfigError> {
     Dialects::new(&config)
 }
 
-/// What might say the same.
+/// Returns URLs of a dialect that may have the same meaning as a request.
 pub(super) fn candidates(name: &str, request: &ImageRequest, wanted: &[Behaviour]) -> Vec<String> {
     let Some((_, spell)) = DIALECTS.iter().find(|(known, _)| *known == name) else {
         return Vec::new();
@@ -138,7 +139,7 @@ pub(super) fn candidates(name: &str, request: &ImageRequest, wanted: &[Behaviour
     urls
 }
 
-/// As it stands in paths and in queries: only letters, digits and `-._~/` bare.
+/// Percent-encodes a source for paths and queries: only letters, digits and `-._~/` stand bare.
 fn escaped(source: &str) -> String {
     let bare = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
     let one = |byte: u8| match bare(byte) {
@@ -149,7 +150,7 @@ fn escaped(source: &str) -> String {
 }
 
 impl Request<'_> {
-    /// Sides with what stands for an open one.
+    /// Returns width and height as text, with `open` in place of a side that is not given.
     fn sides(&self, open: &str) -> [String; 2] {
         [self.w, self.h].map(|side| match side {
             0 => open.to_owned(),
@@ -157,7 +158,7 @@ impl Request<'_> {
         })
     }
 
-    /// The words that are there, joined.
+    /// Joins the words that are present.
     fn join<const N: usize>(words: [Option<String>; N], with: &str) -> String {
         words.into_iter().flatten().collect::<Vec<_>>().join(with)
     }
@@ -170,14 +171,14 @@ impl Request<'_> {
         self.format.map(|format| format!("{before}{format}"))
     }
 
-    /// `jpg`, as file names have it.
+    /// Returns the format behind `before`, with `jpeg` written as `jpg`, as in file names.
     fn short_format(&self, before: &str) -> Option<String> {
         let short = |format| if format == "jpeg" { "jpg" } else { format };
         self.format
             .map(|format| format!("{before}{}", short(format)))
     }
 
-    /// A side's word, if it is given.
+    /// Returns a side behind `before`, if it is given.
     fn side(before: &str, side: u32) -> Option<String> {
         (side > 0).then(|| format!("{before}{side}"))
     }

@@ -1,4 +1,4 @@
-//! The dialect's keys.
+//! The configuration of the weserv dialect.
 
 use serde::Deserialize;
 
@@ -7,13 +7,13 @@ use crate::ConfigError;
 use crate::config::{Gate, Settings, below, mount};
 use crate::dialect::Dialect;
 
-/// `[weserv]`.
+/// The `[weserv]` table: URLs of weserv.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WeservConfig {
-    /// What targets begin with; empty: none are read.
+    /// Prefix of the dialect's URLs; empty: the dialect is switched off.
     pub prefix: String,
-    /// Answer unsigned URLs although others must be signed, or name presets.
+    /// Whether unsigned URLs of this dialect are served although other dialects require signatures or presets.
     pub open: bool,
 }
 

@@ -1,7 +1,7 @@
 //! weserv's URLs, as of wsrv.nl: `/?url=trip/a.jpg&w=250&h=250`.
 //!
-//! Nothing in them is refused but a source that is none: a value that cannot be is as if it were not there. `query` reads
-//! them as the service does, `rules` has its arithmetic.
+//! Only an invalid source is refused. Any other parameter with an invalid value counts as not given. `query` parses the
+//! URLs as the service does, and `rules` has its arithmetic.
 
 mod config;
 mod query;
@@ -25,7 +25,7 @@ use crate::request::{AnswerStyle, Ask, Fallback, ImageRequest, Redirect, Source}
 
 #[derive(Debug)]
 struct Weserv {
-    /// Without its last slash.
+    /// Prefix of the dialect's URLs, without a trailing slash.
     prefix: String,
 }
 
@@ -138,7 +138,7 @@ const MOST_NOTES: usize = 8;
 const DAY: u64 = 24 * 60 * 60;
 const YEAR: u64 = 365 * DAY;
 
-/// What is known, but not done.
+/// Returns notes about parameters that are known, but not supported.
 fn left_out<'a>(query: &Query, about: impl Fn(&str) -> Option<&'a str>) -> Vec<String> {
     let mut notes = Vec::new();
     if about("encoding").is_some_and(|encoding| encoding != "base64") {
@@ -158,7 +158,8 @@ fn left_out<'a>(query: &Query, about: impl Fn(&str) -> Option<&'a str>) -> Vec<S
     notes
 }
 
-/// Seconds, or a number of days, weeks, months or years; a day to a year.
+/// Parses seconds, or a number of days, weeks, months or years (`d`, `w`, `M`, `y`), and returns seconds; `None` unless
+/// it is a day to a year.
 fn max_age(text: &str) -> Option<u64> {
     let (number, unit) = match text.char_indices().last()? {
         (end, 'd') => (&text[..end], DAY),
@@ -171,7 +172,7 @@ fn max_age(text: &str) -> Option<u64> {
     (DAY..=YEAR).contains(&seconds).then_some(seconds)
 }
 
-/// A URL; without a scheme what begins with a host, and otherwise a path.
+/// Parses a source: a URL, which needs no scheme if it begins with a host, or otherwise a path.
 fn read_source(raw: &str) -> Result<Source, Refusal> {
     let url = percent::decode(raw)?;
     let refused = || Refusal::new(&url, "Unable to parse URI");
@@ -210,7 +211,7 @@ fn read_source(raw: &str) -> Result<Source, Refusal> {
     })
 }
 
-/// Where clients are sent if the image cannot be had: to a URL, or with `1` to its own.
+/// Returns the redirect for an image that is not available: to a URL, or with `1` to the image's own URL.
 fn fallback(default: Option<&str>, source: &Source) -> Option<Fallback> {
     let to = match (default?, source) {
         ("1", Source::Url(url)) => percent::encode(url, "/?%"),
@@ -219,7 +220,7 @@ fn fallback(default: Option<&str>, source: &Source) -> Option<Fallback> {
     Some(Fallback::Redirect(to))
 }
 
-/// Where a URL leads to, as a header says it; not a path.
+/// Returns a URL in the form of a `Location` header; `None` for a path.
 fn location(raw: &str) -> Option<String> {
     let Source::Url(url) = read_source(raw).ok()? else {
         return None;
@@ -237,12 +238,12 @@ fn extension_of(source: &Source) -> Option<&str> {
     plain.then_some(extension)
 }
 
-/// What is made of the image, as JSON.
+/// A JSON document about the resulting image.
 #[derive(Debug)]
 struct Json {
-    /// How often an animation is to be shown; 0: without end.
+    /// How often an animation is to be played; 0: forever.
     repeats: Option<i32>,
-    /// For how long its frames are to be shown, in ms; one for all, or one for each.
+    /// Delays of the frames in ms: one for all frames, or one for each.
     delays: Vec<i32>,
 }
 
@@ -310,7 +311,7 @@ impl Document for Json {
     }
 }
 
-/// The result as the text of a data URI.
+/// A document that has the result as the text of a data URI.
 #[derive(Debug)]
 struct DataUri;
 
@@ -336,7 +337,7 @@ impl Document for DataUri {
     }
 }
 
-/// As JSON; whatever is wrong with a source is a 404.
+/// Error responses as JSON. Whatever is wrong with a source is a 404.
 #[derive(Debug)]
 struct WeservErrors;
 

@@ -1,4 +1,4 @@
-//! The query, as the service reads it: by hand, without decoding, the first of each key.
+//! The query, parsed as by the service: split by hand, not decoded, with the first value of each key.
 
 use std::collections::BTreeMap;
 
@@ -6,18 +6,18 @@ use andon_recipe::Colour;
 
 use crate::colours;
 
-/// Known keys and their values as they came; what a deprecated spelling means stands under the key of today.
+/// Known keys, with their values as received. Deprecated keys are stored under their present names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Query(BTreeMap<&'static str, String>);
 
-/// A length: pixels, or a share of a side.
+/// A length: pixels, or a share of a side from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Coordinate {
     Px(i32),
     Share(f32),
 }
 
-/// Every key that makes something of the image.
+/// All keys that affect the image.
 const KEYS: &[&str] = &[
     "w", "h", "dpr", "fit", "we", "crop", "cx", "cy", "cw", "ch", "precrop", "a", "fpx", "fpy",
     "mask", "mtrim", "mbg", "ro", "flip", "flop", "bri", "mod", "sat", "hue", "con", "gam",
@@ -25,7 +25,7 @@ const KEYS: &[&str] = &[
     "tint", "q", "l", "output", "il", "ll", "af", "page", "n", "loop", "delay", "fsol",
 ];
 
-/// Keys that are about the answer, not the image.
+/// Keys that concern the source or the response, but not how the image is made.
 const ABOUT_ANSWERS: &[&str] = &[
     "url",
     "default",
@@ -35,7 +35,7 @@ const ABOUT_ANSWERS: &[&str] = &[
     "maxage",
 ];
 
-/// The names of all options.
+/// Returns the names of all options.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     KEYS.iter().chain(ABOUT_ANSWERS).copied()
 }
@@ -54,14 +54,14 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("lossless", "ll"),
 ];
 
-/// What a key without `=`, and whatever is no number, is.
+/// The value of a key without `=`. A value that is not a number counts as this, too.
 const NONE: &str = "-1";
 
-/// Numbers beyond it are none.
+/// Maximum absolute value of a number. A text with a larger one counts as not a number.
 const MOST: f64 = 1e7;
 
 impl Query {
-    /// Reads a query; `ignored` is told the keys that nothing is known of.
+    /// Parses a query, and calls `ignored` with every unknown key.
     pub(super) fn read(query: &str, mut ignored: impl FnMut(&str)) -> Self {
         let mut read = Self::default();
         for piece in query.split('&') {
@@ -119,7 +119,7 @@ impl Query {
         self.put(key, value);
     }
 
-    /// The first holds.
+    /// Stores a value, unless the key has one already.
     fn put(&mut self, key: &'static str, value: &str) {
         self.0.entry(key).or_insert_with(|| value.to_owned());
     }
@@ -141,7 +141,7 @@ impl Query {
         self.text(key).map(int)
     }
 
-    /// Whole numbers between commas.
+    /// Returns the whole numbers between commas.
     pub(super) fn ints(&self, key: &str) -> Vec<i32> {
         let list = self.text(key).unwrap_or_default().split(',');
         list.filter(|item| !item.is_empty()).map(int).collect()
@@ -151,7 +151,7 @@ impl Query {
         self.text(key).map(float)
     }
 
-    /// In px along a side; -1 for what is none.
+    /// Returns a length in px along a side; -1 for a value that is not a number.
     pub(super) fn px(&self, key: &str, side: u32) -> Option<i32> {
         let coordinate = coordinate(self.text(key)?);
         Some(match coordinate {
@@ -165,7 +165,7 @@ impl Query {
         self.text(key).map(colour)
     }
 
-    /// `key=value` with `&` between them, sorted.
+    /// Returns `key=value` pairs with `&` between them, sorted.
     pub(super) fn canonical(&self) -> String {
         let pairs = self.0.iter().map(|(key, value)| format!("{key}={value}"));
         pairs.collect::<Vec<_>>().join("&")
@@ -185,18 +185,18 @@ pub(super) fn coordinate(text: &str) -> Coordinate {
     }
 }
 
-/// The whole number that a text begins with, or -1.
+/// Returns the whole number that a text begins with, or -1.
 fn int(text: &str) -> i32 {
     let digits = text.find(['.', 'e', 'E']).map_or(text, |end| &text[..end]);
     leading(digits).map_or(-1, |number| number as i32)
 }
 
-/// The number that a text begins with, or -1.
+/// Returns the number that a text begins with, or -1.
 fn float(text: &str) -> f64 {
     leading(text).unwrap_or(-1.0)
 }
 
-/// A sign, digits and a point, as far as they go.
+/// Parses the number at the beginning of a text: a sign, digits and a point.
 fn leading(text: &str) -> Option<f64> {
     let text = text.trim_start_matches(|letter: char| letter.is_ascii_whitespace());
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
@@ -211,7 +211,8 @@ fn leading(text: &str) -> Option<f64> {
     (number.abs() <= MOST).then_some(number)
 }
 
-/// A name, or RGB, ARGB, RRGGBB, AARRGGBB and what lacks digits in front of that; transparent otherwise.
+/// Parses a colour: a name, or the hex digits RGB, ARGB, RRGGBB or AARRGGBB. Seven digits get an `f` in front. Any
+/// other text is transparent.
 pub(super) fn colour(text: &str) -> Colour {
     let text = text.strip_prefix("%23").unwrap_or(text);
     let padded = match text.len() {

@@ -1,4 +1,4 @@
-//! What a query comes to for an image: sizes are the service's, to the pixel.
+//! How a query is resolved for an image. Sizes are those of the service, to the pixel.
 
 use std::f64::consts::PI;
 
@@ -11,7 +11,7 @@ use super::query::Query;
 use crate::effects::{Effects, is_lossy, number, rgb};
 use crate::geometry::keep_salient;
 
-/// What a query asks for.
+/// The rules that a query stands for.
 #[derive(Clone, Debug)]
 pub(super) struct WeservRules {
     pub(super) query: Query,
@@ -27,13 +27,13 @@ enum Fit {
     Contain,
 }
 
-/// What does not fit in libvips is clamped.
+/// Maximum side in px that libvips supports. Larger sides are clamped to it.
 const MOST_PX: i32 = 10_000_000;
 
-/// Without a tolerance that can be used.
+/// The tolerance of `trim` if it has no valid one.
 const TOLERANCE: u8 = 10;
 
-/// The quality where none is given.
+/// The quality if none is given.
 const QUALITY: u8 = 80;
 
 impl WeservRules {
@@ -66,7 +66,7 @@ impl WeservRules {
         }
     }
 
-    /// Turns that are no multiple of a quarter come at the end.
+    /// Returns the rotation in degrees. One that is not a multiple of 90 degrees is applied last.
     fn degrees(&self) -> i32 {
         self.query.int("ro").unwrap_or_default()
     }
@@ -95,13 +95,14 @@ impl WeservRules {
         Some(Step::Trim(if sound { tolerance as u8 } else { TOLERANCE }))
     }
 
-    /// Is an animation made of it?
+    /// Whether the result is an animation.
     fn moves(&self, facts: &Facts) -> bool {
         let all = self.query.int("n").is_some_and(|n| n != 1 && n >= -1);
         all && facts.frames > 1
     }
 
-    /// What cuts the border off the image as stored, and the size of the rest. Animations keep their height.
+    /// Returns the steps that cut the border off the stored image, and the size in px of what is left. Animations keep
+    /// their height.
     fn trimmed(&self, facts: &Facts) -> Result<(Vec<Step>, (u32, u32)), ResolveError> {
         let whole = (facts.width, facts.height);
         let trim = self.trim().filter(|_| whole.0 >= 3 && whole.1 >= 3);
@@ -116,7 +117,7 @@ impl WeservRules {
         Ok((steps, size.unwrap_or(whole)))
     }
 
-    /// The box in px; 0 for a side that is not given.
+    /// Returns the requested box in px; 0 for a side that is not given.
     fn bounds(&self, facts: &Facts) -> (i32, i32) {
         let ratio = self
             .query
@@ -133,7 +134,7 @@ impl WeservRules {
         (side("w", facts.width), side("h", facts.height))
     }
 
-    /// The size that an image is scaled to.
+    /// Returns the size in px that an image is scaled to.
     fn scaled(&self, (width, height): (u32, u32), (w, h): (i32, i32)) -> (u32, u32) {
         let (wide, high) = (f64::from(width), f64::from(height));
         let (across, down) = (wide / f64::from(w), high / f64::from(h));
@@ -156,7 +157,7 @@ impl WeservRules {
         (side(wide, shrink.0), side(high, shrink.1))
     }
 
-    /// Where `inner` lies in `outer`.
+    /// Returns the upper left corner in px at which `inner` lies in `outer`.
     fn place(&self, inner: (u32, u32), outer: (u32, u32)) -> (u32, u32) {
         let room = (
             outer.0.saturating_sub(inner.0),
@@ -194,7 +195,7 @@ impl WeservRules {
         (x, y)
     }
 
-    /// `cx`, `cy`, `cw`, `ch` on an image of this size.
+    /// Returns x, y, width and height in px of the crop by `cx`, `cy`, `cw` and `ch`, for an image of this size.
     fn crop(&self, (width, height): (u32, u32)) -> Option<(u32, u32, u32, u32)> {
         if !["cx", "cy", "cw", "ch"]
             .iter()
@@ -213,7 +214,7 @@ impl WeservRules {
         Some((x, y, w, h))
     }
 
-    /// Cuts a scaled image to the box that it covers.
+    /// Crops a scaled image to the box that it covers, if `fit` is `cover`.
     fn align(&self, steps: &mut Vec<Step>, size: &mut (u32, u32), (w, h): (i32, i32)) {
         if self.fit() != Fit::Cover {
             return;
@@ -311,7 +312,7 @@ impl WeservRules {
         Ok((steps, size))
     }
 
-    /// Effects in their order; what has no use is left out.
+    /// Returns the effects in their order, without those that change nothing.
     fn effects(&self) -> Vec<Step> {
         let query = &self.query;
         let mut effects = Effects::default();
@@ -401,7 +402,7 @@ impl WeservRules {
     }
 }
 
-/// The sigma of what the service does with a 3x3 matrix where it is told no strength.
+/// The sigma that corresponds to the 3x3 matrix of the service, which is used if no strength is given.
 const MILD: f64 = 0.8;
 
 const START: Colour = Colour {
@@ -418,7 +419,7 @@ const STOP: Colour = Colour {
     a: 255,
 };
 
-/// The gray of a ground: the service's, which is a mean of the numbers.
+/// Returns the gray of a background as the service computes it: a weighted mean of the encoded channel values.
 fn gray(Colour { r, g, b, a }: Colour) -> Colour {
     let level = 0.2126 * f64::from(r) + 0.7152 * f64::from(g) + 0.0722 * f64::from(b);
     let level = level.round() as u8;
@@ -430,7 +431,8 @@ fn gray(Colour { r, g, b, a }: Colour) -> Colour {
     }
 }
 
-/// The slope in the middle of the service's curve, a logistic function of this steepness or its inverse.
+/// Returns the slope in the middle of the service's contrast curve, which is a logistic function of this steepness or
+/// its inverse.
 fn slope(steepness: f64) -> f64 {
     let beta = steepness.abs();
     let logistic = beta / 4.0 / (beta / 4.0).tanh();
@@ -441,8 +443,8 @@ fn slope(steepness: f64) -> f64 {
     }
 }
 
-/// Width and height of a shape that is as large as an image of this size allows, in the service's rounding: the shape is
-/// measured in the largest circle first, in whole px.
+/// Returns width and height in px of a mask's shape, as large as an image of this size allows. Rounding is the
+/// service's: the shape is first measured in whole px in the largest circle.
 fn masked(shape: &str, (width, height): (u32, u32)) -> (u32, u32) {
     let radius = f64::from(width.min(height)) / 2.0;
     // Width and height in a circle of radius 1.

@@ -1,4 +1,4 @@
-//! The service's arithmetic and its habits.
+//! Tests of the arithmetic and the quirks of the service.
 
 use std::sync::Arc;
 

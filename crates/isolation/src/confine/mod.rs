@@ -1,4 +1,4 @@
-//! What the kernel still does for those who compute: threads of the server, and worker processes.
+//! Restrictions on the system calls of computing code: threads of the server, and worker processes.
 
 pub mod syscalls;
 mod thread;

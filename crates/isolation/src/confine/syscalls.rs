@@ -1,4 +1,4 @@
-//! Filters of system calls, from lists of their numbers.
+//! System call filters (seccomp), built from lists of call numbers.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -9,15 +9,16 @@ use seccompiler::{
     SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
 };
 
-/// The calls that a filter is about, and for which arguments; none: for all.
+/// The system calls that a filter is about, by number, each with the rules for its arguments. A call without rules
+/// matches whatever its arguments.
 #[derive(Debug, Default)]
 pub struct Calls(BTreeMap<i64, Vec<SeccompRule>>);
 
-/// A condition on one argument, of which the kernel looks at 32 bits.
+/// A condition on one argument of a system call, of which the kernel compares 32 bits.
 pub type Condition = Result<SeccompCondition, BackendError>;
 
 impl Calls {
-    /// These, whatever their arguments.
+    /// Adds system calls, whatever their arguments.
     pub fn any(mut self, numbers: &[i64]) -> Self {
         for number in numbers {
             self.0.insert(*number, Vec::new());
@@ -25,10 +26,11 @@ impl Calls {
         self
     }
 
-    /// This one, if all conditions hold. Said several times, one of them has to.
+    /// Adds a system call, if all conditions hold. If this is called several times for one system call, one set of
+    /// conditions has to hold.
     ///
     /// # Errors
-    /// For an argument that no call has.
+    /// For an argument that no system call has.
     pub fn when<const N: usize>(
         mut self,
         number: i64,
@@ -40,18 +42,18 @@ impl Calls {
         Ok(self)
     }
 
-    /// A filter that permits these alone; others fail with `error`.
+    /// Builds a filter that permits only these system calls; others fail with `error`.
     ///
     /// # Errors
-    /// On a machine whose calls it does not know.
+    /// On a machine architecture that is not supported.
     pub fn only(self, error: c_int) -> Result<BpfProgram, BackendError> {
         self.compile(SeccompAction::Allow, refuse(error))
     }
 
-    /// A filter that permits all but these, which fail with `error`.
+    /// Builds a filter that permits all system calls except these, which fail with `error`.
     ///
     /// # Errors
-    /// On a machine whose calls it does not know.
+    /// On a machine architecture that is not supported.
     pub fn none(self, error: c_int) -> Result<BpfProgram, BackendError> {
         self.compile(refuse(error), SeccompAction::Allow)
     }
@@ -70,23 +72,23 @@ fn refuse(error: c_int) -> SeccompAction {
     SeccompAction::Errno(error.unsigned_abs())
 }
 
-/// Is the argument at this place `value`?
+/// Condition that the argument at index `place` equals `value`.
 pub fn is(place: u8, value: c_int) -> Condition {
     condition(place, SeccompCmpOp::Eq, value)
 }
 
-/// Is it anything else?
+/// Condition that the argument at index `place` differs from `value`.
 pub fn is_not(place: u8, value: c_int) -> Condition {
     condition(place, SeccompCmpOp::Ne, value)
 }
 
-/// Has it none of these bits?
+/// Condition that the argument at index `place` has none of these bits set.
 pub fn lacks(place: u8, bits: c_int) -> Condition {
     let mask = u64::from(bits.cast_unsigned());
     condition(place, SeccompCmpOp::MaskedEq(mask), 0)
 }
 
-/// Has it all of these bits?
+/// Condition that the argument at index `place` has all of these bits set.
 pub fn has(place: u8, bits: c_int) -> Condition {
     let mask = u64::from(bits.cast_unsigned());
     SeccompCondition::new(
@@ -102,7 +104,7 @@ fn condition(place: u8, operator: SeccompCmpOp, value: c_int) -> Condition {
     SeccompCondition::new(place, SeccompCmpArgLen::Dword, operator, value)
 }
 
-/// As the rest of the program says it.
+/// Converts an error of `seccompiler` to the error type that the rest of the program uses.
 pub fn said(error: Error) -> io::Error {
     match error {
         Error::Prctl(error) | Error::Seccomp(error) => error,

@@ -1,17 +1,17 @@
-//! Which system calls a thread may use that computes: the server's worker threads, and all threads of worker processes.
+//! The system calls that computing threads may use: the server's worker threads, and all threads of worker processes.
 //!
-//! Decoders and encoders get bytes and return bytes. Their threads allocate, wait for work, wake whoever waits for a
-//! result, and read the clock; no font, profile or library is opened while an image is made. So this is a list of what is
-//! permitted, and short enough to argue for:
+//! Decoders and encoders get bytes and return bytes. Their threads allocate, wait for work, wake the thread that waits
+//! for a result, and read the clock; no font, profile or library is opened while an image is made. This is therefore a
+//! list of what is permitted, short enough for each entry to be justified:
 //!
 //! - memory, but none that is executable;
-//! - waiting and waking, the clock, its own identity and core, random bytes (hash maps);
-//! - signals as a panic, an overflow of the stack or `abort` need them, to this process alone;
-//! - descriptors that exist: a wake-up is written to a pipe or counter of the thread that waits, a log line to standard
-//!   error, and whoever drops the last reference to a file closes it.
+//! - waiting and waking, the clock, the thread's own identity and core, random bytes (hash maps);
+//! - signals as a panic, a stack overflow or `abort` need them, to this process alone;
+//! - existing descriptors: a wake-up is written to a pipe or counter of the waiting thread, a log line to standard
+//!   error, and the thread that drops the last reference to a file closes it.
 //!
-//! Everything else fails with `EPERM`: opening a file, a socket, a program, another thread. A backtrace has no names
-//! then, because the program's own file is not read.
+//! Everything else fails with `EPERM`: opening a file or a socket, starting a program or another thread. A backtrace
+//! then has no names, because the program's own file is not read.
 
 use std::io;
 
@@ -20,20 +20,21 @@ use seccompiler::{BackendError, BpfProgram, apply_filter, apply_filter_all_threa
 
 use super::syscalls::{Calls, has, is, lacks, said};
 
-/// Restricts the calling thread for the rest of its life.
+/// Restricts the system calls of the calling thread for the rest of its life.
 ///
 /// # Errors
-/// Where the kernel has no seccomp.
+/// If the kernel has no seccomp.
 pub fn restrict() -> io::Result<()> {
     let filter = computing().and_then(finished).map_err(io::Error::other)?;
     apply_filter(&filter).map_err(said)
 }
 
-/// Restricts all threads of a worker process. It also listens to one socket, sets its own limits, and starts threads, which are
-/// as restricted: a decoder of others cannot do without.
+/// Restricts the system calls of all threads of a worker process. In addition to computing, it may receive from its
+/// socket, set its own limits and start threads, which are restricted in the same way: a third-party decoder needs
+/// threads.
 ///
 /// # Errors
-/// Where the kernel has no seccomp.
+/// If the kernel has no seccomp.
 pub(crate) fn restrict_process() -> io::Result<()> {
     // Its flags are in memory, where no filter looks: told that there is no such call, the C library takes `clone`.
     let newer_clone = Calls::default().any(&[c::SYS_clone3]).none(c::ENOSYS);
@@ -67,7 +68,7 @@ fn finished(calls: Calls) -> Result<BpfProgram, BackendError> {
     calls.only(c::EPERM)
 }
 
-/// The number by which a thread names itself.
+/// Id with which a thread refers to itself in system calls.
 const ITSELF: i32 = 0;
 
 const PERMITTED: &[i64] = &[
@@ -129,7 +130,7 @@ mod tests {
 
     use super::*;
 
-    /// Runs `try_out` on a thread that is restricted as worker threads are.
+    /// Runs `try_out` on a thread that is restricted like the server's worker threads, and returns its result.
     fn restricted<T: Send + 'static>(try_out: impl FnOnce() -> T + Send + 'static) -> T {
         let trying = thread::spawn(|| {
             restrict().unwrap();

@@ -1,4 +1,4 @@
-//! What is counted of workers.
+//! Counters of worker processes.
 
 use std::collections::HashMap;
 use std::os::unix::process::ExitStatusExt;
@@ -6,23 +6,23 @@ use std::process::ExitStatus;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Why a worker ended before its time.
+/// Why a worker ended prematurely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Death {
-    /// By a signal or a panic of its own code: a fault, or memory beyond its limit.
+    /// A signal or a panic of its own code: a fault, or memory beyond its limit.
     Crash,
-    /// By its limit of processor time.
+    /// It reached its limit of processor time.
     Cpu,
-    /// Killed because it did not stop when nobody wanted its result any more.
+    /// It was killed because it did not stop when its result was no longer wanted.
     Overstayed,
-    /// Killed by somebody else: the system, where memory ran out.
+    /// It was killed by something other than the pool: the system, if memory ran out.
     Killed,
-    /// By what it answered, which was no answer.
+    /// It sent something that was not a valid answer.
     Garbled,
 }
 
 impl Death {
-    /// All of them.
+    /// All causes of death.
     pub const ALL: [Self; 5] = [
         Self::Crash,
         Self::Cpu,
@@ -31,7 +31,7 @@ impl Death {
         Self::Garbled,
     ];
 
-    /// One word.
+    /// Returns the cause as one word.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -43,7 +43,7 @@ impl Death {
         }
     }
 
-    /// Of a worker that ended by itself.
+    /// Returns the cause for a worker that ended by itself.
     pub(super) fn of(status: ExitStatus) -> Self {
         match status.signal() {
             Some(SIGKILL) => Self::Killed,
@@ -52,7 +52,7 @@ impl Death {
         }
     }
 
-    /// Does it speak against the file?
+    /// Whether this cause makes the file suspect that the worker was working on.
     pub(super) fn accuses(self) -> bool {
         matches!(self, Self::Crash | Self::Cpu | Self::Garbled)
     }
@@ -61,22 +61,22 @@ impl Death {
 const SIGKILL: i32 = libc::SIGKILL;
 const SIGXCPU: i32 = libc::SIGXCPU;
 
-/// What there is, and what was counted since the start.
+/// Present state of the workers, and what was counted since the start.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
     /// Workers that wait for a job.
     pub idle: u64,
-    /// Workers that have one.
+    /// Workers that have a job.
     pub busy: u64,
     /// Workers that were started.
     pub started: u64,
-    /// Jobs that were done.
+    /// Jobs that workers have answered.
     pub jobs: u64,
-    /// Workers that ended before their time, as in [`Death::ALL`].
+    /// Workers that ended prematurely, by cause in the order of [`Death::ALL`].
     pub deaths: [u64; 5],
-    /// Bytes of memory that workers had after their last jobs.
+    /// Total resident memory of the workers after their last jobs, in bytes.
     pub resident: u64,
-    /// Files that ended workers.
+    /// Files on which workers ended.
     pub suspects: u64,
 }
 

@@ -1,4 +1,4 @@
-//! A worker in somebody's hands: asks it, watches it, and finds out what became of it.
+//! Lease of a worker by one caller: sends it questions, watches it and finds out how it ended.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -14,28 +14,28 @@ use crate::channel::{Channel, START, Waiting};
 use crate::job::{Answer, Kind};
 use crate::wire::{Output, Wire};
 
-/// A worker for one caller. It goes back when this is dropped.
+/// A worker for one caller. It goes back to the pool when the lease is dropped.
 #[derive(Debug)]
 pub(crate) struct Lease<'a> {
     pool: &'a Pool,
     worker: Option<Worker>,
 }
 
-/// One question, and on whose behalf.
+/// One question to a worker, and the file and interrupt of the caller.
 pub(crate) struct Question<'a> {
     pub(crate) kind: Kind,
     pub(crate) message: Output<'a>,
-    /// Bytes that the answer may have.
+    /// Most bytes that the large parts of the answer may have.
     pub(crate) most: u64,
-    /// The format's name, for errors.
+    /// Name of the format, for error messages.
     pub(crate) format: &'static str,
-    /// The file that is accused if the worker dies of it; empty: none is.
+    /// The file that becomes suspect if the worker dies of it; empty if there is none.
     pub(crate) file: &'a [u8],
     pub(crate) interrupt: &'a dyn Interrupt,
 }
 
 impl<'a> Lease<'a> {
-    /// Waits for a worker; for one that is kept for headers, if it is to read one.
+    /// Waits for a worker. If `header`, this is the one reserved for headers, unless that is busy.
     pub(crate) fn new(pool: &'a Pool, header: bool, interrupt: &dyn Interrupt) -> Result<Self> {
         let worker = match header {
             true => pool.take_prober(interrupt)?,
@@ -47,10 +47,10 @@ impl<'a> Lease<'a> {
         })
     }
 
-    /// Asks, and waits for the answer.
+    /// Asks a question and waits for the answer.
     ///
     /// # Errors
-    /// Those of the job; `Interrupted`; `Crashed` where the worker died of it.
+    /// Those of the job; `Interrupted`; `Crashed` if the worker died of it.
     pub(crate) fn ask<T: Wire>(&mut self, question: &Question<'_>) -> Result<T> {
         let Some(worker) = &self.worker else {
             let format = question.format;
@@ -77,7 +77,7 @@ impl<'a> Lease<'a> {
         }
     }
 
-    /// Says something that is not answered.
+    /// Sends a message that is not answered.
     pub(crate) fn tell(&mut self, kind: Kind) {
         if let Some(worker) = &self.worker {
             // If the worker is gone, the next question finds out.
@@ -85,7 +85,7 @@ impl<'a> Lease<'a> {
         }
     }
 
-    /// The error for a question that the worker process did not answer.
+    /// Ends a worker that did not answer a question, and returns the error for it.
     fn failed(&mut self, error: &io::Error, question: &Question<'_>) -> Error {
         match error.kind() {
             io::ErrorKind::TimedOut => {
@@ -109,7 +109,8 @@ impl<'a> Lease<'a> {
         }
     }
 
-    /// Counts a death, and says whose it was.
+    /// Ends the worker, counts its death, marks the file as suspect if the death speaks against it, and returns the
+    /// error.
     fn died(&mut self, death: Death, how: String, question: &Question<'_>) -> Error {
         self.end(End::Kill);
         self.pool.counters.died(death);
@@ -124,7 +125,7 @@ impl<'a> Lease<'a> {
         crashed(format, how)
     }
 
-    /// Ends the worker, if that has not been done.
+    /// Ends the worker, if that has not been done, and returns how it ended.
     fn end(&mut self, how: End) -> Option<ExitStatus> {
         let worker = self.worker.take()?;
         self.pool.end_now(worker, how).ok()
@@ -165,18 +166,18 @@ fn say(socket: &OwnedFd, kind: Kind) -> io::Result<()> {
     Ok(())
 }
 
-/// Watches over a worker that is waited for: once nobody wants the result any more it is told so, and killed if it does not
-/// stop soon.
+/// Watches a worker while a caller waits for it. Once the result is no longer wanted, the worker is told so, and the
+/// wait times out if it does not stop soon, so that it is killed.
 struct Watch<'a> {
     socket: &'a OwnedFd,
     interrupt: &'a dyn Interrupt,
-    /// The question is still being sent: nothing can be said between its parts.
+    /// Whether the question is still being sent, in which case no message can be sent between its parts.
     asking: bool,
-    /// The time at which the worker was told to stop.
+    /// Time from which the worker has been expected to stop, because its result is no longer wanted.
     since: Option<Instant>,
 }
 
-/// How long a worker that was told may take to stop.
+/// How long a worker may take to stop once its result is no longer wanted.
 const GRACE: Duration = Duration::from_millis(100);
 
 impl Waiting for Watch<'_> {

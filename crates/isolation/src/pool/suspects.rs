@@ -1,18 +1,18 @@
-//! Files whose jobs ended workers.
+//! Files on which workers ended.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The name of a file's content.
+/// Hash by which a file's content is recognised.
 pub(crate) type Hash = blake3::Hash;
 
-/// Files that ended workers, and how often.
+/// Files on which workers ended, and how often.
 #[derive(Debug)]
 pub(crate) struct Suspects {
     files: Mutex<HashMap<Hash, Suspect>>,
-    /// So that nobody hashes a file while there are none.
+    /// Number of suspect files, so that no file has to be hashed while there are none.
     count: AtomicUsize,
     for_how_long: Duration,
 }
@@ -23,10 +23,10 @@ struct Suspect {
     last: Instant,
 }
 
-/// Deaths after which a file is refused.
+/// Number of deaths from which on a file is refused.
 const ENOUGH: u32 = 2;
 
-/// Files that are remembered at most.
+/// Most files that are remembered.
 const MOST: usize = 4096;
 
 impl Suspects {
@@ -38,7 +38,7 @@ impl Suspects {
         }
     }
 
-    /// Is this file refused without being tried?
+    /// Whether this file is refused without being tried.
     pub(crate) fn refuses(&self, file: &[u8]) -> bool {
         if self.count.load(Ordering::Relaxed) == 0 {
             return false;
@@ -56,7 +56,7 @@ impl Suspects {
         refused == Some((true, true))
     }
 
-    /// A job on this file ended a worker.
+    /// Records that a job on this file ended a worker, and returns the file's hash.
     pub(crate) fn accuse(&self, file: &[u8]) -> Hash {
         let hash = blake3::hash(file);
         let mut files = self.lock();

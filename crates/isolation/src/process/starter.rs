@@ -1,4 +1,4 @@
-//! The process that starts and ends workers, and what the server sees of it.
+//! The starter, a process that starts and ends workers, and the server's side of the connection to it.
 
 use std::collections::HashMap;
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
@@ -16,28 +16,28 @@ use rustix::net::{
 
 use super::{Program, STARTER, WORKER, keep_descriptors};
 
-/// The server's side.
+/// The server's side of the connection to the starter.
 #[derive(Debug)]
 pub(crate) struct Starter {
     socket: UnixStream,
-    /// It ends when the socket is closed, and nobody waits for it.
+    /// The starter process. It ends when the socket is closed, and is never waited for.
     _process: Child,
 }
 
-/// Requests to the starter. Each is followed by the number of a process.
+/// Request to the starter to start a worker. The number of a process follows, as in every request, but is not used.
 const START: u8 = b'S';
 const KILL: u8 = b'K';
 const WAIT: u8 = b'W';
 
-/// How long a worker whose socket was closed may take to end.
+/// How long a worker whose socket was closed may take to end before it is killed.
 const ENDING: Duration = Duration::from_millis(200);
 
 impl Starter {
-    /// Starts the starter. Its workers are of `program` and never have more than the first of these numbers of bytes, and keep the second between
-    /// their jobs.
+    /// Starts the starter, whose workers run `program`. `memory` is the most bytes that a worker may ever have, and the
+    /// bytes of free buffers that it keeps between its jobs.
     ///
     /// # Errors
-    /// Where the system starts no process.
+    /// If the system cannot start a process.
     pub(crate) fn new(program: &Program, memory: [u64; 2]) -> io::Result<Self> {
         keep_descriptors();
         let (ours, theirs) = UnixStream::pair()?;
@@ -55,10 +55,10 @@ impl Starter {
         })
     }
 
-    /// Starts a worker: its number, and the socket to it.
+    /// Starts a worker and returns its number and the socket to it.
     ///
     /// # Errors
-    /// Where none could be started, or the starter is gone.
+    /// If no worker could be started, or the starter is gone.
     pub(crate) fn start(&mut self) -> io::Result<(u32, OwnedFd)> {
         self.ask(START, 0)?;
         let mut number = [0; 4];
@@ -83,19 +83,19 @@ impl Starter {
             .ok_or_else(|| io::Error::other("no worker process could be started"))
     }
 
-    /// Ends a worker at once, and says how it ended.
+    /// Kills a worker and returns how it ended.
     ///
     /// # Errors
-    /// Where the starter is gone.
+    /// If the starter is gone.
     pub(crate) fn kill(&mut self, worker: u32) -> io::Result<ExitStatus> {
         self.ask(KILL, worker)?;
         self.status()
     }
 
-    /// Says how a worker ended that has closed its socket.
+    /// Waits for a worker that has closed its socket, and returns how it ended.
     ///
     /// # Errors
-    /// Where the starter is gone.
+    /// If the starter is gone.
     pub(crate) fn wait(&mut self, worker: u32) -> io::Result<ExitStatus> {
         self.ask(WAIT, worker)?;
         self.status()
@@ -120,7 +120,7 @@ fn gone() -> io::Error {
     )
 }
 
-/// The starter's side: does what it is told until nobody is there to tell it.
+/// Runs the starter: carries out requests until the server closes the socket, then kills the remaining workers.
 pub(super) fn run(program: &Program, memory: [u64; 2]) -> io::Result<()> {
     let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let mut children = HashMap::new();
@@ -160,7 +160,7 @@ fn serve(
     }
 }
 
-/// Starts a worker and sends its number and socket; a number alone where there is none.
+/// Starts a worker and sends its number and socket to the server, or only a number if it could not be started.
 fn start(
     socket: &UnixStream,
     program: &Program,
@@ -198,7 +198,7 @@ fn start(
     Ok(())
 }
 
-/// Waits for the end of a process that is about to end; one that is not is killed.
+/// Waits for a process that is about to end, and kills it if it does not end in time.
 fn ended(child: &mut Child) -> io::Result<ExitStatus> {
     let began = Instant::now();
     while began.elapsed() < ENDING {

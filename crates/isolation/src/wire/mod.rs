@@ -1,7 +1,8 @@
-//! How values are written to a socket and read back: a head of small values, then the large ones as they are in memory.
+//! How values are written to a socket and read back: a head of small values, followed by the large ones as they are in
+//! memory.
 //!
-//! Both ends are the same program, so there are no versions of single values. What is read may come from a process that
-//! a crafted image took over: every length is held against what was announced before anything is allocated.
+//! Both ends are the same program, so single values have no versions. A message may come from a process that a crafted
+//! image has taken over: every length is checked against what was announced before anything is allocated.
 
 mod picture;
 
@@ -12,50 +13,50 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// A message that is being written.
 #[derive(Debug, Default)]
 pub(crate) struct Output<'a> {
-    /// The small values.
+    /// The message's small values, encoded.
     pub(crate) head: Vec<u8>,
-    /// The large ones, which follow the head.
+    /// The message's large values, which follow the head.
     pub(crate) blobs: Vec<&'a [u8]>,
 }
 
 /// A message that is being read.
 pub(crate) struct Input<'a> {
-    /// What is left of the small values.
+    /// The small values that have not been read yet.
     head: &'a [u8],
-    /// Where the large ones come from.
+    /// Stream from which the large values are read.
     stream: &'a mut dyn Read,
-    /// Bytes that those may still come to.
+    /// Bytes that the remaining large values may have in total.
     allowed: u64,
 }
 
-/// A value that can be sent.
+/// A value that can be sent in a message.
 pub(crate) trait Wire: Sized {
-    /// Adds it to a message.
+    /// Adds the value to a message.
     fn put<'a>(&'a self, output: &mut Output<'a>);
 
-    /// Takes it from a message.
+    /// Takes a value from a message.
     ///
     /// # Errors
-    /// Where the message is none of this value, or the stream ends.
+    /// If the message does not hold such a value, or the stream ends.
     fn take(input: &mut Input<'_>) -> io::Result<Self>;
 }
 
 impl Output<'_> {
-    /// A message of one value.
+    /// Creates a message of one value.
     pub(crate) fn of<T: Wire>(value: &T) -> Output<'_> {
         let mut output = Output::default();
         value.put(&mut output);
         output
     }
 
-    /// Bytes of the large values.
+    /// Returns the total bytes of the large values.
     pub(crate) fn blob_bytes(&self) -> u64 {
         self.blobs.iter().map(|blob| blob.len() as u64).sum()
     }
 }
 
 impl<'a> Input<'a> {
-    /// A message with this head, and large values of `allowed` bytes in total at most from `stream`.
+    /// Creates a message with this head, and large values of at most `allowed` bytes in total from `stream`.
     pub(crate) fn new(head: &'a [u8], stream: &'a mut dyn Read, allowed: u64) -> Self {
         Self {
             head,
@@ -79,7 +80,8 @@ impl<'a> Input<'a> {
         self.stream.read_exact(into)
     }
 
-    /// Refuses a large value of so many bytes if it is larger than what was announced.
+    /// Counts a large value of this many bytes, and refuses it if it is larger than what remains of the announced
+    /// bytes.
     fn reserve(&mut self, bytes: u64) -> io::Result<()> {
         self.allowed = self
             .allowed
@@ -88,7 +90,7 @@ impl<'a> Input<'a> {
         Ok(())
     }
 
-    /// Refuses a message of which something is left.
+    /// Checks that the whole message has been read.
     pub(crate) fn ended(&self) -> io::Result<()> {
         match (self.head.is_empty(), self.allowed) {
             (true, 0) => Ok(()),
@@ -97,7 +99,7 @@ impl<'a> Input<'a> {
     }
 }
 
-/// An error for a message that is none of what it should be.
+/// Returns an error for a message that is not what it should be.
 pub(crate) fn garbled(why: &str) -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidData,
@@ -122,7 +124,7 @@ macro_rules! numbers {
 
 numbers!(u8, u32, u64, i32, f64);
 
-/// The fields of a structure, one after the other.
+/// Implements `Wire` for a structure: its fields, one after the other.
 macro_rules! fields {
     ($name:ty { $($field:ident),* $(,)? }) => {
         impl crate::wire::Wire for $name {
@@ -138,7 +140,7 @@ macro_rules! fields {
     };
 }
 
-/// The variants of an enumeration, each with its number and the values that it holds.
+/// Implements `Wire` for an enumeration: the number of a variant, followed by the values that it holds.
 macro_rules! variants {
     ($name:ty { $($number:literal => $variant:ident $(($($value:ident),*))? $({$($field:ident),*})?),* $(,)? }) => {
         impl crate::wire::Wire for $name {
@@ -229,7 +231,7 @@ impl<T: Wire, E: Wire> Wire for Result<T, E> {
     }
 }
 
-/// A list of values that are no bytes.
+/// A list of values other than bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct List<T>(pub(crate) Vec<T>);
 
@@ -255,7 +257,7 @@ impl<T: Wire> Wire for List<T> {
     }
 }
 
-/// Bytes, as they are.
+/// Sends bytes as a large value, as they are.
 impl Wire for Vec<u8> {
     fn put<'a>(&'a self, output: &mut Output<'a>) {
         put_bytes(self, output);
@@ -299,7 +301,7 @@ impl Wire for String {
     }
 }
 
-/// Names that the program knows.
+/// Sends names, of which the receiving program keeps one copy each.
 impl Wire for &'static str {
     fn put<'a>(&'a self, output: &mut Output<'a>) {
         put_text(self, output);
@@ -341,7 +343,8 @@ impl<A: Wire, B: Wire> Wire for (A, B) {
     }
 }
 
-/// The one copy of a name. Formats and limits have few; a process that invents others soon gets a name that says so.
+/// Returns the one static copy of a name. Formats and limits have few names; a process that invents many others, or
+/// long ones, soon gets `unknown` instead.
 fn known(name: String) -> &'static str {
     const MOST: usize = 256;
     const LONGEST: usize = 64;

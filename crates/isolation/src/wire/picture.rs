@@ -1,4 +1,4 @@
-//! What codecs are told and what they tell: headers, images, errors.
+//! How the arguments and results of codecs are written as messages: headers, images, errors.
 
 use std::io;
 
@@ -125,7 +125,7 @@ impl Wire for Scale {
     }
 }
 
-/// Values that have a number of their own, as they are written.
+/// Implements `Wire` for types whose values have a number of their own, which is sent.
 macro_rules! by_number {
     ($($name:ty: $number:expr, $back:expr;)*) => { $(
         impl Wire for $name {
@@ -150,7 +150,7 @@ by_number! {
     Depth: Self::bits, |bits| Self::ALL.into_iter().find(|depth| depth.bits() == bits);
 }
 
-/// A limit of processor time is the caller's affair, who plans with it.
+/// Sends all limits except that of processor time, which concerns only the caller, who plans with it.
 impl Wire for Limits {
     fn put<'a>(&'a self, output: &mut Output<'a>) {
         for number in [

@@ -1,11 +1,12 @@
-//! Four blocks at a time: differences are added up in pairs of columns (`vpmaddubsw`).
+//! AVX2 version, four blocks at a time: differences are added up in pairs of columns (`vpmaddubsw`).
 
 use std::arch::x86_64::*;
 
-/// As many of the first blocks as registers reach, which it returns.
+/// Processes as many of the first blocks as whole registers cover, and returns their number.
 ///
 /// # Safety
-/// The level must be there. All rows must be as long as the first one, and the blocks reach over all of them.
+/// The processor must support AVX2. All rows must be as long as the first one, and `quiet` must have a value for each
+/// of their blocks.
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn quieter_halves(rows: &[&[u8]], quiet: &mut [u16]) -> usize {
     // The last sample of a register has a neighbour, too.
@@ -27,10 +28,10 @@ pub(super) unsafe fn quieter_halves(rows: &[&[u8]], quiet: &mut [u16]) -> usize 
     last + 4
 }
 
-/// The quieter halves of the blocks from column `at` on, as words.
+/// Returns the activities of the quieter halves of the four blocks from column `at` on, as 16-bit words.
 ///
 /// # Safety
-/// Each row must have 33 samples from there on.
+/// Each row must have 33 samples from column `at` on.
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn four_blocks(rows: &[&[u8]], at: usize) -> __m128i {

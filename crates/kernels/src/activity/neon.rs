@@ -1,11 +1,12 @@
-//! Two blocks at a time: differences are added up in pairs of columns (`vpadal`).
+//! NEON version, two blocks at a time: differences are added up in pairs of columns (`vpadal`).
 
 use std::arch::aarch64::*;
 
-/// As many of the first blocks as registers reach, which it returns.
+/// Processes as many of the first blocks as whole registers cover, and returns their number.
 ///
 /// # Safety
-/// The level must be there. All rows must be as long as the first one, and the blocks reach over all of them.
+/// The processor must support NEON. All rows must be as long as the first one, and `quiet` must have a value for each
+/// of their blocks.
 #[target_feature(enable = "neon")]
 pub(super) unsafe fn quieter_halves(rows: &[&[u8]], quiet: &mut [u16]) -> usize {
     // The last sample of a register has a neighbour, too.
@@ -23,10 +24,10 @@ pub(super) unsafe fn quieter_halves(rows: &[&[u8]], quiet: &mut [u16]) -> usize 
     last + 2
 }
 
-/// The quieter halves of the blocks from column `at` on.
+/// Returns the activities of the quieter halves of the two blocks from column `at` on.
 ///
 /// # Safety
-/// Each row must have 17 samples from there on.
+/// Each row must have 17 samples from column `at` on.
 #[inline]
 #[target_feature(enable = "neon")]
 unsafe fn two_blocks(rows: &[&[u8]], at: usize) -> [u16; 2] {

@@ -1,4 +1,4 @@
-//! Two blocks side by side, one in each 128-bit lane; sums of products of 16-bit pairs (`vpmaddwd`).
+//! AVX2 version: two blocks side by side, one in each 128-bit lane, with sums of products of 16-bit pairs (`vpmaddwd`).
 
 use std::arch::asm;
 use std::arch::x86_64::*;
@@ -42,7 +42,7 @@ pub(super) fn rows_to_levels(
     }
 }
 
-/// Levels and masks of two blocks of which each register holds a line.
+/// Computes the levels and masks of two adjacent blocks. Each register of `samples` holds a row of both.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn two_blocks(
@@ -94,7 +94,7 @@ fn two_blocks(
     masks
 }
 
-/// Levels of horizontal frequency `u`.
+/// Quantises the coefficients of horizontal frequency `u` to levels.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn quantise(coefficients: __m256i, quantiser: &Quantiser, u: usize, strengths: __m256i) -> __m256i {
@@ -115,7 +115,8 @@ fn quantise(coefficients: __m256i, quantiser: &Quantiser, u: usize, strengths: _
     _mm256_sign_epi16(_mm256_and_si256(level, kept), coefficients)
 }
 
-/// The upper halves of products of words without a sign. Of two intrinsics in turn the compiler makes products of 32 bits.
+/// Returns the upper halves of the products of unsigned 16-bit words. Inline assembly, because the compiler turns two
+/// of the intrinsics in a row into 32-bit multiplications.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn upper_half(a: __m256i, b: __m256i) -> __m256i {
@@ -133,7 +134,7 @@ fn upper_half(a: __m256i, b: __m256i) -> __m256i {
     product
 }
 
-/// Sixteen 8-point transforms side by side, bit for bit as the scalar twin.
+/// Sixteen 8-point forward DCTs side by side, bit-identical to the scalar version.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn fdct8<const SHIFT: i32>(x: [__m256i; 8], whole: impl Fn(__m256i) -> __m256i) -> [__m256i; 8] {
@@ -163,7 +164,7 @@ fn fdct8<const SHIFT: i32>(x: [__m256i; 8], whole: impl Fn(__m256i) -> __m256i) 
     ]
 }
 
-/// Frequencies 2, 6, 1, 3, 5 and 7 of eight transforms, in 32 bits.
+/// Returns frequencies 2, 6, 1, 3, 5 and 7 of eight transforms, 32 bits each.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn half<const SHIFT: i32>(

@@ -1,5 +1,5 @@
-//! Four blocks side by side, one in each 128-bit lane: the sums of `avx2.rs`, twice as wide. Quantised one after the other, so
-//! that the tables stay in registers.
+//! AVX-512 version: four blocks side by side, one in each 128-bit lane, with the arithmetic of `avx2.rs` at twice the
+//! width. The blocks are quantised one after the other, so that the tables stay in registers.
 
 use std::arch::asm;
 use std::arch::x86_64::*;
@@ -8,8 +8,10 @@ use super::{BITS, INNER, OUTER, PART_0, PART_1, PART_2, PART_3, Quantiser, SUMS_
 use crate::idct::full::avx512::transpose;
 use crate::symbols::Row;
 
+/// AVX-512 version of the transform to symbols.
+///
 /// # Safety
-/// The level must be there, and [`is_there`](crate::symbols::avx512::is_there).
+/// The processor must support `Level::Avx512`, and [`is_there`](crate::symbols::avx512::is_there) must be true.
 #[target_feature(
     enable = "avx2,avx512f,avx512bw,avx512vl,avx512cd,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt"
 )]
@@ -39,7 +41,8 @@ pub(super) unsafe fn rows_to_symbols(
     at
 }
 
-/// The coefficients of four blocks of which each register holds a line: of each block columns 0 to 3 and 4 to 7.
+/// Returns the coefficients of four adjacent blocks, each in two registers: horizontal frequencies 0 to 3 and 4 to 7.
+/// Each register of `samples` holds a row of all four blocks.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn four_blocks(samples: [__m256i; 8]) -> [[__m512i; 2]; 4] {
@@ -63,7 +66,7 @@ fn four_blocks(samples: [__m256i; 8]) -> [[__m512i; 2]; 4] {
     ]
 }
 
-/// The transpose of four registers of four lanes.
+/// Transposes a matrix of 4×4 lanes of 128 bits, one row to a register.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn by_block([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
@@ -83,11 +86,11 @@ fn by_block([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
     ]
 }
 
-/// A [`Quantiser`] in registers: of each table the first and the second 32 levels.
+/// A [`Quantiser`] in registers: each table is split into its first and second 32 entries.
 struct Tables {
     rounding: [__m512i; 2],
     reciprocals: [__m512i; 2],
-    /// What [`Quantiser::scales`] shift by.
+    /// Shift counts that are equivalent to multiplying by [`Quantiser::scales`].
     shifts: [__m512i; 2],
     thresholds: [__m512i; 2],
     slopes: [__m512i; 2],
@@ -119,7 +122,7 @@ impl Tables {
         }
     }
 
-    /// The levels of one block.
+    /// Quantises the coefficients of one block to levels.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     fn quantise(&self, coefficients: [__m512i; 2], strength: u16) -> [__m512i; 2] {
@@ -140,8 +143,8 @@ impl Tables {
     }
 }
 
-/// The upper halves of products of words without a sign. Of the intrinsic the compiler makes products of 32 bits here, which
-/// took a tenth of the time.
+/// Returns the upper halves of the products of unsigned 16-bit words. Inline assembly, because the compiler turns the
+/// intrinsic into 32-bit multiplications here, which took a tenth of the time.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn upper_half(a: __m512i, b: __m512i) -> __m512i {
@@ -159,7 +162,7 @@ fn upper_half(a: __m512i, b: __m512i) -> __m512i {
     product
 }
 
-/// Thirty-two 8-point transforms side by side, bit for bit as the scalar twin.
+/// Thirty-two 8-point forward DCTs side by side, bit-identical to the scalar version.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn fdct8<const SHIFT: u32>(x: [__m512i; 8], whole: impl Fn(__m512i) -> __m512i) -> [__m512i; 8] {
@@ -189,7 +192,7 @@ fn fdct8<const SHIFT: u32>(x: [__m512i; 8], whole: impl Fn(__m512i) -> __m512i) 
     ]
 }
 
-/// Frequencies 2, 6, 1, 3, 5 and 7 of sixteen transforms, in 32 bits.
+/// Returns frequencies 2, 6, 1, 3, 5 and 7 of sixteen transforms, 32 bits each.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn half<const SHIFT: u32>(

@@ -1,11 +1,11 @@
-//! Sixteen streams in a vector, two vectors at a time: what one waits for is hidden by the other.
+//! AVX-512 version: sixteen streams to a vector, and two vectors at a time, so that each hides the other's latencies.
 
 use std::arch::x86_64::*;
 
 use super::tables::{BAD, DC_BEFORE, ENDS, Tables, WINDOW};
 use super::{BLOCKS, Event, Found, KNOWN_BITS, NOTED, STREAMS, Streams};
 
-/// Streams in a vector.
+/// Number of streams in a vector.
 const WIDE: usize = 16;
 const VECTORS: usize = STREAMS / WIDE;
 
@@ -31,10 +31,10 @@ fn all(word: u32) -> __m512i {
     _mm512_set1_epi32(word as i32)
 }
 
-/// Values on their way to their places: of a call, and of one vector more.
+/// Capacity of the scratch buffers: all values of a call, and room for the last vectors, which are stored whole.
 const MOST_KEPT: usize = (BLOCKS + 1) * STREAMS;
 
-/// Places and values, before they are written.
+/// Buffers for the places and values that a call produces, before the values are written to their places.
 #[derive(Clone, Debug)]
 pub(super) struct Scratch(Box<[[u32; MOST_KEPT]; 2]>);
 
@@ -44,7 +44,7 @@ impl Default for Scratch {
     }
 }
 
-/// What the loop keeps of the streams.
+/// The part of the streams' state that the loop changes, in registers.
 struct State {
     position: [__m512i; VECTORS],
     k: [__m512i; VECTORS],
@@ -54,7 +54,7 @@ struct State {
     place: [__m512i; VECTORS],
 }
 
-/// The same as the twin.
+/// Vector version of `decode`, with the same results as the scalar one.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,popcnt")]
 pub(super) fn decode(
     tables: &Tables,
@@ -70,7 +70,7 @@ pub(super) fn decode(
     }
 }
 
-/// `AC`: are any coefficients kept but DC differences?
+/// The loop of `decode`. `AC` tells whether any coefficients besides DC differences are kept.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,popcnt")]
 fn steps<const AC: bool>(
@@ -241,14 +241,14 @@ fn steps<const AC: bool>(
     }
 }
 
-/// How far entries advance.
+/// Extracts from each table entry how far it advances the coefficient index.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn advance(entries: __m512i) -> __m512i {
     _mm512_and_si512(_mm512_srli_epi32::<5>(entries), all(31))
 }
 
-/// A field of all streams.
+/// Loads one field of all streams.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn both(words: &[u32; STREAMS]) -> [__m512i; VECTORS] {
@@ -256,7 +256,7 @@ fn both(words: &[u32; STREAMS]) -> [__m512i; VECTORS] {
 }
 
 impl State {
-    /// Notes what happened to these streams of vector `v`.
+    /// Records an event for each stream of vector `v` that is set in `mask`.
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn note(&self, mask: u16, v: usize, events: &mut Vec<Event>) {
@@ -269,7 +269,8 @@ impl State {
     }
 }
 
-/// Notes positions, MCUs and places of these streams of vector `v`. By value, for a state whose address is known cannot live in registers.
+/// Records an event for each stream of vector `v` that is set in `mask`. `vectors` are the positions, MCU counts and
+/// places, passed by value because a state whose address is taken cannot stay in registers.
 #[cold]
 #[inline(never)]
 #[target_feature(enable = "avx512f")]
@@ -288,7 +289,7 @@ fn note(mask: u16, v: usize, vectors: [__m512i; 3], events: &mut Vec<Event>) {
     }
 }
 
-/// The bits from `positions` on, of these streams.
+/// Loads the bits from `positions` on, for the streams that are set in `mask`.
 #[cold]
 #[inline(never)]
 #[target_feature(enable = "avx512f")]

@@ -1,8 +1,9 @@
-//! How fast streams are here, measured once.
+//! Measures once how fast reading in streams is on this processor.
 //!
-//! Microcode against Gather Data Sampling (2023) makes gathers of some processors many times as slow, and in a virtual machine nobody
-//! tells. So a few look-ups of streams are timed against as many loads that wait for one another. One place after the other, a look-up
-//! takes two to three such loads, with what it mispredicts; streams must stay well below that, because their values are copied once more.
+//! The microcode mitigation of Gather Data Sampling (2023) makes gathers many times slower on some processors, and a
+//! virtual machine gives no hint of it. A few look-ups of the streams are therefore timed against the same number of
+//! dependent loads. Reading one place after the other, a look-up costs two to three such loads, mispredictions
+//! included. Streams must stay well below that, because their values are copied once more.
 
 use std::hint::black_box;
 use std::sync::LazyLock;
@@ -10,16 +11,16 @@ use std::time::{Duration, Instant};
 
 use super::{BLOCKS, Code, Found, Kind, NOT_KEPT, STREAMS, Streams, Tables};
 
-/// Attempts at each measurement. The shortest counts, for something else may interrupt the others.
+/// Number of attempts at each measurement. The shortest counts, because others may have been interrupted.
 const ATTEMPTS: usize = 8;
 
-/// Calls in an attempt.
+/// Number of calls of `decode` in an attempt.
 const CALLS: usize = 8;
 
-/// Bytes for each stream: each look-up consumes 31 bits at most.
+/// Bytes of data for each stream. A look-up consumes at most 31 bits.
 const BYTES: usize = 4 * BLOCKS * CALLS;
 
-/// Does a look-up of the streams take less than one and a half loads?
+/// Returns whether a look-up of the streams takes less than one and a half dependent loads.
 pub(super) fn is_fast() -> bool {
     static IS_FAST: LazyLock<bool> = LazyLock::new(|| {
         let times = look_ups().zip(loads());
@@ -28,7 +29,7 @@ pub(super) fn is_fast() -> bool {
     *IS_FAST
 }
 
-/// The time of an attempt's look-ups.
+/// Measures the time of the look-ups of one attempt.
 fn look_ups() -> Option<Duration> {
     // A code of each length up to 10 bits: so few bits have no meaning. The one of 2 bits ends a block.
     let symbols = [3, 0, 1, 2, 4, 5, 6, 7, 8, 9];
@@ -69,7 +70,7 @@ fn look_ups() -> Option<Duration> {
     attempts.min()
 }
 
-/// The time of as many loads.
+/// Measures the time of as many dependent loads as an attempt has look-ups.
 fn loads() -> Option<Duration> {
     let table: Vec<u32> = (0..1024).map(|at: u32| at.wrapping_mul(7) + 1).collect();
     let attempts = (0..ATTEMPTS).map(|_| {

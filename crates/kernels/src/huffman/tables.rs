@@ -1,12 +1,13 @@
-//! Tables of what the next bits of a stream mean: several symbols an entry where their values are not needed.
+//! Decoding tables, indexed by the next bits of a stream. Where the values of symbols are not needed, an entry stands
+//! for several symbols.
 
-/// Bits of the window that an entry is found by.
+/// Number of bits of the window, which selects an entry of a table.
 pub(super) const WINDOW: u32 = 11;
 
-/// How far the entries of DC differences come before those of AC coefficients.
+/// Number of entries for DC differences, which come directly before those for AC coefficients.
 pub(super) const DC_BEFORE: u32 = 1 << WINDOW;
 
-/// Entries of codes that are longer than the window; books with more are not taken.
+/// Most entries for codes that are longer than the window. Code books that need more are rejected.
 const MOST_LONG: u32 = 4096;
 
 /// A code of a Huffman table.
@@ -14,34 +15,35 @@ const MOST_LONG: u32 = 4096;
 pub struct Code {
     /// The code, right-aligned.
     pub code: u32,
-    /// Its length in bits, 1 to 16.
+    /// Length of the code in bits, 1 to 16.
     pub length: u32,
     /// The symbol that the code stands for.
     pub symbol: u8,
 }
 
-/// The codes of a kind of block, and what is kept of it.
+/// The Huffman codes of a kind of block, and which of its coefficients are kept.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind<'a> {
-    /// Of DC differences: the symbol is a size of up to 15 bits.
+    /// Codes of DC differences. Their symbol is a size of up to 15 bits.
     pub dc: &'a [Code],
-    /// Of AC coefficients: the symbol is a run and a size.
+    /// Codes of AC coefficients. Their symbol is a run and a size.
     pub ac: &'a [Code],
-    /// Where the coefficients go that are kept: of each of the first 32 in zigzag order the place among the values of its
-    /// block, or [`NOT_KEPT`]. The first one, the DC difference, always goes to place 0.
+    /// Where the first 32 coefficients, in zigzag order, go: the place of each among the values of its block, or
+    /// [`NOT_KEPT`]. The first one, the DC difference, always goes to place 0.
     pub places: [u8; 32],
-    /// Values of a block, 32 at most.
+    /// Number of values that a block has in the output, at most 32.
     pub count: u8,
 }
 
-/// The place of a coefficient that is not kept.
+/// Marks a coefficient that is not kept, instead of its place.
 pub const NOT_KEPT: u8 = u8::MAX;
 
-/// Kinds of blocks: their places are told in the bytes of a word.
+/// Most kinds of blocks: a 32-bit word holds the places of one coefficient in all kinds, a byte each.
 const MOST_KINDS: usize = 4;
 
-/// What the beginning of a window means: bits 0–4 the bits to consume, 5–9 how far `k` advances, where an end of block counts
-/// as 1, 10: it ends the block, 11: no table has it, 12–15 the size of the value.
+/// The meaning of the first bits of a window. Bits 0–4: the number of bits to consume. Bits 5–9: how far the
+/// coefficient index `k` advances, where an end of block counts as 1. Bit 10: ends the block. Bit 11: no code of the
+/// table. Bits 12–15: the size of the value in bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Half(u32);
 
@@ -49,10 +51,10 @@ pub(super) const ENDS: u32 = 1 << 10;
 pub(super) const BAD: u32 = 1 << 11;
 
 impl Half {
-    /// No symbol.
+    /// The empty sequence of symbols.
     const NONE: Self = Self(0);
 
-    /// Of bits that no table has.
+    /// Bits that are no code of the table: consumes one bit and ends the block.
     const BAD: Self = Self(1 | 1 << 5 | ENDS | BAD);
 
     fn new(consumed: u32, advance: u32, size: u32) -> Self {
@@ -83,12 +85,13 @@ impl Half {
         self.0 & BAD != 0
     }
 
-    /// Is it the end of a block, and nothing before it?
+    /// Returns whether this is an end of block without a symbol before it.
     fn is_end_alone(self) -> bool {
         self.ends() && self.advance() == 1
     }
 
-    /// Both, one after the other, if that can be told.
+    /// Combines this with the symbols that follow it. `None` if `next` is invalid or the sums do not fit their bit
+    /// fields.
     fn then(self, next: Self) -> Option<Self> {
         if next == Self::NONE {
             return Some(self);
@@ -100,7 +103,7 @@ impl Half {
     }
 }
 
-/// All symbols that a window holds in the lower half, its first one in the upper half.
+/// An entry of a table: all symbols that fit the window in the lower half, the first of them alone in the upper half.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub(super) struct Entry(u32);
@@ -115,10 +118,10 @@ impl Entry {
     }
 }
 
-/// Blocks of an MCU.
+/// Most blocks of an MCU.
 pub(super) const MOST_BLOCKS: usize = 16;
 
-/// What a kind of block needs.
+/// The fields of `Blocks` that are the same for all blocks of a kind.
 #[derive(Clone, Copy)]
 struct Made {
     ac: u32,
@@ -129,39 +132,42 @@ struct Made {
     count: u32,
 }
 
-/// What each block of an MCU needs, field by field, as vectors want it.
+/// The tables and settings of each block of an MCU, as a structure of arrays for vector code.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Blocks {
-    /// The entry of the window of zeros.
+    /// Index of the block's first entry for AC coefficients, that of the window of zeros.
     pub(super) ac: [u32; MOST_BLOCKS],
-    /// The lowest 32 bits that begin with a code longer than the window, and what is to be added to the upper 16 of
-    /// them for their entry.
+    /// The lowest 32-bit word that begins with a code longer than the window. For such words, `long` plus the upper 16
+    /// bits is the index of the entry.
     pub(super) long_from: [u32; MOST_BLOCKS],
     pub(super) long: [u32; MOST_BLOCKS],
-    /// The coefficients that are kept as bits, in zigzag order, and the last of them.
+    /// Bit mask of the coefficients that are kept, in zigzag order. `last` is the index of the last of them.
     pub(super) kept: [u32; MOST_BLOCKS],
     pub(super) last: [u32; MOST_BLOCKS],
-    /// Values of a block, and by how many bits a word is shifted for their places.
+    /// Number of values of the block. `shift` is by how many bits the words of `Tables::places` are shifted to get the
+    /// places of its kind.
     pub(super) count: [u32; MOST_BLOCKS],
     pub(super) shift: [u32; MOST_BLOCKS],
-    /// The next block of the MCU, or of the next one.
+    /// Index of the next block of the MCU, or 0 if the next MCU follows.
     pub(super) next: [u32; MOST_BLOCKS],
 }
 
-/// The tables of a scan.
+/// The decoding tables of a scan.
 #[derive(Clone, Debug)]
 pub struct Tables {
     pub(super) entries: Vec<Entry>,
     pub(super) blocks: Blocks,
-    /// Where each coefficient of each kind of block goes.
+    /// The place of each coefficient, in one byte for each kind of block.
     pub(super) places: [u32; 32],
 }
 
 impl Tables {
-    /// For MCUs of these `blocks`, each of one of these `kinds`.
+    /// Creates the tables for MCUs of these `blocks`, each of which is an index into `kinds`.
     ///
-    /// `None` for what these tables cannot hold: no block, more than 16 or of more than four kinds, other places, many long codes, DC differences of
-    /// long codes or more than 25 bits, or codes that are not made as T.81 says.
+    /// Returns `None` for what these tables cannot hold: an MCU of no blocks, more than 16 blocks or more than four
+    /// kinds of them, places beyond a block's values, too many codes longer than the window, codes of DC differences
+    /// that are longer than the window or have more than 25 bits with their value, and codes that are not built as T.81
+    /// says.
     #[must_use]
     pub fn new(kinds: &[Kind<'_>], blocks: &[usize]) -> Option<Self> {
         if !(1..=MOST_BLOCKS).contains(&blocks.len()) || kinds.len() > MOST_KINDS {
@@ -199,7 +205,7 @@ impl Tables {
     }
 }
 
-/// Adds the entries of one kind of block.
+/// Adds the entries of one kind of block to `entries`. `None` if the tables cannot hold them.
 fn add(kind: &Kind<'_>, entries: &mut Vec<Entry>) -> Option<Made> {
     let is_unfit = |code: &Code| {
         let size = u32::from(code.symbol);
@@ -266,12 +272,12 @@ fn add(kind: &Kind<'_>, entries: &mut Vec<Entry>) -> Option<Made> {
     })
 }
 
-/// What a DC difference's symbol means, whose code has `length` bits.
+/// Returns the meaning of a DC difference's symbol whose code has `length` bits.
 fn dc_symbol(symbol: u8, length: u32) -> Half {
     Half::new(length + u32::from(symbol), 1, symbol.into())
 }
 
-/// What an AC coefficient's symbol means, whose code has `length` bits.
+/// Returns the meaning of an AC coefficient's symbol whose code has `length` bits.
 fn ac_symbol(symbol: u8, length: u32) -> Half {
     match (u32::from(symbol >> 4), u32::from(symbol & 15)) {
         (0..15, 0) => Half::end(length),
@@ -279,7 +285,8 @@ fn ac_symbol(symbol: u8, length: u32) -> Half {
     }
 }
 
-/// The first symbol of each window, bad where its code is longer.
+/// Returns the first symbol of each window, or `Half::BAD` where its code is longer than the window or there is no such
+/// code. `None` if a code does not fit its length.
 fn first_symbols(codes: &[Code], meaning: impl Fn(u8, u32) -> Half) -> Option<Vec<Half>> {
     let mut windows = vec![Half::BAD; 1 << WINDOW];
     for code in codes.iter().filter(|code| code.length <= WINDOW) {
@@ -291,15 +298,15 @@ fn first_symbols(codes: &[Code], meaning: impl Fn(u8, u32) -> Half) -> Option<Ve
     Some(windows)
 }
 
-/// The AC symbols, one after the other, whose codes are all in the first 0 to [`WINDOW`] bits: of every such length,
-/// each in a table of its own.
+/// The sequences of AC symbols whose codes lie completely within a given number of bits, from 0 to [`WINDOW`]. There is
+/// one table for each number of bits.
 ///
-/// What follows a symbol is in the table of the bits that are left, so each table is put together from shorter ones. Where all of them
-/// together would advance too far, the last ones are left out. (Looking for one symbol after the other in each window took 18 microseconds
-/// instead of 2.)
+/// What follows a symbol is found in the table for the remaining bits, so each table is built from shorter ones. Where
+/// a whole sequence would advance too far, its last symbols are left out. (Searching symbol by symbol in each window
+/// took 18 microseconds instead of 2.)
 struct Runs(Vec<Half>);
 
-/// `None`: a code is larger than its length.
+/// Builds the tables of AC symbol sequences. `None` if a code does not fit its length.
 fn runs(codes: &[Code]) -> Option<Runs> {
     // The table of `bits` begins at 1 << bits.
     let mut tables = vec![Half::NONE; 2 << WINDOW];
@@ -330,12 +337,12 @@ fn runs(codes: &[Code]) -> Option<Runs> {
 }
 
 impl Runs {
-    /// Those of all windows of `bits` bits.
+    /// Returns the sequences of all windows of `bits` bits.
     fn of(&self, bits: u32) -> &[Half] {
         &self.0[1 << bits..2 << bits]
     }
 
-    /// Those behind the first symbol of a window.
+    /// Returns the AC symbols that follow the first symbol of a window.
     fn behind(&self, window: u32, first: Half) -> Half {
         match WINDOW.checked_sub(first.consumed()) {
             Some(left) if !first.is_bad() => self.of(left)[(window & ((1 << left) - 1)) as usize],
@@ -349,8 +356,8 @@ mod tests {
     use super::super::tests::book;
     use super::*;
 
-    /// The first symbol of a window, the same with the AC coefficient behind it, and so on, for as long as their codes are in the
-    /// window, too, and each of them `may` follow.
+    /// Returns the first symbol of a window, then the same combined with the AC symbol after it, and so on, as long as
+    /// the next code lies within the window and that symbol `may` follow.
     fn symbols(window: u32, first: Half, ac: &[Half], may: impl Fn(Half) -> bool) -> Vec<Half> {
         let (mut all, mut symbols) = (first, vec![first]);
         while !all.ends() && all.consumed() < WINDOW {

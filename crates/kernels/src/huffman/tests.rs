@@ -1,6 +1,7 @@
 use super::*;
 
-/// A code book in which these many codes have each length from 1 on, and these symbols (T.81, annex C).
+/// Builds a code book: `counts` gives the number of codes of each length from 1 bit on, `symbols` what they stand for
+/// (T.81, annex C).
 pub(super) fn book(counts: &[usize], symbols: &[u8]) -> Vec<Code> {
     let mut codes = Vec::new();
     let mut symbols = symbols.iter();
@@ -19,7 +20,7 @@ pub(super) fn book(counts: &[usize], symbols: &[u8]) -> Vec<Code> {
     codes
 }
 
-/// Sizes 0 to 11, as photographs have them.
+/// DC codes for sizes 0 to 11, as usual in files of photographs.
 fn dc() -> Vec<Code> {
     book(
         &[0, 1, 5, 1, 1, 1, 1, 1, 1],
@@ -27,7 +28,8 @@ fn dc() -> Vec<Code> {
     )
 }
 
-/// Among others an end of block of 4 bits, runs of 16, and codes of 12 and 16 bits, of which some have 10 bits behind them.
+/// AC codes that include an end of block of 4 bits, runs of 16, and codes of 12 and 16 bits, some of them followed by
+/// values of 10 bits.
 fn ac() -> Vec<Code> {
     book(
         &[0, 2, 1, 3, 3, 2, 2, 0, 0, 0, 2, 2, 0, 0, 0, 3],
@@ -38,7 +40,7 @@ fn ac() -> Vec<Code> {
     )
 }
 
-/// Bits that look random.
+/// Returns `length` pseudo-random bytes.
 fn noise(length: usize, seed: u64) -> Vec<u8> {
     let mut state = seed;
     let mut next = || {
@@ -48,7 +50,7 @@ fn noise(length: usize, seed: u64) -> Vec<u8> {
     (0..length).map(|_| next()).collect()
 }
 
-/// Writes bits.
+/// Writes bits and Huffman codes.
 #[derive(Default)]
 struct Writer {
     bytes: Vec<u8>,
@@ -81,7 +83,7 @@ impl Writer {
     }
 }
 
-/// Blocks of coefficients in zigzag order, of which the books can code all.
+/// Returns blocks of coefficients in zigzag order that the code books can represent.
 fn blocks(count: usize) -> Vec<[i16; 64]> {
     let sizes: [(usize, u32); 14] = [
         (0, 1),
@@ -164,7 +166,7 @@ fn write(blocks: &[[i16; 64]], (dc, ac): (&[Code], &[Code])) -> Writer {
     writer
 }
 
-/// What is kept: nothing but the DC, four coefficients, and twenty in another order.
+/// Three choices of kept coefficients: the DC only, four, and twenty in a different order.
 fn kept() -> [[u8; 32]; 3] {
     let mut places = [[NOT_KEPT; 32]; 3];
     places[0][0] = 0;
@@ -177,7 +179,7 @@ fn kept() -> [[u8; 32]; 3] {
     places
 }
 
-/// Values of a block of which so much is kept.
+/// Returns the number of values that a block has with these `places`.
 fn count(places: &[u8; 32]) -> u8 {
     places.iter().filter(|&&place| place != NOT_KEPT).count() as u8
 }
@@ -237,10 +239,11 @@ fn every_stream_finds_the_coefficients_that_were_written() {
     }
 }
 
-/// Values, beginnings, errors, and where the streams stand.
+/// Values, beginnings of MCUs, errors, and the state of the streams after a call.
 type Seen = (Vec<i16>, Vec<Event>, Vec<Event>, Streams);
 
-/// Everything that is found in noise by streams from every few bits on, and where they stand afterwards.
+/// Returns what each of several calls finds in noise, with streams that begin 900 bits apart, and the state of the
+/// streams after it.
 fn in_noise(tables: &Tables, seed: u64) -> Vec<Seen> {
     let data = noise(4000, seed);
     let mut streams = Streams::idle();

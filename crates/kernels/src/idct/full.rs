@@ -1,8 +1,8 @@
-//! The full 8×8 inverse DCT, bit for bit libjpeg's accurate integer one (`islow`).
+//! The full 8×8 inverse DCT, bit-identical to libjpeg's accurate integer one (`islow`).
 //!
-//! Both passes are the 8-point transform of Loeffler, Ligtenberg and Moschytz with constants of 13
-//! fractional bits: columns first, which keep 2 fractional bits in 16-bit words, then rows. Sums of two
-//! frequencies wrap at 16 bits, as they do in libjpeg-turbo's vectors: only corrupt files get so far.
+//! Both passes use the 8-point transform of Loeffler, Ligtenberg and Moschytz with constants of 13 fractional bits:
+//! first the columns, whose results keep 2 fractional bits in 16-bit words, then the rows. Sums of two frequencies wrap
+//! at 16 bits, as in libjpeg-turbo's vector code, which only corrupt files bring about.
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
@@ -11,13 +11,13 @@ pub(crate) mod avx512;
 #[cfg(target_arch = "aarch64")]
 pub(super) mod neon;
 
-/// Fractional bits of the constants.
+/// Fractional bits of the DCT constants.
 pub(crate) const BITS: u32 = 13;
-/// What the columns' pass cuts off, and the rows' pass.
+/// Number of bits that the pass over the columns shifts out. `ROWS` is that of the pass over the rows.
 const COLUMNS: u32 = BITS - 2;
 const ROWS: u32 = BITS + 2 + 3;
 
-/// libjpeg's constants, √2 · cos(…) and sums of such, with 13 fractional bits.
+/// libjpeg's DCT constants, √2 · cos(…) and sums of such, with 13 fractional bits. The name gives the value.
 const F_0_298: i32 = 2446;
 const F_0_390: i32 = 3196;
 const F_0_541: i32 = 4433;
@@ -31,13 +31,14 @@ const F_2_053: i32 = 16819;
 const F_2_562: i32 = 20995;
 const F_3_072: i32 = 25172;
 
-/// Of frequencies 2 and 6: what the outer and the inner even outputs get.
+/// Weights of frequencies 2 and 6 in the outer even outputs. `INNER` holds those in the inner even outputs.
 pub(crate) const OUTER: [i32; 2] = [F_0_541 + F_0_765, F_0_541];
 pub(crate) const INNER: [i32; 2] = [F_0_541, F_0_541 - F_1_847];
-/// Of the sums 3 + 7 and 1 + 5: what the odd parts 0 and 2, and the parts 1 and 3 get.
+/// Weights of the sums 3 + 7 and 1 + 5 of frequencies in odd parts 0 and 2. `SUMS_13` holds those in odd parts 1 and 3.
 pub(crate) const SUMS_02: [i32; 2] = [F_1_175 - F_1_961, F_1_175];
 pub(crate) const SUMS_13: [i32; 2] = [F_1_175, F_1_175 - F_0_390];
-/// Of frequencies 7 and 1: odd parts 0 and 3. Of frequencies 5 and 3: odd parts 1 and 2.
+/// Weights of frequencies 7 and 1 in odd part 0. `PART_3` holds those in part 3, `PART_1` and `PART_2` hold those of
+/// frequencies 5 and 3 in parts 1 and 2.
 pub(crate) const PART_0: [i32; 2] = [F_0_298 - F_0_899, -F_0_899];
 pub(crate) const PART_3: [i32; 2] = [-F_0_899, F_1_501 - F_0_899];
 pub(crate) const PART_1: [i32; 2] = [F_2_053 - F_2_562, -F_2_562];
@@ -60,7 +61,7 @@ pub(super) fn to_8x8(coefficients: &[i16], factors: &[i32; 64], rows: &mut [u8],
     }
 }
 
-/// Eight 8-point inverse DCTs side by side, cut by `shift` and saturated to 16 bits.
+/// Eight 8-point inverse DCTs side by side, shifted right by `shift` bits with rounding and saturated to 16 bits.
 fn idct8(rows: [[i32; 8]; 8], shift: u32) -> [[i32; 8]; 8] {
     let mut out = [[0; 8]; 8];
     let word = |x: i32| i32::from(x as i16);

@@ -1,6 +1,6 @@
-//! The inverse DCTs to 1×1, 2×2 and 4×4 samples.
+//! Inverse DCTs to 1×1, 2×2 and 4×4 samples.
 //!
-//! Products with the constants are made of 16-bit words and summed in 32 bits, as vectors do it.
+//! Products with the constants are made of 16-bit words and summed in 32 bits, as vector instructions do it.
 
 #[cfg(target_arch = "x86_64")]
 pub(super) mod avx2;
@@ -9,7 +9,7 @@ pub(super) mod neon;
 
 use super::{dequantise, saturate};
 
-/// √2·cos(π/8) and √2·cos(3π/8) with 13 fractional bits.
+/// √2·cos(π/8) with 13 fractional bits. `COS3` is √2·cos(3π/8).
 const COS1: i32 = 10703;
 const COS3: i32 = 4433;
 
@@ -32,7 +32,7 @@ pub(super) fn to_2x2(coefficients: &[i16], factors: &[i32; 64], rows: &mut [u8],
     }
 }
 
-/// The rows of 2×2 blocks, each of them so wide.
+/// Returns the two rows of a row of 2×2 blocks, each `width` samples long.
 fn two_lines(rows: &mut [u8], line: usize, width: usize) -> (&mut [u8], &mut [u8]) {
     let (top, bottom) = rows.split_at_mut(line);
     (&mut top[..width], &mut bottom[..width])
@@ -53,8 +53,8 @@ pub(super) fn to_4x4(coefficients: &[i16], factors: &[i32; 64], rows: &mut [u8],
     }
 }
 
-/// Four 4-point inverse DCTs side by side, unnormalised (a constant c comes out as c), the 13
-/// fractional bits of the constants cut down by `shift`.
+/// Four 4-point inverse DCTs side by side, unnormalised (a constant c comes out as c). The results carry the 13
+/// fractional bits of the constants, shifted right by `shift` bits with rounding, and are saturated to 16 bits.
 fn idct4(rows: [[i32; 4]; 4], shift: u32) -> [[i32; 4]; 4] {
     let mut out = [[0; 4]; 4];
     for lane in 0..4 {
@@ -77,7 +77,7 @@ fn transpose(m: [[i32; 4]; 4]) -> [[i32; 4]; 4] {
     std::array::from_fn(|i| std::array::from_fn(|j| m[j][i]))
 }
 
-/// A level-shifted sample: `value` / 2^`shift`, rounded, around 128.
+/// Returns a level-shifted sample: `value` / 2^`shift`, rounded, plus 128, clamped to 0 to 255.
 #[inline(always)]
 fn level(value: i32, shift: u32) -> u8 {
     ((value.wrapping_add(1 << (shift - 1)) >> shift).wrapping_add(128)).clamp(0, 255) as u8

@@ -1,9 +1,10 @@
-//! The order in which vector kernels go through a plane.
+//! The order in which the vector kernels process a plane.
 //!
-//! A band of result rows is made at a time: block by block of columns, its rows are weighed downwards
-//! into a buffer, and then each of them along. Within a block, source rows are first brought to what the
-//! downward kernel multiplies (a *step*: a row of floats, or two rows of bytes in 16 bits), once
-//! for the some six result rows that need them, in a ring small enough for the L1 cache.
+//! Result rows are computed in bands. For each band, block by block of columns, source rows are weighed vertically into
+//! a buffer, then each row of the buffer is weighed horizontally. Within a block, source rows are first converted to
+//! the form that the vertical kernel multiplies (a *step*: a row of floats, or two rows of bytes as 16-bit words). This
+//! happens once for the roughly six result rows that need a step. Steps are kept in a ring buffer that is small enough
+//! for the L1 cache.
 
 use std::array;
 use std::ops::Range;
@@ -12,62 +13,64 @@ use super::weights::Weights;
 use super::{Resampled, Source};
 use crate::cpu::prefetch;
 
-/// The kernels of one sample type at one level.
+/// The vector kernels of one sample type at one level.
 ///
-/// Each is called only where the level is there, with slices as long as it says.
+/// The functions may only be called if the processor supports the level, with slices of the lengths described at the
+/// fields.
 pub struct Passes<S: Resampled, B> {
-    /// Rows of the source in a step: 1 or 2.
+    /// Source rows in a step: 1 or 2.
     pub(super) rows_per_step: usize,
-    /// Makes a step of these rows, which are as long as each other; the second is the first again where
-    /// there is none. The step is as long or longer, a multiple of [`COLUMNS`].
+    /// Converts one or two source rows of equal length to a step. If there is no second row, the first is passed twice.
+    /// The step is as long as the rows or longer, and a multiple of [`COLUMNS`].
     pub(super) fill: unsafe fn(&[S], &[S], &mut [u32]),
-    /// Weighs steps: the ring, where in it each is and its weights, and what comes out, of a length that
-    /// is a multiple of [`COLUMNS`] and that every step has.
+    /// Weighs steps vertically. Takes the ring, the place and weights of each step in it, and the output. The output's
+    /// length is a multiple of [`COLUMNS`], and no step is shorter.
     ///
-    /// Each kernel writes out its loop over columns: a call of a shared one was as long.
+    /// Each kernel has its own loop over columns, because a call of a shared one was as long.
     pub(super) down: unsafe fn(&[u32], &[Step], &mut [B]),
-    /// Weighs rows of this stride along. Each has [`slack`] samples beyond the input.
+    /// Weighs rows horizontally. Takes the rows, their stride, the weights and the output. Each row has [`slack`]
+    /// samples beyond the input.
     pub(super) along: unsafe fn(&[B], usize, &Weights<S>, &mut [S]),
-    /// Packs the weights of a step's rows; the first in the lower bits.
+    /// Packs the weights of a step's rows into a word, the first in the lower bits.
     pub(super) pack: fn(S::Weight, S::Weight) -> u32,
 }
 
-/// A step that a result row needs.
+/// A step that a result row needs, with its weights.
 pub(super) struct Step {
-    /// Where in the ring.
+    /// Index in the ring at which the step begins.
     pub(super) at: usize,
-    /// The weights of its rows.
+    /// The packed weights of the step's rows.
     pub(super) weights: u32,
 }
 
-/// Columns are filled and weighed in multiples of as many.
+/// Columns are converted and weighed in multiples of this number.
 pub(super) const COLUMNS: usize = 32;
 
-/// Samples of a ring, 4 bytes each: most of the L1 cache.
+/// Samples in the ring, 4 bytes each: most of the L1 cache.
 const RING: usize = 8192;
 
-/// Blocks of columns are at least so wide, however many rows are weighed.
+/// Least width of a block in columns, however many rows are weighed.
 const NARROWEST: usize = 128;
 
-/// Samples between the passes: with the rest, half of a small L2 cache.
+/// Samples stored between the passes. Together with the other data, they fill half of a small L2 cache.
 const BETWEEN: usize = 32 * 1024;
 
-/// Steps that rows are fetched into the near cache ahead of their own: a block's part of a row is too short for the
-/// processor to foresee the next one.
+/// How many steps ahead source rows are prefetched: the part of a row within a block is too short for the hardware
+/// prefetcher to foresee the next one.
 const AHEAD: usize = 2;
 
-/// Rows of a band: more do not save anything.
+/// Most rows of a band. More do not save anything.
 const TALLEST: usize = 32;
 
-/// Samples beyond the input that a row between the passes has: kernels read whole registers.
+/// Returns how many samples a row between the passes has beyond the input, because kernels read whole registers.
 pub(super) fn slack<S: Resampled>(x: &Weights<S>) -> usize {
     x.taps + 96
 }
 
-/// Makes result rows `rows`.
+/// Computes result rows `rows` with vector kernels.
 ///
 /// # Safety
-/// The passes' level must be there, and the conditions of [`super::rows_on`] must hold.
+/// The processor must support the level of `passes`, and the conditions of [`super::rows_on`] must hold.
 pub(super) unsafe fn rows<S: Resampled, B: Copy + Default>(
     passes: &Passes<S, B>,
     source: Source<'_, S>,
@@ -110,10 +113,10 @@ pub(super) unsafe fn rows<S: Resampled, B: Copy + Default>(
     }
 }
 
-/// Weighs rows along, `N` at a time, and by themselves those that are left over.
+/// Weighs rows horizontally, `N` at a time with `several`, and the remaining ones with `single`.
 ///
 /// # Safety
-/// As [`Passes::along`] says.
+/// The conditions of [`Passes::along`] must hold.
 #[inline(always)]
 pub(super) unsafe fn along<S: Resampled, B, const N: usize>(
     between: &[B],
@@ -139,31 +142,32 @@ pub(super) unsafe fn along<S: Resampled, B, const N: usize>(
     }
 }
 
-/// Weighs `N` rows, given where each begins, along: as many rows of results.
+/// A function that weighs `N` rows horizontally to as many result rows. Takes a pointer to the beginning of each row.
 type Along<S, B, const N: usize> = unsafe fn([*const B; N], &Weights<S>, &mut [S]);
 
-/// Steps of a block of columns.
+/// Ring buffer with the steps of a block of columns.
 struct Ring<'a, S: Resampled, B> {
     passes: &'a Passes<S, B>,
     source: Source<'a, S>,
-    /// Samples of a step, and steps there is room for: as many as the longest window touches. Neither end
-    /// of a window is ever before that of an earlier result's, so none is overwritten too soon.
+    /// Number of samples of a step. `steps` is the number of steps in the ring: as many as the longest window touches.
+    /// Windows never begin or end before those of earlier results, so no step is overwritten too soon.
     wide: usize,
     steps: usize,
     samples: Vec<u32>,
-    /// Where the first step is: at a cache line's start, or every load would touch two lines.
+    /// Index of the first step. It begins at a cache line, or every load would touch two lines.
     start: usize,
 }
 
-/// The steps that a result row needs, by their numbers in the source, and where they will be.
+/// The steps that a result row needs: from number `first` to before `end`, counted in the source, and where they are in
+/// the band's list.
 struct Needs {
     first: usize,
     end: usize,
-    /// In the list of all.
+    /// Range within the band's list of steps.
     steps: Range<usize>,
 }
 
-/// Samples of a cache line.
+/// Number of samples in a cache line.
 const LINE: usize = 16;
 
 impl<'a, S: Resampled, B> Ring<'a, S, B> {
@@ -184,7 +188,7 @@ impl<'a, S: Resampled, B> Ring<'a, S, B> {
         self.start + step % self.steps * self.wide
     }
 
-    /// What result row `row` needs; its steps go to the end of `steps`.
+    /// Returns what result row `row` needs, and appends its steps to `steps`.
     fn needs(&self, y: &Weights<S>, row: usize, steps: &mut Vec<Step>) -> Needs {
         let per = self.passes.rows_per_step;
         let (start, weights) = y.trimmed(row);
@@ -208,8 +212,10 @@ impl<'a, S: Resampled, B> Ring<'a, S, B> {
         }
     }
 
+    /// Converts the source rows of number `step` and stores them in the ring.
+    ///
     /// # Safety
-    /// The passes' level must be there.
+    /// The processor must support the level of the passes.
     unsafe fn fill(&mut self, step: usize, columns: Range<usize>) {
         let per = self.passes.rows_per_step;
         let row = |index: usize| {

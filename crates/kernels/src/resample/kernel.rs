@@ -1,21 +1,21 @@
-//! What neighbours are weighed with: the curves, and their samples.
+//! Resampling kernels: their curves, and tables of these.
 
 use std::fmt;
 use std::sync::LazyLock;
 
-/// What a resampler weighs neighbours with.
+/// The kernel with which a resampler weighs neighbouring samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Kernel {
-    /// Windowed sinc over three lobes: photographs.
+    /// Windowed sinc over three lobes, for photographs.
     #[default]
     Lanczos3,
-    /// Soft cubic without visible ringing: palettes, alpha, enlarging.
+    /// Soft cubic without visible ringing, for palettes, alpha channels and enlarging.
     Mitchell,
-    /// Sharper cubic.
+    /// Cubic that is sharper than Mitchell.
     CatmullRom,
-    /// Linear interpolation; a triangle when shrinking.
+    /// Linear interpolation, or a triangle filter when shrinking.
     Bilinear,
-    /// The mean of what an output sample covers.
+    /// The mean of the area that an output sample covers.
     Box,
 }
 
@@ -28,7 +28,7 @@ impl Kernel {
         Self::Box,
     ];
 
-    /// How many output samples it reaches to each side (input samples when enlarging).
+    /// Returns how far the kernel reaches to each side, in output samples (in input samples when enlarging).
     #[must_use]
     pub fn support(self) -> f64 {
         match self {
@@ -39,8 +39,8 @@ impl Kernel {
         }
     }
 
-    /// The curve itself, `x` in output samples from its centre. Zero beyond its support, whose ends
-    /// belong to it: a box that ends between two samples must not lose both.
+    /// Returns the kernel's value at distance `x` from its centre, in output samples. It is zero beyond the support,
+    /// whose ends are included: a box that ends between two samples must not lose both.
     #[must_use]
     pub fn at(self, x: f64) -> f64 {
         let x = x.abs();
@@ -56,7 +56,7 @@ impl Kernel {
         }
     }
 
-    /// Its samples.
+    /// Returns the table of the kernel's curve.
     pub(super) fn curve(self) -> &'static Curve {
         &CURVES[self as usize]
     }
@@ -79,7 +79,8 @@ fn sinc(x: f64) -> f64 {
     if x == 0.0 { 1.0 } else { x.sin() / x }
 }
 
-/// Mitchell and Netravali, "Reconstruction filters in computer graphics" (1988), equation 8.
+/// Cubic filter with parameters `b` and `c`: Mitchell and Netravali, "Reconstruction filters in computer graphics"
+/// (1988), equation 8.
 fn cubic(x: f64, b: f64, c: f64) -> f64 {
     if x < 1.0 {
         ((12.0 - 9.0 * b - 6.0 * c) * x.powi(3) + (-18.0 + 12.0 * b + 6.0 * c) * x.powi(2) + 6.0
@@ -95,28 +96,28 @@ fn cubic(x: f64, b: f64, c: f64) -> f64 {
     }
 }
 
-/// A kernel's right half, sampled: evaluating a windowed sinc for each of the some ten thousand weights
-/// of an image would take as long as resampling it.
+/// A table of a kernel's right half. Evaluating a windowed sinc for each of the about ten thousand weights of an image
+/// would take as long as resampling it.
 pub(super) struct Curve {
-    /// Where the curve ends, in samples of it.
+    /// Where the curve ends, in samples of the table.
     end: f64,
-    /// The curve at each of its samples, and what it rises by up to the next. Zero from the end on. Of a
-    /// size that an index is masked to, so that nothing need be checked.
+    /// The value of the curve at each sample, and the difference to the next one. Zero from the end on. The length is a
+    /// power of two, so that indices can be masked instead of checked.
     samples: Box<[[f64; 2]; SIZE]>,
 }
 
-/// Samples per unit. Between them the curve is taken for straight: an error of some 1e-6, a fiftieth of
-/// what rounding weights to 14 bits does.
+/// Samples of the table per unit. Linear interpolation between them has an error of about 1e-6, a fiftieth of that of
+/// rounding weights to 14 bits.
 pub(super) const DENSITY: f64 = 1024.0;
 
-/// Room for a support of 3 and one more.
+/// Number of samples in a table: room for a support of 3, and one unit more.
 const SIZE: usize = 4096;
 
-/// How far beyond its support a curve keeps its last value, in samples of it: window ends are computed,
-/// and a box must not lose a sample to the last bit of a quotient.
+/// How far beyond its support a curve keeps its last value, in samples of the table. The ends of windows are computed,
+/// and a box must not lose a sample because of the last bit of a quotient.
 const HAIR: f64 = 1e-6;
 
-/// Of [`Kernel::ALL`], in that order.
+/// The tables of all kernels, in the order of [`Kernel::ALL`].
 static CURVES: LazyLock<[Curve; 5]> = LazyLock::new(|| Kernel::ALL.map(Curve::new));
 
 impl Curve {
@@ -133,8 +134,8 @@ impl Curve {
         }
     }
 
-    /// The curve at four distances from its centre, in samples of it: [`DENSITY`] to an output sample.
-    /// Side by side, for vectors.
+    /// Returns the curve's values at four distances from its centre, measured in samples of the table ([`DENSITY`] to
+    /// an output sample). Four at a time, so that the compiler can vectorise it.
     #[inline(always)]
     pub(super) fn at(&self, distances: [f64; 4]) -> [f64; 4] {
         let places = distances.map(|distance| {

@@ -1,11 +1,12 @@
-//! Weights in the order in which vector kernels weigh rows along, made when first needed and kept.
+//! Weights rearranged for the vector kernels that weigh rows horizontally. Each layout is created when first needed,
+//! and then kept.
 
 use std::sync::OnceLock;
 
 use super::Resampled;
 use super::weights::{GROUP, Weights};
 
-/// The layouts of weights, each made once. A clone makes its own.
+/// Cached layouts of weights, each created once. A clone starts empty and creates its own.
 #[derive(Debug)]
 pub(super) struct Layouts<S: Resampled> {
     lanes8: OnceLock<Lanes>,
@@ -29,48 +30,49 @@ impl<S: Resampled> Clone for Layouts<S> {
     }
 }
 
-/// Results side by side, one to a lane: in each step every lane weighs the next of its own samples, which
-/// lie near those of its neighbours, so that one permutation finds them.
+/// Layout for kernels that compute one result per lane. In each step, every lane weighs the next of its own samples.
+/// These are near those of the neighbouring lanes, so that one permutation collects them.
 #[derive(Debug)]
 pub(super) struct Lanes {
-    /// One for as many results as there are lanes; a last one may have fewer.
+    /// Groups of as many results as there are lanes. The last group may have fewer.
     pub(super) groups: Vec<Group>,
-    /// Where a lane's first sample is from its base on, as a permutation's index; 32 bits per lane.
+    /// Offset of each lane's first sample from its base, as a permutation index: 32 bits per lane.
     pub(super) indices: Vec<u32>,
-    /// 32 bits of weights per lane, for each step of each group.
+    /// Weights for each step of each group: 32 bits per lane.
     pub(super) weights: Vec<u32>,
     /// The largest span of any group.
     pub(super) span: usize,
 }
 
-/// Results side by side.
+/// A group of results that are computed side by side.
 #[derive(Debug)]
 pub(super) struct Group {
-    /// The first sample of the first lane, and of that in the middle: never after those of lanes that
-    /// follow it.
+    /// Indices of the first samples of the first lane and of the middle lane. Neither is after those of the lanes that
+    /// follow.
     pub(super) bases: [u32; 2],
-    /// Samples from a base on that a step touches.
+    /// Number of samples, counted from a base, that a step touches.
     pub(super) span: u32,
-    /// Steps.
+    /// Number of steps.
     pub(super) steps: u32,
 }
 
-/// How a kernel wants its lanes.
+/// The lane arrangement that a kernel requires.
 pub(super) struct Shape<W> {
-    /// Lanes, 8 or 16.
+    /// Number of lanes, 8 or 16.
     pub(super) lanes: usize,
-    /// Has each half a base of its own?
+    /// Whether each half of the lanes has a base of its own.
     pub(super) halves: bool,
-    /// Samples that a lane weighs in a step, 1 or 2.
+    /// Number of samples that a lane weighs in a step, 1 or 2.
     pub(super) taps: usize,
-    /// Packs a step's weights, the first in the lower bits.
+    /// Packs a step's weights into a word, the first in the lower bits.
     pub(super) pack: fn(W, W) -> u32,
-    /// The index for a lane that begins so many samples after its base.
+    /// Returns the permutation index for a lane whose samples begin at this offset from its base.
     pub(super) index: fn(u32) -> u32,
 }
 
 impl<S: Resampled> Weights<S> {
-    /// The layout for 8 or 16 lanes. There is one of each.
+    /// Returns the layout for 8 or 16 lanes. Only one of each is kept, so all shapes used with one `Weights` and the
+    /// same number of lanes must be equal.
     pub(super) fn lanes(&self, shape: &Shape<S::Weight>) -> &Lanes {
         let layout = if shape.lanes == 8 {
             &self.layouts.lanes8
@@ -80,8 +82,8 @@ impl<S: Resampled> Weights<S> {
         layout.get_or_init(|| Lanes::new(self, shape))
     }
 
-    /// The order for kernels that weigh [`GROUP`] samples of two results at a time: for each 8 results,
-    /// for each group of 8 weights, results 0 and 4 side by side, then 1 and 5, 2 and 6, 3 and 7.
+    /// Returns the weights in the order for kernels that weigh [`GROUP`] samples of two results at a time: for each 8
+    /// results, for each group of 8 weights, results 0 and 4 side by side, then 1 and 5, 2 and 6, 3 and 7.
     pub(super) fn pairs(&self) -> &[S::Weight] {
         self.layouts.pairs.get_or_init(|| {
             let mut values = Vec::with_capacity(self.values.len());

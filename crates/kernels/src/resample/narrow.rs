@@ -1,4 +1,4 @@
-//! 8-bit samples: 16-bit weights, 16 bits between the passes.
+//! Resampling of 8-bit samples, with 16-bit weights and 16-bit samples between the passes.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -14,13 +14,15 @@ use super::weights::Weights;
 use super::{Source, sealed};
 use crate::cpu::Level;
 
-/// Fractional bits of weights.
+/// Fractional bits of the weights.
 const WEIGHT_BITS: u32 = 14;
 
-/// Fractional bits of samples between the passes: 8 + 6 leave room for a kernel's overshoot.
+/// Fractional bits of samples between the passes. Together with 8 integer bits, these leave room for a kernel's
+/// overshoot in 16 bits.
 const BETWEEN_BITS: u32 = 6;
 
-/// What the sums of the passes begin with and are shifted by.
+/// Number of bits by which the sums of the vertical pass are shifted right. Sums start with `DOWN_ROUND`, which makes
+/// the shift round. `ALONG_SHIFT` and `ALONG_ROUND` do the same in the horizontal pass.
 const DOWN_SHIFT: u32 = WEIGHT_BITS - BETWEEN_BITS;
 const DOWN_ROUND: i32 = 1 << (DOWN_SHIFT - 1);
 const ALONG_SHIFT: u32 = WEIGHT_BITS + BETWEEN_BITS;
@@ -30,7 +32,7 @@ impl sealed::Resampled for u8 {
     type Weight = i16;
     type Between = i16;
 
-    /// They sum to one exactly: what rounding lost goes to the one in the middle.
+    /// Rounds the weights so that they sum to exactly one: the error of rounding is added to the weight at `middle`.
     #[inline(always)]
     fn round_weights(window: &[f64], middle: usize, values: &mut [i16]) {
         let one = f64::from(1 << WEIGHT_BITS);
@@ -55,7 +57,7 @@ impl sealed::Resampled for u8 {
         }
     }
 
-    /// Row by row of results. Its loops are plain enough for the compiler to make vectors of.
+    /// Computes one result row after the other. The loops are plain enough for the compiler to vectorise.
     fn rows_scalar(
         source: Source<'_, Self>,
         x: &Weights<Self>,
@@ -75,7 +77,7 @@ impl sealed::Resampled for u8 {
     }
 }
 
-/// Sums up the columns for result row `row`.
+/// Weighs source rows vertically for result row `row`.
 fn down_scalar(source: Source<'_, u8>, y: &Weights<u8>, row: usize, sums: &mut [i32]) {
     let (start, weights) = y.trimmed(row);
     sums.fill(DOWN_ROUND);
@@ -87,7 +89,7 @@ fn down_scalar(source: Source<'_, u8>, y: &Weights<u8>, row: usize, sums: &mut [
     }
 }
 
-/// Weighs a row for its result samples `results`. `between` has `x.taps` samples beyond the input.
+/// Weighs a row horizontally for the result samples `results`. `between` has `x.taps` samples beyond the input.
 fn along_scalar(between: &[i16], x: &Weights<u8>, results: Range<usize>, out: &mut [u8]) {
     for result in results {
         let (start, weights) = x.of(result);
@@ -103,13 +105,13 @@ fn saturate(x: i32) -> i16 {
     x.clamp(i16::MIN.into(), i16::MAX.into()) as i16
 }
 
-/// Two weights side by side, the first in the lower bits.
+/// Packs two weights into a word, the first in the lower bits.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn pack(first: i16, second: i16) -> u32 {
     u32::from(first as u16) | u32::from(second as u16) << 16
 }
 
-/// That many samples, zeros at their end where there are fewer.
+/// Returns `N` samples, padded with zeros if there are fewer.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline]
 fn whole<const N: usize>(samples: &[u8]) -> [u8; N] {

@@ -1,8 +1,8 @@
-//! Every instruction set against its scalar twin, and the twin against sums of products in 64 bits.
+//! Tests every instruction set against the scalar version, and that against sums of products in 64-bit floats.
 
 use super::*;
 
-/// A windowed sinc in its own words.
+/// An independent implementation of the windowed sinc.
 fn lanczos3(x: f64) -> f64 {
     let sinc = |x: f64| {
         if x == 0.0 {
@@ -47,7 +47,7 @@ fn noise<S: Noise>(length: usize) -> Vec<S> {
         .collect()
 }
 
-/// Weights of one result sample, term by term.
+/// Computes the weights of one result sample, term by term.
 fn exact_weights(span: Span, index: u32) -> Vec<f64> {
     let step = span.length / f64::from(span.output);
     let scale = step.max(1.0);
@@ -62,7 +62,8 @@ fn exact_weights(span: Span, index: u32) -> Vec<f64> {
     weights.iter().map(|w| w / sum).collect()
 }
 
-/// Near and far results, enlarged ones, single rows, wide rows, windows that are cut off.
+/// Horizontal and vertical spans: results near to and far from each other, enlarging, single rows, wide rows, and
+/// windows that are cut off.
 const SPANS: [(Span, Span); 9] = [
     // Most of what is covered lies beyond the input.
     (span(33, 0.0, 255.0, 1), span(21, 0.0, 255.0, 1)),
@@ -85,7 +86,7 @@ const fn span(input: u32, left: f64, length: f64, output: u32) -> Span {
     }
 }
 
-/// A plane of noise for these spans, with some samples beside it.
+/// Returns a plane of noise for these spans, and its stride, which is 5 samples more than its width.
 fn plane<S: Noise>(across: Span, down: Span) -> (Vec<S>, usize) {
     let stride = across.input as usize + 5;
     (noise(stride * down.input as usize), stride)
@@ -170,7 +171,7 @@ fn every_level_makes_the_same_of_wide_samples_in_any_bands() {
     every_level_is_the_twin::<u16>();
 }
 
-/// Wider and taller than one block and one band, at every factor that has a path of its own.
+/// Tests planes wider than one block and taller than one band, at every scale factor that has a code path of its own.
 #[test]
 fn blocks_and_bands_do_not_show() {
     for (width, height) in [(2900, 41), (1000, 300)] {
@@ -212,7 +213,7 @@ fn a_plane_of_one_value_keeps_it() {
     [0_u16, 1, 257, 32_768, 65_535].into_iter().for_each(keeps);
 }
 
-/// They are plain loops, compiled for each instruction set.
+/// Weights are computed by plain loops that are compiled for each instruction set.
 #[test]
 fn weights_are_the_same_on_every_instruction_set() {
     fn check<S: Noise>(span: Span, kernel: Kernel)

@@ -1,45 +1,45 @@
-//! What each result sample weighs along one axis.
+//! The weights of input samples in each result sample, along one axis.
 
 use super::kernel::{Curve, DENSITY};
 use super::{Kernel, Resampled};
 use crate::cpu::with_modern_instructions;
 
-/// What each result sample weighs along one axis. Made once per (input, output, kernel) and shared by
-/// all planes of that shape.
+/// The weights of input samples in each result sample, along one axis. Created once per (input, output, kernel) and
+/// shared by all planes of that shape.
 #[derive(Clone, Debug)]
 pub struct Weights<S: Resampled> {
-    /// The first input sample of each result sample; never falls from one to the next.
+    /// Index of the first input sample of each result sample. Never decreases from one to the next.
     pub(super) starts: Vec<u32>,
-    /// Weights per result sample, a multiple of [`GROUP`]; zero where a window is shorter.
+    /// Number of weights per result sample, a multiple of [`GROUP`]. Shorter windows are padded with zeros.
     pub(super) taps: usize,
-    /// `taps` per result sample.
+    /// The weights, `taps` per result sample.
     pub(super) values: Vec<S::Weight>,
-    /// Input samples that are read.
+    /// Number of input samples.
     pub(super) input: usize,
     #[cfg(target_arch = "x86_64")]
     pub(super) layouts: super::layout::Layouts<S>,
 }
 
-/// Where result samples lie on the input, in input samples.
+/// Where the result samples lie on the input, in units of input samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Span {
-    /// Input samples there are; at least 1.
+    /// Number of input samples, at least 1.
     pub input: u32,
     /// The left edge of the first result sample.
     pub left: f64,
-    /// What all result samples together cover. What lies beyond the input repeats its last sample.
+    /// Length that all result samples together cover. Beyond the input, its last sample is repeated.
     pub length: f64,
-    /// Result samples; at least 1.
+    /// Number of result samples, at least 1.
     pub output: u32,
 }
 
-/// Windows are padded to a multiple of as many weights.
+/// Windows are padded to a multiple of this number of weights.
 pub(super) const GROUP: usize = 8;
 
 impl<S: Resampled> Weights<S> {
-    /// Weights of a kernel. Windows are cut off at the input's ends and weighed anew.
+    /// Computes the weights of a kernel. Windows are cut off at the ends of the input and normalised again.
     ///
-    /// There are none where `span` has no input or no output.
+    /// Returns `None` if `span` has no input or no output.
     #[must_use]
     pub fn new(span: Span, kernel: Kernel) -> Option<Self> {
         if span.input == 0 || span.output == 0 {
@@ -80,13 +80,14 @@ impl<S: Resampled> Weights<S> {
         weights
     }
 
-    /// Result samples.
+    /// Returns the number of result samples.
     #[must_use]
     pub fn output(&self) -> usize {
         self.starts.len()
     }
 
-    /// The weights of result sample `index`, zeros at their end included, and where they begin.
+    /// Returns the index of the first input sample of result sample `index`, and its weights, including the zeros at
+    /// their end.
     pub(super) fn of(&self, index: usize) -> (usize, &[S::Weight]) {
         (
             self.starts[index] as usize,
@@ -94,7 +95,8 @@ impl<S: Resampled> Weights<S> {
         )
     }
 
-    /// The weights of a sample without the zeros at their end, and where they begin.
+    /// Returns the index of the first input sample of result sample `index`, and its weights without the zeros at their
+    /// end.
     pub(super) fn trimmed(&self, index: usize) -> (usize, &[S::Weight]) {
         let (start, weights) = self.of(index);
         let none = S::Weight::default();
@@ -103,21 +105,21 @@ impl<S: Resampled> Weights<S> {
     }
 }
 
-/// Which input samples each result sample weighs.
+/// Computes which input samples each result sample weighs.
 struct Windows {
     left: f64,
-    /// Input samples per result sample.
+    /// Number of input samples per result sample.
     step: f64,
     /// How far the kernel reaches to each side, in input samples.
     support: f64,
-    /// Samples of its curve per input sample.
+    /// Samples of the kernel's curve table per input sample.
     density: f64,
-    /// The last input sample, and the last that is weighed as if it were there.
+    /// Index of the last input sample. `reach` is that of the last sample that is weighed as if it existed.
     last: f64,
     reach: f64,
 }
 
-/// Input samples `first` to `end`.
+/// The input samples that a result sample weighs: `first` to `end`, both included.
 struct Window {
     centre: f64,
     first: f64,
@@ -152,7 +154,7 @@ impl Windows {
         Window { centre, first, end }
     }
 
-    /// Weights of sum one, zeros at their end.
+    /// Computes the weights of a window, which sum to one. The rest of `row` becomes zeros.
     #[inline(always)]
     fn weigh(&self, window: &Window, curve: &Curve, row: &mut [f64]) {
         let &Window { centre, first, end } = window;

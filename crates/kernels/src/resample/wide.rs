@@ -1,5 +1,5 @@
-//! 16-bit samples: 32-bit floats throughout. Fixed point would want weights in two parts to be as exact,
-//! and so as many multiplications.
+//! Resampling of 16-bit samples, with 32-bit floats throughout. To be as exact, fixed point would need weights in two
+//! parts, and so as many multiplications.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -40,7 +40,7 @@ impl sealed::Resampled for u16 {
         }
     }
 
-    /// Row by row of results, each sum in the order of its weights.
+    /// Computes one result row after the other, adding up each sum in the order of its weights.
     fn rows_scalar(
         source: Source<'_, Self>,
         x: &Weights<Self>,
@@ -74,7 +74,7 @@ fn down_scalar(source: Source<'_, u16>, y: &Weights<u16>, row: usize, sums: &mut
     }
 }
 
-/// One weight: steps are of one row, or one sample.
+/// Returns the bits of the first weight. The second is unused, because a step here is one row or one sample.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn pack(weight: f32, _: f32) -> u32 {
     weight.to_bits()

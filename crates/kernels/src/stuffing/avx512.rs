@@ -1,19 +1,20 @@
-//! 64 bytes at once: what is left of them is brought together by compressing (VBMI2), without a branch that depends on where a
-//! 0xFF stands.
+//! AVX-512 version, 64 bytes at once. The bytes that remain are brought together by compressing (VBMI2), without a
+//! branch that depends on where a 0xFF is.
 
 use std::arch::x86_64::*;
 
-/// Has this processor what it takes beyond AVX-512's [level](crate::cpu::Level)?
+/// Whether this processor supports what this module needs beyond AVX-512's [level](crate::cpu::Level).
 pub(super) fn is_there() -> bool {
     use std::arch::is_x86_feature_detected as has;
     has!("avx512vbmi2") && has!("popcnt")
 }
 
-/// Appends bytes of `coded` without their stuffing up to the last 64, or to those with a 0xFF that no zero follows. How many of
-/// `coded` they are.
+/// Appends bytes of `coded` to `bytes` without their stuffing, in blocks of 64, stopping at a block with a 0xFF that is
+/// not followed by a zero, or when no whole block is left. Returns how many bytes of `coded` were processed.
 ///
 /// # Safety
-/// The processor has AVX-512 with F, BW and VBMI2, and `bytes` has room for as many more as `coded` has.
+/// The processor must support AVX-512 F, BW and VBMI2, and POPCNT, and `bytes` must have room for as many more bytes as
+/// `coded` has.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt")]
 pub(super) unsafe fn remove(coded: &[u8], bytes: &mut Vec<u8>) -> usize {
     const WIDTH: usize = 64;

@@ -1,10 +1,10 @@
-//! Sixteen symbols to a register; levels are brought together by compressing their places (VBMI2).
+//! AVX-512 version: sixteen symbols to a register. Levels are brought together by compressing their indices (VBMI2).
 
 use std::arch::x86_64::*;
 
 use super::{PLACES, Piece, Row, Symbol};
 
-/// Has this processor what it takes beyond AVX-512's [level](crate::cpu::Level)?
+/// Whether this processor supports what this module needs beyond AVX-512's [level](crate::cpu::Level).
 pub(crate) fn is_there() -> bool {
     use std::arch::is_x86_feature_detected as has;
     has!("avx512cd")
@@ -16,7 +16,7 @@ pub(crate) fn is_there() -> bool {
         && has!("lzcnt")
 }
 
-/// 0 to 63.
+/// The numbers 0 to 63.
 const NUMBERS: [u8; 64] = {
     let mut numbers = [0; 64];
     let mut n = 0;
@@ -27,7 +27,7 @@ const NUMBERS: [u8; 64] = {
     numbers
 };
 
-/// 64 bytes.
+/// Loads 64 bytes.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn load(bytes: &[u8; 64]) -> __m512i {
@@ -36,7 +36,8 @@ fn load(bytes: &[u8; 64]) -> __m512i {
 }
 
 impl Row<'_> {
-    /// Takes the levels of block `block`, in two registers. Its symbols go to `at` and behind it; how many there are.
+    /// Converts the levels of block number `block`, which are in two registers, to symbols. These are written from
+    /// index `at` on. Returns their number.
     #[inline]
     #[target_feature(
         enable = "avx2,avx512f,avx512bw,avx512vl,avx512cd,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt"
@@ -104,7 +105,7 @@ impl Row<'_> {
         (count + ends) as usize
     }
 
-    /// One with sixteen zeros side by side.
+    /// Like `take_registers`, for a block with sixteen or more zeros in a row before a level.
     #[cold]
     fn take_long_runs(&mut self, block: usize, at: usize, levels: [i16; 64], mask: u64) -> usize {
         self.take(block, at, &levels, &[mask])
@@ -122,11 +123,12 @@ fn levels_of(registers: [__m512i; 2]) -> [i16; 64] {
     levels
 }
 
-/// The vector body of [`super::join`].
+/// Vector version of [`super::join`].
 ///
 /// # Safety
-/// AVX-512's level and [`is_there`]. There are as many differences as lengths; no block has more than 63 symbols, all blocks have no
-/// more than there are; and there is room for [`BESIDE`](super::BESIDE) pieces more than theirs.
+/// The processor must support `Level::Avx512`, and [`is_there`] must be true. There must be as many differences as
+/// lengths. No block may have more than 63 symbols, nor all blocks together more than `symbols` has. `pieces` must have
+/// room for [`BESIDE`](super::BESIDE) more than the blocks need.
 #[target_feature(
     enable = "avx2,avx512f,avx512bw,avx512vl,avx512cd,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt"
 )]

@@ -1,7 +1,7 @@
 use super::*;
 use crate::cpu::{Level, limited_to};
 
-/// Numbers of 16 bits.
+/// Returns a generator of pseudo-random 16-bit numbers.
 fn noise() -> impl FnMut() -> u32 {
     let mut state = 1u32;
     move || {
@@ -10,7 +10,7 @@ fn noise() -> impl FnMut() -> u32 {
     }
 }
 
-/// The levels of a block in zigzag order that are not 0 with a chance of one in `rare`.
+/// Returns the levels of a block in zigzag order. Each has a chance of one in `rare` of not being 0.
 fn zigzagged(random: &mut dyn FnMut() -> u32, rare: u32) -> [i16; 64] {
     let mut level = || match random() % rare {
         0 => ((random() % 2047) as i16 - 1023) >> (random() % 11),

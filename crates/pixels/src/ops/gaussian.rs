@@ -1,14 +1,14 @@
-//! Blur, sharpen and unsharp are one thing: each sample moves away from, or towards, the mean of its
-//! neighbourhood weighted by a Gaussian. [`Filter`] is that stage.
+//! Blur, sharpen and unsharp are one operation: each sample moves away from, or towards, the mean of its neighbourhood
+//! weighted by a Gaussian. [`Filter`] is that stage.
 //!
-//! Kernels are ImageMagick 6's: a radius is the reach in px; radius 0 reaches as far as a weight still
-//! matters to 16-bit samples; weights of rows and columns are means over a px, those of squares are not.
-//! The kernel is separable, so a blur costs two rows of taps, not a square; wide ones run on a shrunken
-//! plane, where a Gaussian loses nothing.
+//! Kernels are ImageMagick 6's: a radius is the reach in px; radius 0 reaches as far as a weight still matters to
+//! 16-bit samples; weights of separable kernels are means over a px, those of square kernels are not. The kernel is
+//! separable, so a blur costs two rows of taps rather than a square. Wide kernels run on a shrunken plane, where a
+//! Gaussian loses nothing.
 //!
-//! Every plane is filtered, thinned chroma with a kernel as much narrower. For blur and sharpen, which
-//! are linear, that is filtering RGB but for rounding and clamping. Colours count by their opacity;
-//! opacity itself stays.
+//! Every plane is filtered, subsampled chroma with a correspondingly narrower kernel. For blur and sharpen, which are
+//! linear, that equals filtering RGB except for rounding and clamping. Colours are weighted by their opacity; opacity
+//! itself is unchanged.
 
 use std::fmt;
 
@@ -25,38 +25,39 @@ use crate::resize::{Axis, Kernel, Resizable, resample, thinned};
 use crate::samples::{Planes, Sample, by_depth, bytes, count, map, thinning, zip};
 use crate::stage::{Context, OnGainMap, Stage};
 
-/// Each sample moves by what its difference from the blurred image asks for.
+/// A blur or sharpening filter: moves each sample depending on its difference from the blurred image.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Filter {
-    /// As in the recipe.
+    /// The effect as written in the recipe.
     pub(super) effect: Effect,
-    /// What the image is blurred with.
+    /// The kernel that the image is blurred with.
     pub(super) gaussian: Gaussian,
-    /// The distance that a sample moves by its difference.
+    /// How far a sample moves for a given difference.
     pub(super) response: Response,
 }
 
-/// How far a sample that differs from its neighbourhood moves.
+/// How far a sample moves when it differs from the mean of its neighbourhood.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Response {
-    /// So many times the difference: −1 blurs, more than 0 sharpens.
+    /// Moves a sample by its difference times `gain`: −1 blurs, more than 0 sharpens.
     Straight {
-        /// So many times.
+        /// Factor by which the difference is multiplied.
         gain: f32,
-        /// Samples that differ by less than half of this share of full scale stay.
+        /// Samples whose difference is less than half of this share of full scale are left alone.
         threshold: f32,
     },
-    /// By one factor up to 2 per cent of full scale and by another beyond; no more than 10 up and 20 down.
+    /// Multiplies the difference by `flat` up to 2 per cent of full scale, and the rest by `jagged`. A sample moves up
+    /// by at most 10 per cent of full scale and down by at most 20.
     Bent {
-        /// For small differences.
+        /// Factor for differences of up to 2 per cent of full scale.
         flat: f32,
-        /// Beyond.
+        /// Factor for the part of a difference beyond 2 per cent of full scale.
         jagged: f32,
     },
 }
 
 impl Response {
-    /// Becomes its neighbourhood's mean.
+    /// Replaces each sample by the mean of its neighbourhood.
     pub(super) const BLUR: Self = Self::Straight {
         gain: -1.0,
         threshold: 0.0,
@@ -94,7 +95,8 @@ impl Stage for Filter {
         })
     }
 
-    /// Sharpening moves no light from one place to another; blurring does.
+    /// Sharpening keeps the gain map, since it moves no light from one place to another; blurring does, and voids the
+    /// map.
     fn on_gain_map(&self, _: (u32, u32), _: (u32, u32)) -> OnGainMap {
         if self.response.sharpens() {
             OnGainMap::Keeps
@@ -122,13 +124,13 @@ impl Stage for Filter {
 /// Picoseconds per tap of one pass over a sample, measured on one core.
 const PICOS_PER_TAP: u64 = 150;
 
-/// Picoseconds per sample beside its taps.
+/// Picoseconds per sample in addition to its taps.
 const PICOS_PER_SAMPLE: u64 = 1_500;
 
-/// Rows that are narrower take as long as one of so many px: their ends are repeated.
+/// Width in px below which rows take as long as a row of this width, since their ends are repeated.
 const NARROW: u32 = 32;
 
-/// As many taps as shrinking, filtering what is left and enlarging take.
+/// Number of taps that takes as long as shrinking a plane, filtering it and enlarging the result.
 const TAPS_SHRUNKEN: u64 = 10;
 
 impl fmt::Display for Filter {
@@ -170,7 +172,7 @@ impl Filter {
         Ok(())
     }
 
-    /// Moves the samples of a plane from their neighbourhood's mean, or towards it.
+    /// Moves the samples of a plane away from the mean of their neighbourhood, or towards it.
     fn move_from<T: Sample>(
         &self,
         grid: &mut Grid<T>,
@@ -198,28 +200,28 @@ impl Filter {
     }
 }
 
-/// Rows between two looks at the interrupt.
+/// Rows between two checks of the interrupt.
 const BAND: u32 = 32;
 
-/// A two-dimensional Gaussian, cut off.
+/// A two-dimensional Gaussian, truncated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Gaussian {
-    /// How far it reaches to each side, in px.
+    /// Reach of the kernel to each side, in px.
     reach: u32,
     /// Standard deviation in px.
     sigma: f64,
-    /// A weight is the mean of the Gaussian at its place and this many px to either side.
+    /// Distance in px: each weight is the mean of the Gaussian at its own place and this far to either side.
     spread: f64,
 }
 
 impl Gaussian {
-    /// For a kernel made of a row and a column. ImageMagick drops a radius' fraction where it is below
-    /// a half, and lets its kernel lie off centre where it is not: there the next radius is taken.
+    /// Creates a kernel made of a row and a column. ImageMagick drops the fraction of a radius if it is below a half,
+    /// and from a half on lets its kernel lie off centre; here the next larger radius is used instead.
     pub(super) fn rows_and_columns(geometry: &Geometry) -> Self {
         Self::new(geometry, 1, geometry.radius.round(), 1.0 / 3.0)
     }
 
-    /// For a square kernel: its weights, smaller by a dimension, matter less far.
+    /// Creates a square kernel. Its weights are smaller by a dimension, so they matter less far from the middle.
     pub(super) fn square(geometry: &Geometry) -> Self {
         Self::new(geometry, 2, geometry.radius.ceil(), 0.0)
     }
@@ -239,7 +241,8 @@ impl Gaussian {
         }
     }
 
-    /// As far as it is at least this share of its middle; `None` if that is no further than the middle.
+    /// Creates a kernel that reaches as far as its weight is at least `share` of that in the middle; `None` if that is
+    /// less than 1 px.
     pub(super) fn above(sigma: f64, share: f64) -> Option<Self> {
         let reach = sigma * (-2.0 * share.ln()).sqrt();
         (reach >= 1.0).then_some(Self {
@@ -249,12 +252,12 @@ impl Gaussian {
         })
     }
 
-    /// How far it reaches, in px.
+    /// Returns the reach of the kernel to each side, in px.
     pub(super) fn reach(&self) -> u32 {
         self.reach
     }
 
-    /// The weight of the middle sample as a share of all, both directions taken together.
+    /// Returns the weight of the middle sample as a share of all weights of the two-dimensional kernel.
     pub(super) fn middle(&self) -> f64 {
         let weights = weights(self.reach, self.sigma, self.spread);
         let sum: f64 = weights.iter().sum();
@@ -262,7 +265,7 @@ impl Gaussian {
     }
 }
 
-/// How far a Gaussian reaches before its weights fall below a 16-bit level.
+/// Returns how far a Gaussian reaches, in px, before its weights fall below one 16-bit level.
 fn enough(sigma: f64, dimensions: i32) -> u32 {
     let weight = |at: u32| weight(f64::from(at), sigma);
     let mut reach = 1;
@@ -277,7 +280,7 @@ fn enough(sigma: f64, dimensions: i32) -> u32 {
     }
 }
 
-/// The weights from one end to the other.
+/// Returns the weights of a kernel from one end to the other, not normalised.
 fn weights(reach: u32, sigma: f64, spread: f64) -> Vec<f64> {
     let mean = |at: i32| {
         let places = [-spread, 0.0, spread].map(|beside| f64::from(at) + beside);
@@ -291,15 +294,15 @@ fn weight(at: f64, sigma: f64) -> f64 {
     (-at.powi(2) / (2.0 * sigma * sigma)).exp()
 }
 
-/// The widest reach that is filtered at full size, in samples.
+/// Widest reach, in samples, that is filtered at full size; wider kernels run on a shrunken plane.
 const WIDEST: u32 = 48;
 
-/// A blurred plane, row by row.
+/// A blurred plane, computed row by row.
 struct Blurred<T: Plain> {
     grid: Grid<T>,
     across: Vec<f32>,
     down: Vec<f32>,
-    /// One row, filtered downwards, with its ends repeated.
+    /// One row after vertical filtering, with its ends repeated.
     padded: Vec<f32>,
 }
 
@@ -380,9 +383,9 @@ impl<T: Resizable> Blurred<T> {
 
 /// A Gaussian along one axis of a plane.
 struct Tapped {
-    /// By how much the plane is shrunk first.
+    /// Factor by which the plane is shrunk before filtering.
     shrink: u8,
-    /// Weights, of sum 1, on the shrunken plane.
+    /// Weights on the shrunken plane, with sum 1.
     taps: Vec<f32>,
 }
 
@@ -421,7 +424,7 @@ mod tests {
         }
     }
 
-    /// Weights of sum 65535 from the middle on.
+    /// Returns the weights from the middle outwards, scaled so that all of the kernel's sum to 65535.
     fn side(gaussian: Gaussian) -> Vec<f64> {
         let taps = Tapped::new(&gaussian, 1).taps;
         let side = taps[taps.len() / 2..].iter();
@@ -429,7 +432,7 @@ mod tests {
             .collect()
     }
 
-    /// What ImageMagick 6.9 makes of one white px on black.
+    /// The expected weights are what ImageMagick 6.9 makes of a single white px on black.
     #[test]
     fn rows_and_columns_have_imagemagicks_weights() {
         let weights = |radius, sigma| side(Gaussian::rows_and_columns(&geometry(radius, sigma)));

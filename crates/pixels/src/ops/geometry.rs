@@ -1,45 +1,45 @@
-//! The argument that blur, sharpen and unsharp share: `RxS[+A[+T]]`, a radius and a sigma in px, and
-//! what unsharp wants to know beside.
+//! The argument that blur, sharpen and unsharp share: `RxS[+A[+T]]`, a radius and a sigma in px and, for unsharp, an
+//! amount and a threshold.
 
 use andon_recipe::{Arg, Effect, Word};
 
 use crate::error::Result;
 use crate::stage::wrong;
 
-/// What the argument says.
+/// The parsed argument of blur, sharpen or unsharp.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Geometry {
-    /// Reach of the kernel in px; 0 leaves it to sigma.
+    /// Reach of the kernel in px; 0: derived from sigma.
     pub(super) radius: f64,
-    /// Standard deviation in px.
+    /// Standard deviation of the Gaussian in px.
     pub(super) sigma: f64,
-    /// How much of the difference is added back, if that was said.
+    /// Factor by which the difference from the blur is added back, if given.
     pub(super) amount: Option<f64>,
-    /// Differences below this part of full scale are left alone, if that was said.
+    /// Share of full scale, if given: differences below half of it are left alone.
     pub(super) threshold: Option<f64>,
 }
 
-/// How far the kernel reaches.
+/// Argument for the reach of the kernel.
 pub(super) const RADIUS: Arg = Arg::number("radius", 0.0, MAX)
     .unit("px")
     .help("how far the kernel reaches; 0: as far as sigma needs");
 
-/// How wide the Gaussian is.
+/// Argument for the standard deviation of the Gaussian.
 pub(super) const SIGMA: Arg = Arg::number("sigma", 0.0, MAX)
     .after('x')
     .unit("px")
     .default("0")
     .help("standard deviation; 0: nothing happens");
 
-/// The largest of any of the numbers: beyond, an image is one flat colour.
+/// Largest value of any of the numbers: beyond it, an image becomes one flat colour.
 const MAX: f64 = 1000.0;
 
-/// The least sigma, in px, that still moves a sample by half a 16-bit level.
+/// Smallest sigma, in px, that still moves a sample by half a 16-bit level.
 const LEAST: f64 = 0.05;
 
 impl Geometry {
-    /// Reads an effect by its word, whose arguments are radius, sigma, and what unsharp wants to know
-    /// beside. `None` when it asks for nothing: no sigma.
+    /// Parses the arguments of an effect: radius, sigma and, for unsharp, amount and threshold. Returns `None` if sigma
+    /// is missing or too small to have an effect.
     pub(super) fn parse(word: &Word, effect: &Effect) -> Result<Option<Self>> {
         let read = || {
             let [radius, sigma, amount, threshold] = word.read(&effect.args)?;
@@ -55,7 +55,7 @@ impl Geometry {
         Ok(geometry.shows().then_some(geometry))
     }
 
-    /// Does it ask for anything?
+    /// Whether sigma is large enough to have a visible effect.
     pub(super) fn shows(&self) -> bool {
         self.sigma >= LEAST
     }

@@ -1,4 +1,4 @@
-//! `gradient:OPACITY:COLOUR:ANGLE:START:STOP`: one colour that grows from nothing along a line.
+//! `gradient:OPACITY:COLOUR:ANGLE:START:STOP`: one colour whose opacity grows from nothing along a line.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use crate::frame::{Frame, Grid, Traits};
 use crate::samples::{Sample, by_depth, bytes, count};
 use crate::stage::{Context, Op, Stage, wrong};
 
-/// Lays a colour that grows over an image, such as a shadow below a caption.
+/// Lays a colour of growing opacity over an image, such as a shadow below a caption.
 pub(super) struct Gradient;
 
 const OPACITY: Arg = Arg::number("opacity", 0.0, 100.0)
@@ -75,20 +75,20 @@ impl Op for Gradient {
 }
 
 struct Ramp {
-    /// As in the recipe.
+    /// The effect as written in the recipe.
     effect: Effect,
-    /// 0 to 1.
+    /// Greatest opacity of the colour, 0 to 1.
     opacity: f64,
     colour: Colour,
-    /// In radians, clockwise from the top.
+    /// Direction in which the colour grows, in radians clockwise from the top.
     angle: f64,
-    /// Shares of the way.
+    /// Where the colour begins, as a share of the way across the image; it is strongest from `stop` on.
     start: f64,
     stop: f64,
 }
 
 impl Ramp {
-    /// How much of the colour shows at each px.
+    /// Returns the opacity of the colour at each px.
     fn cover<T: Sample>(&self, width: u32, height: u32, context: &Context<'_>) -> Result<Grid<T>> {
         let (across, down) = (self.angle.sin(), -self.angle.cos());
         let (w, h) = (f64::from(width), f64::from(height));
@@ -142,7 +142,7 @@ impl Stage for Ramp {
     }
 }
 
-/// Picoseconds per sample that is laid over, estimated.
+/// Estimated picoseconds per sample that the colour is laid over.
 const PICOS_LAID: u64 = 4_000;
 
 impl fmt::Display for Ramp {

@@ -1,8 +1,8 @@
-//! Laying one image over another, in the planes of the one below.
+//! Compositing one image over another, in the planes of the one below.
 //!
-//! Both have one model, but chroma may be thinned differently and the upper image may lie at any px:
-//! each chroma sample below takes the mean of what lies over the px it spans, weighted by how much of
-//! it one sees. That is what thinning the finished RGB image would give.
+//! Both have the same model, but their chroma may be subsampled differently, and the upper image may lie at any px.
+//! Each chroma sample below takes the mean of what lies over the px it spans, weighted by how much of it is visible.
+//! Subsampling the composited RGB image would give the same.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use crate::color;
 use crate::frame::{Grid, Subsampling};
 use crate::samples::{Planes, Sample};
 
-/// Lays `picture` over `ground` with its upper left corner at (`x`, `y`). What hangs over is cut off.
+/// Composites `picture` over `ground` with its upper left corner at (`x`, `y`). What lies outside `ground` is cut off.
 pub(super) fn lay<T: Sample>(ground: &mut Planes<T>, picture: &Planes<T>, x: i64, y: i64) {
     let Some(overlap) = Overlap::new(ground, picture, x, y) else {
         return;
@@ -34,7 +34,8 @@ pub(super) fn lay<T: Sample>(ground: &mut Planes<T>, picture: &Planes<T>, x: i64
     }
 }
 
-/// Lays one colour over `ground`, of which each px shows as much as `cover` says; its alpha has no effect.
+/// Composites one colour over `ground`, with the opacity that `cover` gives for each px. The colour's own alpha is
+/// ignored.
 pub(super) fn veil<T: Sample>(ground: &mut Planes<T>, colour: Colour, cover: Grid<T>) {
     let (width, height) = (ground.width, ground.height);
     let colour = color::sample(colour, ground.model, ground.depth);
@@ -43,7 +44,7 @@ pub(super) fn veil<T: Sample>(ground: &mut Planes<T>, colour: Colour, cover: Gri
     lay(ground, &above, 0, 0);
 }
 
-/// A sample of colour `above`, seen by `cover` (0 to 1), over one that is seen by `opacity`.
+/// Composites a sample `above` of opacity `cover` (0 to 1) over a sample `below` of opacity `opacity`.
 pub(super) fn blend(below: f32, opacity: f32, above: f32, cover: f32) -> f32 {
     let rest = opacity * (1.0 - cover);
     let seen = cover + rest;
@@ -54,7 +55,7 @@ pub(super) fn blend(below: f32, opacity: f32, above: f32, cover: f32) -> f32 {
     }
 }
 
-/// The mean opacity of the px (`columns` × `rows`) of a ground; all of it where there is no alpha.
+/// Returns the mean opacity (0 to 1) of the px in `columns` × `rows` of a background; 1 if it has no alpha.
 pub(super) fn opacity<T: Sample>(
     alpha: Option<&Grid<T>>,
     columns: Range<u32>,
@@ -69,13 +70,13 @@ pub(super) fn opacity<T: Sample>(
     sum / (columns.len() * rows.len()) as f32 / T::MAX.float()
 }
 
-/// The px that sample `at` of a plane thinned by `thin` spans, of `length` there are.
+/// Returns the px that sample `at` spans in a plane subsampled by `thin`, along a side of `length` px.
 pub(super) fn span(at: u32, thin: u8, length: u32) -> Range<u32> {
     let start = at * u32::from(thin);
     start..length.min(start + u32::from(thin))
 }
 
-/// Where ground and image meet, in px of the ground.
+/// The area where an image covers the background, in px of the background.
 struct Overlap {
     columns: Range<u32>,
     rows: Range<u32>,
@@ -98,7 +99,7 @@ impl Overlap {
         })
     }
 
-    /// The image's column under column `x` of the ground, and its row.
+    /// Returns the column of the image that lies over column `x` of the background.
     fn column(&self, x: u32) -> usize {
         (i64::from(x) - self.x) as usize
     }
@@ -125,7 +126,7 @@ impl Overlap {
     }
 }
 
-/// One plane of an image over one plane of a ground.
+/// The compositing of one plane of an image over one plane of the background.
 struct Over<'a, T: Plain> {
     overlap: &'a Overlap,
     size: (u32, u32),
@@ -171,8 +172,8 @@ impl<T: Sample> Over<'_, T> {
         }
     }
 
-    /// The columns of a row of samples that are wholly covered by opaque samples on the same grid:
-    /// copied, as most are. Empty, at the row's start, if there are none.
+    /// Returns the columns of a row of samples that are wholly covered by opaque samples on the same grid, which are
+    /// copied; this is the most common case. If there are none, returns an empty range at the start of `columns`.
     fn copied(&self, row: u32, columns: &Range<u32>) -> Range<u32> {
         let none = columns.start..columns.start;
         let Overlap { x, y, .. } = *self.overlap;
@@ -205,7 +206,7 @@ impl<T: Sample> Over<'_, T> {
         &row[at(copied.start, self.below.h, self.overlap.x)..][..copied.len()]
     }
 
-    /// What lies over the samples `columns` of `row`: how much of it is seen (0 to 1) and its colour.
+    /// Computes what lies over the samples `columns` of `row`: its opacity (0 to 1) in `seen`, and its colour.
     fn gather(&self, row: u32, columns: &Range<u32>, seen: &mut [f32], colour: &mut [f32]) {
         let (seen, colour) = (&mut seen[..columns.len()], &mut colour[..columns.len()]);
         if columns.is_empty() {
@@ -218,7 +219,7 @@ impl<T: Sample> Over<'_, T> {
         }
     }
 
-    /// Both have a sample for each px: no mean is needed.
+    /// Fills `seen` and `colour` when both images have a sample for each px, so that no mean is needed.
     fn read(&self, row: u32, columns: &Range<u32>, seen: &mut [f32], colour: &mut [f32]) {
         let (first, row) = (self.overlap.column(columns.start), self.overlap.row(row));
         for (colour, above) in colour.iter_mut().zip(&self.colour.row(row)[first..]) {
@@ -234,7 +235,7 @@ impl<T: Sample> Over<'_, T> {
         }
     }
 
-    /// The mean over the px that each sample spans.
+    /// Fills `seen` and `colour` with the means over the px that each sample spans.
     fn average(&self, row: u32, columns: &Range<u32>, seen: &mut [f32], colour: &mut [f32]) {
         seen.fill(0.0);
         colour.fill(0.0);

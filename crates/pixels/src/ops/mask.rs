@@ -1,4 +1,4 @@
-//! `mask:SHAPE:COLOUR`: an image in the form of a shape.
+//! `mask:SHAPE:COLOUR`: cuts an image to a shape.
 
 use std::f64::consts::{PI, TAU};
 
@@ -74,7 +74,7 @@ fn outline(shape: &str, w: f64, h: f64) -> Vec<Point> {
     }
 }
 
-/// A shape, as large as its bounding box allows, in the middle of an image.
+/// Scales a shape to the largest size at which its bounding box fits into an image, and centres it.
 fn fitted(mut shape: Vec<Point>, w: f64, h: f64) -> Vec<Point> {
     let range = |side: fn(&Point) -> f64| {
         let sides = || shape.iter().map(side);
@@ -92,7 +92,7 @@ fn fitted(mut shape: Vec<Point>, w: f64, h: f64) -> Vec<Point> {
     shape
 }
 
-/// A curve of sines.
+/// Returns the outline of a heart, a curve composed of sines.
 fn heart() -> Vec<Point> {
     let point = |step: u32| {
         let t = TAU * f64::from(step) / 720.0;

@@ -1,6 +1,6 @@
 //! Effects and geometry, one file each.
 //!
-//! Effects are the words of [`ALL`]: a new one is a file here (or in [`tone`]) and a line there. Geometry ([`turn`],
+//! Effects are the words in [`ALL`]: to add one, add a file here (or in [`tone`]) and a line there. Geometry ([`turn`],
 //! [`canvas`]) is not in the list because recipes hold it in a typed form that the planner reasons about.
 
 mod around;

@@ -1,7 +1,7 @@
-//! What lies within an outline is kept; outside an image becomes transparent, or of one colour.
+//! Cutting an image to an outline: the inside is kept, the outside becomes transparent or one colour.
 //!
-//! An outline is a polygon. How much of a pixel it covers is summed up over sixteen lines through the pixel, on
-//! each of which it is exact.
+//! An outline is a polygon. Its coverage of a pixel is summed over sixteen lines through the pixel, on each of which it
+//! is exact.
 
 use std::fmt;
 
@@ -15,20 +15,21 @@ use crate::frame::{Frame, Grid, Traits};
 use crate::samples::{Planes, Sample, by_depth, bytes, count, zip};
 use crate::stage::{Context, Stage};
 
-/// A point in px.
+/// A point, x and y in px.
 pub(super) type Point = (f64, f64);
 
-/// Keeps what lies within.
+/// Keeps the part of an image inside an outline.
 pub(super) struct Outlined {
-    /// As in the recipe.
+    /// The effect as written in the recipe.
     pub(super) effect: Effect,
-    /// The outline on an image of this width and height.
+    /// Returns the outline for an image of this width and height.
     pub(super) outline: Box<dyn Fn(f64, f64) -> Vec<Point> + Send + Sync>,
-    /// What shows outside.
+    /// The colour that shows outside the outline.
     pub(super) colour: Colour,
 }
 
-/// The points of an arc around a middle, from one angle to another, in radians clockwise from the right.
+/// Returns points along an elliptical arc around a centre, from one angle to another, in radians clockwise from the
+/// right.
 pub(super) fn arc((x, y): Point, (rx, ry): Point, from: f64, to: f64) -> Vec<Point> {
     // So many that no chord is farther from the arc than a thousandth of a px on radii of up to 1,000 px.
     let steps = ((to - from) * 360.0).ceil().max(1.0) as u32;
@@ -38,14 +39,14 @@ pub(super) fn arc((x, y): Point, (rx, ry): Point, from: f64, to: f64) -> Vec<Poi
         .collect()
 }
 
-/// How much of each pixel of a row lies within, 0 to 1.
+/// Computes, row by row, how much of each pixel lies inside an outline, 0 to 1.
 struct Coverage<'a> {
     outline: &'a [Point],
-    /// How much more is covered from each column on.
+    /// Change in coverage at each column; the running sum is the coverage.
     steps: Vec<f32>,
 }
 
-/// Lines through a pixel.
+/// Number of lines sampled through each row of pixels.
 const LINES: u32 = 16;
 
 impl<'a> Coverage<'a> {
@@ -90,7 +91,7 @@ impl<'a> Coverage<'a> {
         }
     }
 
-    /// From `x` on, this much more is covered.
+    /// Adds `share` to the coverage from `x` to the end of the row.
     fn step(&mut self, x: f64, share: f32) {
         let x = x.clamp(0.0, self.steps.len() as f64 - 2.0);
         let column = x as usize;
@@ -101,7 +102,7 @@ impl<'a> Coverage<'a> {
 }
 
 impl Outlined {
-    /// How much of each pixel lies within, as opacity.
+    /// Returns how much of each pixel lies inside the outline, as an alpha plane.
     fn coverage<T: Sample>(&self, size: (u32, u32), context: &Context<'_>) -> Result<Grid<T>> {
         let (width, height) = size;
         let outline = (self.outline)(width.into(), height.into());
@@ -183,13 +184,13 @@ impl Stage for Outlined {
     }
 }
 
-/// Picoseconds per px, measured on one core.
+/// Picoseconds per px to compute and apply the outline's coverage, measured on one core.
 const PICOS_CUT: u64 = 5_000;
 
-/// Picoseconds per sample that is laid over an opaque ground.
+/// Picoseconds per sample to lay the colour over an opaque image.
 const PICOS_LAID: u64 = 1_500;
 
-/// Picoseconds per sample that is laid over a translucent one.
+/// Picoseconds per sample to lay the colour over a translucent image.
 const PICOS_BLENDED: u64 = 5_000;
 
 impl fmt::Display for Outlined {

@@ -1,4 +1,4 @@
-//! `over:NAME:X:Y`: an image from a file, unscaled, on top: `overlay` with nothing said beside.
+//! `over:NAME:X:Y`: lays an image from a file on top, unscaled; the same as `overlay` with no further arguments.
 
 use andon_recipe::{Arg, Effect, Word};
 
@@ -6,7 +6,7 @@ use super::overlay::{Laid, NAME, X, Y};
 use crate::error::Result;
 use crate::stage::{Op, Stage};
 
-/// Lays an icon over an image.
+/// Lays a file, such as an icon, over an image.
 pub(super) struct Over;
 
 const WORD: Word = Word {

@@ -1,5 +1,5 @@
-//! `overlay:NAME:X:Y:OPACITY:W:H:MODE:FIT:RECIPE`: an image from a file on top, scaled, thinned, repeated, blended, and
-//! worked on by a recipe of its own before that.
+//! `overlay:NAME:X:Y:OPACITY:W:H:MODE:FIT:RECIPE`: lays an image from a file on top: scaled, made translucent,
+//! repeated, blended, and first processed by a recipe of its own.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -17,14 +17,14 @@ use crate::resize::{RegionF, Rescale};
 use crate::samples::{Planes, Sample, by_depth, bytes};
 use crate::stage::{Context, Op, Stage, wrong};
 
-/// Lays an image over another.
+/// Lays another image over an image.
 pub(super) struct Overlay;
 
 pub(super) const NAME: Arg = Arg::text("name", "icon.png").help(
     "a file in the folder of materials; colour%3A and 6 or 8 hex digits: one pixel of that colour",
 );
 
-/// A place on the image.
+/// Argument for the overlay's position along a side of the image.
 pub(super) const X: Arg = Arg::text("x", "100p-8").help(
     "left edge of the overlay on the image: px; per cent (`p`) of the room beside it, and px; repeat; or spread",
 );
@@ -35,10 +35,10 @@ pub(super) const Y: Arg = Arg {
     ..X
 };
 
-/// The px in a place.
+/// Argument for the px in a position, such as −8 in `100p-8`.
 const PX: Arg = Arg::whole("px", i32::MIN as i64, i32::MAX as i64);
 
-/// The share of the room in a place.
+/// Argument for the percentage of free room in a position, such as 100 in `100p-8`.
 const SHARE: Arg = Arg::number("share", 0.0, 100.0);
 
 const OPACITY: Arg = Arg::number("opacity", 0.0, 100.0)
@@ -96,23 +96,24 @@ impl Op for Overlay {
     }
 }
 
-/// A material over the image.
+/// An overlay on an image, with its parsed arguments.
 #[derive(Debug)]
 pub(super) struct Laid {
-    /// As in the recipe; its first argument is the material's name.
+    /// The effect as written in the recipe; its first argument is the name of the overlay's file.
     effect: Effect,
     x: Place,
     y: Place,
-    /// 0 to 1.
+    /// Factor by which the overlay's own opacity is multiplied, 0 to 1.
     opacity: f32,
-    /// Width and height in px; 0: its own, or as the other says.
+    /// Width and height in px to scale the overlay to. If one is 0, it follows from the other; if both are, the overlay
+    /// keeps its size.
     size: (u32, u32),
     mode: Mode,
-    /// What becomes of its own shape where both are said.
+    /// How the overlay is fitted if both width and height are given.
     fit: Fit,
 }
 
-/// How a material comes to a width and a height.
+/// How an overlay is scaled to a given width and height.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fit {
     Exact,
@@ -120,14 +121,14 @@ enum Fit {
     Cover,
 }
 
-/// Where a material lies along one side of the image.
+/// Position of an overlay along one side of the image.
 #[derive(Clone, Copy, Debug)]
 enum Place {
-    /// Once, at this share of the free room, plus an offset in px.
+    /// One copy, at `share` (0 to 1) of the free room plus an offset in px.
     Once { share: f64, px: i64 },
-    /// From the edge, one beside the other.
+    /// Copies side by side, starting at the edge of the image.
     Repeat,
-    /// As many whole ones as there is room for, the rest of it between them.
+    /// As many whole copies as there is room for, with the remaining room spread between them.
     Spread,
 }
 
@@ -149,7 +150,7 @@ impl Place {
         Ok(Self::Once { share, px })
     }
 
-    /// Left or top edges of its copies, at most `most`.
+    /// Returns the left or top edges of the copies of an overlay; if spread, there are at most `most`.
     fn edges(self, picture: u32, icon: u32, most: u32) -> Vec<i64> {
         match self {
             // Cut towards zero.
@@ -168,15 +169,15 @@ impl Place {
     }
 }
 
-/// The most times that a material is spread over an image both ways; if it could be more, it is [`SPREAD_EACH`] times
-/// each way at most.
+/// Most copies of an overlay that are spread or repeated both ways. If there were more, at most [`SPREAD_EACH`] are
+/// spread in each direction.
 const SPREAD: u64 = 100;
 
-/// Across, and down.
+/// Most copies, across and down, of an overlay that there is room for more than `SPREAD` times.
 const SPREAD_EACH: u32 = 6;
 
 impl Laid {
-    /// Reads an effect by its word: the one or the other, of which the shorter is the beginning of the longer.
+    /// Parses an `over` or `overlay` effect; the arguments of `over` are the first ones of `overlay`.
     pub(super) fn parse(word: &Word, effect: &Effect) -> Result<Option<Box<dyn Stage>>> {
         let read = || {
             let [name, x, y, opacity, width, height, mode, fit, recipe] =
@@ -213,7 +214,7 @@ impl Laid {
         Ok((laid.opacity > 0.0).then(|| Box::new(laid) as Box<dyn Stage>))
     }
 
-    /// The size of a material, from the one that it has.
+    /// Returns the size to which an overlay is scaled, given its own size.
     fn scaled(&self, own: (u32, u32)) -> (u32, u32) {
         let follows = |side: u32, other: u32, own: u32| {
             let side = u64::from(side) * u64::from(own) / u64::from(other.max(1));
@@ -234,14 +235,14 @@ impl Laid {
         }
     }
 
-    /// How many copies lie across and down an image.
+    /// Returns how many copies of the overlay lie across and down an image.
     fn copies(&self, (width, height): (u32, u32), icon: (u32, u32)) -> (u64, u64) {
         let most = self.most((width, height), icon);
         let times = |place: Place, side, icon| place.edges(side, icon, most).len() as u64;
         (times(self.x, width, icon.0), times(self.y, height, icon.1))
     }
 
-    /// The most copies each way, where it is spread.
+    /// Returns the most copies in each direction if the overlay is spread.
     fn most(&self, (width, height): (u32, u32), icon: (u32, u32)) -> u32 {
         let room = |side: u32, icon: u32| u64::from(side / icon.max(1));
         let often = !matches!(self.x, Place::Once { .. }) && !matches!(self.y, Place::Once { .. });
@@ -251,7 +252,7 @@ impl Laid {
         }
     }
 
-    /// The material in the size that was asked for.
+    /// Loads the overlay and scales it to the requested size.
     fn material(&self, context: &Context<'_>) -> Result<Frame> {
         let material = (context.materials)(&self.effect)?;
         let Some(frame) = material.frames.into_iter().next() else {
@@ -275,7 +276,7 @@ impl Laid {
         }
     }
 
-    /// Where a mode mixes colours, that is of red, green and blue.
+    /// Returns the model in which the mode mixes colours: RGB for blend modes, otherwise the image's own.
     fn model(&self, model: Model) -> Model {
         match self.mode {
             Mode::Normal | Mode::Tile | Mode::Mask { .. } => model,
@@ -326,7 +327,7 @@ impl Laid {
         Ok(())
     }
 
-    /// Does it lie all over the image, one beside the other?
+    /// Whether copies of the overlay fill the whole image side by side.
     fn covers(&self) -> bool {
         let repeats = matches!((self.x, self.y), (Place::Repeat, Place::Repeat));
         repeats || matches!(self.mode, Mode::Tile)
@@ -350,7 +351,7 @@ impl Laid {
     }
 }
 
-/// The largest part in the middle that has the shape of this width and height.
+/// Returns the largest centred part of `whole` with the aspect ratio of `w` × `h`.
 fn middle(whole: RegionF, w: u32, h: u32) -> RegionF {
     let (w, h) = (f64::from(w), f64::from(h));
     let by = (whole.w / w).min(whole.h / h);
@@ -363,10 +364,11 @@ fn middle(whole: RegionF, w: u32, h: u32) -> RegionF {
     }
 }
 
-/// The widest that a material becomes where only one side is said.
+/// Longest side, in px, to which an overlay is scaled if only its other side is given.
 const WIDEST: u32 = 32_768;
 
-/// A material repeated all over an image of this size, one of them at this place. None of its planes is thinned.
+/// Repeats an overlay all over an image of this size, with one copy at (`x`, `y`). The overlay's planes must not be
+/// subsampled.
 fn tiled<T: Sample>(
     icon: &Planes<T>,
     (width, height): (u32, u32),
@@ -393,7 +395,7 @@ fn tiled<T: Sample>(
     })
 }
 
-/// Takes the opacity of a material that lies at these places for the image's, or what is left of it.
+/// Multiplies the image's alpha by the opacity of a mask placed at these positions or, with `out`, by its complement.
 fn masked<T: Sample>(
     picture: &mut Planes<T>,
     icon: &Planes<T>,
@@ -437,7 +439,7 @@ fn masked<T: Sample>(
     }
 }
 
-/// Gives a material the colours that it and the image below make. Neither has thinned planes.
+/// Replaces the colours of an overlay by its blend with the image below. Neither may have subsampled planes.
 fn blended<T: Sample>(
     icon: &mut Planes<T>,
     picture: &Planes<T>,
@@ -494,7 +496,7 @@ impl Stage for Laid {
         }
     }
 
-    /// Taken for granted: whether an overlay has colour shows only when its file is read.
+    /// Always true: whether an overlay has colour is known only when its file is read.
     fn adds_colour(&self) -> bool {
         true
     }
@@ -567,16 +569,16 @@ impl Stage for Laid {
     }
 }
 
-/// The side of a large icon, in px.
+/// Assumed side, in px, of an overlay whose size is not known yet: that of a large icon.
 const ICON: u32 = 256;
 
-/// Measured on one core: scaled, converted and blended.
+/// Nanoseconds per px to scale, convert and blend a material, measured on one core.
 const NANOS_PER_PIXEL: u64 = 20;
 
-/// Beside its pixels, for all planes.
+/// Nanoseconds per laid row in addition to those for its pixels, for all planes together.
 const NANOS_PER_ROW: u64 = 100;
 
-/// Per px of a material that is scaled, and per row of what it becomes.
+/// Nanoseconds per px read of a material that is scaled; `NANOS_PER_SCALED_ROW` counts per row of the scaled result.
 const NANOS_READ: u64 = 2;
 const NANOS_PER_SCALED_ROW: u64 = 1_200;
 

@@ -1,4 +1,4 @@
-//! `pixelate:PX`: squares of one colour each, the mean of what they cover.
+//! `pixelate:PX`: squares of a single colour each, the mean of the pixels that they cover.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use crate::resize::thinned;
 use crate::samples::{Planes, Sample, by_depth, bytes, count};
 use crate::stage::{Context, Op, Stage, wrong};
 
-/// Makes details unrecognisable.
+/// The `pixelate` effect, which makes details unrecognisable.
 pub(super) struct Pixelate;
 
 const WORD: Word = Word {
@@ -41,14 +41,14 @@ impl Op for Pixelate {
     }
 }
 
-/// Squares of so many px.
+/// The stage that fills squares of `side` px with their mean colour.
 #[derive(Debug)]
 struct Squares {
     side: u32,
 }
 
 impl Squares {
-    /// Chroma stays as thin as it is where each of its samples lies in one square.
+    /// Returns the model to work in: chroma stays subsampled if each of its samples lies within one square.
     fn model(&self, model: Model) -> Model {
         match model {
             Model::YCbCr { sub, range, matrix }
@@ -90,7 +90,7 @@ impl Squares {
     }
 }
 
-/// Makes rectangles of their mean, each sample counted by its weight.
+/// Fills rectangles of this size with their mean, in which each sample counts by its weight.
 fn level<T: Sample>(grid: &mut Grid<T>, (across, down): (u32, u32), weights: Option<&Grid<T>>) {
     let (width, height) = (grid.width(), grid.height());
     let squares = width.div_ceil(across) as usize;

@@ -1,4 +1,4 @@
-//! Turning by any angle.
+//! Rotation by any angle.
 
 use std::fmt;
 
@@ -15,12 +15,12 @@ use crate::resize::thinned;
 use crate::samples::{Planes, Sample, by_depth, count, thinning};
 use crate::stage::{Context, Stage};
 
-/// Turns clockwise about the middle; the image grows to hold all of it.
+/// Rotates an image clockwise about its centre; the image grows to hold all of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rotated {
-    /// How far, in degrees.
+    /// Clockwise angle in degrees.
     pub degrees: f64,
-    /// What the corners show.
+    /// Colour of the corners.
     pub colour: Colour,
 }
 
@@ -56,7 +56,7 @@ impl Stage for Rotated {
     }
 }
 
-/// Measured on one core: sixteen weights and as many samples.
+/// Nanoseconds per sample of the result, measured on one core: sixteen weights applied to as many samples.
 const NANOS_PER_SAMPLE: u64 = 50;
 
 impl fmt::Display for Rotated {
@@ -76,7 +76,7 @@ impl Rotated {
         }
     }
 
-    /// The turned image, transparent in its corners.
+    /// Returns the rotated image, transparent in its corners.
     fn turned<T: Sample + crate::resize::Resizable>(
         &self,
         planes: &Planes<T>,
@@ -126,7 +126,7 @@ impl Rotated {
     }
 }
 
-/// From a place in the turned image back to where it was.
+/// Maps a position in the rotated image back to where it was in the original.
 struct Back {
     from: (f64, f64),
     to: (f64, f64),
@@ -135,7 +135,7 @@ struct Back {
 }
 
 impl Back {
-    /// Where the middle of a sample of a plane thinned by `sub` was, in px.
+    /// Returns where the centre of a sample was in the original, in px, for a plane subsampled by `sub`.
     fn place(&self, x: u32, y: u32, sub: Subsampling) -> (f64, f64) {
         let x = (f64::from(x) + 0.5) * f64::from(sub.h) - self.to.0 / 2.0;
         let y = (f64::from(y) + 0.5) * f64::from(sub.v) - self.to.1 / 2.0;
@@ -145,14 +145,14 @@ impl Back {
         )
     }
 
-    /// How much of a px with its middle here lies on the image, nearly.
+    /// Returns approximately how much of a px centred at this position lies on the original image, from 0 to 1.
     fn covers(&self, x: f64, y: f64) -> f32 {
         let along = |at: f64, length: f64| (at.min(length - at) + 0.5).clamp(0.0, 1.0);
         (along(x, self.from.0) * along(y, self.from.1)) as f32
     }
 }
 
-/// A grid sample by sample.
+/// Makes a grid sample by sample: `at` returns the sample at a column and row.
 fn sampled<T: Plain>(
     (width, height): (u32, u32),
     interrupt: &dyn Interrupt,
@@ -168,11 +168,11 @@ fn sampled<T: Plain>(
     Grid::from_buffer(width, height, samples)
 }
 
-/// Rows after which the stage asks whether anybody still wants the result.
+/// Rows between two checks whether the result is still wanted.
 const ROWS_PER_BAND: u32 = 16;
 
-/// The value between samples, by Catmull and Rom's cubic, each sample weighed by its opacity; the rim goes
-/// on beyond the edge.
+/// Interpolates between samples with the Catmull-Rom cubic, each sample weighted by its opacity. Beyond the edge, the
+/// outermost samples are repeated.
 fn weighed<T: Sample>(grid: &Grid<T>, opacity: Option<&Grid<T>>, u: f64, v: f64) -> f32 {
     let (left, top) = (u.floor(), v.floor());
     let (across, down) = (cubic((u - left) as f32), cubic((v - top) as f32));
@@ -195,7 +195,7 @@ fn weighed<T: Sample>(grid: &Grid<T>, opacity: Option<&Grid<T>>, u: f64, v: f64)
     (sum / total).clamp(0.0, T::MAX.float())
 }
 
-/// The weights of the samples at -1, 0, 1 and 2 for a place between 0 and 1.
+/// Returns the cubic's weights for the samples at -1, 0, 1 and 2, for a position between 0 and 1.
 fn cubic(at: f32) -> [f32; 4] {
     let (two, three) = (at * at, at * at * at);
     [
@@ -206,7 +206,7 @@ fn cubic(at: f32) -> [f32; 4] {
     ]
 }
 
-/// The sample that stands `step` after the one before `first`, or the last there is on that side.
+/// Returns the index of the sample `step` places after the one before `first`, clamped to the plane.
 fn inside(first: f64, step: usize, length: u32) -> u32 {
     // `as` saturates below 0.
     ((first - 1.0 + step as f64) as u32).min(length - 1)

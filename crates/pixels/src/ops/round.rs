@@ -8,7 +8,7 @@ use super::outline::{Outlined, Point, arc};
 use crate::error::Result;
 use crate::stage::{Op, Stage, wrong};
 
-/// Rounds corners.
+/// The `round` effect, which rounds corners.
 pub(super) struct Round;
 
 const RADIUS: Arg = Arg::number("rx", 0.0, 1e6).unit("px").help(

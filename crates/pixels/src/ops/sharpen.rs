@@ -1,8 +1,8 @@
 //! `sharpen:RxS`: ImageMagick's sharpening kernel.
 //!
-//! That kernel is a square Gaussian made negative, whose middle is twice the sum of all weights, brought
-//! to sum 1. With S the sum and m the middle weight it equals the image plus S/(S+m) times its
-//! difference from its own blur, which needs no square of taps.
+//! That kernel is a negated square Gaussian whose middle weight is replaced by twice the sum of all weights, normalised
+//! to sum 1. With S the sum and m the middle weight, it equals the image plus S/(S+m) times its difference from its own
+//! blur, so no square kernel has to be applied.
 
 use andon_recipe::{Effect, Word};
 
@@ -11,7 +11,7 @@ use super::geometry::{Geometry, RADIUS, SIGMA};
 use crate::error::Result;
 use crate::stage::{Op, Stage};
 
-/// Sharpens an image.
+/// The `sharpen` effect.
 pub(super) struct Sharpen;
 
 const WORD: Word = Word {

@@ -1,7 +1,8 @@
-//! `sharpen-l:SIGMA:FLAT:JAGGED`: lightness alone is sharpened, as by libvips.
+//! `sharpen-l:SIGMA:FLAT:JAGGED`: sharpens lightness alone, as libvips does.
 //!
-//! By how much lightness differs from its blur is multiplied: by one factor up to 2 (of 100), by another beyond.
-//! No more than 10 is added, no more than 20 taken away. The blur's kernel ends where it falls below a tenth.
+//! The difference between lightness (0 to 100) and its blur is multiplied by one factor up to a difference of 2, and by
+//! another beyond it. At most 10 is added and at most 20 is subtracted. The blur's kernel ends where it falls below a
+//! tenth of its middle weight.
 
 use std::fmt;
 
@@ -16,7 +17,7 @@ use crate::limits::Interrupt;
 use crate::samples::{Planes, Sample, by_depth};
 use crate::stage::{Context, OnGainMap, Op, Stage, wrong};
 
-/// Sharpens lightness.
+/// The `sharpen-l` effect, which sharpens lightness.
 pub(super) struct SharpenL;
 
 const SIGMA: Arg = Arg::number("sigma", 0.0, 1000.0)
@@ -69,7 +70,7 @@ impl Op for SharpenL {
     }
 }
 
-/// A filter of lightness.
+/// The stage that applies a filter to lightness alone.
 #[derive(Debug)]
 struct Lightness(Filter);
 
@@ -145,7 +146,7 @@ impl Stage for Lightness {
     }
 }
 
-/// Estimated: to CIELAB twice, and back.
+/// Estimated nanoseconds per px for two conversions to CIELAB and one back.
 const NANOS_PER_PIXEL: u64 = 120;
 
 impl fmt::Display for Lightness {

@@ -1,7 +1,7 @@
-//! `text:TEXT:SIZE:COLOUR:GRAVITY:MARGINxDOWN`: words on an image.
+//! `text:TEXT:SIZE:COLOUR:GRAVITY:MARGINxDOWN`: text on an image.
 //!
-//! They are written as a document in SVG as large as the image, which the reader of that format draws: with shaping,
-//! both directions of writing, and the fonts of the server.
+//! The text becomes an SVG document as large as the image, which the SVG codec draws: with shaping, both writing
+//! directions, and the server's fonts.
 
 use std::fmt::{self, Write};
 
@@ -15,7 +15,7 @@ use crate::frame::{Frame, Model, Subsampling, Traits};
 use crate::samples::{Planes, by_depth, bytes, count};
 use crate::stage::{Context, Op, Stage, wrong};
 
-/// Writes on an image.
+/// The `text` effect, which writes on an image.
 pub(super) struct Text;
 
 const SIZE: Arg = Arg::number("size", 1.0, 10_000.0)
@@ -94,26 +94,26 @@ impl Op for Text {
 
 #[derive(Debug)]
 struct Written {
-    /// As in the recipe.
+    /// The effect as written in the recipe.
     effect: Effect,
     text: String,
-    /// In px.
+    /// Font size in px.
     size: f64,
     colour: Colour,
     gravity: &'static str,
-    /// Across and down, in px.
+    /// Horizontal and vertical margin, in px.
     margin: (f64, f64),
 }
 
-/// In sizes of letters: from one line to the next, above and below the line on which they stand, and as high as
-/// capitals are.
+/// Line spacing as a multiple of the font size. `ASCENT` and `DESCENT` are the extents above and below the baseline and
+/// `CAPITALS` the height of capitals, in the same unit.
 const LINE: f64 = 1.2;
 const ASCENT: f64 = 0.93;
 const DESCENT: f64 = 0.24;
 const CAPITALS: f64 = 0.73;
 
 impl Written {
-    /// The document, of this width and height.
+    /// Returns the SVG document, with this width and height in px.
     fn document(&self, width: u32, height: u32) -> String {
         let (w, h, size) = (f64::from(width), f64::from(height), self.size);
         let at = |side: &str| self.gravity.contains(side);
@@ -149,7 +149,8 @@ impl Written {
     }
 }
 
-/// What stands between tags: no sign that means something there, and none that may not stand there at all.
+/// Text escaped for use between XML tags: markup characters become entities, and characters that XML forbids are
+/// dropped or become spaces.
 struct Escaped<'a>(&'a str);
 
 impl fmt::Display for Escaped<'_> {
@@ -202,10 +203,10 @@ impl Stage for Written {
     }
 }
 
-/// Fonts are looked through and letters shaped, estimated.
+/// Estimated nanoseconds to search the fonts and shape the letters.
 const NANOS_TO_READ: u64 = 3_000_000;
 
-/// Picoseconds per sample that is drawn and laid over, estimated.
+/// Estimated picoseconds per sample that is drawn and laid over the image.
 const PICOS_DRAWN: u64 = 6_000;
 
 impl fmt::Display for Written {

@@ -1,4 +1,4 @@
-//! Turning an image upright and by quarters.
+//! Mirroring and turning by quarters, for instance to bring an image upright.
 
 use std::fmt;
 
@@ -13,11 +13,11 @@ use crate::stage::{Context, OnGainMap, Stage};
 
 /// Mirrors left to right if asked, then turns clockwise by quarters.
 ///
-/// Thinned chroma of an odd side that runs backwards lies off its grid by up to half a sample; it is
-/// resampled there, so that colour stays in its place.
+/// Where an odd side is reversed, subsampled chroma lies off its grid by a fraction of a sample, such as half a sample
+/// at 4:2:0. It is resampled onto the grid, so that colour stays in its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turned {
-    /// The quarter turns and flips.
+    /// The mirroring and quarter turns to apply.
     pub orientation: Orientation,
 }
 
@@ -58,10 +58,10 @@ impl Stage for Turned {
     }
 }
 
-/// Picoseconds per byte, measured on one core: rows copied, perhaps backwards.
+/// Picoseconds per byte to copy rows, possibly reversed, measured on one core.
 const PICOS_REVERSED: u64 = 100;
 
-/// Rows that become columns.
+/// Picoseconds per byte to turn rows into columns, measured on one core.
 const PICOS_TRANSPOSED: u64 = 400;
 
 impl fmt::Display for Turned {
@@ -110,7 +110,8 @@ impl Turned {
         }
     }
 
-    /// Is chroma that is thinned so resampled, because it would not lie on its grid?
+    /// Whether turning an image of this model and size requires its subsampled chroma to be resampled, because it would
+    /// not lie on its grid.
     pub(crate) fn moves_chroma(&self, model: Model, (width, height): (u32, u32)) -> bool {
         let Subsampling { h, v } = thinning(model, 1);
         let runs_back =
@@ -126,7 +127,7 @@ impl Turned {
         self.orientation.quarters % 2 == 1
     }
 
-    /// Does the result's x run against the axis it was?
+    /// Whether the result's x axis runs against the source axis that it comes from.
     fn reverses_x(&self) -> bool {
         match self.orientation.quarters % 4 {
             0 => self.orientation.mirror,
@@ -136,7 +137,7 @@ impl Turned {
         }
     }
 
-    /// Does the result's y?
+    /// Whether the result's y axis runs against the source axis that it comes from.
     fn reverses_y(&self) -> bool {
         match self.orientation.quarters % 4 {
             0 => false,
@@ -170,7 +171,8 @@ fn reversed<T: Plain>(grid: &Grid<T>, x: bool, y: bool) -> Buffer<T> {
     samples
 }
 
-/// Columns become rows, tile by tile, so that neither reading nor writing leaves the cache.
+/// Turns columns into rows, tile by tile, so that reads and writes stay in the cache. `x` and `y`: whether that axis of
+/// the result is reversed.
 fn transposed<T: Plain>(grid: &Grid<T>, x: bool, y: bool) -> Buffer<T> {
     const TILE: usize = 32;
     let (width, height) = (grid.height() as usize, grid.width() as usize);
@@ -194,8 +196,8 @@ fn transposed<T: Plain>(grid: &Grid<T>, x: bool, y: bool) -> Buffer<T> {
     samples
 }
 
-/// Where a plane's samples lie on their grid after the axis ran backwards: the last sample, which may
-/// have spanned px beyond the image, has become the first.
+/// Returns where a plane's samples lie on their grid after the axis was reversed. The last sample, which may have
+/// spanned px beyond the image, has become the first.
 fn back_on_grid(have: u32, length: u32, thin: u8, reversed: bool) -> Axis {
     if !reversed {
         return Axis::same(have);

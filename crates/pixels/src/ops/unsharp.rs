@@ -1,7 +1,7 @@
 //! `unsharp:RxS+A+T`: an unsharp mask with ImageMagick's threshold.
 //!
-//! The threshold is asked of each plane by itself. ImageMagick asks it of red, green and blue; on a
-//! YCbCr image that is approximated by luma, which carries most of an edge, and by either chroma plane.
+//! The threshold is applied to each plane by itself. ImageMagick applies it to red, green and blue. On a YCbCr image
+//! that is approximated by luma, which carries most of an edge, and by each of the chroma planes.
 
 use andon_recipe::{Arg, Effect, Word};
 
@@ -10,7 +10,7 @@ use super::geometry::{Geometry, RADIUS, SIGMA};
 use crate::error::Result;
 use crate::stage::{Op, Stage};
 
-/// Sharpens what differs from its neighbourhood.
+/// The `unsharp` effect, which sharpens what differs from its neighbourhood.
 pub(super) struct Unsharp;
 
 const WORD: Word = Word {

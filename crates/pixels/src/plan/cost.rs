@@ -1,4 +1,4 @@
-//! What a plan takes, step by step and altogether.
+//! The cost of a plan, step by step and in total.
 
 use crate::cost::Cost;
 use crate::frame::Traits;
@@ -7,15 +7,15 @@ use crate::samples::{bytes, count};
 /// One step of a plan as it is printed and accounted for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Its line, such as `resize 400x300 lanczos3`.
+    /// The step's line in the printed plan, such as `resize 400x300 lanczos3`.
     pub text: String,
     /// The time and memory of the step.
     pub cost: Cost,
-    /// Bytes held while it runs: the source file, what goes in, what comes out, and its scratch.
+    /// Bytes held while the step runs: the source file, its input, its output, and its scratch memory.
     pub holds: u64,
 }
 
-/// The cost of steps that follow each other: times add up, scratch is given back in between.
+/// Returns the cost of consecutive steps: times add up, scratch memory is released in between.
 pub(super) fn total(steps: &[Step]) -> Cost {
     steps.iter().fold(Cost::default(), |sum, step| Cost {
         nanos: sum.nanos.saturating_add(step.cost.nanos),
@@ -28,7 +28,7 @@ pub(super) fn peak(steps: &[Step]) -> u64 {
     steps.iter().map(|step| step.holds).max().unwrap_or(0)
 }
 
-/// Bytes of a frame's planes.
+/// Returns the size of a frame's planes in bytes.
 pub(crate) fn frame_bytes((width, height): (u32, u32), traits: Traits) -> u64 {
     count(width, height, traits.model, traits.alpha) * bytes(traits.depth)
 }

@@ -1,4 +1,4 @@
-//! A plan at length, for `andon explain`.
+//! The detailed description of a plan, for `andon explain`.
 
 use std::fmt;
 
@@ -6,8 +6,8 @@ use super::Plan;
 use crate::cost::Cost;
 
 impl Plan {
-    /// The plan at length: what is wanted, what measuring the source for it takes, each step with its cost, totals, and
-    /// why it is done this way.
+    /// Describes the plan at length: recipe, source and result, the cost of measuring the source if that is needed,
+    /// each step with its cost, totals, and the reasons for doing it this way.
     #[must_use]
     pub fn explain(&self, measuring: Option<Cost>) -> impl fmt::Display + '_ {
         Explanation {
@@ -62,7 +62,7 @@ fn millis(nanos: u64) -> String {
     format!("{:.2}", nanos as f64 / 1e6)
 }
 
-/// In the binary unit that keeps three digits or so.
+/// Formats a number of bytes in B, KiB or MiB, with one decimal for the latter two.
 fn bytes(count: u64) -> String {
     const KIB: f64 = 1024.0;
     let count = count as f64;

@@ -1,5 +1,5 @@
-//! A resolved recipe as the runs that are carried out: reads of the image, and what is painted on it
-//! in between.
+//! Splits a resolved recipe into the runs that are carried out: reads of the image, and what is painted on it in
+//! between.
 
 use andon_recipe::{Canvas, Colour, Crop, Effect, Length, Orientation, Recipe, Step};
 
@@ -13,19 +13,19 @@ use crate::ops::rotate::Rotated;
 use crate::resize::RegionF;
 use crate::stage::Stage;
 
-/// What a recipe does, in order.
+/// The runs of a recipe, in order.
 pub(super) struct Runs {
     /// How the source is read.
     pub(super) first: View,
-    /// The scale at which that view's lengths are measured.
+    /// The scale of the source at which the lengths in `first` are measured.
     pub(super) measured: Scale,
-    /// What follows.
+    /// The runs after `first`.
     pub(super) rest: Vec<Run>,
-    /// Every size that comes about on the way, the result's last.
+    /// Every size in px that occurs on the way; the result's is last.
     pub(super) sizes: Vec<(u32, u32)>,
 }
 
-/// The stage of an effect; `None`: its arguments ask for nothing.
+/// Returns the stage of an effect; `None` if its arguments ask for nothing.
 pub(super) fn stage(effect: &Effect) -> Result<Option<Box<dyn Stage>>> {
     let op = ops::ALL.iter().find(|op| op.word().name == effect.name);
     let op = op.ok_or_else(|| {
@@ -42,16 +42,16 @@ pub(super) fn stage(effect: &Effect) -> Result<Option<Box<dyn Stage>>> {
     op.parse(effect)
 }
 
-/// One run after the first.
+/// A run of a recipe, after the first.
 pub(super) enum Run {
-    /// A read of the image that is there.
+    /// A geometric read of the image as it is by then.
     View(View),
-    /// Something that is painted.
+    /// A stage that paints on the image.
     Painted(Box<dyn Stage>),
 }
 
 impl Runs {
-    /// The runs of a resolved recipe, for an image with this header.
+    /// Returns the runs of a resolved recipe, for an image with this header.
     pub(super) fn of(recipe: &Recipe, source: &dyn Codec, info: &Info) -> Result<Self> {
         let mut runs = Self {
             first: View::whole((info.width, info.height)),
@@ -73,7 +73,7 @@ impl Runs {
         Ok(runs)
     }
 
-    /// Turns what comes out.
+    /// Appends a turn after everything else.
     pub(super) fn turn_last(&mut self, orientation: Orientation) {
         if let Some(&size) = self.sizes.last() {
             self.view(size).turn(orientation);
@@ -124,7 +124,7 @@ impl Runs {
         Ok(())
     }
 
-    /// The view that geometry goes into.
+    /// Returns the view that the next geometric step goes into, which is a new one if something was painted last.
     fn view(&mut self, size: (u32, u32)) -> &mut View {
         if matches!(self.rest.last(), Some(Run::Painted(_))) {
             self.rest.push(Run::View(View::whole(size)));
@@ -135,8 +135,8 @@ impl Runs {
         }
     }
 
-    /// Measures what follows on the image as it decodes at a scale. Resolved recipes shrink before they
-    /// crop and scale.
+    /// Measures the lengths that follow on the image as decoded at `eighths`/8 of its size. Resolved recipes shrink
+    /// before they crop and scale.
     fn shrink(&mut self, eighths: u8, source: &dyn Codec, info: &Info) {
         if source.scales(info) != [Scale::FULL] {
             self.measured = Scale(eighths.clamp(1, 8));

@@ -1,26 +1,27 @@
-//! What jobs hold together that begin with one decode.
+//! The memory of jobs that begin with the same decode.
 //!
-//! Each frame is there once, however many go on from it, until the last of them is done. What a plan holds
-//! beside it, it holds while it runs, and no more of them run at a time than there are threads: a
-//! further size of an image takes little more memory than was taken already.
+//! Each decoded frame is held once, however many jobs use it, until the last of them is done. What a plan holds beside
+//! the frame, it holds only while it runs, and no more of them run at a time than there are threads. So a further size
+//! of an image takes little more memory than is taken already.
 
 use crate::codec::Scales;
 use crate::plan::Holding;
 
-/// What everybody holds who begins with the same decode. Source files are counted where they are held.
+/// The peak memory of all jobs that begin with the same decode. Source files are not included; they are counted where
+/// they are held.
 #[derive(Clone, Debug)]
 pub struct SharedPeak {
     threads: usize,
-    /// One frame for each of these scales, in bytes.
+    /// The scales at which frames are decoded, and the bytes of the one frame for each.
     frames: Vec<(Option<Scales>, u64)>,
-    /// The most beside all frames while decoding.
+    /// The most bytes held beside all frames while decoding.
     decoding: u64,
-    /// The bytes that each result holds beside its frame while it is made.
+    /// The bytes that each job holds beside its frame after decoding, largest first.
     afterwards: Vec<u64>,
 }
 
 impl SharedPeak {
-    /// One job alone, where up to `threads` jobs run at a time.
+    /// Returns the peak of one job alone, where up to `threads` jobs run at a time.
     #[must_use]
     pub fn of(first: Holding, threads: usize) -> Self {
         let empty = Self {
@@ -32,7 +33,7 @@ impl SharedPeak {
         empty.with(first)
     }
 
-    /// These peaks and that of one more holding.
+    /// Returns this peak with one more job added.
     #[must_use]
     pub fn with(&self, other: Holding) -> Self {
         let mut shared_peak = self.clone();
@@ -48,7 +49,7 @@ impl SharedPeak {
         shared_peak
     }
 
-    /// The most bytes that all of them hold at a time.
+    /// Returns the most bytes that all jobs together hold at one time.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         let frames: u64 = self.frames.iter().map(|(_, bytes)| bytes).sum();

@@ -1,29 +1,29 @@
-//! Crops, scalings, turns and mirrorings combined into one read of the image before them.
+//! Combines crops, scalings, turns and mirrorings into one read of the image before them.
 
 use andon_recipe::Orientation;
 
 use crate::codec::{Info, Scale};
 use crate::resize::RegionF;
 
-/// A run of geometric steps as one read: a part of the image before, brought to a size, then turned.
+/// A sequence of geometric steps as one read: a part of the incoming image, scaled to a size, then turned.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct View {
-    /// The part, in px of the image before it is turned. `None`: nothing of it.
+    /// The part that is shown, in px of the incoming image before it is turned; `None` if nothing of it shows.
     pub(super) from: Option<RegionF>,
-    /// The part that was scaled, of which `from` may have been cut out afterwards.
+    /// The part that was scaled, out of which `from` may have been cut afterwards.
     pub(super) within: RegionF,
-    /// The size it is brought to, before it is turned.
+    /// The size in px that the part is brought to, before it is turned.
     pub(super) to: (u32, u32),
-    /// The turn that follows the crop.
+    /// The turn that follows cropping and scaling.
     pub(super) orientation: Orientation,
-    /// Was it brought to another size?
+    /// Whether the part was brought to another size.
     pub(super) is_scaled: bool,
-    /// Was a part cut out of it after that?
+    /// Whether a part was cut out after scaling.
     pub(super) is_cut_scaled: bool,
 }
 
 impl View {
-    /// All of an image of this size, as it is.
+    /// Returns a view of all of an image of this size, unchanged.
     pub(super) fn whole((width, height): (u32, u32)) -> Self {
         let whole = RegionF {
             x: 0.0,
@@ -41,7 +41,7 @@ impl View {
         }
     }
 
-    /// Nothing of the image before, at this size.
+    /// Returns a view of this size that shows nothing of the incoming image.
     pub(super) fn blank(size: (u32, u32)) -> Self {
         Self {
             from: None,
@@ -49,12 +49,12 @@ impl View {
         }
     }
 
-    /// The size that comes out.
+    /// Returns the size of the view's result in px, after the turn.
     pub(super) fn size(&self) -> (u32, u32) {
         self.orientation.size(self.to.0, self.to.1)
     }
 
-    /// Keeps a part of what comes out, which lies inside.
+    /// Crops the view's result to `part`, which must lie inside it.
     pub(super) fn crop(&mut self, part: RegionF) {
         let (width, height) = self.size();
         let part = unturned(
@@ -79,18 +79,18 @@ impl View {
         self.is_cut_scaled |= self.is_scaled;
     }
 
-    /// Brings what comes out to a size.
+    /// Scales the view's result to a size in px.
     pub(super) fn scale(&mut self, (width, height): (u32, u32)) {
         self.to = self.orientation.size(width, height);
         self.is_scaled = true;
     }
 
-    /// Turns what comes out.
+    /// Turns the view's result.
     pub(super) fn turn(&mut self, orientation: Orientation) {
         self.orientation = self.orientation.followed_by(orientation);
     }
 
-    /// What is shown of the stored image; `measured` is the scale at which this view's lengths were.
+    /// Returns what is shown of the stored image. `measured` is the scale at which this view's lengths were measured.
     pub(super) fn stored(&self, info: &Info, measured: Scale) -> Stored {
         Stored {
             from: self.from.map(|from| unscaled(from, info, measured)),
@@ -100,19 +100,19 @@ impl View {
     }
 }
 
-/// What is shown of the stored image, before any turning.
+/// The part of the stored image that is shown and the size it is brought to, before any turn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Stored {
-    /// The part, in px of the full image. `None`: nothing of it.
+    /// The part, in px of the stored image at full size; `None` if nothing of it shows.
     pub(super) from: Option<RegionF>,
-    /// The part that it was cut out of after scaling.
+    /// The part that was scaled, out of which `from` may have been cut afterwards.
     pub(super) within: RegionF,
-    /// The size it is brought to.
+    /// The size in px that the part is brought to.
     pub(super) to: (u32, u32),
 }
 
 impl Stored {
-    /// All of an image of this size, as it is.
+    /// Shows all of an image of this size, unchanged.
     pub(super) fn whole(size: (u32, u32)) -> Self {
         let View {
             from, within, to, ..
@@ -120,20 +120,20 @@ impl Stored {
         Self { from, within, to }
     }
 
-    /// Is the result smaller than its region on both sides?
+    /// Whether the result is smaller than its region on both sides.
     pub(super) fn shrinks(&self) -> bool {
         self.from
             .is_some_and(|from| f64::from(self.to.0) < from.w && f64::from(self.to.1) < from.h)
     }
 
-    /// Does the result have more pixels than its region?
+    /// Whether the result has more pixels than its region.
     pub(super) fn grows(&self) -> bool {
         self.from
             .is_some_and(|from| f64::from(self.to.0) * f64::from(self.to.1) > from.w * from.h)
     }
 }
 
-/// A region of the turned image of `size`, on the image as it was before.
+/// Maps a region of the turned image, which has this `size`, to the image before the turn.
 fn unturned(region: RegionF, size: (f64, f64), orientation: Orientation) -> RegionF {
     let (mut region, mut size) = (region, size);
     for _ in 0..orientation.quarters {
@@ -152,8 +152,8 @@ fn unturned(region: RegionF, size: (f64, f64), orientation: Orientation) -> Regi
     region
 }
 
-/// A region of the image at a scale, on the full image. The last column and row of a scaled image
-/// may stand for fewer than 8/N pixels, hence the clipping.
+/// Maps a region of the image decoded at `scale` to the image at full size. The last column and row of a scaled image
+/// may stand for fewer than 8/N pixels, so the region is clipped.
 fn unscaled(region: RegionF, info: &Info, scale: Scale) -> RegionF {
     let factor = 1.0 / scale.factor();
     let (width, height) = (f64::from(info.width), f64::from(info.height));

@@ -1,20 +1,20 @@
-//! EXIF: which way is up, and whose image it is. An EXIF block is a TIFF file without pixels.
+//! EXIF: an image's orientation, author and owner. An EXIF block is a TIFF file without pixels.
 
 use andon_recipe::Orientation;
 
-/// The tag for the orientation.
+/// EXIF tag of the orientation.
 const ORIENTATION: u16 = 0x0112;
 
-/// Those for who made the image and who owns it.
+/// EXIF tags that name who made the image (Artist) and who owns it (Copyright).
 const NAMES: [u16; 2] = [0x013b, 0x8298];
 
 const TEXT: u16 = 2;
 const SHORT: u16 = 3;
 
-/// Bytes of one entry of a directory: tag, type, count, value.
+/// Size in bytes of a directory entry: tag, type, count and value.
 pub(super) const ENTRY: usize = 12;
 
-/// A block with no more than names; `None` if there are none.
+/// Returns an EXIF block with only the artist and copyright tags; `None` if there are none.
 pub(super) fn reduced(tiff: &[u8]) -> Option<Vec<u8>> {
     let file = Tiff::of(tiff)?;
     let mut kept: Vec<(u16, u16, u32, Vec<u8>)> = Vec::new();
@@ -27,7 +27,7 @@ pub(super) fn reduced(tiff: &[u8]) -> Option<Vec<u8>> {
     (!kept.is_empty()).then(|| block(kept))
 }
 
-/// A block of these tags: number, type, count and value of each.
+/// Builds an EXIF block from tags, each given by number, type, count and value.
 fn block(tags: Vec<(u16, u16, u32, Vec<u8>)>) -> Vec<u8> {
     let mut block = b"II*\0\x08\0\0\0".to_vec();
     block.extend((tags.len() as u16).to_le_bytes());
@@ -52,14 +52,15 @@ fn block(tags: Vec<(u16, u16, u32, Vec<u8>)>) -> Vec<u8> {
     block
 }
 
-/// A block that says nothing but this orientation.
+/// Returns an EXIF block that holds only this orientation.
 #[must_use]
 pub fn block_of_orientation(orientation: Orientation) -> Vec<u8> {
     let number = orientation.exif().to_le_bytes().to_vec();
     block(vec![(ORIENTATION, SHORT, 1, number)])
 }
 
-/// Which way is up by the first directory of a block. Browsers take the number from one SHORT, and from nothing else.
+/// Returns the orientation in the first directory of an EXIF block. As browsers do, it takes the number from a single
+/// SHORT and from nothing else.
 #[must_use]
 pub fn orientation_of(tiff: &[u8]) -> Orientation {
     let number = Tiff::of(tiff).and_then(|file| {
@@ -70,7 +71,8 @@ pub fn orientation_of(tiff: &[u8]) -> Orientation {
     Orientation::from_exif(number.unwrap_or(1))
 }
 
-/// The block, saying this orientation and no other; one is made where it has to say more than that nothing is turned.
+/// Returns the block with this orientation and no other. If there is none that can say so, a new block is made,
+/// provided that the orientation is not upright.
 pub(super) fn with_orientation(tiff: Option<Vec<u8>>, orientation: Orientation) -> Option<Vec<u8>> {
     let made = || (!orientation.is_upright()).then(|| block_of_orientation(orientation));
     let Some(mut tiff) = tiff else {
@@ -94,7 +96,7 @@ pub(super) fn with_orientation(tiff: Option<Vec<u8>>, orientation: Orientation) 
         .or_else(made)
 }
 
-/// A block and its byte order.
+/// An EXIF block and its byte order.
 pub(super) struct Tiff<'a> {
     bytes: &'a [u8],
     big: bool,
@@ -137,7 +139,8 @@ impl<'a> Tiff<'a> {
         usize::try_from(number).ok()
     }
 
-    /// Where a tag's entries stand in the first directory, of which there should be one, whole.
+    /// Returns the offsets of a tag's entries in the first directory, as far as they lie inside the block. There should
+    /// be only one.
     fn entries(&self, tag: u16) -> impl Iterator<Item = usize> {
         let directory = self.u32(4);
         let count = directory.and_then(|at| self.u16(at)).unwrap_or(0);
@@ -154,7 +157,7 @@ impl<'a> Tiff<'a> {
         self.entries(tag).next()
     }
 
-    /// The entry that says an orientation, in the block's byte order.
+    /// Returns the directory entry for an orientation, in the block's byte order.
     fn entry_of(&self, orientation: Orientation) -> [u8; ENTRY] {
         let [tag, kind, number] =
             [ORIENTATION, SHORT, orientation.exif()].map(|value| self.pair(value));
@@ -166,8 +169,8 @@ impl<'a> Tiff<'a> {
         entry
     }
 
-    /// The block with one more entry in its first directory, which moves behind everything else; `None` where that is
-    /// not whole.
+    /// Returns the block with one more entry in its first directory, which moves to the end of the block; `None` if
+    /// that directory is incomplete.
     fn and(&self, entry: &[u8; ENTRY]) -> Option<Vec<u8>> {
         let directory = self.u32(4)?;
         let count = self.u16(directory)?;
@@ -231,7 +234,7 @@ impl<'a> Tiff<'a> {
 pub(super) mod tests {
     use super::*;
 
-    /// One directory with two entries, the second the orientation.
+    /// Returns an EXIF block of one directory with two entries, the second of which is the orientation.
     pub(crate) fn tiff(big_endian: bool, orientation: u16) -> Vec<u8> {
         let u16_bytes = |value: u16| {
             if big_endian {
@@ -319,7 +322,8 @@ pub(super) mod tests {
         assert_eq!(orientation_of(&alone).exif(), 3);
     }
 
-    /// Orientation, artist of two letters, copyright of nine, and a GPS directory.
+    /// Returns an EXIF block with an orientation, an artist of two letters, a copyright notice of nine bytes, and a GPS
+    /// directory.
     fn named() -> Vec<u8> {
         let mut block = b"MM\0*\0\0\0\x08\0\x04".to_vec();
         block.extend(b"\x01\x12\0\x03\0\0\0\x01\0\x06\0\0");

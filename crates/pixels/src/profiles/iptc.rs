@@ -1,11 +1,11 @@
-//! IPTC's older metadata: data sets one after the other, each of a record and a number.
+//! IPTC's older metadata (IIM): consecutive data sets, each identified by a record and a number.
 
-/// The character set, byline, credit and copyright notice.
+/// Record and number of the data sets that are kept: character set, byline, credit and copyright notice.
 const KEPT: [(u8, u8); 4] = [(1, 90), (2, 80), (2, 110), (2, 116)];
 
 const CHARACTERS: (u8, u8) = KEPT[0];
 
-/// The data sets that say whose image it is; `None` if there are none.
+/// Returns the data sets that tell whose image it is; `None` if there are none.
 pub(super) fn reduced(mut sets: &[u8]) -> Option<Vec<u8>> {
     let mut kept = Vec::new();
     let mut names = false;

@@ -1,4 +1,4 @@
-//! What has to change in an image's profiles when its pixels do.
+//! What has to change in an image's metadata when its pixels change.
 
 mod exif;
 mod iptc;
@@ -11,8 +11,8 @@ use andon_recipe::{Kept, Orientation};
 
 use crate::frame::{Frame, Metadata, Model};
 
-/// Leaves of the metadata what is kept, and lets EXIF and XMP say how the pixels that are written become upright,
-/// whatever they said of the source's.
+/// Reduces the metadata to what is `kept`, and lets EXIF and XMP declare the orientation of the pixels that are
+/// written, whatever they said about the source's.
 pub(crate) fn settle(metadata: &mut Metadata, kept: Kept, orientation: Orientation) {
     match kept {
         Kept::None => *metadata = Metadata::default(),
@@ -37,8 +37,8 @@ pub(crate) fn settle(metadata: &mut Metadata, kept: Kept, orientation: Orientati
     }
 }
 
-/// Does the frame's profile, if it has one, describe images of its model? Its header says so in bytes 16 to 19.
-/// Viewers would show wrong colours by one of another model, or none.
+/// Whether the frame's ICC profile, if it has one, describes images of the frame's model, as bytes 16 to 19 of the
+/// profile's header tell. With a profile for another model, viewers would show wrong colours, or none.
 pub(crate) fn describes(frame: &Frame) -> bool {
     let space: &[u8] = match frame.model {
         Model::Gray => b"GRAY",

@@ -1,13 +1,13 @@
-//! What metadata hold of other pixels than those that are written: thumbnails, previews and sizes. They show what was cropped
-//! away or blurred, so they go whenever pixels are written anew, and the blocks are built again without them: what only
-//! nothing points to would still be in the file.
+//! Removes what metadata hold about other pixels than those that are written: thumbnails, previews and sizes. They show
+//! what was cropped away or blurred, so they go whenever pixels are written anew. The blocks are rebuilt without them,
+//! because data that nothing points to any more would still be in the file.
 
 use std::ops::RangeInclusive;
 
 use super::exif::{ENTRY, Tiff};
 
-/// An EXIF block without what it says of other pixels and, if so wanted, of where the image was taken. `None` for one that
-/// cannot be read.
+/// Returns an EXIF block without what it says about other pixels and, if `place` is set, about where the image was
+/// taken. `None` for a block that cannot be read.
 pub(super) fn without(block: &[u8], place: bool) -> Option<Vec<u8>> {
     let file = Tiff::of(block)?;
     let mut first = file.directory(file.u32(4)?)?;
@@ -44,7 +44,7 @@ pub(super) fn without(block: &[u8], place: bool) -> Option<Vec<u8>> {
     Some(built)
 }
 
-/// IPTC's data sets without its preview.
+/// Returns IPTC data sets without the preview; `None` if nothing else is left.
 pub(super) fn without_preview(mut sets: &[u8]) -> Option<Vec<u8>> {
     let mut kept = Vec::new();
     while let &[0x1c, record, number, high, low, ref rest @ ..] = sets {
@@ -60,16 +60,16 @@ pub(super) fn without_preview(mut sets: &[u8]) -> Option<Vec<u8>> {
     (!kept.is_empty()).then_some(kept)
 }
 
-/// Numbers of the data sets of record 2 that are a preview.
+/// Numbers of the data sets of record 2 that hold a preview.
 const PREVIEW: RangeInclusive<u8> = 200..=202;
 
-/// The tags that point to further directories.
+/// Tag that points to the EXIF directory; `GPS` and `INTEROPERABILITY` point to further directories too.
 const EXIF: u16 = 0x8769;
 const GPS: u16 = 0x8825;
 const INTEROPERABILITY: u16 = 0xa005;
 
-/// Of the first directory: kinds and sizes of pixels and where they lie, thumbnails, and blocks of their own (XMP, IPTC,
-/// Photoshop's resources, profiles, what only a camera's maker understands).
+/// Tags that are removed from the first directory: kinds and sizes of pixels and where they lie, thumbnails, and
+/// embedded blocks (XMP, IPTC, Photoshop's resources, profiles, and data that only the camera's maker understands).
 const IN_FIRST: &[RangeInclusive<u16>] = &[
     0x00fe..=0x0106,
     0x0111..=0x0111,
@@ -86,28 +86,29 @@ const IN_FIRST: &[RangeInclusive<u16>] = &[
     0xc634..=0xc634,
 ];
 
-/// Of EXIF's: what only a camera's maker understands, which holds previews and places in the file, and the size.
+/// Tags that are removed from the EXIF directory: the image size, and the maker note, which only the camera's maker
+/// understands and which holds previews and file offsets.
 const IN_EXIF: &[RangeInclusive<u16>] = &[0x927c..=0x927c, 0xa002..=0xa003];
 
 fn any(ranges: &[RangeInclusive<u16>], tag: u16) -> bool {
     ranges.iter().any(|range| range.contains(&tag))
 }
 
-/// Bytes by which a block may grow, because values are set to even places.
+/// Bytes by which a block may grow, because values are aligned to even offsets.
 const SLACK: usize = 256;
 
-/// An entry of a directory, its value in the block's byte order.
+/// An entry of a directory, with its value in the block's byte order.
 struct Entry<'a> {
     tag: u16,
     kind: u16,
     count: usize,
     value: &'a [u8],
-    /// The directory that it points to.
+    /// The entries of the directory that this entry points to.
     below: Vec<Self>,
 }
 
 impl<'a> Tiff<'a> {
-    /// The entries of a directory that can be read.
+    /// Returns the readable entries of the directory at offset `at`.
     fn directory(&self, at: usize) -> Option<Vec<Entry<'a>>> {
         let count = usize::from(self.u16(at)?);
         let entries = (0..count).map_while(|index| {
@@ -142,7 +143,7 @@ impl<'a> Tiff<'a> {
         })
     }
 
-    /// The directory that an entry points to.
+    /// Returns the entries of the directory that an entry points to.
     fn pointed(&self, entry: &Entry<'_>) -> Option<Vec<Entry<'a>>> {
         let at: [u8; 4] = entry.value.try_into().ok()?;
         let at = match self.is_big() {
@@ -152,7 +153,7 @@ impl<'a> Tiff<'a> {
         self.directory(at as usize)
     }
 
-    /// A number as the block's byte order has it.
+    /// Returns a number as four bytes in the block's byte order.
     fn long(&self, number: usize) -> [u8; 4] {
         match self.is_big() {
             true => (number as u32).to_be_bytes(),
@@ -168,8 +169,8 @@ impl<'a> Tiff<'a> {
     }
 }
 
-/// Appends a directory, what does not fit into it, and those that it points to. `None` where they become longer than
-/// `most` bytes: their values lie in each other.
+/// Appends a directory, the values that do not fit into it, and the directories that it points to. `None` if the block
+/// grows beyond `most` bytes, because the values overlap in the source.
 fn write(built: &mut Vec<u8>, file: &Tiff<'_>, entries: &[Entry<'_>], most: usize) -> Option<()> {
     built.extend(file.short(entries.len() as u16));
     let mut place = built.len();
@@ -203,7 +204,7 @@ fn write(built: &mut Vec<u8>, file: &Tiff<'_>, entries: &[Entry<'_>], most: usiz
 mod tests {
     use super::*;
 
-    /// A block with an orientation, a thumbnail, a size, a text, a maker's own data and a place.
+    /// Returns an EXIF block with an orientation, a thumbnail, a size, a text, a maker note and a location.
     fn block(big: bool) -> Vec<u8> {
         let short = |v: u16| {
             if big {

@@ -9,14 +9,15 @@ use roxmltree::{Document, Node, ParsingOptions};
 const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 const DUBLIN_CORE: &str = "http://purl.org/dc/elements/1.1/";
 
-/// Everything in these is about rights; PLUS says, too, whether machines may learn from it.
+/// Namespaces in which every property is about rights. PLUS also says whether machines may learn from the image.
 const RIGHTS: [&str; 3] = [
     "http://ns.adobe.com/xap/1.0/rights/",
     "http://creativecommons.org/ns#",
     "http://ns.useplus.org/ldf/xmp/1.0/",
 ];
 
-/// Whether and how the image was made by AI, which has to stay with it.
+/// Namespace of the properties in `ORIGIN`, which say whether and how the image was made by AI and have to stay with
+/// it.
 const IPTC_EXTENSION: &str = "http://iptc.org/std/Iptc4xmpExt/2008-02-29/";
 const ORIGIN: [&str; 5] = [
     "DigitalSourceType",
@@ -29,11 +30,12 @@ const ORIGIN: [&str; 5] = [
 const PHOTOSHOP: &str = "http://ns.adobe.com/photoshop/1.0/";
 const CREDITS: [&str; 1] = ["Credit"];
 
-/// The images of a file, and how a gain map among them acts.
+/// Namespace for the list of images in a file; `GAIN_MAP` is the one for how a gain map among them acts.
 const CONTAINER: &str = "http://ns.google.com/photos/1.0/container/";
 const GAIN_MAP: &str = "http://ns.adobe.com/hdr-gain-map/1.0/";
 
-/// Images in the packet itself: as a camera saw it, and how far away things are.
+/// Namespace for the image as the camera saw it, stored in the packet itself; `DEPTHS` is the one for a depth map
+/// stored there.
 const ORIGINAL: &str = "http://ns.google.com/photos/1.0/image/";
 const DEPTHS: &str = "http://ns.google.com/photos/1.0/depthmap/";
 const PICTURES: [&str; 4] = [CONTAINER, GAIN_MAP, ORIGINAL, DEPTHS];
@@ -44,10 +46,11 @@ const TIFF: &str = "http://ns.adobe.com/tiff/1.0/";
 
 const NAMES: [&str; 4] = ["rights", "creator", "contributor", "publisher"];
 
-/// More are no photograph.
+/// The most XML nodes that a packet may have. No photograph's packet has more.
 const MOST_NODES: u32 = 20_000;
 
-/// A packet with the properties that say whose image it is; `None` if there are none, or if it cannot be read.
+/// Returns a packet with only the properties that say whose image it is and whether AI made it; `None` if there are
+/// none, or if the packet cannot be read.
 pub(super) fn reduced(packet: &[u8]) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(packet).ok()?;
     let text = text.trim_matches(['\0', '\u{feff}']).trim();
@@ -89,9 +92,9 @@ pub(super) fn reduced(packet: &[u8]) -> Option<Vec<u8>> {
     kept.packet()
 }
 
-/// The packet without what it says of other pixels and, if so wanted, of where the image was taken: thumbnails in it,
-/// sizes, and images behind this one, such as a gain map, which lie elsewhere in the file that will be written, if at
-/// all. `None` for one that cannot be read.
+/// Returns the packet without what it says about other pixels and, if `place` is set, about where the image was taken.
+/// Other pixels are thumbnails in the packet, sizes, and images that follow this one, such as a gain map, which lie
+/// elsewhere in the file that will be written, if at all. `None` for a packet that cannot be read.
 pub(super) fn without_pictures(packet: &[u8], place: bool) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(packet).ok()?;
     let mut parts = parts_on_others(text.trim_end_matches(['\0']), place)?;
@@ -103,7 +106,8 @@ pub(super) fn without_pictures(packet: &[u8], place: bool) -> Option<Vec<u8>> {
     Some(packet)
 }
 
-/// Where that stands, no part in another.
+/// Returns the byte ranges of what is about other pixels and, if `place` is set, about where the image was taken. No
+/// range lies inside another.
 fn parts_on_others(text: &str, place: bool) -> Option<Vec<Range<usize>>> {
     let document = parsed(text.trim_start_matches('\u{feff}'))?;
     let begin = text.len() - text.trim_start_matches('\u{feff}').len();
@@ -125,7 +129,7 @@ fn parts_on_others(text: &str, place: bool) -> Option<Vec<Range<usize>>> {
     Some(parts.into_iter().map(moved).collect())
 }
 
-/// Is it a property of other pixels than those that will be written?
+/// Whether a property is about other pixels than those that will be written.
 fn is_of_others(space: &str, name: &str) -> bool {
     PICTURES.contains(&space)
         || match space {
@@ -136,12 +140,13 @@ fn is_of_others(space: &str, name: &str) -> bool {
         }
 }
 
-/// Does it say where the image was taken? By coordinates; towns and countries are words of its author.
+/// Whether a property gives coordinates of where the image was taken. Towns and countries do not count, because they
+/// are the author's words.
 fn is_place(space: &str, name: &str) -> bool {
     space == EXIF && name.starts_with("GPS")
 }
 
-/// Sets the orientation, wherever it stands.
+/// Sets the orientation wherever the packet states it.
 pub(super) fn set_orientation(packet: &mut [u8], orientation: Orientation) {
     const NAME: &[u8] = b"tiff:Orientation";
     let mut from = 0;
@@ -190,7 +195,7 @@ fn escaped(text: &str) -> String {
 
 #[derive(Default)]
 struct Kept {
-    /// Prefixes and their namespaces.
+    /// Namespace prefixes and their URIs.
     declared: Vec<(String, String)>,
     properties: String,
 }

@@ -1,8 +1,7 @@
-//! Resampling under opacity: colours count as much as they are visible.
+//! Resampling with opacity: colours count in proportion to how visible they are.
 //!
-//! Plane by plane: colour times opacity is resampled in 16 bits, opacity likewise, and the one divided
-//! by the other. That is a weighted mean, so it is right for planes with an offset (chroma, limited
-//! range) too.
+//! In each plane, colour times opacity is resampled in 16 bits, opacity likewise, and the former is divided by the
+//! latter. That is a weighted mean, so it is also right for planes with an offset (chroma, limited range).
 
 use super::Kernel;
 use super::axis::Axis;
@@ -13,7 +12,7 @@ use crate::frame::{Grid, Subsampling};
 use crate::limits::Interrupt;
 use crate::samples::{map, zip};
 
-/// The opacity over one kind of plane (full size or thinned), before and after resampling.
+/// The opacity for one kind of plane (full-size or subsampled), before and after resampling.
 pub(super) struct Weights<T: Plain> {
     before: Grid<T>,
     after: Grid<u16>,
@@ -23,7 +22,7 @@ pub(super) struct Weights<T: Plain> {
 }
 
 impl<T: Resizable> Weights<T> {
-    /// For planes that the axes speak of; `alpha` has as many samples as they.
+    /// Resamples `alpha` for planes with these axes; it must have as many samples as those planes.
     pub(super) fn new(
         alpha: Grid<T>,
         (x, y): (Axis, Axis),
@@ -43,7 +42,7 @@ impl<T: Resizable> Weights<T> {
         })
     }
 
-    /// A colour plane resampled; `x` and `y` are those that `new` was given.
+    /// Resamples a colour plane, weighted by opacity. `x` and `y` are the axes that `new` was given.
     pub(super) fn colour(
         &self,
         grid: Grid<T>,
@@ -57,13 +56,13 @@ impl<T: Resizable> Weights<T> {
         zip(&product, &self.after, T::quotient)
     }
 
-    /// The opacity itself, resampled.
+    /// Returns the resampled opacity itself.
     pub(super) fn alpha(&self) -> Grid<T> {
         map(&self.after, |alpha| T::quotient(alpha, T::ONE))
     }
 }
 
-/// The mean opacity over each sample of a thinned plane.
+/// Returns the mean opacity over each sample of a subsampled plane.
 pub(crate) fn thinned<T: Resizable>(
     alpha: &Grid<T>,
     sub: Subsampling,

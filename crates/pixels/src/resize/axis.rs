@@ -1,30 +1,30 @@
 //! Where the samples of a resized plane lie on the incoming one, along one axis.
 
-/// How far from a whole number a position may be and still mean it: decoders' scales and layouts are
-/// exact in binary but for their last digits.
+/// How far a position may be from a whole number and still count as it. Decoders' scales and layouts are exact in
+/// binary except for their last digits.
 const SNAP: f64 = 1e-6;
 
 /// One axis of a plane being resampled, in samples of the incoming plane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Axis {
-    /// First sample that may be read.
+    /// The first input sample that may be read.
     pub(crate) start: u32,
-    /// How many may be read from there on; at least 1.
+    /// How many input samples may be read from `start` on; at least 1.
     pub(crate) count: u32,
-    /// Where the first output sample's left edge lies, from `start` on.
+    /// Position of the first output sample's left edge, in input samples from `start`.
     pub(crate) left: f64,
-    /// What all output samples together cover; may reach beyond `count`.
+    /// How many input samples all output samples together cover; may reach beyond `count`.
     pub(crate) length: f64,
-    /// Output samples.
+    /// Number of output samples.
     pub(crate) out: u32,
 }
 
 impl Axis {
-    /// For a plane of `have` samples, `density` of them to a source px, when source px `from` to
+    /// Returns the axis of a plane of `have` samples, with `density` samples per source px, where source px `from` to
     /// `from + length` become `to` px, of which `thin` share an output sample.
     ///
-    /// The last output sample of an odd size covers px that are not there. It still covers `thin` px, so
-    /// that no sample moves: colour is placed by luma's extent, not by the rounded-up plane's.
+    /// The last output sample of an odd size covers px that are not there. It still covers `thin` px, so that no sample
+    /// moves: colour is placed by luma's extent, not by that of the rounded-up plane.
     pub(crate) fn new(have: u32, density: f64, from: f64, length: f64, to: u32, thin: u8) -> Self {
         let out = to.div_ceil(u32::from(thin));
         let begin = snap((from * density).max(0.0));
@@ -41,8 +41,8 @@ impl Axis {
         }
     }
 
-    /// An axis of a part of an image: samples of source px `from` to `from + length` may be read too, as far as a kernel
-    /// that reaches `support` output samples weighs them: the rest of an image of which this is a part.
+    /// Extends the axis of a part of an image to the rest of that image. Samples of source px `from` to `from + length`
+    /// may be read too, as far as a kernel that reaches `support` output samples weights them.
     pub(crate) fn reaching(
         self,
         have: u32,
@@ -68,7 +68,7 @@ impl Axis {
         }
     }
 
-    /// This axis on a plane that begins with the incoming one's sample `first`.
+    /// Returns this axis for a plane that begins with sample `first` of the incoming plane.
     pub(crate) fn of_part(self, first: f64) -> Self {
         Self {
             // A whole number: parts begin with whole samples.
@@ -77,7 +77,7 @@ impl Axis {
         }
     }
 
-    /// An axis that moves samples: sample `i` of the result lies at `i + shift` of `have`.
+    /// Returns an axis that moves samples: sample `i` of the result lies at `i + shift` of the `have` input samples.
     pub(crate) fn shifted(have: u32, shift: f64) -> Self {
         Self {
             start: 0,
@@ -88,23 +88,23 @@ impl Axis {
         }
     }
 
-    /// Every sample as it is.
+    /// Returns an axis that leaves every sample as it is.
     pub(crate) fn same(have: u32) -> Self {
         Self::shifted(have, 0.0)
     }
 
-    /// Are output samples input samples, unfiltered?
+    /// Whether output samples are input samples, unfiltered.
     pub(crate) fn is_copy(&self) -> bool {
         self.left == 0.0 && self.length == f64::from(self.out) && self.out == self.count
     }
 
-    /// Samples that are covered beyond the last that may be read.
+    /// Returns how many samples are covered beyond the last one that may be read.
     pub(crate) fn beyond(&self) -> u32 {
         let reach = (self.left + self.length - SNAP).ceil() as u32;
         reach.saturating_sub(self.count)
     }
 
-    /// This axis on a plane cut down to what may be read, `beyond` included.
+    /// Returns this axis for a plane cut down to the samples that may be read, plus those of `beyond`.
     pub(crate) fn windowed(&self) -> Self {
         Self {
             start: 0,
@@ -113,7 +113,7 @@ impl Axis {
         }
     }
 
-    /// Input samples that one output sample weighs, for a kernel that reaches `support` samples.
+    /// Returns how many input samples contribute to one output sample, for a kernel that reaches `support` samples.
     pub(crate) fn taps(&self, support: f64) -> f64 {
         if self.is_copy() {
             return 0.0;

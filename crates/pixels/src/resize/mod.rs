@@ -1,8 +1,8 @@
 //! Resampling: a region of an image brought to a size, plane by plane.
 //!
-//! The planner builds [`Resample`] with the region in pixels of the stored image and the scales at
-//! which the decoder handed the planes over, so that one stage undoes the decoder's rounding, cuts the
-//! region out, thins chroma and scales, all in one pass over each plane.
+//! The planner builds [`Resample`] with the region in pixels of the stored image and the scales at which the decoder
+//! delivered the planes. So one stage undoes the decoder's rounding, cuts the region out, subsamples chroma and scales,
+//! all in one pass over each plane.
 
 mod alpha;
 mod axis;
@@ -32,33 +32,33 @@ use crate::limits::Interrupt;
 use crate::samples::{Planes, by_depth, bytes, thinning};
 use crate::stage::{Context, OnGainMap, Stage};
 
-/// Width and height times these, in whole px, of which there is at least one.
+/// Multiplies width and height by these factors, rounded to whole px and at least 1.
 pub(crate) fn size_times((width, height): (u32, u32), (across, down): (f64, f64)) -> (u32, u32) {
     let px = |side: u32, times: f64| (f64::from(side) * times).round().max(1.0) as u32;
     (px(width, across), px(height, down))
 }
 
-/// A region of the image brought to a size.
+/// Resamples a region of the image to a size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resample {
     /// Size of the stored image, in px at full resolution.
     pub source: (u32, u32),
-    /// The part of it to use.
+    /// The part of the stored image that is shown.
     pub from: RegionF,
-    /// The part that it is cut from: neighbours in it are weighed too. Pixels outside are as good as not
-    /// there.
+    /// The part of the stored image that `from` is cut from. The kernel weights neighbours inside it too, and treats
+    /// pixels outside it as absent.
     pub within: RegionF,
-    /// The part of it that was decoded, around all that is read; `None`: all.
+    /// The part of the stored image that was decoded, which encloses all that is read; `None` for all of it.
     pub part: Option<Area>,
     /// The scales at which the incoming planes were decoded.
     pub scales: Scales,
-    /// Thinning of the stored image's chroma; `NONE` for images without.
+    /// Subsampling of the stored image's chroma; `NONE` for images without chroma.
     pub stored: Subsampling,
-    /// The size it is brought to, in px.
+    /// Size of the result in px.
     pub to: (u32, u32),
-    /// Thinning of the result's chroma; `None` keeps the incoming frame's.
+    /// Subsampling of the result's chroma; `None` keeps that of the incoming frame.
     pub chroma: Option<Subsampling>,
-    /// The kernel.
+    /// The resampling kernel.
     pub kernel: Kernel,
 }
 
@@ -189,7 +189,7 @@ impl Resample {
         }
     }
 
-    /// Where plane `index` of the result, full-size or thinned, lies on the incoming plane of `have`
+    /// Returns where plane `index` of the result, full-size or subsampled, lies on the incoming plane of `have`
     /// samples.
     fn axes(&self, model: Model, index: usize, have: (u32, u32)) -> (Axis, Axis) {
         let Some(part) = self.part else {
@@ -203,7 +203,7 @@ impl Resample {
         )
     }
 
-    /// What is read of the stored image, in its px, where the incoming frame is of this model.
+    /// Returns the region of the stored image that is read, in its px, for an incoming frame of this model.
     pub(crate) fn reads(&self, model: Model) -> RegionF {
         let edges = (0..model.planes().min(2)).map(|index| {
             let (x, y) = self.axes_on_all(model, index, self.plane_of_all(model, index));
@@ -225,13 +225,13 @@ impl Resample {
         }
     }
 
-    /// The size of plane `index` of the whole image at the decoder's scale.
+    /// Returns the size of plane `index` of the whole image at the decoder's scale.
     fn plane_of_all(&self, model: Model, index: usize) -> (u32, u32) {
         let scaled = |side| self.scales.luma.of(side);
         model.plane_size(index, scaled(self.source.0), scaled(self.source.1))
     }
 
-    /// Samples of the incoming plane `index` to a px of the stored image, across and down.
+    /// Returns how many samples incoming plane `index` has per px of the stored image, across and down.
     fn density(&self, model: Model, index: usize) -> (f64, f64) {
         let (scale, stored) = match model {
             Model::YCbCr { .. } if index > 0 => (self.scales.chroma, self.stored),
@@ -241,7 +241,7 @@ impl Resample {
         (density(stored.h), density(stored.v))
     }
 
-    /// The axes where the incoming plane shows all of the stored image.
+    /// Returns the axes for an incoming plane that shows all of the stored image.
     fn axes_on_all(&self, model: Model, index: usize, have: (u32, u32)) -> (Axis, Axis) {
         let thin = match model {
             Model::YCbCr { sub, .. } if index > 0 => self.chroma.unwrap_or(sub),
@@ -262,7 +262,7 @@ impl Resample {
     }
 }
 
-/// The opacity over full-size planes and, where they differ, over thinned or thinnable ones.
+/// The opacity for full-size planes and, where their axes differ, for chroma planes.
 struct Opacity<T: Plain> {
     luma: Weights<T>,
     chroma: Option<Weights<T>>,
@@ -295,10 +295,10 @@ impl<T: Resizable> Opacity<T> {
     }
 }
 
-/// Result pixels from which on a second core is worth waking.
+/// Fewest result pixels for which it is worth waking a second core.
 const WORTH_A_CORE: u64 = 250_000;
 
-/// The cost of one plane.
+/// Returns the cost of resampling one plane.
 fn plane_cost(x: &Axis, y: &Axis, kernel: Kernel, traits: Traits) -> Cost {
     let size = bytes(traits.depth);
     let read = f64::from(x.count) * f64::from(y.count);
@@ -329,22 +329,22 @@ fn plane_cost(x: &Axis, y: &Axis, kernel: Kernel, traits: Traits) -> Cost {
     }
 }
 
-/// Rows that are shorter take as long as one of so many samples.
+/// Fewest samples that a row is counted with: shorter rows take as long.
 const NARROWEST: u32 = 32;
 
-/// What filtering takes, in nanoseconds per sample or tap, and the bytes per sample it needs beside the
-/// filter's intermediate result. Measured on one core with AVX2.
+/// The cost of filtering: nanoseconds per sample or tap, and the bytes per sample held beside the filter's intermediate
+/// result. Measured on one core with AVX2.
 struct Per {
     read: f64,
     down: f64,
     across: f64,
-    /// Nanoseconds per sample that is filtered downwards, where that makes more rows of few.
+    /// Nanoseconds per sample that is filtered vertically, where that increases the number of rows.
     enlarged: f64,
     written: f64,
     scratch: u64,
 }
 
-/// 8-bit planes.
+/// The cost of filtering 8-bit planes.
 const NARROW: Per = Per {
     read: 0.02,
     down: 0.025,
@@ -354,7 +354,7 @@ const NARROW: Per = Per {
     scratch: 0,
 };
 
-/// 16-bit planes.
+/// The cost of filtering 16-bit planes.
 const WIDE: Per = Per {
     read: 0.05,
     down: 0.03,
@@ -364,7 +364,7 @@ const WIDE: Per = Per {
     scratch: 0,
 };
 
-/// Planes under opacity, filtered in 16 bits.
+/// The cost of filtering planes weighted by opacity, in 16 bits.
 const WEIGHED: Per = Per {
     read: 0.3,
     down: 0.03,
@@ -377,8 +377,8 @@ const WEIGHED: Per = Per {
 /// Nanoseconds per byte copied.
 const COPY: f64 = 0.1;
 
-/// The kernel for an image: Lanczos3 keeps photographs crisp; its ringing would show around palette
-/// colours and transparent edges, and when enlarging.
+/// Returns the kernel for an image. Lanczos3 keeps photographs crisp. Its ringing would show around palette colours and
+/// transparent edges (`soft`) and when enlarging (`grows`), where Mitchell is used.
 pub(crate) fn kernel(soft: bool, grows: bool) -> Kernel {
     if soft || grows {
         Kernel::Mitchell
@@ -387,19 +387,20 @@ pub(crate) fn kernel(soft: bool, grows: bool) -> Kernel {
     }
 }
 
-/// A part of the frame that is there, brought to a size: a resampling after the first.
+/// Brings a part of the current frame to a size: a resampling after the first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Rescale {
     from: RegionF,
     within: RegionF,
-    /// Size of the frame, in px.
+    /// Size of the incoming frame, in px.
     size: (u32, u32),
     to: (u32, u32),
     kernel: Kernel,
 }
 
 impl Rescale {
-    /// `None` where that is the frame as it is. `soft`: it is a palette image, or transparent.
+    /// Returns `None` where the result would be the frame as it is. `soft`: whether the image has a palette or
+    /// transparency.
     pub(crate) fn new(
         (from, within): (RegionF, RegionF),
         size: (u32, u32),
@@ -423,7 +424,7 @@ impl Rescale {
         (from != whole || to != size).then_some(rescale)
     }
 
-    /// The rescale for an image that shows the same view in another size, its result scaled alike.
+    /// Returns the rescale for an image that shows the same view at another size, with its result scaled in proportion.
     fn on(&self, size: (u32, u32)) -> Option<Self> {
         let times = (
             f64::from(size.0) / f64::from(self.size.0),
@@ -433,7 +434,7 @@ impl Rescale {
         Self::new(parts, size, size_times(self.to, times), false)
     }
 
-    /// Every plane on its own grid.
+    /// Returns the resampling for a frame of this model, in which every plane stays on its own grid.
     fn of(&self, model: Model) -> Resample {
         Resample {
             source: self.size,
@@ -481,7 +482,7 @@ impl fmt::Display for Rescale {
     }
 }
 
-/// A part of an unscaled frame, in whole px. It must lie inside.
+/// Cuts a part out of an unscaled frame, in whole px. The part must lie inside the frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crop {
     /// Left edge in px.
@@ -495,8 +496,8 @@ pub struct Crop {
 }
 
 impl Crop {
-    /// Cutting at an odd place moves chroma by half a sample against its grid, so a crop is a resampling
-    /// that leaves every plane alone that needs no such move.
+    /// Returns the crop as a resampling of a frame of this size and model. Cutting at an odd position moves chroma by
+    /// half a sample against its grid. Planes that need no such move are left alone.
     pub(crate) fn of(&self, width: u32, height: u32, model: Model) -> Resample {
         let from = RegionF {
             x: self.x.into(),

@@ -15,11 +15,11 @@ use crate::frame::Grid;
 use crate::limits::Interrupt;
 use crate::samples::Sample;
 
-/// Weighted samples (input samples × output rows they matter to) between two looks at the interrupt:
-/// some ten milliseconds.
+/// Work between two checks of the interrupt, some ten milliseconds: input samples × the output rows that they
+/// contribute to.
 const BAND: f64 = 1e8;
 
-/// Brings a plane to another size.
+/// Resamples a plane to another size.
 pub(crate) fn resample<T: Resizable>(
     grid: Grid<T>,
     x: &Axis,
@@ -44,7 +44,7 @@ pub(crate) fn resample<T: Resizable>(
     Ok(out)
 }
 
-/// Makes rows `rows` of the result: `out` holds just those.
+/// Computes rows `rows` of the resampled plane into `out`, which holds just those.
 pub(super) fn resample_rows<T: Resizable>(
     grid: &Grid<T>,
     x: &Axis,
@@ -67,8 +67,8 @@ pub(super) fn resample_rows<T: Resizable>(
     Ok(())
 }
 
-/// Cuts a plane down to what may be read and repeats its last column and row as far as the axes reach.
-/// A plane that is wanted whole is handed through.
+/// Cuts a plane down to the samples that may be read, and repeats its last column and row as far as the axes reach. A
+/// plane that is needed whole is returned as it is.
 pub(crate) fn window<T: Plain>(grid: Grid<T>, x: &Axis, y: &Axis) -> Result<Grid<T>> {
     let (right, bottom) = (x.beyond(), y.beyond());
     let whole = x.count == grid.width() && y.count == grid.height();
@@ -89,9 +89,9 @@ pub(crate) fn window<T: Plain>(grid: Grid<T>, x: &Axis, y: &Axis) -> Result<Grid
     Grid::from_buffer(width, height, samples)
 }
 
-/// Samples that can be filtered.
+/// Samples that can be resampled.
 pub(crate) trait Resizable: Sample + Resampled {
-    /// A thread's weights for them.
+    /// The calling thread's cache of recently used weights for this sample type.
     const RECENT: &'static LocalKey<Recent<Self>>;
 }
 

@@ -14,14 +14,14 @@ use crate::error::{Error, Result};
 use crate::frame::Grid;
 use crate::stage::Context;
 
-/// Result samples that a core makes at a time: a tenth of a millisecond or two.
+/// Result samples that a core computes at a time, which takes a tenth of a millisecond or two.
 const SAMPLES_OF_BAND: usize = 64 << 10;
 
-/// Rows of a plane's result, and their samples.
+/// A band of a plane's result: the plane's index, the rows, and their samples.
 type Band<T> = (usize, Range<usize>, Part<T>);
 
-/// Brings planes to the sizes that their axes say, to the sample as [`super::resample`] does. `None`: no core is idle, and
-/// nothing was done.
+/// Resamples planes along their axes with the help of idle cores, with exactly the samples that [`super::resample`]
+/// gives. `None`: no core is idle, and nothing was done.
 pub(super) fn resample_shared<T: Resizable>(
     planes: &[(Grid<T>, (Axis, Axis))],
     kernel: Kernel,
@@ -62,7 +62,7 @@ pub(super) fn resample_shared<T: Resizable>(
     }))
 }
 
-/// The bands of a plane's result; none if there is nothing to resample.
+/// Returns the bands of a plane's result; none if there is nothing to resample.
 fn bands_of<T: Resizable>(plane: usize, x: &Axis, y: &Axis) -> Vec<Band<T>> {
     if x.is_copy() && y.is_copy() {
         return Vec::new();

@@ -1,5 +1,4 @@
-//! The weights of a kernel along an axis, remembered: the planes of an image share them, and so do
-//! images of one shape.
+//! Caches the weights of a kernel along an axis: the planes of an image share them, and so do images of the same shape.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -11,13 +10,13 @@ use super::Kernel;
 use super::axis::Axis;
 use crate::error::{Error, Result};
 
-/// How many weights a thread remembers: two axes of two plane sizes, and as much again.
+/// How many sets of weights a thread remembers: two axes of two plane sizes, and as many again.
 const REMEMBERED: usize = 8;
 
-/// The most recent first.
+/// Cached weights by axis and kernel, the most recently used first.
 pub(crate) type Recent<S> = RefCell<Vec<(Axis, Kernel, Rc<Weights<S>>)>>;
 
-/// The weights of `kernel` along `axis`.
+/// Returns the weights of `kernel` along `axis`, computed only if they are not cached.
 pub(super) fn weights<S: Resampled>(
     recent: &'static LocalKey<Recent<S>>,
     axis: &Axis,

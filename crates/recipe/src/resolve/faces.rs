@@ -1,20 +1,21 @@
-//! The faces that were found, wherever the steps so far brought them.
+//! Faces found in an image, at the positions to which the steps so far have moved them.
 
 use crate::rules::Facts;
 use crate::step::{Effect, Step};
 use crate::{Area, Measure};
 
-/// Left, top, right and bottom of each, in px.
+/// Left, top, right and bottom edge of each face, in px.
 pub(super) struct Faces(Vec<[f64; 4]>);
 
-/// How much of a face's side is blurred around it: hair, ears and chin tell a person, too.
+/// Width of the margin around a face that is blurred too, as a share of the face's longer side: hair, ears and chin
+/// also identify a person.
 const MARGIN: f64 = 0.25;
 
-/// The blur, as a share of the longer side of a face.
+/// Standard deviation of the blur, as a share of the longer side of a face.
 const SIGMA: f64 = 0.2;
 
 impl Faces {
-    /// `None`: they were not looked for.
+    /// Returns the faces that were measured; `None` if they were not looked for.
     pub(super) fn of(facts: &Facts) -> Option<Self> {
         let areas = facts.measured.areas(Measure::Faces)?;
         let edges = |&Area { x, y, w, h }: &Area| {
@@ -24,7 +25,7 @@ impl Faces {
         Some(Self(areas.iter().map(edges).collect()))
     }
 
-    /// Brings them where a step moves them: turned by any angle, to what holds them.
+    /// Moves the faces to where a step moves them. Each becomes the bounding box of its moved corners.
     pub(super) fn carry(&mut self, to: impl Fn((f64, f64)) -> (f64, f64)) {
         for face in &mut self.0 {
             let [left, top, right, bottom] = *face;
@@ -36,7 +37,8 @@ impl Faces {
         }
     }
 
-    /// The middle of those that fit into a part of this size together, the largest first; `None` without a face.
+    /// Returns the centre of the faces that fit together into a part of this size, largest first; `None` if there is no
+    /// face.
     pub(super) fn middle(&self, (w, h): (u32, u32)) -> Option<(f64, f64)> {
         let mut faces = self.0.clone();
         faces.sort_by(|one, other| area(other).total_cmp(&area(one)));
@@ -48,7 +50,8 @@ impl Faces {
         kept.map(|[left, top, right, bottom]| ((left + right) / 2.0, (top + bottom) / 2.0))
     }
 
-    /// The effects that blur what is seen of them on an image of this size.
+    /// Returns the effects that blur the visible part of each face on an image of this size. Without `sigma`, the blur
+    /// depends on the size of the face.
     pub(super) fn blurred(&self, (width, height): (u32, u32), sigma: Option<f64>) -> Vec<Step> {
         let blur = |&[left, top, right, bottom]: &[f64; 4]| {
             let side = (right - left).max(bottom - top);
@@ -80,7 +83,7 @@ fn area([left, top, right, bottom]: &[f64; 4]) -> f64 {
     (right - left) * (bottom - top)
 }
 
-/// The smallest rectangle that holds both.
+/// Returns the smallest rectangle that contains both rectangles.
 fn together(one: [f64; 4], other: [f64; 4]) -> [f64; 4] {
     [
         one[0].min(other[0]),

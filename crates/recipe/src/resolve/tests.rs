@@ -252,8 +252,7 @@ proptest! {
     }
 }
 
-/// An image whose border was measured from the corner that shows at the upper left, and found to leave this part of
-/// what is stored.
+/// Returns facts of an image for which the border measurement of `recipe` has left this area of the image as stored.
 fn bordered(facts: Facts, recipe: &str, area: Area) -> Facts {
     let recipe: Recipe = recipe.parse().expect(recipe);
     let measures = recipe.measures(facts.orientation);
@@ -378,7 +377,7 @@ fn crops_around_what_draws_the_eye_have_their_size_before_it_is_measured() {
     }
 }
 
-/// Facts of a source of 400 × 300 px with these faces, and what draws the eye at the left edge.
+/// Returns the facts of a source of 400 × 300 px with these faces, and an area at the left edge that draws the eye.
 fn with_faces(faces: &[Area]) -> Facts {
     let area = |x, y, w, h| Area { x, y, w, h };
     Facts {

@@ -1,51 +1,52 @@
-//! What an effect composes with: a file or a colour, and the recipe that it goes through before that.
+//! The material that an effect composes with: a file or a colour, and the recipe that is applied to it first.
 
 use super::{Effect, Step};
 use crate::text::ParseError;
 use crate::{Colour, Output, Recipe};
 
 impl Effect {
-    /// The word that writes on an image.
+    /// Name of the effect that writes text on an image.
     pub const TEXT: &str = "text";
 
-    /// What the name of a material that is one colour begins with.
+    /// Prefix of a material's name that stands for a single colour instead of a file.
     pub const COLOUR: &str = "colour:";
 
-    /// Recipes of overlays may have overlays with recipes of their own, this many levels deep.
+    /// Most levels of nesting: recipes of overlays may contain overlays with recipes of their own, to this depth.
     pub const DEEPEST: usize = 3;
 
-    /// The place of an overlay's own recipe among its arguments.
+    /// Index of an overlay's own recipe among its arguments.
     const RECIPE: usize = 8;
 
     fn composes(&self) -> bool {
         [Self::OVER, Self::OVERLAY].contains(&self.name.as_str())
     }
 
-    /// The file that it composes with, by name.
+    /// Returns the name of the file that the effect composes with, if any.
     #[must_use]
     pub fn material(&self) -> Option<&str> {
         let name = self.args.first().filter(|_| self.composes())?;
         (!name.starts_with(Self::COLOUR)).then_some(name)
     }
 
-    /// The colour that it composes with in place of a file.
+    /// Returns the colour that the effect composes with in place of a file, if any.
     #[must_use]
     pub fn material_colour(&self) -> Option<Colour> {
         let name = self.args.first().filter(|_| self.composes())?;
         name.strip_prefix(Self::COLOUR)?.parse().ok()
     }
 
-    /// The recipe that its material goes through.
+    /// Returns the recipe that is applied to the effect's material, if there is one.
     ///
     /// # Errors
-    /// [`ParseError`] for a text that is no recipe, has words that are not steps or steps that an overlay cannot take,
-    /// is nested more than [`Self::DEEPEST`] deep or has more steps than any recipe, those of its overlays included.
+    /// [`ParseError`] for a text that is not a recipe, has words that are not steps or steps that an overlay cannot
+    /// take, is nested more than [`Self::DEEPEST`] levels deep or has more steps than a recipe may. The same applies to
+    /// the recipes of overlays in it.
     pub fn recipe(&self) -> Option<Result<Recipe, ParseError>> {
         let text = self.args.get(Self::RECIPE).filter(|_| self.composes())?;
         (!text.is_empty()).then(|| read(text, Self::DEEPEST))
     }
 
-    /// The files that it and the overlays of its recipe compose with, by name.
+    /// Adds to `names` the files that the effect and the overlays of its recipe compose with.
     pub(crate) fn add_materials(&self, names: &mut Vec<String>) {
         names.extend(self.material().map(str::to_owned));
         if let Some(Ok(recipe)) = self.recipe() {
@@ -55,14 +56,14 @@ impl Effect {
         }
     }
 
-    /// How many steps it stands for.
+    /// Returns how many steps the effect counts as: itself, and those of its material's recipe.
     pub(crate) fn steps(&self) -> usize {
         let own = self.recipe().and_then(Result::ok);
         1 + own.map_or(0, |recipe| recipe.steps_in_all())
     }
 }
 
-/// Reads the recipe of an overlay, below which there may be so many levels.
+/// Parses the recipe of an overlay. `levels` is how many nested recipes are still allowed, this one included.
 fn read(text: &str, levels: usize) -> Result<Recipe, ParseError> {
     let wrong = |piece: &dyn std::fmt::Display, expected: &str| {
         Err(ParseError::new(piece.to_string(), expected))

@@ -1,11 +1,11 @@
-//! Percent escapes in the arguments of effects: what would end an argument, and whatever a log line or
-//! a header could not hold.
+//! Percent escapes in the arguments of effects, for characters that would end an argument and for those that a log line
+//! or a header cannot hold.
 
 use std::fmt;
 
 use super::ParseError;
 
-/// Writes an argument, escaped.
+/// Writes an argument with percent escapes.
 pub(super) fn write(f: &mut fmt::Formatter<'_>, argument: &str) -> fmt::Result {
     for byte in argument.bytes() {
         if byte.is_ascii_graphic() && !matches!(byte, b',' | b':' | b'%') {
@@ -17,7 +17,7 @@ pub(super) fn write(f: &mut fmt::Formatter<'_>, argument: &str) -> fmt::Result {
     Ok(())
 }
 
-/// Reads an argument. Characters that need no escape to be understood are taken as they are.
+/// Decodes an argument. Characters other than `%` are taken as they are, even if they would be written escaped.
 pub(super) fn read(argument: &str) -> Result<String, ParseError> {
     let wrong = || ParseError::new(argument, "UTF-8 whose `%` stand before two hex digits");
     let mut decoded = Vec::with_capacity(argument.len());

@@ -1,4 +1,4 @@
-//! Numbers and lengths, as text.
+//! Text form of lengths and colours.
 
 use std::fmt;
 use std::str::FromStr;
@@ -72,7 +72,7 @@ impl FromStr for Colour {
     }
 }
 
-/// A decimal without sign and exponent.
+/// Parses a decimal number without sign and exponent.
 fn decimal(text: &str) -> Option<f64> {
     let plain = text
         .bytes()

@@ -1,4 +1,4 @@
-//! From a text to a recipe.
+//! Parses a text into a recipe.
 
 use std::str::FromStr;
 
@@ -48,7 +48,7 @@ impl FromStr for Recipe {
 #[derive(Default)]
 struct Reader {
     recipe: Recipe,
-    /// Words that may stand once, and did.
+    /// Words read so far that may occur only once.
     seen: Vec<&'static str>,
 }
 
@@ -80,7 +80,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Reads a word of the output, if it is one.
+    /// Reads a word that sets part of the output. Returns `false` if it is no such word.
     fn output(&mut self, word: &str, parts: &[String]) -> Result<bool, ParseError> {
         let output = &mut self.recipe.output;
         let read = match word {
@@ -207,7 +207,7 @@ impl Reader {
         Ok(true)
     }
 
-    /// An encoder has one goal.
+    /// Sets what the encoder aims at. An encoder has one goal, so a second one is an error.
     fn goal(&mut self, piece: &str, goal: Goal) -> Result<(), ParseError> {
         match self.recipe.output.goal.replace(goal) {
             Some(_) => Err(ParseError::new(
@@ -218,7 +218,7 @@ impl Reader {
         }
     }
 
-    /// Reads an option of the format's own.
+    /// Reads an option of the format's own, as in `with:level:6`.
     fn with(&mut self, parts: &[String]) -> Result<(), ParseError> {
         let [name, value] = words::WITH.read(parts)?;
         let (name, value) = (name.unwrap_or_default(), value.unwrap_or_default());
@@ -247,14 +247,14 @@ impl Reader {
     }
 }
 
-/// Letters, digits, `-`, `_` and `.`: nothing that would have to be escaped.
+/// Whether a text consists only of lower-case letters, digits, `-`, `_` and `.`, none of which has to be escaped.
 fn is_plain(text: &str) -> bool {
     let plain =
         |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_.".contains(&byte);
     text.bytes().all(plain)
 }
 
-/// The word of a step whose place does not matter, so that saying it twice is a mistake.
+/// Returns the word of a step whose place does not matter, so that repeating it is a mistake; `None` for other steps.
 fn at_most_once(step: &Step) -> Option<&'static str> {
     match step {
         Step::Original => Some(words::ORIGINAL.name),
@@ -391,7 +391,7 @@ fn step(piece: &str, word: &str, parts: &[String]) -> Result<Step, ParseError> {
     })
 }
 
-/// A crop in either of its forms.
+/// Reads a crop in either of its forms: a rectangle, or a size with a gravity.
 fn crop(parts: &[String]) -> Result<Crop, ParseError> {
     if parts.len() < 3 {
         let [w, h, gravity] = words::CROP_TOWARDS.read(parts)?;
@@ -410,8 +410,8 @@ fn crop(parts: &[String]) -> Result<Crop, ParseError> {
     })
 }
 
-/// What the texts of checked arguments mean. They were checked by their declarations, so the errors here
-/// only say again what those would.
+/// Parses a length from the text of an argument that its declaration has checked already, so an error here only repeats
+/// what that check would report.
 fn length(text: Option<&str>) -> Result<Length, ParseError> {
     text.unwrap_or_default().parse()
 }
@@ -449,7 +449,7 @@ fn number(word: &Word, text: Option<&str>) -> Result<f64, ParseError> {
     word.args[0].read_number(text.unwrap_or_default())
 }
 
-/// The only argument of a word, a whole number.
+/// Reads the only argument of a word, a whole number.
 fn whole(word: &Word, parts: &[String]) -> Result<i64, ParseError> {
     let [text] = word.read(parts)?;
     word.args[0].read_whole(text.unwrap_or_default())
@@ -460,11 +460,11 @@ fn bare(word: &Word, parts: &[String], step: Step) -> Result<Step, ParseError> {
     Ok(step)
 }
 
-/// The tolerance of a bare `trim`, as its declaration says.
+/// Tolerance of a bare `trim`: the default in its declaration.
 const TRIMMED: &str = match words::TRIM.args[0].default {
     Some(text) => text,
     None => "0",
 };
-/// `q:auto`: an image that is good enough for a page.
+/// Argument of `q:auto`, which asks for an image that is good enough for a web page.
 const AUTO: &str = "auto";
 const AUTO_SCORE: u8 = 75;

@@ -1,4 +1,4 @@
-//! From a recipe to its text.
+//! Prints a recipe as its text.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ impl fmt::Display for Recipe {
     }
 }
 
-/// Prints pieces with commas between them.
+/// Prints pieces separated by commas.
 struct Pieces<'a, 'b> {
     f: &'a mut fmt::Formatter<'b>,
     first: bool,
@@ -182,7 +182,7 @@ fn growing(f: &mut fmt::Formatter<'_>, enlarge: bool) -> fmt::Result {
 }
 
 impl Step {
-    /// A crop to a rectangle of whole pixels.
+    /// Creates a crop to a rectangle in whole pixels.
     #[must_use]
     pub fn crop(x: u32, y: u32, w: u32, h: u32) -> Self {
         let px = |px: u32| Length::Px(px.into());
@@ -194,7 +194,7 @@ impl Step {
         })
     }
 
-    /// A scaling to whole pixels.
+    /// Creates a scaling to exactly this size in whole pixels.
     #[must_use]
     pub fn exact(w: u32, h: u32) -> Self {
         Self::Exact {

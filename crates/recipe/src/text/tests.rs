@@ -200,7 +200,7 @@ fn materials_are_the_first_arguments_of_over() {
     assert_eq!(recipe.materials(), ["a.png", "b.png"]);
 }
 
-/// An overlay with a recipe in which another has one, and so on.
+/// Returns an overlay whose recipe contains an overlay with a recipe, and so on, `levels` deep.
 fn nested(levels: usize) -> Effect {
     let mut args = vec!["a.png".to_owned(); 9];
     args[8] = match levels {
@@ -476,7 +476,7 @@ fn any_output() -> impl Strategy<Value = Output> {
         )
 }
 
-/// Any recipe but the one that says `original`.
+/// Generates any recipe except `original`.
 pub(crate) fn any_recipe() -> impl Strategy<Value = Recipe> {
     (vec(any_step(), 0..6), any_output()).prop_map(|(steps, mut output)| {
         if steps.contains(&Step::Orient) {

@@ -1,4 +1,5 @@
-//! What other machines on the web are told and asked: `[negotiation]`, `[cors]`, `[headers]`, `[admin]`.
+//! Configuration of what the server tells and asks other machines on the web: `[negotiation]`, `[cors]`, `[headers]`,
+//! `[admin]`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,50 +12,51 @@ use serde::Deserialize;
 
 use super::{ConfigError, Span};
 
-/// `[negotiation]`.
+/// The table `[negotiation]`: the format that an image is written in.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NegotiationConfig {
-    /// What an image is written as whose URL names no format.
+    /// The format of an image whose URL names none.
     pub default: DefaultFormat,
-    /// Formats to choose from; those that cannot be written are passed over.
+    /// Names of the formats to choose from. Those that cannot be written are skipped.
     pub formats: Vec<String>,
-    /// How long writing may take. What takes longer is answered in the next best format, and made once nobody waits.
+    /// Longest time that writing the best format may take. If it would take longer, the reply uses the next best
+    /// format, and the result in the best one is made later, while the server is idle.
     pub patience: Span,
 }
 
-/// What an image is written as whose URL names no format.
+/// The format of an image whose URL names none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DefaultFormat {
-    /// The source's own.
+    /// The format of the source.
     #[default]
     Source,
-    /// The best that the client accepts, as with `of=auto`.
+    /// The best format that the client accepts, as with `of=auto`.
     Auto,
 }
 
-/// `[cors]`.
+/// The table `[cors]`: which other origins' pages may read replies.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CorsConfig {
-    /// Origins whose pages may read replies, such as `https://shop.example`, or `*`.
+    /// Origins whose pages may read replies, such as `https://shop.example`, or `*` for all.
     pub origins: Vec<String>,
-    /// How long a browser need not ask again.
+    /// How long a browser may cache the answer to a preflight request.
     pub max_age: Span,
 }
 
-/// `[headers]`: further headers of replies, by name.
+/// The table `[headers]`: additional headers of replies, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct HeadersConfig(BTreeMap<String, String>);
 
-/// `[admin]`.
+/// The table `[admin]`: the administrator's token.
 #[derive(Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AdminConfig {
-    /// What whoever purges must know.
+    /// The administrator's token, which purge requests and other administrative requests must carry.
     pub token: Option<String>,
-    /// The environment variable that holds it.
+    /// The environment variable that holds the administrator's token.
     pub token_env: Option<String>,
 }
 
@@ -77,7 +79,7 @@ impl Default for CorsConfig {
     }
 }
 
-/// Without the token: configurations end up in logs.
+/// Omits the token, because configurations end up in logs.
 impl fmt::Debug for AdminConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AdminConfig")
@@ -139,7 +141,7 @@ impl HeadersConfig {
         Ok(())
     }
 
-    /// As replies have them.
+    /// Returns the headers in the form in which replies carry them.
     #[must_use]
     pub fn map(&self) -> HeaderMap {
         let said = self.0.iter().filter_map(|(name, value)| {
@@ -150,7 +152,7 @@ impl HeadersConfig {
     }
 }
 
-/// Headers that say what a reply is, how long it is good and where it ends.
+/// Headers that only the server itself may set: they say what a reply is, how long it is valid and where it ends.
 const OWN: [HeaderName; 12] = [
     header::ACCEPT_RANGES,
     header::CACHE_CONTROL,
@@ -167,10 +169,10 @@ const OWN: [HeaderName; 12] = [
 ];
 
 impl AdminConfig {
-    /// The token, if administration is switched on.
+    /// Returns the administrator's token, or `None` if administration is switched off.
     ///
     /// # Errors
-    /// When both keys are there, or the variable is not, or the token is too short to be a secret.
+    /// If both keys are set, if the environment variable is not set, or if the token is too short to be a secret.
     pub fn secret(&self) -> Result<Option<String>, ConfigError> {
         let token = match (&self.token, &self.token_env) {
             (None, None) => return Ok(None),
@@ -195,7 +197,7 @@ impl AdminConfig {
     }
 }
 
-/// Those that browsers know; which of them can be written is another matter.
+/// Formats that browsers know. Which of them this server can write is a separate question.
 const FORMATS: &[&str] = &["avif", "gif", "jpeg", "jxl", "png", "webp"];
 
 const SHORTEST_TOKEN: usize = 16;

@@ -1,16 +1,16 @@
-//! Too many connections.
+//! The error for too many connections.
 
-/// Which ceiling was met.
+/// The connection limit that was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConnectionLimit {
-    /// Connections in total.
+    /// The limit on all connections together.
     Server,
-    /// Those of this client.
+    /// The limit on the connections of one client.
     Client,
 }
 
 impl ConnectionLimit {
-    /// For whoever meets it.
+    /// Returns the public sentence for a client that meets the limit.
     #[must_use]
     pub fn sentence(self) -> &'static str {
         match self {

@@ -1,5 +1,4 @@
-//! Why a request is not answered with what it asked for: whose fault, which status, one public
-//! sentence, and a label for logs.
+//! Errors that requests are answered with: who is at fault, the status, one public sentence, and a label for logs.
 
 mod connections;
 mod origin;
@@ -18,19 +17,19 @@ pub use self::origin::{Late, OriginError, RedirectError};
 pub use self::rejection::{Cause, Rejection};
 pub use self::stuck::{Stuck, Threads};
 
-/// Whose fault it is.
+/// Who is at fault for an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Whoever asked.
+    /// The client that sent the request.
     Client,
-    /// Whoever keeps the images.
+    /// The origin that keeps the images.
     Origin,
-    /// This server, or more work than it can carry.
+    /// This server, which includes more work than it can handle.
     Server,
 }
 
-/// What went wrong. `Display` is the public sentence: it names the offending value and never a path
-/// of this machine.
+/// An error that a request is answered with. `Display` names the offending value, and a path of this machine only in
+/// `At`, which is for the log. `public` returns the sentence for clients.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "each sentence says it")]
 pub enum Error {
@@ -44,7 +43,7 @@ pub enum Error {
     Withheld { path: String, why: Withheld },
     #[error("{error} ({place})")]
     At { error: Box<Self>, place: String },
-    /// A fault that its origin wants kept for nobody.
+    /// An error that must not be cached, because its origin's headers forbid it.
     #[error("{0}")]
     Unkept(Box<Self>),
     #[error("see {to}")]
@@ -131,16 +130,16 @@ pub enum Error {
     BodyCut,
 }
 
-/// Why a file that is there is not served. Clients are told that there is none.
+/// Why an existing file is not served. Clients are told that it does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Withheld {
-    /// A part of its path begins with a dot.
+    /// A component of the file's path begins with a dot.
     #[error("a name in its path begins with a dot")]
     Hidden,
-    /// It is no image.
+    /// The file is not an image.
     #[error("it is not an image; `fs.files = \"all\"` of its origin serves every file as it is")]
     NoImage,
-    /// A symbolic link leads out of its origin's folder.
+    /// A symbolic link is absolute or leads out of its origin's folder.
     #[error(
         "a symbolic link leads out of its origin's folder, or is absolute; \
          `fs.outside_links = true` allows that"
@@ -164,7 +163,7 @@ impl From<Refusal> for Error {
     }
 }
 
-/// Told as one sentence, so that it is no source beside it.
+/// Wraps the error without making it the `source`, since `Display` contains its text already.
 impl From<andon_pixels::Error> for Error {
     fn from(error: andon_pixels::Error) -> Self {
         Self::Pixels(error)
@@ -175,7 +174,7 @@ impl From<andon_pixels::Error> for Error {
 pub type SharedError = Arc<Error>;
 
 impl Error {
-    /// The error itself, shared or not.
+    /// Returns the underlying error, without the wrappers `Shared`, `At` and `Unkept`.
     pub(crate) fn root(&self) -> &Self {
         match self {
             Self::Shared(shared) => shared.root(),
@@ -184,7 +183,7 @@ impl Error {
         }
     }
 
-    /// This error for several requests.
+    /// Wraps the error so that several requests can be answered with it.
     pub(crate) fn shared(self) -> SharedError {
         match self {
             Self::Shared(shared) => shared,
@@ -192,7 +191,8 @@ impl Error {
         }
     }
 
-    /// This error, with what the log says about where it happened: what no client is told.
+    /// Adds the place where the error happened, which is for the log and never told to clients. An error that has a
+    /// place or is shared stays as it is.
     pub(crate) fn at(self, place: impl FnOnce() -> String) -> Self {
         match self {
             Self::At { .. } | Self::Shared(_) => self,
@@ -203,7 +203,7 @@ impl Error {
         }
     }
 
-    /// Everything a reply and a log line say beside the sentence: the whole table in one place.
+    /// Returns the status, who is at fault and the log label. This one table covers all errors.
     fn facts(&self) -> (StatusCode, Fault, &'static str) {
         match self {
             Self::Target(refusal) => {
@@ -287,7 +287,7 @@ impl Error {
         self.facts().0
     }
 
-    /// Whose fault it is.
+    /// Returns who is at fault.
     #[must_use]
     pub fn fault(&self) -> Fault {
         self.facts().1
@@ -299,7 +299,7 @@ impl Error {
         self.facts().2
     }
 
-    /// What is wrong, in the terms of URL languages.
+    /// Classifies the error in the terms in which URL dialects report errors.
     #[must_use]
     pub fn kind(&self) -> Kind {
         use andon_pixels::Error as P;
@@ -330,7 +330,7 @@ impl Error {
         }
     }
 
-    /// The status of the origin, if it found fault with our request for the source.
+    /// Returns the status (4xx) with which the origin rejected our request for the source, if it did.
     #[must_use]
     pub fn answered(&self) -> Option<u16> {
         match self.root() {
@@ -342,7 +342,7 @@ impl Error {
         }
     }
 
-    /// The sentence for the public: our own insides stay in the log.
+    /// Returns the sentence for clients. Internal details stay in the log.
     #[must_use]
     pub fn public(&self) -> String {
         match self.root() {
@@ -352,7 +352,7 @@ impl Error {
         }
     }
 
-    /// Seconds after which trying again makes sense.
+    /// Returns the number of seconds after which a retry makes sense, if it does.
     #[must_use]
     pub fn retry_after(&self) -> Option<u32> {
         match self.root() {
@@ -363,7 +363,7 @@ impl Error {
         }
     }
 
-    /// May it be told to others, who ask for the same a moment later?
+    /// Whether the error may be cached and answer later requests for the same.
     pub(crate) fn may_be_kept(&self) -> bool {
         match self {
             Self::Unkept(_) => false,
@@ -373,7 +373,7 @@ impl Error {
         }
     }
 
-    /// For how many seconds the origin asks to be spared, if it does.
+    /// Returns for how many seconds the origin asks not to be contacted, if it does.
     pub(crate) fn origin_pause(&self) -> Option<u32> {
         match self.root() {
             Self::Origin(OriginError::Spared { seconds, .. }) => Some(*seconds),
@@ -382,7 +382,7 @@ impl Error {
     }
 }
 
-/// Whose fault it is that an image cannot be made.
+/// Returns who is at fault if an image cannot be made.
 fn pixels_fault(error: &andon_pixels::Error) -> Fault {
     use andon_pixels::Error as P;
     match error {
@@ -400,7 +400,7 @@ fn pixels_fault(error: &andon_pixels::Error) -> Fault {
     }
 }
 
-/// Status and label of a target that is refused.
+/// Returns the status and the label for a refused request target.
 fn refused(fault: Kind) -> (StatusCode, &'static str) {
     match fault {
         Kind::Signature => (StatusCode::FORBIDDEN, "signature"),
@@ -413,7 +413,7 @@ fn refused(fault: Kind) -> (StatusCode, &'static str) {
     }
 }
 
-/// The key of the configuration that a limit comes from.
+/// Returns the end of a sentence that names the configuration key of the exceeded limit, or nothing if no key sets it.
 fn remedy(error: &andon_pixels::Error) -> String {
     let andon_pixels::Error::Limit { name, .. } = error else {
         return String::new();

@@ -1,4 +1,4 @@
-//! What can go wrong between us and an origin that is asked over a network.
+//! Errors of origins that are reached over a network.
 
 use std::fmt;
 use std::io;
@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use hyper::StatusCode;
 
-/// One trouble. `Display` is the public sentence: whose fault it is and no more; neither the origin's
-/// name nor its address is anybody else's business.
+/// A failed request to an origin. `Display` is the public sentence: it reveals neither the origin's name nor its
+/// address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "each sentence says it")]
 pub enum OriginError {
@@ -43,39 +43,39 @@ pub enum OriginError {
     Redirect(RedirectError),
 }
 
-/// What did not happen in time.
+/// Which part of an origin's answer timed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Late {
-    /// The connection.
+    /// The connection was not established in time.
     Connection,
-    /// The head of the reply.
+    /// The head of the reply did not arrive in time.
     Head,
-    /// The next piece of the body.
+    /// The next piece of the body did not arrive in time.
     Piece,
-    /// The whole reply.
+    /// The whole reply did not arrive in time.
     Whole,
 }
 
-/// A redirect that is not followed.
+/// Why a redirect is not followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RedirectError {
-    /// One too many.
+    /// There were more redirects than are followed.
     TooMany {
-        /// How many are followed.
+        /// Maximum number of redirects that are followed.
         limit: u32,
     },
-    /// Without a place, or to one that is no URL.
+    /// The redirect has no `Location`, or one that is not a URL.
     Nowhere,
-    /// To a scheme other than HTTP's two.
+    /// The scheme of the target is neither http nor https.
     Scheme,
-    /// From https to http.
+    /// The redirect leads from https to http.
     Downgrade,
-    /// To a URL that is none of `http.urls`.
+    /// The target is not one of the URLs in `http.urls`.
     Unlisted,
 }
 
 impl OriginError {
-    /// 504 for what took too long, 502 for the rest.
+    /// Returns 504 for timeouts and 502 for all other errors.
     #[must_use]
     pub fn status(&self) -> StatusCode {
         match self {
@@ -100,13 +100,13 @@ impl OriginError {
         }
     }
 
-    /// May the same request succeed on another connection, right now? Only asked before any part of
-    /// the reply is used.
+    /// Whether the same request may succeed right now on another connection. Only meaningful before any part of the
+    /// reply was used.
     pub(crate) fn may_pass(&self) -> bool {
         matches!(self, Self::Unreachable(..) | Self::BrokenOff)
     }
 
-    /// The address it happened at, for the log alone.
+    /// Returns the origin's address where the error happened, for the log only.
     pub(crate) fn address(&self) -> Option<SocketAddr> {
         match self {
             Self::Denied(address) | Self::Unreachable(_, address) => Some(*address),

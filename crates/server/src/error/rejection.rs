@@ -1,30 +1,29 @@
-//! Refusals for load.
+//! Requests that are rejected because of load.
 
 use std::fmt;
 use std::time::Duration;
 
-/// A refusal for load. `Display` is part of a public sentence.
+/// A request was rejected because of load. `Display` is part of a public sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rejection {
     /// The limit for which the request was rejected.
     pub cause: Cause,
-    /// How long the request would have waited, as far as anybody knows; for [`Cause::Deadline`], its work
-    /// included.
+    /// Estimated time that the request would have waited. For [`Cause::Deadline`], it includes the request's own work.
     pub wait: Duration,
-    /// The longest that it might have been; nothing for [`Cause::Count`].
+    /// The limit that `wait` exceeds; zero for [`Cause::Count`].
     pub limit: Duration,
-    /// Whole seconds after which the queue should be gone.
+    /// Number of whole seconds after which the queue should be empty.
     pub retry_after: u32,
 }
 
 /// Why a request is not admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// As many wait as may (`queue`).
+    /// The queue is full (`queue`).
     Count,
     /// The predicted wait is too long (`target_wait`, `max_wait`).
     Wait,
-    /// It would not be ready by its deadline.
+    /// The request would not be ready by its deadline.
     Deadline,
 }
 

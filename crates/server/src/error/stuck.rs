@@ -1,21 +1,21 @@
-//! Threads that do not come back from their work, so that nothing new can be begun.
+//! The error for threads that do not return from their work, so that no new work can be started.
 
 use std::fmt;
 use std::time::Duration;
 
-/// All threads of a kind are stuck. `Display` is a public sentence.
+/// All threads of one kind are stuck. `Display` is a public sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stuck {
-    /// Which threads.
+    /// The kind of threads that are stuck.
     pub threads: Threads,
-    /// How many there are, each of them stuck.
+    /// Number of threads of this kind, all of them stuck.
     pub count: usize,
-    /// For how long all of them have been.
+    /// How long all of them have been stuck.
     pub since: Duration,
 }
 
 impl Stuck {
-    /// Can no worker process be started?
+    /// Returns an error if worker processes currently cannot be started.
     pub(crate) fn of_processes() -> Option<Self> {
         let failed = andon_isolation::installed()?.failed()?;
         Some(Self {
@@ -26,14 +26,14 @@ impl Stuck {
     }
 }
 
-/// A kind of threads.
+/// A kind of threads, or the worker processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threads {
-    /// Those that decode, transform and encode.
+    /// Worker threads, which decode, transform and encode.
     Workers,
-    /// Those that read headers and plan.
+    /// Threads that read image headers and plan.
     Headers,
-    /// Processes that read the formats of others: none can be started.
+    /// Worker processes, in which third-party code reads formats. None of them can be started.
     Processes,
 }
 

@@ -30,8 +30,8 @@ use crate::sources::fetch::Fetcher;
 use crate::sources::headers::HeaderReaders;
 use crate::sources::resolver::Resolver;
 
-/// Everything that a configuration names and that may be missing or wrong although its text is sound:
-/// folders, keys, certificates, tokens. A server starts with it, and `config check` goes no other way.
+/// Everything that a configuration refers to and that may be missing or wrong even if its text is valid: folders, keys,
+/// certificates, tokens. Both starting a server and `config check` go through this type.
 struct Opened {
     resolver: Resolver,
     uploads: Uploads,
@@ -43,7 +43,7 @@ struct Opened {
 }
 
 impl Opened {
-    /// What outlives a reload is taken over from the app `before` it.
+    /// Opens everything. State that survives a reload is taken over from `before`, the previous app.
     fn of(
         config: &Config,
         codecs: &'static [&'static dyn Codec],
@@ -77,17 +77,16 @@ impl Opened {
     }
 }
 
-/// Refuses a configuration for everything a server with it would refuse to start for, but for addresses
-/// that are taken.
+/// Checks a configuration for everything that would keep a server from starting, except addresses in use.
 ///
 /// # Errors
-/// Naming what is wrong.
+/// Names what is wrong.
 pub fn check(config: &Config, codecs: &'static [&'static dyn Codec]) -> Result<(), ConfigError> {
     Opened::of(config, codecs, None)?;
     sandbox::check(config)
 }
 
-/// Recipes of presets have words that are known, and numbers that those take.
+/// Checks that the recipes of presets consist of known words with valid numbers.
 fn check_presets(
     config: &Config,
     codecs: &'static [&'static dyn Codec],
@@ -101,48 +100,48 @@ fn check_presets(
     Ok(())
 }
 
-/// Everything an answer needs.
+/// Everything that is needed to answer requests.
 pub(crate) struct App {
     pub(crate) maker: Arc<Maker>,
     pub(crate) negotiation: Negotiation,
     pub(crate) targets: TargetCache,
     pub(crate) cors: Cors,
-    /// Those that the operator adds to replies.
+    /// Headers that the operator adds to replies.
     pub(crate) further_headers: HeaderMap,
-    /// What is sent in place of images whose sources cannot be had.
+    /// Images that are sent in place of those whose sources are unavailable.
     pub(crate) fallbacks: Vec<FallbackConfig>,
-    /// Who may purge; nobody without it.
+    /// The administrator's token. Without one, nobody may purge.
     pub(crate) token: Option<Token>,
     pub(crate) log: AccessLog,
-    /// Who is believed to speak for clients.
+    /// The proxies that are trusted to name the client of a request.
     pub(crate) proxies: Proxies,
-    /// Of new connections.
+    /// TLS for new connections.
     pub(crate) tls: Option<Tls>,
-    /// Of connections of HTTP/2; outlives reloads.
+    /// Memory for the replies on HTTP/2 connections. Survives reloads.
     pub(crate) reply_memory: ReplyMemory,
     pub(crate) uploads: Uploads,
-    /// Who watches this configuration.
+    /// The watchers of the live dashboard for this configuration.
     pub(crate) board: Board,
-    /// The playground, where it is switched on.
+    /// The playground, if it is switched on.
     pub(crate) play: Option<Play>,
-    /// Outlives reloads.
+    /// The server's counters. They survive reloads.
     pub(crate) metrics: Arc<Metrics>,
-    /// Outlives reloads, too.
+    /// Whether the server has started, and whether it is about to stop. Survives reloads.
     pub(crate) readiness: Arc<Readiness>,
-    /// Who may read them where images are served.
+    /// Clients that may read the metrics at the addresses where images are served.
     pub(crate) metrics_allow: AllowedClients,
-    /// Are clients with loopback addresses local? See [`Config::loopback_is_local`].
+    /// Whether clients with loopback addresses are local. See [`Config::loopback_is_local`].
     pub(crate) loopback_is_local: bool,
-    /// For one answer, waiting included.
+    /// Time limit for one answer, including waiting.
     pub(crate) timeout: Duration,
 }
 
 impl App {
-    /// Opens folders and the cache, and starts the pixel threads and the log; needs a tokio runtime.
+    /// Opens folders and the cache, and starts the pixel threads and the log. Needs a tokio runtime.
     ///
-    /// Of the app `before` a reload everything is taken over that bounds what the machine has to carry, as
-    /// it is until [`App::resize`]: threads, memory, slots for files, what was learnt about times; and the
-    /// cache, unless its tiers are to be elsewhere now.
+    /// On a reload, everything that bounds the load on the machine is taken over from the app `before`, unchanged until
+    /// [`App::resize`]: threads, memory, slots for files and learned durations. The cache is taken over as well, unless
+    /// its tiers have moved.
     pub(crate) fn new(
         config: &Config,
         codecs: &'static [&'static dyn Codec],
@@ -218,10 +217,10 @@ impl App {
         })
     }
 
-    /// Gives what was taken over from the app before the sizes of this configuration.
+    /// Resizes what was taken over from the previous app to the values of this configuration.
     ///
     /// # Errors
-    /// When the system gives no more threads; then everything stays as it was.
+    /// If the system provides no more threads. Everything then stays as it was.
     pub(crate) fn resize(&self, config: &Config) -> Result<(), ConfigError> {
         let shares = Shares::of(config);
         let maker = &self.maker;
@@ -238,14 +237,14 @@ impl App {
         Ok(())
     }
 
-    /// After the last request: what is still to be written is.
+    /// Waits until all pending results and log lines are written. To be called after the last request.
     pub(crate) async fn finish(self) {
         self.maker.results.flush().await;
         self.log.finish().await;
     }
 }
 
-/// Those for reading files, with what this machine has for them.
+/// Returns the limits for reading files, with the memory that this machine has for them.
 fn limits(config: &Config, shares: Shares) -> LimitsConfig {
     LimitsConfig {
         held_bytes: Bytes(shares.sources),
@@ -260,5 +259,5 @@ fn no_threads(config: &Config, error: &io::Error) -> ConfigError {
     )
 }
 
-/// 3 MB at worst for paths of 200 bytes.
+/// Number of sources whose size and content key are remembered. They take at most 3 MB with paths of 200 bytes.
 const LOOKS: usize = 8192;

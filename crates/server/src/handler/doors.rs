@@ -1,13 +1,14 @@
-//! What of a configuration answers requests, who may use each part, and what of it is not as it may seem.
+//! The parts of a configuration that answer requests, who may use each of them, and settings that may have unexpected
+//! effects.
 
 use andon_dialects::{Dialects, Door};
 
 use crate::config::{AllowedClients, Config, ConfigError, Listen, OriginKind};
 
-/// Everything that answers requests: URL languages, files as they are, and the server's own pages.
+/// Lists everything that answers requests: URL dialects, unchanged files, and the server's own pages.
 ///
 /// # Errors
-/// Naming what the configuration cannot work with.
+/// Names what is invalid in the configuration.
 pub fn doors(config: &Config) -> Result<Vec<Door>, ConfigError> {
     let mut doors: Vec<Door> = Dialects::new(&config.dialects)?.doors().cloned().collect();
     let has_token = has_token(config);
@@ -49,7 +50,7 @@ pub fn doors(config: &Config) -> Result<Vec<Door>, ConfigError> {
     Ok(doors)
 }
 
-/// What an operator should know of a configuration that is sound.
+/// Returns warnings about a valid configuration that an operator should know.
 #[must_use]
 pub fn warnings(config: &Config) -> Vec<String> {
     let mut warnings = Vec::new();
@@ -88,7 +89,7 @@ pub fn warnings(config: &Config) -> Vec<String> {
     warnings
 }
 
-/// How somebody can be local.
+/// Lists the ways in which a client can be local.
 fn ways(config: &Config) -> Vec<&'static str> {
     let unix = |listen: &Listen| matches!(listen, Listen::Unix(_));
     let has_socket = config.listen.iter().chain(&config.tls.listen).any(unix);

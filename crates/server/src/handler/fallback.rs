@@ -1,4 +1,4 @@
-//! What is sent in place of an image whose source cannot be had.
+//! Fallbacks, which are sent in place of images whose sources are unavailable.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -15,8 +15,9 @@ use crate::response::{self, Reply};
 use crate::results::variant::RequestVariant;
 
 impl App {
-    /// The fallback image, made as the request says, or the way to another URL; otherwise the error. Clients get it
-    /// without validators: once the source is there, they get that.
+    /// Returns the fallback image, rendered as the request says, or a redirect to another URL. Without a usable
+    /// fallback, returns `error`. Clients get the fallback without validators, so that they get the image itself once
+    /// its source is available.
     pub(super) async fn fall_back(
         &self,
         target: &str,
@@ -82,7 +83,7 @@ impl App {
     }
 }
 
-/// Would another source do better?
+/// Whether the source is to blame for the error, so that another source may succeed.
 fn is_the_sources(error: &Error) -> bool {
     use Fault::{Damaged, Limit, Missing, NotImage, Origin, Source, Unsupported};
     let faults = [

@@ -1,8 +1,8 @@
-//! Hits that need nothing but memory, and files that the system has there, answered without a future, a map of headers
-//! or a body of hyper's.
+//! The fast path for hits in memory and for files that the system has cached. They are answered without a future, a
+//! header map or one of hyper's bodies.
 //!
-//! The answer is the one that [`App::answer`] gives to the same request, made of the same parts; what varies from one hit
-//! to the next is told here once more, as text.
+//! The answer is the one that [`App::answer`] gives to the same request, and it is made of the same parts. Only the
+//! headers that vary from hit to hit are written a second time here, as text.
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -27,8 +27,8 @@ use crate::results::variant::RequestVariant;
 use crate::trace::Trace;
 
 impl App {
-    /// Answers a simple request at once, if that can be done: the reply's head is written to `head`, the body
-    /// handed back; a large file only where `sends_files`. `None` leaves no trace.
+    /// Answers a simple request at once, if possible: writes the reply's head to `head` and returns the body. A large
+    /// file is only returned if `sends_files`. `None` means that nothing was changed.
     pub(crate) fn at_once(
         &self,
         asked: &Simple<'_>,
@@ -68,7 +68,7 @@ impl App {
         })
     }
 
-    /// A result that is in memory.
+    /// Answers with a result that is in memory.
     fn result_at_once<'a>(
         &self,
         asked: &Simple<'_>,
@@ -105,7 +105,8 @@ impl App {
         Some(FastBody::Bytes(entry.body.clone()))
     }
 
-    /// A file of a folder that was served before and is the same: it is looked at for every request.
+    /// Answers with a file of a folder that was served before and has not changed since, which is checked on every
+    /// request.
     fn file_at_once<'a>(
         &self,
         asked: &Simple<'_>,
@@ -139,7 +140,7 @@ impl App {
         Some(body)
     }
 
-    /// What is sent of a file that is opened for it.
+    /// Opens the file and returns the body to send.
     fn opened(
         &self,
         request: &ImageRequest,
@@ -166,8 +167,8 @@ impl App {
         Some(body)
     }
 
-    /// What all simple requests for the same are answered with, up to the headers that vary: these headers, and those of
-    /// every reply with a body of `length` bytes.
+    /// Returns the part of a head that all simple replies for the same target share: `headers`, and the headers of
+    /// every reply with a body of `length` bytes. The headers that vary follow this part.
     pub(super) fn wire(&self, headers: HeaderMap, length: u64) -> Bytes {
         let (plainest, ()) = Request::new(()).into_parts();
         let mut reply = Reply::default();
@@ -188,7 +189,7 @@ impl App {
     }
 }
 
-/// Begins a head with what is the same in all of them.
+/// Begins a head with the part that all heads share.
 fn begin(head: &mut Vec<u8>, wire: &[u8], after: AfterReply) {
     let version = head.len() + HTTP_1.len();
     head.extend_from_slice(wire);
@@ -199,14 +200,15 @@ fn begin(head: &mut Vec<u8>, wire: &[u8], after: AfterReply) {
     }
 }
 
-/// Bytes of a file up to which it is copied: looking whether they are in memory, and having the system send them, takes as long.
+/// Largest file, in bytes, that is copied. Up to this size, copying takes no longer than checking whether the file is
+/// in memory and having the system send it.
 const MOST_COPIED: u64 = 64 << 10;
 
-/// Bytes of a file beyond which it is read piece by piece. Looking whether a file of this length is in memory takes some
-/// microseconds.
+/// Largest file, in bytes, that is sent on the fast path. A larger one is read piece by piece. Checking whether a file
+/// of this length is in memory takes some microseconds.
 const MOST_SENT: u64 = 8 << 20;
 
-/// Before the second number of the version.
+/// The beginning of a status line, up to the minor version.
 const HTTP_1: &[u8] = b"HTTP/1.";
 
 fn accepting(accept: &[u8]) -> HeaderMap {
@@ -227,7 +229,7 @@ mod tests {
 
     const TARGET: &str = "/small_light(dw=20,of=auto)/a.jpg";
 
-    /// Files are looked at again after `fresh`.
+    /// Returns an app that checks its files again after `fresh`.
     fn app(folder: &tempfile::TempDir, fresh: &str, keys: &str) -> App {
         let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/jpeg/420.jpg");
         std::fs::copy(sample, folder.path().join("a.jpg")).unwrap();
@@ -261,7 +263,7 @@ mod tests {
         Simple::new(Method::GET, target, None)
     }
 
-    /// Sorted, and without what the clock says.
+    /// Returns the headers sorted, and without what depends on the clock.
     fn timeless<'a>(headers: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<String> {
         let timed = |name| match name {
             "date" => Some(""),

@@ -1,4 +1,4 @@
-//! A store that nodes share, filled without a server: by a server's configuration, its keys and seals.
+//! Fills a store that nodes share without running a server, using a server's configuration, keys and seals.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,8 +15,8 @@ use crate::config::{Bytes, Config, ConfigError, Span};
 use crate::error::Error;
 pub use crate::results::making::Filled;
 
-/// Makes results as a server with a configuration would, and writes them into its store. Any number of threads may share
-/// one; each call makes one result and waits until it is written.
+/// Makes results as a server with the same configuration would, and writes them into its store. Any number of threads
+/// may share one filler. Each call makes one result and waits until it is written.
 pub struct Filler {
     // Before the runtime that its parts run on.
     app: App,
@@ -24,11 +24,11 @@ pub struct Filler {
 }
 
 impl Filler {
-    /// Opens what the configuration names, and waits until the store can be used. Nothing listens, and no cache on disk
-    /// is touched.
+    /// Opens what the configuration names, and waits until the store can be used. Does not listen on any address, and
+    /// does not touch the cache on disk.
     ///
     /// # Errors
-    /// Naming what is wrong; there is no `[store]`, or it does not answer.
+    /// Names what is wrong. Also fails if there is no `[store]`, or if it does not answer.
     pub fn open(
         config: &Config,
         codecs: &'static [&'static dyn Codec],
@@ -68,7 +68,8 @@ impl Filler {
         Ok(Self { app, runtime })
     }
 
-    /// The URL path of a recipe and a source, if the configuration's native URLs are switched on and can say it.
+    /// Returns the URL path of a recipe and a source, if the configuration's native URLs are switched on and can
+    /// express it.
     #[must_use]
     pub fn target(&self, recipe: &Recipe, source: &str) -> Option<String> {
         let source = (self.app.maker.resolver.origins()).settle(Source::from_path(source));
@@ -78,10 +79,10 @@ impl Filler {
         Some(native.1)
     }
 
-    /// Has the result of a URL path in the store, for clients with this `Accept` header.
+    /// Ensures that the result of a URL path is in the store, for clients with this `Accept` header.
     ///
     /// # Errors
-    /// Those that a client would get.
+    /// The errors that a client would get.
     pub fn fill(&self, target: &str, accept: Option<&str>) -> Result<Filled, Error> {
         let app = &self.app;
         let mut headers = HeaderMap::new();
@@ -119,11 +120,12 @@ impl App {
     }
 }
 
-/// The most that a configuration may say.
+/// Timeout of the store, the longest that a configuration may set.
 const PATIENCE: Span = Span(Duration::from_secs(10));
-/// Nobody waits for these results.
+/// Time limit for making results. It is long because no client waits for them.
 const LONG: Span = Span(Duration::from_secs(3600));
-/// Bytes of results that wait to be written: those that are under way, however large.
+/// Memory limit in bytes for results that wait to be written to the store: enough for all that are being made, however
+/// large.
 const QUEUE: u64 = 1 << 30;
-/// Files read at a time.
+/// Minimum number of files that may be read at the same time.
 const FETCHES: usize = 8;

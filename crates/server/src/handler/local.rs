@@ -1,8 +1,8 @@
-//! Who is local: requests that come from this machine and from nobody through it.
+//! Decides which requests are local: those that come from this machine and not through a proxy.
 //!
-//! A proxy on the same machine connects from a loopback address, and a bare `proxy_pass` even sends a loopback `Host` and
-//! no header that names its client. So an address says nothing where a server has a configuration file: a Unix socket
-//! does, unless it is given to a proxy (`[proxy] trusted`), or the administrator's token.
+//! A proxy on the same machine connects from a loopback address, and a bare `proxy_pass` even sends a loopback `Host`
+//! and no header that names its client. If a server has a configuration file, an address therefore proves nothing. A
+//! Unix socket does, unless it is used by a proxy (`[proxy] trusted`), and so does the administrator's token.
 
 use std::net::IpAddr;
 
@@ -17,8 +17,8 @@ use crate::net::Peer;
 use crate::request::forwarded::Visitor;
 
 impl App {
-    /// May this visitor use a part of the server that is for these clients? With the administrator's token, whatever is on
-    /// may be used.
+    /// Whether this visitor may use a part of the server that is open to the clients in `allow`. The administrator's
+    /// token opens every part that is switched on.
     pub(crate) fn admits(
         &self,
         allow: AllowedClients,
@@ -32,7 +32,7 @@ impl App {
         }
     }
 
-    /// Is it a process of this machine, with no proxy in between?
+    /// Whether the visitor is a process of this machine, with no proxy in between.
     pub(super) fn is_local(&self, visitor: Visitor, headers: &HeaderMap) -> bool {
         let is_near = match visitor.peer {
             // A socket that is given to a proxy leads to the proxy's clients, whatever it says of them.
@@ -49,8 +49,8 @@ impl App {
         token.is_some_and(|token| token.opens(headers))
     }
 
-    /// Refuses the pages at an address for metrics to a page whose name was made to lead to this machine: somebody local
-    /// asks, by the name of another site.
+    /// Refuses pages at a metrics address to a page of another site whose name was made to resolve to this machine (DNS
+    /// rebinding): the client is local, but its `Host` names another site.
     pub(super) fn check_own_host(
         &self,
         visitor: Visitor,
@@ -64,8 +64,8 @@ impl App {
     }
 }
 
-/// Refuses what a browser sends for a page of another site. Older browsers, and those that came by plain HTTP, name the
-/// page's origin at most.
+/// Refuses requests that a browser sends for a page of another site. Older browsers, and browsers on plain HTTP, name
+/// at most the page's origin.
 pub(super) fn check_site(headers: &HeaderMap) -> Result<(), Error> {
     let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
     let origin = headers.get(header::ORIGIN);
@@ -85,8 +85,8 @@ pub(super) fn check_site(headers: &HeaderMap) -> Result<(), Error> {
     }
 }
 
-/// Is the host in the request's URL a name or address of this machine? The name of another site has a dot in it, which a
-/// page of that site may have made to lead here, and a proxy may pass on.
+/// Whether the request's `Host` is a name or a loopback address of this machine. The name of another site contains a
+/// dot. That site may have made it resolve to this machine, or a proxy may have passed it on.
 fn is_own_host(headers: &HeaderMap) -> bool {
     let Some(host) = headers.get(header::HOST) else {
         // HTTP/1.0 has none, and is no browser's.
@@ -105,7 +105,7 @@ fn is_own_host(headers: &HeaderMap) -> bool {
     })
 }
 
-/// Headers that say that a proxy came between.
+/// Headers that show that a proxy passed the request on.
 const PASSED_ON: &[&str] = &[
     "forwarded",
     "via",

@@ -1,4 +1,4 @@
-//! One request, top to bottom.
+//! The handling of one request from beginning to end.
 
 mod app;
 mod board;
@@ -49,7 +49,7 @@ use crate::results::variant::RequestVariant;
 use crate::trace;
 
 impl App {
-    /// What a path means at an address, for a client.
+    /// Returns the route of a path at an address of this purpose, as far as the client may use it.
     pub(crate) fn route(
         &self,
         purpose: Purpose,
@@ -156,7 +156,8 @@ impl App {
         }
     }
 
-    /// A request that is no GET. Where a dialect is open to the pages of all sites, browsers may ask whether it is.
+    /// Answers a request that is neither GET nor HEAD: with an error, or with permission for a CORS preflight if the
+    /// dialect is open to pages of all sites.
     fn other_method(
         &self,
         target: &str,
@@ -225,7 +226,7 @@ impl App {
         Ok(reply)
     }
 
-    /// A result in the best format that does not take too long to write now.
+    /// Answers with a result in the best format that does not take too long to write now.
     async fn best(
         &self,
         target: &str,
@@ -264,7 +265,7 @@ impl App {
         }
     }
 
-    /// A result, from wherever it is quickest to get.
+    /// Answers with a result, obtained in the quickest possible way.
     async fn result(
         &self,
         known: &Arc<RequestVariant>,
@@ -319,7 +320,7 @@ impl App {
         Ok(reply)
     }
 
-    /// A file of a folder, as it is.
+    /// Answers with a file of a folder, unchanged.
     async fn file(
         &self,
         known: &RequestVariant,
@@ -377,7 +378,7 @@ impl App {
         Ok(reply)
     }
 
-    /// Forgets what the administrator names.
+    /// Purges from the cache what the administrator's request names.
     async fn purge<B>(&self, head: &Parts, body: B) -> Result<Reply, Error>
     where
         B: Body<Data = Bytes>,
@@ -409,8 +410,8 @@ impl App {
 }
 
 impl App {
-    /// What purges the results of a URL: by what it comes to, or, where nobody knows any more, all of its source. Also what
-    /// purges the source.
+    /// Returns the selectors that purge the results of a URL and its source. The results are selected by what the URL
+    /// resolves to or, if that is no longer known, by their source as a whole.
     async fn selectors_of(&self, url: &str) -> Result<(Selector, Selector), Error> {
         let results = &self.maker.results;
         // Whoever may purge needs no signature.
@@ -444,11 +445,12 @@ fn is_interrupted(error: &Error) -> bool {
     )
 }
 
-/// Bytes of a request target; longer ones are answered with 414.
+/// Longest request target in bytes. Longer ones are answered with 414.
 const MOST_TARGET_BYTES: usize = 16 << 10;
 
-/// Nothing here depends on the host, but a proxy in front may: with two of them, or none, it and we could
-/// take one request for two different ones.
+/// Checks that a request has exactly one `Host` header (HTTP/1.0: at most one). The server itself does not depend on
+/// the host, but a proxy in front may. With two `Host` headers or none, proxy and server could interpret the same
+/// request differently.
 fn check_host(version: Version, headers: &HeaderMap) -> Result<(), Error> {
     let hosts = headers.get_all(header::HOST).iter().count();
     match (version, hosts) {
@@ -464,7 +466,7 @@ pub(crate) fn check_method(method: &Method) -> Result<(), Error> {
     }
 }
 
-/// Path and query as they came, not decoded.
+/// Returns path and query as received, not decoded, or an error if they are too long.
 fn target(uri: &Uri) -> Result<&str, Error> {
     let target = uri
         .path_and_query()

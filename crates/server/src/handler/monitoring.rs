@@ -1,4 +1,4 @@
-//! `/readyz`; and `/metrics`, at the addresses and for the clients that the configuration allows.
+//! Serves `/readyz`, and `/metrics` at the addresses and for the clients that the configuration allows.
 
 use andon_dialects::OWN_ERRORS;
 use bytes::Bytes;
@@ -17,7 +17,7 @@ use crate::request::route::{Purpose, Route};
 use crate::response::{self, Reply};
 
 impl App {
-    /// Answers what asks for metrics, and everything at an address of their own.
+    /// Answers requests for metrics, and all requests at an address for metrics.
     pub(crate) fn monitoring<B>(
         &self,
         route: Route,

@@ -1,4 +1,4 @@
-//! The files of the pages, as they are in the binary.
+//! The files of the server's own pages, which are part of the binary.
 
 use bytes::Bytes;
 use hyper::header::{self, HeaderMap, HeaderValue};
@@ -6,15 +6,15 @@ use hyper::header::{self, HeaderMap, HeaderValue};
 use crate::request::conditional::Validators;
 use crate::response::{self, Reply};
 
-/// A file of a page.
+/// A file that belongs to one of the server's own pages.
 pub(super) struct PageFile {
-    /// Below the page's address; empty for the page itself.
+    /// Path below the page's address; empty for the page itself.
     pub(super) name: &'static str,
     pub(super) media_type: &'static str,
     pub(super) content: &'static str,
 }
 
-/// Lists the files of a page: name, media type, and where it is in `page`.
+/// Lists the files of a page: path, media type, and file name in the folder `page`.
 macro_rules! files {
     ($($name:literal, $media_type:expr, $file:literal;)+) => {
         &[$($crate::handler::page::PageFile {
@@ -30,7 +30,7 @@ pub(super) const SCRIPT: &str = "text/javascript; charset=utf-8";
 pub(super) use files;
 
 impl PageFile {
-    /// The file, unless the client has it.
+    /// Returns the file, or 304 if the client has it already.
     pub(super) fn reply(&self, headers: &HeaderMap) -> Reply {
         let validators = Validators {
             etag: format!("\"{}\"", blake3::hash(self.content.as_bytes()).to_hex()),
@@ -52,5 +52,6 @@ impl PageFile {
     }
 }
 
-/// Nothing but our own files. Images that were dropped, and results whose headers are looked at, are blobs.
+/// Content security policy that allows only the server's own files. Images dropped on the page, and results whose
+/// headers are examined, are `blob:` URLs.
 const POLICY: &str = "default-src 'self'; img-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

@@ -1,4 +1,5 @@
-//! Should requests be sent here? What `/readyz` says, unlike `/healthz`, which only says that somebody answers.
+//! Whether requests should be sent to this server. `/readyz` reports this, whereas `/healthz` only reports that the
+//! server responds.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,12 +13,13 @@ pub(crate) struct Readiness {
 }
 
 impl Readiness {
-    /// What was kept before is known: answers are as fast as they will be.
+    /// Marks the server as started: the cache entries of earlier runs are known, so answers are as fast as they will
+    /// be.
     pub(crate) fn start(&self) {
         self.started.store(true, Ordering::Relaxed);
     }
 
-    /// The server was told to stop; it never starts again.
+    /// Marks the server as stopping. It never becomes ready again.
     pub(crate) fn stop(&self) {
         self.stopping.store(true, Ordering::Relaxed);
     }
@@ -26,6 +28,8 @@ impl Readiness {
         self.stopping.load(Ordering::Relaxed)
     }
 
+    /// Checks that the server is ready.
+    ///
     /// # Errors
     /// Why another server should be asked.
     pub(crate) fn check(&self) -> Result<(), Error> {

@@ -1,4 +1,4 @@
-//! What is written down about one request while it is answered.
+//! What is recorded about one request while it is answered.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -13,14 +13,15 @@ use crate::operations::entry::{Entry, Stages};
 use crate::response::{self, Reply};
 use crate::trace::Trace;
 
-/// One request; its log line is written when it goes, answered or not.
+/// The record of one request. Its log line is written when the record is dropped, whether or not the request was
+/// answered.
 pub(super) struct RequestRecord<'a> {
     log: &'a AccessLog,
     began: Instant,
     entry: Entry,
-    /// How errors are answered.
+    /// The style in which errors are reported to the client.
     errors: ErrorStyle,
-    /// The image came with the request: what is wrong with it is the client's fault.
+    /// Whether the image came with the request, so that a fault in it is the client's.
     is_upload: bool,
 }
 
@@ -31,7 +32,7 @@ impl<'a> RequestRecord<'a> {
         Self::since(Instant::now(), log, method, target, peer, trace)
     }
 
-    /// A record that began a moment ago.
+    /// Starts the record of a request that arrived at `began`.
     pub(super) fn since(
         began: Instant,
         log: &'a AccessLog,
@@ -62,44 +63,44 @@ impl<'a> RequestRecord<'a> {
         }
     }
 
-    /// The trace that the request belongs to.
+    /// Returns the trace that the request belongs to.
     pub(super) fn trace(&self) -> Option<Arc<Trace>> {
         self.entry.trace.clone()
     }
 
-    /// The image comes with the request.
+    /// Records that the image comes with the request.
     pub(super) fn is_upload(&mut self) {
         self.is_upload = true;
     }
 
-    /// The request is known.
+    /// Records what the request asks for.
     pub(super) fn asks_for(&mut self, request: &Arc<ImageRequest>, recipe: Option<&Arc<str>>) {
         self.entry.request = Some(request.clone());
         self.entry.recipe = recipe.cloned();
         self.errors = request.style.errors;
     }
 
-    /// Errors are answered in this way.
+    /// Sets the style in which errors are reported to the client.
     pub(super) fn answers_in(&mut self, errors: ErrorStyle) {
         self.errors = errors;
     }
 
-    /// A stage is over.
+    /// Records the duration of a finished stage.
     pub(super) fn took(&mut self, stage: &'static str, time: Duration) {
         self.entry.stages.push((stage, time));
     }
 
-    /// These are the stages.
+    /// Replaces all recorded stages.
     pub(super) fn took_all(&mut self, stages: Stages) {
         self.entry.stages = stages;
     }
 
-    /// The stages so far.
+    /// Returns the stages recorded so far.
     pub(super) fn stages(&self) -> &[(&'static str, Duration)] {
         &self.entry.stages
     }
 
-    /// The reply to an error.
+    /// Records an error and returns the reply for it.
     pub(super) fn failed(&mut self, error: &Error) -> Reply {
         let fault = match error.fault() {
             Fault::Origin if self.is_upload => Fault::Client,
@@ -128,12 +129,12 @@ impl<'a> RequestRecord<'a> {
         response::error(error, status, errors)
     }
 
-    /// The reply is ready.
+    /// Records the finished reply.
     pub(super) fn answered(&mut self, reply: &Reply) {
         self.answered_with(reply.status(), reply.body().length());
     }
 
-    /// The reply is ready, with so many bytes of body for whoever asks for them.
+    /// Records the status of the finished reply, and the length of its body in bytes unless the request is HEAD.
     pub(super) fn answered_with(&mut self, status: StatusCode, bytes: u64) {
         self.entry.status = status;
         if self.entry.method != Method::HEAD {
@@ -149,7 +150,7 @@ impl Drop for RequestRecord<'_> {
     }
 }
 
-/// Never sent: the line of a request whose client left before its answer.
+/// Returns the status 499, which is never sent. It marks a request in the log whose client left before its answer.
 fn client_left() -> StatusCode {
     StatusCode::from_u16(499).unwrap_or(StatusCode::REQUEST_TIMEOUT)
 }

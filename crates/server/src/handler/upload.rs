@@ -1,8 +1,8 @@
-//! `POST /_andon/render`: the image comes with the request and goes back as the recipe wants it.
+//! `POST /_andon/render`: the image comes with the request and is returned as the recipe describes.
 //!
-//! What is wanted stands in the query, `?recipe=fit:250x250,as:webp` or `?small_light=dw=250,dh=250`, or
-//! in the header `Andon-Recipe`. It is worked on by the same pixel threads, behind the same queue, as
-//! every other image; nothing is stored, and no file but the materials of the recipe is opened.
+//! The operations are in the query, `?recipe=fit:250x250,as:webp` or `?small_light=dw=250,dh=250`, or in the header
+//! `Andon-Recipe`. The same pixel threads, behind the same queue, process this image as every other. Nothing is stored,
+//! and no file is opened except the materials (overlay images) of the recipe.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -32,28 +32,28 @@ use crate::results::making::{Allowance, RenderTask};
 use crate::sources::materials::MaterialFolder;
 use crate::sources::rendering::{Ingredients, Prepared};
 
-/// What uploads need beside what every request needs.
+/// What uploads need in addition to what every request needs.
 #[derive(Debug)]
 pub(crate) struct Uploads {
     allow: AllowedClients,
-    /// Of one body.
+    /// Maximum length of one body in bytes.
     most_bytes: u64,
-    /// For one body to arrive.
+    /// Time limit for one body to arrive.
     timeout: Duration,
-    /// What bodies may come to, out of what all sources may: slow senders leave the other half to those
-    /// that are read and fetched.
+    /// Memory that all bodies together may take, out of the memory for all sources. Slow senders leave the other half
+    /// to sources that are read and fetched.
     room: SourceMemory,
-    /// small_light's options in the path, whatever the URLs of this server look like.
+    /// Parses small_light's options in the path, regardless of what this server's URLs look like.
     dialects: Dialects,
     materials: Arc<MaterialFolder>,
 }
 
 impl Uploads {
-    /// Compiles the dialect. The room for bodies is that of the uploads `before` a reload, as large as it is
-    /// until [`Uploads::resize`].
+    /// Compiles the dialect. The memory for bodies is that of the uploads `before` a reload, and keeps its size until
+    /// [`Uploads::resize`].
     ///
     /// # Errors
-    /// Naming what cannot be compiled.
+    /// Names what cannot be compiled.
     pub(crate) fn new(
         config: &Config,
         materials: Arc<MaterialFolder>,
@@ -77,12 +77,12 @@ impl Uploads {
         })
     }
 
-    /// Gives the room for bodies the size of this configuration.
+    /// Changes the memory for bodies to the size in this configuration.
     pub(crate) fn resize(&self, config: &Config) {
         self.room.resize(room(config));
     }
 
-    /// What a request wants made of its body.
+    /// Returns what a request asks to be made of its body.
     fn image_request<B>(&self, request: &Request<B>) -> Result<ImageRequest, Error> {
         let mut wanted = Vec::new();
         if let Some(recipe) = request.headers().get(RECIPE_HEADER) {
@@ -129,7 +129,7 @@ impl Uploads {
         })
     }
 
-    /// The whole body, within its time and its share of memory.
+    /// Receives the whole body, within its time limit and its share of memory.
     pub(super) async fn receive(
         &self,
         body: &mut Incoming,
@@ -165,7 +165,7 @@ impl Uploads {
     }
 }
 
-/// Bytes that bodies may come to.
+/// Returns how many bytes all bodies together may take.
 fn room(config: &Config) -> u64 {
     let shares = Shares::of(config);
     (shares.sources / 2).max(config.limits.source_bytes.0.min(shares.sources))
@@ -240,7 +240,7 @@ impl App {
         }
     }
 
-    /// An image made of what was received.
+    /// Renders the received image and returns the reply.
     async fn made(
         &self,
         image_request: Arc<ImageRequest>,
@@ -290,7 +290,7 @@ impl App {
         Ok(reply)
     }
 
-    /// Reads the materials and the image's header, whose bytes `holds` counts.
+    /// Reads the materials and the header of the image, whose memory is reserved by `holds`.
     pub(super) async fn prepared<H: Send + Sync + 'static>(
         &self,
         image_request: Arc<ImageRequest>,
@@ -321,11 +321,11 @@ impl App {
     }
 }
 
-/// A body as far as it has arrived, and the right to hold it. Both grow in steps with what is there, up to
-/// the length that was told: whoever only says that much is coming keeps nobody out.
+/// The part of a body that has arrived, and the memory reserved for it. Both grow in steps with the bytes that arrive,
+/// up to the announced length, so that a client that merely announces a long body blocks no others.
 pub(super) struct Received {
     pub(super) bytes: Vec<u8>,
-    /// As many as will ever be needed.
+    /// Maximum number of bytes that will ever be needed.
     most: usize,
     pub(super) holds: [Option<Reservation>; 2],
 }
@@ -339,7 +339,7 @@ impl Received {
         }
     }
 
-    /// Appends, if there is room in all of `rooms`.
+    /// Appends data, if there is memory for it in all of `rooms`.
     fn append(&mut self, data: &[u8], rooms: [&SourceMemory; 2]) -> Result<(), Error> {
         let needed = self.bytes.len() + data.len();
         if needed > self.bytes.capacity() {
@@ -361,12 +361,12 @@ impl Received {
     }
 }
 
-/// Bytes that a body takes at first.
+/// Bytes that are reserved for a body at first.
 const FIRST_STEP: usize = 64 << 10;
 
-/// Reads the rest of a refused body for a while: closing a connection on a client that still sends would reset it, and
-/// the response would be lost with it. A client that is late with its body, or that waits for permission to send it, sends
-/// nothing more.
+/// Reads the rest of a refused body for a while. Closing the connection while the client still sends would reset it,
+/// and the response would be lost. Nothing is read from a client that is late with its body, or that waits for
+/// permission to send it, since it sends nothing more.
 pub(super) fn discard(mut body: Incoming, headers: &HeaderMap, error: &Error) {
     let is_over = body.is_end_stream() || matches!(error, Error::BodyLate(_));
     if is_over || headers.contains_key(header::EXPECT) {
@@ -392,7 +392,7 @@ fn recipe_request(text: &str) -> Result<ImageRequest, Error> {
     Ok(ImageRequest::picture(Source::from_path(SOURCE), recipe))
 }
 
-/// 200 with an image that is nobody else's.
+/// Returns 200 with an image that is for this client only and must not be cached.
 pub(super) fn fresh(body: Bytes, media_type: &'static str) -> Reply {
     let mut reply = Response::new(body.into());
     response::set_media_type(reply.headers_mut(), media_type);
@@ -400,20 +400,20 @@ pub(super) fn fresh(body: Bytes, media_type: &'static str) -> Reply {
     reply
 }
 
-/// Is the body a form with a file in it, as browsers and `curl -F` send it?
+/// Whether the body is a multipart form, as browsers and `curl -F` send files.
 fn is_form(headers: &HeaderMap) -> bool {
     let named = headers.get(header::CONTENT_TYPE);
     let named = named.and_then(|value| value.as_bytes().get(..MULTIPART.len()));
     named.is_some_and(|beginning| beginning.eq_ignore_ascii_case(MULTIPART))
 }
 
-/// How a body is sent that is understood.
+/// Advice, for error messages, on how to send the body.
 const HOW: &str =
     "send the image itself as the body, for example with curl --data-binary @photo.jpg";
 
 const MULTIPART: &[u8] = b"multipart/";
 
-/// As forms are encoded: `+` is a space.
+/// Decodes a part of the query as forms encode it, where `+` is a space.
 pub(super) fn decoded(text: &str) -> Result<String, Error> {
     let text = text.replace('+', " ");
     match percent_decode_str(&text).decode_utf8() {
@@ -422,12 +422,12 @@ pub(super) fn decoded(text: &str) -> Result<String, Error> {
     }
 }
 
-/// What the query may say.
+/// The parameters that the query may have.
 const WORDS: &[&str] = &["recipe", "small_light"];
 
 const RECIPE_HEADER: &str = "andon-recipe";
 
-/// What the body is called where a source needs a name.
+/// The name of the body where a source needs one.
 const SOURCE: &str = "upload";
 
 const MOST_DISCARDED: usize = 64 << 20;

@@ -1,4 +1,5 @@
-//! `/` of a served folder: how an image is requested, for whoever opens a new server in a browser.
+//! The page at `/` of a served folder. It shows how to request an image, for somebody who opens a new server in a
+//! browser.
 
 use std::fmt::Write as _;
 use std::time::Instant;
@@ -14,7 +15,7 @@ use crate::response::{self, Reply};
 use crate::results::making::{Allowance, Task};
 
 impl App {
-    /// The page. One image's name is on it, and no other.
+    /// Returns the page. It reveals the name of one image at most.
     pub(super) async fn welcome(
         &self,
         headers: &HeaderMap,
@@ -37,7 +38,7 @@ impl App {
         Ok(response::welcome(page.replace(HERE, &here(host))))
     }
 
-    /// Is there an image to its end? It is asked as any client's request for the file would be.
+    /// Whether the file is a complete image. It is opened as for any client's request for the file.
     async fn is_whole(&self, target: &str, headers: &HeaderMap, deadline: Instant) -> bool {
         let (maker, began) = (&self.maker, Instant::now());
         let known = self
@@ -57,7 +58,8 @@ impl App {
     }
 }
 
-/// The page; `file` is an image's path in a URL, and each example a target in a language of this server.
+/// Returns the text of the page. `file` is the path of an image in a URL, and each example is a request target in one
+/// of this server's dialects.
 fn page(file: Option<&str>, examples: impl Iterator<Item = String>) -> String {
     let mut page = format!(
         "Andon {} serves the images of this folder, resized on request.\n\n",
@@ -84,8 +86,8 @@ fn page(file: Option<&str>, examples: impl Iterator<Item = String>) -> String {
     page
 }
 
-/// What URLs begin with, as far as the client says; its text goes back to it alone, and only if it is a
-/// host's name.
+/// Returns the beginning of URLs, as far as the client's `Host` tells. The text goes back to this client only, and only
+/// if it is a valid host name.
 fn here(host: Option<&str>) -> String {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b".:-[]".contains(&byte);
     match host {
@@ -94,7 +96,7 @@ fn here(host: Option<&str>) -> String {
     }
 }
 
-/// Images that are tried until one is whole.
+/// Maximum number of images that are tried until a complete one is found.
 const EXAMPLES: usize = 8;
 
 const HERE: &str = "{here}";

@@ -1,7 +1,8 @@
 //! What a client has sent by the time its connection is accepted.
 //!
-//! Proxies that open a connection for each request, as nginx does unless it is told otherwise, have sent the request by then. A reply
-//! from memory is written right away; unless the client is slow to take it, neither a reactor nor hyper ever sees such a connection.
+//! Proxies that open a connection for each request, as nginx does by default, have sent the request by then. A reply
+//! from memory is written right away. Unless the client is slow to receive it, neither a reactor nor hyper ever sees
+//! such a connection.
 
 use std::net::TcpStream;
 
@@ -12,18 +13,18 @@ use super::fast_path::{FastResponder, Left, MOST_IN_TURN, Reply};
 use super::simple::Seen;
 use super::strict::Strict;
 
-/// The bytes that a new connection brought and the reply to it, as far as they are not dealt with yet.
+/// The bytes that a new connection brought and the reply to them, as far as they still have to be handled.
 #[derive(Debug, Default)]
 pub(crate) struct Arrival {
-    /// Bytes of requests.
+    /// Bytes of requests that are still to be parsed.
     pub(super) bytes: Vec<u8>,
     /// The reply to the connection's only request, if some of it is still to be sent.
     pub(super) reply: Option<Reply>,
 }
 
 impl Arrival {
-    /// Reads what is there and, if it is the only request of this connection and can be answered at once, answers it. `None`: it is
-    /// answered, or the client has left.
+    /// Reads the available bytes. If they are the only request of this connection and can be answered at once, answers
+    /// it. `None` means that nothing is left to do: the request is answered, or the client has left.
     pub(crate) fn of(stream: &TcpStream, at_once: &impl FastResponder) -> Option<Self> {
         let mut bytes = [0; MOST_BYTES];
         let Ok((_, length)) = recv(stream, &mut bytes[..], RecvFlags::empty()) else {
@@ -46,7 +47,7 @@ impl Arrival {
     }
 }
 
-/// The reply to the only request of a connection.
+/// Returns the reply to the bytes, if they are the only request of the connection and can be answered at once.
 fn answer(bytes: &mut [u8], at_once: &impl FastResponder) -> Option<Reply> {
     if Strict::default().check(bytes).is_some() {
         return None;
@@ -62,7 +63,8 @@ fn answer(bytes: &mut [u8], at_once: &impl FastResponder) -> Option<Reply> {
     Some(Reply::new(head, body))
 }
 
-/// Sends what the stream takes; what is left, if the client has not.
+/// Sends as much of the reply as the stream accepts. Returns what is left, or `None` if that is nothing or the client
+/// has left.
 fn send(stream: &TcpStream, mut reply: Reply) -> Option<Reply> {
     if reply.length() > MOST_IN_TURN {
         return Some(reply);
@@ -79,7 +81,7 @@ fn send(stream: &TcpStream, mut reply: Reply) -> Option<Reply> {
     reply.left().is_some().then_some(reply)
 }
 
-/// Bytes that are read: more than a simple request has.
+/// Maximum number of bytes that are read, more than a simple request has.
 const MOST_BYTES: usize = 4 << 10;
 
 #[cfg(test)]
@@ -93,7 +95,7 @@ mod tests {
     use super::*;
     use crate::http::{FastBody, Simple};
 
-    /// Answers everything with this body.
+    /// Answers every request with this body.
     struct Always(Bytes);
 
     impl FastResponder for Always {
@@ -103,7 +105,7 @@ mod tests {
         }
     }
 
-    /// A client that has sent these bytes, and the server's end of its connection.
+    /// Returns a client that has sent these bytes, and the server's end of its connection.
     fn sent(bytes: &[u8]) -> (TcpStream, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();

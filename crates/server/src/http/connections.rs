@@ -1,9 +1,9 @@
 //! The open connections and their limits.
 //!
-//! There are two limits: connections in total, and connections of one client. At the first, the connection
-//! that has been idle longest is closed, so that neither idle nor half-open connections keep others out. A
-//! few connections over a limit are accepted even so: one request is answered on each, for health or metrics;
-//! every other request gets 503 at once.
+//! There are two limits: on all connections, and on the connections of one client. At the first, the connection that
+//! has been idle longest is closed, so that neither idle nor half-open connections keep others out. A few connections
+//! over a limit are accepted nevertheless. One request is answered on each of them, for health or metrics, and every
+//! other request gets 503 at once.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -14,16 +14,16 @@ use super::timeout_stream::Activity;
 use crate::error::ConnectionLimit;
 use crate::net::Peer;
 
-/// How many connections there may be.
+/// Limits on the number of connections.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ceilings {
     pub(crate) connections: usize,
-    /// Of one client; 0: as many as in total.
+    /// Maximum number of connections of one client; 0 for as many as in total.
     pub(crate) per_client: usize,
 }
 
 impl Ceilings {
-    /// Has a client with so many connections as many as it may?
+    /// Whether a client with `of_client` connections has reached its limit.
     fn are_reached(&self, of_client: usize) -> bool {
         self.per_client > 0 && of_client >= self.per_client
     }
@@ -37,11 +37,11 @@ pub(crate) struct Connections(Mutex<Open>);
 struct Open {
     next: u64,
     all: HashMap<u64, Connection>,
-    /// Connections within the limits.
+    /// Number of connections within the limits.
     counted: usize,
-    /// Connections over a limit.
+    /// Number of connections over a limit.
     excess: usize,
-    /// Counted connections of each client that has any.
+    /// Number of counted connections of each client that has any.
     clients: HashMap<IpAddr, usize>,
 }
 
@@ -52,27 +52,27 @@ struct Connection {
     is_excess: bool,
 }
 
-/// One open connection, until it is dropped.
+/// An open connection, which is counted until this is dropped.
 #[derive(Debug)]
 pub(crate) struct ConnectionSlot {
     connections: Arc<Connections>,
     number: u64,
     pub(crate) activity: Arc<Activity>,
-    /// The limit that it is over, if it is.
+    /// The limit that the connection exceeds, if any.
     pub(crate) over_limit: Option<ConnectionLimit>,
 }
 
-/// What became of a new connection, and of an old one.
+/// What happened to a new connection, and whether an old one was closed for it.
 #[derive(Debug)]
 pub(crate) struct NewConnection {
-    /// None when there are too many over the limits, too.
+    /// The slot of the new connection; `None` if there are also too many connections over the limits.
     pub(crate) slot: Option<ConnectionSlot>,
-    /// Was an idle connection closed for it?
+    /// Whether an idle connection was closed to make room.
     pub(crate) closed_idle: bool,
 }
 
 impl Connections {
-    /// Counts one more, or closes an idle connection for it.
+    /// Counts a new connection, closing an idle one for it if necessary.
     pub(crate) fn enter(self: &Arc<Self>, peer: Peer, ceilings: &Ceilings) -> NewConnection {
         let mut open = self.lock();
         let client = client_of(peer);
@@ -114,24 +114,25 @@ impl Connections {
         }
     }
 
-    /// No code panics while it holds the lock.
+    /// Locks the connections. No code panics while it holds this lock, so poisoning is ignored.
     fn lock(&self) -> MutexGuard<'_, Open> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl ConnectionSlot {
-    /// Is every request answered, or one for health or metrics only?
+    /// Whether all requests are answered on this connection, rather than a single one for health or metrics.
     pub(crate) fn is_within_limits(&self) -> bool {
         self.over_limit.is_none()
     }
 
-    /// Ends the connection whose client has taken nothing of its replies for longest, if for `at_least` so long.
+    /// Ends the connection whose client has taken nothing of its replies for the longest time, if that is at least
+    /// `at_least`. Returns whether there was one.
     pub(super) fn end_stalled(&self, at_least: Duration) -> bool {
         self.connections.lock().end_stalled(at_least)
     }
 
-    /// Counts it as one of `peer`'s, whom the proxy in front has named only now.
+    /// Counts the connection as one of `peer`, the client that the proxy in front has named only now.
     pub(crate) fn belongs_to(&mut self, peer: Peer, ceilings: &Ceilings) {
         let Some(client) = client_of(peer) else {
             return;
@@ -171,7 +172,7 @@ impl Open {
         number
     }
 
-    /// A connection that was closed for another is gone already.
+    /// Removes a connection. Returns `None` if it was already closed in favour of another one.
     fn remove(&mut self, number: u64) -> Option<Connection> {
         let connection = self.all.remove(&number)?;
         if connection.is_excess {
@@ -190,8 +191,8 @@ impl Open {
         Some(connection)
     }
 
-    /// Closes the connection that has been idle longest, if for `at_least` so long. Looks at all of them, which
-    /// is only done at a limit.
+    /// Closes the connection that has been idle longest, if that is at least `at_least`. Returns whether there was one.
+    /// Scans all connections, which happens only at a limit.
     fn make_room(&mut self, is_excess: bool, at_least: Duration) -> bool {
         let longest = self
             .all
@@ -210,8 +211,8 @@ impl Open {
         }
     }
 
-    /// Ends the connection whose client has taken nothing of its replies for longest, if for `at_least` so long. Looks at
-    /// all of them, which is only done where memory is short.
+    /// Ends the connection whose client has taken nothing of its replies for the longest time, if that is at least
+    /// `at_least`. Returns whether there was one. Scans all connections, which happens only if memory is short.
     fn end_stalled(&mut self, at_least: Duration) -> bool {
         let stalled = self.all.iter().filter_map(|(number, connection)| {
             let stalls = connection.activity.stalls()?;
@@ -227,8 +228,8 @@ impl Open {
     }
 }
 
-/// Who counts as one. A network of IPv6 gives each of its customers 2^64 addresses. Unix sockets are
-/// this machine's own.
+/// Returns the address by which a client is counted. For IPv6 this is the /64 network, because each customer of a
+/// network gets 2^64 addresses. Unix sockets belong to this machine and are not counted.
 fn client_of(peer: Peer) -> Option<IpAddr> {
     match peer {
         Peer::Unix => None,
@@ -240,10 +241,11 @@ fn client_of(peer: Peer) -> Option<IpAddr> {
     }
 }
 
-/// Connections over the limits that are accepted.
+/// Maximum number of connections over the limits that are accepted.
 const MOST_EXCESS: usize = 32;
 
-/// A request may take so long to follow its connection, however far away its client is.
+/// Time that the request on a new connection may take to arrive, however far away the client is. Only connections idle
+/// for longer are closed.
 const SETTLING: Duration = Duration::from_millis(250);
 
 #[cfg(test)]

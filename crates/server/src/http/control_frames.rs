@@ -1,10 +1,10 @@
-//! Clients of HTTP/2 that send frames without end which ask for no response: PING and SETTINGS have to be acknowledged,
-//! WINDOW_UPDATE, PRIORITY, RST_STREAM, empty DATA and unknown frames have to be looked at.
+//! Stops HTTP/2 clients that send endless frames that ask for no response: PING and SETTINGS must be acknowledged,
+//! while WINDOW_UPDATE, PRIORITY, RST_STREAM, empty DATA and unknown frames must be examined.
 //!
-//! A connection starts with an allowance for them. Requests, bytes of responses and time add to it, because sound
-//! clients send such frames along with those: a PING for each round trip, a WINDOW_UPDATE for each piece that they have
-//! taken. When it is used up, what follows is replaced by frames that no client may send, which the library
-//! answers with GOAWAY (ENHANCE_YOUR_CALM) before it closes the connection.
+//! A connection starts with an allowance for such frames. Requests, bytes of responses and time add to it, because
+//! legitimate clients send such frames along with those: a PING for each round trip, a WINDOW_UPDATE for each piece
+//! received. When the allowance is used up, everything that follows is replaced by frames that no client may send. The
+//! HTTP/2 library answers these with GOAWAY (ENHANCE_YOUR_CALM) before it closes the connection.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -13,13 +13,13 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Instant;
 
-/// The stream of one connection of HTTP/2 as the library sees it.
+/// The stream of one HTTP/2 connection as the HTTP/2 library sees it.
 #[derive(Debug)]
 pub(crate) struct ControlFrames<S> {
     stream: S,
     frames: Frames,
     allowance: Allowance,
-    /// What is read in place of the client's frames once it has sent too many.
+    /// The rest of what the library reads in place of the client's frames, once the client has sent too many.
     ending: Option<&'static [u8]>,
 }
 
@@ -33,7 +33,7 @@ impl<S> ControlFrames<S> {
         }
     }
 
-    /// Looks at bytes that have come; how many of them are to be read, if not all.
+    /// Examines received bytes. Returns how many of them the library may read, or `None` for all.
     fn look_at(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut at = 0;
         while at < bytes.len() {
@@ -56,18 +56,18 @@ impl<S> ControlFrames<S> {
     }
 }
 
-/// Where in the client's frames the next byte is.
+/// The position of the next byte in the client's sequence of frames.
 #[derive(Clone, Copy, Debug)]
 enum Frames {
-    /// So many bytes of the text that begins a connection have come.
+    /// In the connection preface, of which this many bytes have been received.
     Preface(usize),
-    /// So many bytes of a frame's head.
+    /// In a frame header, of which this many bytes have been received.
     Head([u8; HEAD], usize),
-    /// So many bytes are missing of a frame.
+    /// In a frame's payload, of which this many bytes are missing.
     Payload(usize),
 }
 
-/// The head of a frame.
+/// The relevant fields of a frame header.
 #[derive(Clone, Copy, Debug)]
 struct Frame {
     length: usize,
@@ -76,7 +76,7 @@ struct Frame {
 }
 
 impl Frames {
-    /// Takes some of the bytes, which are not empty; and the frame whose head they complete.
+    /// Consumes some of `bytes`, which must not be empty. Returns how many, and the frame whose header they complete.
     fn take(&mut self, bytes: &[u8]) -> (usize, Option<Frame>) {
         match self {
             Self::Preface(have) => {
@@ -118,13 +118,13 @@ impl Frames {
         }
     }
 
-    /// Does a frame begin with the next byte?
+    /// Whether the next byte begins a frame.
     fn is_between(&self) -> bool {
         matches!(self, Self::Head(_, 0))
     }
 }
 
-/// What a client may still send.
+/// How many more units of control frames a client may send.
 #[derive(Debug)]
 struct Allowance {
     units: u64,
@@ -168,10 +168,10 @@ impl Allowance {
     }
 }
 
-/// Bytes of the text that begins a connection.
+/// Length of the connection preface in bytes.
 const PREFACE: usize = 24;
 
-/// Bytes of a frame's head.
+/// Length of a frame header in bytes.
 const HEAD: usize = 9;
 
 const DATA: u8 = 0;
@@ -180,30 +180,33 @@ const SETTINGS: u8 = 4;
 const PING: u8 = 6;
 const CONTINUATION: u8 = 9;
 
-/// The flag of an acknowledgement.
+/// The flag of an acknowledgement (SETTINGS, PING).
 const ACK: u8 = 1;
 
-/// The flag of data with padding, and the length of a frame that may be nothing else.
+/// The flag of DATA frames with padding. `MOST_PADDED` is the length in bytes of the longest frame that may consist of
+/// padding only.
 const PADDED: u8 = 8;
 const MOST_PADDED: usize = 256;
 
-/// A thousand PINGs.
+/// Initial and maximum allowance in units: a thousand PINGs.
 const MOST_UNITS: u64 = 10_000;
 
-/// A frame that has to be answered, in the units that any other costs one of.
+/// Cost in units of a frame that has to be acknowledged. Any other frame costs one unit.
 const ACKNOWLEDGED: u64 = 10;
 
-/// Ten PINGs.
+/// Units that a request adds to the allowance: ten PINGs.
 const UNITS_PER_REQUEST: u64 = 100;
 
-/// Ten PINGs.
+/// Units that each second adds to the allowance: ten PINGs.
 const UNITS_PER_SECOND: f64 = 100.0;
 
-/// A client that opens its window for every hundred bytes is slow, and sound.
+/// Bytes of responses that add one unit to the allowance. A client that opens its window for every hundred bytes is
+/// slow but legitimate.
 const BYTES_PER_UNIT: u64 = 100;
 
-/// The head of a request without an end, in more pieces than the library takes, of no bytes each; then a PING within it, which
-/// is against the protocol whatever the library takes.
+/// Frames that make the library end the connection: the headers of a request without an end, in more CONTINUATION
+/// frames than the library accepts, each of them empty, and then a PING among them, which violates the protocol in any
+/// case.
 const ENDING: &[u8] = &ending();
 
 const PIECES: usize = 64;
@@ -305,7 +308,7 @@ mod tests {
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec()
     }
 
-    /// What the library reads of what a client sends in pieces of so many bytes, up to its end.
+    /// Returns what the library reads, up to the end, if a client sends `sent` in pieces of `piece` bytes.
     async fn read(sent: Vec<u8>, piece: usize) -> Vec<u8> {
         let (mut client, server) = duplex(piece);
         let mut server = ControlFrames::new(server);

@@ -1,9 +1,9 @@
-//! The fast path beneath hyper: a request that can be answered from memory is, and hyper never sees it.
+//! The fast path below hyper: requests that can be answered from memory are answered here, and hyper never sees them.
 //!
-//! It acts only while hyper waits for a request and holds no byte of one: after its own replies, and
-//! after those of hyper's that are on their way whole. A request that comes in pieces, with a body, or with
-//! another behind it leaves bytes with hyper that nobody here can account for; from then on such a connection
-//! is hyper's alone.
+//! It acts only while hyper waits for a request and holds no byte of one: after the fast path's own replies, and after
+//! replies of hyper that are entirely on their way. A request that comes in pieces, with a body, or with another one
+//! behind it leaves bytes with hyper that cannot be accounted for here. From then on, hyper alone handles such a
+//! connection.
 
 use std::io::{self, IoSlice};
 use std::ops::Range;
@@ -22,34 +22,35 @@ use super::strict::{self, Strict};
 use super::timeout_stream::{Activity, Answering, TimeoutStream};
 use crate::origins::{OpenFile, READ_AHEAD};
 
-/// Answers at once what can be: the head is written to the vector, the body handed back; `None` leaves no trace.
+/// Answers those requests that can be answered at once. The head is written to `head`, and the body is returned. `None`
+/// means that nothing was changed.
 pub(crate) trait FastResponder {
     fn answer(&self, asked: &Simple<'_>, sends_files: bool, head: &mut Vec<u8>)
     -> Option<FastBody>;
 }
 
-/// What follows the head.
+/// The body that follows the head of a reply.
 #[derive(Debug)]
 pub(crate) enum FastBody {
     Bytes(Bytes),
-    /// The beginning of a file, up to this byte.
+    /// A file from its beginning up to this offset in bytes.
     File(Arc<OpenFile>, u64),
 }
 
-/// The stream as hyper sees it.
+/// The stream of a connection as hyper sees it.
 #[derive(Debug)]
 pub(crate) struct FastPath<S, A> {
     stream: TimeoutStream<S>,
     activity: Arc<Activity>,
     at_once: Arc<A>,
     strict: Strict,
-    /// Requests so far, while all of them came whole, alone and without a body.
+    /// Number of requests so far; `None` once one came in pieces, with another one or with a body.
     whole: Option<usize>,
-    /// hyper waits for a request, and has sent all that it had to.
+    /// Whether hyper waits for a request and has sent everything that it had to.
     quiet: bool,
-    /// After its reply the connection is closed.
+    /// Whether the connection is closed after the current reply.
     closes: bool,
-    /// Bytes that had come before the stream was read from.
+    /// Bytes that were received before the stream was first read.
     ahead: Vec<u8>,
     reply: Reply,
 }
@@ -59,9 +60,9 @@ pub(crate) struct FastPath<S, A> {
 pub(super) struct Reply {
     head: Vec<u8>,
     body: FastBody,
-    /// Bytes of both.
+    /// Number of bytes sent, of head and body together.
     pub(super) sent: u64,
-    /// What comes next of a file is read from its disk.
+    /// The task that reads the next piece of the file from disk.
     loading: Option<JoinHandle<()>>,
     answering: Option<Answering>,
 }
@@ -93,7 +94,7 @@ where
         }
     }
 
-    /// Takes note of bytes that came, and answers them if it can.
+    /// Examines received bytes and, if possible, answers them. Returns whether they are answered.
     fn receive(&mut self, bytes: &[u8]) -> bool {
         let seen = Seen::of(bytes);
         self.whole = match seen {
@@ -115,7 +116,7 @@ where
         false
     }
 
-    /// Sends what is left of its own reply.
+    /// Sends what is left of the fast path's own reply.
     fn finish(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let Self { stream, reply, .. } = self;
         if reply.answering.is_none() {
@@ -167,11 +168,11 @@ impl Default for FastBody {
     }
 }
 
-/// What is to be sent next of a reply.
+/// The part of a reply that is to be sent next.
 pub(super) enum Left<'a> {
-    /// All that is left.
+    /// All that is left of head and body.
     Bytes([IoSlice<'a>; 2]),
-    /// A file follows.
+    /// What is left of the head, which a file follows.
     Head(&'a [u8]),
     File(&'a Arc<OpenFile>, Range<u64>),
 }
@@ -185,7 +186,7 @@ impl Reply {
         }
     }
 
-    /// Bytes of head and body.
+    /// Returns the length of head and body in bytes.
     pub(super) fn length(&self) -> u64 {
         let body = match &self.body {
             FastBody::Bytes(bytes) => bytes.len() as u64,
@@ -208,7 +209,8 @@ impl Reply {
         })
     }
 
-    /// The head's memory is used again; the body is not kept from leaving the cache.
+    /// Resets the reply. The memory of the head is kept for the next one, and the body is released so that it can leave
+    /// the cache.
     fn clear(&mut self) {
         self.head.clear();
         self.body = FastBody::default();
@@ -218,7 +220,8 @@ impl Reply {
     }
 }
 
-/// Bytes of a file that are sent before others get their turn, and of replies that are sent as their connection is accepted.
+/// Bytes of a file that are sent before other connections get their turn, and maximum length in bytes of a reply that
+/// is sent while its connection is accepted.
 pub(super) const MOST_IN_TURN: u64 = 1 << 20;
 
 impl<S, A> AsyncRead for FastPath<S, A>
@@ -285,7 +288,8 @@ where
         self.stream.is_write_vectored()
     }
 
-    /// hyper flushes when all it holds is written, and at the end of every round.
+    /// Flushes the stream and checks whether hyper waits for a request. hyper calls this when everything it holds is
+    /// written, and at the end of every round.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(self.finish(cx))?;
         ready!(Pin::new(&mut self.stream).poll_flush(cx))?;
@@ -341,7 +345,7 @@ mod tests {
         }
     }
 
-    /// A file whose image is "body".
+    /// Returns a file that begins with the image "body", followed by other bytes.
     fn file() -> OpenFile {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("a"), "body and more").unwrap();
@@ -354,7 +358,8 @@ mod tests {
 
     type Lane = FastPath<DuplexStream, Hits>;
 
-    /// A client, hyper's side, and what both know; the stream between them holds so many bytes.
+    /// Returns a client, hyper's side of the connection, and the activity that both share. The stream between them
+    /// holds `holds` bytes.
     fn lane(holds: usize) -> (DuplexStream, Lane, Arc<Activity>) {
         lane_after(Arrival::default(), holds)
     }
@@ -385,7 +390,7 @@ mod tests {
         String::from_utf8_lossy(&reply).into_owned()
     }
 
-    /// hyper reads what is sent, without a reply of the fast path.
+    /// Checks that hyper reads what is sent, without a reply of the fast path.
     async fn hyper_gets(client: &mut DuplexStream, lane: &mut Lane, bytes: &str) {
         client.write_all(bytes.as_bytes()).await.unwrap();
         assert_eq!(read(lane).await, bytes);

@@ -1,4 +1,4 @@
-//! Sockets that listened before the server started: systemd's socket activation.
+//! Sockets that were listening before the server started (systemd's socket activation).
 //!
 //! The service manager keeps them open. While the server restarts, new connections wait in their backlog instead of
 //! being refused.
@@ -13,7 +13,7 @@ use tokio::net::lookup_host;
 use super::listener::{Address, Listener, SocketFile, send_at_once};
 use crate::config::Listen;
 
-/// Sockets that somebody else has opened and bound for this process.
+/// Sockets that another process has opened and bound for this one.
 #[derive(Debug, Default)]
 pub struct Inherited {
     sockets: Vec<Socket>,
@@ -26,11 +26,11 @@ enum Socket {
 }
 
 impl Inherited {
-    /// Those that `LISTEN_FDS` speaks of, if it is meant for this process. Call it while there is one thread: it removes
-    /// the variables.
+    /// Takes the sockets that `LISTEN_FDS` lists, if it is meant for this process. Call this while there is only one
+    /// thread, because it removes the environment variables.
     ///
     /// # Errors
-    /// When one of the descriptors is no listening stream socket.
+    /// If one of the descriptors is not a listening stream socket.
     pub fn from_environment() -> io::Result<Self> {
         let mut passed = ListenFd::from_env();
         let sockets = (0..passed.len()).map(|place| {
@@ -50,8 +50,8 @@ impl Inherited {
         Ok(Self { sockets })
     }
 
-    /// The socket that listens where `listen` says, if it is one of these. It remains here as well, for a reload that
-    /// comes back to it.
+    /// Returns the inherited socket that listens at `listen`, if there is one. It also remains here, for a reload that
+    /// returns to it.
     pub(crate) async fn listener(&self, listen: &Listen) -> io::Result<Option<Listener>> {
         for socket in &self.sockets {
             if socket.is_at(listen).await? {
@@ -61,7 +61,8 @@ impl Inherited {
         Ok(None)
     }
 
-    /// Refuses a configuration that leaves one of them out: its clients would wait for ever.
+    /// Refuses a configuration that leaves out one of the inherited sockets, because clients of that socket would wait
+    /// for ever.
     pub(crate) async fn check(
         &self,
         places: impl Iterator<Item = &Listen> + Clone,
@@ -85,7 +86,7 @@ impl Inherited {
 }
 
 impl Socket {
-    /// Gives it the options of sockets that this process opens itself.
+    /// Sets the options that sockets opened by this process have.
     fn set_options(&self) -> io::Result<()> {
         match self {
             Self::Tcp(socket) => {
@@ -123,7 +124,7 @@ impl Socket {
     }
 }
 
-/// Of a socket that has one.
+/// Returns the path of a Unix socket, or an empty one if it has none.
 fn path(socket: &unix::net::UnixListener) -> io::Result<PathBuf> {
     let address = socket.local_addr()?;
     Ok(address.as_pathname().map(Into::into).unwrap_or_default())

@@ -15,7 +15,7 @@ use tokio::net::{TcpSocket, TcpStream, UnixStream, lookup_host};
 use crate::config::{Listen, SocketMode};
 use crate::net::Peer;
 
-/// A bound address, which no reactor looks at yet.
+/// A bound address that is not registered with a reactor yet.
 #[derive(Debug)]
 pub(crate) enum Listener {
     Tcp(net::TcpListener),
@@ -28,12 +28,12 @@ pub(crate) enum Accepting {
     Tcp(Watched),
     Unix {
         listener: Watched,
-        /// Removed with it.
+        /// The file of the socket, which is removed together with the listener.
         _file: SocketFile,
     },
 }
 
-/// A new connection, which no reactor looks at yet.
+/// A new connection that is not registered with a reactor yet.
 #[derive(Debug)]
 pub(crate) enum Accepted {
     Tcp(net::TcpStream, Peer),
@@ -49,7 +49,8 @@ impl Accepted {
     }
 }
 
-/// A connection whose kind is known at run time only. Those of TCP without TLS, which carry the most requests, are not.
+/// A connection whose type is known only at run time. TCP without TLS, which carries the most requests, does not use
+/// this trait.
 pub(crate) trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Wire for S {}
@@ -57,7 +58,7 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> Wire for S {}
 impl TryFrom<Accepted> for Box<dyn Wire> {
     type Error = io::Error;
 
-    /// Gives it to the reactor of the calling task.
+    /// Registers the connection with the reactor of the calling task.
     fn try_from(accepted: Accepted) -> io::Result<Self> {
         Ok(match accepted {
             Accepted::Tcp(stream, _) => Box::new(TcpStream::from_std(stream)?),
@@ -66,7 +67,7 @@ impl TryFrom<Accepted> for Box<dyn Wire> {
     }
 }
 
-/// Where a server listens, its port known.
+/// An address that the server listens on, with its actual port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
     /// TCP.
@@ -88,10 +89,10 @@ impl fmt::Display for Address {
 }
 
 impl Listener {
-    /// Binds; a socket file that no process listens on any more is replaced.
+    /// Binds to an address. A socket file that no process listens on any more is replaced.
     ///
     /// # Errors
-    /// The system's, its text naming the address.
+    /// The system's error, with the address in its text.
     pub(crate) async fn bind(listen: &Listen, mode: SocketMode) -> io::Result<Self> {
         let bound = match listen {
             Listen::Tcp(address) => bind_tcp(address).await.map(Self::Tcp),
@@ -111,8 +112,9 @@ impl Listener {
         }
     }
 
-    /// Listeners of the same address, `most` of them: the system shares new connections out among them, so that threads accept
-    /// without each other. There is but one of a Unix socket, and where the system does not give more.
+    /// Returns `most` listeners of the same address, among which the system distributes new connections, so that
+    /// threads accept independently of each other. There is only one listener for a Unix socket, and if the system does
+    /// not allow more.
     pub(crate) fn split(self, most: usize) -> io::Result<Vec<Self>> {
         let further = match &self {
             Self::Tcp(listener) => {
@@ -131,7 +133,7 @@ impl Listener {
         Ok(iter::once(self).chain(further).collect())
     }
 
-    /// Gives it to the reactor of the calling task.
+    /// Registers the listener with the reactor of the calling task.
     pub(crate) fn attach(self) -> io::Result<Accepting> {
         Ok(match self {
             Self::Tcp(listener) => Accepting::Tcp(Watched::new(listener)?),
@@ -144,7 +146,7 @@ impl Listener {
 }
 
 impl Accepting {
-    /// The next connection.
+    /// Accepts the next connection.
     pub(crate) async fn accept(&self) -> io::Result<Accepted> {
         match self {
             Self::Tcp(listener) => {
@@ -163,10 +165,10 @@ impl Accepting {
     }
 }
 
-/// A listening socket that a reactor looks at.
+/// A listening socket that is registered with a reactor.
 ///
-/// Listeners of tokio's would give each connection to the reactor as well. So the reactor takes the socket for a stream, of which only
-/// its readiness is asked for.
+/// Tokio's own listeners would register each connection with the reactor as well. Therefore the socket is registered as
+/// if it were a stream, of which only the readiness is used.
 #[derive(Debug)]
 pub(crate) struct Watched(TcpStream);
 
@@ -182,7 +184,7 @@ impl Watched {
     }
 }
 
-/// Binds to the first address of a name that can be.
+/// Binds to the first address of a name that can be bound.
 async fn bind_tcp(listen: &str) -> io::Result<net::TcpListener> {
     let mut failed = None;
     for address in lookup_host(listen).await? {
@@ -194,7 +196,7 @@ async fn bind_tcp(listen: &str) -> io::Result<net::TcpListener> {
     Err(failed.unwrap_or_else(|| io::Error::other("the name has no address")))
 }
 
-/// Who may listen at an address already.
+/// Which sockets may already listen at an address.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Beside {
     Nobody,
@@ -218,14 +220,16 @@ fn listen_tcp(address: SocketAddr, beside: Beside) -> io::Result<net::TcpListene
     listener.into_std()
 }
 
-/// Has all connections of a listener send what there is: a reply is written whole, and waiting to fill packets only delays its end.
+/// Sets `TCP_NODELAY` for all connections of a listener. A reply is written whole, so waiting to fill packets only
+/// delays its end.
 pub(super) fn send_at_once(listener: impl AsFd) {
     // One that refuses works all the same.
     let _ = sockopt::set_tcp_nodelay(listener, true);
 }
 
-/// Connections that wait to be accepted; the system may allow fewer (`net.core.somaxconn`). When more come at the same
-/// moment than fit, the rest try again after a whole second. The usual 128 were too few for 900 clients.
+/// Maximum number of connections that wait to be accepted. The system may allow fewer (`net.core.somaxconn`). If more
+/// arrive at the same moment than fit, the rest try again after a whole second. The usual 128 were too few for 900
+/// clients.
 const BACKLOG: u32 = 4096;
 
 async fn bind_unix(
@@ -243,7 +247,7 @@ async fn bind_unix(
     Ok((listener, file))
 }
 
-/// Removes a socket whose server is gone, and nothing else.
+/// Removes the socket file of a server that no longer runs, and no other file.
 async fn remove_stale(path: &Path) -> io::Result<()> {
     let found = match std::fs::symlink_metadata(path) {
         Ok(found) => found,
@@ -268,12 +272,12 @@ async fn remove_stale(path: &Path) -> io::Result<()> {
     }
 }
 
-/// A socket's file: removed with its server, unless somebody else has made it, or another server has put its own there
-/// meanwhile.
+/// The file of a Unix socket. It is removed together with its server, unless another process has created it or another
+/// server has replaced it in the meantime.
 #[derive(Debug)]
 pub(crate) struct SocketFile {
     path: PathBuf,
-    /// Of a file of ours.
+    /// Inode number of the file, if this server created it.
     inode: Option<u64>,
 }
 

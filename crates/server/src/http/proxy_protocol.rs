@@ -1,15 +1,15 @@
-//! The PROXY protocol, versions 1 and 2: before anything else, a proxy says on each connection whose it is.
+//! The PROXY protocol, versions 1 and 2: at the beginning of each connection, a proxy says which client it belongs to.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-/// Reads the header and not one byte more: the address of the client, or `None` where the proxy speaks for itself, to see
-/// whether the server is well.
+/// Reads the header and not one byte more. Returns the address of the client, or `None` if the header names none, as in
+/// the proxy's own health checks.
 ///
 /// # Errors
-/// The stream's, and `InvalidData` for what is no such header.
+/// Errors of the stream, and `InvalidData` if there is no valid header.
 pub(crate) async fn read_client<S: AsyncRead + Unpin>(
     stream: &mut S,
 ) -> io::Result<Option<IpAddr>> {
@@ -34,7 +34,8 @@ pub(crate) async fn read_client<S: AsyncRead + Unpin>(
     version1(&line).ok_or_else(|| wrong("the line of the PROXY protocol names no client"))
 }
 
-/// `PROXY TCP4 192.0.2.7 198.51.100.1 56324 443`.
+/// Parses a line of version 1, such as `PROXY TCP4 192.0.2.7 198.51.100.1 56324 443`. Returns `Some(None)` if it names
+/// no client.
 fn version1(line: &[u8]) -> Option<Option<IpAddr>> {
     let line = std::str::from_utf8(line).ok()?.trim_end();
     let fields: Vec<&str> = line.split(' ').collect();
@@ -94,14 +95,14 @@ fn wrong(what: &str) -> io::Error {
 
 const SIGNATURE: [u8; 12] = *b"\r\n\r\n\0\r\nQUIT\n";
 
-/// Version 2 and a command.
+/// The byte for version 2 and the command LOCAL.
 const LOCAL: u8 = 0x20;
 const PROXY: u8 = 0x21;
 
-/// Of version 1, its end included.
+/// Maximum length in bytes of the line of version 1, including its end.
 const LONGEST_LINE: usize = 107;
 
-/// Of version 2: addresses, and what proxies add of TLS and of themselves.
+/// Maximum length in bytes of the body of version 2: the addresses, and what proxies add about TLS and themselves.
 const LONGEST_BODY: usize = 4096;
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! Memory of replies on connections of HTTP/2, whose clients can ask for a hundred at a time and open no window for
-//! any of them: all together hold no more than their share of the memory budget.
+//! Memory for replies on HTTP/2 connections. Their clients can request a hundred at a time and open no window for any
+//! of them, so all replies together are limited to a share of the memory budget.
 //!
-//! Where there is no room for the next reply, the connection ends whose client has taken nothing of its own for
-//! longest; if all clients take theirs, the reply waits for a moment, and its request is refused after that.
+//! If there is no room for the next reply, the connection whose client has taken nothing of its replies for the longest
+//! time is ended. If all clients take theirs, the reply waits for a moment, and then its request is refused.
 
 use std::time::Duration;
 
@@ -13,11 +13,11 @@ use super::timeout_stream::Held;
 use crate::error::Error;
 use crate::origins::{Reservation, SourceMemory};
 
-/// The room for all of them. A clone has the same.
+/// Memory for all replies together. Clones share the same memory.
 #[derive(Clone, Debug)]
 pub(crate) struct ReplyMemory(SourceMemory);
 
-/// The memory of one reply.
+/// The memory that is reserved for one reply.
 #[derive(Debug)]
 pub(crate) struct ReplyHold {
     _room: Reservation,
@@ -29,15 +29,15 @@ impl ReplyMemory {
         Self(SourceMemory::new(bytes))
     }
 
-    /// Room for so many bytes from now on.
+    /// Changes the limit to `bytes`.
     pub(crate) fn resize(&self, bytes: u64) {
         self.0.resize(bytes);
     }
 
-    /// Room for a reply on this connection; a few bytes are nothing.
+    /// Reserves memory for a reply on this connection, or `None` for a reply of only a few bytes.
     ///
     /// # Errors
-    /// `Busy`.
+    /// `Busy`, if there is no room.
     pub(crate) async fn hold(
         &self,
         bytes: u64,
@@ -64,10 +64,10 @@ impl ReplyMemory {
     }
 }
 
-/// An error in words, or a redirect.
+/// Maximum length in bytes of a reply that is not counted, such as an error message or a redirect.
 const NOTHING: u64 = 1024;
 
-/// A client that takes nothing for so long makes room for others.
+/// Time after which a client that takes nothing has to make room for others.
 const STALLED: Duration = Duration::from_secs(4);
 
 /// How long a reply waits for room.

@@ -1,4 +1,4 @@
-//! Files that go from the system's memory to a socket without being copied (`sendfile`).
+//! Sends files from the system's memory to a socket without copying them (`sendfile`).
 
 use std::io;
 use std::pin::Pin;
@@ -11,14 +11,15 @@ use tokio::net::TcpStream;
 use super::Wire;
 use crate::origins::OpenFile;
 
-/// A stream that may be a socket. What is not, because it is encrypted or of a kind that is known at run time only, is copied to.
+/// A stream that may be a socket. For a stream that is not, because it is encrypted or of a type known only at run
+/// time, bytes are copied.
 pub(crate) trait SendFile: AsyncWrite {
-    /// Is it one that files can be sent to?
+    /// Whether files can be sent to this stream.
     fn sends_files(&self) -> bool {
         false
     }
 
-    /// Sends some of `bytes`, which others are to follow in the same packet; how many.
+    /// Sends some of `bytes`, which more bytes are to follow in the same packet. Returns how many were sent.
     fn poll_send_ahead(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -27,7 +28,7 @@ pub(crate) trait SendFile: AsyncWrite {
         self.poll_write(cx, bytes)
     }
 
-    /// Sends `most` bytes of a file from `start` on, or fewer; how many.
+    /// Sends at most `most` bytes of a file, starting at offset `start`. Returns how many were sent.
     fn poll_send_file(
         self: Pin<&mut Self>,
         _cx: &mut Context<'_>,
@@ -81,7 +82,7 @@ fn when_writable(
 
 impl SendFile for Box<dyn Wire> {}
 
-/// In memory, for tests: a file is copied.
+/// An in-memory stream for tests, to which files are copied.
 #[cfg(test)]
 impl SendFile for tokio::io::DuplexStream {
     fn sends_files(&self) -> bool {

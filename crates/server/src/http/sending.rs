@@ -1,5 +1,5 @@
-//! A reply's body while it is sent: the connection counts as being answered until its last byte is on
-//! the way, and where its memory is counted, it is until the last of its bytes was taken.
+//! The body of a reply while it is sent. Its connection counts as answering until the last byte is on its way. If the
+//! memory of the reply is counted, it stays so until the last byte was taken.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use hyper::body::{Body, Frame, SizeHint};
 use super::reply_memory::ReplyHold;
 use super::timeout_stream::Answering;
 
-/// A body and what tells that it is not yet over.
+/// A body, with the guards that show that it is not finished yet.
 #[derive(Debug)]
 pub(crate) struct Sending<B> {
     body: B,
@@ -29,7 +29,7 @@ impl<B> Sending<B> {
     }
 }
 
-/// Bytes that whoever sends them may hold for longer than the body.
+/// Bytes that the sender may hold for longer than the body. They keep the reply's memory reserved.
 struct Piece {
     bytes: Bytes,
     _hold: Arc<ReplyHold>,

@@ -1,27 +1,27 @@
-//! What can be seen of a request in the bytes that came, without becoming hyper's parser: where its head ends
-//! (read by the very parser that hyper uses), and whether anything but its target decides about the answer.
+//! What can be told about a request from the received bytes without rewriting hyper's parser: where its head ends
+//! (found by the same parser that hyper uses), and whether anything but its target affects the answer.
 
 use std::mem::MaybeUninit;
 
 use httparse::{Header, Request, Status};
 use hyper::Method;
 
-/// What bytes turned out to be.
+/// What the received bytes turned out to be.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Seen<'a> {
-    /// One whole request, and a simple one.
+    /// One whole request that is simple.
     Simple(Simple<'a>),
-    /// One whole request without a body.
+    /// One whole request without a body that is not simple.
     Whole,
-    /// Part of a request, several, one with a body, or none.
+    /// Anything else: a part of a request, several requests, one with a body, or none.
     Other,
 }
 
-/// A GET or HEAD whose answer depends on nothing but what is here.
+/// A GET or HEAD request whose answer depends on nothing but these fields.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Simple<'a> {
     pub(crate) method: Method,
-    /// Path and query as they came.
+    /// Path and query as received, not decoded.
     pub(crate) target: &'a str,
     pub(crate) after: AfterReply,
     pub(crate) accept: Option<&'a [u8]>,
@@ -30,14 +30,14 @@ pub(crate) struct Simple<'a> {
     forwarded: Option<&'a [u8]>,
 }
 
-/// What becomes of a connection after the reply.
+/// What happens to the connection after a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AfterReply {
-    /// Another request may follow.
+    /// It stays open, and another request may follow.
     Kept,
-    /// It is closed, as the client wants it.
+    /// It is closed because the client asks for it.
     Closed,
-    /// It is closed: the request is of HTTP/1.0, which has no other way unless it says so.
+    /// It is closed because the request is HTTP/1.0, which closes connections unless the client asks otherwise.
     ClosedByHttp10,
 }
 
@@ -61,7 +61,7 @@ impl<'a> Simple<'a> {
         }
     }
 
-    /// The header of this name in which a proxy may say who the client is.
+    /// Returns the value of the header with this name, in which a proxy may say who the client is.
     pub(crate) fn client(&self, name: &str) -> Option<&'a [u8]> {
         match name {
             "forwarded" => self.forwarded,
@@ -145,10 +145,10 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// What says where a request ends, or that the connection is to be another one after it.
+/// Headers that say where a request ends, or that the connection changes its protocol after it.
 const FRAMING: &[&str] = &["content-length", "transfer-encoding", "upgrade"];
 
-/// What an answer may depend on beside target, `Host` and the first `Accept`.
+/// Headers that an answer may depend on, apart from the target, `Host` and the first `Accept`.
 const DECIDING: &[&str] = &[
     "accept",
     "expect",
@@ -164,7 +164,7 @@ const DECIDING: &[&str] = &[
     "x-forwarded-for",
 ];
 
-/// As many as hyper takes.
+/// Maximum number of headers, the same as hyper accepts.
 const MOST_HEADERS: usize = 100;
 
 #[cfg(test)]

@@ -1,16 +1,16 @@
-//! Heads of requests that two servers could read in two ways, refused before hyper reads them: lines that
-//! end in a bare LF, and a `Content-Length` beside a `Transfer-Encoding` (RFC 9112, 2.2 and 6.1).
+//! Refuses request heads that two servers could read in two different ways, before hyper reads them: lines that end in
+//! a bare LF, and `Content-Length` together with `Transfer-Encoding` (RFC 9112, 2.2 and 6.1).
 //!
-//! hyper accepts the first and drops the length of the second unseen. The byte that makes such a head is
-//! replaced by a NUL, which no head may hold: hyper answers 400 in its turn and closes the connection.
+//! hyper accepts the former, and in the latter silently drops the length. The byte that makes a head ambiguous is
+//! replaced by a NUL, which no head may contain. hyper then answers 400 and closes the connection.
 
-/// The bytes of one connection, as far as they have come.
+/// The state of the checks of one connection's bytes.
 #[derive(Debug, Default)]
 pub(super) struct Strict {
     place: Place,
     /// The beginning of a line whose end has not come yet.
     line: Vec<u8>,
-    /// Was the last byte of that line a CR?
+    /// Whether the last received byte of the unfinished line was a CR.
     after_cr: bool,
     framing: Framing,
 }
@@ -19,13 +19,13 @@ pub(super) struct Strict {
 enum Place {
     #[default]
     Head,
-    /// So many bytes of a body are to come.
+    /// In a body, of which this many bytes are still to come.
     Body(u64),
-    /// No further request of this connection is answered.
+    /// No further request of this connection is answered, so nothing more is checked.
     Over,
 }
 
-/// What the head says about the body, as far as it has come.
+/// What the head has said about the body so far.
 #[derive(Debug, Default)]
 struct Framing {
     begun: bool,
@@ -34,8 +34,8 @@ struct Framing {
 }
 
 impl Strict {
-    /// Looks at the bytes that have come, and spoils a head that must not be read: so many of them are
-    /// to be read then, and [`END`] after them.
+    /// Checks received bytes, and spoils a head that must not be read. In that case, returns how many of the bytes
+    /// hyper is to read, with [`END`] after them.
     pub(super) fn check(&mut self, bytes: &mut [u8]) -> Option<usize> {
         let mut from = 0;
         while from < bytes.len() {
@@ -69,19 +69,19 @@ impl Strict {
         None
     }
 
-    /// Has everything come of the requests that have begun, as far as anybody knows?
+    /// Whether all requests that have begun are complete, as far as is known.
     pub(super) fn is_between_requests(&self) -> bool {
         matches!(self.place, Place::Head) && !self.framing.begun && self.line.is_empty()
     }
 
-    /// The beginning of a line.
+    /// Stores the beginning of a line until its end arrives.
     fn keep(&mut self, part: &[u8]) {
         let room = LONGEST_LINE.saturating_sub(self.line.len());
         self.line.extend_from_slice(&part[..part.len().min(room)]);
         self.after_cr = part.last() == Some(&b'\r');
     }
 
-    /// The end of a line, up to its LF; false if the head must not be read.
+    /// Handles the end of a line, up to its LF. Returns false if the head must not be read.
     fn take_line(&mut self, end: &[u8]) -> bool {
         let ends_in_cr = match end {
             [] => self.after_cr,
@@ -103,7 +103,7 @@ impl Strict {
         sound
     }
 
-    /// A line of a head; false if the head must not be read.
+    /// Handles a whole line of a head. Returns false if the head must not be read.
     fn read(&mut self, line: &[u8]) -> bool {
         let framing = &mut self.framing;
         if line.is_empty() {
@@ -146,20 +146,20 @@ impl Strict {
     }
 }
 
-/// The end of a spoilt head: hyper does not look at one that comes in pieces before it sees this.
+/// The end of a spoilt head. hyper does not examine a head that comes in pieces before it sees this.
 pub(super) const END: &[u8] = b"\r\n\r\n";
 
-/// What no head may hold.
+/// A byte that no head may contain.
 const SPOILT: u8 = 0;
 
-/// Bytes of a line that came in pieces which are looked at: more than any length has.
+/// Number of bytes that are examined of a line that came in pieces, more than a line with a length needs.
 const LONGEST_LINE: usize = 128;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// What comes of bytes that are read in pieces of so many.
+    /// Returns the bytes after they were checked in pieces of `piece` bytes.
     fn checked(bytes: &str, piece: usize) -> String {
         let mut strict = Strict::default();
         let mut bytes = bytes.as_bytes().to_vec();

@@ -1,8 +1,8 @@
-//! A stream with timeouts: a client that does not finish its request's head, or does not take
-//! its reply, is dropped, so that it holds a connection no longer than it may.
+//! A stream with timeouts. A client that does not finish the head of its request, or does not take its reply, is
+//! dropped, so that it does not hold a connection longer than allowed.
 //!
-//! A connection that ends while its client still sends is not closed at once: the system would reset it, and replies
-//! that are on their way would be lost. What the client sends is read and thrown away for a while.
+//! A connection that ends while its client still sends is not closed at once, because the system would reset it, and
+//! replies on their way would be lost. What the client sends is read and discarded for a while.
 
 use std::future::Future;
 use std::io::{self, IoSlice};
@@ -19,26 +19,26 @@ use tokio::time::{Instant, Sleep};
 use super::send_file::SendFile;
 use crate::origins::OpenFile;
 
-/// What is known about a connection beside its bytes: what the service tells the stream beneath it, and
-/// both tell whoever wants its place.
+/// What is known about a connection apart from its bytes. The service tells it to the stream below, and both tell it to
+/// whatever may evict the connection.
 #[derive(Debug)]
 pub(crate) struct Activity {
     began: Instant,
-    /// Replies that are being made or on their way.
+    /// Number of replies that are being made or sent.
     answers: AtomicUsize,
-    /// Requests so far.
+    /// Number of requests so far.
     asked: AtomicUsize,
-    /// The stream takes no bytes at the moment.
+    /// Whether the stream currently accepts no bytes.
     stuck: AtomicBool,
-    /// Since when nothing is asked, in ms after `began`.
+    /// Time since which the client has asked for nothing, in ms after `began`.
     waits_since: AtomicU64,
-    /// Replies whose memory is counted, on connections of HTTP/2.
+    /// Number of replies whose memory is counted, on HTTP/2 connections.
     held: AtomicUsize,
-    /// When there were none of those, or `MOVED` bytes were written last, in ms after `began`.
+    /// When `held` last rose from zero, or `MOVED` further bytes were written, in ms after `began`.
     moved_at: AtomicU64,
-    /// Bytes written since then.
+    /// Number of bytes written since `moved_at`.
     moved: AtomicU64,
-    /// Waker of the task that reads, woken when the last reply ends, so that the idle timeout starts then.
+    /// Waker of the reading task. It is woken when the last reply ends, so that the idle timeout starts then.
     answered: Mutex<Option<Waker>>,
     evicted: Notify,
 }
@@ -61,7 +61,7 @@ impl Default for Activity {
 }
 
 impl Activity {
-    /// A request's head is complete; its answer is made, and sent, until the guard goes.
+    /// Records that the head of a request is complete. The request counts as being answered until the guard is dropped.
     pub(crate) fn answering(self: &Arc<Self>) -> Answering {
         self.answers.fetch_add(1, Ordering::Relaxed);
         self.asked.fetch_add(1, Ordering::Relaxed);
@@ -72,7 +72,7 @@ impl Activity {
         self.answers.load(Ordering::Relaxed) > 0
     }
 
-    /// Is it answering? If it is, the task is woken when it is no more.
+    /// Whether a request is being answered. If so, the task is woken when none is any more.
     fn is_answering_still(&self, cx: &Context<'_>) -> bool {
         if !self.is_answering() {
             return false;
@@ -87,12 +87,13 @@ impl Activity {
         self.is_answering()
     }
 
-    /// How many requests the connection has carried yet.
+    /// Returns how many requests the connection has carried so far.
     pub(crate) fn asked(&self) -> usize {
         self.asked.load(Ordering::Relaxed)
     }
 
-    /// How long the client has not asked for anything, unless it is being answered.
+    /// Returns how long the client has asked for nothing, or `None` while it is being answered or the stream accepts no
+    /// bytes.
     pub(crate) fn waits(&self) -> Option<Duration> {
         if self.is_answering() || self.stuck.load(Ordering::Relaxed) {
             return None;
@@ -101,7 +102,7 @@ impl Activity {
         Some(self.began.elapsed().saturating_sub(since))
     }
 
-    /// The memory of a reply is counted until the guard goes.
+    /// Records that the memory of a reply is counted, until the guard is dropped.
     pub(super) fn hold(self: &Arc<Self>) -> Held {
         if self.held.fetch_add(1, Ordering::Relaxed) == 0 {
             self.moved_at.store(self.now(), Ordering::Relaxed);
@@ -109,7 +110,8 @@ impl Activity {
         Held(self.clone())
     }
 
-    /// For how long the client has taken next to nothing of replies whose memory is counted; `None` if there are none.
+    /// Returns how long the client has taken next to nothing of the replies whose memory is counted, or `None` if there
+    /// are none.
     pub(super) fn stalls(&self) -> Option<Duration> {
         if self.held.load(Ordering::Relaxed) == 0 {
             return None;
@@ -118,7 +120,7 @@ impl Activity {
         Some(self.began.elapsed().saturating_sub(since))
     }
 
-    /// The client has taken so many bytes.
+    /// Records that the client has taken `bytes` more bytes.
     fn moves(&self, bytes: usize) {
         let bytes = bytes as u64;
         if self.moved.fetch_add(bytes, Ordering::Relaxed) + bytes >= MOVED {
@@ -127,23 +129,23 @@ impl Activity {
         }
     }
 
-    /// In ms after `began`.
+    /// Returns the current time in ms after `began`.
     fn now(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// Somebody else takes its place.
+    /// Tells the connection to end, because another one takes its place.
     pub(crate) fn evict(&self) {
         self.evicted.notify_one();
     }
 
-    /// Ready when the connection has to end.
+    /// Waits until the connection has to end.
     pub(crate) async fn evicted(&self) {
         self.evicted.notified().await;
     }
 }
 
-/// An answer is on its way.
+/// A guard for a request that is being answered.
 #[derive(Debug)]
 pub(crate) struct Answering(Arc<Activity>);
 
@@ -161,7 +163,7 @@ impl Drop for Answering {
     }
 }
 
-/// A reply whose memory is counted.
+/// A guard for a reply whose memory is counted.
 #[derive(Debug)]
 pub(super) struct Held(Arc<Activity>);
 
@@ -171,11 +173,11 @@ impl Drop for Held {
     }
 }
 
-/// A client that takes fewer bytes takes nothing: the largest frame of HTTP/2, and a client may let one byte after the other
-/// through.
+/// Number of bytes that a client must take to count as taking its replies: the size of the largest HTTP/2 frame. With a
+/// lower value, a client could let one byte after the other through.
 const MOVED: u64 = 16 << 10;
 
-/// The stream.
+/// A stream that enforces the timeouts of its connection.
 #[derive(Debug)]
 pub(crate) struct TimeoutStream<S> {
     stream: S,
@@ -184,30 +186,31 @@ pub(crate) struct TimeoutStream<S> {
     head: Timer,
     write: Timer,
     stalled: Option<Timer>,
-    /// The client may be in the middle of a request.
+    /// Whether the client may be in the middle of a request.
     expects_more: bool,
     lingering: Option<Lingering>,
 }
 
-/// How a connection ends: its own direction is shut down, and the client's is read to its end.
+/// The end of a connection: the server's direction is shut down, and the client's is read to its end.
 #[derive(Debug)]
 struct Lingering {
     timer: Timer,
-    /// Bytes that are still read.
+    /// Number of bytes that are still read.
     left: usize,
 }
 
-/// The time-outs of one connection.
+/// The timeouts of one connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waits {
-    /// Between an answer and the next request's first byte.
+    /// Longest time between an answer and the first byte of the next request.
     pub(crate) idle: Duration,
-    /// From a request's first byte (a connection's opening) to the end of its head.
+    /// Longest time from the first byte of a request, or from the opening of the connection, to the end of the
+    /// request's head.
     pub(crate) head: Duration,
-    /// While the stream takes no byte.
+    /// Longest time during which the stream accepts no bytes.
     pub(crate) write: Duration,
-    /// While answers are made or under way, and nothing is written. HTTP/2 alone needs it: there a client can take a reply
-    /// of nothing by opening no window for it.
+    /// Longest time during which answers are being made or sent and nothing is written. Only HTTP/2 needs it: there a
+    /// client can take nothing of a reply by opening no window for it.
     pub(crate) stalled: Option<Duration>,
 }
 
@@ -227,12 +230,12 @@ impl<S> TimeoutStream<S> {
         timeout
     }
 
-    /// The client has not sent all of its request: what is to come is waited for when the connection ends.
+    /// Records that the client has not sent all of its request, so that the rest is awaited when the connection ends.
     pub(super) fn expects_more(&mut self) {
         self.expects_more = true;
     }
 
-    /// Passes a write's outcome on, or that its time is over.
+    /// Passes on the outcome of a write, or an error if the write has timed out.
     fn waited<T>(
         &mut self,
         cx: &mut Context<'_>,
@@ -319,7 +322,7 @@ impl<S: AsyncWrite + Unpin> TimeoutStream<S> {
 }
 
 impl<S: AsyncRead + Unpin> TimeoutStream<S> {
-    /// Ready when the client has sent everything, or enough of it was thrown away.
+    /// Ready when the client has sent everything, when enough of it was discarded, or when the time is up.
     fn linger(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let lingering = self.lingering.get_or_insert_with(|| Lingering {
             timer: Timer::new(LINGER),
@@ -380,8 +383,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for TimeoutStream<S> {
     }
 }
 
-/// How long, and for how many bytes, a client is listened to that still sends when its connection ends. Whoever sends more
-/// reads no reply.
+/// How long a client that still sends is read from when its connection ends; `MOST_LINGER` limits the bytes. A client
+/// that sends more does not read its reply.
 const LINGER: Duration = Duration::from_secs(5);
 const MOST_LINGER: usize = 64 << 20;
 
@@ -411,8 +414,8 @@ impl<S: AsyncRead + SendFile + Unpin> SendFile for TimeoutStream<S> {
     }
 }
 
-/// A timer for what begins often and ends early: starting and stopping it is a note. Only who waits sets an
-/// alarm, and an alarm that was set for an earlier wait is left to ring.
+/// A timer for what begins often and ends early. Starting and stopping it only changes a field. An alarm is set only
+/// while waiting, and an alarm that was set for an earlier wait is left to fire.
 #[derive(Debug)]
 struct Timer {
     length: Duration,
@@ -429,7 +432,7 @@ impl Timer {
         }
     }
 
-    /// Starts it, unless it runs already.
+    /// Starts the timer, unless it is running already.
     fn start(&mut self) {
         self.since.get_or_insert_with(Instant::now);
     }
@@ -442,7 +445,7 @@ impl Timer {
         self.since.is_some()
     }
 
-    /// Ready when it runs and its time is up.
+    /// Ready when the timer is running and its time is up.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Some(since) = self.since else {
             return Poll::Pending;

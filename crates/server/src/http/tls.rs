@@ -1,4 +1,4 @@
-//! TLS of our own: the certificate, read again when its files change.
+//! The server's own TLS. Its certificate is read again when the files change.
 
 use std::fs;
 use std::io;
@@ -20,20 +20,20 @@ use tokio_rustls::server::TlsStream;
 
 use crate::config::{ConfigError, TlsConfig};
 
-/// Accepts connections as `[tls]` says.
+/// Accepts TLS connections as `[tls]` configures.
 #[derive(Clone)]
 pub(crate) struct Tls {
     acceptor: TlsAcceptor,
     certificate: Arc<Certificate>,
-    /// Held while the files are looked at: a disk that hangs takes one thread.
+    /// Lock that is held while the files are examined, so that a hanging disk blocks only one thread.
     looking: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl Tls {
-    /// `None` where no certificate is named.
+    /// Returns `None` if no certificate is configured.
     ///
     /// # Errors
-    /// About the files: missing, unreadable, or not a pair.
+    /// If the files are missing, unreadable, or not a matching pair.
     pub(crate) fn new(config: &TlsConfig) -> Result<Option<Self>, ConfigError> {
         let (Some(certificate), Some(key)) = (&config.certificate, &config.key) else {
             return Ok(None);
@@ -68,11 +68,11 @@ impl Tls {
         }))
     }
 
-    /// Shakes hands, with the certificate that is in the files now. A disk that takes too long to tell whether they have
-    /// changed is not waited for: then it is the one that was read last.
+    /// Performs the handshake, with the certificate that is in the files now. If the disk takes too long to tell
+    /// whether they have changed, the certificate that was read last is used.
     ///
     /// # Errors
-    /// What is wrong with the client's part of it.
+    /// What is wrong with the client's part of the handshake.
     pub(crate) async fn accept<S: AsyncRead + AsyncWrite + Unpin>(
         &self,
         stream: S,
@@ -93,17 +93,18 @@ impl Tls {
     }
 }
 
-/// HTTP/2's name in ALPN.
+/// The name of HTTP/2 in ALPN.
 pub(crate) const HTTP2: &[u8] = b"h2";
 
-/// A certificate and the key to it.
+/// The paths of a certificate and its key.
 #[derive(Debug)]
 struct Pair {
     certificate: PathBuf,
     key: PathBuf,
 }
 
-/// What changes when a file does: its time, its length, and which file it is.
+/// What changes when a file does, for the certificate and its key: modification time, length in bytes, and inode
+/// number.
 type Stamp = [(SystemTime, u64, u64); 2];
 
 impl Pair {
@@ -137,7 +138,7 @@ impl Pair {
     }
 }
 
-/// The certificate in force, for every client alike.
+/// The certificate in use, which is the same for all clients.
 #[derive(Debug)]
 struct Certificate {
     pair: Pair,
@@ -148,17 +149,18 @@ struct Certificate {
 #[derive(Debug)]
 struct Newest {
     certified: Arc<CertifiedKey>,
-    /// Of the files that were read last, also if they were no good.
+    /// Stamp of the files that were read last, even if they were invalid.
     stamp: Option<Stamp>,
 }
 
 impl Certificate {
-    /// No code panics while it holds the lock.
+    /// Locks the newest certificate. No code panics while it holds this lock, so poisoning is ignored.
     fn lock(&self) -> MutexGuard<'_, Newest> {
         self.newest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads the files again if they have changed. While only one of the two has, the old pair stays.
+    /// Reads the files again if they have changed. If only one of the two has been replaced so far, the old pair stays
+    /// in use.
     fn look(&self) {
         let stamp = self.pair.stamp().ok();
         if self.lock().stamp == stamp {

@@ -1,4 +1,4 @@
-//! Addresses: of clients, and those that origins may have.
+//! Network addresses: of clients, and those that origins may have.
 
 mod peer;
 mod private_net;

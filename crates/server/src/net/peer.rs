@@ -3,12 +3,12 @@
 use std::fmt;
 use std::net::IpAddr;
 
-/// A client, as far as its connection tells. Every request carries it among its extensions.
+/// A client, as far as its connection identifies it. Every request carries it among its extensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Peer {
     /// A process of this machine, through a Unix socket.
     Unix,
-    /// An address; IPv4 stays IPv4 on a socket for both.
+    /// An IP address. An IPv4 address stays IPv4, even on a socket for both families.
     Tcp(IpAddr),
 }
 

@@ -1,6 +1,6 @@
-//! Which addresses an origin may be at. Names and redirects come from strangers, so what counts is the
-//! address that is about to be connected to, never its spelling: everything that is not plainly on
-//! the public internet is refused unless the origin's `allow` lists it.
+//! Which addresses an origin may have. Names and redirects come from strangers, so the address that is about to be
+//! connected to is checked, never its spelling. Everything that is not clearly on the public internet is refused unless
+//! the origin's `allow` lists it.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -8,11 +8,11 @@ use std::str::FromStr;
 
 use serde::Deserialize;
 
-/// What one origin may connect to.
+/// The addresses and ports that one origin may connect to.
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
     allow: Vec<Cidr>,
-    /// Of those addresses; every port of a public one.
+    /// Ports that are allowed at the addresses in `allow`. Public addresses may be used with every port.
     ports: Vec<u16>,
 }
 
@@ -25,13 +25,14 @@ pub struct Cidr {
 }
 
 impl Guard {
-    /// Public addresses, and these at these ports: a redirect must not reach whatever else listens there.
+    /// Permits public addresses, and the addresses in `allow` at `ports` only: a redirect must not reach other services
+    /// there.
     #[must_use]
     pub fn allowing(allow: Vec<Cidr>, ports: Vec<u16>) -> Self {
         Self { allow, ports }
     }
 
-    /// May this very address be connected to at this port?
+    /// Whether this exact address may be connected to at this port.
     #[must_use]
     pub fn permits(&self, address: IpAddr, port: u16) -> bool {
         // The system connects to the inner address of a mapped one, so that is the one to judge.
@@ -106,8 +107,8 @@ fn is_public(address: IpAddr) -> bool {
     }
 }
 
-/// The interface half of an ISATAP address says `0:5efe` and then an IPv4 address, whatever its network
-/// half is; two bits of the first word are flags.
+/// Whether this is an ISATAP address. Its interface half is `0:5efe` followed by an IPv4 address, whatever its network
+/// half is. Two bits of the first word are flags.
 fn is_isatap(address: Ipv6Addr) -> bool {
     let words = address.segments();
     words[4] & !0x0300 == 0 && words[5] == 0x5efe
@@ -142,11 +143,11 @@ const RESERVED_4: &[(Ipv4Addr, u32)] = &[
     (Ipv4Addr::new(240, 0, 0, 0), 4), // reserved, and broadcast
 ];
 
-/// All that is public: loopback, v4-compatible, NAT64 (both), discard, unique local, link-local, site
-/// local and multicast addresses are outside of it.
+/// The block that contains all public IPv6 addresses. Loopback, IPv4-compatible, NAT64 (both), discard, unique local,
+/// link-local, site-local and multicast addresses are outside of it.
 const GLOBAL_UNICAST: (Ipv6Addr, u32) = (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
 
-/// What is not, inside of it.
+/// Blocks inside `GLOBAL_UNICAST` that are not public.
 const RESERVED_6: &[(Ipv6Addr, u32)] = &[
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23), // Teredo, benchmarks, ORCHID and others
     (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32), // documentation
@@ -162,7 +163,7 @@ mod tests {
         Guard::default().permits(address.parse().unwrap(), 80)
     }
 
-    /// An IPv4 address in every form in which IPv6 can carry it.
+    /// Returns an IPv4 address in every form in which IPv6 can carry it.
     fn carried(inner: Ipv4Addr) -> Vec<Ipv6Addr> {
         let [a, b, c, d] = inner.octets();
         let high = u16::from_be_bytes([a, b]);

@@ -1,5 +1,5 @@
-//! The access log: one line per request on standard error, text or JSON. Lines take the way of all
-//! lines, [`Lines`]. Requests of sampled traces are exported too, where `[trace]` says so.
+//! The access log: one line per request on standard error, as text or JSON. Like all lines, these are written through
+//! [`Lines`]. Requests of sampled traces are exported as well, if `[trace]` says so.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::operations::metrics::Metrics;
 #[cfg(feature = "otlp")]
 use crate::operations::spans::Exporter;
 
-/// Where entries go.
+/// The destination of access log entries.
 #[derive(Debug)]
 pub(crate) struct AccessLog {
     format: LogFormat,
@@ -21,7 +21,7 @@ pub(crate) struct AccessLog {
 }
 
 impl AccessLog {
-    /// Entries are counted in `metrics` too; needs a tokio runtime.
+    /// Starts the log. Entries are counted in `metrics` as well. Needs a tokio runtime.
     pub(crate) fn new(config: &Config, metrics: Arc<Metrics>) -> Self {
         let format = match config.log.level {
             LogLevel::Error | LogLevel::Warn => LogFormat::Off,
@@ -36,7 +36,7 @@ impl AccessLog {
         }
     }
 
-    /// Writes one entry down, and counts it.
+    /// Writes an entry to the log and counts it.
     pub(crate) fn record(&self, entry: &Entry) {
         self.metrics.count(entry);
         #[cfg(feature = "otlp")]
@@ -51,7 +51,7 @@ impl AccessLog {
         self.lines.push(line);
     }
 
-    /// Waits until everything that was recorded so far is written, and exported.
+    /// Waits until everything recorded so far is written and exported.
     pub(crate) async fn finish(self) {
         #[cfg(feature = "otlp")]
         if let Some(spans) = self.spans {

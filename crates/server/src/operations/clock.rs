@@ -3,14 +3,14 @@
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Seconds since 1970.
+/// Returns the seconds since 1970.
 pub(crate) fn now() -> u64 {
     // A clock before the epoch is a clock that is not set.
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_secs())
 }
 
-/// A moment as RFC 3339 in UTC, printed like `2026-11-21T19:50:00.123Z`.
+/// A point in time that is displayed as RFC 3339 in UTC, like `2026-11-21T19:50:00.123Z`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timestamp(pub(crate) SystemTime);
 

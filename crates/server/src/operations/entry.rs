@@ -13,7 +13,7 @@ use crate::net::Peer;
 use crate::operations::clock::Timestamp;
 use crate::trace::Trace;
 
-/// One request, as it is written down.
+/// One request, as the access log records it.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) time: SystemTime,
@@ -22,27 +22,27 @@ pub(crate) struct Entry {
     pub(crate) method: Method,
     pub(crate) target: Uri,
     pub(crate) status: StatusCode,
-    /// Bytes of the body.
+    /// Length of the reply's body in bytes.
     pub(crate) bytes: u64,
-    /// From the request's head to the reply, its sending not included.
+    /// Time from the request's head to the reply, not including sending it.
     pub(crate) total: Duration,
-    /// What the time went into.
+    /// The time that each stage of the answer took.
     pub(crate) stages: Stages,
     /// The canonical recipe, once it is known.
     pub(crate) recipe: Option<Arc<str>>,
-    /// With its notes: what the dialect ignored, or understood otherwise than it may have been meant.
+    /// The request with its notes: what the dialect ignored, or read differently than it may have been meant.
     pub(crate) request: Option<Arc<ImageRequest>>,
-    /// Label, fault and sentence of an error.
+    /// Label, fault and sentence of the error, if there was one.
     pub(crate) error: Option<(&'static str, &'static str, String)>,
-    /// The trace that it belongs to.
+    /// The trace that the request belongs to.
     pub(crate) trace: Option<Arc<Trace>>,
 }
 
-/// The stages of one answer; those that did not take place are absent.
+/// Names and durations of the stages of one answer. Stages that did not take place are absent.
 pub(crate) type Stages = Vec<(&'static str, Duration)>;
 
 impl Entry {
-    /// What nobody could read as a request.
+    /// Returns the entry for input that could not be read as a request.
     pub(crate) fn malformed(client: Peer, status: StatusCode, sentence: String) -> Self {
         Self {
             time: SystemTime::now(),
@@ -60,7 +60,7 @@ impl Entry {
         }
     }
 
-    /// An address, `unix`, or `-` when nobody knows.
+    /// Returns the client's address, `unix`, or `-` if it is unknown.
     fn client(&self) -> String {
         self.client
             .map_or("-".to_owned(), |client| client.to_string())
@@ -70,7 +70,8 @@ impl Entry {
         self.request.as_ref().map_or(&[], |request| &request.notes)
     }
 
-    /// Nobody reads the end of a line that long, and a thousand of them wait in memory at worst.
+    /// Returns the target, cut to `LONGEST_TARGET` characters. Nobody reads the end of such a long line, and thousands
+    /// of lines may wait in memory.
     pub(crate) fn shortened_target(&self) -> String {
         let mut target = self.target.to_string();
         if let Some((end, _)) = target.char_indices().nth(LONGEST_TARGET) {
@@ -145,7 +146,8 @@ impl Entry {
     }
 }
 
-/// In quotes, with escapes for what would end them or the line, and for nothing else.
+/// Puts text into double quotes, with Rust's debug escapes for everything but `'`, so that it can end neither the
+/// quotes nor the line.
 fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
@@ -163,7 +165,7 @@ fn millis(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e4).round() / 10.0
 }
 
-/// Characters of a target.
+/// Maximum number of characters of a target that are logged.
 const LONGEST_TARGET: usize = 2048;
 
 #[cfg(test)]

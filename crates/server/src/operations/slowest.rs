@@ -1,4 +1,4 @@
-//! The slowest requests of the last minutes, noted only while somebody watches.
+//! The slowest requests of the last minutes, recorded only while somebody watches the live dashboard.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::operations::entry::Entry;
 
-/// The slowest first.
+/// The slowest requests, sorted from slowest to fastest.
 #[derive(Debug, Default)]
 pub(crate) struct Slowest {
     watched: AtomicBool,
@@ -14,7 +14,7 @@ pub(crate) struct Slowest {
 }
 
 impl Slowest {
-    /// Somebody watches from now on, or nobody does: then nothing is kept.
+    /// Starts recording, or stops it and forgets what was recorded.
     pub(crate) fn watch(&self, watched: bool) {
         self.watched.store(watched, Ordering::Relaxed);
         if !watched {
@@ -22,7 +22,7 @@ impl Slowest {
         }
     }
 
-    /// One more request.
+    /// Records a request, if it is one of the slowest.
     pub(crate) fn note(&self, entry: &Entry) {
         if !self.watched.load(Ordering::Relaxed) {
             return;
@@ -36,7 +36,7 @@ impl Slowest {
         }
     }
 
-    /// Those that are kept, and how long ago they ended.
+    /// Returns the entries that are kept, each with the time since it ended.
     pub(crate) fn read(&self) -> Vec<(Duration, Entry)> {
         let entries = self.lock();
         let recent = entries.iter().filter(|(noted, _)| noted.elapsed() < KEPT);
@@ -45,7 +45,7 @@ impl Slowest {
             .collect()
     }
 
-    /// No code panics while it holds the lock.
+    /// Locks the entries. A poisoned lock is used all the same: no code panics while it holds the lock.
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<(Instant, Entry)>> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }

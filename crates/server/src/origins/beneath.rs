@@ -1,6 +1,6 @@
-//! Files beneath one folder, and never any other: the kernel itself refuses to resolve a path that
-//! leaves it (`openat2` with `RESOLVE_BENEATH`), whether by `..`, by an absolute path or by a symbolic
-//! link. Links that stay inside are followed; those that lead out only where that is allowed.
+//! Confines file access to one folder: the kernel itself refuses to resolve a path that leaves it (`openat2` with
+//! `RESOLVE_BENEATH`), whether by `..`, by an absolute path or by a symbolic link. Links that stay inside are followed,
+//! and links that lead out only where the configuration allows it.
 
 use std::fs::File;
 use std::io::{self, IoSliceMut};
@@ -18,19 +18,19 @@ use rustix::io::{Errno, ReadWriteFlags, preadv2};
 use super::blocking::{Blocking, answers_from_memory, would_block};
 use crate::error::{Error, Withheld};
 
-/// A folder that is opened once and cannot be left.
+/// A folder that is opened once and that no path below it can leave.
 #[derive(Debug)]
 pub struct Root {
     folder: OwnedFd,
     outside_links: bool,
-    /// Can what is in the system's memory be opened without asking anybody?
+    /// Whether cached files can be opened from the system's memory, without asking a server or another process.
     from_memory: bool,
 }
 
-/// What a path names.
+/// The file or folder that a path names.
 #[derive(Debug)]
 pub enum Entry {
-    /// A regular file, open for reading.
+    /// A regular file, opened for reading.
     File(OpenFile),
     /// A folder.
     Folder,
@@ -40,27 +40,28 @@ pub enum Entry {
 #[derive(Debug)]
 pub struct OpenFile {
     file: File,
-    /// Can what is in the system's memory be read without asking anybody?
+    /// Whether cached content can be read from the system's memory, without asking a server or another process.
     from_memory: bool,
-    /// What tells this state of the file from any other.
+    /// Tells this state of the file from any other.
     pub identity: Identity,
     changed_ns: i128,
 }
 
-/// The state of a file with its rights and names.
+/// The state of a file, including its permissions and names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Status {
     identity: Identity,
-    /// Time of the last change of any of them, in nanoseconds since 1970. Nobody can set it.
+    /// Time of the last change of content, permissions or names (ctime), in nanoseconds since 1970. No program can set
+    /// it.
     changed_ns: i128,
 }
 
-/// What tells one state of a file from another, without reading it.
+/// Tells one state of a file from another, without reading the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// Time of the last change, in nanoseconds since 1970.
+    /// Time of the last change of the content (mtime), in nanoseconds since 1970.
     pub modified_ns: i128,
-    /// Bytes.
+    /// Size of the file in bytes.
     pub size: u64,
     /// The file's number on its device.
     pub inode: u64,
@@ -69,8 +70,9 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// The version of the file's content: the same for copies with the same date and length, on any machine. The
-    /// numbers of file and device differ from one machine, container or mount to the next.
+    /// Returns the version of the file's content: the same for copies with the same date and length, on any machine. It
+    /// does not depend on the numbers of file and device, which differ from one machine, container or mount to the
+    /// next.
     #[must_use]
     pub fn version(&self) -> String {
         format!("file {} {}", self.modified_ns, self.size)
@@ -81,8 +83,8 @@ impl Root {
     /// Opens the folder.
     ///
     /// # Errors
-    /// When there is no such folder, or the system is too old (Linux before 5.6) or too closed to
-    /// resolve paths safely.
+    /// When there is no such folder, or the system cannot resolve paths safely: it is too old (Linux before 5.6) or too
+    /// restricted.
     pub fn open(path: &Path) -> io::Result<Self> {
         let folder = rustix::fs::open(
             path,
@@ -103,7 +105,7 @@ impl Root {
         }
     }
 
-    /// This folder, its symbolic links followed wherever they lead, if `follow`.
+    /// Returns this folder, set to follow symbolic links wherever they lead if `follow`.
     #[must_use]
     pub fn following_outside_links(self, follow: bool) -> Self {
         Self {
@@ -112,11 +114,11 @@ impl Root {
         }
     }
 
-    /// Opens what `path` names beneath the folder. Slashes in front mean nothing.
+    /// Opens the file or folder at `path` below this folder. Leading slashes are ignored.
     ///
     /// # Errors
-    /// `Missing`, also for what lies outside; `Withheld` for a link that leads there; `Forbidden`; `Io`, with
-    /// `WouldBlock` where it must not wait and would have to.
+    /// `Missing` if there is none, also for paths outside the folder; `Withheld` for a link that leads outside;
+    /// `Forbidden`; `Io`, with `WouldBlock` where the call must not wait and would have to.
     pub fn entry(&self, path: &str, blocking: Blocking) -> Result<Entry, Error> {
         let relative = match path.trim_start_matches('/') {
             "" => ".",
@@ -171,8 +173,8 @@ impl Root {
         }
     }
 
-    /// Is what `path` names in this state, as far as the system can tell from memory? Rights are part of the state, so the file need not be
-    /// opened for reading, which takes longer.
+    /// Whether the file at `path` is still in this state, as far as the system can tell from memory. Permissions are
+    /// part of the state, so the file need not be opened for reading, which takes longer.
     pub(crate) fn is_still(&self, path: &str, status: &Status) -> bool {
         let relative = Path::new(path.trim_start_matches('/'));
         let found = self.open_at(relative, OFlags::PATH | OFlags::CLOEXEC, IN_MEMORY);
@@ -181,10 +183,10 @@ impl Root {
             .is_ok_and(|now| Status::of(&now) == *status)
     }
 
-    /// Names of files and folders in the folder `path`, up to `most` of them.
+    /// Returns the names of up to `most` files and folders in the folder `path`.
     ///
     /// # Errors
-    /// The file system's.
+    /// Those of the file system.
     pub fn names(&self, path: &str, most: usize) -> io::Result<Vec<String>> {
         let path = if path.is_empty() { "." } else { path };
         let folder = Dir::new(self.resolve(Path::new(path), ResolveFlags::empty())?)?;
@@ -241,8 +243,8 @@ impl OpenFile {
     /// Reads the whole file.
     ///
     /// # Errors
-    /// `Limit` beyond `limit` bytes; `Changing` when somebody writes to it meanwhile, because half a
-    /// file must not become a whole answer; `Io`, with `WouldBlock` where it must not wait and would have to.
+    /// `Limit` if it has more than `limit` bytes; `Changing` if it is written to meanwhile, because half a file must
+    /// not become a whole answer; `Io`, with `WouldBlock` where the call must not wait and would have to.
     pub fn read(&self, limit: u64, blocking: Blocking) -> Result<Buffer<u8>, Error> {
         self.stretch(0, self.check_size(limit)?, blocking)
     }
@@ -250,7 +252,7 @@ impl OpenFile {
     /// Reads `most` bytes from `start` on, or as many as there are.
     ///
     /// # Errors
-    /// `Changing` when the file is no longer what it was when it was opened; `Io`, as [`OpenFile::read`].
+    /// `Changing` if the file has changed since it was opened; `Io`, as for [`OpenFile::read`].
     pub fn piece(&self, start: u64, most: usize, blocking: Blocking) -> Result<Bytes, Error> {
         let left = self.identity.size.saturating_sub(start);
         let bytes = self.stretch(start, left.min(most as u64), blocking)?;
@@ -277,7 +279,8 @@ impl OpenFile {
         }
     }
 
-    /// Copies bytes from `start` on if all of them are in the system's memory.
+    /// Fills `bytes` from the file's position `start`, if all of them are in the system's memory. Fails with
+    /// `WouldBlock` otherwise.
     fn copy_cached(&self, bytes: &mut [u8], start: u64) -> Result<(), Error> {
         let mut copied = 0;
         while copied < bytes.len() {
@@ -292,26 +295,28 @@ impl OpenFile {
         Ok(())
     }
 
-    /// Is a part of it in the system's memory, as far as looking at a byte of every stretch of [`READ_AHEAD`] tells?
+    /// Whether a part of the file is in the system's memory, judged by one byte of every stretch of [`READ_AHEAD`]
+    /// bytes.
     pub(crate) fn is_cached(&self, part: Range<u64>) -> bool {
         let last = part.end.checked_sub(1);
         let mut places = part.step_by(READ_AHEAD as usize).chain(last);
         self.from_memory && places.all(|place| self.copy_cached(&mut [0], place).is_ok())
     }
 
-    /// Reads a part of it, so that the system has it in memory.
+    /// Reads a part of the file so that the system has it in memory. Errors are left to the next reader.
     pub(crate) fn load(&self, part: Range<u64>) {
         let length = usize::try_from(part.end - part.start).unwrap_or(usize::MAX);
         // Whoever needs it is told what is wrong with it.
         let _ = self.piece(part.start, length, Blocking::Allowed);
     }
 
-    /// Hands `most` bytes from `start` on to a socket without copying them, or as many as it takes; how many.
+    /// Sends up to `most` bytes from `start` on to a socket without copying them, and returns how many it took.
     ///
-    /// What is handed over is what the file holds when it is sent: whoever writes to it in place changes that, too.
+    /// The bytes are those that the file holds when they are sent: a program that writes to it in place changes them,
+    /// too.
     ///
     /// # Errors
-    /// The system's; `UnexpectedEof` when the file is no longer what it was when it was opened.
+    /// Those of the system; `UnexpectedEof` if the file has changed since it was opened.
     pub(crate) fn send_to(&self, socket: impl AsFd, start: u64, most: usize) -> io::Result<usize> {
         if !self.is_as_it_was().is_ok_and(|same| same) {
             return Err(io::ErrorKind::UnexpectedEof.into());
@@ -324,7 +329,8 @@ impl OpenFile {
         }
     }
 
-    /// Its state when it was opened. `None`: it was changed so shortly before `now` that a further change could have the same time.
+    /// Returns the state of the file when it was opened, or `None` if it had changed so shortly before `now` that a
+    /// further change could have the same time.
     pub(crate) fn status(&self, now: SystemTime) -> Option<Status> {
         let now = now.duration_since(UNIX_EPOCH).ok()?;
         let age = i128::try_from(now.as_nanos()).ok()? - self.changed_ns;
@@ -334,10 +340,10 @@ impl OpenFile {
         })
     }
 
-    /// Its size.
+    /// Returns the file's size in bytes.
     ///
     /// # Errors
-    /// `Limit` beyond `limit` bytes.
+    /// `Limit` if it is more than `limit`.
     pub fn check_size(&self, limit: u64) -> Result<u64, Error> {
         let Identity { size, .. } = self.identity;
         if size > limit {
@@ -366,7 +372,7 @@ impl Identity {
         }
     }
 
-    /// Time of the last change; 1970 for anything earlier.
+    /// Returns the time of the last change of the content, or 1970 for anything earlier.
     #[must_use]
     pub fn modified(&self) -> SystemTime {
         let nanos = u64::try_from(self.modified_ns).unwrap_or(0);
@@ -383,12 +389,12 @@ impl Status {
     }
 }
 
-/// Since 1970.
+/// Nanoseconds since 1970.
 fn nanoseconds(seconds: impl Into<i128>, nanoseconds: impl Into<i128>) -> i128 {
     seconds.into() * 1_000_000_000 + nanoseconds.into()
 }
 
-/// Does a path hold `..`?
+/// Whether a path contains `..`.
 fn climbs(path: impl AsRef<Path>) -> bool {
     path.as_ref()
         .components()
@@ -397,18 +403,19 @@ fn climbs(path: impl AsRef<Path>) -> bool {
 
 const MOST_TRIES: usize = 16;
 
-/// Bytes that come into the system's memory together, as a rule, and leave it so.
+/// Number of bytes that usually enter and leave the system's page cache together.
 pub(crate) const READ_AHEAD: u64 = 256 << 10;
 
-/// Names that the kernel knows without a look at the disk (since Linux 5.12), and none on another file system than the
-/// folder's, which may be one that asks somebody else.
+/// Resolve flags for calls that must not wait: only names that the kernel knows without reading the disk (since Linux
+/// 5.12), and none on a file system other than the folder's, which may have to ask a server or another process.
 const IN_MEMORY: ResolveFlags = ResolveFlags::CACHED.union(ResolveFlags::NO_XDEV);
 
-/// Two changes of a file have two times if so much lies between them: the coarsest clock of a file system's has two seconds. (What is
-/// written through shared memory need not change them.)
+/// Two changes of a file that are at least this far apart have different times: the coarsest clock of a file system has
+/// a resolution of two seconds. Writes through shared memory need not change the times.
 pub(crate) const SETTLED: Duration = Duration::from_secs(3);
 
-/// Bytes that a thread which must not wait copies out of the system's memory: a fifth of a millisecond.
+/// Maximum bytes that a thread which must not wait copies out of the system's memory: it takes a fifth of a
+/// millisecond.
 const MOST_AT_ONCE: u64 = 1 << 20;
 
 #[cfg(test)]
@@ -417,7 +424,8 @@ mod tests {
 
     use super::*;
 
-    /// A folder `root` with `a.jpg` and `inside/b.jpg`, beside a `secret` that must stay so.
+    /// Creates a folder `root` with `a.jpg` and `inside/b.jpg`, next to a file `secret` that must not be readable
+    /// through it.
     fn house() -> (tempfile::TempDir, Root) {
         let house = tempfile::tempdir().unwrap();
         let root = house.path().join("root");
@@ -640,7 +648,7 @@ mod tests {
         ));
     }
 
-    /// What a thread finds that must not wait; `None` where it would have to.
+    /// Reads `path` as a thread that must not wait does; `None` where it would have to wait.
     fn at_once(root: &Root, path: &str) -> Option<Result<Buffer<u8>, Error>> {
         let read = root
             .entry(path, Blocking::Refused)

@@ -1,4 +1,4 @@
-//! May a call wait for a disk?
+//! Whether a call may wait for a disk.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -7,18 +7,18 @@ use rustix::fs::fstatfs;
 
 use crate::error::Error;
 
-/// Whether a call may wait for a disk. One that may not is answered from the system's memory, or fails with
+/// Whether a call may wait for a disk. A call that may not is answered from the system's memory, or fails with
 /// `WouldBlock` and has to be repeated by a thread that may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blocking {
-    /// It may wait.
+    /// The call may wait.
     Allowed,
-    /// It may not.
+    /// The call must not wait.
     Refused,
 }
 
 impl Blocking {
-    /// Goes on if the call may wait, or does not have to.
+    /// Succeeds if the call may wait, or if it can be answered at once (`at_once`).
     ///
     /// # Errors
     /// `Io(WouldBlock)`.
@@ -29,26 +29,28 @@ impl Blocking {
         }
     }
 
-    /// Is this the error of a call that must not wait and would have to?
+    /// Whether this is the error of a call that must not wait and would have to.
     pub(crate) fn ends_with(self, error: &Error) -> bool {
         let would_block = |error: &io::Error| error.kind() == io::ErrorKind::WouldBlock;
         self == Self::Refused && matches!(error.root(), Error::Io(error) if would_block(error))
     }
 }
 
-/// The error of a call that must not wait and would have to.
+/// Returns the error of a call that must not wait and would have to.
 pub(super) fn would_block() -> Error {
     Error::Io(io::ErrorKind::WouldBlock.into())
 }
 
-/// Is this a folder of a file system whose open files and their status are in memory once their names are? Those of
-/// networks and of other processes ask somebody else first, and may wait for them; overlays may have such layers.
+/// Whether the file system of this folder answers from memory: once the names of files are cached, opening the files
+/// and reading their status needs neither a server nor another process. Network file systems and those of other
+/// processes ask first and may wait for the answer; overlay file systems may have such layers.
 pub(super) fn answers_from_memory(folder: impl AsFd) -> bool {
     // The numbers have 32 bits, and the field as many as a word.
     fstatfs(folder).is_ok_and(|found| LOCAL.contains(&(found.f_type as u32)))
 }
 
-/// Their numbers, from Linux's `magic.h` and, where it has none, from the file system's own source.
+/// Magic numbers of local file systems, from Linux's `magic.h` or, where it lacks one, from the file system's own
+/// source.
 const LOCAL: &[u32] = &[
     0xef53,      // ext2, ext3, ext4
     0x5846_5342, // XFS

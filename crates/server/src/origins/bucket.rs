@@ -1,9 +1,9 @@
-//! Images in a bucket: of S3 or a store that speaks like it, of Google Cloud Storage, or of Azure's Blob Storage,
-//! where it is called a container.
+//! Images in a bucket: of S3 or a store with the same API, of Google Cloud Storage, or of Azure Blob Storage, where a
+//! bucket is called a container.
 //!
-//! `reqsign` signs URLs of S3, and `object_store` those of the others, whose keys it restricts; the request itself goes
-//! through the same client as every other origin's, so that the guard, the deadlines, the byte limit
-//! and the rule of whole bodies hold here too.
+//! `reqsign` signs the URLs of S3, and `object_store` those of the other stores, whose keys it restricts. The request
+//! itself goes through the same client as every other origin's, so that the guard, the deadlines, the byte limit and
+//! the rule that only whole bodies count hold here too.
 
 use std::future::Future;
 use std::io;
@@ -36,7 +36,7 @@ use crate::config::{BucketConfig, Store};
 use crate::error::{Error, OriginError};
 use crate::net::{Cidr, Guard};
 
-/// A bucket.
+/// An origin whose images are in a bucket.
 #[derive(Debug)]
 pub(crate) struct BucketOrigin {
     access: Access,
@@ -47,22 +47,23 @@ pub(crate) struct BucketOrigin {
     client: Client,
 }
 
-/// How an object's URL comes about.
+/// How the URL of an object is made.
 #[derive(Debug)]
 enum Access {
-    /// With keys of S3: below the bucket's URL.
+    /// S3 with keys: the bucket's URL, which object URLs are below, and their signer.
     Aws(String, reqsign_core::Signer<Credential>),
-    /// With keys of another store.
+    /// Another store with keys: its signer makes the whole URL.
     Signed(Box<dyn Signer>),
-    /// Without keys: below the bucket's URL, with the query of a shared access signature if there is one.
+    /// Without keys: the bucket's URL, which object URLs are below, and the query of a shared access signature if there
+    /// is one.
     Plain(String, Option<String>),
 }
 
 impl BucketOrigin {
-    /// Reads the credentials; connects to nothing yet.
+    /// Reads the credentials. Does not connect to anything yet.
     ///
     /// # Errors
-    /// A sentence about the key that cannot work.
+    /// A sentence about the configuration key that cannot work.
     pub(crate) fn new(
         store: Store,
         config: &BucketConfig,
@@ -97,12 +98,13 @@ impl BucketOrigin {
         &self.client
     }
 
-    /// Asks for the object at `path` below the folder: percent-decoded already, or behind `//` as it is escaped in a URL.
-    /// What follows the slash behind the folder is the key: no segment of it means anything.
+    /// Requests the object at `path` below the configured folder. The path is either percent-decoded, or `//` and the
+    /// path as it is escaped in a URL. What follows the slash behind the folder is the key, and none of its segments
+    /// has a special meaning.
     ///
     /// # Errors
-    /// As [`Client::get`]; `Missing` also for an empty key; `Target` for one that the store's signatures cannot name, or that
-    /// may lead out of the folder.
+    /// Those of [`Client::get`]; `Missing` also for an empty key; `Target` for a key that the store's signatures cannot
+    /// name, or that may lead out of the folder.
     pub(crate) async fn fetch(
         &self,
         path: &str,
@@ -198,27 +200,27 @@ fn access(store: Store, config: &BucketConfig) -> Result<Access, String> {
     Ok(Access::Signed(signer))
 }
 
-/// What opens a bucket.
+/// The credentials for a bucket.
 pub(super) enum Keys {
-    /// It is open to everybody.
+    /// None: everybody may read the bucket.
     None,
     S3 {
         access: String,
         secret: String,
         token: Option<String>,
     },
-    /// A service account's key, or the path of its file.
+    /// The key of a Google service account, or the path of its file.
     Google(String),
-    /// An account's key.
+    /// The key of an Azure storage account.
     Azure(String),
-    /// A shared access signature.
+    /// An Azure shared access signature.
     Sas(String),
 }
 
 /// Reads the keys that a bucket's configuration names.
 ///
 /// # Errors
-/// A sentence about the key that cannot work.
+/// A sentence about the configuration key that cannot work.
 pub(super) fn keys(store: Store, config: &BucketConfig) -> Result<Keys, String> {
     let secret = |key: &str, name: &Option<String>| {
         let read = |name: &String| from_env(&format!("{store}.{key}"), name);
@@ -310,7 +312,7 @@ pub(super) fn azure(config: &BucketConfig, keys: Keys) -> MicrosoftAzureBuilder 
     }
 }
 
-/// The bucket's own URL, and what has to be the query of all its URLs.
+/// Returns the access without keys: the bucket's URL, and the query that all its URLs need.
 fn plain(
     store: Store,
     config: &BucketConfig,
@@ -321,7 +323,7 @@ fn plain(
     Ok(Access::Plain(bucket_url(store, config, endpoint)?, query))
 }
 
-/// A bucket's URL, without a slash at its end.
+/// Returns a bucket's URL, without a slash at its end.
 fn bucket_url(store: Store, config: &BucketConfig, endpoint: &str) -> Result<String, String> {
     let url = match (store, &config.endpoint) {
         // It has the bucket's name in it.
@@ -333,7 +335,7 @@ fn bucket_url(store: Store, config: &BucketConfig, endpoint: &str) -> Result<Str
     Ok(url.as_str().trim_end_matches('/').to_owned())
 }
 
-/// The URL of the object with this key in a bucket.
+/// Returns the URL of the object with this key, where `bucket` is the bucket's URL.
 fn object(bucket: &str, key: &str) -> Result<Uri, Error> {
     let uri = format!("{bucket}/{}", escaped(key)).parse();
     uri.map_err(|_| OriginError::Garbled.into())
@@ -344,7 +346,8 @@ fn with_query(uri: &Uri, query: &str) -> Result<Uri, Error> {
     uri.map_err(|_| OriginError::Garbled.into())
 }
 
-/// A key as it stands in URLs of stores: only what never need be escaped is not, since signatures are made of it so.
+/// Percent-encodes a key for URLs of stores: all but slashes and unreserved characters, because signatures are computed
+/// over this form.
 fn escaped(key: &str) -> String {
     let segments: Vec<String> = key
         .split('/')
@@ -359,7 +362,8 @@ const KEY: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'_')
     .remove(b'~');
 
-/// A key for `object_store`, which takes every segment but `.` and `..`, and no slash at the beginning.
+/// Converts a key to a path of `object_store`, which accepts every segment but `.` and `..`, and no slash at the
+/// beginning.
 fn named(key: &str) -> Result<Path, object_store::path::Error> {
     let empty = |path: &str| object_store::path::Error::EmptySegment {
         path: path.to_owned(),
@@ -377,11 +381,12 @@ fn named(key: &str) -> Result<Path, object_store::path::Error> {
 
 const AZURE_VERSION: HeaderName = HeaderName::from_static("x-ms-version");
 
-/// Longer than any fetch: a signature that runs out while it waits for a slot would be refused.
+/// How long a signature is valid: longer than any fetch, because a signature that expires while the fetch waits for a
+/// slot would be refused.
 const SIGNATURE: Duration = Duration::from_secs(3600);
 
-/// The store's own way to a network, which there is none: what it wants to ask goes through our client
-/// or nowhere.
+/// The network connector given to `object_store`, which refuses every request: the store only signs, and requests go
+/// through our own client or nowhere.
 #[derive(Debug)]
 struct SignaturesOnly;
 

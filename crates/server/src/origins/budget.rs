@@ -1,48 +1,48 @@
-//! What one fetch may take: time, and bytes that are held meanwhile.
+//! Limits of one fetch: its time, and the bytes that are held meanwhile.
 
 use std::time::Instant;
 
 use crate::error::Error;
 use crate::permits::{Permit, Permits};
 
-/// What one fetch may take.
+/// Limits of one fetch: its time, and the bytes that are held meanwhile.
 #[derive(Clone, Debug)]
 pub struct Budget {
-    /// Nobody waits any longer.
+    /// When the fetch is given up at the latest.
     pub deadline: Instant,
     /// The account in which the fetched bytes are counted while they are held.
     pub held: SourceMemory,
 }
 
-/// A ceiling on the bytes of sources that are held at a time, by all requests together.
+/// Limits how many bytes of sources all requests together hold at a time.
 #[derive(Clone, Debug)]
 pub struct SourceMemory(Permits);
 
-/// The right to hold so many bytes.
+/// The right to hold a number of bytes, until it is dropped.
 #[derive(Debug)]
 pub struct Reservation(Permit);
 
 impl SourceMemory {
-    /// Room for this many bytes.
+    /// Creates an account with room for this many bytes.
     #[must_use]
     pub fn new(bytes: u64) -> Self {
         Self(Permits::new(kibibytes(bytes)))
     }
 
-    /// Room for this many bytes from now on; whoever holds some keeps them.
+    /// Changes the room to this many bytes. Reservations that exist stay valid.
     pub fn resize(&self, bytes: u64) {
         self.0.resize(kibibytes(bytes));
     }
 
-    /// Waits until so many bytes may be held; whoever wants more than there is takes all.
+    /// Waits until `bytes` may be held. If they are more than the total, all of it is taken.
     pub async fn take(&self, bytes: u64) -> Reservation {
         Reservation(self.0.acquire(kibibytes(bytes)).await)
     }
 
-    /// Takes so many bytes if there is room for them right now.
+    /// Reserves `bytes` if there is room for them right now.
     ///
     /// # Errors
-    /// `Busy`, if there is not.
+    /// `Busy` if there is not.
     pub fn try_take(&self, bytes: u64) -> Result<Reservation, Error> {
         let permit = self.0.try_acquire(kibibytes(bytes));
         permit.map(Reservation).ok_or(Error::Busy)
@@ -50,25 +50,25 @@ impl SourceMemory {
 }
 
 impl Reservation {
-    /// How many bytes may be held.
+    /// Returns how many bytes may be held.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         (self.0.count() as u64) << 10
     }
 
-    /// Takes another one's room of the same ceiling in.
+    /// Takes over the bytes of another reservation from the same `SourceMemory`.
     pub fn merge(&mut self, other: Self) {
         self.0.merge(other.0);
     }
 
-    /// Gives back what is over `bytes`.
+    /// Gives back what exceeds `bytes`.
     pub fn shrink_to(&mut self, bytes: u64) {
         let kept = kibibytes(bytes) as usize;
         self.0.give_back(self.0.count().saturating_sub(kept));
     }
 }
 
-/// Permits are counted in 32 bits: whole KiB reach far enough.
+/// Converts bytes to KiB, rounded up. Permits are counted in 32 bits, which is enough in KiB.
 fn kibibytes(bytes: u64) -> u32 {
     u32::try_from(bytes.div_ceil(1024)).unwrap_or(u32::MAX)
 }

@@ -1,5 +1,5 @@
-//! What an origin says about how long its reply may be used: `Cache-Control`, `Expires` and `Age`, as
-//! a shared cache has to read them (RFC 9111, and RFC 5861 for the stale uses).
+//! What an origin says about how long its reply may be used: `Cache-Control`, `Expires` and `Age`, read as a shared
+//! cache has to (RFC 9111, and RFC 5861 for the use of stale replies).
 
 use std::time::{Duration, SystemTime};
 
@@ -7,29 +7,32 @@ use hyper::HeaderMap;
 use hyper::header::{self, HeaderName};
 use serde::{Deserialize, Serialize};
 
-/// An origin's asks_for. `None` where it says nothing: then the configuration decides.
+/// How long an origin lets its reply be used. A field is `None` where the origin says nothing; then the configuration
+/// decides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Freshness {
-    /// From now on: used without asking. Zero: ask each time.
+    /// How long from now on the reply is used without asking the origin. Zero: it is asked each time.
     pub fresh_for: Option<Duration>,
-    /// After that: used while somebody asks.
+    /// How long after `fresh_for` the reply is still used while the origin is being asked.
     pub stale_while_revalidate: Option<Duration>,
-    /// After that: used if asking fails.
+    /// How long after `fresh_for` the reply is still used if asking the origin fails.
     pub stale_if_error: Option<Duration>,
-    /// Not longer than this, also where the configuration decides: a redirect on the way to it may lead elsewhere then.
+    /// Upper bound of the time without asking, also where the configuration decides: afterwards a redirect on the way
+    /// to the reply may lead elsewhere.
     pub at_most: Option<Duration>,
-    /// `no-store` or `private`: not to be kept for others at all.
+    /// Whether the origin says `no-store` or `private`: the reply must not be kept for others at all.
     pub not_shared: bool,
-    /// What clients are to know of it.
+    /// The caching directives that clients are told.
     pub told: Told,
 }
 
-/// What an origin says to everybody who keeps its reply. Lifetimes are seconds from when the reply arrived.
+/// The caching directives of an origin that are passed on to clients. Lifetimes are seconds from the arrival of the
+/// reply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Told {
-    /// For all.
+    /// Lifetime for all caches, in seconds.
     max_age: Option<u64>,
-    /// For shared caches.
+    /// Lifetime for shared caches, in seconds.
     shared_max_age: Option<u64>,
     public: bool,
     private: bool,
@@ -40,7 +43,7 @@ pub struct Told {
 }
 
 impl Told {
-    /// The `Cache-Control` of a reply; `None` where nothing was said.
+    /// Returns the `Cache-Control` of a reply, or `None` where the origin said nothing.
     #[must_use]
     pub fn text(&self) -> Option<String> {
         if self.no_store {
@@ -63,7 +66,7 @@ impl Told {
 }
 
 impl Told {
-    /// What holds for both replies.
+    /// Combines the directives of two replies so that the result is allowed by both.
     fn and(self, other: Self) -> Self {
         let least = |one: Option<u64>, other: Option<u64>| one.into_iter().chain(other).min();
         Self {
@@ -80,7 +83,8 @@ impl Told {
 }
 
 impl Freshness {
-    /// That of a reply to which this redirect has led. A redirect that says nothing of that is good for as long as its target.
+    /// Returns the freshness of this reply when it was reached by way of `redirect`. A redirect that says nothing about
+    /// caching is good for as long as its target.
     #[must_use]
     pub fn behind(self, redirect: Self) -> Self {
         if redirect == Self::default() {
@@ -102,13 +106,13 @@ impl Freshness {
         }
     }
 
-    /// Has the origin to be asked each time?
+    /// Whether the origin has to be asked each time.
     #[must_use]
     pub fn always_asks(&self) -> bool {
         self.fresh_for == Some(Duration::ZERO) && self.stale_if_error == Some(Duration::ZERO)
     }
 
-    /// This, or `former` where the origin says nothing.
+    /// Returns this freshness, or `former` if the origin says nothing.
     #[must_use]
     pub fn or(self, former: Self) -> Self {
         if self == Self::default() {
@@ -118,7 +122,7 @@ impl Freshness {
         }
     }
 
-    /// This freshness, so much later.
+    /// Returns this freshness as it is after `span` has passed.
     #[must_use]
     pub fn after(self, span: Duration) -> Self {
         let seconds = span.as_secs();
@@ -260,7 +264,7 @@ impl Directives {
     }
 }
 
-/// The items of a list: commas in quoted strings are theirs.
+/// Splits a list at its commas, except those in quoted strings.
 fn items(list: &str) -> impl Iterator<Item = &str> {
     let (mut quoted, mut escaped) = (false, false);
     list.split(move |letter| {
@@ -271,8 +275,8 @@ fn items(list: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Digits as a number of seconds; one that is too large for the purpose is 2^31 (RFC 9111, 1.2.2). `None`
-/// for everything else: signs, fractions, nothing.
+/// Parses digits as a number of seconds. Numbers above 2^31 become 2^31 (RFC 9111, 1.2.2). `None` for everything else:
+/// signs, fractions, an empty text.
 fn delta_seconds(text: &str) -> Option<Duration> {
     let digits = text.trim();
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -282,7 +286,8 @@ fn delta_seconds(text: &str) -> Option<Duration> {
     Some(Duration::from_secs(seconds))
 }
 
-/// From the origin's own clock where it tells it, so that a wrong clock on either side does not matter.
+/// Returns the time until `Expires`, counted from the origin's own `Date` where it sends one, so that a wrong clock on
+/// either side does not matter. It is zero for a date that cannot be read.
 fn until_expiry(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let expires = text(headers, &header::EXPIRES)?;
     let Ok(expires) = httpdate::parse_http_date(expires) else {
@@ -301,7 +306,7 @@ fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
 
 const OVERFLOW: u64 = 1 << 31;
 
-/// A year: no result is used for longer without asking, whatever the origin says.
+/// One year: no result is used for longer without asking, whatever the origin says.
 const LONGEST: Duration = Duration::from_secs(365 * 86_400);
 
 #[cfg(test)]

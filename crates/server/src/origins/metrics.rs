@@ -1,4 +1,4 @@
-//! What is counted about one origin; `/metrics` shows it.
+//! Counters of one origin, shown by `/metrics`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use crate::error::OriginError;
 use crate::origins::Blocking;
 use crate::prometheus::Histogram;
 
-/// What became of the fetches of one origin. It begins anew with a reload.
+/// Counters of the fetches of one origin and how they ended. They start anew with a reload.
 #[derive(Debug, Default)]
 pub(crate) struct OriginMetrics {
     results: [AtomicU64; RESULTS.len()],
@@ -16,7 +16,7 @@ pub(crate) struct OriginMetrics {
     times: Histogram,
 }
 
-/// How a fetch may end.
+/// The possible outcomes of a fetch.
 pub(crate) const RESULTS: [&str; 16] = [
     "ok",
     "not_modified",
@@ -37,7 +37,7 @@ pub(crate) const RESULTS: [&str; 16] = [
 ];
 
 impl OriginMetrics {
-    /// Counts a fetch, unless it has to be repeated by a thread that may wait.
+    /// Counts a fetch, unless it failed because it must not wait and has to be repeated by a thread that may.
     pub(crate) fn count_unless_blocked(
         &self,
         outcome: Result<Option<u64>, &Error>,
@@ -49,7 +49,7 @@ impl OriginMetrics {
         }
     }
 
-    /// A fetch brought so many bytes, or none because nothing had changed, or an error.
+    /// Counts a fetch. Its outcome is the number of bytes fetched, `None` if the source had not changed, or an error.
     pub(crate) fn count(&self, outcome: Result<Option<u64>, &Error>, took: Duration) {
         let result = match outcome {
             Ok(Some(_)) => "ok",
@@ -65,30 +65,30 @@ impl OriginMetrics {
         self.times.observe(took);
     }
 
-    /// How many fetches ended in each way, in the order of [`RESULTS`].
+    /// Returns how many fetches ended in each way, in the order of [`RESULTS`].
     pub(crate) fn results(&self) -> [u64; RESULTS.len()] {
         std::array::from_fn(|index| self.results[index].load(Ordering::Relaxed))
     }
 
-    /// Bytes of all sources.
+    /// Returns the bytes of all fetched sources together.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// How long fetches took, whatever came of them.
+    /// Returns the histogram of how long fetches took, whatever their outcome.
     pub(crate) fn times(&self) -> &Histogram {
         &self.times
     }
 }
 
-/// What only origins over a network have.
+/// Counters that only origins over a network have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Line {
-    /// Fetches under way.
+    /// Number of fetches under way.
     pub(crate) busy: usize,
-    /// The most fetches that may be under way.
+    /// Maximum number of fetches at a time.
     pub(crate) slots: usize,
-    /// Requests that were sent once more.
+    /// Number of requests that were sent again.
     pub(crate) retries: u64,
 }
 

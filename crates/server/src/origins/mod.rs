@@ -1,4 +1,4 @@
-//! Where images come from. The longest matching prefix wins; prefixes match whole path segments.
+//! Origins, where images come from. The longest matching prefix wins, and prefixes match whole path segments.
 
 mod beneath;
 mod blocking;
@@ -42,7 +42,7 @@ use crate::config::{ConfigError, Files, FsConfig, OriginConfig, OriginKind, Plac
 use crate::error::{Error, Withheld};
 use crate::permits::Permits;
 
-/// All origins, longest prefix first.
+/// All origins, those with the longest prefix first.
 #[derive(Debug)]
 pub struct Origins(Vec<Origin>);
 
@@ -53,17 +53,17 @@ struct Origin {
     figures: Arc<OriginMetrics>,
 }
 
-/// What is known about one origin at this moment.
+/// The current state and counters of one origin.
 #[derive(Debug)]
 pub(crate) struct Reading<'a> {
-    /// Its prefix, from a slash on, or the first of its URLs.
+    /// The origin's prefix with a leading slash, or the first of its URL patterns.
     pub(crate) name: String,
     pub(crate) figures: &'a OriginMetrics,
-    /// For those over a network.
+    /// Counters of its connections; `None` unless the origin is asked over a network.
     pub(crate) line: Option<Line>,
 }
 
-/// Where an origin's images are.
+/// Where an origin's images are stored.
 #[derive(Debug)]
 enum Backend {
     Folder(Folder),
@@ -74,18 +74,18 @@ enum Backend {
 #[derive(Clone, Debug)]
 struct Folder {
     root: Arc<Root>,
-    /// For the log.
+    /// The folder's path, for the log.
     path: PathBuf,
     files: Files,
     most_bytes: u64,
 }
 
 impl Origins {
-    /// Opens every origin; no source is larger than `most_bytes`. Slots for requests are those of the same
-    /// prefix `before` a reload, as many as there are until [`Origins::resize`].
+    /// Opens every origin. No source may have more than `most_bytes`. Origins keep the request slots that they had
+    /// under the same prefix in `before`, ahead of a reload, and in the same number until [`Origins::resize`].
     ///
     /// # Errors
-    /// Naming the origin that cannot be opened.
+    /// An error that names the origin which cannot be opened.
     pub fn open(
         configs: &[OriginConfig],
         most_bytes: u64,
@@ -103,7 +103,7 @@ impl Origins {
         Ok(Self(origins))
     }
 
-    /// Gives the slots of every origin the number of this configuration.
+    /// Sets the number of request slots of every origin to that of this configuration.
     pub(crate) fn resize(&self) {
         self.0
             .iter()
@@ -111,14 +111,15 @@ impl Origins {
             .for_each(Client::resize);
     }
 
-    /// Is what `source` names asked for over a network, by [`Origins::fetch`] alone?
+    /// Whether `source` is on an origin that is asked over a network, by [`Origins::fetch`] alone.
     #[must_use]
     pub fn is_remote(&self, source: &str) -> bool {
         matches!(self.find(source), Ok((origin, _)) if !matches!(origin.backend, Backend::Folder(_)))
     }
 
-    /// An absolute URL as a source is named: the URL, if it may be asked, or a path, if an origin's own base is above it and
-    /// is asked for the same by that path.
+    /// Converts an absolute URL to the name of a source, or `None` if no origin may be asked for it. The name is a path
+    /// if the URL is below the base of an origin that requests the same URL for that path, and the URL itself
+    /// otherwise.
     pub(crate) fn locate(&self, url: &str) -> Option<Location> {
         let text = url.split('#').next().unwrap_or_default();
         let url = Url::parse(text).ok()?;
@@ -138,8 +139,8 @@ impl Origins {
         }
     }
 
-    /// A source as it is kept apart from others: only a web server or a bucket may have another one at a path that is escaped
-    /// otherwise.
+    /// Normalizes the name of a source so that each source has one. An escaped path stays escaped only where it may
+    /// name another source than the decoded path does: on a web server or in a bucket.
     pub(crate) fn settle(&self, source: Location) -> Location {
         let Location::Escaped(text) = &source else {
             return source;
@@ -161,7 +162,7 @@ impl Origins {
         }
     }
 
-    /// The path of the first origin with a path that has one by `path_of`.
+    /// Returns the path, prefix included, from the first web server below a prefix for which `path_of` returns one.
     fn path_by(&self, path_of: impl Fn(&HttpOrigin) -> Option<String>) -> Option<String> {
         self.0
             .iter()
@@ -173,18 +174,19 @@ impl Origins {
             })
     }
 
-    /// The path of what a URL may lead to, whatever its query is, if an origin's own base is above it.
+    /// Returns the path of the source that a URL may lead to, whatever its query, if the URL is below the base of an
+    /// origin.
     pub(crate) fn path_of_url(&self, url: &str) -> Option<String> {
         let url = Url::parse(url).ok()?;
         self.path_by(|http| http.path_below(&url))
     }
 
-    /// Is a path the key of a bucket, which nobody resolves?
+    /// Whether a path is the key of an object in a bucket, in which dot segments are not resolved.
     pub(crate) fn is_key(&self, source: &str) -> bool {
         matches!(self.find(source), Ok((origin, _)) if matches!(origin.backend, Backend::Bucket(_)))
     }
 
-    /// The folders of origins, with their prefixes.
+    /// Returns the prefix and the path of each origin that is a folder.
     pub(crate) fn folders(&self) -> impl Iterator<Item = (&str, &std::path::Path)> {
         self.0
             .iter()
@@ -194,10 +196,11 @@ impl Origins {
             })
     }
 
-    /// Opens what `source` names in a folder: a path below `/`, percent-decoded already.
+    /// Opens the file or folder that `source` names in a folder origin. `source` is a path below `/`, percent-decoded
+    /// already.
     ///
     /// # Errors
-    /// `Missing`, also for what is no folder's; `Forbidden`, `Io`, as [`Root::entry`].
+    /// `Missing`, also for sources that are not in a folder origin; `Forbidden`, `Io`, as for [`Root::entry`].
     pub fn entry(&self, source: &str, blocking: Blocking) -> Result<Entry, Error> {
         let (origin, path) = self.find(source)?;
         let Backend::Folder(folder) = &origin.backend else {
@@ -213,7 +216,7 @@ impl Origins {
         entry.map_err(|error| origin.told(error, source))
     }
 
-    /// Is a file of a folder in this state? See [`Root::is_still`].
+    /// Whether the file `source` in a folder origin is still in this state; see [`Root::is_still`].
     pub(crate) fn is_still(&self, source: &str, status: &Status) -> bool {
         let Ok((origin, path)) = self.find(source) else {
             return false;
@@ -221,7 +224,7 @@ impl Origins {
         matches!(&origin.backend, Backend::Folder(folder) if folder.root.is_still(&path, status))
     }
 
-    /// Which files of the folder that keeps `source` are served as they are.
+    /// Returns which files are served unchanged in the folder origin of `source`.
     pub(crate) fn files(&self, source: &str) -> Files {
         match self.find(source).map(|(origin, _)| &origin.backend) {
             Ok(Backend::Folder(folder)) => folder.files,
@@ -229,7 +232,8 @@ impl Origins {
         }
     }
 
-    /// The paths of the first images, at `most`, that are found soon in a folder that is at `/`.
+    /// Returns the paths of the first images, up to `most`, that a short search finds in the folder served at `/`, if a
+    /// folder is served there.
     pub(crate) fn images(&self, most: usize, is_image: impl Fn(&OpenFile) -> bool) -> Vec<String> {
         let mut found = Vec::new();
         let Ok(Backend::Folder(folder)) = self.find("").map(|(origin, _)| &origin.backend) else {
@@ -261,12 +265,12 @@ impl Origins {
         found
     }
 
-    /// Where the reading of an open file counts.
+    /// Returns the counters of the origin of `source`, in which reading an open file is counted.
     pub(crate) fn figures_of(&self, source: &str) -> Result<Arc<OriginMetrics>, Error> {
         Ok(self.find(source)?.0.figures.clone())
     }
 
-    /// What is known about each origin.
+    /// Returns the current state and counters of each origin.
     pub(crate) fn readings(&self) -> impl Iterator<Item = Reading<'_>> {
         self.0.iter().map(|origin| Reading {
             name: origin.place.to_string(),
@@ -275,8 +279,7 @@ impl Origins {
         })
     }
 
-    /// Fetches what `source` names, whole, from whatever keeps it; unless it still is what `known`
-    /// says.
+    /// Fetches the whole source from its origin, unless it is still in the state that `known` describes.
     ///
     /// # Errors
     /// `Missing`, `Forbidden`, `Origin`, `Io`, `Changing`, `Pixels(Limit)`.
@@ -301,13 +304,14 @@ impl Origins {
         fetched.map_err(|error| origin.told(error, source))
     }
 
-    /// What the origin is called that keeps `source`.
+    /// Returns the name of the origin of `source`, or an empty text if there is none.
     pub(crate) fn name(&self, source: &str) -> String {
         let found = self.find(source);
         found.map_or_else(|_| String::new(), |(origin, _)| origin.place.to_string())
     }
 
-    /// Who keeps `source`, and what is left of its path there; of an escaped path escaped, and behind the same mark.
+    /// Returns the origin of `source` and the rest of the path below its prefix. For an escaped path, the rest is
+    /// escaped as well and begins with `ESCAPED` again, unless the origin is a folder.
     fn find<'a>(&self, source: &'a str) -> Result<(&Origin, Cow<'a, str>), Error> {
         if let Some(raw) = source.strip_prefix(ESCAPED) {
             let place = Location::Escaped(source.to_owned()).place().into_owned();
@@ -368,7 +372,7 @@ impl Origin {
         })
     }
 
-    /// What asks for it over a network, if it is kept there.
+    /// Returns the HTTP client of the origin, or `None` for a folder.
     fn client(&self) -> Option<&Client> {
         match &self.backend {
             Backend::Folder(_) => None,
@@ -377,8 +381,8 @@ impl Origin {
         }
     }
 
-    /// An error as clients and the log know it: with the path that has the prefix, and for the log with
-    /// the prefix and the place.
+    /// Completes an error for clients and the log: its path includes the prefix, and for the log it names the origin
+    /// and the place.
     fn told(&self, error: Error, source: &str) -> Error {
         let path = source.trim_start_matches('/').to_owned();
         match error {
@@ -424,7 +428,7 @@ impl Folder {
         })
     }
 
-    /// Opens what `path` names, unless a name in it begins with a dot.
+    /// Opens the file or folder at `path`, unless a name in the path begins with a dot.
     fn entry(&self, path: &str, blocking: Blocking) -> Result<Entry, Error> {
         let hidden = |name: &str| name.starts_with('.') && !matches!(name, "." | "..");
         match path.split('/').any(hidden) {
@@ -466,7 +470,7 @@ impl Folder {
     }
 }
 
-/// A URL with its query as it was written: parsers escape the apostrophe in it.
+/// Returns the normalized URL with its query as it was written in `text`: URL parsers escape apostrophes in queries.
 fn with_query_of(text: &str, url: &Url) -> String {
     let is_query =
         |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/?%".contains(&byte);
@@ -478,7 +482,7 @@ fn with_query_of(text: &str, url: &Url) -> String {
     }
 }
 
-/// What is left of an escaped path below a prefix, without the slash between them.
+/// Returns the rest of an escaped path below a prefix, without the slash between them.
 fn beyond<'a>(raw: &'a str, prefix: &str) -> Option<&'a str> {
     let mut rest = raw;
     for segment in prefix.split('/').filter(|segment| !segment.is_empty()) {
@@ -491,13 +495,13 @@ fn beyond<'a>(raw: &'a str, prefix: &str) -> Option<&'a str> {
     Some(rest)
 }
 
-/// What an escaped path begins with where a path or a URL may stand, too.
+/// The beginning of an escaped path, which tells it from a decoded path or a URL in the same place.
 const ESCAPED: &str = "//";
 
-/// Names that are looked at for each image that may be found.
+/// Number of file names that a search looks at for each image it may return.
 const LOOKS_EACH: usize = 25;
 
-/// Names that are looked at in one folder.
+/// Maximum number of file names that a search looks at in one folder.
 const MOST_NAMES: usize = 1000;
 
 fn rules(config: &RemoteConfig, most_bytes: u64, former: Option<&Client>) -> Rules {
@@ -514,7 +518,7 @@ fn rules(config: &RemoteConfig, most_bytes: u64, former: Option<&Client>) -> Rul
     }
 }
 
-/// Runs what may wait for a disk.
+/// Runs work that may wait for a disk on a blocking thread.
 async fn waiting<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {

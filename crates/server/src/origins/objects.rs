@@ -1,4 +1,5 @@
-//! The objects of a bucket of S3, listed, read and written by a command: many at a time, each by a call that waits.
+//! Access to the objects of an S3 bucket for commands, which list, read and write them: many at a time, each by a
+//! blocking call.
 
 use std::io;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use tokio::runtime::{Builder, Runtime};
 use super::shared::{Reach, object_store, sentence};
 use crate::config::{BaseUrl, BucketConfig, Store};
 
-/// A bucket. Any number of threads may share one.
+/// An S3 bucket. Any number of threads may share it.
 #[derive(Debug)]
 pub struct Objects {
     store: Arc<dyn ObjectStore>,
@@ -22,22 +23,22 @@ pub struct Objects {
     runtime: Runtime,
 }
 
-/// What is known of an object without reading it.
+/// Metadata of an object, known without reading it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectInfo {
-    /// Its name in the bucket.
+    /// The object's name in the bucket.
     pub key: String,
-    /// The length in bytes.
+    /// Length of the object in bytes.
     pub bytes: u64,
-    /// Its entity tag, or its date: another object of this name has another one.
+    /// The object's entity tag, or its date if it has none. It changes when the object is replaced.
     pub version: String,
 }
 
 impl Objects {
-    /// The bucket of this name, with the address, region and keys that the variables of Amazon's tools name:
+    /// The bucket of this name, with the endpoint, region and keys from the environment variables of Amazon's tools:
     /// `AWS_ENDPOINT_URL_S3` or `AWS_ENDPOINT_URL`, `AWS_REGION` or `AWS_DEFAULT_REGION`, `AWS_ACCESS_KEY_ID`,
-    /// `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`. Without keys it is asked as anybody may. Objects of more than
-    /// `most_bytes` are not read. Connects to nothing yet.
+    /// `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`. Without keys, requests are anonymous. Objects of more than
+    /// `most_bytes` are not read. Does not connect to anything yet.
     ///
     /// # Errors
     /// A sentence about the variable that cannot work.
@@ -79,10 +80,10 @@ impl Objects {
         })
     }
 
-    /// All objects below a folder, in the order of their names; "" is the whole bucket.
+    /// Lists all objects below a folder, sorted by name; "" is the whole bucket.
     ///
     /// # Errors
-    /// What the bucket said.
+    /// The error that the bucket reported.
     pub fn list(&self, folder: &str) -> io::Result<Vec<ObjectInfo>> {
         let path = self.path(folder.trim_end_matches('/'))?;
         let prefix = (!path.as_ref().is_empty()).then_some(&path);
@@ -94,10 +95,10 @@ impl Objects {
         Ok(listed)
     }
 
-    /// What is known of an object.
+    /// Returns the metadata of an object.
     ///
     /// # Errors
-    /// What the bucket said, such as that there is none.
+    /// The error that the bucket reported, such as that there is no such object.
     pub fn info(&self, key: &str) -> io::Result<ObjectInfo> {
         let options = GetOptions {
             head: true,
@@ -110,10 +111,10 @@ impl Objects {
         Ok(ObjectInfo::of(got.meta))
     }
 
-    /// The whole of an object.
+    /// Reads a whole object.
     ///
     /// # Errors
-    /// What the bucket said; an object that is too long.
+    /// The error that the bucket reported, or that the object is too long.
     pub fn get(&self, key: &str) -> io::Result<Vec<u8>> {
         let path = self.path(key)?;
         let read = async {
@@ -124,10 +125,10 @@ impl Objects {
         Ok(bytes.map_err(|error| self.failed(key, &error))?.into())
     }
 
-    /// Writes an object of this media type whole, in place of what has its name.
+    /// Writes a whole object with this media type, and replaces any object of the same name.
     ///
     /// # Errors
-    /// What the bucket said.
+    /// The error that the bucket reported.
     pub fn put(&self, key: &str, bytes: Vec<u8>, media_type: &'static str) -> io::Result<()> {
         let path = self.path(key)?;
         let payload = PutPayload::from(bytes);
@@ -170,6 +171,6 @@ impl ObjectInfo {
     }
 }
 
-/// More than a server has time for.
+/// Maximum number of retries of a request: more than a server would have time for.
 const RETRIES: u32 = 5;
 const RETRY: Duration = Duration::from_secs(60);

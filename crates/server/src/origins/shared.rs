@@ -1,4 +1,5 @@
-//! The bucket that nodes share results through: written to as well, and asked under the same guard as origins.
+//! The bucket through which nodes share results. It is also written to, and its requests pass the same guard as those
+//! to origins.
 
 use std::error::Error as StdError;
 use std::future::Future;
@@ -29,10 +30,10 @@ use super::http::{from_env, tls};
 use crate::config::{BucketConfig, Store, StoreConfig, StorePlace};
 use crate::net::{Cidr, Guard};
 
-/// The shared store of a configuration, for results of this revision. Connects to nothing yet.
+/// Opens the shared store of a configuration, for results of this revision. Does not connect to anything yet.
 ///
 /// # Errors
-/// A sentence about the key that cannot work.
+/// A sentence about the configuration key that cannot work.
 pub(crate) fn open(config: &StoreConfig, revision: &str) -> Result<Shared, String> {
     let secret = from_env("secret_env", &config.secret_env)?;
     if secret.len() < LEAST_SECRET {
@@ -88,17 +89,18 @@ fn bucket_of(
     }))
 }
 
-/// How a bucket is asked.
+/// Limits for the requests to a bucket.
 pub(super) struct Reach {
-    /// Addresses that it may be at beside those of the public internet.
+    /// Addresses that the bucket may have in addition to those of the public internet.
     pub(super) allow: Vec<Cidr>,
-    /// Longer replies are errors.
+    /// Maximum bytes of a reply; longer ones are errors.
     pub(super) most_bytes: usize,
-    /// How long a request is tried again.
+    /// How long a failed request is retried.
     pub(super) retry: Duration,
 }
 
-/// A bucket as `object_store` knows it, over our own way to the network. Connects to nothing yet.
+/// Creates a client of `object_store` for a bucket that uses our own guarded connections. Does not connect to anything
+/// yet.
 pub(super) fn object_store(
     store: Store,
     config: &BucketConfig,
@@ -147,7 +149,7 @@ pub(super) fn object_store(
     })
 }
 
-/// A bucket, as `object_store` speaks to it.
+/// A bucket that is accessed through `object_store`.
 #[derive(Debug)]
 struct ObjectBucket {
     store: Arc<dyn ObjectStore>,
@@ -214,12 +216,12 @@ impl Bucket for ObjectBucket {
     }
 }
 
-/// With what it comes from: a refused connection is behind two others.
+/// Converts an error together with its causes: a refused connection is only the cause of a cause.
 fn failed(error: &Error) -> BucketError {
     BucketError::Failed(sentence(error))
 }
 
-/// An error of a store in one line.
+/// Returns the message of a store's error in one line, with its causes.
 pub(super) fn sentence(error: &Error) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
@@ -235,11 +237,11 @@ pub(super) fn sentence(error: &Error) -> String {
     line.chars().take(MOST_MESSAGE).collect()
 }
 
-/// Our own way to the network, with the guard before every connection.
+/// Our own HTTP connections for `object_store`, each checked by the guard.
 #[derive(Clone, Debug)]
 struct Connection {
     http: legacy::Client<Connector, HttpRequestBody>,
-    /// Of a reply.
+    /// Maximum bytes of a reply.
     most_bytes: usize,
 }
 
@@ -280,7 +282,8 @@ impl HttpService for Connection {
 const LEAST_SECRET: usize = 16;
 const CONNECT: Duration = Duration::from_secs(2);
 const RETRY: Duration = Duration::from_secs(2);
-/// Below the usual keep-alive of servers, so that connections are closed by us.
+/// How long an idle connection is kept: less than the usual keep-alive of servers, so that it is closed by us and not
+/// by them.
 const IDLE_CONNECTION: Duration = Duration::from_secs(20);
 const IDLE_CONNECTIONS: usize = 64;
 const MOST_MESSAGE: usize = 300;

@@ -1,4 +1,4 @@
-//! What an origin hands back, whatever kind of origin it is.
+//! What origins of all kinds return for a fetch.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -13,35 +13,35 @@ use super::beneath::Identity;
 use super::budget::{Budget, Reservation};
 use super::freshness::Freshness;
 
-/// The answer to "give me this, unless it is what I have".
+/// The answer to a fetch of a source that may be known already.
 #[derive(Debug)]
 pub enum Fetched {
-    /// The whole source: there was no copy, or it is out of date.
+    /// The whole source: no state of it was known, or the known one is out of date.
     Body(Source),
-    /// The copy is current (304); its new freshness.
+    /// The known copy is current (status 304); its new freshness.
     NotModified(Freshness),
 }
 
-/// A source, whole.
+/// A complete source.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// Its bytes.
+    /// The content of the source.
     pub bytes: Bytes,
-    /// What tells it from any other state.
+    /// Tell this state of the source from any other.
     pub validators: SourceValidators,
-    /// How long the origin wants it used.
+    /// How long the origin lets the source be used.
     pub freshness: Freshness,
-    /// Did its end come with a sign? A reply over plain TCP without a length ends with its connection,
-    /// and whether that was its end or an accident only a decoder can tell.
+    /// Whether the end of the source was marked. A reply over plain TCP without a length ends with its connection, and
+    /// only a decoder can tell whether that was its end or an accident.
     pub bounded: bool,
-    /// What the origin calls it. Never believed: an image's type is in its first bytes.
+    /// The media type that the origin states. It is never trusted: an image's type is recognized by its first bytes.
     pub media_type: Option<String>,
-    /// Counts the bytes while they are held.
+    /// The reservation that counts the bytes while they are held.
     pub hold: Arc<Reservation>,
 }
 
 impl Source {
-    /// A bitmap of one px, which is the same for ever.
+    /// A one-pixel bitmap of this colour, as a source that never changes.
     pub(crate) async fn of_colour(colour: Colour, budget: &Budget) -> Self {
         let words: [u32; 3] = [126, 0, 122];
         // A header of version 4: 1×1 px of 32 bits, the masks of red, green, blue and alpha, sRGB.
@@ -81,24 +81,23 @@ impl Source {
     }
 }
 
-/// What tells one state of a source from another; kept beside whatever was made from it, and handed
-/// back to ask whether it still is the same.
+/// Tell one state of a source from another. They are kept with every result made from the source, and sent to the
+/// origin to ask whether it is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceValidators {
-    /// Different for every state of every source: a text for digests, not for people.
+    /// A text that differs for every state of every source; meant for digests, not for people.
     pub identity: String,
-    /// The origin's entity tag, as it came.
+    /// The origin's entity tag, as it was received.
     pub etag: Option<String>,
-    /// The origin's date of the last change, as it came.
+    /// The origin's date of the last change, as it was received.
     pub last_modified: Option<String>,
 }
 
 impl SourceValidators {
-    /// Those of a reply: the source called `name`, with these headers and these bytes.
+    /// Derives the validators of a reply for the source called `name` from its headers and bytes.
     ///
-    /// An identity must change when any byte does. Only a strong tag (or a version) promises that, or
-    /// a date that lies back far enough; where the origin gives neither, the bytes speak for
-    /// themselves.
+    /// An identity must change whenever a byte does. Only a version or a strong entity tag guarantees that, or a date
+    /// that is old enough. Where the origin sends none of them, the identity is a digest of the bytes.
     pub(super) fn of_reply(name: &str, headers: &HeaderMap, bytes: &[u8]) -> Self {
         let etag = text(headers, &header::ETAG);
         let last_modified = text(headers, &header::LAST_MODIFIED);
@@ -120,7 +119,7 @@ impl SourceValidators {
         }
     }
 
-    /// Those of a file.
+    /// Returns the validators of a file.
     pub(super) fn of_file(identity: &Identity) -> Self {
         Self {
             identity: identity.version(),
@@ -136,8 +135,8 @@ impl SourceValidators {
     }
 }
 
-/// A date counts whole seconds, and a second change in the same one would go unseen: it tells states
-/// apart only once the origin's own clock has gone on by more (RFC 9110, 8.8.2.2).
+/// Whether a date is old enough to tell states apart. Dates count whole seconds, so a second change within the same
+/// second would go unseen: the origin's own clock has to be at least 60 s ahead (RFC 9110, 8.8.2.2).
 fn lies_back(date: &str, headers: &HeaderMap) -> bool {
     let read = |text: &str| httpdate::parse_http_date(text).ok();
     let now = text(headers, &header::DATE).and_then(read);
@@ -153,7 +152,7 @@ fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }
 
-/// S3's number of one state of an object.
+/// The header in which S3 sends the version of an object.
 const VERSION: HeaderName = HeaderName::from_static("x-amz-version-id");
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! Exemplars: the trace of one request in a bucket of a histogram.
+//! Exemplars: the trace of one request as an example of a histogram bucket.
 
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// One observation of a bucket, and the span that it was.
+/// One observation in a histogram bucket, with the span of the request that it measured.
 #[derive(Clone, Debug)]
 pub(crate) struct Exemplar {
     /// 32 hexadecimal digits.
@@ -11,11 +11,11 @@ pub(crate) struct Exemplar {
     /// 16 hexadecimal digits.
     pub(crate) span_id: String,
     pub(crate) took: Duration,
-    /// The time of the observation.
+    /// When the observation was made.
     pub(crate) at: SystemTime,
 }
 
-/// As OpenMetrics has it behind a sample: labels, value, and seconds since 1970.
+/// Writes the exemplar as OpenMetrics appends it to a sample: labels, value, and seconds since 1970.
 impl fmt::Display for Exemplar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {

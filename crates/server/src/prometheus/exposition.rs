@@ -4,17 +4,17 @@ use std::fmt::Write as _;
 
 use super::Exemplar;
 
-/// Which of the two.
+/// The format of an exposition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Format {
-    /// What everybody reads.
+    /// Prometheus' text format, which every scraper reads.
     #[default]
     Text,
     OpenMetrics,
 }
 
 impl Format {
-    /// What the reply's Content-Type says.
+    /// Returns the `Content-Type` of the reply.
     pub(crate) fn media_type(self) -> &'static str {
         match self {
             Self::Text => "text/plain; version=0.0.4; charset=utf-8",
@@ -23,7 +23,7 @@ impl Format {
     }
 }
 
-/// A text in the making: a family first, then its samples.
+/// A text of metrics that is being written: each family first, then its samples.
 #[derive(Debug, Default)]
 pub(crate) struct Exposition {
     text: String,
@@ -32,7 +32,7 @@ pub(crate) struct Exposition {
 }
 
 impl Exposition {
-    /// An empty one.
+    /// Creates an empty text.
     pub(crate) fn new(format: Format) -> Self {
         Self {
             format,
@@ -40,17 +40,17 @@ impl Exposition {
         }
     }
 
-    /// Something that only grows.
+    /// Begins a family for a value that only grows.
     pub(crate) fn counter(&mut self, name: &'static str, help: &'static str) {
         self.family(name, help, "counter");
     }
 
-    /// Something that is now.
+    /// Begins a family for a current value, which may rise and fall.
     pub(crate) fn gauge(&mut self, name: &'static str, help: &'static str) {
         self.family(name, help, "gauge");
     }
 
-    /// How something is spread.
+    /// Begins a family for a distribution of values.
     pub(crate) fn histogram(&mut self, name: &'static str, help: &'static str) {
         self.family(name, help, "histogram");
     }
@@ -66,19 +66,20 @@ impl Exposition {
         let _ = writeln!(self.text, "# HELP {name} {help}\n# TYPE {name} {kind}");
     }
 
-    /// The only sample of the family that was named last, without labels; none where there is nothing to say.
+    /// Writes the only sample of the family that was begun last, without labels. Writes nothing for `None`.
     pub(crate) fn value(&mut self, value: impl Into<Option<f64>>) {
         if let Some(value) = value.into() {
             self.sample("", &[], value);
         }
     }
 
-    /// One sample of the family that was named last; `suffix` is `_bucket` and the like.
+    /// Writes one sample of the family that was begun last. `suffix` is appended to the family's name, such as
+    /// `_bucket`.
     pub(crate) fn sample(&mut self, suffix: &str, labels: &[(&str, &str)], value: f64) {
         self.sample_with(suffix, labels, value, None);
     }
 
-    /// One sample of the family that was named last, with an observation for an example where the format has such.
+    /// Writes one sample of the family that was begun last, with an exemplar if the format has exemplars.
     pub(super) fn sample_with(
         &mut self,
         suffix: &str,
@@ -101,7 +102,7 @@ impl Exposition {
         self.text.push('\n');
     }
 
-    /// The finished text.
+    /// Returns the finished text.
     pub(crate) fn finish(mut self) -> String {
         if self.format == Format::OpenMetrics {
             self.text.push_str("# EOF\n");

@@ -1,4 +1,4 @@
-//! Times in buckets.
+//! Histograms of durations.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -6,17 +6,17 @@ use std::time::Duration;
 
 use super::{Exemplar, Exposition, Format};
 
-/// How many observations were at most so long; no observation waits for another.
+/// A histogram of durations. Observations without an exemplar never wait for one another.
 #[derive(Debug, Default)]
 pub(crate) struct Histogram {
-    /// Each bucket's own observations; they are added up when they are written.
+    /// Number of observations of each bucket alone; they are added up when the histogram is written.
     buckets: [AtomicU64; BOUNDS.len() + 1],
     nanoseconds: AtomicU64,
-    /// The last of each bucket that had a name.
+    /// The last exemplar of each bucket.
     exemplars: [Mutex<Option<Exemplar>>; BOUNDS.len() + 1],
 }
 
-/// Upper bounds in seconds: from a cached hit to the deadline of a request.
+/// Upper bounds of the buckets in seconds: from a cache hit to the deadline of a request.
 const BOUNDS: [f64; 14] = [
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0,
 ];
@@ -29,7 +29,7 @@ impl Histogram {
         self.nanoseconds.fetch_add(nanoseconds, Ordering::Relaxed);
     }
 
-    /// Counts an observation that has a name.
+    /// Counts an observation whose trace is known, and keeps it as the exemplar of its bucket.
     pub(crate) fn observe_named(&self, exemplar: Exemplar) {
         self.observe(exemplar.took);
         let last = &self.exemplars[bucket(exemplar.took)];

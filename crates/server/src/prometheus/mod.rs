@@ -1,4 +1,4 @@
-//! Prometheus' text format and histograms, for whoever counts.
+//! Prometheus' text format and histograms, for all parts of the server that count something.
 
 mod exemplar;
 mod exposition;

@@ -10,18 +10,18 @@ use hyper::header::{self, HeaderName};
 
 use crate::origins::{Identity, SourceValidators};
 
-/// What a client may hold its copy against.
+/// The validators of a reply, with which a client can check its copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Validators {
     /// The entity tag, quotes included.
     pub etag: String,
-    /// When the source was last changed, in whole seconds and never in the future, if anybody knows.
+    /// When the source was last changed, in whole seconds and never in the future; `None` if it is not known.
     pub modified: Option<SystemTime>,
 }
 
 impl Validators {
-    /// The validators of what a `result` text, recipe and revision, makes of a file and the materials it is
-    /// composed with.
+    /// Computes the validators of a result that is made from a file and the materials that it is composed with.
+    /// `result` is the text of its recipe and the server's revision.
     #[must_use]
     pub fn new(result: &str, source: &Identity, materials: &[(String, Identity)]) -> Self {
         let mut digest = Digest::of(result);
@@ -29,7 +29,7 @@ impl Validators {
         Self::with_materials(digest, Some(source.modified()), materials)
     }
 
-    /// The validators of a result whose source was fetched from anywhere.
+    /// Computes the validators of a result whose source was fetched from an origin.
     #[must_use]
     pub fn of_fetched(
         result: &str,
@@ -63,8 +63,8 @@ impl Validators {
         }
     }
 
-    /// Does the client hold this very answer already? `If-None-Match` decides when it is there,
-    /// `If-Modified-Since` otherwise.
+    /// Whether the client already has this very reply. `If-None-Match` decides if it is there, `If-Modified-Since`
+    /// otherwise.
     #[must_use]
     pub fn unchanged(&self, headers: &HeaderMap) -> bool {
         if headers.contains_key(header::IF_NONE_MATCH) {
@@ -79,7 +79,7 @@ impl Validators {
     }
 }
 
-/// Does the client mean another state than the one of this reply? `If-Match` decides when it is there,
+/// Whether the client requires another state than that of this reply. `If-Match` decides if it is there,
 /// `If-Unmodified-Since` otherwise (RFC 9110, 13.2.2).
 pub(crate) fn is_another(asked: &HeaderMap, reply: &HeaderMap) -> bool {
     if asked.contains_key(header::IF_MATCH) {
@@ -98,7 +98,7 @@ pub(crate) fn is_another(asked: &HeaderMap, reply: &HeaderMap) -> bool {
         .is_some_and(|(since, modified)| modified > since)
 }
 
-/// Does the client tell what it holds?
+/// Whether the request says which state the client has, by `If-None-Match` or `If-Modified-Since`.
 pub(crate) fn is_conditional(headers: &HeaderMap) -> bool {
     headers.contains_key(header::IF_NONE_MATCH) || headers.contains_key(header::IF_MODIFIED_SINCE)
 }
@@ -110,15 +110,15 @@ fn texts<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item = 
         .filter_map(|value| value.to_str().ok())
 }
 
-/// How entity tags are held against each other (RFC 9110, 8.8.3.2).
+/// How entity tags are compared (RFC 9110, 8.8.3.2).
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Comparison {
-    /// A weak tag is none.
+    /// A weak entity tag matches nothing.
     Strong,
     Weak,
 }
 
-/// Is `etag` in the list, or is the list `*`?
+/// Whether the list of entity tags contains `etag` or is `*`.
 fn names(list: &str, etag: &str, comparison: Comparison) -> bool {
     let mut rest = list.trim();
     if rest == "*" {
@@ -150,8 +150,8 @@ fn whole_seconds(time: SystemTime) -> SystemTime {
     }
 }
 
-/// FNV-1a over 128 bits. It keeps no secret and guards against nobody: a tag is only ever compared
-/// with other states of the same URL, and it has to be the same after an upgrade of the compiler.
+/// FNV-1a over 128 bits. It is no protection against attacks and need not be: a tag is only ever compared with other
+/// states of the same URL. It has to be the same after an upgrade of the compiler.
 struct Digest(u128);
 
 impl Default for Digest {
@@ -174,7 +174,7 @@ impl Digest {
         }
     }
 
-    /// With its length in front, so that two texts never run into one another.
+    /// Adds a text, preceded by its length so that two texts never run into one another.
     fn text(&mut self, text: &str) {
         self.bytes(&(text.len() as u64).to_le_bytes());
         self.bytes(text.as_bytes());

@@ -1,19 +1,19 @@
-//! Whose request it is, where a proxy is believed to name the client.
+//! The client's address, where a proxy is trusted to state it.
 
 use std::net::{IpAddr, SocketAddr};
 
 use crate::config::{ClientHeader, ProxyConfig, Trusted};
 use crate::net::Peer;
 
-/// A client's address, and the header or socket that it is known from.
+/// The address of a client, and whether it is from a proxy's header or from the socket.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Visitor {
     pub(crate) peer: Peer,
-    /// The header in which a trusted proxy says it.
+    /// The header in which a trusted proxy states the address; `None` if it is the socket's.
     pub(crate) believed: Option<&'static str>,
 }
 
-/// The proxies that are believed, and where they say it.
+/// The trusted proxies, and the header in which they state the client's address.
 #[derive(Debug)]
 pub(crate) struct Proxies {
     trusted: Vec<Trusted>,
@@ -36,12 +36,12 @@ impl Proxies {
         })
     }
 
-    /// Do the requests of `peer` come from clients that it names?
+    /// Whether `peer` is a trusted proxy that states the addresses of its clients.
     pub(crate) fn names_clients(&self, peer: Peer) -> bool {
         self.header.name().is_some() && self.trusts(peer)
     }
 
-    /// The same as [`Proxies::client`], with the header that is believed.
+    /// Like [`Proxies::client`], but also returns the header that the address is from.
     pub(crate) fn visitor<'a, L>(
         &self,
         peer: Peer,
@@ -56,7 +56,8 @@ impl Proxies {
         }
     }
 
-    /// Who asks: the last in the header's `lines` who is no trusted proxy, since whatever stands before may be made up.
+    /// Returns the address of the client: the last one in the header's `lines` that is no trusted proxy's, since all
+    /// before it may be forged.
     pub(crate) fn client<'a, L>(&self, peer: Peer, lines: impl FnOnce(&'static str) -> L) -> Peer
     where
         L: DoubleEndedIterator<Item = &'a [u8]>,
@@ -82,7 +83,8 @@ impl Proxies {
         client
     }
 
-    /// Of one entry: `192.0.2.7`, or in `Forwarded` `for="[2001:db8::7]:4711";proto=https`.
+    /// Parses the address in one entry of the header: `192.0.2.7`, or in `Forwarded`
+    /// `for="[2001:db8::7]:4711";proto=https`.
     fn address(&self, entry: &str) -> Option<IpAddr> {
         let address = match self.header {
             ClientHeader::Forwarded => entry.split(';').find_map(|pair| {

@@ -1,5 +1,5 @@
-//! What a request's head says: its route, the format it accepts, the copy it has, what it purges, whom it
-//! gives way to.
+//! What the head of a request says: its route, the formats that it accepts, the copy that the client has, what it
+//! purges, and its priority.
 
 pub mod conditional;
 pub(crate) mod forwarded;

@@ -1,18 +1,18 @@
-//! `Andon-Priority: idle`: a request that gives way to all others, such as one that only fills the cache.
+//! `Andon-Priority: idle`: a request that lets all others go first, such as one that only fills the cache.
 
 use hyper::header::HeaderMap;
 
 use super::purge::Token;
 use crate::error::Error;
 
-/// The header, in lower case.
+/// Name of the header, in lower case.
 const NAME: &str = "andon-priority";
 
-/// Does the request have the priority that gives way to all others? It may wait here for longer than others do, so only the administrator may
-/// say so.
+/// Whether the request has the priority that lets all others go first. It may wait longer than others do, so only the
+/// administrator may use it.
 ///
 /// # Errors
-/// An unknown priority; no token, or another.
+/// An unknown priority; a missing or wrong token.
 pub(crate) fn is_idle(headers: &HeaderMap, token: Option<&Token>) -> Result<bool, Error> {
     let Some(value) = headers.get(NAME) else {
         return Ok(false);

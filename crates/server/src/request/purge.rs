@@ -1,4 +1,4 @@
-//! `POST /_andon/purge`: for whoever knows the administrator's token.
+//! `POST /_andon/purge`: removes results from the cache. It requires the administrator's token.
 
 use std::fmt;
 
@@ -12,33 +12,33 @@ use serde::Deserialize;
 
 use crate::error::Error;
 
-/// What is to be purged; exactly one of them.
+/// The body of a purge request: exactly one of these says what is removed.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub(crate) enum PurgeRequest {
-    /// One result: path and query as they stand in its URL; in every format it is negotiated to.
+    /// One result, in every format that is negotiated for it: path and query as they stand in its URL.
     Url(String),
     /// Everything made from one source, by its path.
     Source(String),
-    /// Everything made from sources whose path begins so.
+    /// Everything made from sources whose path begins with this prefix.
     Prefix(String),
-    /// Everything with a tag: `material:star.png`, `type:image/webp`.
+    /// Everything with this tag, such as `material:star.png` or `type:image/webp`.
     Tag(String),
 }
 
-/// What is purged.
+/// A purge request after it was checked.
 #[derive(Debug)]
 pub(crate) enum Purge {
-    /// The results of a URL.
+    /// Remove the results of this URL.
     Url(String),
-    /// What the cache finds by itself.
+    /// Remove the results that this selector finds in the cache.
     Results(Selector),
 }
 
-/// The administrator's token.
+/// A digest of the administrator's token.
 pub(crate) struct Token([u8; 32]);
 
-/// Without the token.
+/// Shows nothing of the token.
 impl fmt::Debug for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Token")
@@ -50,7 +50,7 @@ impl Token {
         Self(digest(secret.as_bytes()))
     }
 
-    /// Does the request carry it, as `Authorization: Bearer …`?
+    /// Whether the request carries this token, as `Authorization: Bearer …`.
     pub(crate) fn opens(&self, headers: &HeaderMap) -> bool {
         let Some(given) = headers.get(header::AUTHORIZATION) else {
             return false;
@@ -63,8 +63,8 @@ impl Token {
 
 const SCHEME: &[u8] = b"Bearer ";
 
-/// All of both are looked at, however early they differ; being digests, they are of one length, and
-/// what little a clock could tell says nothing about the token.
+/// Whether two digests are equal. All bytes of both are compared, however early they differ. Digests have the same
+/// length, and the little that the time taken could reveal says nothing about the token.
 fn same(one: &[u8; 32], other: &[u8; 32]) -> bool {
     let differing = one
         .iter()
@@ -77,10 +77,10 @@ fn digest(token: &[u8]) -> [u8; 32] {
     *blake3::hash(token).as_bytes()
 }
 
-/// Reads an order.
+/// Reads a purge request.
 ///
 /// # Errors
-/// What is wrong with it, as a sentence.
+/// A sentence about what is wrong with it.
 pub(crate) async fn read<B>(body: B) -> Result<PurgeRequest, String>
 where
     B: Body<Data = Bytes>,
@@ -98,10 +98,10 @@ where
 }
 
 impl PurgeRequest {
-    /// What the cache is told, or the URL whose results are meant.
+    /// Converts the request to a selector for the cache, or to the URL whose results are meant.
     ///
     /// # Errors
-    /// What could never match anything.
+    /// For a request that could never match anything.
     pub(crate) fn checked(self) -> Result<Purge, Error> {
         Ok(Purge::Results(match self {
             Self::Url(url) => return Ok(Purge::Url(rooted(&url)?)),
@@ -112,7 +112,7 @@ impl PurgeRequest {
     }
 }
 
-/// A path with its slash.
+/// Returns a path with one leading slash.
 fn rooted(path: &str) -> Result<String, Error> {
     match !path.starts_with('/') && path.contains("://") {
         true => Err(Error::PurgeRequest(format!(
@@ -122,7 +122,7 @@ fn rooted(path: &str) -> Result<String, Error> {
     }
 }
 
-/// A tag that some result may have.
+/// Returns the tag if a result can have such a tag.
 fn known(tag: String) -> Result<String, Error> {
     let (kind, name) = tag.split_once(':').unwrap_or((&tag, ""));
     let wrong = |what: String| {

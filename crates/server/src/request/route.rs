@@ -1,15 +1,15 @@
-//! What a request is for, decided once from the address it came to and its path.
+//! The purpose of a request, decided once from the address that received it and from its path.
 
 /// What is served at an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// Images, and whatever else the configuration allows there.
     Images,
-    /// Metrics and health only.
+    /// Metrics, health and the live dashboard only.
     Metrics,
 }
 
-/// What not every client may use.
+/// A part of the server that not every client may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     Metrics,
@@ -17,12 +17,12 @@ pub(crate) enum Part {
     Board,
 }
 
-/// What a request is for.
+/// The purpose of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Route {
-    /// Is the server there?
+    /// Liveness check: whether the server is running.
     Health,
-    /// Should it be sent requests?
+    /// Readiness check: whether the server should be sent requests.
     Ready,
     /// Metrics for Prometheus.
     Metrics,
@@ -36,13 +36,13 @@ pub(crate) enum Route {
     Play,
     /// An image or a file, as a dialect reads the target.
     Image,
-    /// At an address for metrics: anything else.
+    /// Any other path at an address for metrics, where nothing is served.
     Nothing,
 }
 
 impl Route {
-    /// The route of a path without its query. The path of what is not `open` to the client is an image's like any
-    /// other.
+    /// Returns the route of a path without its query. The path of a part that is not `open` to the client counts as
+    /// that of an image.
     pub(crate) fn of(purpose: Purpose, path: &str, open: impl Fn(Part) -> bool) -> Self {
         match (purpose, path) {
             (_, "/healthz") => Self::Health,
@@ -60,7 +60,7 @@ impl Route {
         }
     }
 
-    /// Is it answered even over the connection limit? Whoever watches the server wants to know most when it is
+    /// Whether the request is answered even beyond the connection limit: monitoring matters most when the server is
     /// full.
     pub(crate) fn is_for_monitoring(self) -> bool {
         matches!(
@@ -70,7 +70,7 @@ impl Route {
     }
 }
 
-/// What is left of a path at or below `prefix`.
+/// Returns the rest of a path at or below `prefix`, or `None` if it is elsewhere.
 pub(crate) fn below<'a>(prefix: &str, path: &'a str) -> Option<&'a str> {
     let rest = path.strip_prefix(prefix)?;
     match rest.strip_prefix('/') {
@@ -79,10 +79,10 @@ pub(crate) fn below<'a>(prefix: &str, path: &'a str) -> Option<&'a str> {
     }
 }
 
-/// Where the live dashboard is.
+/// The path of the live dashboard.
 pub(crate) const BOARD: &str = "/_andon/board";
 
-/// Where the playground is.
+/// The path of the playground.
 pub(crate) const PLAY: &str = "/_andon/play";
 
 #[cfg(test)]

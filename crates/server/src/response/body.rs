@@ -1,5 +1,5 @@
-//! What a reply sends: bytes that are there, shared by all who get them, or a large file, read piece by
-//! piece as its client takes it, so that slow readers hold a piece and not the file.
+//! Bodies of replies: bytes in memory that all their receivers share, or a large file that is read piece by piece as
+//! its client takes it, so that slow clients hold a piece in memory and not the file.
 
 use std::future::Future;
 use std::io;
@@ -16,28 +16,28 @@ use crate::error::Error;
 use crate::origins::OpenFile;
 use crate::sources::fetch::Fetcher;
 
-/// A reply's body.
+/// The body of a reply.
 #[derive(Debug)]
 pub(crate) enum Body {
-    /// Bytes.
+    /// Bytes in memory.
     Whole(Bytes),
-    /// A file's.
+    /// A file, sent in pieces.
     Pieces(Pieces),
-    /// Events, until there are no more.
+    /// Server-sent events, until there are no more.
     Events(Events),
 }
 
-/// The newest event, whenever there is a newer one than was sent last.
+/// A stream of events. Each is the newest at that time; those that a slow client missed are left out.
 pub(crate) struct Events(Option<NextEvent>);
 
 type NextEvent = Pin<Box<dyn Future<Output = Option<(Bytes, watch::Receiver<Bytes>)>> + Send>>;
 
-/// A part of a file, or all of it.
+/// A file or a part of it, read in pieces.
 pub(crate) struct Pieces {
     file: Arc<OpenFile>,
     fetcher: Fetcher,
     left: Range<u64>,
-    /// The file's beginning, if it was read already.
+    /// The first bytes of the file if they have been read already.
     beginning: Bytes,
     reading: Option<Reading>,
 }
@@ -45,7 +45,7 @@ pub(crate) struct Pieces {
 type Reading = Pin<Box<dyn Future<Output = Result<Bytes, Error>> + Send>>;
 
 impl Body {
-    /// Bytes that are still to be sent.
+    /// Returns the number of bytes that are still to be sent; 0 for events, whose length is unknown.
     pub(crate) fn length(&self) -> u64 {
         match self {
             Self::Whole(bytes) => bytes.len() as u64,
@@ -55,7 +55,7 @@ impl Body {
         }
     }
 
-    /// Bytes that it holds in memory at most.
+    /// Returns the maximum number of bytes that the body holds in memory.
     pub(crate) fn held(&self) -> u64 {
         match self {
             Self::Whole(bytes) => bytes.len() as u64,
@@ -64,7 +64,7 @@ impl Body {
         }
     }
 
-    /// Leaves out all but a part, which must lie within.
+    /// Reduces the body to a part of it, which must lie within the body.
     pub(crate) fn cut_to(&mut self, part: Range<u64>) {
         match self {
             Self::Whole(bytes) => {
@@ -163,7 +163,7 @@ impl std::fmt::Debug for Events {
 }
 
 impl Pieces {
-    /// All of a file, whose `beginning` was read already.
+    /// Creates a body of the whole file, whose `beginning` was read already.
     pub(crate) fn of(file: Arc<OpenFile>, beginning: Bytes, fetcher: Fetcher) -> Self {
         Self {
             left: 0..file.identity.size,
@@ -174,8 +174,8 @@ impl Pieces {
         }
     }
 
-    /// The next piece. A file that is not what it was ends the reply without an end: what was sent
-    /// so far and what is there now do not belong together.
+    /// Returns the next piece. If the file has changed, the reply is broken off with an error: what was sent so far and
+    /// what the file holds now do not belong together.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
         if self.left.is_empty() {
             return Poll::Ready(None);
@@ -218,10 +218,10 @@ impl std::fmt::Debug for Pieces {
     }
 }
 
-/// Files beyond that are sent in pieces.
+/// Files of more than this many bytes are sent in pieces.
 pub(crate) const MOST_WHOLE: u64 = 256 << 10;
 
-/// Bytes of one piece. Each slow reader holds two at most: the one it takes and the next.
+/// Bytes of one piece. Each slow client holds at most two pieces: the one that it is receiving and the next.
 pub(crate) const PIECE: usize = 64 << 10;
 
 #[cfg(test)]

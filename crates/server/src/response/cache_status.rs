@@ -1,32 +1,32 @@
-//! `Cache-Status` (RFC 9211): what the cache did for one answer.
+//! The `Cache-Status` header (RFC 9211): what the cache did for a reply.
 
 use std::fmt;
 use std::time::Duration;
 
-/// What the cache did.
+/// What the cache did for a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CacheStatus {
-    /// It had the answer; used for so long yet, where that is known.
+    /// The cache had the answer.
     Hit {
-        /// Until it is checked again.
+        /// How long it is used before it is checked again, where that is known.
         ttl: Option<Duration>,
     },
-    /// Another node had made the answer, and it was in the store that they share.
+    /// The answer was made by another node and was in the store that the nodes share.
     Shared {
-        /// Until it is checked again.
+        /// Time for which the result is used before it is checked again.
         ttl: Duration,
     },
-    /// It had an old answer, and gave that.
+    /// The cache had a stale answer, and that was sent.
     Stale,
-    /// It had no answer, or an old one, and one was made.
+    /// The cache had no answer or a stale one, and a new one was made.
     Forwarded {
-        /// It had an old one.
+        /// Whether the cache had a stale answer.
         stale: bool,
-        /// The origin said that the old one is still good.
+        /// Whether the origin said that the stale answer is still good.
         not_modified: bool,
-        /// The new one is kept.
+        /// Whether the new answer is kept.
         stored: bool,
-        /// Somebody else was already waiting for it.
+        /// Whether another request was already waiting for the same answer, and this one joined it.
         collapsed: bool,
     },
 }

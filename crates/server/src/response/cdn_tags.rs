@@ -1,4 +1,4 @@
-//! `Cache-Tag` and `Surrogate-Key`: what a result is made of, for CDNs that purge by that.
+//! The headers `Cache-Tag` and `Surrogate-Key`: tags that say what a result is made of, for CDNs that purge by them.
 
 use andon_cache::Entry;
 use hyper::header::{HeaderMap, HeaderName};
@@ -6,7 +6,7 @@ use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
 use crate::config::TagHeader;
 
-/// Sets these headers: the tags that purge a result here, its source, and all folders that are above that.
+/// Sets the headers in `names` to the tags that purge this result here, its source, and all folders above the source.
 pub(crate) fn set(headers: &mut HeaderMap, entry: &Entry, names: &[TagHeader]) {
     let source = &entry.source;
     let above = source.match_indices('/');
@@ -26,7 +26,7 @@ pub(crate) fn set(headers: &mut HeaderMap, entry: &Entry, names: &[TagHeader]) {
     }
 }
 
-/// What would end a tag, or be no part of a header.
+/// The characters that are percent-encoded in tags: those that would end a tag or are not allowed in a header.
 const IN_TAGS: &AsciiSet = &CONTROLS.add(b' ').add(b',').add(b'%');
 
 #[cfg(test)]

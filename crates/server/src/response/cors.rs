@@ -1,4 +1,4 @@
-//! Whose pages may read replies in a browser (CORS).
+//! Cross-origin requests (CORS): which web pages may read replies in a browser.
 
 use andon_dialects::ErrorStyle;
 use hyper::header::{self, HeaderName, HeaderValue};
@@ -8,7 +8,7 @@ use crate::config::CorsConfig;
 use crate::response::body::Body;
 use crate::response::{self, Reply};
 
-/// The pages that may.
+/// The web pages that may read replies.
 #[derive(Debug)]
 pub(crate) struct Cors {
     anybody: bool,
@@ -25,7 +25,7 @@ impl Cors {
         }
     }
 
-    /// The answer to a browser that asks whether it may ask; `None` when this is no such question.
+    /// Returns the reply to a CORS preflight request; `None` if the request is not one, or no page may read replies.
     pub(crate) fn preflight(&self, method: &Method, headers: &HeaderMap) -> Option<Reply> {
         let asks = *method == Method::OPTIONS
             && headers.contains_key(header::ORIGIN)
@@ -36,7 +36,8 @@ impl Cors {
         Some(self.permission(self.allowed(headers).is_some()))
     }
 
-    /// The answer to a preflight of a dialect whose errors any page may read: so it may the rest.
+    /// Returns the reply to a preflight request for a dialect whose errors any page may read: then any page may read
+    /// its other replies, too. `None` for other dialects.
     pub(crate) fn preflight_of(&self, errors: ErrorStyle, asked: &HeaderMap) -> Option<Reply> {
         let name = header::ACCESS_CONTROL_ALLOW_ORIGIN;
         let mut told = errors.0.headers().iter();
@@ -67,7 +68,7 @@ impl Cors {
         reply
     }
 
-    /// Tells the browser whether the page may read this reply.
+    /// Adds the headers that tell the browser whether the page may read this reply.
     pub(crate) fn apply(&self, headers: &HeaderMap, reply: &mut Reply) {
         if self.origins.is_empty() {
             return;

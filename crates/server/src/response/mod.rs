@@ -21,17 +21,17 @@ use crate::request::conditional::Validators;
 use crate::response::body::Body;
 use crate::response::cache_status::CacheStatus;
 
-/// A reply.
+/// An HTTP response of this server.
 pub(crate) type Reply = Response<Body>;
 
-/// 200 with an image or a file.
+/// A reply with status 200 and an image or a file.
 pub(crate) fn found(body: impl Into<Body>, media_type: &str, validators: &Validators) -> Reply {
     let mut reply = with_type(StatusCode::OK, body, media_type);
     set_validators(&mut reply, validators);
     reply
 }
 
-/// 304: the client's copy is still good.
+/// A reply with status 304: the client's copy is still good.
 pub(crate) fn not_modified(validators: &Validators) -> Reply {
     let mut reply = Response::new(Body::default());
     *reply.status_mut() = StatusCode::NOT_MODIFIED;
@@ -39,7 +39,7 @@ pub(crate) fn not_modified(validators: &Validators) -> Reply {
     reply
 }
 
-/// An error as one plain sentence, or as its URL language has it.
+/// A reply with an error, as one plain sentence or in the format of the URL's dialect.
 pub(crate) fn error(error: &Error, status: StatusCode, style: ErrorStyle) -> Reply {
     let (media_type, text) = (style.0)
         .body(status.as_u16(), &error.public())
@@ -78,7 +78,7 @@ pub(crate) fn error(error: &Error, status: StatusCode, style: ErrorStyle) -> Rep
     reply
 }
 
-/// `/healthz`.
+/// The reply to `/healthz`.
 pub(crate) fn healthy() -> Reply {
     let mut reply = with_type(
         StatusCode::OK,
@@ -90,22 +90,22 @@ pub(crate) fn healthy() -> Reply {
     reply
 }
 
-/// A text that a dialect answers with, whatever there is.
+/// A reply with a text that a dialect answers with, whatever images there are.
 pub(crate) fn text(media_type: &str, text: String) -> Reply {
     with_type(StatusCode::OK, Bytes::from(text), media_type)
 }
 
-/// A document.
+/// A reply with a JSON document.
 pub(crate) fn json(body: Bytes) -> Reply {
     with_type(StatusCode::OK, body, "application/json")
 }
 
-/// Server-sent events, of which the newest is sent whenever the client takes it.
+/// A reply with server-sent events. Whenever the client is ready for one, it is sent the newest.
 pub(crate) fn events(updates: watch::Receiver<Bytes>) -> Reply {
     with_type(StatusCode::OK, Body::events(updates), "text/event-stream")
 }
 
-/// The page at `/` where nothing else is.
+/// A reply with the welcome page, which is served at `/` where nothing else is.
 pub(crate) fn welcome(text: String) -> Reply {
     let mut reply = with_type(
         StatusCode::OK,
@@ -116,7 +116,7 @@ pub(crate) fn welcome(text: String) -> Reply {
     reply
 }
 
-/// The answer to a purge; it is in force in any case.
+/// The reply to a purge, in JSON. The purge is in force whatever the reply says.
 pub(crate) fn purged(purged: Purged) -> Reply {
     let Purged {
         from_memory,
@@ -138,7 +138,7 @@ pub(crate) fn purged(purged: Purged) -> Reply {
     reply
 }
 
-/// `Server-Timing`, in milliseconds.
+/// Sets `Server-Timing`, in milliseconds.
 pub(crate) fn set_timing(reply: &mut Reply, stages: &[(&'static str, Duration)]) {
     if stages.is_empty() {
         return;
@@ -150,7 +150,7 @@ pub(crate) fn set_timing(reply: &mut Reply, stages: &[(&'static str, Duration)])
     set(reply.headers_mut(), name, &text);
 }
 
-/// Stages as `Server-Timing` names them.
+/// Displays stages in the syntax of `Server-Timing`.
 pub(crate) struct Timing<'a>(pub(crate) &'a [(&'static str, Duration)]);
 
 impl fmt::Display for Timing<'_> {
@@ -165,7 +165,7 @@ impl fmt::Display for Timing<'_> {
     }
 }
 
-/// `Andon-Plan`: how the image was made.
+/// Sets `Andon-Plan`: how the image was made.
 pub(crate) fn set_plan(reply: &mut Reply, plan: &str) {
     set(
         reply.headers_mut(),
@@ -174,9 +174,9 @@ pub(crate) fn set_plan(reply: &mut Reply, plan: &str) {
     );
 }
 
-/// What a dialect has to say of a request: `Andon-Note` for each note, what was ignored of the URL, `Link` to
-/// the `canonical` one, headers of its own, and in `Vary` the request's headers that it went by. Text from the URL is in
-/// notes, so that everything but printable ASCII is escaped.
+/// Adds what a dialect has to say about a request: an `Andon-Note` for each note, such as what was ignored of the URL,
+/// a `Link` to the `canonical` URL, headers of the dialect's own, and in `Vary` the request headers that it has read.
+/// Notes contain text from the URL, so all but printable ASCII is escaped.
 pub(crate) fn add_remarks(
     headers: &mut HeaderMap,
     request: &ImageRequest,
@@ -213,7 +213,7 @@ pub(crate) fn add_remarks(
     add_notes(headers, &request.notes);
 }
 
-/// The usual extension of files of a media type of images.
+/// Returns the usual file extension of an image media type.
 fn extension(media_type: &HeaderValue) -> Option<String> {
     let subtype = media_type.to_str().ok()?.strip_prefix("image/")?;
     Some(match subtype {
@@ -224,7 +224,7 @@ fn extension(media_type: &HeaderValue) -> Option<String> {
     })
 }
 
-/// `Andon-Note` for each of these.
+/// Adds an `Andon-Note` for each of these notes.
 pub(crate) fn add_notes(headers: &mut HeaderMap, notes: &[String]) {
     for note in notes.iter().take(MOST_NOTES) {
         let escape = |char: char| match char {
@@ -238,7 +238,8 @@ pub(crate) fn add_notes(headers: &mut HeaderMap, notes: &[String]) {
     }
 }
 
-/// It is in another format than the one that the client likes best, which takes too long to write: good for a moment.
+/// Marks a reply as a substitute for the `format` that the client prefers, which takes too long to write. A reply that
+/// may be kept at all may be kept only for a short time.
 pub(crate) fn set_instead_of(reply: &mut Reply, format: &str) {
     let headers = reply.headers_mut();
     set(headers, HeaderName::from_static("andon-instead-of"), format);
@@ -250,16 +251,17 @@ pub(crate) fn set_instead_of(reply: &mut Reply, format: &str) {
     }
 }
 
-/// It is a fallback image, because of this error.
+/// Marks a reply as a fallback image that was sent because of this error.
 pub(crate) fn set_fallback(reply: &mut Reply, error: &str) {
     let name = HeaderName::from_static("andon-fallback");
     set(reply.headers_mut(), name, error);
 }
 
-/// By then the better one is there, if nobody waits.
+/// The `Cache-Control` of a substitute in another format: when it expires, the preferred format is ready, unless the
+/// server is busy.
 const INSTEAD: &str = "max-age=30";
 
-/// `Cache-Status` (RFC 9211).
+/// Sets `Cache-Status` (RFC 9211).
 pub(crate) fn set_cache_status(reply: &mut Reply, status: CacheStatus) {
     let name = HeaderName::from_static("cache-status");
     let mut text = String::with_capacity(USUAL_VALUE);
@@ -268,7 +270,7 @@ pub(crate) fn set_cache_status(reply: &mut Reply, status: CacheStatus) {
     set(reply.headers_mut(), name, &text);
 }
 
-/// `Cache-Control`.
+/// Sets `Cache-Control`.
 pub(crate) fn set_cache_control(reply: &mut Reply, text: &str) {
     set(reply.headers_mut(), header::CACHE_CONTROL, text);
 }
@@ -278,7 +280,8 @@ pub(crate) fn vary(reply: &mut Reply, name: &'static str) {
     add_vary(reply.headers_mut(), name);
 }
 
-/// Adds a request header to `Vary`. All of them stand in one line: nginx heeds the last one only, before its version 1.23.
+/// Adds a request header to `Vary`. All names stand in one line, because nginx before version 1.23 reads only the last
+/// one.
 fn add_vary(headers: &mut HeaderMap, name: &str) {
     let said = headers.get(header::VARY).and_then(|it| it.to_str().ok());
     let mut names: Vec<&str> = said.map(|it| it.split(", ").collect()).unwrap_or_default();
@@ -289,7 +292,8 @@ fn add_vary(headers: &mut HeaderMap, name: &str) {
     }
 }
 
-/// Lets a client's fault be kept for so long, unless something is said of that: it may be mended at any moment.
+/// Lets a reply with a 4xx status be kept for `span` at most, unless it already has a `Cache-Control`: the fault may be
+/// mended at any moment.
 pub(crate) fn limit_fault(reply: &mut Reply, span: Duration) {
     let said = reply.headers().contains_key(header::CACHE_CONTROL);
     if reply.status().is_client_error() && !said {
@@ -301,7 +305,7 @@ pub(crate) fn limit_fault(reply: &mut Reply, span: Duration) {
     }
 }
 
-/// Headers that the operator adds; those that are there stay.
+/// Adds the operator's headers. Headers that the reply already has stay as they are.
 pub(crate) fn add_headers(reply: &mut Reply, further: &HeaderMap) {
     for (name, value) in further {
         reply
@@ -311,7 +315,7 @@ pub(crate) fn add_headers(reply: &mut Reply, further: &HeaderMap) {
     }
 }
 
-/// 412: it is not the state that the client means.
+/// Turns the reply into one with status 412: the source is not in the state that the client requires.
 pub(crate) fn precondition_failed(reply: &mut Reply) {
     *reply.status_mut() = StatusCode::PRECONDITION_FAILED;
     *reply.body_mut() = Body::default();
@@ -328,7 +332,8 @@ fn with_type(status: StatusCode, body: impl Into<Body>, media_type: &str) -> Rep
     reply
 }
 
-/// `Content-Type`, and what keeps browsers from taking the body for anything else or from running scripts in it.
+/// Sets `Content-Type`, and the headers that keep browsers from interpreting the body as another type or running
+/// scripts in it.
 pub(crate) fn set_media_type(headers: &mut HeaderMap, media_type: &str) {
     set(headers, header::CONTENT_TYPE, media_type);
     headers.insert(
@@ -343,7 +348,8 @@ pub(crate) fn set_media_type(headers: &mut HeaderMap, media_type: &str) {
     }
 }
 
-/// Opened as a page of its own, an SVG could run scripts as this site: it may draw, and nothing else.
+/// The `Content-Security-Policy` of SVG images. An SVG that is opened as a page of its own could run scripts as this
+/// site, so it may draw and nothing else.
 const SVG_POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; sandbox";
 
@@ -357,13 +363,13 @@ fn set_validators(reply: &mut Reply, validators: &Validators) {
 
 const NOTE: HeaderName = HeaderName::from_static("andon-note");
 
-/// More would be read by nobody, and heads have a limit.
+/// Maximum number of notes in a reply: more would not be read, and the size of a response head is limited.
 const MOST_NOTES: usize = 8;
 
-/// Bytes that hold most values, so that their text does not grow piece by piece.
+/// Initial capacity in bytes that holds most header values, so that their text need not be reallocated.
 const USUAL_VALUE: usize = 64;
 
-/// Leaves out what cannot be a header's value: no header is worth a failed answer.
+/// Sets a header, unless the value is not allowed in a header: no header is worth a failed reply.
 fn set(headers: &mut HeaderMap, name: HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         headers.insert(name, value);

@@ -1,5 +1,5 @@
-//! `Range`: a part of a whole answer. One range at a time; whoever asks for several gets the whole,
-//! which is always allowed.
+//! The `Range` header: a part of a body. Only one range at a time is supported; a request for several gets the whole
+//! body, which is always allowed.
 
 use hyper::header::{self, HeaderValue};
 use hyper::http::request::Parts;
@@ -7,18 +7,18 @@ use hyper::{HeaderMap, Method, StatusCode};
 
 use crate::response::Reply;
 
-/// What a client asks of a body.
+/// The part of a body that a client requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RequestedRange {
-    /// All of it, also when the header makes no sense.
+    /// The whole body, also if the header makes no sense.
     Whole,
-    /// First and last byte.
+    /// A part: the positions of its first and last byte.
     Part(u64, u64),
-    /// A part that is not there.
+    /// A part that lies outside the body.
     Nothing,
 }
 
-/// Answers a GET with the part it asks for; ranges mean nothing to other methods.
+/// Reduces the reply to a GET to the requested range. For other methods, ranges have no meaning.
 pub(crate) fn apply(head: &Parts, reply: &mut Reply) {
     if reply.status() != StatusCode::OK {
         return;
@@ -54,7 +54,8 @@ pub(crate) fn apply(head: &Parts, reply: &mut Reply) {
     }
 }
 
-/// Is the part wanted of this very state? Only a strong tag or the exact date says so.
+/// Whether the requested range is of the state in this reply (`If-Range`). Only a strong entity tag or the exact date
+/// can confirm that.
 fn still_holds(asked: &HeaderMap, reply: &HeaderMap) -> bool {
     match asked.get(header::IF_RANGE) {
         None => true,

@@ -1,4 +1,4 @@
-//! The head of a hit's reply: what is the same in every reply with one entry, written once.
+//! The head of replies to cache hits: what is the same in every reply with one entry, written once.
 
 use std::sync::{Arc, OnceLock, Weak};
 
@@ -12,22 +12,23 @@ use crate::request::negotiation::SettledRequest;
 use crate::response::{self, Reply};
 use crate::results::caching::{self, ClientSide, Notes};
 
-/// The head of replies with an entry.
+/// The head of replies with one cache entry.
 #[derive(Debug)]
 pub(crate) struct Head {
     entry: Weak<Entry>,
-    /// What clients are told about keeping it.
+    /// What clients are told about keeping the result.
     pub(crate) client: ClientSide,
     validators: Validators,
-    /// With the body, and without it (304).
+    /// Headers of a reply with the body; `unchanged` has those of a 304 reply.
     found: HeaderMap,
     unchanged: HeaderMap,
-    /// With the body, as it goes over the wire.
+    /// The head of a reply with the body, in the form in which it is sent.
     wire: OnceLock<Bytes>,
 }
 
 impl Head {
-    /// The head of what answers `asked`, whose canonical target is another.
+    /// Creates the head of replies to `asked` with `entry`. `canonical` is the canonical target, if that is another
+    /// than the requested one.
     pub(crate) fn of(
         entry: &Arc<Entry>,
         asked: &SettledRequest,
@@ -59,17 +60,18 @@ impl Head {
         }
     }
 
-    /// The head with the body as text, which is written when it is first asked for.
+    /// Returns the head of a reply with the body as text. It is written by `write` when it is first asked for.
     pub(crate) fn wire(&self, write: impl FnOnce() -> Bytes) -> &[u8] {
         self.wire.get_or_init(write)
     }
 
-    /// Is it this very entry's? As long as this head lives, nothing else can be where the entry was.
+    /// Whether this head belongs to this very entry. As long as the head lives, no other entry can have the same
+    /// address.
     pub(crate) fn is_of(&self, entry: &Arc<Entry>) -> bool {
         std::ptr::eq(self.entry.as_ptr(), Arc::as_ptr(entry))
     }
 
-    /// The reply with its entry's body, or without it if the client has it already.
+    /// Returns the reply with the entry's `body`, or a 304 without it if the client already has it.
     pub(crate) fn reply(&self, asked: &HeaderMap, body: &Bytes) -> Reply {
         let (status, headers, body) = match self.validators.unchanged(asked) {
             true => (StatusCode::NOT_MODIFIED, &self.unchanged, Bytes::new()),

@@ -1,7 +1,7 @@
-//! Results: what they are called, where they are cached, and how they are made.
+//! Results: their keys, where they are cached, and how they are made.
 //!
-//! A target's meaning is remembered (`known`), its result looked up by key (`caching`), and made if nobody has it
-//! (`making`). ARCHITECTURE.md has a figure of every cache on that way.
+//! The meaning of a target is remembered (`variant`), its result looked up by key (`caching`), and made if there is
+//! none (`making`). ARCHITECTURE.md has a diagram of every cache on that way.
 
 pub(crate) mod caching;
 pub(crate) mod head;

@@ -1,11 +1,12 @@
-//! Texts that were used recently, and what was worked out for them.
+//! A bounded table of recently used texts and what was worked out for them.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Values by text, bounded by the CLOCK algorithm: a new one takes the place of the oldest that was not used since
-/// the clock's hand came by. One goes at a time, because the thread that has them go answers others, too.
+/// Values by text, bounded by the CLOCK algorithm: a new value replaces the oldest one that was not used since the
+/// clock's hand last passed it. Only one value is evicted at a time, because the thread that does it answers other
+/// requests, too.
 #[derive(Debug)]
 pub(crate) struct Recent<V> {
     most: usize,
@@ -15,7 +16,7 @@ pub(crate) struct Recent<V> {
 #[derive(Debug)]
 struct Table<V> {
     values: HashMap<Arc<str>, Value<V>>,
-    /// The texts in the order in which the hand comes by.
+    /// The texts in the order in which the clock's hand passes them.
     clock: VecDeque<Arc<str>>,
 }
 
@@ -26,7 +27,7 @@ struct Value<V> {
 }
 
 impl<V: Clone> Recent<V> {
-    /// Holds at most `most` values.
+    /// Creates a table that holds at most `most` values.
     pub(crate) fn new(most: usize) -> Self {
         let table = RwLock::new(Table {
             values: HashMap::new(),
@@ -78,7 +79,8 @@ impl<V> Table<V> {
     }
 }
 
-/// Used values that the hand passes for one that is new: so many cost less than a request.
+/// Maximum number of used values that the clock's hand passes to make room for a new one. Passing so many costs less
+/// than a request.
 const MOST_CHANCES: usize = 64;
 
 #[cfg(test)]

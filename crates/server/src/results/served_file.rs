@@ -1,4 +1,4 @@
-//! Files that were served as they are, and what is the same in every reply with one.
+//! Files that were served as they are, with what is the same in every reply with one of them.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,27 +8,27 @@ use bytes::Bytes;
 
 use crate::origins::{Identity, Status};
 
-/// What is known of a file in the state that it was in.
+/// What is known of a file in the state that it had when it was served.
 #[derive(Debug)]
 pub(crate) struct ServedFile {
     pub(crate) identity: Identity,
-    /// Where the image in it ends; how many bytes it has, if it is none.
+    /// Offset in bytes at which the image in the file ends, or the file's size if it is no image.
     pub(crate) end: u64,
-    /// The head of replies, as it goes over the wire, without what varies.
+    /// The head of replies in the form in which it is sent, without what varies.
     pub(crate) wire: Bytes,
-    /// What was read of it, where that is kept.
+    /// The content that was read of the file, if it is kept.
     kept: Mutex<Option<RecentBytes>>,
 }
 
-/// What a reply has of a file.
+/// The bytes of a file that replies send.
 #[derive(Clone, Debug)]
 pub(crate) struct RecentBytes {
     pub(crate) bytes: Bytes,
-    /// The state that the file was in.
+    /// State of the file when it was read.
     pub(crate) status: Status,
     /// The time at which the file was read.
     read: Instant,
-    /// The time of the last response with it.
+    /// The time of the last reply with these bytes.
     used: Instant,
 }
 
@@ -42,7 +42,7 @@ impl ServedFile {
         }
     }
 
-    /// What was read of it, if it was served a moment ago.
+    /// Returns the content that was read of the file, if it was read and served recently.
     pub(crate) fn recent(&self, now: Instant) -> Option<RecentBytes> {
         let kept = self.lock();
         let is_recent = |recent: &&RecentBytes| {
@@ -51,14 +51,14 @@ impl ServedFile {
         kept.as_ref().filter(is_recent).cloned()
     }
 
-    /// It is served once more.
+    /// Records that the file is served once more.
     pub(crate) fn is_used(&self, now: Instant) {
         if let Some(recent) = &mut *self.lock() {
             recent.used = now;
         }
     }
 
-    /// Bytes that it takes while it is kept.
+    /// Bytes of memory that the file takes while its content is kept.
     fn weight(&self) -> u64 {
         self.end + self.wire.len() as u64 + size_of::<Self>() as u64
     }
@@ -75,7 +75,7 @@ impl RecentBytes {
     }
 }
 
-/// The files whose bytes are kept. The first goes next, unless it was asked for lately.
+/// The files whose content is kept in memory. The first one in the queue is evicted next, unless it was served lately.
 #[derive(Debug, Default)]
 pub(crate) struct RecentFiles(Mutex<Queue>);
 
@@ -86,7 +86,7 @@ struct Queue {
 }
 
 impl RecentFiles {
-    /// Keeps what was read of a file that was in this state, if there is room.
+    /// Keeps the content of a file that had this state when it was read, if there is room.
     pub(crate) fn keep(&self, file: &Arc<ServedFile>, bytes: Bytes, status: Status, now: Instant) {
         let recent = RecentBytes {
             bytes,
@@ -113,8 +113,8 @@ impl RecentFiles {
 }
 
 impl Queue {
-    /// Evicts files until there is room for `bytes`. `None`: there is not, and nothing is evicted, because too many of the first ones were
-    /// served lately; these go to the end.
+    /// Evicts files until there is room for `bytes`. Returns `None` and evicts nothing if too many files at the front
+    /// of the queue were served lately; these go to its end.
     fn make_room(&mut self, bytes: u64, now: Instant) -> Option<Vec<RecentBytes>> {
         let has_room = |freed: u64, all: &Self| all.bytes - freed + bytes <= MOST_BYTES;
         let (mut idle, mut freed) = (Vec::new(), 0);
@@ -148,19 +148,20 @@ impl Queue {
     }
 }
 
-/// A file that is served as often is not evicted for another: where all are, most stay, instead of none until it comes again.
+/// A file that was served within this time is not evicted for another. If all files are served that often, most of them
+/// stay, instead of each being evicted before it is asked for again.
 const LATELY: Duration = Duration::from_secs(1);
 
-/// Files that are looked at for the room of one.
+/// Maximum number of files that are considered for eviction to make room for one.
 const MOST_LOOKED_AT: usize = 8;
 
-/// What was not served in this time is read again.
+/// A file that was not served for this long is read again.
 const MOST_IDLE: Duration = Duration::from_secs(10);
 
-/// After this time it is read again. What is written through shared memory need not change the file's times.
+/// A file is read again after this time, because writing to it through shared memory need not change its times.
 const MOST_AGE: Duration = Duration::from_secs(60);
 
-/// Bytes that all of them take.
+/// Bytes of memory that all kept files may take together.
 const MOST_BYTES: u64 = 8 << 20;
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! What targets mean, remembered: a hit is looked up under a name that was worked out once.
+//! Remembers what targets mean, so that a hit is looked up under a key that was worked out once.
 //!
-//! Reading a target, settling its format and naming its result depend on the target, on the
-//! configuration, and on `Accept` where the target leaves the format open; on nothing that changes
-//! while a configuration is in force.
+//! Reading a target, settling its format and naming its result depend on the target, on the configuration, on the
+//! headers that the target's dialect reads, and on `Accept` where the target leaves the format open; on nothing that
+//! changes while a configuration is in force.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
@@ -21,26 +21,26 @@ use crate::error::Error;
 use crate::operations::clock;
 use crate::request::negotiation::{Choice, Negotiation, SettledRequest};
 
-/// One result's name and all that is told about it beside the result itself.
+/// A request whose format is settled, with the keys of its result and all that replies say besides the result itself.
 #[derive(Debug)]
 pub(crate) struct RequestVariant {
     pub(crate) asked: SettledRequest,
-    /// What the facts of its source are kept under.
+    /// Key under which the facts of the source are kept.
     pub(crate) facts: Key,
     /// Key of the computation until the recipe is resolved to pixels.
     pub(crate) unresolved: Key,
-    /// The canonical recipe, where one is applied.
+    /// The canonical recipe; `None` for a file that is served as it is.
     pub(crate) recipe: Option<Arc<str>>,
-    /// Is the source asked for over a network?
+    /// Whether the source is fetched over a network.
     pub(crate) is_remote: bool,
     /// The target, for the log.
     pub(crate) uri: Uri,
-    /// Which headers tell CDNs what its results are made of.
+    /// Headers that tell CDNs what the result is made of.
     tag_headers: Vec<TagHeader>,
-    /// What it comes to, and how many purges there had been then.
+    /// What the request last resolved to, and the number of purges at that time.
     resolved: Mutex<Option<(u64, Arc<Resolved>)>>,
     head: Mutex<Option<Arc<Head>>>,
-    /// The file that was served for it last, as it is.
+    /// The file that was last served as it is for this request.
     served: Mutex<Option<Arc<ServedFile>>>,
 }
 
@@ -53,11 +53,11 @@ pub(crate) struct TargetCache(Recent<Remembered>);
 enum Remembered {
     /// The request that the target means.
     Meaning(Arc<ParsedTarget>),
-    /// What it means depends on these headers: it is remembered under their values, too.
+    /// The meaning depends on these headers, and is remembered under the target with their values, too.
     DependsOn(Arc<[&'static str]>),
 }
 
-/// A target's meaning for every choice of formats: a single one, if the target settles it.
+/// A parsed target with a variant for every choice of formats, or a single one if the target settles the format.
 #[derive(Debug)]
 struct ParsedTarget {
     request: ImageRequest,
@@ -67,7 +67,7 @@ struct ParsedTarget {
 #[derive(Debug)]
 enum Known {
     Settled(OnceLock<Arc<RequestVariant>>),
-    /// By choices: clients differ in few.
+    /// Variants by choice of formats; few choices occur among clients.
     Open(RwLock<Vec<(Choice, Arc<RequestVariant>)>>),
 }
 
@@ -78,7 +78,7 @@ impl Default for TargetCache {
 }
 
 impl TargetCache {
-    /// What a target means for a client with these headers, where none of the formats in `without` will do.
+    /// Returns what a target means for a client with these headers, if none of the formats in `without` may be used.
     ///
     /// # Errors
     /// `Target`.
@@ -141,8 +141,7 @@ impl TargetCache {
         }
     }
 
-    /// The request that was understood before, by the target alone. `Accept` is not looked at where it does not
-    /// matter.
+    /// Returns the variant of a target that was understood before. `headers` is only called where `Accept` matters.
     pub(crate) fn understood(
         &self,
         target: &str,
@@ -169,7 +168,7 @@ impl ParsedTarget {
         Self { request, known }
     }
 
-    /// What an open target means for a choice, if that is known.
+    /// Returns the variant of an open target for a choice of formats, if it is known.
     fn variant(&self, choice: Choice) -> Option<Arc<RequestVariant>> {
         let Known::Open(known) = &self.known else {
             return None;
@@ -189,7 +188,7 @@ impl ParsedTarget {
         }
     }
 
-    /// A URL that was good for some time is checked whenever it is used.
+    /// Checks that a URL with a limited lifetime has not expired; called whenever the URL is used.
     fn check_expiry(&self, target: &str) -> Result<(), Error> {
         let style = &self.request.style;
         match style.expires {
@@ -202,7 +201,7 @@ impl ParsedTarget {
     }
 }
 
-/// A target and the values of these headers: no value contains a line break.
+/// Returns a target with the values of these headers, separated by line breaks, which no value contains.
 fn with_values(target: &str, names: &[&'static str], headers: &HeaderMap) -> String {
     let mut text = target.to_owned();
     for name in names {
@@ -230,7 +229,8 @@ impl RequestVariant {
         }
     }
 
-    /// What it came to last; not for longer than to the next purge, which goes by what is known of sources then.
+    /// Returns what the request last resolved to, unless there was a purge since then: purging goes by what is known of
+    /// sources at that moment.
     pub(crate) fn resolved(&self, purges: u64) -> Option<Arc<Resolved>> {
         // No code panics while it holds the lock.
         let last = self.resolved.lock();
@@ -239,26 +239,26 @@ impl RequestVariant {
         (*then == purges).then(|| Arc::clone(resolved))
     }
 
-    /// This is what it comes to now.
+    /// Remembers what the request resolves to now.
     pub(crate) fn resolves_to(&self, resolved: &Arc<Resolved>, purges: u64) {
         let last = self.resolved.lock();
         *last.unwrap_or_else(PoisonError::into_inner) = Some((purges, Arc::clone(resolved)));
     }
 
-    /// The file that was served last.
+    /// Returns the file that was last served as it is for this request.
     pub(crate) fn served(&self) -> Option<Arc<ServedFile>> {
         // No code panics while it holds the lock.
         let last = self.served.lock();
         last.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// This file is served now.
+    /// Remembers the file that is now served for this request.
     pub(crate) fn serves(&self, file: ServedFile) {
         let last = self.served.lock();
         *last.unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(file));
     }
 
-    /// Its canonical target, where it is another or depends on the source.
+    /// Returns the canonical target, if that is another than the requested one or depends on the source.
     pub(crate) fn canonical(&self) -> Option<String> {
         // No code panics while it holds the lock.
         let last = self.resolved.lock();
@@ -267,7 +267,7 @@ impl RequestVariant {
         of_source.or_else(|| self.asked.request.style.canonical.clone())
     }
 
-    /// The head of replies with an entry; the same one for as long as the entry is the same.
+    /// Returns the head of replies with an entry. It is the same head for as long as the entry is the same.
     pub(crate) fn head(&self, entry: &Arc<Entry>) -> Arc<Head> {
         // No code panics while it holds the lock.
         let mut last = self.head.lock().unwrap_or_else(PoisonError::into_inner);
@@ -288,8 +288,8 @@ impl RequestVariant {
     }
 }
 
-/// At about 2 KB each, 16 MB at worst.
+/// Maximum number of remembered targets: at about 2 KB each, 16 MB at worst.
 const MOST: usize = 8192;
 
-/// Bytes of a target that is remembered; longer ones are rare, and would be what fills the memory.
+/// Maximum length in bytes of a target that is remembered. Longer ones are rare, and would be what fills the memory.
 const LONGEST: usize = 512;

@@ -1,8 +1,8 @@
-//! Which files may be opened, by Landlock: those that the configuration names, and what name look-ups and metrics
-//! read. Everything else is `EACCES`, whatever the permissions of the file say; nothing may be executed, no device made
-//! or controlled, no signal sent to another process.
+//! Restricts by Landlock which files may be opened: those that the configuration names, and those that name look-ups
+//! and metrics read. Everything else fails with `EACCES`, whatever the permissions of the file say. Nothing may be
+//! executed, no device created or controlled, and no signal sent to another process.
 //!
-//! A rule permits the folder or file that is there at the start, not its path. What may be replaced while the server runs
+//! A rule permits the folder or file that exists at the start, not its path. What may be replaced while the server runs
 //! (the configuration, certificates) is therefore permitted by its folder.
 
 use std::fs::{self, File};
@@ -16,33 +16,33 @@ use landlock::{
 
 use crate::config::{Config, ConfigError, Listen, OriginKind, StorePlace};
 
-/// What may be opened, and what for.
+/// Rules for which files may be opened, and what for.
 #[derive(Debug)]
 pub(super) struct FileRules(Vec<Rule>);
 
-/// One file, or one folder with everything below.
+/// A rule for one file, or for one folder with everything below it.
 #[derive(Debug)]
 struct Rule {
-    /// The key that asks for it; empty: the system.
+    /// The configuration key that names the path; empty for paths of the system and for the configuration file itself.
     key: String,
     path: PathBuf,
-    /// With its links resolved, as it was when the rule was made.
+    /// The path with its links resolved, as it was when the rule was made.
     real: PathBuf,
     access: FileAccess,
 }
 
-/// What is done with files.
+/// What may be done with the files of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FileAccess {
     Read,
-    /// Made, written, renamed and removed as well.
+    /// Reading, and also creating, writing, renaming and removing.
     Write,
-    /// Unix sockets are made and removed.
+    /// Creating and removing Unix sockets.
     Bind,
 }
 
 impl FileRules {
-    /// What a server with this configuration opens. `file` is the configuration's.
+    /// Returns rules for all that a server with this configuration opens. `file` is the configuration file.
     pub(super) fn of(config: &Config, file: Option<&Path>) -> Self {
         let mut rules = Self(Vec::new());
         rules.add_system();
@@ -107,7 +107,8 @@ impl FileRules {
     /// Restricts this thread, and the threads that it starts from now on, to these files.
     ///
     /// # Errors
-    /// Where the kernel cannot: before Linux 5.19, which knows no renaming between folders, or with Landlock switched off.
+    /// If the kernel cannot do that: before Linux 5.19, where Landlock cannot permit renaming between folders, or with
+    /// Landlock switched off.
     pub(super) fn restrict(&self) -> io::Result<()> {
         for rule in self.0.iter().filter(|it| it.access == FileAccess::Write) {
             // Only an existing folder can be permitted. If this fails, the cache reports the error.
@@ -134,10 +135,10 @@ impl FileRules {
         }
     }
 
-    /// Looks whether these rules, which are in force, permit what others ask for.
+    /// Checks whether these rules, which are in force, permit what `others` ask for.
     ///
     /// # Errors
-    /// Naming the key and the path.
+    /// An error that names the key and the path.
     pub(super) fn permit(&self, others: &Self) -> Result<(), ConfigError> {
         let mut configured = others.0.iter().filter(|asked| !asked.key.is_empty());
         configured.try_for_each(|asked| {
@@ -180,8 +181,8 @@ impl FileRules {
         });
     }
 
-    /// A file that may be replaced by another of its name: what is permitted is its folder, and the one where a link
-    /// leads.
+    /// Permits reading a file that may be replaced by another of the same name: permitted are its folder and, if it is
+    /// a link, the folder that the link leads to.
     fn add_replaceable(&mut self, key: &str, file: Option<&Path>) {
         let Some(file) = file else {
             return;
@@ -191,7 +192,8 @@ impl FileRules {
         self.add(key, folder_of(&real), FileAccess::Read);
     }
 
-    /// What the C library reads to look names up, and what the server reads about itself and its limits.
+    /// Permits reading what the C library needs to look up names, and what tells the server about itself and its
+    /// limits.
     fn add_system(&mut self) {
         for path in SYSTEM {
             self.add("", Path::new(path), FileAccess::Read);
@@ -224,7 +226,8 @@ impl FileAccess {
     }
 }
 
-/// No signals to other processes, and no abstract Unix sockets of theirs, unless the service manager listens on one.
+/// Returns what Landlock scopes forbid: signals to other processes, and connections to their abstract Unix sockets
+/// unless the service manager listens on one.
 fn scopes() -> BitFlags<Scope> {
     let notified = std::env::var_os("NOTIFY_SOCKET").unwrap_or_default();
     match notified.as_encoded_bytes().first() {
@@ -233,7 +236,7 @@ fn scopes() -> BitFlags<Scope> {
     }
 }
 
-/// With links resolved as far as it exists.
+/// Returns a path with its links resolved, as far as it exists.
 fn real(path: &Path) -> PathBuf {
     for there in path.ancestors() {
         let here = match there == Path::new("") {
@@ -258,8 +261,9 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Read by everybody, written by the administrator. `/proc` is there for the server's own limits and metrics; what it says
-/// of other users' processes is the kernel's and systemd's to hide (`ProtectProc`).
+/// Paths of the system that the server reads. Everybody may read them, and only the administrator writes them. `/proc`
+/// is needed for the server's own limits and metrics. Hiding what it says about other users' processes is up to the
+/// kernel and systemd (`ProtectProc`).
 const SYSTEM: &[&str] = &[
     "/proc",
     "/sys/devices/system/cpu",
@@ -291,7 +295,8 @@ mod tests {
         Config::parse(&format!("{listen}{text}"), folder).unwrap()
     }
 
-    /// Runs `try_out` on a thread that is restricted to the files of a configuration; says so where the kernel cannot.
+    /// Runs `try_out` on a thread that is restricted to the files of a configuration; `None`, with a message, if the
+    /// kernel cannot do that.
     fn restricted<T: Send + 'static>(
         config: &Config,
         try_out: impl FnOnce() -> T + Send + 'static,

@@ -29,20 +29,21 @@ use crate::config::{Config, ConfigError, Processes, SandboxMode};
 pub struct Sandbox {
     mode: SandboxMode,
     processes: Processes,
-    /// What may be opened; `None`: everything.
+    /// Rules for the files that may be opened; `None` if all may.
     files: Option<FileRules>,
-    /// Are system calls restricted?
+    /// Whether system calls are restricted.
     syscalls: bool,
 }
 
 impl Sandbox {
     /// Restricts the process to what a server with this configuration needs, for the rest of its life. `file` is the
-    /// configuration's, if it has one: a reload reads it again. To be called while there is one thread.
+    /// configuration file, if there is one, because a reload reads it again. Must be called while the process has only
+    /// one thread.
     ///
-    /// Where the kernel does not support it, the log says so and the server runs without.
+    /// If the kernel does not support a restriction, the log says so and the server runs without it.
     ///
     /// # Errors
-    /// Where the kernel does not support it and `sandbox.mode` is `required`.
+    /// If the kernel does not support a restriction and `sandbox.mode` is `required`.
     pub fn enter(config: &Config, file: Option<&Path>) -> Result<Self, ConfigError> {
         let mode = config.sandbox.mode;
         if mode == SandboxMode::Off {
@@ -73,7 +74,7 @@ impl Sandbox {
         })
     }
 
-    /// Says in the log what is restricted; nothing where `sandbox.mode` is `off`.
+    /// Logs what is restricted; logs nothing if `sandbox.mode` is `off`.
     pub fn report(&self) {
         let restricted = match (&self.files, self.syscalls) {
             (Some(_), true) => "files and system calls are",
@@ -86,11 +87,11 @@ impl Sandbox {
         }
     }
 
-    /// Looks whether another configuration can be served from within: what was given up at the start is lost until a
-    /// restart.
+    /// Checks whether another configuration can be served in this sandbox: what was given up at the start is lost until
+    /// a restart.
     ///
     /// # Errors
-    /// Naming the key, and what the process may no longer open.
+    /// An error that names the key, and what the process may no longer open.
     pub fn permits(&self, config: &Config) -> Result<(), ConfigError> {
         let mode = config.sandbox.mode;
         if mode != self.mode {
@@ -117,7 +118,7 @@ impl Sandbox {
     }
 }
 
-/// Tries out what `sandbox.mode = "required"` asks of the kernel.
+/// Tries out whether the kernel supports what `sandbox.mode = "required"` needs; does nothing in other modes.
 ///
 /// # Errors
 /// As [`Sandbox::enter`].
@@ -138,7 +139,7 @@ pub(crate) fn check(config: &Config) -> Result<(), ConfigError> {
     tried.or_else(|(what, error)| allow_without(SandboxMode::Required, what, &error))
 }
 
-/// Says in the log that a part is missing, where that is permitted.
+/// Logs that this system cannot restrict `what`, or returns an error if the mode is `required`.
 fn allow_without(mode: SandboxMode, what: &str, error: &io::Error) -> Result<(), ConfigError> {
     if mode == SandboxMode::Required {
         let text = format!(

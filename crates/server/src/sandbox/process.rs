@@ -1,16 +1,16 @@
-//! Which system calls no thread of the server may use.
+//! System calls that no thread of the server may use.
 //!
-//! These are the calls that no image server needs and that somebody who runs code in it would look for: starting programs
-//! and processes, looking into others, mounting, namespaces, privileges, the machine's clock and keys, programs inside
-//! the kernel, rings that do input and output past this filter, sockets of families other than Unix, IP and netlink (by
-//! which the C library looks at its addresses).
+//! These are the calls that no image server needs and that an attacker who runs code in it would look for: starting
+//! programs and processes, inspecting other processes, mounting, namespaces, privileges, the machine's clock and keys,
+//! programs inside the kernel, rings that do input and output past this filter, and sockets of families other than
+//! Unix, IP and netlink (with which the C library looks up the machine's addresses).
 //!
-//! It is a list of what is refused. A list of what is permitted would have to hold for every C library and kernel that the
-//! server meets, and one call that the next release begins with would stop it at an operator's. The worker threads,
-//! which handle what others send, have such a list ([`confine`](andon_isolation::confine)).
+//! It is a list of what is refused. A list of what is permitted would have to fit every C library and kernel that the
+//! server meets, and a single call that their next release begins to use would stop the server in production. The
+//! worker threads, which process untrusted data, have such a list ([`confine`](andon_isolation::confine)).
 //!
-//! The kernel remembers which calls a filter permits whatever their arguments (since Linux 5.11), and does not run
-//! it for them: `read`, `write`, `epoll_wait` or `futex` cost the same with it.
+//! The kernel remembers which calls a filter permits whatever their arguments (since Linux 5.11) and does not run the
+//! filter for them: `read`, `write`, `epoll_wait` and `futex` cost the same with it.
 
 use std::io;
 
@@ -19,10 +19,10 @@ use seccompiler::{BackendError, BpfProgram, apply_filter_all_threads};
 
 use andon_isolation::confine::syscalls::{Calls, Condition, is, is_not, lacks, said};
 
-/// Refuses them to all threads, for the rest of the process.
+/// Refuses the listed system calls to all threads, for the rest of the process.
 ///
 /// # Errors
-/// Where the kernel has no seccomp.
+/// If the kernel has no seccomp.
 pub(super) fn restrict() -> io::Result<()> {
     for filter in filters().map_err(io::Error::other)? {
         apply_filter_all_threads(&filter).map_err(said)?;
@@ -48,7 +48,8 @@ fn filters() -> Result<[BpfProgram; 2], BackendError> {
     Ok([refused, newer_clone])
 }
 
-/// System calls under the numbers of x32, which an x86-64 kernel may know as well.
+/// Returns the refused system calls under their x32 numbers, which an x86-64 kernel may know as well; empty on other
+/// architectures.
 fn other_numbers() -> Vec<i64> {
     if cfg!(not(target_arch = "x86_64")) {
         return Vec::new();
@@ -155,7 +156,7 @@ const REFUSED: &[i64] = &[
     c::SYS_request_key,
 ];
 
-/// Those that only this kind of machine has.
+/// Refused system calls that only this architecture has.
 #[cfg(not(target_arch = "x86_64"))]
 const REFUSED_HERE: &[i64] = &[];
 #[cfg(target_arch = "x86_64")]
@@ -184,7 +185,7 @@ mod tests {
 
     use super::*;
 
-    /// Runs `try_out` on a thread that has the filters to itself, as if it had started under them.
+    /// Runs `try_out` on a thread that has the filters to itself, as if it had been started under them.
     fn restricted<T: Send + 'static>(try_out: impl FnOnce() -> T + Send + 'static) -> T {
         let trying = thread::spawn(|| {
             for filter in filters().unwrap() {

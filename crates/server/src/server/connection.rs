@@ -31,7 +31,7 @@ use crate::request::route::Purpose;
 use crate::response::body::Body;
 use crate::response::{self, Reply};
 
-/// How connections are treated.
+/// Timeouts and limits of connections.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ConnectionConfig {
     pub(crate) timeouts: Timeouts,
@@ -44,9 +44,9 @@ pub(crate) struct Responder {
     pub(crate) purpose: Purpose,
     pub(crate) current: Arc<Current>,
     pub(crate) slot: ConnectionSlot,
-    /// The listener is closed: one more request is answered.
+    /// Whether the listener is closed, so that only one more request is answered.
     leaving: AtomicBool,
-    /// A connection of HTTP/2 had its last request.
+    /// Notified when an HTTP/2 connection had its last request.
     had_last: Notify,
 }
 
@@ -67,14 +67,14 @@ impl Responder {
         }
     }
 
-    /// Does the connection end with the request that is answered next?
+    /// Whether the connection ends with the next request that is answered.
     fn is_last(&self, app: &App) -> bool {
         self.leaving.load(Ordering::Relaxed)
             || !self.slot.is_within_limits()
             || app.readiness.is_stopping()
     }
 
-    /// Answers a request with the configuration of this moment; a connection over the limit has only one.
+    /// Answers a request with the current configuration. On a connection over the limit this is its only request.
     async fn reply(&self, request: Request<Incoming>) -> Reply {
         let app = self.current.app();
         let headers = request.headers();
@@ -105,7 +105,7 @@ impl Responder {
         reply
     }
 
-    /// Answers a request, with a body that keeps the connection from being taken for idle.
+    /// Answers a request on HTTP/1.1, with a body that keeps the connection from being taken for idle.
     fn respond(
         self: Arc<Self>,
         request: Request<Incoming>,
@@ -117,8 +117,8 @@ impl Responder {
         }
     }
 
-    /// Answers a request on HTTP/2, with a body that keeps the connection from being taken for idle and whose memory is counted
-    /// until the client has taken it.
+    /// Answers a request on HTTP/2, with a body that keeps the connection from being taken for idle and whose memory is
+    /// counted until the client has received it.
     fn respond_counted(
         self: Arc<Self>,
         request: Request<Incoming>,
@@ -139,7 +139,7 @@ impl Responder {
         }
     }
 
-    /// Writes down what was no request: hyper has refused it, and no handler has seen it.
+    /// Logs what was not a request: hyper has refused it, and no handler has seen it.
     fn left(&self, ended: hyper::Result<()>) {
         let Err(error) = ended else { return };
         let status = match error.is_parse_too_large() {
@@ -154,7 +154,8 @@ impl Responder {
 }
 
 impl FastResponder for Responder {
-    /// Last requests, and those for metrics, are answered by hyper.
+    /// Answers a request that needs no waiting. Returns `None` for those that hyper has to answer, among them last
+    /// requests of connections and those for metrics.
     fn answer(
         &self,
         asked: &Simple<'_>,
@@ -171,8 +172,8 @@ impl FastResponder for Responder {
     }
 }
 
-/// Serves a connection that is none of plain TCP, after what comes before its requests: the PROXY protocol's header where it
-/// `is_proxied`, and TLS where there is a certificate.
+/// Serves a connection other than plain TCP, after what precedes its requests: the header of the PROXY protocol if it
+/// `is_proxied`, and the TLS handshake if there is a certificate.
 pub(crate) async fn serve_other(
     mut stream: Box<dyn Wire>,
     is_proxied: bool,
@@ -236,8 +237,8 @@ pub(crate) async fn serve_other(
     }
 }
 
-/// Serves a connection of which something has come already until either side ends it, or until `stopping` turns true and its
-/// accepted requests are answered.
+/// Serves an HTTP/1.1 connection, the first bytes of which may have been read into `arrival`, until either side ends it
+/// or until `stopping` turns true and its accepted requests are answered.
 pub(crate) async fn serve<S>(
     stream: S,
     arrival: Arrival,
@@ -273,7 +274,7 @@ pub(crate) async fn serve<S>(
     end(pin!(connection), shut_down, &responder, stopping).await;
 }
 
-/// Serves HTTP/2, where one connection carries many requests at a time.
+/// Serves an HTTP/2 connection, which carries many requests at a time.
 async fn serve_http2(
     stream: Box<dyn Wire>,
     responder: Responder,
@@ -311,7 +312,8 @@ async fn serve_http2(
     end(pin!(connection), shut_down, &responder, stopping).await;
 }
 
-/// HTTP/2 has the host in its URL; everything behind looks for path and host where HTTP/1.1 has them.
+/// Moves the host of an HTTP/2 request from its URL to the `Host` header, because all further code looks for path and
+/// host where HTTP/1.1 has them.
 fn name_host(request: &mut Request<Incoming>) {
     let mut url = std::mem::take(request.uri_mut()).into_parts();
     url.scheme = None;
@@ -326,7 +328,7 @@ fn name_host(request: &mut Request<Incoming>) {
     }
 }
 
-/// How long the head of a request may take.
+/// Returns how long the head of a request may take.
 fn head_timeout(responder: &Responder, timeouts: &Timeouts) -> Duration {
     match responder.slot.over_limit {
         None => timeouts.header.0,
@@ -363,21 +365,21 @@ async fn end<C: Future<Output = hyper::Result<()>>>(
     responder.left(connection.await);
 }
 
-/// Request line and headers of one request together; more is answered with 431.
+/// Maximum size in bytes of a request line and its headers together; more is answered with 431.
 const MOST_HEADER_BYTES: usize = 64 << 10;
 
-/// Requests of one connection at a time, as most servers have it.
+/// Maximum number of requests that are open at a time on one HTTP/2 connection, as in most servers.
 const MOST_STREAMS: u32 = 100;
 
-/// More of them at a time end the connection.
+/// Maximum number of reset streams at a time on one HTTP/2 connection; more of them end it.
 const MOST_RESETS: usize = 20;
 
-/// A connection over the limit has its request ready.
+/// How long a connection over the limit may take for the head of its request, which it should have ready.
 const OVER_LIMIT_HEAD: Duration = Duration::from_secs(1);
 
-/// Bytes that hyper holds of one direction: a head, with room for what came right behind it, or the
-/// reply's piece that is being written.
+/// Bytes that hyper buffers for one direction: the head of a request, with room for what came right behind it, or the
+/// part of a reply that is being written.
 const MOST_BUFFERED: usize = 2 * MOST_HEADER_BYTES;
 
-/// A request that was sent before the server was told to stop is here by then.
+/// How long a stopping server waits on a connection for a request that was already sent.
 const ON_THE_WAY: Duration = Duration::from_millis(500);

@@ -1,14 +1,15 @@
-//! A thread per core for connections, each with a reactor of its own.
+//! One thread per core for connections, each with a reactor of its own.
 //!
-//! A runtime whose threads share one reactor hands every event from the thread that saw it to the one that
-//! acts on it; for cached hits that hand-over is most of the work. A connection stays on the thread that accepts it, unless that
-//! one has more of them than another: the system shares new connections out without knowing who has how many.
+//! In a runtime whose threads share one reactor, every event is handed from the thread that saw it to the one that acts
+//! on it; for cached hits that hand-over is most of the work. Here a connection stays on the thread that accepts it,
+//! unless that thread has more connections than another: the system distributes new connections without knowing how
+//! many each thread has.
 //!
-//! A client that opens a connection for every request often runs on the same machine: a proxy, or a load generator. A thread that has
-//! answered such requests yields its core before it looks for more. The next connections then come together, and one round
-//! answers them all; otherwise client and server wake each other up for every single one. On connections that stay open this
-//! costs more than it saves. While images are made the thread keeps its core: a pixel thread would hold it for milliseconds,
-//! and all connections of this thread would wait.
+//! A client that opens a connection for every request often runs on the same machine, such as a proxy or a load
+//! generator. A thread that has answered such requests yields its core before it looks for more. The next connections
+//! then arrive together and are answered in one round; otherwise client and server wake each other up for every single
+//! one. On connections that stay open this costs more than it saves. While images are being made the thread keeps its
+//! core: a pixel thread would hold it for milliseconds, and all connections of this thread would wait.
 
 use std::cell::Cell;
 use std::io;
@@ -23,17 +24,18 @@ use tokio::task::JoinError;
 
 use crate::admission::priority;
 
-/// The only request of a connection was answered on this thread as it was accepted.
+/// Records that a connection's only request was answered on this thread as the connection was accepted.
 pub(crate) fn answered_on_arrival() {
     ANSWERED.set(true);
 }
 
 thread_local! {
-    /// Since this thread last looked for events.
+    /// Whether this thread has answered the only request of a connection on its arrival since it last looked for
+    /// events.
     static ANSWERED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The threads. They end when it is dropped.
+/// The I/O threads, which end when this is dropped.
 pub(crate) struct IoThreads {
     io_threads: Vec<IoThread>,
     next: AtomicUsize,
@@ -47,10 +49,10 @@ struct IoThread {
 }
 
 impl IoThreads {
-    /// One per core; each may have so many threads that wait for disks.
+    /// Starts one I/O thread per core. Each may start up to `waiters` further threads that wait for disks.
     ///
     /// # Errors
-    /// When the system gives no threads.
+    /// If the system cannot start the threads.
     pub(crate) fn open(waiters: usize) -> io::Result<Self> {
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
         let io_threads = (0..cores).map(|_| IoThread::open(waiters));
@@ -60,10 +62,10 @@ impl IoThreads {
         })
     }
 
-    /// Waits until each of them has turned to something new.
+    /// Waits until each I/O thread has taken up new work.
     ///
     /// # Errors
-    /// When one of them has ended.
+    /// If one of them has ended.
     pub(crate) async fn beat(&self) -> Result<(), JoinError> {
         for io_thread in &self.io_threads {
             io_thread.handle.spawn(async {}).await?;
@@ -76,13 +78,14 @@ impl IoThreads {
         self.io_threads.len()
     }
 
-    /// What runs tasks on one of them.
+    /// Returns the handle that runs tasks on the I/O thread of this number.
     pub(crate) fn handle(&self, thread: usize) -> &Handle {
         &self.io_threads[thread].handle
     }
 
-    /// A place for a connection that was accepted on a thread. Where each thread accepts `its_own`, it stays there unless the next
-    /// one in turn has clearly fewer: short connections would otherwise move as often as not.
+    /// Chooses the I/O thread for a connection that was accepted on `thread`. If each thread accepts `its_own`
+    /// connections, the connection stays there unless the next thread in turn has clearly fewer: short connections
+    /// would otherwise move as often as not.
     pub(crate) fn seat(&self, thread: usize, its_own: bool) -> Seat<'_> {
         let turn = self.next.fetch_add(1, Ordering::Relaxed) % self.io_threads.len();
         let count = |thread: usize| self.io_threads[thread].connections.load(Ordering::Relaxed);
@@ -103,14 +106,14 @@ impl IoThreads {
     }
 }
 
-/// A place for a connection.
+/// The I/O thread that was chosen for a connection.
 pub(crate) struct Seat<'a> {
     pub(crate) handle: &'a Handle,
-    /// To be dropped with the connection.
+    /// Counts the connection; to be dropped together with it.
     pub(crate) taken: Taken,
 }
 
-/// Counts a connection of a thread.
+/// Counts a connection of an I/O thread until this is dropped.
 pub(crate) struct Taken(Arc<AtomicUsize>);
 
 impl Drop for Taken {
@@ -150,8 +153,8 @@ impl IoThread {
     }
 }
 
-/// Of threads that wait for disks, and copy files of megabytes: half of the weight of those that answer, when both want a
-/// core; still before those that make images.
+/// Niceness of threads that wait for disks and copy megabytes from files. When both want a core, they get half the
+/// weight of threads that answer requests, but still more than threads that make images.
 const NICENESS: i32 = 3;
 
 impl Drop for IoThread {

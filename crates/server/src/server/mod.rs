@@ -41,22 +41,23 @@ pub struct Server {
     requests: mpsc::Receiver<ReloadRequest>,
 }
 
-/// Where to listen, and for what.
+/// An address to listen on, and what it serves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Place {
     listen: Listen,
     purpose: Purpose,
     is_tls: bool,
-    /// Each connection begins with a header of the PROXY protocol.
+    /// Whether each connection begins with a header of the PROXY protocol.
     is_proxied: bool,
 }
 
-/// A listener, and what of the configuration it is for.
+/// A bound address: its listeners, and the part of the configuration that they serve.
 struct Bound {
     place: Place,
-    /// Each for an I/O thread; one for all where it cannot be split.
+    /// One listener per I/O thread, or a single one if the socket cannot be split.
     listeners: Vec<Listener>,
-    /// It belongs to somebody else too, and goes on collecting connections when we have left.
+    /// Whether the socket belongs to another process too, and goes on collecting connections after this server has
+    /// closed it.
     is_inherited: bool,
     address: Address,
 }
@@ -64,19 +65,19 @@ struct Bound {
 /// Why a server does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// Its configuration.
+    /// The configuration is not valid, or what it names cannot be opened.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// An address.
+    /// An address cannot be bound, or threads cannot be started.
     #[error(transparent)]
     Bind(#[from] io::Error),
 }
 
-/// The runtime a server is made for: one thread for what belongs to no connection, a few that may wait for disks.
-/// Connections are accepted and live on `IoThreads`, and pixel threads are the server's own too.
+/// Creates the runtime for a server: one thread for what belongs to no connection, and a few that may wait for disks.
+/// Connections are accepted and served on `IoThreads`, and the pixel threads are the server's own, too.
 ///
 /// # Errors
-/// When the system gives no threads.
+/// If the system cannot start the threads.
 pub fn runtime(config: &Config) -> io::Result<Runtime> {
     Builder::new_multi_thread()
         .worker_threads(1)
@@ -86,24 +87,24 @@ pub fn runtime(config: &Config) -> io::Result<Runtime> {
         .build()
 }
 
-/// Threads that may wait for disks and name servers. Each kind of work has slots of its own, so that only as
-/// many are started as there are slots; a reload may add some, and cannot change this.
+/// Returns how many threads may wait for disks and name servers. Each kind of work has slots of its own, so that only
+/// as many threads are started as there are slots. A reload may add slots, but cannot change this number.
 fn waiters(config: &Config) -> usize {
     MOST_WAITERS.max(2 * config.limits.fetches + OTHER_WAITERS)
 }
 
-/// Enough for more slots than any disk is faster with.
+/// Threads that may wait in any case: enough for more slots than any disk can benefit from.
 const MOST_WAITERS: usize = 512;
 
-/// Name look-ups and the cache's disk.
+/// Threads that may wait for name look-ups and the cache's disk.
 const OTHER_WAITERS: usize = 64;
 
 impl Server {
-    /// Opens the origins, starts the pixel threads and binds every address that is not among the `inherited` sockets; needs
-    /// a tokio runtime.
+    /// Opens the origins, starts the pixel threads and binds every address that is not among the `inherited` sockets;
+    /// needs a tokio runtime.
     ///
     /// # Errors
-    /// Naming what cannot be opened or bound, or an inherited socket that the configuration does not name.
+    /// An error that names what cannot be opened or bound, or an inherited socket that the configuration does not name.
     pub async fn bind(
         config: &Config,
         codecs: &'static [&'static dyn Codec],
@@ -142,26 +143,27 @@ impl Server {
         })
     }
 
-    /// Where it listens, ports known: first where images are, then where figures are.
+    /// Returns the addresses that the server listens on, with their actual ports: first those that serve images, then
+    /// the one that serves metrics.
     #[must_use]
     pub fn addresses(&self) -> Vec<Address> {
         let address = |bound: &Bound| bound.address.clone();
         self.bound.iter().map(address).collect()
     }
 
-    /// Hands this server another configuration while it runs.
+    /// Returns a handle that gives this server another configuration while it runs.
     #[must_use]
     pub fn reloader(&self) -> Reloader {
         self.reloader.clone()
     }
 
-    /// What waits for pixels, what was refused, what memory is planned with.
+    /// Returns the current load: what waits for pixel threads, what was refused, and the memory that is planned with.
     #[must_use]
     pub fn gauges(&self) -> Gauges {
         self.current.app().maker.admission.gauges()
     }
 
-    /// Tells whether its threads still turn to new work.
+    /// Returns a handle that tells whether the server's threads still take up new work.
     #[must_use]
     pub fn pulse(&self) -> Pulse {
         let app = self.current.app();
@@ -172,8 +174,8 @@ impl Server {
         }
     }
 
-    /// Serves until `stop` is ready, goes on accepting for the grace period, then answers what was accepted, within the
-    /// shutdown timeout.
+    /// Serves until `stop` is ready, then goes on accepting for the grace period, and finally answers what was
+    /// accepted, within the shutdown timeout.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let mut requests = self.requests;
         let mut listeners = Listeners {
@@ -206,7 +208,7 @@ impl Server {
     }
 }
 
-/// Whether the server's threads still turn to new work: what a watchdog wants to know. Outlives reloads.
+/// Tells a watchdog whether the server's threads still take up new work. Remains valid after reloads.
 #[derive(Clone, Debug)]
 pub struct Pulse {
     io_threads: Weak<IoThreads>,
@@ -214,20 +216,20 @@ pub struct Pulse {
     headers: HeaderReaders,
 }
 
-/// What [`Pulse::beat`] has found.
+/// The outcome of [`Pulse::beat`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beat {
-    /// All threads of connections turn, and some of every other kind.
+    /// All I/O threads take up new work, and so do some threads of every other kind.
     Alive,
-    /// No new image can be made until threads come back, which they may never.
+    /// No new image can be made until threads return from their work, which may never happen.
     Stuck(Stuck),
     /// The server has ended.
     Ended,
 }
 
 impl Pulse {
-    /// Waits until every thread of connections has turned to something new, for ever if one of them does not, and looks
-    /// for workers and readers of headers that do not come back from their work.
+    /// Waits until every I/O thread has taken up new work, for ever if one of them does not, and then checks whether
+    /// worker threads and header readers return from their work.
     pub async fn beat(&self) -> Beat {
         let Some(io_threads) = self.io_threads.upgrade() else {
             return Beat::Ended;
@@ -250,7 +252,7 @@ struct Listeners {
     inherited: Inherited,
     acceptors: JoinSet<()>,
     io_threads: Arc<IoThreads>,
-    /// What stops each of them.
+    /// The channel that stops the acceptors of each place.
     closers: Vec<(Place, watch::Sender<bool>)>,
 }
 
@@ -275,7 +277,8 @@ impl Listeners {
         }
     }
 
-    /// Everything that can fail comes first, so that a refused configuration changes nothing.
+    /// Changes to another configuration. Everything that can fail comes first, so that a refused configuration changes
+    /// nothing.
     async fn rebuild(&mut self, config: &Config) -> Result<(), StartError> {
         let before = self.current.app();
         let generation = generation(config, self.codecs, before.metrics.clone(), Some(&before))?;
@@ -379,7 +382,7 @@ async fn bind_all(
     Ok(all)
 }
 
-/// Every address of a configuration and what is there.
+/// Returns every address of a configuration and what it serves.
 fn places(config: &Config) -> Vec<Place> {
     let all = |all: &[Listen], purpose, is_tls| {
         let place = |listen: &Listen| Place {
@@ -416,11 +419,11 @@ fn generation(
     })
 }
 
-/// What becomes of the connections that come through a listener.
+/// Accepts the connections of one listener and has them served.
 struct Acceptor {
-    /// The I/O thread that it runs on.
+    /// Number of the I/O thread that the acceptor runs on.
     thread: usize,
-    /// There is one for each of them.
+    /// Whether every I/O thread has an acceptor for this place.
     is_split: bool,
     is_inherited: bool,
     place: Place,
@@ -430,7 +433,7 @@ struct Acceptor {
 }
 
 impl Acceptor {
-    /// Accepts until the server stops; ends when the last of its connections has.
+    /// Accepts connections until the acceptor is stopped. Returns when the last of its connections has ended.
     async fn accept_all(self, listener: Listener) {
         let listener = match listener.attach() {
             Ok(listener) => listener,
@@ -570,12 +573,12 @@ impl Acceptor {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Placement {
     Served,
-    /// It had one request, and its reply.
+    /// The connection's only request was answered at once.
     Answered,
     OverLimit,
 }
 
-/// The next connection.
+/// Accepts the next connection, and tries again after errors.
 async fn accept(listener: &Accepting, listen: &Listen) -> Accepted {
     let mut failed = false;
     loop {
@@ -592,16 +595,17 @@ async fn accept(listener: &Accepting, listen: &Listen) -> Accepted {
     }
 }
 
-/// As many as a usual backlog holds.
+/// Maximum number of connections that are still accepted when a listener closes: as many as a usual backlog holds.
 const MOST_LAST_CONNECTIONS: usize = 4096;
 
-/// Then `/readyz` says that the server has started, whatever its disk does.
+/// After this time `/readyz` says that the server has started, whatever its disk does.
 const MOST_STARTING: Duration = Duration::from_secs(30);
 
-/// A hundred thousand entries are counted in less.
+/// How long the start waits for the cache on disk: a hundred thousand entries are counted in less.
 const MOST_WARMING_UP: Duration = Duration::from_millis(500);
 
-/// Long enough for the system to tell of those who wait.
+/// How long a closing listener waits for each further connection: long enough for the system to report those that are
+/// waiting.
 const LAST_LISTEN: Duration = Duration::from_millis(5);
 
 const ACCEPT_PAUSE: Duration = Duration::from_millis(20);

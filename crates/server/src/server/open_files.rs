@@ -1,4 +1,4 @@
-//! How many files and sockets the process may have open.
+//! The number of files and sockets that the process may have open.
 
 use std::num::NonZero;
 use std::thread;
@@ -7,8 +7,9 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::config::{Config, OriginKind};
 
-/// Takes as many as the system grants. Most shells and services start programs with 1024, fewer than
-/// `limits.connections` and their files need, for the sake of programs that use `select`; we do not.
+/// Raises the limit on open files to what the system grants. Most shells and services start programs with 1024, fewer
+/// than `limits.connections` and their files need, for the sake of programs that use `select`, which this server does
+/// not.
 pub(crate) fn allow_all() {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     // Where that is refused we run with what there is, and connections wait for their turn.
@@ -21,8 +22,8 @@ pub(crate) fn allow_all() {
     );
 }
 
-/// How many connections there may be, so that descriptors never run out: each may need a file for its
-/// reply, and what the server does for itself and for `/healthz` has to go on at the connection limit.
+/// Returns how many connections there may be, so that file descriptors never run out: each connection may need a file
+/// for its reply, and the server's own work and `/healthz` have to go on at the connection limit.
 pub(crate) fn connections(config: &Config) -> usize {
     let wanted = config.limits.connections;
     let Some(most) = getrlimit(Resource::Nofile).current else {
@@ -47,10 +48,11 @@ pub(crate) fn connections(config: &Config) -> usize {
     wanted.min((most.saturating_sub(kept_back) / 2).max(FEWEST))
 }
 
-/// Logs, folders, the cache, and the few connections over the limit.
+/// Descriptors for logs, folders, the cache, and the few connections over the limit.
 const OUR_OWN: usize = 96;
 
-/// A system that grants no more than that is not one to serve from.
+/// Connections that are allowed in any case. A system that does not grant enough descriptors for more is not one to
+/// serve from.
 const FEWEST: usize = 8;
 
 #[cfg(test)]

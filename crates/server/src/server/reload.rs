@@ -1,7 +1,7 @@
-//! Another configuration for a running server, without losing a request.
+//! Changes the configuration of a running server without losing a request.
 //!
-//! Each request is answered by the [`App`] that is current when its head is complete, to its end; the
-//! next one on the same connection finds the new one. Listeners whose address stays are not touched.
+//! Each request is answered to its end by the [`App`] that is current when its head is complete; the next request on
+//! the same connection is answered by the new one. Listeners whose address stays are not touched.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -21,7 +21,7 @@ pub struct Reloader {
     metrics: Arc<Metrics>,
 }
 
-/// One reload, and where its outcome goes.
+/// A request to reload, and the channel for its outcome.
 #[derive(Debug)]
 pub(crate) struct ReloadRequest {
     pub(crate) config: Config,
@@ -34,12 +34,12 @@ impl Reloader {
         (Self { requests, metrics }, waiting)
     }
 
-    /// Takes a configuration into generation, if it can be read and all it names can be opened and bound.
-    /// Worker threads, memory and slots for files are those that there are, in another number or size. The
-    /// permissions of Unix sockets that stay, stay as well until a restart.
+    /// Puts a configuration into effect, if it can be read and everything it names can be opened and bound. Worker
+    /// threads, memory and slots for files stay, but their number or size may change. Unix sockets that stay keep their
+    /// permissions until a restart.
     ///
     /// # Errors
-    /// What is wrong with it; then everything stays as it was.
+    /// What is wrong with the configuration; everything then stays as it was.
     pub async fn reload(&self, config: Result<Config, ConfigError>) -> Result<(), StartError> {
         let outcome = self.request(config).await;
         self.metrics.reloaded(outcome.is_ok());
@@ -58,14 +58,14 @@ impl Reloader {
     }
 }
 
-/// What new connections and new requests are served with.
+/// What new connections and new requests are served with, as made from one configuration.
 #[derive(Clone)]
 pub(crate) struct Generation {
     pub(crate) app: Arc<App>,
     pub(crate) connection_config: ConnectionConfig,
 }
 
-/// The generation of this moment, and everybody who is connected, whichever generation they met first.
+/// The current generation, and all open connections, whichever generation they began with.
 pub(crate) struct Current {
     generation: Mutex<Generation>,
     pub(crate) connections: Arc<Connections>,
@@ -93,12 +93,12 @@ impl Current {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The generation that was current until now.
+    /// Replaces the current generation and returns the former one.
     pub(crate) fn replace(&self, generation: Generation) -> Generation {
         std::mem::replace(&mut self.lock(), generation)
     }
 
-    /// No code panics while it holds the lock.
+    /// Locks the current generation. No code panics while it holds the lock.
     fn lock(&self) -> MutexGuard<'_, Generation> {
         self.generation
             .lock()

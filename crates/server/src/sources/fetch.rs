@@ -1,6 +1,6 @@
-//! Reading files without holding up anything else: a few slots of their own, apart from the pixel
-//! threads, and a ceiling on the bytes that are held at a time. Looking at files has slots apart from
-//! reading them: a hit that is checked and a request that is refused wait for no megabytes.
+//! Reads files without holding up anything else: in a few slots of their own, apart from the pixel threads, and with a
+//! ceiling on the bytes that are held at a time. Inspecting files has slots apart from reading them, so that a hit that
+//! is checked and a request that is refused need not wait for megabytes to be read.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::origins::{Blocking, Budget, Reservation, SourceMemory};
 use crate::permits::Permits;
 
-/// The slots and the ceiling.
+/// The slots for reading and for inspecting files, and the ceiling on the bytes held.
 #[derive(Clone, Debug)]
 pub(crate) struct Fetcher {
     slots: Permits,
@@ -29,25 +29,25 @@ impl Fetcher {
         }
     }
 
-    /// Other limits from now on, for whoever shares them; what is being read is read to its end.
+    /// Changes the limits, for all clones. What is being read is read to its end.
     pub(crate) fn resize(&self, limits: &LimitsConfig) {
         self.slots.resize_to(limits.fetches);
         self.looks.resize_to(limits.fetches);
         self.held.resize(limits.held_bytes.0);
     }
 
-    /// Waits until so many bytes may be held.
+    /// Waits until `bytes` more may be held, and reserves them.
     pub(crate) async fn hold(&self, bytes: u64) -> Reservation {
         self.held.take(bytes).await
     }
 
-    /// Where the bytes of sources are counted, wherever they come from.
+    /// Returns the counter of the bytes of sources, wherever they come from.
     pub(crate) fn held(&self) -> &SourceMemory {
         &self.held
     }
 
-    /// What a fetch over a network may take that nobody waits for after `deadline`. It ends a little earlier,
-    /// so that there is time to say whose fault it was: both ends at once would be a race.
+    /// Returns the time and memory for a fetch over a network that nobody waits for after `deadline`. The fetch ends a
+    /// little earlier, so that there is time to report whose fault it was: if both ended at once it would be a race.
     pub(crate) fn budget(&self, deadline: Instant) -> Budget {
         Budget {
             deadline: deadline.checked_sub(TIME_TO_TELL).unwrap_or(deadline),
@@ -64,7 +64,7 @@ impl Fetcher {
         run_in(&self.slots, work).await
     }
 
-    /// Runs work that looks at files and reads none.
+    /// Runs `work` that inspects files and reads none, in one of the slots for that.
     pub(crate) async fn look<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, Error> + Send + 'static,
@@ -103,7 +103,7 @@ impl Fetcher {
     }
 }
 
-/// What needs no waiting for a disk.
+/// Runs `work` on this thread; `None` if it would have to wait for a disk.
 fn at_once<T>(work: impl FnOnce(Blocking) -> Result<T, Error>) -> Option<Result<T, Error>> {
     let blocking = Blocking::Refused;
     let tried = panic::catch_unwind(AssertUnwindSafe(|| work(blocking)));
@@ -126,7 +126,7 @@ async fn run_in<T: Send + 'static>(
     done.await.unwrap_or(Err(Error::Panicked))
 }
 
-/// Some steps of the runtime's timers, which count milliseconds.
+/// How long before the deadline a fetch ends: several steps of the runtime's timers, which count milliseconds.
 const TIME_TO_TELL: Duration = Duration::from_millis(20);
 
 #[cfg(test)]

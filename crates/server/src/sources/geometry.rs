@@ -1,14 +1,14 @@
-//! Sizes that a recipe of whole pixels comes to, and what was rounded and limited on the way.
+//! Explains the size that a recipe leads to, and what was rounded and limited on the way.
 
 use andon_recipe::{Facts, Rules, Step};
 
-/// The size of what steps in whole pixels make.
+/// Returns the size in px after these steps, or the source's size if a step is not in whole pixels.
 fn size_after(steps: &[Step], facts: &Facts) -> (u32, u32) {
     andon_recipe::size_after(steps, facts).unwrap_or((facts.width, facts.height))
 }
 
-/// Why a result has its size: what each side would be exactly by the other, and whether a larger source of the same
-/// shape would give a larger result.
+/// Explains why a result has its size: what each side would be exactly if derived from the other, and whether a larger
+/// source of the same shape would give a larger result.
 #[must_use]
 pub fn explain(rules: &dyn Rules, facts: &Facts) -> Vec<String> {
     let Ok(recipe) = rules.resolve(facts) else {
@@ -48,10 +48,10 @@ pub fn explain(rules: &dyn Rules, facts: &Facts) -> Vec<String> {
     told
 }
 
-/// How much larger the other source is on each side.
+/// How many times as wide and as high the larger source is that the explanation compares with.
 const LARGER: u32 = 8;
 
-/// To thousandths.
+/// Rounds to thousandths.
 fn rounded(side: f64) -> f64 {
     (side * 1e3).round() / 1e3
 }

@@ -1,10 +1,10 @@
-//! Threads that read headers and plan, apart from those that read files: a few slots, and a time that none may exceed.
+//! Threads that read headers and plan, apart from those that read files: a few slots, and a time limit for each header.
 //!
-//! Reading a header is not rendering: it takes no worker thread and waits for none, so that an image that is refused by its
-//! header is refused in milliseconds under load, too. But formats are read by libraries that cannot be interrupted. A
-//! header that takes longer than `MOST_TIME` is given up: its request gets an error, and so do others for the same
-//! file, while its thread is stuck and keeps its slot. Files are read and other headers as well meanwhile; when
-//! all slots are taken by stuck threads, every request that needs one is refused at once.
+//! Reading a header is not rendering: it takes no worker thread and waits for none, so that an image that is refused
+//! because of its header is refused within milliseconds under load, too. But formats are read by libraries that cannot
+//! be interrupted. A header that takes longer than `MOST_TIME` is given up: its request gets an error, and so do others
+//! for the same file, while its thread is stuck and keeps its slot. Meanwhile files and other headers are still read.
+//! When all slots are taken by stuck threads, every request that needs one is refused at once.
 
 use std::collections::HashMap;
 use std::num::NonZero;
@@ -20,7 +20,7 @@ use tokio::time::timeout;
 use crate::error::{Error, Stuck, Threads};
 use crate::permits::Permits;
 
-/// The slots. A clone has the same ones.
+/// The slots for reading headers, which all clones share.
 #[derive(Clone, Debug)]
 pub(crate) struct HeaderReaders(Arc<Shared>);
 
@@ -40,19 +40,19 @@ struct Running {
 
 #[derive(Clone, Copy, Debug)]
 struct Reading {
-    /// Names the very bytes, where others may read them, too.
+    /// Key of the bytes, if other requests may read the same ones.
     source: Option<Key>,
     began: Instant,
 }
 
-/// Counts a header until it is read.
+/// Counts a header as being read until this is dropped.
 struct Counted {
     readers: HeaderReaders,
     number: u64,
 }
 
 impl Default for HeaderReaders {
-    /// Two slots for each core: headers take processor time only.
+    /// Creates two slots for each core, because reading headers takes processor time only.
     fn default() -> Self {
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
         Self::new((2 * cores).max(FEWEST), MOST_TIME)
@@ -68,13 +68,13 @@ impl HeaderReaders {
         }))
     }
 
-    /// Runs `work`, which reads the header of a source that is in memory: here if that takes no longer than changing threads
-    /// (`is_short`), otherwise in one of the slots. `holds` counts the source's bytes until the work is done, even if nobody
-    /// waits for it any more.
+    /// Runs `work`, which reads the header of a source that is in memory: on this thread if that takes no longer than
+    /// changing threads (`is_short`), otherwise in one of the slots. `holds` keeps the source's memory reserved until
+    /// the work is done, even if nobody waits for it any more.
     ///
     /// # Errors
-    /// The work's own; `SlowHeader` if it is not done in time, or another one on the same source is not; `Stuck` if
-    /// all slots are taken by such work; `Panicked`.
+    /// Those of `work`; `SlowHeader` if it is not done in time, or if other work on the same source is overdue; `Stuck`
+    /// if all slots are taken by overdue work; `Busy` if no slot becomes free in time; `Panicked`.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         source: Option<Key>,
@@ -104,7 +104,7 @@ impl HeaderReaders {
         }
     }
 
-    /// Whether every slot is taken by a thread that has read a header for too long.
+    /// Returns details if every slot is taken by a thread that has read a header for too long.
     pub(crate) fn stuck(&self) -> Option<Stuck> {
         let most_time = self.0.most_time;
         let running = self.lock();
@@ -117,13 +117,14 @@ impl HeaderReaders {
         })
     }
 
-    /// How many are being read, and how many of them for too long.
+    /// Returns how many headers are being read, and how many of them have taken too long.
     pub(crate) fn counts(&self) -> [usize; 2] {
         let running = self.lock();
         [running.all.len(), running.late(self.0.most_time).count()]
     }
 
-    /// Is there any point in waiting for a slot to read this?
+    /// Refuses a source for which waiting for a slot is pointless: all slots are stuck, or reading its header already
+    /// takes another thread too long.
     fn check(&self, source: Option<Key>) -> Result<(), Error> {
         if let Some(stuck) = self.stuck() {
             return Err(Error::Stuck(stuck));
@@ -154,14 +155,14 @@ impl HeaderReaders {
         }
     }
 
-    /// No code panics while it holds the lock.
+    /// Locks the list of headers being read. No code panics while it holds the lock.
     fn lock(&self) -> MutexGuard<'_, Running> {
         (self.0.running.lock()).unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Running {
-    /// Those that have taken too long: by how much, and of what.
+    /// Returns the headers that have taken too long: by how much, and the key of each source.
     fn late(
         &self,
         most_time: Duration,
@@ -180,10 +181,10 @@ impl Drop for Counted {
     }
 }
 
-/// For one header and its plan: a thousand times what a large one takes.
+/// Time limit for one header and its plan: a thousand times what a large header takes.
 const MOST_TIME: Duration = Duration::from_secs(5);
 
-/// Slots on a machine with one core.
+/// Minimum number of slots, which a machine with one core has.
 const FEWEST: usize = 4;
 
 #[cfg(test)]
@@ -194,7 +195,7 @@ mod tests {
 
     const TIME: Duration = Duration::from_millis(200);
 
-    /// A header that is not read before the sender goes.
+    /// Starts reading a header, which does not end before the returned sender is used or dropped.
     async fn hang(readers: &HeaderReaders, source: Option<Key>) -> Sender<()> {
         let (end, ends): (Sender<()>, Receiver<()>) = channel();
         let hanging = readers.read(source, false, (), move || {

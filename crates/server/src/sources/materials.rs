@@ -1,6 +1,6 @@
-//! Files that recipes compose with: the icons in `small_light.material_dir`, and by names that begin with a slash
-//! images of the origins' folders. They are opened and read together with the source, so that a pixel thread never
-//! waits for a disk.
+//! Files that recipes compose images with: the icons in `small_light.material_dir` and, under names that begin with a
+//! slash, images in the folders of the origins. They are opened and read together with the source, so that a pixel
+//! thread never waits for a disk.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -35,10 +35,10 @@ pub struct LoadedMaterials {
 }
 
 impl MaterialFolder {
-    /// Opens the folder; what is decoded of its files is kept in `decoded`.
+    /// Opens the folder. Decoded images of its files are kept in `decoded`.
     ///
     /// # Errors
-    /// Naming it when it cannot be opened.
+    /// An error that names the folder if it cannot be opened.
     pub fn open(path: Option<&Path>, decoded: Arc<OverlayCache>) -> Result<Self, ConfigError> {
         let open = |path: &Path| {
             Root::open(path).map_err(|error| {
@@ -54,12 +54,12 @@ impl MaterialFolder {
         })
     }
 
-    /// What was decoded of its files.
+    /// The cache of decoded images of the folder's files.
     pub(crate) fn decoded(&self) -> &Arc<OverlayCache> {
         &self.decoded
     }
 
-    /// Opens the materials of these names; `served` opens what is named by its path below `/`.
+    /// Opens the materials of these names. `served` opens those that are named by their paths below `/`.
     ///
     /// # Errors
     /// `Pixels(Recipe)` naming the material that is missing; `Io`, as [`Root::entry`].
@@ -102,7 +102,7 @@ impl MaterialFolder {
 }
 
 impl OpenMaterials {
-    /// None of them.
+    /// Returns an empty set of materials.
     pub(crate) fn none(&self) -> Self {
         Self {
             files: BTreeMap::new(),
@@ -110,26 +110,26 @@ impl OpenMaterials {
         }
     }
 
-    /// What the answer depends on beside source and recipe.
+    /// Returns the names and states of the files, on which the answer depends besides source and recipe.
     #[must_use]
     pub fn identities(&self) -> Vec<(String, Identity)> {
         let identity = |(name, file): (&String, &OpenFile)| (name.clone(), file.identity);
         self.files.iter().map(identity).collect()
     }
 
-    /// Are there none?
+    /// Whether there are no materials.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
 
-    /// Bytes of all of them.
+    /// Total size of the files in bytes.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.files.values().map(|file| file.identity.size).sum()
     }
 
-    /// Reads them.
+    /// Reads the files, each of `limit` bytes at most.
     ///
     /// # Errors
     /// As [`OpenFile::read`].

@@ -1,9 +1,9 @@
-//! Media types of files that are served as they are: images by their first bytes, whatever their
-//! name says; a few others by extension; the rest is `application/octet-stream`.
+//! Media types of files that are served as they are: images are recognized by their first bytes, whatever their names
+//! say, and a few other types by their extensions. The rest is `application/octet-stream`.
 
 use andon_pixels::Codec;
 
-/// The type of a file by its content and its name.
+/// Returns the media type of a file by its content and its name.
 #[must_use]
 pub fn of(codecs: &[&dyn Codec], path: &str, bytes: &[u8]) -> &'static str {
     if let Some(codec) = codec(codecs, bytes) {
@@ -19,13 +19,13 @@ pub fn of(codecs: &[&dyn Codec], path: &str, bytes: &[u8]) -> &'static str {
         .unwrap_or(UNKNOWN)
 }
 
-/// Is it an image that we know, whatever it is called?
+/// Whether the bytes are an image of a known format, whatever the file's name is.
 #[must_use]
 pub fn is_picture(codecs: &[&dyn Codec], bytes: &[u8]) -> bool {
     codec(codecs, bytes).is_some()
 }
 
-/// Does a file's name promise an image that we know?
+/// Whether a file's name promises an image of a known format.
 #[must_use]
 pub fn promises_picture(codecs: &[&dyn Codec], path: &str) -> bool {
     let promised = by_name(codecs, path);
@@ -39,7 +39,8 @@ fn codec<'a>(codecs: &[&'a dyn Codec], bytes: &[u8]) -> Option<&'a dyn Codec> {
     codecs.iter().copied().find(|codec| codec.sniff(head))
 }
 
-/// The type that a file's extension promises: a codec's name or alias, or another that is known.
+/// Returns the media type that a file's extension promises: that of a codec with this name or alias, or another known
+/// one.
 #[must_use]
 pub fn by_name(codecs: &[&dyn Codec], path: &str) -> Option<&'static str> {
     let name = path.rsplit('/').next()?;
@@ -56,13 +57,14 @@ pub fn by_name(codecs: &[&dyn Codec], path: &str) -> Option<&'static str> {
     codec.or_else(|| other().map(|(_, media_type)| *media_type))
 }
 
-/// Nothing is known about it.
+/// The media type of files about which nothing is known.
 pub const UNKNOWN: &str = "application/octet-stream";
 
-/// Bytes that nearly every file is known by.
+/// Number of bytes from the beginning by which nearly every file is recognized.
 pub(crate) const SHORT_HEAD: usize = 1024;
 
-/// Bytes that any is known by: an SVG by the beginning of its root, which long comments may stand before.
+/// Number of bytes from the beginning by which any file is recognized: an SVG by the start of its root element, which
+/// long comments may precede.
 pub(crate) const HEAD: usize = 64 << 10;
 
 const EXTENSIONS: &[(&str, &str)] = &[

@@ -1,4 +1,4 @@
-//! From a target to the bytes of its source and overlay images, read within slots and a limit of memory.
+//! Finds the source and the overlay images of a target and reads their bytes, within slots and a memory limit.
 
 pub(crate) mod fetch;
 pub mod geometry;

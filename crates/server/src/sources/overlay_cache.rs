@@ -1,5 +1,5 @@
-//! Overlay images, decoded: each state of a file once for all who lay it over something, within a number of
-//! bytes.
+//! Decoded overlay images: each state of a file is decoded once for all requests that compose with it, within a limit
+//! of bytes.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -7,30 +7,30 @@ use andon_pixels::{Image, Result};
 
 use crate::origins::Identity;
 
-/// What was decoded, the least recently used first. By default it keeps nothing, and only joins who wants the
-/// same image at the same time.
+/// Decoded overlay images, the least recently used first. By default nothing is kept, and only requests for the same
+/// image at the same time share a decode.
 #[derive(Debug, Default)]
 pub struct OverlayCache(Mutex<Entries>);
 
 #[derive(Debug, Default)]
 struct Entries {
-    /// Bytes that all of them may take.
+    /// Maximum size of all decoded images together, in bytes.
     most: u64,
     overlays: Vec<Overlay>,
 }
 
 #[derive(Debug)]
 struct Overlay {
-    /// A changed file is another one.
+    /// The state of the file: after a change it counts as another file.
     identity: Identity,
-    /// Locked while it is decoded.
+    /// The decoded image; locked while it is being decoded.
     image: Arc<Mutex<Option<Image>>>,
-    /// 0 until it is decoded.
+    /// Size of the decoded image in bytes; 0 until it is decoded.
     bytes: u64,
 }
 
 impl OverlayCache {
-    /// Keeps as many bytes of samples.
+    /// Creates a cache that keeps up to `most` bytes of samples.
     #[must_use]
     pub fn new(most: u64) -> Self {
         let cache = Self::default();
@@ -38,15 +38,15 @@ impl OverlayCache {
         cache
     }
 
-    /// Keeps as many bytes from now on.
+    /// Keeps up to `most` bytes of samples from now on.
     pub(crate) fn resize(&self, most: u64) {
         let mut kept = locked(&self.0);
         kept.most = most;
         kept.make_room();
     }
 
-    /// The image of a file in this state. Whoever comes while somebody decodes it waits; whoever waited for
-    /// a decode that failed decodes for itself.
+    /// Returns the image of a file in this state. A caller that comes while another one decodes it waits, and decodes
+    /// it itself if that decode fails.
     pub(crate) fn get(
         &self,
         identity: Identity,
@@ -67,7 +67,7 @@ impl OverlayCache {
 }
 
 impl Entries {
-    /// The place of a file's image, which is the most recently used now.
+    /// Returns the place for a file's image, and marks it as the most recently used one.
     fn place(&mut self, identity: Identity) -> Arc<Mutex<Option<Image>>> {
         let known = self.overlays.iter().position(|it| it.identity == identity);
         let overlay = match known {
@@ -83,7 +83,7 @@ impl Entries {
         image
     }
 
-    /// Counts an image, or forgets it where there is none.
+    /// Counts the bytes of a decoded image, or removes the image if there are none or too many.
     fn settle(&mut self, identity: Identity, image: Arc<Mutex<Option<Image>>>, bytes: Option<u64>) {
         self.overlays.retain(|it| it.identity != identity);
         if let Some(bytes) = bytes.filter(|&bytes| bytes <= self.most) {
@@ -109,7 +109,7 @@ impl Entries {
     }
 }
 
-/// A decoder that panics leaves no image, and nothing half done.
+/// Locks a mutex even if it is poisoned: a decoder that panics leaves no image, and nothing half done.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -124,7 +124,7 @@ mod tests {
 
     use super::*;
 
-    /// The state of a file.
+    /// Returns the state of a file with this modification time in ns.
     fn state(modified_ns: i128) -> Identity {
         Identity {
             modified_ns,
@@ -134,14 +134,14 @@ mod tests {
         }
     }
 
-    /// 1,000 bytes.
+    /// Returns an image of 1,000 bytes.
     fn image() -> Result<Image> {
         let plane = Plane::filled(Depth::U8, 100, 10, 7);
         let frame = Frame::new(Model::Gray, 100, 10, vec![plane], None).unwrap();
         Ok(Image::still(frame))
     }
 
-    /// Does it decode what is wanted?
+    /// Whether the cache has to decode the image of a file in this state.
     fn decodes(cache: &OverlayCache, identity: Identity) -> bool {
         let mut decoded = false;
         let made = cache.get(identity, || {

@@ -1,4 +1,4 @@
-//! From a request and its source in memory to the bytes of the response: one way for GET, uploads and
+//! Renders a request whose source is in memory to the bytes of the response, in the same way for GET, uploads and
 //! `andon render`.
 
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::sources::materials::LoadedMaterials;
 use crate::sources::media_type;
 
-/// An image that is planned, with everything that it is made of in memory.
+/// A planned image, with everything that it is made from in memory.
 #[derive(Debug)]
 pub struct Planned {
     plan: Arc<Plan>,
@@ -24,26 +24,26 @@ pub struct Planned {
     source: Bytes,
     materials: LoadedMaterials,
     measured: Measured,
-    /// The processor time that measuring took.
+    /// Estimated processor time of the measurement that was made while planning.
     measuring: CpuTime,
 }
 
-/// What is planned: a request, and the files it needs.
+/// What a plan is made from: a request, and the files that it needs.
 #[derive(Debug)]
 pub struct Ingredients {
-    /// Its format is settled.
+    /// The request, with its format settled.
     pub request: Arc<ImageRequest>,
-    /// Was the format left open by the URL, and chosen by the client's `Accept`?
+    /// Whether the URL left the format open and the client's `Accept` decided it.
     pub negotiated: bool,
     /// The source's path, whose extension may say its type.
     pub path: String,
-    /// Its bytes.
+    /// The source's bytes.
     pub source: Bytes,
     /// The overlay images.
     pub materials: LoadedMaterials,
 }
 
-/// What can be planned at once, or only after its pixels were measured.
+/// A request that is planned, or that can be planned only after its source's pixels are measured.
 #[derive(Debug)]
 pub(crate) enum Prepared {
     Planned(Box<Planned>),
@@ -51,7 +51,7 @@ pub(crate) enum Prepared {
 }
 
 impl Prepared {
-    /// Plans: reads the source's header.
+    /// Reads the source's header, and plans the request unless pixels have to be measured first.
     ///
     /// # Errors
     /// As [`Engine::measurement`] and [`Planned::new`].
@@ -70,22 +70,23 @@ impl Prepared {
 /// A finished image.
 #[derive(Debug)]
 pub struct Rendered {
-    /// Its bytes, or the source's own.
+    /// The bytes of the image, or those of the source itself.
     pub body: Bytes,
-    /// Its media type.
+    /// The media type of the body.
     pub media_type: &'static str,
-    /// What of the source is left out although nobody asked for that, in a sentence each.
+    /// What was left out of the source although the request did not ask for that, in a sentence each.
     pub notes: Vec<String>,
-    /// The source is cut or damaged, and shown as far as it goes.
+    /// Whether the source is truncated or damaged, and shown as far as it can be decoded.
     pub damaged: bool,
-    /// It is the source with the end that it lacked.
+    /// Whether the image is the source with the end that its file lacked.
     pub completed: bool,
-    /// Where the time went.
+    /// How long each stage took.
     pub timings: Timings,
 }
 
 impl Planned {
-    /// Plans: reads the source's header, and measures here and now what was not measured before.
+    /// Plans a request: reads the source's header, and makes any measurement that it needs at once unless `measured` is
+    /// given.
     ///
     /// # Errors
     /// As [`Engine::plan_with`].
@@ -119,7 +120,7 @@ impl Planned {
         })
     }
 
-    /// This plan through an index of the source, if that is one.
+    /// Plans again with an index of the source, which has no effect if it is not valid.
     ///
     /// # Errors
     /// As [`Engine::plan_with`].
@@ -138,7 +139,8 @@ impl Planned {
         })
     }
 
-    /// Refuses a plan that takes longer than `limits.cpu` allows, along with what was measured for it here and now.
+    /// Refuses a plan that takes more processor time than `limits.cpu` allows, including the measurement that was made
+    /// while planning.
     ///
     /// # Errors
     /// As [`Limits::check_cpu`](andon_pixels::Limits::check_cpu).
@@ -164,7 +166,7 @@ impl Planned {
         &self.source
     }
 
-    /// What is needed to make something else of the same source, for a document about it.
+    /// Returns what is needed to make something else from the same source, for a document about it.
     #[must_use]
     pub fn part(&self, recipe: Recipe) -> Ingredients {
         let mut request = ImageRequest::picture(self.request.source.clone(), recipe);
@@ -178,7 +180,8 @@ impl Planned {
         }
     }
 
-    /// What the header says of the source, what is made of it, and what was made for the document.
+    /// Returns what a document tells: what the header says about the source, what is made from it, and the parts that
+    /// were made for the document.
     #[must_use]
     pub fn about<'a>(&'a self, parts: &'a [Part]) -> About<'a> {
         let (info, plan) = (self.plan.info(), &self.plan);
@@ -208,7 +211,7 @@ impl Planned {
         }
     }
 
-    /// How much of what is planned survives in `result`, by SSIMULACRA2.
+    /// Returns how well `result` preserves the planned image, as an SSIMULACRA2 score.
     ///
     /// # Errors
     /// As [`Engine::score`].
@@ -229,7 +232,7 @@ impl Planned {
         Ok(engine.score(&self.plan, run, result)?)
     }
 
-    /// Renders, from what was decoded before if something was.
+    /// Renders the planned image, from `decoded` if the source was decoded before.
     ///
     /// # Errors
     /// As [`Engine::run`].
@@ -282,8 +285,8 @@ impl Planned {
         })
     }
 
-    /// Is the result larger than the source, although nothing but another encoding was asked for, and not
-    /// a certain one?
+    /// Whether the result is larger than the source, although the request asked for nothing but a new encoding and does
+    /// not insist on one.
     fn only_grew(&self, engine: &Engine, body: &[u8]) -> bool {
         // One frame is not the whole animation, and another depth not what the source has.
         let output = &self.plan.recipe().output;
@@ -295,7 +298,7 @@ impl Planned {
         !self.request.style.sends_what_is_made() && only_encoded && any_format && larger
     }
 
-    /// Is the source of a format that browsers are not shown?
+    /// Whether the source is of a format that is not sent to browsers.
     fn is_only_read(&self, engine: &Engine) -> bool {
         let info = self.plan.info();
         let source = engine
@@ -305,8 +308,8 @@ impl Planned {
         source.is_some_and(|source| source.instead(info).is_some())
     }
 
-    /// The result's true type; in the module's strict mode the source's name decides where no format was
-    /// asked for.
+    /// Returns the result's true media type. In the strict mode of the small_light module the source's name decides
+    /// instead, if no format was asked for.
     fn media_type(&self, engine: &Engine, true_type: &'static str) -> &'static str {
         let promised = self
             .request
@@ -319,7 +322,7 @@ impl Planned {
     }
 }
 
-/// A buffer that is no larger than what it holds: the cache counts only that.
+/// Converts a body to a buffer without spare capacity, because the cache counts only the bytes in use.
 fn boxed(body: Vec<u8>) -> Bytes {
     body.into_boxed_slice().into()
 }

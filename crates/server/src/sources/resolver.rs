@@ -1,5 +1,5 @@
-//! What a request target means, and which files it needs: everything about a request but its sockets
-//! and its pixels. Opening and reading files may block on a disk: call them from a thread that may wait.
+//! What a request target means, and which files it needs: everything about a request except its sockets and its pixels.
+//! Opening and reading files may block on a disk, so call these functions from a thread that may wait.
 
 use std::fmt;
 use std::path::Path;
@@ -38,23 +38,23 @@ use crate::sources::source_cache::CachedSource;
 pub struct Resolver {
     revision: Revision,
     dialects: Dialects,
-    /// What counts as an image.
+    /// The codecs whose formats count as images.
     codecs: &'static [&'static dyn Codec],
     origins: Origins,
     materials: Arc<MaterialFolder>,
-    /// Where the folder of overlay images meets those of origins.
+    /// Where the folder of overlay images overlaps with the folders of origins.
     overlaps: Vec<Overlap>,
     most_bytes: u64,
-    /// For one answer.
+    /// Time limit for one answer.
     timeout: Duration,
 }
 
-/// Overlay images that are sources, too.
+/// Overlay images that can also be requested as sources, because their folder overlaps with that of an origin.
 #[derive(Debug, PartialEq, Eq)]
 struct Overlap {
-    /// What their names begin with.
+    /// Prefix of the names of these overlay images.
     name: String,
-    /// What stands in its place in paths of sources.
+    /// What replaces that prefix in the paths of sources.
     path: String,
 }
 
@@ -66,13 +66,13 @@ pub struct OpenSource {
     content: Content,
     materials: OpenMaterials,
     most_bytes: u64,
-    /// The digest that the source must have.
+    /// The digest that the source must have, if the URL states one.
     checksum: Option<Checksum>,
-    /// Set once it is admitted to what costs more than opening it.
+    /// The request's admission, once it is admitted to work that costs more than opening files.
     pub(crate) admitted: Option<Admitted>,
 }
 
-/// A file, open, and its beginning.
+/// An open file and its beginning.
 pub(crate) struct FileHead {
     pub(crate) file: Arc<OpenFile>,
     pub(crate) beginning: Bytes,
@@ -81,26 +81,26 @@ pub(crate) struct FileHead {
 /// The source of a request.
 #[derive(Clone, Debug)]
 enum Content {
-    /// A file, not read yet, and where its reading counts.
+    /// A file that is not read yet, and the metrics that count reading it.
     File(Arc<OpenFile>, Arc<OriginMetrics>),
-    /// A file that is in memory, for others too.
+    /// A file that is in memory, where other requests may use it too.
     CachedSource(Identity, CachedSource),
-    /// Fetched, because over a network there is nothing to open.
+    /// A source that was fetched, because over a network there is nothing to open.
     Fetched(Source),
 }
 
-/// A request's files, read.
+/// The content of a request's files.
 #[derive(Debug)]
 pub struct Read {
     /// The source's bytes.
     pub source: Bytes,
     /// The overlays that the image is composed with.
     pub materials: LoadedMaterials,
-    /// Counts the source's bytes while they are held, if they were in memory before.
+    /// Keeps the source's bytes counted, if they were in memory before.
     pub hold: Option<Arc<Reservation>>,
 }
 
-/// Headers as they came.
+/// Request headers as they were received.
 struct Received<'a>(&'a HeaderMap);
 
 impl Headers for Received<'_> {
@@ -109,7 +109,7 @@ impl Headers for Received<'_> {
     }
 }
 
-/// Codecs have no text of their own.
+/// Leaves out the codecs, which have no text form.
 impl fmt::Debug for Resolver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Resolver")
@@ -122,7 +122,7 @@ impl Resolver {
     /// Opens every folder of the configuration and compiles its dialects.
     ///
     /// # Errors
-    /// Naming what cannot be opened or compiled.
+    /// An error that names what cannot be opened or compiled.
     pub fn new(
         config: &Config,
         codecs: &'static [&'static dyn Codec],
@@ -130,8 +130,8 @@ impl Resolver {
         Self::after(config, codecs, None)
     }
 
-    /// A resolver after a reload; slots for requests to origins and decoded overlay images are those of the resolver `before`
-    /// a reload, as many as there are until they are resized.
+    /// Creates a resolver that replaces `before`, for a reload. It takes over the slots for requests to origins and the
+    /// decoded overlay images, with their former limits until they are resized.
     ///
     /// # Errors
     /// As [`Resolver::new`].
@@ -159,7 +159,8 @@ impl Resolver {
         })
     }
 
-    /// What a client may hold its copy against, of what is made of the files of a request; its source has these facts.
+    /// Returns the validators of a request's result, with which a client can check whether its copy is current. The
+    /// source has these facts.
     ///
     /// # Errors
     /// Those of the request's rules for such a source.
@@ -176,7 +177,7 @@ impl Resolver {
         }))
     }
 
-    /// The request in every dialect that can say it: the dialect's name and the target.
+    /// Returns the request in every dialect that can express it: the dialect's name and the target.
     pub fn written<'a>(
         &'a self,
         request: &'a ImageRequest,
@@ -184,7 +185,7 @@ impl Resolver {
         self.dialects.write(request)
     }
 
-    /// Where images come from.
+    /// The origins that images come from.
     pub(crate) fn origins(&self) -> &Origins {
         &self.origins
     }
@@ -194,15 +195,15 @@ impl Resolver {
         &self.materials
     }
 
-    /// What `target` asks for: path and query as they stand in the request line.
+    /// Reads `target`, which is the path and query as they stand in the request line.
     ///
     /// # Errors
-    /// `Target`, also for what is not for everybody; `Moved` for a redirect.
+    /// `Target`, also for a request that is not open to everybody; `Moved` for a redirect.
     pub fn parse(&self, target: &str) -> Result<ImageRequest, Error> {
         self.parse_with(target, &HeaderMap::new())
     }
 
-    /// Reads a target that came with headers.
+    /// Reads a target that came with these headers.
     ///
     /// # Errors
     /// As [`Resolver::parse`].
@@ -216,7 +217,7 @@ impl Resolver {
             .parse_for(target, &Received(headers), self, resolve)
     }
 
-    /// Judges the overlays of an upload, as those of a URL that nobody signed.
+    /// Checks the overlays of an upload by the rules for URLs without a signature.
     ///
     /// # Errors
     /// `Target`.
@@ -225,15 +226,15 @@ impl Resolver {
         checked.map_err(Error::Target)
     }
 
-    /// Reads a target for whoever may have everything: whether the target is signed is all that is looked at.
+    /// Reads a target for a sender that may request everything: of the access rules, only signatures are checked.
     ///
     /// # Errors
-    /// As [`Resolver::parse`], but for what is not for everybody.
+    /// As [`Resolver::parse`], except those for requests that are not open to everybody.
     pub fn read(&self, target: &str) -> Result<ImageRequest, Error> {
         self.resolve(self.dialects.parse(target)?)
     }
 
-    /// A request whose sources are where the origins have them.
+    /// Returns the request with its sources located in the origins.
     fn resolve(&self, mut request: ImageRequest) -> Result<ImageRequest, Error> {
         let nowhere = |url: &str, errors| {
             let why = "no origin has it; `http.base` or `http.urls` of an origin says which URLs are served";
@@ -273,12 +274,11 @@ impl Resolver {
         Ok(request)
     }
 
-    /// Opens the files that a request needs, without reading them; what is not in a folder is fetched,
-    /// on this very thread.
+    /// Opens the files that a request needs, without reading them. A source that is not in a folder is fetched, on this
+    /// very thread.
     ///
     /// # Errors
-    /// `Missing`, `Forbidden`, `Moved`, `Io`, `Pixels` naming a missing material, and all of
-    /// [`Resolver::fetch`].
+    /// `Missing`, `Forbidden`, `Moved`, `Io`, `Pixels` naming a missing material, and all of [`Resolver::fetch`].
     pub fn open(&self, request: &ImageRequest) -> Result<OpenSource, Error> {
         if !self.is_remote(request) {
             return self.open_files(request, Blocking::Allowed);
@@ -297,13 +297,13 @@ impl Resolver {
         }
     }
 
-    /// Is a request's source asked for over a network, with [`Resolver::fetch`]?
+    /// Whether a request's source has to be fetched with [`Resolver::fetch`], because it is not in a folder.
     #[must_use]
     pub fn is_remote(&self, request: &ImageRequest) -> bool {
         request.source.colour().is_some() || self.origins.is_remote(request.source.as_str())
     }
 
-    /// What the origin of a request's source is called, for what holds for all of it.
+    /// Returns the key of the origin that a request's source comes from, for what applies to the whole origin.
     pub(crate) fn origin(&self, request: &ImageRequest) -> Key {
         let source = request.source.as_str();
         let host = Url::parse(source)
@@ -313,10 +313,10 @@ impl Resolver {
         Key::of(&["origin", &name])
     }
 
-    /// Fetches a request's source from wherever it is kept, unless it still is what `known` says.
+    /// Fetches a request's source from wherever it is kept, unless it still is in the state `known`.
     ///
     /// # Errors
-    /// As [`Origins::fetch`]; `Origin` also for what is to be passed on as it is and may be cut.
+    /// As [`Origins::fetch`]; `Origin` also for a source that is to be passed on as it is and may be truncated.
     pub async fn fetch(
         &self,
         request: &ImageRequest,
@@ -339,7 +339,7 @@ impl Resolver {
         }
     }
 
-    /// Opens what a request is composed with.
+    /// Opens the materials that a request's image is composed with.
     ///
     /// # Errors
     /// `Pixels` naming a missing material; `Io`, as [`Root::entry`].
@@ -355,7 +355,7 @@ impl Resolver {
         self.materials.open_for(names, served, blocking)
     }
 
-    /// A request whose source was fetched and whose materials are open.
+    /// Returns a request whose source was fetched and whose materials are open.
     #[must_use]
     pub fn found(
         &self,
@@ -373,19 +373,19 @@ impl Resolver {
         }
     }
 
-    /// Is the root itself asked for, and a folder there?
+    /// Whether the request asks for the root itself, and a folder is served there.
     pub(crate) fn is_root(&self, request: &ImageRequest) -> bool {
         request.source.as_str().is_empty() && self.origins.figures_of("").is_ok()
     }
 
-    /// Paths of files in the folder at `/` that begin as images do, `most` of them.
+    /// Returns the paths of up to `most` files in the folder at `/` whose content begins like an image.
     pub(crate) fn images(&self, most: usize) -> Vec<String> {
         self.origins.images(most, |file| {
             (self.is_image(file, Blocking::Allowed)).unwrap_or(false)
         })
     }
 
-    /// A target in each language that is open, for [`andon_dialects::EXAMPLE_SOURCE`].
+    /// Returns a target in each dialect that is open to everybody, for [`andon_dialects::EXAMPLE_SOURCE`].
     pub(crate) fn examples(&self) -> impl Iterator<Item = String> {
         self.dialects.open_examples()
     }
@@ -403,7 +403,7 @@ impl Resolver {
         Ok(false)
     }
 
-    /// Opens the files that a request needs, all of them in folders, without reading them.
+    /// Opens the files that a request needs, all of which are in folders, without reading them.
     ///
     /// # Errors
     /// As [`Resolver::open`]; `Io`, as [`Root::entry`].
@@ -451,8 +451,8 @@ impl Resolver {
         })
     }
 
-    /// Opens the file of a request for a file of a folder again, if it still is in this state. Also where it is counted. No disk is
-    /// waited for.
+    /// Opens the file of a request again, without waiting for a disk, if it is in a folder and still in the state
+    /// `identity`. Also returns the metrics that count reading it.
     pub(crate) fn reopened(
         &self,
         request: &ImageRequest,
@@ -467,13 +467,13 @@ impl Resolver {
         }
     }
 
-    /// Is the file of a request, which was read a moment ago, in this state?
+    /// Whether the file of a request, which was read a moment ago, still is in this state.
     pub(crate) fn is_still(&self, request: &ImageRequest, status: &Status) -> bool {
         self.origins.is_still(request.source.as_str(), status)
     }
 
-    /// A folder's index; a folder whose path lacks its last slash has moved there, because links in
-    /// the index would miss otherwise.
+    /// Opens a folder's index. If the folder's path lacks its last slash, it is answered with a redirect to the path
+    /// with one, because relative links in the index would miss otherwise.
     fn index(&self, folder: &str, blocking: Blocking) -> Result<(String, OpenFile), Error> {
         let path = format!("{}/{INDEX}", folder.trim_end_matches('/'));
         let path = path.trim_start_matches('/').to_owned();
@@ -496,13 +496,13 @@ impl Resolver {
 }
 
 impl OpenSource {
-    /// Bytes of all its files.
+    /// Size in bytes of all files together.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.source_size().saturating_add(self.materials.size())
     }
 
-    /// Bytes of the source alone.
+    /// Size in bytes of the source alone.
     fn source_size(&self) -> u64 {
         match &self.content {
             Content::File(file, _) => file.identity.size,
@@ -511,7 +511,7 @@ impl OpenSource {
         }
     }
 
-    /// Is the source as short as its request allows?
+    /// Checks that the source is no larger than its request allows.
     pub(crate) fn within(&self, style: &AnswerStyle) -> Result<(), Error> {
         let bytes = self.source_size();
         let over = style.most_bytes.filter(|most| bytes > *most);
@@ -524,7 +524,8 @@ impl OpenSource {
         })
     }
 
-    /// What a client may hold its copy against, of the result of this text; of the file as it is if it is empty.
+    /// Returns the validators of a result, with which a client can check whether its copy is current. `result` is the
+    /// text that names it, or empty for the file as it is.
     #[must_use]
     pub fn validators(&self, result: &str) -> Validators {
         let materials = self.materials.identities();
@@ -537,7 +538,7 @@ impl OpenSource {
         }
     }
 
-    /// How long its origin wants it used, if it was fetched.
+    /// How long the origin allows a fetched source to be used; `None` for a file.
     pub(crate) fn freshness(&self) -> Option<Freshness> {
         match &self.content {
             Content::File(..) | Content::CachedSource(..) => None,
@@ -545,7 +546,7 @@ impl OpenSource {
         }
     }
 
-    /// The version of its source's content.
+    /// The version of the source's content.
     pub(crate) fn version(&self) -> String {
         match &self.content {
             Content::File(file, _) => file.identity.version(),
@@ -554,7 +555,7 @@ impl OpenSource {
         }
     }
 
-    /// Its file in memory, if it is there and nothing is composed with it.
+    /// Returns the source's file if it is in memory and nothing is composed with it.
     pub(crate) fn cached(&self) -> Option<CachedSource> {
         match &self.content {
             Content::CachedSource(_, cached) if self.materials.is_empty() => Some(cached.clone()),
@@ -562,12 +563,12 @@ impl OpenSource {
         }
     }
 
-    /// Is all of it in memory, with nothing that it is composed with?
+    /// Whether the whole source is in memory and nothing is composed with it.
     pub(crate) fn is_in_memory(&self) -> bool {
         self.materials.is_empty() && !matches!(self.content, Content::File(..))
     }
 
-    /// Its source alone, for others as well: no digest of one URL's is asked of it.
+    /// Returns the source without materials, for other requests as well: the digest that one URL states is not checked.
     pub(crate) fn source_alone(&self) -> Self {
         Self {
             path: self.path.clone(),
@@ -579,7 +580,7 @@ impl OpenSource {
         }
     }
 
-    /// Names the very bytes of its source: the same for all that are made of them.
+    /// Returns the key of the source's exact bytes, which is the same for all results that are made from them.
     pub(crate) fn source_key(&self) -> Key {
         let (kind, state) = match &self.content {
             Content::File(file, _) => ("file", format!("{:?}", file.identity)),
@@ -589,12 +590,12 @@ impl OpenSource {
         Key::of(&[kind, &self.path, &state])
     }
 
-    /// Has all of its source to be seen before any of it is sent?
+    /// Whether the whole source has to be checked before any of it is sent.
     pub(crate) fn is_checked(&self) -> bool {
         self.checksum.is_some()
     }
 
-    /// Bytes that reading it will bring in: what is in memory is counted already.
+    /// Returns how many bytes reading the files brings into memory. What is in memory already is counted there.
     pub(crate) fn size_to_read(&self) -> u64 {
         match &self.content {
             Content::File(..) => self.size(),
@@ -602,7 +603,7 @@ impl OpenSource {
         }
     }
 
-    /// The state of the file that its source is, if it is one and may be served again as it is.
+    /// Returns the state of the source's file, if the source is a file that may be served again as it is.
     pub(crate) fn same_again(&self) -> Option<Identity> {
         match &self.content {
             // A date in the future is told as the present moment.
@@ -615,12 +616,12 @@ impl OpenSource {
         }
     }
 
-    /// Was its source fetched over a network?
+    /// Whether the source was fetched over a network.
     pub(crate) fn is_fetched(&self) -> bool {
         matches!(self.content, Content::Fetched(_))
     }
 
-    /// How its file is read, if that is all there is to read and nobody has done it yet.
+    /// Returns a function that reads the source's file, if that is all there is to read and it is not in memory yet.
     pub(crate) fn reading(
         &self,
     ) -> Option<impl Fn(Blocking) -> Result<Bytes, Error> + Send + 'static> {
@@ -632,7 +633,7 @@ impl OpenSource {
         self.materials.is_empty().then_some(reading)
     }
 
-    /// This source with its file in memory.
+    /// Returns this source with its file in memory.
     pub(crate) fn filled(mut self, cached: CachedSource) -> Self {
         if let Content::File(file, _) = &self.content {
             self.content = Content::CachedSource(file.identity, cached);
@@ -640,10 +641,10 @@ impl OpenSource {
         self
     }
 
-    /// The file alone, with as many bytes of its beginning, for who reads the rest by and by.
+    /// Returns the file with up to `most` bytes of its beginning, for callers that read the rest piece by piece.
     ///
     /// # Errors
-    /// `Pixels(Limit)`, `Changing`, `Io`; `Missing` for what is not a file.
+    /// `Pixels(Limit)`, `Changing`, `Io`; `Missing` if the source is not an unread file.
     pub(crate) fn begin(&self, most: usize, blocking: Blocking) -> Result<FileHead, Error> {
         let Content::File(file, figures) = &self.content else {
             return Err(Error::Missing {
@@ -661,7 +662,7 @@ impl OpenSource {
         })
     }
 
-    /// Reads them.
+    /// Reads the files.
     ///
     /// # Errors
     /// `Pixels(Limit)`, `Changing`, `Io`.
@@ -669,10 +670,10 @@ impl OpenSource {
         self.read_if(Blocking::Allowed)
     }
 
-    /// Reads the file on a thread that may wait for a disk or may not.
+    /// Reads the files on a thread that may or may not wait for a disk.
     ///
     /// # Errors
-    /// As [`OpenSource::read`]; `Io(WouldBlock)` where it may not wait and would have to.
+    /// As [`OpenSource::read`]; `Io(WouldBlock)` if the thread may not wait and would have to.
     pub(crate) fn read_if(&self, blocking: Blocking) -> Result<Read, Error> {
         self.read_all(blocking).map_err(|error| match error {
             error @ Error::Io(_) => error.at(|| format!("file /{}", self.path)),
@@ -727,7 +728,7 @@ impl Places for Resolver {
     }
 }
 
-/// Where the folder of overlay images is within that of an origin, or the other way round.
+/// Returns where the folder of overlay images lies within an origin's folder, or the other way round.
 fn overlaps(folder: Option<&Path>, origins: &Origins) -> Vec<Overlap> {
     let Some(folder) = folder.and_then(|folder| folder.canonicalize().ok()) else {
         return Vec::new();
@@ -750,7 +751,7 @@ fn overlaps(folder: Option<&Path>, origins: &Origins) -> Vec<Overlap> {
     origins.folders().filter_map(overlap).collect()
 }
 
-/// Reads a file and tells its origin's figures.
+/// Reads a file and counts that in the metrics of its origin.
 fn counted(
     figures: &OriginMetrics,
     file: &OpenFile,

@@ -6,7 +6,7 @@ use andon_dialects::Ask;
 use andon_pixels::Codec;
 use andon_recipe::{Facts, Measure, Recipe, ResolveError, Rules};
 
-/// Which version of pixels and codecs makes results.
+/// The version of the pixel engine and codecs that make results.
 #[derive(Clone, Debug)]
 pub(crate) struct Revision(String);
 
@@ -15,7 +15,8 @@ impl Revision {
         Self(andon_pixels::revision(codecs))
     }
 
-    /// Which version makes what of the source; nothing for a file as it is. The recipe is in whole pixels.
+    /// Returns the text that names a result: the version and what is made of the source; empty for a file as it is. The
+    /// recipe is in whole pixels, unless it takes a measurement to know them.
     pub(crate) fn result(&self, ask: &Ask, recipe: &dyn Display) -> String {
         match ask {
             Ask::File | Ask::Redirect(_) | Ask::Text { .. } => String::new(),
@@ -24,8 +25,8 @@ impl Revision {
         }
     }
 
-    /// What these rules come to for a source with these facts; nothing where pixels have to be measured before the
-    /// size is known: then their own text names the result.
+    /// Resolves these rules for a source with these facts. `None` if pixels have to be measured before the size is
+    /// known: the text of the rules then names the result.
     pub(crate) fn recipe(rules: &dyn Rules, facts: &Facts) -> Result<Option<Recipe>, ResolveError> {
         let mut measures = rules.measures(facts.orientation).into_iter();
         match measures.any(Measure::decides_size) {
@@ -34,7 +35,7 @@ impl Revision {
         }
     }
 
-    /// Which version reads headers.
+    /// The version as text, which also is that of the code that reads headers.
     pub(crate) fn text(&self) -> &str {
         &self.0
     }

@@ -1,8 +1,8 @@
-//! Source files that are in memory: each is read once for all who want it while anybody has it, and
-//! its bytes are counted once.
+//! Source files in memory: each is read once for all requests that want it while any of them holds it, and its bytes
+//! are counted once.
 //!
-//! Fifty requests for sizes of one photograph would otherwise hold fifty copies of it while they wait, and
-//! where memory is short most of them could not even wait, let alone share a decode.
+//! Fifty requests for sizes of one image would otherwise hold fifty copies of it while they wait, and where memory is
+//! short most of them could not even wait, let alone share a decode.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -16,14 +16,14 @@ use crate::origins::Reservation;
 use crate::sources::fetch::Fetcher;
 use crate::sources::resolver::OpenSource;
 
-/// The files that somebody has, by the state they are in.
+/// The files that any request holds, by the state that they are in.
 #[derive(Debug, Default)]
 pub(crate) struct SourceCache(Mutex<HashMap<Key, Weak<Place>>>);
 
-/// Where a file is, or will be once somebody has read it.
+/// The place of a file in memory, filled once the file is read.
 type Place = OnceCell<Loaded>;
 
-/// A file, read.
+/// The content of a file that was read.
 #[derive(Debug)]
 struct Loaded {
     bytes: Bytes,
@@ -34,18 +34,18 @@ struct Loaded {
 #[derive(Clone, Debug)]
 pub(crate) struct CachedSource {
     pub(crate) bytes: Bytes,
-    /// Counts the bytes, once for all.
+    /// Counts the bytes, once for all requests that hold the file.
     pub(crate) hold: Arc<Reservation>,
     _place: Arc<Place>,
 }
 
 impl SourceCache {
-    /// This request with its file in memory: by whoever has it, or read now, in one of the fetcher's
-    /// slots. Files with materials stay as they are: whoever held the one while waiting for room for the
-    /// others could wait for somebody who does the same.
+    /// Returns this request with its file in memory: shared with a request that holds it, or read now in one of the
+    /// fetcher's slots. A request with materials is returned as it is: if it held its source while waiting for room for
+    /// the materials, it could wait for another one that does the same.
     ///
     /// # Errors
-    /// As reading; whoever waited for a reading that fails reads for itself.
+    /// As for reading. A request that waited for a read that fails reads for itself.
     pub(crate) async fn fill(
         &self,
         found: OpenSource,
@@ -102,7 +102,7 @@ mod tests {
         Resolver::new(&config, andon_codecs::ALL).unwrap()
     }
 
-    /// With room for so many bytes, in whole KiB.
+    /// Returns a fetcher with room for this many bytes, in whole KiB.
     fn fetcher(bytes: u64) -> Fetcher {
         Fetcher::new(&LimitsConfig {
             held_bytes: Size(bytes),

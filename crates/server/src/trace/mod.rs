@@ -1,7 +1,8 @@
-//! W3C Trace Context (level 1): which trace a request belongs to, as a proxy or client in front says in `traceparent`.
+//! W3C Trace Context (level 1): the trace that a request belongs to, as a proxy or client in front states in
+//! `traceparent`.
 //!
-//! The server is a span of such a trace. Its number is in the log, and is what origins are told to be called by. A request
-//! that brings no valid `traceparent` belongs to no trace; none is begun here.
+//! The server is a span of such a trace. The id of this span is logged, and sent to origins as that of their caller. A
+//! request without a valid `traceparent` belongs to no trace; the server does not begin one.
 
 mod parent;
 
@@ -13,10 +14,10 @@ use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 
 use self::parent::TraceParent;
 
-/// The header that says which trace, and who in it calls.
+/// The header that names the trace and the caller's span.
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
-/// What the systems that took part before want to be told again.
+/// The header with data of systems that took part in the trace before, which is passed on to origins.
 const TRACESTATE: HeaderName = HeaderName::from_static("tracestate");
 
 /// The trace of a request, and this server's span of it.
@@ -28,7 +29,8 @@ pub(crate) struct Trace {
 }
 
 impl Trace {
-    /// Of a request with these headers.
+    /// Returns the trace of a request with these headers; `None` unless they contain exactly one `traceparent`, and a
+    /// valid one.
     pub(crate) fn of(headers: &HeaderMap) -> Option<Arc<Self>> {
         let mut parents = headers.get_all(TRACEPARENT).iter();
         let caller = parents.next()?.as_bytes();
@@ -39,7 +41,7 @@ impl Trace {
         }
     }
 
-    /// Of a request that one `traceparent` came with.
+    /// Returns the trace of a request that came with one `traceparent`, if that is valid.
     pub(crate) fn of_value(parent: &[u8]) -> Option<Arc<Self>> {
         Self::called_by(parent, None)
     }
@@ -67,13 +69,13 @@ impl Trace {
         &self.span
     }
 
-    /// Does the caller record the trace?
+    /// Whether the caller records the trace.
     #[cfg(feature = "otlp")]
     pub(crate) fn is_sampled(&self) -> bool {
         self.caller.is_sampled()
     }
 
-    /// Says it to whoever is asked next.
+    /// Writes the trace into the headers of a request to another server, with this server's span as the caller.
     pub(crate) fn tell(&self, headers: &mut HeaderMap) {
         let text = self.caller.with_span(&self.span);
         // Digits and dashes are always a value.
@@ -91,7 +93,7 @@ tokio::task_local! {
     static TRACE: Option<Arc<Trace>>;
 }
 
-/// Does `work` for a request of this trace: what it asks of origins belongs to the trace as well.
+/// Does `work` for a request of this trace, so that requests to origins that it makes belong to the trace as well.
 pub(crate) fn within<W: Future>(
     trace: Option<Arc<Trace>>,
     work: W,
@@ -99,12 +101,13 @@ pub(crate) fn within<W: Future>(
     TRACE.scope(trace, work)
 }
 
-/// The trace of the request that this task works for.
+/// Returns the trace of the request that this task works for.
 pub(crate) fn current() -> Option<Arc<Trace>> {
     TRACE.try_with(Clone::clone).unwrap_or_default()
 }
 
-/// The lists of all such headers, in their order. One that is longer than everybody has to pass on is left out.
+/// Joins the lists of all `tracestate` headers, in their order. A list that is longer than what every system has to
+/// pass on is left out.
 fn state(headers: &HeaderMap) -> Option<HeaderValue> {
     let lists: Option<Vec<&str>> = headers
         .get_all(TRACESTATE)
@@ -116,7 +119,7 @@ fn state(headers: &HeaderMap) -> Option<HeaderValue> {
     is_short.then(|| HeaderValue::from_str(&all).ok()).flatten()
 }
 
-/// Never zero, which means none.
+/// Returns a random span id of 16 hexadecimal digits, which is never zero because zero means none.
 pub(crate) fn new_span() -> String {
     loop {
         // A new state hashes differently each time, and nobody has to keep it secret.
@@ -127,7 +130,7 @@ pub(crate) fn new_span() -> String {
     }
 }
 
-/// Characters; the specification asks for at least as many.
+/// Maximum length in characters of a `tracestate` that is passed on; the specification asks for at least as many.
 const LONGEST_STATE: usize = 512;
 
 #[cfg(test)]

@@ -3,15 +3,16 @@
 /// A `traceparent` that came with a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TraceParent {
-    /// 32 hexadecimal digits, not all zero.
+    /// The trace's id: 32 hexadecimal digits, not all zero.
     pub(super) trace: String,
-    /// 16 hexadecimal digits, not all zero.
+    /// The caller's span: 16 hexadecimal digits, not all zero.
     pub(super) span: String,
     flags: u8,
 }
 
 impl TraceParent {
-    /// Strictly: digits in lower case, nothing around them. Of a version after 00 the part that this one has too.
+    /// Parses a `traceparent` strictly: digits are in lower case, and nothing is around them. Of versions after 00, the
+    /// part that version 00 has too is read.
     pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
         let (known, rest) = bytes.split_at_checked(LENGTH)?;
         let text = std::str::from_utf8(known).ok()?;
@@ -38,13 +39,13 @@ impl TraceParent {
         })
     }
 
-    /// Does the caller record the trace?
+    /// Whether the caller records the trace.
     #[cfg(feature = "otlp")]
     pub(super) fn is_sampled(&self) -> bool {
         self.flags & SAMPLED != 0
     }
 
-    /// The `traceparent` with another span, in version 00.
+    /// Returns the `traceparent` with another span, in version 00.
     pub(super) fn with_span(&self, span: &str) -> String {
         format!("00-{}-{span}-{:02x}", self.trace, self.flags & KNOWN_FLAGS)
     }
@@ -52,10 +53,11 @@ impl TraceParent {
 
 const LENGTH: usize = 55;
 
-/// The caller records the trace; its id is random. Others are for later versions to set.
+/// Flags that are passed on: that the caller records the trace, and that its id is random. Later versions define the
+/// others.
 const KNOWN_FLAGS: u8 = 0b11;
 
-/// The first of them.
+/// The flag that says that the caller records the trace.
 #[cfg(feature = "otlp")]
 const SAMPLED: u8 = 0b01;
 

@@ -1,4 +1,4 @@
-//! What comes of the trials: a recommendation, and why.
+//! The outcome of the trials: a recommendation with its reasons.
 
 use andon_lab::analysis::{Comparison, Verdict};
 use andon_lab::report::between;
@@ -7,26 +7,27 @@ use toml::{Table, Value};
 use super::trial::{CURRENT, Candidate, Trial};
 use crate::judged_run::JudgedRun;
 
-/// What is known so far. Every candidate that may be recommended is in one of these.
+/// What the trials have shown so far. Every candidate that was tried and may be recommended is in one of these fields.
 #[derive(Default)]
 pub(super) struct Advice {
-    /// The fastest of the last trial, until it is confirmed.
+    /// The fastest candidate of the last trial, until it is confirmed.
     won: Option<Won>,
-    /// Confirmed, each with its evidence.
+    /// Confirmed candidates, each with its evidence.
     recommended: Vec<(Candidate, String)>,
-    /// Faster, but something else of the same trial was faster still; with the evidence.
+    /// Names of candidates that were faster, but not the fastest of their trial, each with its evidence.
     outrun: Vec<(String, String)>,
-    /// Names that are the same as it is.
+    /// Names of candidates that are as fast as the current settings.
     same: Vec<String>,
-    /// Names that are slower.
+    /// Names of candidates that are slower than the current settings.
     slower: Vec<String>,
-    /// Names of which nothing is known for certain yet.
+    /// Names of candidates about which nothing is known for certain yet.
     open: Vec<String>,
-    /// Names that could not be compared, with why: which URLs failed, who disturbed.
+    /// Names of candidates that could not be compared, each with the reason, e.g. which URLs failed or which processes
+    /// disturbed the run.
     failed: Vec<(String, String)>,
 }
 
-/// A candidate that was faster once.
+/// A candidate that was faster in its trial and has to be confirmed.
 pub(super) struct Won {
     pub(super) candidate: Candidate,
     ratio: f64,
@@ -34,7 +35,7 @@ pub(super) struct Won {
 }
 
 impl Advice {
-    /// Takes a trial in, and tells it.
+    /// Takes in the result of a trial, and returns its description.
     pub(super) fn add(&mut self, trial: &Trial, judged: &JudgedRun) -> String {
         let mut text = format!(
             "{} (replies per second compared with the current settings)\n",
@@ -58,7 +59,7 @@ impl Advice {
         text
     }
 
-    /// Puts a candidate where its verdict belongs; the fastest waits to be confirmed.
+    /// Files a candidate by its verdict. The fastest candidate waits to be confirmed.
     fn sort(&mut self, candidate: &Candidate, verdict: &Verdict, ratio: f64, evidence: String) {
         if !candidate.can_win {
             return;
@@ -87,12 +88,12 @@ impl Advice {
         }
     }
 
-    /// The fastest of the last trial, which is then to be confirmed or given up.
+    /// Takes out the fastest candidate of the last trial. The caller confirms it or gives it up.
     pub(super) fn won(&mut self) -> Option<Won> {
         self.won.take()
     }
 
-    /// Takes the second look at a winner in.
+    /// Takes in the confirming run of a winner, and returns its description.
     pub(super) fn confirm(&mut self, won: Won, judged: &JudgedRun) -> String {
         let mut text = String::from("once more, with another seed\n");
         let mut confirmed = None;
@@ -110,20 +111,21 @@ impl Advice {
         text
     }
 
-    /// Leaves a winner that was not confirmed.
+    /// Files a winner that was not confirmed as undecided.
     pub(super) fn give_up(&mut self, won: Won) {
         let name = won.candidate.name;
         let once = format!("{name}, which was faster once ({})", won.evidence);
         self.open.push(once);
     }
 
-    /// Could nothing be compared? Then nothing is known, and the trials have failed.
+    /// Returns whether no candidate at all could be compared, in which case the trials have failed.
     pub(super) fn is_blind(&self) -> bool {
         let known = self.outrun.len() + self.same.len() + self.slower.len() + self.open.len();
         self.recommended.is_empty() && known == 0 && !self.failed.is_empty()
     }
 
-    /// The last word, with the configuration if there is something to change.
+    /// Returns the final recommendation, with the configuration if there is something to change. `told` describes the
+    /// configuration that was tuned.
     pub(super) fn recommendation(&self, told: &str) -> anyhow::Result<String> {
         let mut text = String::new();
         if !self.recommended.is_empty() {
@@ -166,7 +168,8 @@ impl Advice {
         Ok(text)
     }
 
-    /// The configuration: the user's whole with what is recommended, or what is recommended alone.
+    /// Returns the configuration as TOML: the whole of the user's with the recommended settings, or the recommended
+    /// settings alone.
     pub(super) fn config(&self, user: Option<&Table>) -> anyhow::Result<String> {
         let mut config = user.cloned().unwrap_or_default();
         let mut text = String::from("# By `andon-lab tune`.\n");
@@ -183,7 +186,7 @@ impl Advice {
     }
 }
 
-/// `  workers = 4   ×1.120 [1.080, 1.150]  FASTER`.
+/// Formats a comparison as a line, e.g. `  workers = 4   ×1.120 [1.080, 1.150]  FASTER`.
 fn line(comparison: &Comparison) -> String {
     let figures = figures(comparison);
     let verdict = between::verdict(&comparison.verdict);
@@ -204,7 +207,7 @@ fn figures(comparison: &Comparison) -> String {
     }
 }
 
-/// Puts a value at a path such as `cache.memory`, with the tables on the way.
+/// Sets the value at a path such as `cache.memory`, and creates the tables on the way.
 fn put(table: &mut Table, path: &str, value: Value) {
     match path.split_once('.') {
         None => {

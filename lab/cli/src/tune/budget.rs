@@ -1,18 +1,18 @@
-//! The time there is, shared out over the comparisons that are still to come.
+//! The available time, shared among the comparisons that are still to come.
 
 use std::time::{Duration, Instant};
 
-/// A budget, or none. Whoever takes longer than its share leaves less to those that follow, and whoever needs none
-/// of it leaves them more.
+/// A time budget, which may be unlimited. A comparison that takes longer than its share leaves less to those that
+/// follow, and one that is not needed leaves them more.
 pub(super) struct Budget {
-    /// When it is over; nothing: never.
+    /// When the budget is used up, or `None` if it is unlimited.
     until: Option<Instant>,
     /// Comparisons that are still to come.
     to_come: u32,
 }
 
 impl Budget {
-    /// Begins now.
+    /// Starts a budget now. `None` is unlimited.
     pub(super) fn new(time: Option<Duration>, comparisons: u32) -> Self {
         Self {
             until: time.map(|time| Instant::now() + time),
@@ -20,7 +20,7 @@ impl Budget {
         }
     }
 
-    /// The time for the next comparisons; nothing: as long as they need.
+    /// Returns the time for the next `comparisons`, or `None` if they may take as long as they need.
     pub(super) fn share(&mut self, comparisons: u32) -> Option<Duration> {
         let left = self
             .until

@@ -1,4 +1,4 @@
-//! The experiments: each compares the current settings with a few others, on one build of the server.
+//! The experiments. Each compares the current settings with a few others, with the same server program.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,35 +12,35 @@ use toml::{Table, Value};
 
 use super::subject::Subject;
 
-/// One experiment.
+/// One experiment: the current settings against a few candidates.
 pub(super) struct Trial {
-    /// Names its run.
+    /// The name of the trial, used as the folder of its run.
     pub(super) name: &'static str,
-    /// The question, for people.
+    /// The question that the trial answers, as shown to people.
     pub(super) question: &'static str,
-    /// Is every request made anew, instead of taken from the cache?
+    /// Whether every image is made anew instead of being taken from the cache.
     cold: bool,
-    /// Does a variant's `connection` stand in the requests' headers?
+    /// Whether the requests have a `Connection` header with the value of the variant's `connection` setting.
     connection: bool,
     pub(super) candidates: Vec<Candidate>,
 }
 
-/// What is tried instead of the current settings.
+/// Settings that are tried instead of the current ones.
 #[derive(Clone)]
 pub(super) struct Candidate {
     pub(super) name: String,
     pub(super) set: BTreeMap<String, Value>,
-    /// May it be recommended when it wins? Otherwise it only shows what something is worth.
+    /// Whether the candidate may be recommended when it wins. Otherwise it only shows what something is worth.
     pub(super) can_win: bool,
 }
 
-/// The length and the number of blocks, as `--quick` chooses them.
+/// How long and how many the blocks are, as chosen by `--quick`.
 #[derive(Clone, Copy)]
 pub(super) struct Effort {
     pub(super) quick: bool,
 }
 
-/// The small set that matters.
+/// Returns the trials: the small set of settings that matter.
 pub(super) fn all(subject: &Subject, cores: i64, effort: Effort) -> Vec<Trial> {
     let mut trials = vec![workers(subject, cores)];
     trials.push(cache(subject, effort));
@@ -60,7 +60,8 @@ pub(super) fn all(subject: &Subject, cores: i64, effort: Effort) -> Vec<Trial> {
     trials
 }
 
-/// Pixel threads: one less than cores leaves headroom for sockets and the disk, more of them overlap waits.
+/// Compares numbers of pixel threads. One fewer than there are cores leaves headroom for sockets and the disk, while
+/// more of them overlap waits. `steal_work` is tried the other way round too.
 fn workers(subject: &Subject, cores: i64) -> Trial {
     let now = match subject.get("workers").and_then(Value::as_integer) {
         Some(workers) if workers > 0 => workers,
@@ -94,7 +95,7 @@ fn workers(subject: &Subject, cores: i64) -> Trial {
     }
 }
 
-/// What the cache's tiers are worth, or cost.
+/// Measures what the cache's tiers gain or cost.
 fn cache(subject: &Subject, effort: Effort) -> Trial {
     let off = matches!(
         subject.get("cache.memory").and_then(Value::as_str),
@@ -138,27 +139,28 @@ fn candidate<const N: usize>(name: &str, set: [(&str, Value); N], can_win: bool)
 }
 
 impl Trial {
-    /// What it compares at most, with the second look at a winner.
+    /// Returns the maximum number of comparisons, including the confirmation of a winner.
     pub(super) fn comparisons(&self, effort: Effort) -> u32 {
         self.own_comparisons(effort) + self.confirmations()
     }
 
-    /// The comparisons of the trial itself.
+    /// Returns the number of comparisons in the trial itself, without a confirmation.
     pub(super) fn own_comparisons(&self, effort: Effort) -> u32 {
         self.candidates.len() as u32 + u32::from(self.against_itself(effort))
     }
 
-    /// Second looks that it may need.
+    /// Returns the number of confirming runs that the trial may need, 0 or 1.
     pub(super) fn confirmations(&self) -> u32 {
         u32::from(self.candidates.iter().any(|it| it.can_win))
     }
 
-    /// Does it compare the baseline with itself? That is the same everywhere: once is enough.
+    /// Returns whether the baseline is also compared with itself. One trial is enough for that, as the result is the
+    /// same everywhere.
     fn against_itself(&self, effort: Effort) -> bool {
         self.cold && !effort.quick && self.name != CONFIRM
     }
 
-    /// The current settings against one that won, with another seed.
+    /// Creates the trial that compares the current settings with a winner once more, with another seed.
     pub(super) fn confirming(&self, won: &Candidate) -> Self {
         Self {
             name: CONFIRM,
@@ -169,7 +171,7 @@ impl Trial {
         }
     }
 
-    /// As the laboratory runs it. `folder` gets the configuration.
+    /// Returns the scenario that the laboratory runs, and writes its configuration into `folder`.
     pub(super) fn scenario(
         &self,
         subject: &Subject,
@@ -257,11 +259,11 @@ impl Trial {
     }
 }
 
-/// Names the run of a second look.
+/// The name of a trial that confirms a winner.
 pub(super) const CONFIRM: &str = "confirm";
 
-/// The baseline of all of them.
+/// The name of the baseline of all trials.
 pub(super) const CURRENT: &str = "current settings";
 
-/// What clients say that keep their connections.
+/// The `Connection` header of clients that keep their connections open.
 const KEEP: &str = "keep-alive";

@@ -1,19 +1,19 @@
-//! The client's own limit, from what was measured against the null responder and from what the run itself showed.
+//! The limit of the load client: from measurements against a responder that does nothing, and from the run itself.
 
 use crate::record::{Block, Run};
 
-/// What the client can do at most with a kind of load.
+/// The highest rate that the client can reach with a kind of load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct ClientLimit {
-    /// The larger one of what was measured and what was seen, in requests per second.
+    /// The higher of the measured limit and the fastest block, in requests per second.
     pub(super) rate: f64,
-    /// A block was faster than what was measured, which was none then: nobody knows the limit, only that it is
-    /// not lower than this.
+    /// Whether a block was faster than the measured limit. That was no limit then: all that is known is that the real
+    /// one is not below `rate`.
     pub(super) beaten: bool,
 }
 
-/// The limit for loads like those of `blocks`, from all blocks of the run with such a load; `None` where none was
-/// measured.
+/// Returns the client's limit for loads like those of `blocks`, taken from all blocks of the run with such a load;
+/// `None` if no limit was measured for them.
 pub(super) fn client_limit(run: &Run, blocks: &[&Block]) -> Option<ClientLimit> {
     let kind = |block: &Block| {
         let variant = run.header.variants.get(block.variant as usize);
@@ -31,7 +31,8 @@ pub(super) fn client_limit(run: &Run, blocks: &[&Block]) -> Option<ClientLimit> 
     })
 }
 
-/// Bodies of one class cost the client about the same: their lengths have the same power of two.
+/// Returns the size class of a body of `bytes` bytes: its length in binary digits. Bodies of one class cost the client
+/// about the same.
 pub(crate) fn body_class(bytes: u64) -> u32 {
     u64::BITS - bytes.leading_zeros()
 }

@@ -1,4 +1,4 @@
-//! One variant against the baseline, by one metric.
+//! Comparison of one variant with the baseline by one metric.
 
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ use crate::record::{Arm, Run};
 use crate::scenario::Metric;
 use crate::stats::{Adjusted, LogRatios, holm, median};
 
-/// A comparison.
+/// A comparison of one variant with the baseline by one metric.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
     /// The variant's name.
@@ -23,19 +23,19 @@ pub struct Comparison {
     pub baseline: String,
     /// Index of the variant in the header.
     pub variant: u32,
-    /// A variant's, or the A/A arm's.
+    /// Whether a variant is compared, or the baseline once more (A/A arm).
     pub arm: Arm,
-    /// By what.
+    /// The metric that is compared.
     pub metric: Metric,
-    /// The metric that the experiment was declared to be about, or another.
+    /// Whether this is the metric that the experiment was declared to be about, or another one.
     pub role: Role,
     /// The verdict.
     pub verdict: Verdict,
-    /// The figures, also where the verdict is INVALID or SWITCH INACTIVE; `None` below two pairs.
+    /// The figures, given even if the verdict is INVALID or SWITCH INACTIVE; `None` below two pairs.
     pub estimate: Option<Estimate>,
-    /// The figures with discarded blocks included; `None` if none was discarded.
+    /// The figures if discarded blocks are included; `None` if none was discarded.
     pub with_discarded: Option<Estimate>,
-    /// How calm either is; `None` below three pairs.
+    /// How much baseline and variant vary from block to block; `None` below three pairs.
     pub stability: Option<Stability>,
 }
 
@@ -43,13 +43,13 @@ pub struct Comparison {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// Declared before the first result.
+    /// The one metric that was declared before the first result.
     Primary,
-    /// One of the others: its p values are adjusted for their number (Holm).
+    /// Any other metric. Its p-values are adjusted for the number of secondary metrics (Holm).
     Secondary,
 }
 
-/// All comparisons of a run.
+/// Returns all comparisons of a run.
 pub(super) fn all(run: &Run, work: &[WorkJudgement], discards: &Discards) -> Vec<Comparison> {
     let too_many = discards.too_many().map(|why| Verdict::Invalid { why });
     let of_contrast = |contrast| {
@@ -63,7 +63,8 @@ pub(super) fn all(run: &Run, work: &[WorkJudgement], discards: &Discards) -> Vec
     contrasts(run).into_iter().flat_map(of_contrast).collect()
 }
 
-/// One contrast by every metric, the primary one first; secondary ones only where blocks can tell them.
+/// Compares one contrast by every metric, the primary one first. Secondary metrics are left out if the blocks have too
+/// few values of them.
 fn compare(
     run: &Run,
     contrast: Contrast,
@@ -140,7 +141,7 @@ fn compare(
     comparisons
 }
 
-/// A p for each metric: the first (primary) as given, the others adjusted among themselves.
+/// Returns a p-value for each metric: the first (primary) as given, the others adjusted among themselves (Holm).
 fn adjusted(
     ratios: &[(Metric, Option<LogRatios>)],
     p: impl Fn(&LogRatios) -> f64,

@@ -1,26 +1,26 @@
-//! How much of the run had to be thrown away.
+//! How many pairs of the run had to be discarded or failed.
 
 use serde::Serialize;
 
 use super::pairs::{contrasts, pairs};
 use crate::record::{Block, ForeignProcess, Run};
 
-/// A larger share of pairs lost than this makes the whole run invalid.
+/// The whole run is invalid if a larger share of its pairs than this does not count.
 pub const TOO_MANY_DISCARDED: f64 = 0.30;
 
 /// Pairs that do not count.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Discards {
-    /// Pairs that ran, every try counted.
+    /// Pairs that ran; a repeated pair counts once for each attempt.
     pub tried: u32,
-    /// Those in which a block was disturbed, by a signal declared beforehand.
+    /// Pairs in which a block was disturbed, by a signal declared beforehand.
     pub discarded: u32,
-    /// Those in which a server did not start, died, or was not ours.
+    /// Pairs in which a server did not start, died, or was not the one that was started.
     pub failed: u32,
-    /// Reasons for discarding, each with how many blocks it met.
+    /// Reasons for discarding, each with the number of blocks discarded for it.
     pub reasons: Vec<(String, u32)>,
-    /// Who used the CPU meanwhile that was neither the server nor the laboratory: shares of all CPUs, the mean over
-    /// the disturbed blocks.
+    /// Processes that used the CPU in the disturbed blocks and belong neither to the server nor to the laboratory.
+    /// Shares are of all CPUs, averaged over those blocks.
     pub disturbers: Vec<ForeignProcess>,
 }
 
@@ -49,13 +49,13 @@ impl Discards {
         all
     }
 
-    /// Share of all tries that do not count, for either reason.
+    /// Returns the share of all attempted pairs that do not count, whether discarded or failed.
     #[must_use]
     pub fn share(&self) -> f64 {
         f64::from(self.discarded + self.failed) / f64::from(self.tried.max(1))
     }
 
-    /// Why the whole run is invalid, if it is.
+    /// Returns why the whole run is invalid, or `None` if few enough pairs were lost.
     #[must_use]
     pub fn too_many(&self) -> Option<String> {
         (self.share() > TOO_MANY_DISCARDED).then(|| {
@@ -74,7 +74,7 @@ impl Discards {
         })
     }
 
-    /// Who disturbed, in words: `rustc 41 %, python3 12 %`.
+    /// Returns the disturbing processes as text, e.g. `rustc 41 %, python3 12 %`; `None` if none is known.
     #[must_use]
     pub fn by(&self) -> Option<String> {
         let named: Vec<String> = self.disturbers.iter().map(ToString::to_string).collect();
@@ -99,7 +99,7 @@ fn disturbers(blocks: &[&Block]) -> Vec<ForeignProcess> {
     ForeignProcess::busiest(all, MOST_DISTURBERS)
 }
 
-/// More names than these say no more.
+/// Largest number of disturbing processes that are named.
 const MOST_DISTURBERS: usize = 3;
 
 #[cfg(test)]

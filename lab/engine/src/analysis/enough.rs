@@ -1,8 +1,9 @@
-//! When to stop: on precision or on the number of pairs, never on significance. Whoever stops as soon as p is
-//! small finds effects that are not there.
+//! The stopping rule: a run ends on precision or on the number of pairs, never on significance. Stopping as soon as p
+//! is small finds effects that do not exist.
 //!
-//! An interval can also be narrow by luck, and stopping on that luck makes it narrower than it should be. So it is the
-//! interval over all interim analyses that has to be narrow ([`super::interim`]), which holds whichever of them ends the run.
+//! An interval can also be narrow by luck, and stopping on that luck makes it narrower than it should be. So the
+//! interval that has to be narrow is the one over all interim analyses ([`super::interim`]), which holds whichever of
+//! them ends the run.
 
 use serde::Serialize;
 
@@ -12,23 +13,23 @@ use crate::record::{Arm, Run};
 use crate::scenario::BlockOrder;
 use crate::stats::LogRatios;
 
-/// Why no further pair is needed.
+/// The reason why no further pair is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Enough {
-    /// The interval of each primary ratio is as narrow as asked for.
+    /// The interval of each primary ratio is as narrow as the design asks for.
     Precise {
-        /// Half of the widest, a share.
+        /// Half the width of the widest of these intervals, as a share, e.g. 0.02 for ±2 %.
         half_width: f64,
     },
-    /// As many pairs as the design allows, or (a sequential one) has.
+    /// All pairs that the design allows have run; in a sequential design that is its minimum.
     MostPairs,
-    /// Twice as many tries as the design allows pairs: the machine is too restless.
+    /// Twice as many pairs were attempted as the design allows: the machine is too restless.
     TooManyTries,
 }
 
-/// Is it enough? Asked after each round, with everything seen so far. The A/A arm counts only where nothing else
-/// is compared.
+/// Returns why no further pair is needed, or `None` if the run should go on. Called after each pair, with all results
+/// so far. The A/A arm counts only if nothing else is compared.
 #[must_use]
 pub fn enough(run: &Run) -> Option<Enough> {
     let design = &run.header.scenario.design;
@@ -68,11 +69,11 @@ pub fn enough(run: &Run) -> Option<Enough> {
     })
 }
 
-/// How far a contrast has come.
+/// Progress of one contrast.
 struct Progress {
     counting: u32,
     tried: u32,
-    /// The primary metric, baseline and other, of pairs that count.
+    /// Values of the primary metric in the pairs that count: baseline, then the other block.
     values: Vec<(f64, f64)>,
 }
 

@@ -1,4 +1,4 @@
-//! The figures of a comparison, before anything is concluded from them.
+//! The figures of a comparison, before any conclusion is drawn from them.
 
 use serde::Serialize;
 
@@ -12,53 +12,57 @@ use crate::stats::{
     signed_rank_p,
 };
 
-/// The figures of a comparison. Ratios are variant through baseline.
+/// The figures of a comparison. Ratios are variant divided by baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Estimate {
     /// Pairs used.
     pub pairs: u32,
     /// Geometric mean of the pairs' ratios.
     pub ratio: f64,
-    /// Student's t on logarithms of ratios, two-sided; over all interim analyses at which the run could have ended, and of a
-    /// secondary metric over all of them (Holm).
+    /// The 95 % interval of the ratio (two-sided Student's t on the logarithms of the ratios). It holds over all
+    /// interim analyses at which the run could have ended and, for a secondary metric, over all secondary metrics
+    /// (Holm).
     pub interval_95: Interval,
-    /// Student's t on logarithms of ratios, 90 %; inside of the bounds, sameness is shown.
+    /// The 90 % interval of the ratio (Student's t on the logarithms of the ratios), adjusted likewise. If it lies
+    /// within the bounds of sameness, sameness is shown.
     pub interval_90: Interval,
-    /// Half the width of the 95 % interval, a share.
+    /// Half the width of the 95 % interval as a share, e.g. 0.02 for ±2 %.
     pub half_width: f64,
-    /// Standard deviation of the pairs' logarithms of ratios.
+    /// Standard deviation of the logarithms of the pairs' ratios.
     pub deviation: f64,
-    /// p of "the ratio is one" (t), not adjusted.
+    /// p-value of "the ratio is one" (t test), not adjusted.
     pub p: f64,
-    /// p of two one-sided tests of "the ratio lies beyond the bound", not adjusted.
+    /// p-value of sameness: two one-sided tests of "the ratio lies beyond the bound", not adjusted.
     pub sameness_p: f64,
-    /// `p` adjusted for the number of interim analyses, and of secondary metrics; below 0.05, a difference is shown.
+    /// `p` adjusted for the number of interim analyses and, for a secondary metric, of secondary metrics. Below 0.05, a
+    /// difference is shown.
     pub adjusted_p: f64,
-    /// `sameness_p`, likewise; below 0.05, sameness is shown.
+    /// `sameness_p`, adjusted for the number of interim analyses and of secondary metrics. Below 0.05, sameness is
+    /// shown.
     pub adjusted_sameness_p: f64,
-    /// Exact signed-rank p of "the ratio is one": the robust check.
+    /// p-value of "the ratio is one" by the exact signed-rank test, as a robust check.
     pub signed_rank_p: f64,
-    /// The robust ratio with its exact interval of at least 95 %.
+    /// The Hodges–Lehmann ratio, which is robust, with its exact interval of at least 95 % confidence.
     pub hodges_lehmann: HodgesLehmann,
-    /// The robust check contradicts: its ratio lies outside of the t interval, or one of both p is below 0.05
-    /// and the other above 0.10. Look at the pairs.
+    /// Whether the robust check contradicts the t test, from six pairs on: its ratio lies outside the t interval, or
+    /// one of the two p-values is below 0.05 and the other above 0.10. Look at the pairs then.
     pub disagree: bool,
 }
 
-/// How calm the variant is beside the baseline.
+/// How much the variant varies from block to block, compared with the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Stability {
-    /// Standard deviation between the variant's blocks through that between the baseline's (of logarithms).
+    /// Standard deviation between the variant's blocks, divided by that between the baseline's (both of logarithms).
     pub spread_ratio: f64,
-    /// p of "both are equally calm" (Pitman and Morgan).
+    /// p-value of "both vary equally" (Pitman and Morgan).
     pub p: f64,
-    /// The longest wait of a connection, baseline and variant, in seconds.
+    /// The longest time that a connection waited for a reply, in seconds: baseline, variant.
     pub longest_wait: (f64, f64),
 }
 
 impl Estimate {
-    /// Intervals and p as the verdict takes them: over all interim analyses, and among so many tests of a difference and of
-    /// sameness.
+    /// Computes intervals and p-values as the verdict uses them: over all interim analyses, and among the given numbers
+    /// of tests for a difference and for sameness.
     pub(super) fn of(
         ratios: &LogRatios,
         within: f64,
@@ -102,8 +106,8 @@ impl Estimate {
 }
 
 impl Estimate {
-    /// Pairs with which the 95 % interval would lie on one side of this ratio, if mean and deviation stayed as they are, in
-    /// the design of a run; `None` where that takes more pairs than anybody runs.
+    /// Returns the number of pairs with which the 95 % interval would lie on one side of `ratio`, if mean and deviation
+    /// stayed as they are, under the design of a run; `None` if that takes too many pairs to be practical.
     #[must_use]
     pub fn pairs_to_clear(&self, ratio: f64, design: &Design, role: Role) -> Option<u32> {
         let tests = match role {
@@ -124,7 +128,8 @@ impl Estimate {
 }
 
 impl Stability {
-    /// Of the pairs of one contrast.
+    /// Computes the stability from the pairs of one contrast; `None` below three pairs with values or without any
+    /// spread.
     pub(super) fn of(metric: Metric, pairs: &[Pair<'_>]) -> Option<Self> {
         let logs: Vec<_> = values(metric, pairs)
             .into_iter()

@@ -1,4 +1,4 @@
-//! A made-up run without any weakness, for tests to put one into.
+//! A synthetic run without any weakness, into which tests put one.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,8 +12,8 @@ use crate::scenario::Scenario;
 use crate::stats::Random;
 use crate::variant::Variant;
 
-/// So many variants (`v0` is the baseline) and the A/A arm with so many pairs each, in ABBA order; every block
-/// is changed by the closure.
+/// Returns a run of `variants` variants (`v0` is the baseline) and the A/A arm, with `pairs` pairs each in ABBA order.
+/// `change` alters each block.
 pub(crate) fn run(variants: u32, pairs: u32, mut change: impl FnMut(&mut Block)) -> Run {
     let scenario: Scenario = toml::from_str("[server]\ncmd = ['server']").expect("a scenario");
     let mut design = scenario.design.clone();
@@ -76,7 +76,7 @@ fn variant(at: u32) -> Variant {
     }
 }
 
-/// A calm block with so many replies.
+/// Returns an undisturbed block with this many replies.
 pub(crate) fn block_of(completed: u64) -> Block {
     let mut block = Block {
         index: 0,
@@ -159,8 +159,8 @@ pub(crate) fn block_of(completed: u64) -> Block {
     block
 }
 
-/// Changes a block to so many replies per second over ten connections that are never idle, with the same number
-/// of replies: the window's length follows, and all latencies.
+/// Changes a block to `rate` replies per second over ten connections that are never idle. The number of replies stays,
+/// and the window's length and all latencies follow.
 pub(crate) fn set_rate(block: &mut Block, rate: f64) {
     let load = &mut block.load;
     let seconds = if rate > 0.0 {
@@ -219,7 +219,8 @@ pub(crate) fn phase(kind: PhaseKind, from: f64, to: f64) -> Phase {
     Phase { kind, from, to }
 }
 
-/// Two variants, ten pairs each; the second has this rate beside the first's, with 1 % of noise.
+/// Returns a run of two variants with ten pairs each. The second variant's rate is `factor` times that of the first,
+/// with 1 % of noise.
 pub(crate) fn run_with_rate(factor: f64) -> Run {
     let mut random = Random::new(4);
     run(2, 10, |block| {
@@ -233,7 +234,7 @@ pub(crate) fn run_with_rate(factor: f64) -> Run {
     })
 }
 
-/// The first variant's comparison by the primary metric.
+/// Returns the first variant's comparison with the baseline by the primary metric.
 pub(crate) fn primary(run: &Run) -> Comparison {
     analyse(run, &[])
         .primary()

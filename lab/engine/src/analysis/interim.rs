@@ -1,26 +1,27 @@
 //! Interim analyses: how often a run may end, and what that costs.
 //!
-//! Whoever looks at an interval eight times and stops when it pleases has eight chances to be wrong. So the error of
-//! 5 % is shared out evenly over all interim analyses that the design allows, fixed before the first block: the interval is wider
-//! at each of them, and holds at all of them together. Whichever analysis ends the run, for whatever reason, its interval
-//! then covers the truth in at least 95 % of runs, and its verdict is wrong in at most 5 %. A design with a fixed
-//! number of pairs has one analysis and pays nothing.
+//! Looking at an interval eight times and stopping at will gives eight chances to be wrong. So the error of 5 % is
+//! divided evenly among all interim analyses that the design allows, which are fixed before the first block: the
+//! interval is wider at each of them, and holds at all of them together. Whichever analysis ends the run, for whatever
+//! reason, its interval then covers the truth in at least 95 % of runs, and its verdict is wrong in at most 5 %. A
+//! design with a fixed number of pairs has one analysis and pays nothing.
 
 use crate::scenario::{BlockOrder, Design};
 
-/// The number of interim analyses at which a run may end; at least one.
+/// The interim analyses at which a run may end; there is at least one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct InterimAnalyses {
     count: u32,
-    /// Pairs of the first and of the last one, and between two of them; a round of none is a run that ends only when
-    /// all of it has run.
+    /// Number of pairs at the first analysis; `last` is that at the last one, and `round` the pairs between two
+    /// analyses. A `round` of `None` means that the run ends only when all of it has run.
     first: u32,
     last: u32,
     round: Option<u32>,
 }
 
 impl InterimAnalyses {
-    /// Those that a design allows: from the least pairs to the most, a whole round apart.
+    /// Returns the interim analyses that a design allows: from its minimum of pairs to its maximum, a whole round
+    /// apart.
     pub(super) fn of(design: &Design) -> Self {
         let pairs = &design.pairs;
         let round = round(design.order);
@@ -41,28 +42,30 @@ impl InterimAnalyses {
         }
     }
 
-    /// The interim analyses of the same design with a given maximum of pairs.
+    /// Returns the interim analyses of the same design, but with a maximum of at least `pairs` pairs.
     pub(super) fn up_to(self, pairs: u32) -> Self {
         Self::between(self.first, self.last.max(pairs), self.round)
     }
 
-    /// The number of interim analyses.
+    /// Returns the number of interim analyses.
     pub(super) fn count(self) -> u32 {
         self.count
     }
 
-    /// The confidence of each analysis that gives all of them together this one, of `tests` tests at once.
+    /// Returns the confidence that each analysis must have for all analyses of `tests` simultaneous tests to have the
+    /// confidence `together`.
     pub(super) fn each(self, together: f64, tests: u32) -> f64 {
         1.0 - (1.0 - together) / f64::from(self.count) / f64::from(tests.max(1))
     }
 
-    /// A p value of one analysis, as it counts when there are several.
+    /// Returns the p-value of one analysis adjusted for the number of analyses.
     pub(super) fn together(self, p: f64) -> f64 {
         (p * f64::from(self.count)).min(1.0)
     }
 }
 
-/// Pairs after which it may end: an ABBA design ends with a whole quad, or the drift that it cancels would stay in.
+/// Returns the number of pairs per round; a run may end after each round. An ABBA design ends with a whole quad,
+/// because the drift that a quad cancels would otherwise stay in.
 pub(super) fn round(order: BlockOrder) -> u32 {
     match order {
         BlockOrder::AbbaRandom => 2,

@@ -1,14 +1,14 @@
-//! What each metric is: how to read it from a block, which direction is better.
+//! What each metric is: how its value is read from a block, and which direction is better.
 
 use super::verdict::Resource;
 use crate::record::Block;
 use crate::scenario::Metric;
 
-/// A quantile stands on at least so many requests beyond it, or it is not given.
+/// Number of requests that must lie beyond a quantile for it to be given.
 pub(super) const BEYOND: f64 = 10.0;
 
 impl Metric {
-    /// All of them, in the order of reports.
+    /// All metrics, in the order in which reports show them.
     pub const ALL: [Self; 6] = [
         Self::Throughput,
         Self::P50,
@@ -18,7 +18,7 @@ impl Metric {
         Self::Rss,
     ];
 
-    /// Its name as in scenarios.
+    /// Returns the metric's name as written in scenarios.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -31,7 +31,7 @@ impl Metric {
         }
     }
 
-    /// Its unit.
+    /// Returns the metric's unit, e.g. `1/s`.
     #[must_use]
     pub fn unit(self) -> &'static str {
         match self {
@@ -41,13 +41,14 @@ impl Metric {
         }
     }
 
-    /// Is more better?
+    /// Whether larger values are better.
     #[must_use]
     pub fn more_is_better(self) -> bool {
         self == Self::Throughput
     }
 
-    /// What it is a use of, of which there is more or less; `None` for speeds, which are faster or slower.
+    /// Returns the resource whose use the metric measures, so that there is more or less of it; `None` for throughput
+    /// and latencies, which are faster or slower.
     #[must_use]
     pub fn resource(self) -> Option<Resource> {
         match self {
@@ -57,7 +58,7 @@ impl Metric {
         }
     }
 
-    /// The share of requests that a quantile does not exceed; `None` for other metrics.
+    /// Returns the share of requests that a quantile does not exceed, e.g. 0.99; `None` for other metrics.
     #[must_use]
     pub fn quantile(self) -> Option<f64> {
         match self {
@@ -68,8 +69,8 @@ impl Metric {
         }
     }
 
-    /// Its value in a block; `None` where the block cannot tell: nothing measured, or fewer than ten requests
-    /// beyond a quantile.
+    /// Returns the metric's value in a block; `None` if nothing was measured, or if fewer than ten requests lie beyond
+    /// a quantile.
     #[must_use]
     pub fn of(self, block: &Block) -> Option<f64> {
         let value = match self {
@@ -88,7 +89,7 @@ impl Metric {
     }
 }
 
-/// How many requests of a block lie beyond a quantile.
+/// Returns how many requests of a block lie beyond the quantile `share`.
 pub(super) fn beyond(block: &Block, share: f64) -> f64 {
     // Rounded, because 0.01 of 1000 is a hair above or below ten.
     (block.load.total.count() as f64 * (1.0 - share) * 1e6).round() / 1e6

@@ -1,4 +1,4 @@
-//! Why a comparison may not be concluded from, however clear its figures.
+//! Reasons why no conclusion may be drawn from a comparison, however clear its figures are.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,8 @@ use super::work::{Differing, WorkJudgement};
 use crate::record::{Reading, Run};
 use crate::scenario::Check;
 
-/// Why the figures do not compare what they seem to: replies that failed, differ, or never came.
+/// Returns an INVALID verdict if the figures do not compare what they seem to: the server never started, requests
+/// failed, or replies differ.
 pub(super) fn invalid(
     contrast: Contrast,
     pairs: &[Pair<'_>],
@@ -48,7 +49,7 @@ pub(super) fn invalid(
     Some(Verdict::Invalid { why })
 }
 
-/// The URLs that failed most, with why: `/a.jpg (12: status 415, expected 200)`.
+/// Returns the URLs that failed most, with counts and reasons: `/a.jpg (12: status 415, expected 200)`.
 fn failing(pairs: &[Pair<'_>]) -> String {
     let mut urls: BTreeMap<&str, (u64, &str)> = BTreeMap::new();
     let blocks = pairs.iter().filter(|pair| pair.counts());
@@ -78,10 +79,11 @@ fn failing(pairs: &[Pair<'_>]) -> String {
     told.join(", ")
 }
 
-/// More of them would push everything else off the screen.
+/// Largest number of failing URLs in a message. More would push everything else off the screen.
 const MOST_FAILING: usize = 4;
 
-/// The first assertion, of the variant or of the baseline, that says no.
+/// Returns a SWITCH INACTIVE verdict for the first assertion, of the variant or else of the baseline, that does not
+/// hold; `None` if all hold.
 pub(super) fn switch_inactive(
     run: &Run,
     contrast: Contrast,

@@ -1,8 +1,8 @@
-//! In which order blocks run, fixed by the seed before the first of them.
+//! The order in which blocks run, fixed by the seed before the first of them.
 //!
-//! Every variant, and the baseline once more for the A/A arm, has pairs of its own with a baseline block of its
-//! own beside it: neighbours share what the machine did to both. This costs a baseline block per variant and
-//! pair, and buys that no comparison spans more than two blocks.
+//! Every variant, and the baseline once more for the A/A arm, has its own pairs, each with its own neighbouring
+//! baseline block, so that both blocks share what the machine did. This costs a baseline block per variant and pair,
+//! and ensures that no comparison spans more than two blocks.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,24 +10,24 @@ use crate::record::Arm;
 use crate::scenario::{BlockOrder, Design};
 use crate::stats::Random;
 
-/// One block to be run.
+/// A place in the order of a run, for one block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slot {
-    /// Blocks of one pair stand next to each other (but in sequential order) and share this number.
+    /// Number that the two blocks of a pair share. They run one after the other, except in sequential order.
     pub pair: u32,
-    /// Its part.
+    /// The block's part in its pair.
     pub arm: Arm,
-    /// Index of its variant in the header.
+    /// Index of the block's variant in the header.
     pub variant: u32,
 }
 
-/// All blocks that a run may need, in order; [`super::enough`] mostly ends it earlier. `variants` counts the
+/// Returns all blocks that a run may need, in order; [`super::enough`] usually ends it earlier. `variants` counts the
 /// baseline.
 ///
-/// - ABBA: per round, each contrast in random order has a quad ABBA or BAAB by coin: two pairs.
-/// - Pairs: per round, each contrast in random order has a pair AB or BA by coin.
-/// - Sequential: `pairs.min` blocks of each arm, one arm after the other; the n-th of each form a pair. Stopping
-///   on precision is not possible, since the last arm comes last.
+/// - ABBA: in each round, each contrast, in random order, gets a quad (two pairs), ABBA or BAAB at random.
+/// - Pairs: in each round, each contrast, in random order, gets a pair, AB or BA at random.
+/// - Sequential: `pairs.min` blocks of each arm, one arm after the other; the n-th blocks of the arms form a pair.
+///   Stopping on precision is not possible, since the last arm comes last.
 /// - Nothing to compare (one variant, no A/A arm): `pairs.min` blocks.
 #[must_use]
 pub fn order(design: &Design, variants: u32, seed: u64) -> Vec<Slot> {
@@ -95,7 +95,7 @@ mod tests {
         }
     }
 
-    /// `A` for the baseline, `B`, `C`… for variants, `a` for the baseline again.
+    /// Writes slots as letters: `A` for the baseline, `B`, `C`… for variants, `a` for the A/A arm.
     fn letters(slots: &[Slot]) -> String {
         let letter = |slot: &Slot| match slot.arm {
             Arm::Again => 'a',

@@ -1,45 +1,46 @@
-//! Pairs of neighbouring blocks: the only ones that are compared with each other.
+//! Pairs of neighbouring blocks: only the blocks of a pair are compared with each other.
 
 use crate::record::{Arm, Block, Phase, Purpose, Run};
 use crate::scenario::Metric;
 
-/// A baseline block and the one that ran next to it.
+/// A baseline block and the block that ran next to it.
 #[derive(Clone, Copy, Debug)]
 pub struct Pair<'a> {
-    /// The baseline's.
+    /// The baseline's block.
     pub baseline: &'a Block,
-    /// The variant's, or the baseline's once more.
+    /// The block of the variant, or of the baseline once more (A/A arm).
     pub other: &'a Block,
 }
 
 impl Pair<'_> {
-    /// Do both blocks count?
+    /// Whether both blocks count.
     #[must_use]
     pub fn counts(&self) -> bool {
         self.baseline.counts() && self.other.counts()
     }
 
-    /// Did both blocks reach a measured window, disturbed or not?
+    /// Whether both blocks reached a measured window, disturbed or not.
     #[must_use]
     pub fn measured(&self) -> bool {
         self.baseline.failure.is_none() && self.other.failure.is_none()
     }
 
-    /// Seconds that the pair took, starts and stops included.
+    /// Returns how long both blocks took in seconds, including server starts and stops.
     #[must_use]
     pub fn seconds(&self) -> f64 {
         length(&self.baseline.phases) + length(&self.other.phases)
     }
 }
 
-/// What is compared with the baseline: a variant, or the baseline itself.
+/// One comparison to be made: what is compared with the baseline, which is a variant or the baseline itself (A/A arm).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Contrast {
     pub(crate) arm: Arm,
     pub(crate) variant: u32,
 }
 
-/// Every variant but the first, then the A/A arm where it is wanted or has run; nothing where no verdict is drawn.
+/// Returns the contrasts of a run: every variant but the first, then the A/A arm if the design asks for it or it has
+/// run. Empty for a run that only observes, where no verdict is drawn.
 pub(crate) fn contrasts(run: &Run) -> Vec<Contrast> {
     if run.header.purpose == Purpose::Observation {
         return Vec::new();
@@ -58,8 +59,8 @@ pub(crate) fn contrasts(run: &Run) -> Vec<Contrast> {
     all
 }
 
-/// All pairs of a contrast in the order in which they ran; discarded and failed ones too. A pair that was tried
-/// again appears once per try.
+/// Returns all pairs of a contrast in the order in which they ran, including discarded and failed ones. A repeated pair
+/// appears once for each attempt.
 pub(crate) fn pairs(run: &Run, contrast: Contrast) -> Vec<Pair<'_>> {
     let of_contrast = |block: &&Block| {
         block.arm == contrast.arm && (block.arm == Arm::Again || block.variant == contrast.variant)
@@ -79,7 +80,7 @@ pub(crate) fn pairs(run: &Run, contrast: Contrast) -> Vec<Pair<'_>> {
         .collect()
 }
 
-/// A metric's values of those pairs in which both blocks can tell it.
+/// Returns a metric's values, baseline and other, of those pairs in which both blocks have one.
 pub(super) fn values(metric: Metric, pairs: &[Pair<'_>]) -> Vec<(f64, f64)> {
     let both = |pair: &Pair<'_>| metric.of(pair.baseline).zip(metric.of(pair.other));
     pairs.iter().filter_map(both).collect()

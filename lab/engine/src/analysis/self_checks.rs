@@ -1,5 +1,5 @@
-//! The experiment examined by itself: each file looks for one mistake that field reports made, or could have
-//! made, without noticing.
+//! Checks of the experiment itself. Each file looks for one mistake that the field reports (five published benchmarks)
+//! made, or could have made, without noticing.
 
 mod aa_suspect;
 mod client_saturation;
@@ -38,35 +38,35 @@ pub struct Finding {
     pub name: &'static str,
     /// The severity of the finding.
     pub severity: Severity,
-    /// What was seen, with the figures.
+    /// What was found, with the figures, as a sentence.
     pub sentence: String,
     /// The remedy, as a sentence.
     pub advice: &'static str,
 }
 
-/// How much a finding matters; the most severe first.
+/// How much a finding matters, most severe first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
     /// The figures do not mean what they seem to mean.
     Critical,
-    /// They may mislead.
+    /// The figures may mislead.
     Warning,
-    /// Good to know when reading them.
+    /// Good to know when reading the figures.
     Note,
 }
 
-/// One check.
+/// A check of the experiment itself.
 #[derive(Debug)]
 pub struct SelfCheck {
-    /// Its name in findings.
+    /// The check's name in findings.
     pub name: &'static str,
-    /// What it looks for, for the documentation.
+    /// What the check looks for, for the documentation.
     pub about: &'static str,
     examine: fn(&Evidence<'_>) -> Vec<Remark>,
 }
 
-/// All checks.
+/// All checks, in the order in which equally severe findings are reported.
 pub const ALL: &[SelfCheck] = &[
     one_order::CHECK,
     aa_suspect::CHECK,
@@ -93,7 +93,7 @@ pub const ALL: &[SelfCheck] = &[
     late_samples::CHECK,
 ];
 
-/// Everything that the checks find, the most severe first.
+/// Returns the findings of all checks, the most severe first.
 pub(super) fn findings(run: &Run, analysis: &Analysis) -> Vec<Finding> {
     let evidence = Evidence { run, analysis };
     let mut all: Vec<Finding> = ALL
@@ -117,28 +117,28 @@ impl SelfCheck {
     }
 }
 
-/// A finding that does not know its check's name.
+/// What a check reports: a finding that still lacks the check's name.
 struct Remark {
     severity: Severity,
     sentence: String,
     advice: &'static str,
 }
 
-/// What the checks look at: the run, and what was made of it so far.
+/// What the checks examine: the run and its analysis so far, without findings.
 struct Evidence<'a> {
     run: &'a Run,
     analysis: &'a Analysis,
 }
 
-/// One variant's blocks.
+/// One variant with its blocks, as a check sees it.
 struct Subject<'a> {
     summary: &'a Summary,
-    /// Those that count; where none does, all that reached a measured window.
+    /// The blocks that count; if none does, all that reached a measured window.
     blocks: Vec<&'a Block>,
 }
 
 impl<'a> Evidence<'a> {
-    /// Every variant with blocks, the baseline first.
+    /// Returns every variant that has blocks, the baseline first, without the A/A arm.
     fn subjects(&self) -> Vec<Subject<'a>> {
         let run = self.run;
         let variants = self
@@ -163,13 +163,13 @@ impl<'a> Evidence<'a> {
             .collect()
     }
 
-    /// Was the run made without anything being compared? Then it owes nothing to a comparison.
+    /// Whether the run only observes one server and compares nothing. Checks of comparisons do not apply to it.
     fn observes(&self) -> bool {
         self.run.header.purpose == Purpose::Observation
     }
 
-    /// The baseline with each other variant. Levels of connections of one server are not compared: that their CPU use and
-    /// their windows differ is what was asked for.
+    /// Returns the baseline paired with each other variant; empty for a run that only observes. Its variants are
+    /// connection levels of one server, and are meant to differ in CPU use and window length.
     fn versus_baseline(&self) -> Vec<(Subject<'a>, Subject<'a>)> {
         if self.observes() {
             return Vec::new();
@@ -194,7 +194,7 @@ impl<'a> Evidence<'a> {
         others.into_iter().map(again).collect()
     }
 
-    /// What the check remarks on each variant.
+    /// Runs `look` on each variant and returns its remarks.
     fn each(&self, look: impl Fn(&Subject<'a>) -> Option<Remark>) -> Vec<Remark> {
         self.subjects().iter().filter_map(look).collect()
     }
@@ -205,13 +205,13 @@ impl<'a> Subject<'a> {
         &self.summary.name
     }
 
-    /// The middle block's value.
+    /// Returns the median of a value over the blocks that have it.
     fn median(&self, of: impl Fn(&Block) -> Option<f64>) -> Option<f64> {
         let values: Vec<f64> = self.blocks.iter().filter_map(|block| of(block)).collect();
         median(&values)
     }
 
-    /// The block with the largest value, and that value.
+    /// Returns the block with the largest value, and that value.
     fn worst(&self, of: impl Fn(&Block) -> Option<f64>) -> Option<(&'a Block, f64)> {
         let values = self
             .blocks
@@ -228,7 +228,7 @@ mod tests {
     use super::super::{analyse, fixture};
     use super::*;
 
-    /// What one check says about a run.
+    /// Returns the findings of one check on a run.
     pub(super) fn found(check: &SelfCheck, run: &Run) -> Vec<Finding> {
         let analysis = analyse(run, &[]);
         check.findings(&Evidence {
@@ -237,7 +237,7 @@ mod tests {
         })
     }
 
-    /// The only finding's sentence.
+    /// Returns the sentence of the check's only finding; fails if there is not exactly one.
     pub(super) fn sentence(check: &SelfCheck, run: &Run) -> String {
         let found = found(check, run);
         assert_eq!(found.len(), 1, "{found:#?}");
@@ -263,8 +263,8 @@ mod tests {
         );
     }
 
-    /// `bench -c 1,10 -R 200` and `replay`: no pairs, a rate that was asked for, bodies that nobody can know, levels
-    /// that differ.
+    /// What `bench -c 1,10 -R 200` and `replay` make inevitable is no finding: no pairs, a requested rate, bodies that
+    /// cannot be known, and connection levels that differ.
     #[test]
     fn what_a_command_makes_inevitable_is_not_held_against_it() {
         let mut run = fixture::run(2, 1, |block| {

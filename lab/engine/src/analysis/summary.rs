@@ -1,4 +1,4 @@
-//! One variant's figures over all of its counting blocks, compared with nothing.
+//! The figures of one variant over all of its blocks that count, without any comparison.
 
 use serde::Serialize;
 
@@ -10,15 +10,15 @@ use crate::record::{
 use crate::scenario::Metric;
 use crate::stats::Spread;
 
-/// One variant, or the A/A arm. Counts, times and histograms are sums over the blocks that count; `system` and
-/// `in_flight` are means, peaks are the highest.
+/// The figures of one variant, or of the A/A arm. Counts, times and histograms are sums over the blocks that count;
+/// `system` and `in_flight` are means; peaks are the highest of all blocks.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
-    /// Its name in reports.
+    /// The variant's name in reports.
     pub name: String,
-    /// Index in the header.
+    /// Index of the variant in the header.
     pub variant: u32,
-    /// Its part; the baseline's blocks of all pairs are in one summary.
+    /// The blocks' part in their pairs. The baseline's blocks of all pairs are in one summary.
     pub arm: Arm,
     /// Blocks that count.
     pub blocks: u32,
@@ -26,77 +26,78 @@ pub struct Summary {
     pub discarded: u32,
     /// Blocks that failed.
     pub failed: u32,
-    /// One entry per metric that any block can tell, over blocks.
+    /// Each metric's spread over the blocks; metrics without a value in any block are left out.
     pub metrics: Vec<MetricSummary>,
-    /// Measured seconds.
+    /// Total length of the measured windows in seconds.
     pub seconds: f64,
     /// Requests begun.
     pub sent: u64,
-    /// Good replies.
+    /// Replies that arrived whole and as expected.
     pub completed: u64,
-    /// The others, by kind.
+    /// Requests without a good reply, by kind of failure.
     pub failures: Failures,
     /// Arrivals that could not be sent (open loop).
     pub missed_sends: u64,
-    /// Bytes received, heads included.
+    /// Bytes received, reply heads included.
     pub bytes_total: u64,
-    /// Bytes of bodies.
+    /// Bytes of reply bodies received.
     pub bytes_body: u64,
-    /// Distinct replies: by URL and content.
+    /// Number of distinct replies, by URL and content.
     pub distinct_bodies: u32,
-    /// Connections that its blocks were asked to keep busy.
+    /// Number of connections that the blocks were to keep busy; the largest of all blocks.
     pub connections: u32,
-    /// Requests in flight.
+    /// Mean number of requests in flight.
     pub in_flight: f64,
     /// The longest time that a connection waited for a reply, in seconds.
     pub longest_wait: f64,
-    /// See [`crate::record::LoadResult`]; so for the four that follow.
+    /// Latencies from the intended start to the last byte. This and the next four fields are as in
+    /// [`crate::record::LoadResult`].
     pub total: Latencies,
-    /// From the true start.
+    /// Latencies from the true start to the last byte.
     pub service: Latencies,
-    /// Connecting.
+    /// Times to open a connection; empty if connections were kept.
     pub connect: Latencies,
-    /// Until the head.
+    /// Times from the true start to the reply's head.
     pub waiting: Latencies,
-    /// What the client came late.
+    /// Times by which the client itself sent late (open loop).
     pub send_lag: Latencies,
-    /// Each URL's own figures.
+    /// The figures of each URL.
     pub urls: Vec<UrlResult>,
-    /// What the server's tree used.
+    /// Resources that the server's process tree used.
     pub server: ServerCost,
-    /// What the machine did.
+    /// Load of the whole machine.
     pub system: SystemLoad,
-    /// What the client used; `busy` is a mean, `ceiling` the limit for such a load: the largest of what was
-    /// measured and what was seen.
+    /// Resources that the client used. `busy` is a mean; `ceiling` is the client's limit for such a load, i.e. the
+    /// higher of the measured limit and the fastest block.
     pub client: ClientCost,
 }
 
-/// A metric over blocks.
+/// A metric's values over the blocks that count.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct MetricSummary {
-    /// The metric.
+    /// The metric that is summarized.
     pub metric: Metric,
-    /// Its values, in the metric's unit.
+    /// The spread of the metric's values over blocks, in the metric's unit.
     #[serde(flatten)]
     pub spread: Spread,
 }
 
 impl Summary {
-    /// A metric's values over blocks, if any could tell.
+    /// Returns the spread of a metric over the blocks; `None` if no block has a value.
     #[must_use]
     pub fn metric(&self, metric: Metric) -> Option<Spread> {
         let found = self.metrics.iter().find(|it| it.metric == metric);
         found.map(|it| it.spread)
     }
 
-    /// Mean bytes of a body; `None` without replies.
+    /// Returns the mean size of a reply body in bytes; `None` without replies.
     #[must_use]
     pub fn bytes_per_reply(&self) -> Option<f64> {
         (self.completed > 0).then(|| self.bytes_body as f64 / self.completed as f64)
     }
 
-    /// CPUs that the server used on average, e.g. 1.7; `None` without a window, or if its processes are not
-    /// known.
+    /// Returns the number of CPUs that the server used on average, e.g. 1.7; `None` without a measured window, or if
+    /// the server's processes are not known.
     #[must_use]
     pub fn server_cpus(&self) -> Option<f64> {
         (self.seconds > 0.0 && self.server.known())
@@ -147,7 +148,7 @@ impl Summary {
     }
 }
 
-/// One per variant, then the A/A arm if it ran.
+/// Returns one summary per variant, then that of the A/A arm if it ran.
 pub(super) fn all(run: &Run) -> Vec<Summary> {
     let of = |keep: &dyn Fn(&Block) -> bool| -> Vec<&Block> {
         run.blocks.iter().filter(|block| keep(block)).collect()
@@ -167,7 +168,7 @@ pub(super) fn all(run: &Run) -> Vec<Summary> {
     summaries
 }
 
-/// The A/A arm's name in reports.
+/// Returns the A/A arm's name in reports, e.g. `baseline again`.
 pub(super) fn again_name(run: &Run) -> String {
     let baseline = run.header.variants.first();
     format!(
@@ -176,7 +177,7 @@ pub(super) fn again_name(run: &Run) -> String {
     )
 }
 
-/// The longest time that one of a block's connections waited, in seconds.
+/// Returns the longest time in seconds that one of a block's connections waited for a reply.
 pub(super) fn longest_wait(block: &Block) -> f64 {
     let waits = block.load.per_connection.iter().map(|it| it.longest_wait);
     waits.fold(0.0, f64::max)
@@ -279,7 +280,8 @@ fn client(run: &Run, blocks: &[&Block]) -> ClientCost {
     }
 }
 
-/// Zero without blocks: there is nothing that could be misread, since `blocks` says so.
+/// Returns the mean of `part` over blocks; 0 without blocks, which cannot be misread because the summary's `blocks` is
+/// 0 then too.
 fn mean(blocks: &[&Block], part: impl Fn(&Block) -> f64) -> f64 {
     blocks.iter().map(|block| part(block)).sum::<f64>() / blocks.len().max(1) as f64
 }

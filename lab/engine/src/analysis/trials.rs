@@ -1,23 +1,24 @@
-//! Whole experiments, made up by the hundred: do order, stopping rule and verdict together keep their promises?
+//! Tests on hundreds of simulated experiments: block order, stopping rule and verdict must keep their promises
+//! together.
 
 use super::{Comparison, comparison, enough, fixture};
 use crate::analysis::Discards;
 use crate::record::{Arm, Run};
 use crate::stats::Random;
 
-/// What the machine and the variant do.
+/// How the simulated machine and variant behave.
 struct World {
-    /// How much of the baseline's rate the variant reaches.
+    /// The variant's rate divided by the baseline's.
     factor: f64,
-    /// Standard deviation of a block's logarithm of the rate.
+    /// Standard deviation of the logarithm of a block's rate.
     noise: f64,
-    /// Growth of all rates from the first to the last block that the design allows.
+    /// Growth of all rates, as a logarithm, from the first to the last block that the design allows.
     drift: f64,
-    /// Share of blocks with five times the noise.
+    /// Share of blocks with five times the usual noise.
     wild: f64,
 }
 
-/// A machine with 2 % of noise that speeds up by 8 %, as ours do, and nothing to be found.
+/// A machine with 2 % of noise that speeds up by 8 % during the run, as ours do, and a variant equal to the baseline.
 const CALM: World = World {
     factor: 1.0,
     noise: 0.02,
@@ -26,7 +27,8 @@ const CALM: World = World {
 };
 
 impl World {
-    /// Runs it again on another day, ended by the stopping rule. The primary comparison.
+    /// Simulates `run` once more with new random rates until the stopping rule ends it, and returns the primary
+    /// comparison.
     fn trial(&self, run: &mut Run, random: &mut Random) -> Comparison {
         let last = run.blocks.len() as f64;
         let mut to_come = std::mem::take(&mut run.blocks).into_iter();
@@ -50,7 +52,7 @@ impl World {
         comparisons.into_iter().next().expect("a variant")
     }
 
-    /// So many trials of the default design.
+    /// Simulates this many experiments of the default design.
     fn trials(&self, trials: u32) -> Vec<Comparison> {
         // Few replies each, since only throughput is looked at.
         let mut template = fixture::run(2, 20, |block| {
@@ -65,7 +67,7 @@ impl World {
     }
 }
 
-/// How many have one of these words.
+/// Counts the comparisons whose verdict is one of these words.
 fn count(comparisons: &[Comparison], words: &[&str]) -> usize {
     let any = |it: &&Comparison| words.contains(&it.verdict.word());
     comparisons.iter().filter(any).count()

@@ -1,4 +1,4 @@
-//! The verdict: one word per pair of variants and metric, and the figures that belong to it.
+//! The verdict: one word for each comparison and metric, with the figures that belong to it.
 
 use std::fmt;
 
@@ -8,47 +8,49 @@ use super::interim::InterimAnalyses;
 use crate::scenario::Metric;
 use crate::stats::{Adjusted, LogRatios, pairs_until_a_verdict};
 
-/// What can be said. "No difference" is not among it: sameness is shown within a bound, or is not shown.
+/// What a comparison shows. There is no verdict "no difference": either sameness is shown within a bound, or it is not
+/// shown.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "word", rename_all = "kebab-case")]
 pub enum Verdict {
     /// The variant is faster: the 95 % interval excludes one, and sameness is not shown.
     Faster,
-    /// The variant is slower.
+    /// The variant is slower: the 95 % interval excludes one, and sameness is not shown.
     Slower,
-    /// It uses less.
+    /// The variant uses less of a resource.
     Less {
-        /// The resource that it uses less of.
+        /// The resource that the variant uses less of.
         of: Resource,
     },
-    /// It uses more.
+    /// The variant uses more of a resource.
     More {
-        /// The resource that it uses more of.
+        /// The resource that the variant uses more of.
         of: Resource,
     },
-    /// The 90 % interval lies within the bound.
+    /// Sameness is shown: the 90 % interval lies within the bound.
     Same {
-        /// The bound, a share.
+        /// The bound of sameness as a share, e.g. 0.03 for ±3 %.
         within: f64,
-        /// A difference that is certain (the 95 % interval excludes one) and too small to matter: −0.008 for
-        /// 0.8 % less.
+        /// The difference as a share, if it is certain (the 95 % interval excludes one) though too small to matter:
+        /// −0.008 for 0.8 % less.
         tiny: Option<f64>,
     },
     /// Neither a difference nor sameness could be shown.
     Undecided {
-        /// Half the width of the 95 % interval, a share; `None` below two pairs.
+        /// Half the width of the 95 % interval as a share; `None` below two pairs.
         half_width: Option<f64>,
-        /// The bound within which sameness would be shown, a share.
+        /// The bound within which sameness would be shown, as a share.
         within: f64,
-        /// Further pairs until a verdict falls, if mean and spread stay as they are; `None` if that is not in
-        /// sight.
+        /// Number of further pairs that would lead to a verdict, if mean and spread stay as they are; `None` if no
+        /// number in sight would.
         more_pairs: Option<u32>,
-        /// The time that further pairs would take.
+        /// Estimated duration of those further pairs, in seconds.
         seconds: Option<f64>,
-        /// The least number of pairs, where there are fewer: they decide nothing, however clear they look.
+        /// The minimum number of pairs, if there are fewer: they decide nothing, however clear they look.
         #[serde(skip_serializing_if = "Option::is_none")]
         least: Option<u32>,
-        /// Pairs that count and yet do not tell the metric, and all that count: more of the same would not, either.
+        /// Number of pairs that count but have no value of the metric, and of all pairs that count; `None` if all have
+        /// one. More pairs like these would not help, only longer blocks.
         #[serde(skip_serializing_if = "Option::is_none")]
         untold: Option<(u32, u32)>,
     },
@@ -57,20 +59,20 @@ pub enum Verdict {
         /// The reason for which the comparison is invalid.
         why: String,
     },
-    /// The switch did not reach the server, so nothing was compared.
+    /// An assertion does not hold: the switch did not reach the server, so nothing was compared.
     SwitchInactive {
-        /// The assertion, as in the scenario.
+        /// The assertion as the scenario states it.
         assertion: String,
         /// The value that was seen instead.
         seen: String,
-        /// In how many blocks (or passes).
+        /// Number of blocks (or counting passes) in which the assertion did not hold.
         blocks: u32,
-        /// Of how many.
+        /// Number of blocks (or counting passes) in which the assertion was read.
         of: u32,
     },
 }
 
-/// What a server uses.
+/// A resource that a server uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Resource {
@@ -89,25 +91,27 @@ impl fmt::Display for Resource {
     }
 }
 
-/// What a verdict is made from, once work and assertions are in order.
+/// The input to a verdict, once replies and assertions have been found in order.
 pub(super) struct Question<'a> {
     pub(super) metric: Metric,
-    /// `None` below two pairs.
+    /// The pairs' ratios of the metric; `None` below two pairs.
     pub(super) ratios: Option<&'a LogRatios>,
-    /// p of a difference and of sameness over all interim analyses, adjusted where the metric is a secondary one.
+    /// p-value of a difference over all interim analyses, adjusted if the metric is a secondary one; `sameness` is the
+    /// same for sameness.
     pub(super) difference: Adjusted,
     pub(super) sameness: Adjusted,
     pub(super) within: f64,
     pub(super) interim: InterimAnalyses,
     pub(super) min_pairs: u32,
-    /// Pairs that count, and those of them that tell the metric.
+    /// Number of pairs that count; `telling` of them have a value of the metric.
     pub(super) counting: u32,
     pub(super) telling: u32,
     pub(super) seconds_per_pair: Option<f64>,
 }
 
 impl Question<'_> {
-    /// Sameness first: a difference that is certain but inside of the bound is tiny, not an effect.
+    /// Returns the verdict. Sameness is tested first: a difference that is certain but within the bound is tiny and no
+    /// effect.
     pub(super) fn answer(&self) -> Verdict {
         let Some(ratios) = self.ratios else {
             return self.undecided();
@@ -168,7 +172,7 @@ impl Question<'_> {
 }
 
 impl Verdict {
-    /// A certain difference by this metric, for the better or the worse.
+    /// Returns the verdict for a certain difference by `metric`, for the better or the worse.
     pub(crate) fn certain(metric: Metric, better: bool) -> Self {
         match (metric.resource(), better) {
             (None, true) => Self::Faster,
@@ -178,7 +182,7 @@ impl Verdict {
         }
     }
 
-    /// Its word: `FASTER`, `SWITCH INACTIVE`…
+    /// Returns the verdict's word, e.g. `FASTER` or `SWITCH INACTIVE`.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
@@ -200,7 +204,7 @@ impl Verdict {
     }
 }
 
-/// The word with its figures: `SAME within ±3 % (tiny, +0.8 %)`.
+/// Writes the word with its figures, e.g. `SAME within ±3 % (tiny, +0.8 %)`.
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.word())?;
@@ -264,7 +268,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// A share with the digits that matter.
+/// Formats a share as a percentage with the digits that matter, e.g. `0.8 %` or `12 %`.
 pub(super) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent.abs() >= 10.0 || (percent - percent.round()).abs() < 1e-9 {
@@ -290,7 +294,7 @@ mod tests {
     use crate::scenario::{BlockOrder, Design};
     use crate::stats::Random;
 
-    /// Pairs with this mean and deviation of ln(b/a), exactly.
+    /// Returns ratios of `pairs` pairs that have exactly this mean and deviation of ln(b/a).
     fn ratios(mean: f64, deviation: f64, pairs: u32) -> LogRatios {
         let mut random = Random::new(1);
         let raw: Vec<f64> = (0..pairs).map(|_| random.normal()).collect();
@@ -368,8 +372,8 @@ mod tests {
         );
     }
 
-    /// The forecast's own number of pairs, if mean and deviation stay, has the verdict that it promises; one pair
-    /// less has not. By the same analyses and tests as a verdict then.
+    /// If mean and deviation stay, the forecast number of pairs gives a verdict and one pair less does not, by the
+    /// analyses and tests of a design with so many pairs.
     #[test]
     fn a_forecast_of_so_many_pairs_keeps_its_promise() {
         for (factor, mean) in [(1, 0.0), (5, 0.0), (1, 0.08), (5, 0.08)] {

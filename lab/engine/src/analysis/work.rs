@@ -1,37 +1,38 @@
-//! Whether two variants did the same work is judged elsewhere, by looking at the replies; this is the answer.
+//! The result of judging whether two variants did the same work. The judgement itself, which looks at the replies, is
+//! made elsewhere.
 
 use serde::{Deserialize, Serialize};
 
 use crate::scenario::{Check, Share};
 
-/// One URL's replies of one variant, beside the baseline's.
+/// A variant's replies for one URL, compared with the baseline's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkJudgement {
     /// Index of the variant in the header.
     pub variant: u32,
-    /// The target as sent.
+    /// The request target as sent.
     pub url: String,
-    /// Do all replies, the baseline's too, compare as the variant's `expect` wants?
+    /// Whether all replies, including the baseline's, compare as the variant's `expect` demands.
     pub same: bool,
-    /// The figures: `13.6 KB vs 44.0 KB, SSIM 0.94 < 0.98`.
+    /// The figures of the comparison, e.g. `13.6 KB vs 44.0 KB, SSIM 0.94 < 0.98`.
     pub detail: String,
-    /// The variant's replies.
+    /// Counts of the variant's replies.
     pub replies: Counted,
-    /// The baseline's; none for the baseline itself.
+    /// Counts of the baseline's replies; zero in the judgement of the baseline itself.
     pub baseline: Counted,
 }
 
-/// How many replies there were, and how many of them were wrong or differ.
+/// The number of replies, and how many of them were wrong or differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counted {
-    /// All of them.
+    /// All replies.
     pub all: u64,
-    /// Those that do not compare.
+    /// Replies that are wrong or differ from what they are compared with.
     pub wrong: u64,
 }
 
 impl Counted {
-    /// The replies of both, added up.
+    /// Returns the sum of both counts.
     #[must_use]
     pub fn and(self, more: Self) -> Self {
         Self {
@@ -46,23 +47,23 @@ impl Counted {
     }
 }
 
-/// What a variant's replies come to.
+/// Summary of a variant's replies over all URLs, if any of them is wrong.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Differing<'a> {
-    /// All replies, the baseline's too.
+    /// Counts of all replies, including the baseline's.
     pub replies: Counted,
-    /// URLs with a wrong reply.
+    /// Number of URLs with a wrong reply.
     pub urls: usize,
-    /// URLs that were judged.
+    /// Number of URLs that were judged.
     pub of_urls: usize,
-    /// The first with a wrong reply.
+    /// The first judgement with a wrong reply.
     pub first: &'a WorkJudgement,
-    /// Are they no more than `check.bodies` permits?
+    /// Whether the wrong replies are no more than `check.bodies` permits, for the variant and for the baseline.
     pub permitted: bool,
 }
 
 impl<'a> Differing<'a> {
-    /// Of a variant; nothing where all replies are as they should be.
+    /// Summarizes the judgements of a variant; `None` if all replies are as they should be.
     #[must_use]
     pub fn of(work: &'a [WorkJudgement], variant: u32, check: &Check) -> Option<Self> {
         let judged = || work.iter().filter(move |it| it.variant == variant);

@@ -1,8 +1,8 @@
-//! Bounds of a number: `<= 3`, `> 0`, `= 1`.
+//! Bounds on a number: `<= 3`, `> 0`, `= 1`.
 
 use std::fmt;
 
-/// A comparison with a number.
+/// A bound that a number is compared with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bound {
     relation: Relation,
@@ -19,16 +19,16 @@ enum Relation {
 }
 
 impl Bound {
-    /// `> 0`.
+    /// The bound `> 0`.
     pub const ABOVE_ZERO: Self = Self {
         relation: Relation::Above,
         number: 0.0,
     };
 
-    /// Reads `<= 3`, `>= 3`, `< 3`, `> 3`, `= 3`.
+    /// Reads a bound: `<= 3`, `>= 3`, `< 3`, `> 3` or `= 3`.
     ///
     /// # Errors
-    /// A sentence with the offending value and what would do.
+    /// A sentence that names the offending value and what would be accepted.
     pub fn parse(text: &str) -> Result<Self, String> {
         let found = SIGNS.iter().find_map(|(sign, relation)| {
             let number = text.trim().strip_prefix(sign)?.trim().parse::<f64>().ok()?;
@@ -40,7 +40,7 @@ impl Bound {
         found.ok_or_else(|| format!("`{text}` is not a bound: write `<= 3`, `> 0` or `= 1`"))
     }
 
-    /// Is a number within it?
+    /// Whether `number` meets the bound.
     #[must_use]
     pub fn holds(&self, number: f64) -> bool {
         match self.relation {
@@ -62,7 +62,7 @@ impl fmt::Display for Bound {
     }
 }
 
-/// Longer signs first, or `<=` would be read as `<`.
+/// The comparison signs. Longer ones come first, or `<=` would be read as `<`.
 const SIGNS: [(&str, Relation); 5] = [
     ("<=", Relation::AtMost),
     (">=", Relation::AtLeast),

@@ -1,4 +1,4 @@
-//! Reading a variant's assertions in one block, or in its counting pass.
+//! Evaluating a variant's assertions in a block or in its counting pass.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,24 +10,24 @@ use crate::launch::{Endpoint, Launched};
 use crate::proc::Pid;
 use crate::record::{Reading, ServerCost, SyscallRow};
 
-/// A variant's assertions while a block runs.
+/// A variant's assertions, observed while a block runs.
 #[derive(Debug)]
 pub struct Assertions(Vec<Watched>);
 
 #[derive(Debug)]
 struct Watched {
     assertion: Assertion,
-    /// The counter before, or why it could not be read.
+    /// The counter's value before the measured window, or why it could not be read; 0 for other assertions.
     before: Result<f64, String>,
-    /// Most processes that mapped the file at once, and its name.
+    /// The largest number of processes that mapped the file at once, and the file's name.
     mapped: (usize, String),
 }
 
 impl Assertions {
-    /// Reads the assertions of a variant and the counters as they stand before the measured window.
+    /// Parses the assertions of a variant and reads the counters as they stand before the measured window.
     ///
     /// # Errors
-    /// What [`Assertion::parse`] says.
+    /// See [`Assertion::parse`].
     pub fn begin(
         assertions: &[BTreeMap<String, String>],
         server: &Launched,
@@ -47,8 +47,8 @@ impl Assertions {
         watched.collect::<Result<_, _>>().map(Self)
     }
 
-    /// Looks at what the server's processes map now. Those that live shortly are seen only by looking while
-    /// there is load: call this some times within the window.
+    /// Checks which files the server's processes map now. Short-lived processes are seen only while there is load, so
+    /// call this several times within the window.
     pub fn look(&mut self, server: &Launched) {
         if !(self.0.iter()).any(|watched| matches!(watched.assertion, Assertion::Maps(..))) {
             return;
@@ -64,8 +64,8 @@ impl Assertions {
         }
     }
 
-    /// What was seen by the end of the window; the server must still run. Assertions that need the counting pass
-    /// are left open.
+    /// Returns what the assertions read by the end of the window; the server must still run. Assertions that need the
+    /// counting pass are left open.
     #[must_use]
     pub fn readings(mut self, server: &Launched, cost: &ServerCost) -> Vec<Reading> {
         self.look(server);
@@ -76,10 +76,10 @@ impl Assertions {
     }
 }
 
-/// What the counting pass says about the assertions that need it; the others are left out.
+/// Evaluates the assertions that need the counting pass, and leaves out the others.
 ///
 /// # Errors
-/// What [`Assertion::parse`] says.
+/// See [`Assertion::parse`].
 pub fn counted(
     assertions: &[BTreeMap<String, String>],
     rows: &[SyscallRow],
@@ -142,7 +142,7 @@ impl Watched {
     }
 }
 
-/// A counter of the server; one that is not printed has not been used yet.
+/// Reads a counter of the server. A counter that the server does not print has not been used yet and is 0.
 fn counter(address: &Endpoint, path: &str, name: &str) -> Result<f64, String> {
     match address.fetch(path, PATIENCE) {
         Ok(text) => Ok(total(&text, name)),
@@ -150,7 +150,7 @@ fn counter(address: &Endpoint, path: &str, name: &str) -> Result<f64, String> {
     }
 }
 
-/// The sum of all series of a metric in Prometheus' text format; with labels, of that one.
+/// Returns the sum of all series of a metric in Prometheus text format. If `name` has labels, only that series counts.
 fn total(text: &str, name: &str) -> f64 {
     let samples = text
         .lines()
@@ -168,7 +168,7 @@ fn total(text: &str, name: &str) -> f64 {
     samples.sum()
 }
 
-/// The name of a file that a process maps and whose path contains this.
+/// Returns the name of a file that a process maps and whose path contains `part`.
 fn mapped(pid: Pid, part: &str) -> Option<String> {
     let maps = fs::read_to_string(format!("/proc/{pid}/maps")).ok()?;
     let mut paths = maps
@@ -178,7 +178,7 @@ fn mapped(pid: Pid, part: &str) -> Option<String> {
     Some(Path::new(path).file_name()?.to_string_lossy().into_owned())
 }
 
-/// Metrics come at once, or the server is in trouble.
+/// How long to wait for the server's metrics. They come at once unless the server is in trouble.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 #[cfg(test)]
@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(total(text, "none"), 0.0);
     }
 
-    /// A real server whose metrics are a file that grows.
+    /// Uses a real server whose metrics are a file that grows.
     #[test]
     fn assertions_of_a_running_server_are_read() {
         if std::process::Command::new("python3")

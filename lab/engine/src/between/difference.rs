@@ -1,4 +1,4 @@
-//! What differs about two runs' set-ups, key by key.
+//! Differences between two runs' set-ups, key by key.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,37 +7,37 @@ use serde_json::Value;
 
 use crate::record::{Header, Run};
 
-/// One key.
+/// One key of the set-up that differs between two runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// Which part of the set-up it belongs to.
+    /// The part of the set-up that the key belongs to.
     pub part: Part,
-    /// As in scenarios: `load.connections`.
+    /// The key as in scenarios, e.g. `load.connections`.
     pub key: String,
-    /// In the old run; `–` where it is not there.
+    /// The value in the old run; `–` if it has none.
     pub old: String,
-    /// In the new run.
+    /// The value in the new run; `–` if it has none.
     pub new: String,
-    /// Does it forbid any comparison?
+    /// Whether this difference forbids any comparison.
     pub fatal: bool,
 }
 
-/// Parts of a set-up.
+/// A part of a run's set-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
     /// The machine and its kernel.
     Machine,
-    /// The requests.
+    /// The requests, and everything else in the scenario that does not describe the server.
     Asked,
-    /// What was started: what a comparison is about.
+    /// The server that was started, which is what a comparison is about.
     Server,
-    /// What measured.
+    /// The program that measured.
     Laboratory,
 }
 
 impl Part {
-    /// Its name.
+    /// Returns the part's name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -49,7 +49,7 @@ impl Part {
     }
 }
 
-/// All of them, the machine's first.
+/// Returns all differences, those of the machine first.
 pub(super) fn all(old: &Run, new: &Run) -> Vec<Difference> {
     let (first, second) = (keys(old), keys(new));
     let names: BTreeSet<&String> = first.keys().chain(second.keys()).collect();
@@ -76,7 +76,7 @@ pub(super) fn all(old: &Run, new: &Run) -> Vec<Difference> {
     all
 }
 
-/// Everything that a comparison may hinge on, flat.
+/// Returns everything that a comparison may depend on, as flat keys with values.
 fn keys(run: &Run) -> BTreeMap<String, String> {
     let mut keys = BTreeMap::new();
     let header = &run.header;
@@ -101,7 +101,8 @@ fn keys(run: &Run) -> BTreeMap<String, String> {
     keys
 }
 
-/// Not about the comparison, or said by the variants and their URLs already.
+/// Prefixes of keys that are left out: they do not matter to the comparison, or are covered by the variants and their
+/// URLs.
 const LEFT_OUT: [&str; 11] = [
     "schema",
     "name",
@@ -141,7 +142,7 @@ fn flatten(above: &str, value: Value, into: &mut BTreeMap<String, String>) {
     }
 }
 
-/// What was asked, in order.
+/// Returns the request targets in order, separated by spaces.
 fn urls(run: &Run) -> String {
     let block = run.blocks.iter().find(|it| !it.load.urls.is_empty());
     let urls = block.map_or(&[][..], |block| &block.load.urls);
@@ -162,20 +163,21 @@ fn part(key: &str) -> Part {
     }
 }
 
-/// Another machine, and other questions; where the client ran is part of the machine.
+/// Whether a difference in this key forbids any comparison: another machine, or another load. Where the client ran
+/// counts as part of the machine.
 fn fatal(key: &str) -> bool {
     let machine = ["machine.cpu", "machine.cpus", "machine.memory"];
     machine.contains(&key) || key.starts_with("load.") || key.ends_with(".connections")
 }
 
-/// Are two amounts of memory alike? Kernels keep more or less of it for themselves.
+/// Whether two amounts of memory are alike, within 2 %. Kernels reserve different amounts for themselves.
 fn alike(old: Option<&String>, new: Option<&String>) -> bool {
     let number = |it: Option<&String>| it.and_then(|it| it.parse::<f64>().ok());
     let both = number(old).zip(number(new));
     both.is_some_and(|(old, new)| (old - new).abs() <= 0.02 * old.max(new))
 }
 
-/// Hashes and long lists are not read to the end by anybody.
+/// Shortens hashes and long lists for display. An empty text becomes `–`.
 fn short(key: &str, text: &str) -> String {
     let most = if key.ends_with(".program") { 12 } else { 80 };
     if text.is_empty() {

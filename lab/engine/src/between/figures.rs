@@ -1,4 +1,4 @@
-//! One variant's figure in two runs, and what can be said about it.
+//! A variant's figure in two runs, and the verdict on it.
 
 use serde::Serialize;
 
@@ -8,38 +8,39 @@ use crate::record::{Arm, Run};
 use crate::scenario::Metric;
 use crate::stats::{Interval, LogApart, Spread, rank_sum};
 
-/// A figure of both runs.
+/// One metric of a variant, compared between two runs.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figure {
     /// The variant's name.
     pub name: String,
-    /// What is compared.
+    /// The metric that is compared.
     pub metric: Metric,
     /// The way in which the two runs are compared.
     pub how: How,
-    /// Is it the new run's declared metric?
+    /// Whether this is the primary metric that the new run declared.
     pub primary: bool,
-    /// Blocks (or pairs) of the old run and of the new one.
+    /// Number of blocks (or pairs) in the old run and in the new one.
     pub counts: (u32, u32),
-    /// Geometric means: in the metric's unit, or ratios to the baseline.
+    /// Geometric means of the old run and of the new one: in the metric's unit, or of ratios to the baseline.
     pub means: (f64, f64),
-    /// New through old; `None` with fewer than two blocks in either run.
+    /// New mean divided by old mean; `None` with fewer than two blocks in either run.
     pub ratio: Option<f64>,
-    /// Its 95 % interval, widened by what the machine changed by (unless both are ratios to a baseline).
+    /// The 95 % interval of `ratio`, widened by the change of the machine's speed (except for memory, and for ratios to
+    /// a baseline).
     pub interval_95: Option<Interval>,
-    /// p of "neither run tends to be higher", by ranks.
+    /// p-value of "neither run tends to be higher" (rank-sum test).
     pub rank_sum_p: Option<f64>,
     /// The verdict.
     pub verdict: Verdict,
 }
 
-/// How two runs are compared.
+/// The way in which two runs are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum How {
-    /// The variant's own blocks: drift between the runs is part of the ratio.
+    /// By the variant's own blocks. Drift between the runs is part of the ratio.
     Plainly,
-    /// By its ratios to a baseline that both runs have, interleaved in each.
+    /// By the variant's ratios to a baseline that both runs have, interleaved in each.
     BesideBaseline,
 }
 
@@ -52,7 +53,7 @@ pub(super) struct Question<'a> {
 }
 
 impl Figure {
-    /// Are there blocks enough in both runs to conclude from?
+    /// Whether both runs have enough blocks to draw a conclusion from.
     #[must_use]
     pub fn is_enough(&self) -> bool {
         self.counts.0.min(self.counts.1) as usize >= FEWEST
@@ -60,7 +61,8 @@ impl Figure {
 }
 
 impl Question<'_> {
-    /// All figures of a variant, the primary metric first. `other_work`: why its replies are not the same work.
+    /// Returns all figures of a variant, the primary metric first. `other_work` says why its replies are not the same
+    /// work, if they are not.
     pub(super) fn figures(
         &self,
         (old, new): (usize, usize),
@@ -109,7 +111,8 @@ impl Question<'_> {
         all
     }
 
-    /// Ratios to the baseline, if it is the same in both runs and this is another variant.
+    /// Returns the ratios to the baseline in both runs; `None` if the baseline is not the same in both, or if this
+    /// variant is the baseline itself.
     fn beside_baseline(
         &self,
         metric: Metric,
@@ -168,7 +171,8 @@ impl Question<'_> {
         }
     }
 
-    /// Sameness first, as within a run. A difference needs both the interval and the ranks.
+    /// Returns the verdict. Sameness is tested first, as within a run. A difference must be shown both by the interval
+    /// and by ranks.
     fn verdict(
         &self,
         metric: Metric,
@@ -206,7 +210,8 @@ fn contrast_is(contrast: &crate::analysis::Contrast, variant: u32) -> bool {
     contrast.arm == Arm::Variant && contrast.variant == variant
 }
 
-/// Requests that failed make a rate another rate.
+/// Returns a text about failed requests, if there are any in the variant's blocks: a rate with failures is not
+/// comparable.
 fn failed(run: &Run, variant: usize, which: &str) -> Option<String> {
     let (mut failed, mut sent) = (0, 0);
     for block in blocks(run, variant) {
@@ -216,5 +221,6 @@ fn failed(run: &Run, variant: usize, which: &str) -> Option<String> {
     (failed > 0).then(|| format!("{failed} of {sent} requests failed in the {which} run"))
 }
 
-/// Four blocks against four give p = 0.029 by ranks, three cannot reach 0.05.
+/// Number of blocks that each run needs for a verdict. Four against four can reach p = 0.029 by ranks; three against
+/// three cannot reach 0.05.
 const FEWEST: usize = 4;

@@ -1,4 +1,4 @@
-//! The comparison: each variant's replies with the baseline's, by what the variant's `expect` says.
+//! Compares each variant's replies with the baseline's, as the variant's `expect` demands.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,23 +7,25 @@ use crate::analysis::{Counted, WorkJudgement};
 use crate::record::{Decoded, Findings, Header, Likeness, Reply, Run, SavedBodies};
 use crate::scenario::{BodyCheck, Expect, SizeCheck};
 
-/// What decoding and comparing gave.
+/// The result of decoding and comparing replies.
 #[derive(Clone, Debug, Default)]
 pub struct Judged {
-    /// One per variant and URL, the baseline's own too (broken images, wrong sizes).
+    /// One judgement per variant and URL. The baseline's own replies are judged too (broken images, wrong sizes).
     pub work: Vec<WorkJudgement>,
-    /// The most frequent reply of each variant and URL, for response previews: variant, URL's index, reply.
+    /// The most frequent reply of each variant and URL, for response previews: index of the variant, index of the URL,
+    /// reply.
     pub typical: Vec<(u32, u32, Reply)>,
-    /// What was found about the bodies that this took.
+    /// What was found about the bodies that had to be looked at.
     pub findings: Findings,
-    /// Hashes of bodies that should have been looked at and are neither here nor known from before.
+    /// Hashes of bodies that should have been looked at, but are neither saved nor known from earlier findings.
     pub missing: BTreeSet<String>,
 }
 
-/// Judges all replies of a run by its bodies, or, where they are gone, by what was found about them before. What
-/// is neither here nor known is compared by its hash alone.
+/// Judges all replies of a run by their saved bodies or, if those are gone, by earlier findings about them. Bodies that
+/// are neither saved nor known are compared by hash alone.
 ///
-/// What a URL's replies are held against is the most frequent reply of the baseline; the baseline's other ones are, too.
+/// The reference for each URL is the baseline's most frequent reply. The baseline's other replies are compared with it,
+/// too.
 #[must_use]
 pub fn judge(run: &Run, kept: &SavedBodies) -> Judged {
     let replies = replies(run);
@@ -56,10 +58,10 @@ pub fn judge(run: &Run, kept: &SavedBodies) -> Judged {
     judged
 }
 
-/// A distinct reply, and how often it came.
+/// A distinct reply and how often it came.
 type Seen = (Reply, u64);
 
-/// The distinct replies of each variant and URL over all blocks that count, the most frequent first.
+/// Returns the distinct replies of each variant and URL over all blocks that count, the most frequent first.
 fn replies(run: &Run) -> BTreeMap<(u32, u32), Vec<Seen>> {
     let mut counts: BTreeMap<(u32, u32), BTreeMap<&Reply, u64>> = BTreeMap::new();
     for block in run.blocks.iter().filter(|block| block.counts()) {
@@ -82,14 +84,14 @@ fn replies(run: &Run) -> BTreeMap<(u32, u32), Vec<Seen>> {
         .collect()
 }
 
-/// The replies of one side, judged.
+/// Judged replies of one side of a comparison: the variant's or the baseline's.
 #[derive(Default)]
 struct Side {
     counted: Counted,
     distinct: usize,
-    /// The figures of the most frequent right reply.
+    /// The figures of the most frequent correct reply.
     right: Option<String>,
-    /// What is wrong with the most frequent wrong one.
+    /// What is wrong with the most frequent wrong reply.
     wrong: Option<String>,
 }
 
@@ -137,7 +139,7 @@ fn is_image(reply: &Reply) -> bool {
     reply.media_type.starts_with("image/")
 }
 
-/// What is wrong, with its share; or else the figures.
+/// Describes what is wrong on either side and with what share of its replies, or else the figures.
 fn told(own: &Side, baseline: &Side) -> String {
     let share = |side: &Side, whose: &str| {
         let problem = side.wrong.as_ref()?;
@@ -166,7 +168,7 @@ fn url_name(run: &Run, variant: u32, url: u32) -> String {
     url.map_or_else(String::new, |url| url.url.clone())
 }
 
-/// Bodies, decoded at most once each, and what was found about them.
+/// Bodies that are decoded at most once each, and what was found about them.
 struct DecodedBodies<'a> {
     kept: &'a SavedBodies,
     pictures: BTreeMap<String, Picture>,
@@ -175,7 +177,7 @@ struct DecodedBodies<'a> {
 }
 
 impl DecodedBodies<'_> {
-    /// What is wrong with a reply by itself.
+    /// Returns what is wrong with a reply by itself, if anything: a broken image or a wrong size.
     fn alone(&mut self, header: &Header, reply: &Reply, url: &str) -> Option<String> {
         let check = &header.scenario.check;
         if check.body != BodyCheck::Decode || !is_image(reply) {
@@ -202,7 +204,7 @@ impl DecodedBodies<'_> {
         wrong.map(|than| format!("the image is {}x{}, {than}", size.0, size.1))
     }
 
-    /// How a variant's reply compares with the baseline's.
+    /// Compares a variant's reply with the baseline's. Returns the figures, or as `Err` how they differ.
     fn pair(&mut self, baseline: &Reply, reply: &Reply, expect: Expect) -> Result<String, String> {
         let lengths = format!("{} B and {} B", baseline.length, reply.length);
         if baseline.status != reply.status {
@@ -252,7 +254,8 @@ impl DecodedBodies<'_> {
         }
     }
 
-    /// What decoding this body gives, or gave; `None` if that is not known.
+    /// Returns the result of decoding this body, now or earlier; `None` if the body is not saved and nothing is known
+    /// about it.
     fn decoded(&mut self, hash: &str) -> Option<Decoded> {
         if let Some(decoded) = self.findings.decoded(hash) {
             return Some(decoded.clone());
@@ -274,7 +277,7 @@ impl DecodedBodies<'_> {
         decoded
     }
 
-    /// How alike two bodies of different bytes are; `None` if that is not known.
+    /// Returns how alike two bodies of different bytes are; `None` if that cannot be told.
     fn likeness(&mut self, one: &str, other: &str) -> Option<Likeness> {
         if let Some(likeness) = self.findings.likeness(one, other) {
             return Some(likeness);

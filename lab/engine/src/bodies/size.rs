@@ -1,11 +1,11 @@
-//! The size that a URL asks for, read from the usual spellings: `/w/150/h/100/`, `dw=250,dh=250`,
-//! `w=300&h=200`, `/300x200/`.
+//! The image size that a URL asks for, read from the usual notations: `/w/150/h/100/`, `dw=250,dh=250`, `w=300&h=200`,
+//! `/300x200/`.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// Width and height in px that a result may not exceed; `None` where the URL does not say.
+/// Returns the width and height in px that a result may not exceed; `None` where the URL does not say.
 pub(super) fn asked(url: &str) -> (Option<u32>, Option<u32>) {
     if let Some(both) = BOTH.captures(url) {
         return (both[1].parse().ok(), both[2].parse().ok());
@@ -18,7 +18,7 @@ pub(super) fn asked(url: &str) -> (Option<u32>, Option<u32>) {
     (side(&WIDTH), side(&HEIGHT))
 }
 
-/// Patterns are constants: what does not compile would fail every test of this file.
+/// Compiles a constant pattern. One that does not compile would fail every test of this file.
 fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("a pattern in this file")
 }

@@ -1,4 +1,4 @@
-//! One block, from starting its server to reaping it.
+//! Running one block, from starting its server to reaping it.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ use crate::stats::Random;
 use crate::variant::Variant;
 
 impl RunningExperiment<'_> {
-    /// Runs a block; `None` if it was cancelled meanwhile.
+    /// Runs a block; `None` if the experiment was cancelled meanwhile.
     pub(super) fn block(&mut self, slot: Slot, attempt: u32) -> Result<Option<Block>, Error> {
         let scenario = &self.experiment.scenario;
         let index = self.run.blocks.len() as u32;
@@ -60,7 +60,7 @@ impl RunningExperiment<'_> {
         Ok(Some(block))
     }
 
-    /// The slot's server: started now, or kept since an earlier block.
+    /// Returns the slot's server, started now or kept from an earlier block.
     fn server(&mut self, slot: Slot, index: u32) -> Result<Launched, LaunchError> {
         if let Some(kept) = self.kept.remove(&slot.server()) {
             return Ok(kept);
@@ -72,7 +72,7 @@ impl RunningExperiment<'_> {
         Launched::start(scenario, variant, &self.experiment.guard, padding)
     }
 
-    /// Has this variant ever started? If not, there is no sense in going on.
+    /// Whether this variant's server has ever started. If not, there is no point in going on.
     fn started_before(&self, slot: Slot) -> bool {
         let of_variant = |block: &&Block| block.variant == slot.variant;
         self.run
@@ -82,7 +82,8 @@ impl RunningExperiment<'_> {
             .any(|block| block.failure.is_none())
     }
 
-    /// Ends the server, or keeps it for the next block; says if it had died.
+    /// Stops the server, or keeps it for the variant's next block. Fails if the server had died under load or cannot be
+    /// stopped.
     fn part(&mut self, slot: Slot, mut server: Launched, block: &mut Block) -> Result<(), String> {
         if !server.alive() {
             let last = server.last_output().join("\n");
@@ -151,7 +152,7 @@ impl RunningExperiment<'_> {
         Ok(())
     }
 
-    /// What the client could do at most with such a load; the server is gone by now, or idle.
+    /// Records the highest rate that the client can reach with such a load. The server is stopped or idle by now.
     fn limit(&mut self, block: &mut Block, endpoint: &Endpoint) -> Result<(), Error> {
         if let Some(body) = block.load.bytes_body.checked_div(block.load.completed) {
             let variant = &self.run.header.variants[block.variant as usize];
@@ -170,8 +171,8 @@ impl RunningExperiment<'_> {
     }
 }
 
-/// Takes over what was seen of the measured window, but for its result. `edges`: when it opened and closed by the
-/// sampler's marks; `at`: a moment as seconds since the run began.
+/// Records in `block` what was seen of the measured window, except its load result. `edges` are the times at which the
+/// window opened and closed by the sampler's clock; `at` converts a moment to seconds since the run began.
 pub(super) fn measured(
     block: &mut Block,
     driven: &Driven,
@@ -207,10 +208,10 @@ pub(super) fn push(edges: &Mutex<Vec<f64>>, at: f64) {
     }
 }
 
-/// What a variant is asked, with this server's values for placeholders.
+/// Returns the requests of a variant, with placeholders replaced by this server's values.
 ///
 /// # Errors
-/// A list or a body that cannot be read.
+/// A list or a body cannot be read, or a header is malformed.
 pub fn asked(
     scenario: &Scenario,
     variant: &Variant,
@@ -247,7 +248,7 @@ pub fn asked(
         .collect()
 }
 
-/// The measured window that a load asks for.
+/// Returns the measured window of a load. `block` is its length if the load gives neither requests nor a duration.
 fn window(load: &Load, block: Seconds) -> Window {
     if load.loops > 0 {
         Window::Requests(load.loops * u64::from(load.connections.max(1)))
@@ -258,5 +259,5 @@ fn window(load: &Load, block: Seconds) -> Window {
     }
 }
 
-/// Most bytes by which the environment is padded: a page, and the luck of addresses has been drawn anew.
+/// Upper limit of the environment's padding in bytes. A page is enough to draw the luck of addresses anew.
 const MOST_PADDING: f64 = 4096.0;

@@ -1,4 +1,4 @@
-//! The highest rate of arrivals at which a server that somebody else started meets a target for its latency.
+//! Search for the highest arrival rate at which a server that is already running meets a latency target.
 
 mod trial;
 
@@ -17,58 +17,60 @@ use crate::stats::{LONG, Length, Level, Threshold};
 pub use trial::Trial;
 use trial::Window;
 
-/// What is asked of whom, and what it has to meet.
+/// A capacity test: the server, the requests, and the target that has to be met.
 pub struct CapacityTest<'a> {
     /// The address of the server.
     pub endpoint: &'a Endpoint,
-    /// What; not empty.
+    /// The requests to send; not empty.
     pub asked: &'a [RequestTemplate],
-    /// Is each of them asked only once, in all trials together?
+    /// Whether each request may be sent only once, in all trials together.
     pub once: bool,
-    /// Its load, checks, warm-up and seed count; the mode and the rate are the search's.
+    /// Provides the load, checks, warm-up and seed. The search itself sets the mode and the rate.
     pub scenario: &'a Scenario,
     /// The share of requests that may not take longer than the target, e.g. 0.99.
     pub quantile: f64,
-    /// The target, from the arrival to the last byte.
+    /// The latency target, from the arrival to the last byte.
     pub target: Seconds,
-    /// The share of requests that may fail, or find no connection free.
+    /// The share of requests that may fail or find no free connection.
     pub errors: f64,
-    /// Length of a short trial's measured window; a long one's is [`LONG`] times that.
+    /// Length of a short trial's measured window. A long trial's is [`LONG`] times that.
     pub time: Seconds,
-    /// Requests per second of the first trial.
+    /// Arrival rate of the first trial, in requests per second.
     pub start: f64,
-    /// The search ends when half of the interval is at most this share of the rate.
+    /// The search ends when half the width of the interval is at most this share of the rate.
     pub precision: f64,
-    /// Most trials.
+    /// Largest number of trials in the search.
     pub trials: u32,
-    /// Ends it early when set.
+    /// Ends the test early when set.
     pub cancel: Arc<AtomicBool>,
-    /// Told each trial when it has ended.
+    /// Called with each trial of the search when it has ended.
     pub watch: &'a dyn Fn(&Trial),
 }
 
-/// The rate at which a server meets a target, with its interval.
+/// The highest rate at which a server meets a target, with its interval.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Capacity {
-    /// Requests per second at which, in the long run, just as many requests are late as may be; nothing where the trials do
-    /// not tell.
+    /// The rate, in requests per second, at which in the long run just as many requests are late as permitted; `None`
+    /// if the trials do not show it.
     pub rate: Option<Level>,
-    /// Is the rate known to the precision?
+    /// Whether the rate is known as precisely as requested.
     pub known: bool,
-    /// Long trials at the lower end of the interval, after the search: a second one if the first did not meet the target.
+    /// Long trials at the lower end of the interval, made after the search: a second one if the first did not meet the
+    /// target.
     pub checks: Vec<Trial>,
-    /// All others in their order.
+    /// All trials of the search, in order.
     pub trials: Vec<Trial>,
-    /// Did the list of URLs end before the search?
+    /// Whether the list of URLs was used up before the search ended.
     pub exhausted: bool,
-    /// Why nobody answers any more.
+    /// The reason why the server can no longer be reached, if that ended the search.
     pub died: Option<String>,
-    /// Who else used the CPU during the trials, the busiest first, if that was more than [`FOREIGN`] of it in a trial.
+    /// Other processes that used the CPU in trials where they took more than [`FOREIGN`] of it together; the busiest
+    /// first.
     pub foreign: Vec<ForeignProcess>,
 }
 
 impl Capacity {
-    /// Was the target met at the lower end of the interval once more?
+    /// Whether the target was met once more at the lower end of the interval.
     #[must_use]
     pub fn confirmed(&self) -> bool {
         self.checks.last().is_some_and(|check| check.met)
@@ -76,7 +78,7 @@ impl Capacity {
 }
 
 impl CapacityTest<'_> {
-    /// Searches.
+    /// Searches for the highest rate that meets the target.
     ///
     /// # Errors
     /// See [`load::Error`].
@@ -125,7 +127,7 @@ impl CapacityTest<'_> {
         Ok(found)
     }
 
-    /// One window; nothing if it was cancelled, or if there are not enough URLs left.
+    /// Runs one window at `rate`; `None` if the test was cancelled, or if too few URLs are left.
     fn trial(
         &self,
         rate: f64,
@@ -154,7 +156,8 @@ impl CapacityTest<'_> {
         Ok(window.filter(|_| !self.cancelled()))
     }
 
-    /// Why the server cannot be reached any more, after a trial without a single good reply.
+    /// Returns why the server can no longer be reached, after a trial without a single good reply; `None` if it still
+    /// can.
     fn died(&self, trial: &Trial) -> Option<String> {
         if trial.completed > 0 {
             return None;
@@ -179,43 +182,44 @@ impl CapacityTest<'_> {
     }
 }
 
-/// Each name once, with its largest share.
+/// Returns the busiest processes, each name once with its largest share.
 fn busiest(mut seen: Vec<ForeignProcess>) -> Vec<ForeignProcess> {
     seen.sort_by(|a, b| a.name.cmp(&b.name).then(b.share.total_cmp(&a.share)));
     seen.dedup_by(|later, first| later.name == first.name);
     ForeignProcess::busiest(seen, MOST_FOREIGN)
 }
 
-/// What goes from trial to trial.
+/// State that is carried from trial to trial.
 #[derive(Default)]
 struct Asking {
-    /// URLs of a list that is asked once.
+    /// Number of requests used up, if each may be sent only once.
     used: usize,
-    /// Trials so far: each has arrivals of its own.
+    /// Number of trials so far; gives each trial arrivals of its own.
     number: u64,
     foreign: Vec<ForeignProcess>,
 }
 
-/// Fewer requests have no 99th percentile: trials at low rates are longer.
+/// Number of requests that a trial aims for, because fewer have no 99th percentile. Trials at low rates are longer for
+/// it.
 const REQUESTS: f64 = 200.0;
 
-/// Longest trial at a low rate, as a multiple of the usual length.
+/// Length of the longest trial at a low rate, as a multiple of the usual length.
 const LONGEST: f64 = 6.0;
 
-/// The search does not go below the rate that gives this many requests in the longest trial.
+/// Number of requests that the longest trial must give; the search does not go below the rate for it.
 const FEWEST_REQUESTS: f64 = 10.0;
 
-/// Most trials after the search.
+/// Largest number of trials after the search.
 const CHECKS: usize = 2;
 
-/// Seconds of arrivals between the end of a window and its notice.
+/// Seconds for which arrivals go on until the client notices that a window has ended.
 const MARGIN: f64 = 0.5;
 
-/// For so long a server may be away.
+/// How long a server may be unreachable, e.g. while it restarts, before it counts as dead.
 const RESTART: Duration = Duration::from_secs(3);
 
-/// A share of all CPUs, used by others, that is told.
+/// Share of all CPUs above which use by other processes is reported.
 pub const FOREIGN: f64 = 0.05;
 
-/// Names that are told.
+/// Largest number of other processes that are named.
 const MOST_FOREIGN: usize = 3;

@@ -1,10 +1,10 @@
-//! Whether a block counts: decided by signals that were declared before the run, never by its result.
+//! Whether a block counts. Signals that were declared before the run decide this, never the block's result.
 
 use crate::record::{Block, Noise, Run};
 use crate::scenario::Discard;
 use crate::stats::median;
 
-/// Why this block does not count, if a signal says so.
+/// Returns why this block does not count; `None` if no signal is over its limit.
 pub(super) fn reason(rules: &Discard, noise: &Noise, run: &Run) -> Option<String> {
     let steal = rules.steal.0.0;
     if noise.steal > steal {
@@ -32,7 +32,7 @@ fn probes(block: &Block) -> [f64; 2] {
     [block.noise.probe.before, block.noise.probe.after]
 }
 
-/// Probes that a median stands on.
+/// Number of CPU probes from which on their median counts as the usual speed.
 const ENOUGH: usize = 6;
 
 #[cfg(test)]

@@ -1,19 +1,20 @@
-//! How long an experiment will take, before it runs.
+//! Estimate of an experiment's duration before it runs.
 
 use crate::analysis::order;
 use crate::scenario::{BlockOrder, Scenario};
 
-/// From the least that it may take to the most.
+/// Expected number of blocks and their duration, each as minimum and maximum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expected {
-    /// Blocks, without those that a disturbance makes run again.
+    /// Number of blocks (minimum, maximum), without those that run again after a disturbance.
     pub blocks: (u32, u32),
-    /// Seconds of a block; `None` where its window ends after a number of requests, so that the server decides.
+    /// Seconds that a block takes (minimum, maximum); `None` if its window ends after a number of requests, since the
+    /// server then decides.
     pub block_seconds: Option<(f64, f64)>,
 }
 
 impl Expected {
-    /// Of a scenario with so many variants.
+    /// Estimates a scenario with this many variants.
     #[must_use]
     pub fn of(scenario: &Scenario, variants: u32) -> Self {
         let design = &scenario.design;
@@ -43,7 +44,7 @@ impl Expected {
         }
     }
 
-    /// Seconds of all blocks, if that can be told beforehand.
+    /// Returns the seconds that all blocks take (minimum, maximum), if they can be told beforehand.
     #[must_use]
     pub fn seconds(&self) -> Option<(f64, f64)> {
         let (least, most) = self.block_seconds?;
@@ -54,7 +55,7 @@ impl Expected {
     }
 }
 
-/// What a block takes beside its load: CPU calibration, start and stop of a light server.
+/// Seconds that a block takes besides its load: CPU calibration, start and stop of a light server.
 const AROUND: f64 = 0.3;
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! What the client could do at most: measured once for each kind of load, against a responder that does nothing.
+//! The client's limits: the highest rate that it can reach, measured once for each kind of load against a responder
+//! that does nothing.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,13 +10,14 @@ use crate::load::{self, Drive, Endpoint, RequestTemplate, Window};
 use crate::sample::ClientThreads;
 use crate::scenario::{BodyCheck, Check, HttpVersion, Load, Mode, Seconds, WarmupRule};
 
-/// Limits known so far. Threads and CPUs of the client are a scenario's own and the same for all of them.
+/// Limits measured so far, by kind of load. The client's threads and CPUs are not part of a kind, because they are the
+/// same for all loads of a scenario.
 #[derive(Debug, Default)]
 pub struct ClientLimits {
     known: BTreeMap<Kind, f64>,
 }
 
-/// What a limit depends on.
+/// The properties of a load that its limit depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Kind {
     connections: u32,
@@ -26,8 +28,8 @@ struct Kind {
 }
 
 impl ClientLimits {
-    /// Requests per second that the client reaches with this load, over this kind of socket, with replies of
-    /// about `body` bytes. The first of a kind takes about a second.
+    /// Returns the requests per second that the client reaches with this load, over this kind of socket, with replies
+    /// of about `body` bytes. The first call for each kind takes about a second.
     ///
     /// # Errors
     /// The responder or the client could not start.
@@ -52,7 +54,7 @@ impl ClientLimits {
 }
 
 impl Kind {
-    /// The best of a few rounds: neighbours on the machine only ever take away from it.
+    /// Measures a few rounds and returns the best rate, because other work on the machine can only lower it.
     fn measure(self, load: &Load, body: usize) -> Result<f64, load::Error> {
         let folder = tempfile::tempdir()?;
         let endpoint = if self.unix {
@@ -108,7 +110,7 @@ fn round(load: &Load, endpoint: &Endpoint) -> Result<f64, load::Error> {
 
 const ROUNDS: u32 = 5;
 const ROUND: Duration = Duration::from_millis(160);
-/// Until the connections are open.
+/// Time until the connections are open, in seconds.
 const WARMUP: Seconds = Seconds(0.04);
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! One measured window on a server that somebody else started: as a block, so that every report can show it.
+//! One measured window on a server that is already running, recorded as a block so that every report can show it.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -15,34 +15,34 @@ use crate::record::{Arm, Block, Probe};
 use crate::sample::{ClientThreads, Sampler, Watched, spin};
 use crate::scenario::{Load, Scenario};
 
-/// A load on a server that already runs.
+/// A load test on a server that is already running.
 pub struct LoadTest<'a> {
     /// The address of the server.
     pub endpoint: &'a Endpoint,
-    /// What; not empty.
+    /// The requests to send; not empty.
     pub asked: &'a [RequestTemplate],
     /// The connections, rate and duration of the load.
     pub load: &'a Load,
-    /// Its checks, warm-up and sampling count.
+    /// Provides the checks, warm-up, seed and sampling interval.
     pub scenario: &'a Scenario,
-    /// How long; without meaning where there is a script.
+    /// When the measured window ends; ignored if there is a script.
     pub window: Window,
-    /// When each request arrives, instead of what the load says.
+    /// Arrival times of the requests, which replace the load's rate.
     pub script: Option<&'a Script>,
-    /// When the run began.
+    /// The time at which the run began.
     pub origin: Instant,
-    /// The block's place in the run, and its variant.
+    /// The block's place in the run; also the number of its pair.
     pub index: u32,
-    /// Its variant.
+    /// Index of the block's variant in the header.
     pub variant: u32,
-    /// Ends it early when set.
+    /// Ends the test early when set.
     pub cancel: Arc<AtomicBool>,
-    /// Called a few times a second.
+    /// Called with the progress a few times a second.
     pub progress: &'a (dyn Fn(Progress) + Sync),
 }
 
 impl LoadTest<'_> {
-    /// Drives the load; gives the block and the distinct bodies by their hash. What the server used is known if
+    /// Drives the load. Returns the block, and the distinct bodies by their hash. The server's resource use is known if
     /// its processes can be found on this machine ([`launch::running()`]); otherwise its `threads_peak` is 0.
     ///
     /// # Errors

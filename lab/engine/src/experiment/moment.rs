@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// UTC in RFC 3339, to the second; the epoch for what was before it.
+/// Formats a time as UTC in RFC 3339, to the second. Times before the Unix epoch become the epoch.
 #[must_use]
 pub fn utc(time: SystemTime) -> String {
     humantime::format_rfc3339_seconds(time.max(UNIX_EPOCH)).to_string()

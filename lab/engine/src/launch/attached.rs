@@ -1,5 +1,5 @@
-//! A tool that watches a server which somebody else started: it runs under a [`Guard`], so that it lets go of the
-//! server when the laboratory ends, however that ends.
+//! A tool that observes a server which the laboratory did not start. It runs under a [`Guard`], so that it detaches
+//! from the server when the laboratory ends, for whatever reason.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -20,12 +20,12 @@ use crate::proc::{self, Pid};
 pub(crate) struct Attached {
     guard: Child,
     output: PathBuf,
-    /// Holds `output`.
+    /// The temporary folder that holds `output`.
     _folder: tempfile::TempDir,
 }
 
 impl Attached {
-    /// Starts it with the laboratory's own `PATH`. The folders in `litter` are removed if the laboratory vanishes.
+    /// Starts a tool with the laboratory's own `PATH`. The folders in `litter` are removed if the laboratory vanishes.
     pub(crate) fn start(
         guard: &Guard,
         words: Vec<String>,
@@ -55,7 +55,7 @@ impl Attached {
         })
     }
 
-    /// Waits until all these processes, with all their threads, are being traced.
+    /// Waits until all threads of all these processes are being traced. Fails if the tool ends or takes too long.
     pub(crate) fn wait_until_traced(&mut self, pids: &[Pid]) -> Result<(), String> {
         let begun = Instant::now();
         while !pids.iter().all(|pid| proc::traced(*pid)) {
@@ -68,7 +68,7 @@ impl Attached {
         Ok(())
     }
 
-    /// Asks the tool to let go, and waits until it has.
+    /// Asks the tool to detach, and waits until it has.
     pub(crate) fn stop(mut self) {
         for pid in proc::children(self.guard.id() as Pid).unwrap_or_default() {
             guard::signal(pid, Signal::TERM);
@@ -79,12 +79,12 @@ impl Attached {
         }
     }
 
-    /// The file that gets what it prints.
+    /// Returns the file that receives the tool's output.
     pub(crate) fn output(&self) -> &Path {
         &self.output
     }
 
-    /// The last line that it printed.
+    /// Returns the last line that the tool printed, or a text that says that there is none.
     pub(crate) fn last_word(&self) -> String {
         let said = fs::read_to_string(&self.output).unwrap_or_default();
         said.lines().last().unwrap_or("it does not say why").into()
@@ -105,7 +105,7 @@ impl Drop for Attached {
     }
 }
 
-/// Attaching to many threads takes its time; letting go, less.
+/// How long to wait for the tool. Attaching to many threads takes time, detaching less.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 const POLL: Duration = Duration::from_millis(10);

@@ -4,21 +4,21 @@ use std::fmt;
 
 use crate::scenario::ScenarioError;
 
-/// Why there is no server to measure, or why it would not go.
+/// The reason why a server could not be started or ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LaunchError {
-    /// The scenario asks for something that cannot be.
+    /// The scenario asks for something impossible.
     Scenario(ScenarioError),
-    /// The server did not do its part.
+    /// The server did not start, did not become ready, or did not end; or a step around it failed.
     Server {
-        /// A sentence.
+        /// What went wrong, as a sentence.
         what: String,
-        /// The last lines that it printed.
+        /// The last lines that the server printed.
         output: Vec<String>,
     },
-    /// Another process listens at its address.
+    /// Another process listens at the server's address.
     Taken {
-        /// A sentence that names it.
+        /// A sentence that names the other process.
         what: String,
         /// The last lines that the server printed.
         output: Vec<String>,

@@ -1,10 +1,10 @@
 //! The guard: a small process between the laboratory and the server, so that nothing is ever left behind.
 //!
-//! It is the server's parent and the "subreaper" of everything that descends from it: a server that turns
-//! itself into a daemon becomes the guard's child, not init's. So the server's tree is always what descends
-//! from the guard, and the CPU time of whatever ended is in the guard's own account of its children. Its
-//! standard input is a pipe from the laboratory: when that closes, even because the laboratory was killed, the
-//! guard kills the tree and removes the work directory.
+//! The guard is the server's parent and the "subreaper" of everything that descends from it: a server that turns itself
+//! into a daemon becomes the guard's child, not init's. So the server's tree is always what descends from the guard,
+//! and the CPU time of ended processes is in the guard's CPU times of children. Its standard input is a pipe from the
+//! laboratory. When that closes, even because the laboratory was killed, the guard kills the tree and removes the work
+//! directory.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -23,30 +23,31 @@ use serde::{Deserialize, Serialize};
 use crate::proc::{self, Pid};
 use crate::scenario::cpus;
 
-/// How to start a guard: a program that calls [`stand`].
+/// How to start a guard: arguments and environment with which the running program calls [`stand`].
 #[derive(Clone, Debug)]
 pub struct Guard {
     args: Vec<OsString>,
     env: Vec<(OsString, OsString)>,
 }
 
-/// What a guard starts.
+/// The process that a guard starts.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct LaunchSpec {
     pub(super) cmd: Vec<String>,
-    /// All of the environment.
+    /// The whole environment of the process; nothing is inherited.
     pub(super) env: BTreeMap<String, String>,
     pub(super) cwd: PathBuf,
-    /// Gets what the server prints.
+    /// The existing file that the process's output is appended to.
     pub(super) output: PathBuf,
-    /// Empty: all.
+    /// CPUs that the process may use; empty means all.
     pub(super) cpus: Vec<usize>,
-    /// Folders, removed if the laboratory vanishes.
+    /// Folders that are removed if the laboratory vanishes.
     pub(super) litter: Vec<PathBuf>,
 }
 
 impl Guard {
-    /// This very program with these arguments, which must lead it to [`stand`].
+    /// Creates a guard that is the running program itself, started with these arguments, which must lead it to
+    /// [`stand`].
     pub fn this_program<A: Into<OsString>>(args: impl IntoIterator<Item = A>) -> Self {
         Self {
             args: args.into_iter().map(Into::into).collect(),
@@ -54,14 +55,14 @@ impl Guard {
         }
     }
 
-    /// A guard with one more name in its environment (not in the server's).
+    /// Adds a variable to the guard's environment (not to the server's).
     #[must_use]
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.env.push((name.into(), value.into()));
         self
     }
 
-    /// Starts a guard, which starts the server.
+    /// Starts the guard process, which starts the server.
     pub(super) fn start(&self, spec: &LaunchSpec) -> io::Result<Child> {
         let mut child = Command::new("/proc/self/exe")
             .args(&self.args)
@@ -82,14 +83,14 @@ impl Guard {
     }
 }
 
-/// Word on the pipe: kill the tree, the laboratory cleans up itself.
+/// Message on the pipe: kill the tree, and leave cleaning up to the laboratory.
 pub(super) const KILL: &[u8] = b"kill\n";
 
-/// Status of a guard whose server could not be started.
+/// Exit status of a guard whose server could not be started.
 pub(super) const NOT_STARTED: i32 = 127;
 
-/// Is the guard: takes what to start from standard input, starts the server, reaps until nothing is left. Gives the
-/// status to exit with: the server's own, 128 and the signal that ended it, or 127 if it did not start.
+/// Acts as the guard: reads from standard input what to start, starts the server, and reaps processes until none is
+/// left. Returns the exit status: the server's own, 128 plus the signal that ended it, or 127 if it did not start.
 #[must_use]
 pub fn stand() -> i32 {
     let mut line = String::new();
@@ -139,7 +140,8 @@ fn start(spec: &LaunchSpec) -> io::Result<Pid> {
     Ok(child.id() as Pid)
 }
 
-/// Waits for the laboratory's word or end, then kills until the reaper has nothing left and ends the process.
+/// Waits for a message from the laboratory or for the end of its pipe, then kills all descendants repeatedly, until the
+/// reaper finds none left and ends the process.
 fn watch() {
     let mut word = String::new();
     let read = io::stdin().lock().read_line(&mut word);
@@ -150,7 +152,7 @@ fn watch() {
     }
 }
 
-/// Reaps whatever ends, and gives the status of the first process once there are no children left.
+/// Reaps every process that ends. Returns the status of the process `first` once no children are left.
 fn reap(first: Pid) -> i32 {
     let mut status = 0;
     loop {
@@ -165,7 +167,7 @@ fn reap(first: Pid) -> i32 {
     }
 }
 
-/// Kills everything below a process.
+/// Sends SIGKILL to every running descendant of `root`, but not to `root` itself.
 pub(super) fn kill_all(root: Pid) {
     for pid in proc::descendants(root).pids {
         if proc::runs(pid) {
@@ -174,21 +176,22 @@ pub(super) fn kill_all(root: Pid) {
     }
 }
 
-/// A process that has ended meanwhile is fine.
+/// Sends a signal to a process. That the process has ended meanwhile is no error.
 pub(super) fn signal(pid: Pid, signal: Signal) {
     if let Some(pid) = rustix::process::Pid::from_raw(pid) {
         let _ = kill_process(pid, signal);
     }
 }
 
-/// The pipe closed without a word.
+/// Whether the pipe from the laboratory closed without a command: the laboratory has vanished, and the guard cleans up
+/// in its place.
 static ABANDONED: AtomicBool = AtomicBool::new(false);
 
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
 
-    /// Not a test of its own: the test program started as a guard by [`of_tests`].
+    /// Not a test in itself: the entry point of the test program when [`of_tests`] starts it as a guard.
     #[test]
     fn the_test_program_stands_as_guard_when_asked_to() {
         if std::env::var_os(ASKED).is_some() {
@@ -196,7 +199,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// A guard that is this test program.
+    /// Returns a guard that starts this test program.
     pub(crate) fn of_tests() -> Guard {
         let name = "launch::guard::tests::the_test_program_stands_as_guard_when_asked_to";
         Guard::this_program([name, "--exact", "--nocapture"]).env(ASKED, "1")

@@ -1,4 +1,4 @@
-//! Whose a listening socket is.
+//! Finds listening sockets and the processes that own them.
 
 use std::fs;
 use std::io;
@@ -10,22 +10,22 @@ use procfs::net::{self, TcpNetEntry, TcpState};
 
 use crate::proc::{self, Pid};
 
-/// A listening socket on it.
+/// A listening socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Listener {
     pub(super) inode: u64,
-    /// The user who opened it; not known for Unix sockets.
+    /// The user who opened the socket; unknown for Unix sockets.
     pub(super) uid: Option<u32>,
 }
 
-/// A port of the loopback interface that nobody listens on now. Somebody else may take it before the server
-/// does: whose it is, is looked at once the server is ready.
+/// Returns a port of the loopback interface on which no process listens at the moment. Another process may take it
+/// before the server does, so its owner is checked once the server is ready.
 pub(super) fn free_port() -> io::Result<Endpoint> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     Ok(Endpoint::Tcp(listener.local_addr()?))
 }
 
-/// Those who listen there now.
+/// Returns the sockets that listen at `endpoint` now.
 pub(super) fn listeners(endpoint: &Endpoint) -> Vec<Listener> {
     match endpoint {
         Endpoint::Tcp(address) => {
@@ -41,7 +41,8 @@ pub(super) fn listeners(endpoint: &Endpoint) -> Vec<Listener> {
     }
 }
 
-/// Whether a process holds this socket open; `None` if that may not be read, or the process has ended.
+/// Returns whether a process holds the socket with this inode open, or `None` if that may not be read or the process
+/// has ended.
 pub(super) fn holds(pid: Pid, inode: u64) -> Option<bool> {
     let name = format!("socket:[{inode}]");
     let files = fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
@@ -51,7 +52,7 @@ pub(super) fn holds(pid: Pid, inode: u64) -> Option<bool> {
     Some(links.any(|link| link.as_os_str() == name.as_str()))
 }
 
-/// Who a listener belongs to, in words: `pid 123 (nginx: master process)`.
+/// Describes the process that holds a listening socket: `pid 123 (nginx: master process)`.
 pub(super) fn owner(listener: Listener) -> String {
     let holder = proc::all().find(|pid| holds(*pid, listener.inode) == Some(true));
     match (holder, listener.uid) {
@@ -84,7 +85,7 @@ fn unix_listeners(table: &str, path: &Path) -> Vec<Listener> {
     rows.collect()
 }
 
-/// __SO_ACCEPTCON among a Unix socket's flags.
+/// The flag `__SO_ACCEPTCON` of a Unix socket that accepts connections, as in `/proc/net/unix`.
 const ACCEPTS: u32 = 0x10000;
 
 #[cfg(test)]

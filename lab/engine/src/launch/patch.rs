@@ -1,8 +1,9 @@
-//! Changing keys of a TOML file: dotted paths, numbers for places in lists, types kept.
+//! Changes keys of a TOML document. Keys are dotted paths in which numbers are indexes of lists; a replaced value keeps
+//! its type.
 
 use toml::Value;
 
-/// The value at a path: `cache.enabled`, `origin.0.prefix`.
+/// Returns the value at a path such as `cache.enabled` or `origin.0.prefix`.
 pub(super) fn find<'v>(document: &'v mut Value, path: &str) -> Option<&'v mut Value> {
     path.split('.')
         .try_fold(document, |value, word| match value {
@@ -12,7 +13,7 @@ pub(super) fn find<'v>(document: &'v mut Value, path: &str) -> Option<&'v mut Va
         })
 }
 
-/// Puts a new value where one stands, in the old one's type.
+/// Replaces a value by `new`, converted to the type of `old`.
 pub(super) fn replace(old: &mut Value, new: &Value) -> Result<(), String> {
     *old = match (&*old, new) {
         (old, new) if old.same_type(new) => new.clone(),
@@ -37,7 +38,7 @@ pub(super) fn replace(old: &mut Value, new: &Value) -> Result<(), String> {
     Ok(())
 }
 
-/// Adds a value at a path that does not exist, with the tables on the way to it.
+/// Adds a value at a path that does not exist yet, and any missing tables on the way to it.
 pub(super) fn add(document: &mut Value, path: &str, new: &Value) -> Result<(), String> {
     let (above, key) = path.rsplit_once('.').unwrap_or(("", path));
     let mut table = document;
@@ -63,7 +64,7 @@ pub(super) fn add(document: &mut Value, path: &str, new: &Value) -> Result<(), S
     }
 }
 
-/// Removes a key; false if it is not there.
+/// Removes the key at a path. Returns `false` if there is none.
 pub(super) fn remove(document: &mut Value, path: &str) -> bool {
     let (above, key) = path.rsplit_once('.').unwrap_or(("", path));
     let table = if above.is_empty() {
@@ -76,7 +77,7 @@ pub(super) fn remove(document: &mut Value, path: &str) -> bool {
         .is_some_and(|table| table.remove(key).is_some())
 }
 
-/// Every path of a document.
+/// Returns the dotted paths of all values in a document, tables and lists included.
 pub(super) fn paths(document: &Value) -> Vec<String> {
     let mut all = Vec::new();
     collect(document, "", &mut all);

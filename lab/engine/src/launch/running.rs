@@ -1,4 +1,4 @@
-//! A server that runs already: which processes of this machine are it, found by its listening socket.
+//! Finds the processes of a server that is already running on this machine by its listening socket.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
 
@@ -6,10 +6,11 @@ use super::Endpoint;
 use super::listeners::{holds, listeners};
 use crate::proc::{self, Pid};
 
-/// The topmost processes that listen there; all of the server descends from them.
+/// Returns the topmost processes that hold the socket listening at `endpoint`. All other processes of the server
+/// descend from them.
 ///
 /// # Errors
-/// Why they cannot be told, as the end of a sentence.
+/// Why the processes cannot be found, phrased as the end of a sentence.
 pub fn running(endpoint: &Endpoint) -> Result<Vec<Pid>, String> {
     if let Endpoint::Tcp(address) = endpoint
         && !here(address.ip())
@@ -51,13 +52,13 @@ pub fn running(endpoint: &Endpoint) -> Result<Vec<Pid>, String> {
     })
 }
 
-/// `pid 123 (nginx: master process nginx)`.
+/// Describes a process by its id and command line: `pid 123 (nginx: master process nginx)`.
 #[must_use]
 pub fn describe(pid: Pid) -> String {
     format!("pid {pid} ({})", proc::command(pid))
 }
 
-/// Is it one of this machine's own addresses? Only those can be listened on.
+/// Returns whether an address is unspecified or one of this machine's own. Only those can be listened on.
 fn here(ip: IpAddr) -> bool {
     let anywhere = match ip {
         IpAddr::V4(_) => ip == Ipv4Addr::UNSPECIFIED,

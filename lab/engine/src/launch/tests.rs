@@ -1,4 +1,5 @@
-//! Real servers: one that serves, one that becomes a daemon, ones that fail, ones that would stay.
+//! Tests with real servers: one that serves, one that becomes a daemon, some that fail and some that do not end by
+//! themselves.
 
 use std::net::TcpListener;
 use std::path::Path;
@@ -14,7 +15,7 @@ fn start(text: &str) -> Result<Launched, LaunchError> {
     Launched::start(&scenario, &variants[0], &guard_of_tests(), 64)
 }
 
-/// Python's own server, which is on every machine that builds Andon's references.
+/// Scenario that starts Python's built-in HTTP server, which is on every machine that builds Andon's references.
 const PYTHON: &str = "[server]\ncmd = ['python3', '-m', 'http.server', '--bind', '{host}', '{port}']\n\
                       ready = { http = '/', status = 200, timeout = '60s' }\n";
 
@@ -264,7 +265,8 @@ fn nginx_becomes_a_daemon_of_ours_with_the_variants_configuration() {
     }
 }
 
-/// Not a test of its own: the laboratory that [`a_killed_laboratory_leaves_no_server_behind`] kills.
+/// Not a test in itself: the entry point of the laboratory process that [`a_killed_laboratory_leaves_no_server_behind`]
+/// kills.
 #[test]
 fn the_test_program_is_a_laboratory_when_asked_to() {
     let Some(tell) = env::var_os(VICTIM) else {

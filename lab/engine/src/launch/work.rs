@@ -1,4 +1,4 @@
-//! A server's own work directory: files copied, configuration patched, placeholders replaced.
+//! Prepares a server's own work directory: copies files, patches configuration and replaces placeholders.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -12,7 +12,7 @@ use crate::variant::Variant;
 
 type Outcome<T = ()> = Result<T, ScenarioError>;
 
-/// Fills an empty work directory with what the scenario and the variant ask for.
+/// Fills an empty work directory with the files of the scenario, changed as the variant says.
 pub(super) fn furnish(
     scenario: &Scenario,
     variant: &Variant,
@@ -42,7 +42,8 @@ pub(super) fn furnish(
     Ok(())
 }
 
-/// Copies a file or a folder; TOML files are kept apart to be patched.
+/// Copies a file or a folder and replaces placeholders in text files. TOML files are collected in `toml`, to be patched
+/// and written later; the placeholders found are added to `used`.
 fn copy(
     from: &Path,
     to: &Path,
@@ -82,7 +83,7 @@ fn copy(
     Ok(())
 }
 
-/// Applies `set` and `unset`.
+/// Applies a variant's `set` and `unset` to the copied TOML files.
 fn change(
     variant: &Variant,
     toml: &mut BTreeMap<PathBuf, Value>,
@@ -132,7 +133,7 @@ fn change(
     Ok(())
 }
 
-/// The placeholders in everything but the copied files.
+/// Returns the names of the placeholders that occur anywhere but in the copied files.
 fn placeholders_used(scenario: &Scenario, variant: &Variant) -> BTreeSet<String> {
     let server = &scenario.server;
     let list = variant.urls.as_ref().unwrap_or(&scenario.load.urls);
@@ -148,7 +149,7 @@ fn placeholders_used(scenario: &Scenario, variant: &Variant) -> BTreeSet<String>
         .collect()
 }
 
-/// Longer files are no configuration.
+/// Largest file, in bytes, that is treated as configuration. Larger files are copied unchanged.
 const LONGEST_TEXT: u64 = 1 << 20;
 
 #[cfg(test)]
@@ -156,7 +157,7 @@ mod tests {
     use super::*;
     use crate::variant::expand;
 
-    /// Furnishes the first variant; gives the work directory or what was said.
+    /// Fills a work directory for the first variant. Returns the directory or the error message.
     fn furnished(files: &[(&str, &str)], text: &str) -> Result<tempfile::TempDir, String> {
         let folder = tempfile::tempdir().expect("folder");
         for (name, text) in files {

@@ -1,4 +1,4 @@
-//! Requests made ready, and replies read to the last byte.
+//! Prepares requests, sends them and reads replies to their last byte.
 
 use std::time::Instant;
 
@@ -12,7 +12,7 @@ use hyper::{Method, Request, Response, Uri};
 use super::RequestTemplate;
 use crate::scenario::{HttpVersion, Load};
 
-/// A request made ready once and sent many times.
+/// A request that is built once and sent many times.
 pub(super) struct Prepared {
     method: Method,
     uri: Uri,
@@ -29,13 +29,14 @@ impl Prepared {
         request
     }
 
-    /// May it be sent again when nobody knows whether the first one arrived?
+    /// Returns whether the request may be sent again when it is not known whether the first attempt arrived: its method
+    /// is idempotent.
     pub(super) fn repeatable(&self) -> bool {
         self.method.is_idempotent()
     }
 }
 
-/// Makes all requests ready.
+/// Builds all requests from their templates.
 pub(super) fn prepare(
     asked: &[RequestTemplate],
     host: &str,
@@ -87,16 +88,16 @@ fn prepare_one(asked: &RequestTemplate, host: &str, load: &Load) -> Result<Prepa
     })
 }
 
-/// The head of a reply, and when it had come.
+/// The head of a reply and the time at which it arrived.
 pub(super) struct Head {
     pub(super) status: u16,
     pub(super) media_type: String,
     pub(super) at: Instant,
-    /// Bytes of the head, near enough: names, values and separators.
+    /// Approximate size of the head in bytes: status line, names, values and separators.
     pub(super) bytes: u64,
 }
 
-/// Asks, and reads the whole body into `body`.
+/// Sends a request and reads the whole reply body into `body`. Returns the head of the reply.
 pub(super) async fn ask(
     connection: &mut Connection,
     prepared: &Prepared,

@@ -11,34 +11,34 @@ use super::{Drive, Driven, Progress, Window};
 use crate::record::{ClientCost, Warmup};
 use crate::stats::steady;
 
-/// Where in its course the load is; shared by all connections.
+/// The current state of a block's load, shared by all connections.
 pub(super) struct Course {
     phase: AtomicU8,
     cancel: Arc<AtomicBool>,
-    /// Has one of the client's threads failed?
+    /// Whether one of the client's threads has failed.
     failed: AtomicBool,
-    /// Told when the first request may be sent.
+    /// Becomes true when the first request may be sent.
     started: watch::Sender<bool>,
-    /// Told when the course is over, so that nobody waits on.
+    /// Becomes true when the course is over, so that connections stop waiting.
     over: watch::Sender<bool>,
-    /// Are all counted requests of a window that is ended by their number over?
+    /// Whether all counted requests are over, if the window ends after a number of requests.
     finished: Mutex<bool>,
     finish: Condvar,
 }
 
-/// What connections have to know of the course.
+/// Phase of a block's load, as far as connections need to know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// Sent, but not counted.
+    /// Requests are sent, but not counted.
     Warmup,
-    /// The window is open.
+    /// The measured window is open.
     Measure,
-    /// Nothing more is sent.
+    /// No more requests are sent.
     End,
 }
 
 impl Course {
-    /// `at_once`: nothing may be sent before the window is open.
+    /// Creates a course that begins with warm-up. With `at_once`, no request may be sent before the window is open.
     pub(super) fn new(cancel: Arc<AtomicBool>, at_once: bool) -> Self {
         Self {
             phase: AtomicU8::new(Phase::Warmup as u8),
@@ -65,30 +65,30 @@ impl Course {
         let _ = self.started.subscribe().wait_for(|started| *started).await;
     }
 
-    /// Opens the window.
+    /// Opens the measured window.
     fn measure(&self) {
         self.phase.store(Phase::Measure as u8, Ordering::Release);
         self.started.send_replace(true);
     }
 
-    /// Becomes true at the end.
+    /// Returns a receiver whose value becomes true when the course ends.
     pub(super) fn over(&self) -> watch::Receiver<bool> {
         self.over.subscribe()
     }
 
-    /// The last counted request has ended.
+    /// Notes that the last counted request is over.
     pub(super) fn finished(&self) {
         *self.finished.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.finish.notify_all();
     }
 
-    /// Ends it: nothing more is sent.
+    /// Ends the course: no more requests are sent.
     pub(super) fn end(&self) {
         self.phase.store(Phase::End as u8, Ordering::Release);
         self.over.send_replace(true);
     }
 
-    /// One of the client's threads has failed: there is nothing to wait for.
+    /// Notes that one of the client's threads has failed, so that nothing waits for its requests.
     pub(super) fn fail(&self) {
         self.failed.store(true, Ordering::Relaxed);
         self.finished();
@@ -98,7 +98,7 @@ impl Course {
         self.cancel.load(Ordering::Relaxed) || self.failed.load(Ordering::Relaxed)
     }
 
-    /// Waits for so long, or until the last counted request has ended; says whether it has.
+    /// Waits for `time`, or until the last counted request is over. Returns whether it is.
     fn wait(&self, time: Duration) -> bool {
         let finished = self.finished.lock().unwrap_or_else(PoisonError::into_inner);
         *self
@@ -109,7 +109,8 @@ impl Course {
     }
 }
 
-/// Moves the course on, from outside of the client's threads, and ends it.
+/// Moves the load from phase to phase, from outside the client's threads, until its end. The result and the bodies of
+/// the returned value are left empty.
 pub(super) fn conduct(drive: &Drive<'_>, shared: &Shared, threads: u32, began: Instant) -> Driven {
     let course = &shared.course;
     let ramp = drive.load.ramp.duration();
@@ -153,7 +154,7 @@ pub(super) fn conduct(drive: &Drive<'_>, shared: &Shared, threads: u32, began: I
     }
 }
 
-/// Waits until the rate has settled; says whether it has.
+/// Waits until rate and median latency have settled, within the limits of the warm-up rule. Returns whether they have.
 fn warm_up(drive: &Drive<'_>, shared: &Shared, since: Instant) -> bool {
     let (min, max) = (drive.warmup.min.duration(), drive.warmup.max.duration());
     let mut bins: Vec<(f64, f64)> = Vec::new();
@@ -211,9 +212,9 @@ fn measure(drive: &Drive<'_>, shared: &Shared, opened: Instant) -> Instant {
     }
 }
 
-/// Length of the slices that warm-up is judged by, and of steps of the progress.
+/// Length of the slices by which warm-up is judged, and interval of the progress reports.
 const BIN: Duration = Duration::from_millis(250);
-/// So many slices must agree.
+/// Number of successive slices over which the load must be steady.
 const SETTLED: usize = 8;
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! A responder that does nothing: every request gets the same reply, made ready beforehand. It shows what the
-//! client itself could do at best.
+//! A null responder: it answers every request with the same prepared reply, and so shows the most that the client
+//! itself could achieve.
 
 use std::convert::Infallible;
 use std::io;
@@ -21,26 +21,26 @@ use tokio::sync::watch;
 use super::Endpoint;
 use crate::scenario::HttpVersion;
 
-/// A running responder. Ends when dropped.
+/// A running null responder. Dropping it stops it.
 pub struct NullResponder {
     endpoint: Endpoint,
     stop: watch::Sender<bool>,
     threads: Vec<JoinHandle<()>>,
 }
 
-/// The replies of a null responder, and the threads that send them.
+/// Settings of a null responder: its replies, and the threads that send them.
 #[derive(Clone, Copy, Debug)]
 pub struct NullConfig {
-    /// Bytes of each reply's body.
+    /// Size of each reply's body in bytes.
     pub body: usize,
-    /// The protocol that is spoken.
+    /// The HTTP version that the responder speaks.
     pub http: HttpVersion,
-    /// Threads that answer.
+    /// Number of threads that answer.
     pub threads: u32,
 }
 
 impl NullConfig {
-    /// HTTP/1.1 on one thread.
+    /// HTTP/1.1 on one thread, with bodies of `body` bytes.
     #[must_use]
     pub fn plain(body: usize) -> Self {
         Self {
@@ -52,20 +52,20 @@ impl NullConfig {
 }
 
 impl NullResponder {
-    /// Starts a plain one on a free port of the loopback interface; see [`Self::listen`].
+    /// Starts a plain responder on a free port of the loopback interface; see [`Self::listen`].
     ///
     /// # Errors
-    /// The port or the thread could not be had.
+    /// The port cannot be bound or the thread cannot be started.
     pub fn start(body: usize) -> io::Result<Self> {
         Self::listen(&free_port(), NullConfig::plain(body))
     }
 
-    /// Starts one on threads of its own. Connections are kept unless the client wants them closed; then it is
-    /// the responder that closes first, as servers do: otherwise each would hold one of the client's ports for a
-    /// while, and the ports would be the limit.
+    /// Starts a responder on threads of its own. Connections are kept alive unless the client asks to close them. The
+    /// responder then closes first, as servers do: otherwise each connection would occupy one of the client's ports for
+    /// a while, and the ports would limit the rate.
     ///
     /// # Errors
-    /// The address or the threads could not be had.
+    /// The address cannot be bound or the threads cannot be started.
     pub fn listen(endpoint: &Endpoint, manner: NullConfig) -> io::Result<Self> {
         let listener = Listener::bind(endpoint)?;
         let replies = Replies::of(manner.body);
@@ -111,7 +111,7 @@ impl Drop for NullResponder {
     }
 }
 
-/// Any free port of the loopback interface.
+/// Returns a loopback address with port 0, which stands for any free port.
 pub(crate) fn free_port() -> Endpoint {
     Endpoint::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))
 }
@@ -137,7 +137,7 @@ impl Listener {
         }
     }
 
-    /// What was asked for, with the port that it got.
+    /// Returns the address that was asked for, with the port that was assigned.
     fn endpoint(&self, asked: &Endpoint) -> io::Result<Endpoint> {
         match self {
             Self::Tcp(listener) => Ok(Endpoint::Tcp(listener.local_addr()?)),
@@ -152,7 +152,7 @@ impl Listener {
         }
     }
 
-    /// Answers all who come, until it is dropped.
+    /// Accepts and serves connections until the future is dropped.
     async fn accept(self, http: HttpVersion, replies: &Replies) -> io::Result<Infallible> {
         match self {
             Self::Tcp(listener) => {
@@ -179,7 +179,7 @@ impl Listener {
     }
 }
 
-/// Replies made ready.
+/// The prepared replies.
 #[derive(Clone)]
 struct Replies {
     kept: Bytes,
@@ -217,7 +217,7 @@ impl Replies {
         };
     }
 
-    /// Answers every empty line: requests without bodies end in one.
+    /// Answers an HTTP/1 connection: one reply for every empty line, since requests without bodies end in one.
     async fn answer(&self, mut stream: impl AsyncRead + AsyncWrite + Unpin) {
         let mut read = Vec::with_capacity(4096);
         while stream
@@ -251,7 +251,7 @@ impl Replies {
     }
 }
 
-/// Does this head end the connection? HTTP/1.0 does unless it says otherwise.
+/// Returns whether a request head asks to close the connection. HTTP/1.0 does so unless it says otherwise.
 fn wants_close(head: &[u8]) -> bool {
     let mut lines = head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     let old = lines.next().is_some_and(|line| line.ends_with(b"HTTP/1.0"));
@@ -270,7 +270,7 @@ fn wants_close(head: &[u8]) -> bool {
 const CONNECTION: &[u8] = b"connection:";
 const TYPE: &str = "application/octet-stream";
 
-/// Accepting fails when there are no descriptors left: some come back soon.
+/// Pause after a failed `accept`. It fails when no file descriptors are left, and some are soon free again.
 const NO_DESCRIPTORS: Duration = Duration::from_millis(10);
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! When the next request is due.
+//! Decides when the next request is due.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,13 +11,13 @@ use super::course::{Course, Phase};
 use crate::scenario::{Arrivals, Load, Mode};
 use crate::stats::Random;
 
-/// Asked by a connection that is free.
+/// Paces the requests of a connection. A free connection asks it for its next request.
 pub(super) trait Pacer: Send + 'static {
-    /// Waits until the next request is due and returns when it was meant to start.
+    /// Waits until the next request is due. Returns the time at which it was meant to start.
     fn next(&mut self) -> impl Future<Output = Instant> + Send;
 }
 
-/// A closed loop: always due.
+/// Pacer of a closed loop: the next request is always due.
 pub(super) struct Closed;
 
 impl Pacer for Closed {
@@ -26,7 +26,7 @@ impl Pacer for Closed {
     }
 }
 
-/// An open loop: due when something has arrived.
+/// Pacer of an open loop: the next request is due when one has arrived.
 pub(super) struct Open(pub(super) Arc<Schedule>);
 
 impl Pacer for Open {
@@ -45,28 +45,28 @@ impl Pacer for Open {
     }
 }
 
-/// An open loop's arrivals, shared by all of its connections. A thread of its own puts them in line when they
-/// are due: it sleeps to about 50 µs, the runtime's timers only to a millisecond.
+/// The arrivals of an open loop, shared by all of its connections. A separate thread queues each arrival when it is
+/// due. It sleeps with a precision of about 50 µs, while the timers of the async runtime have one of 1 ms.
 pub(super) struct Schedule {
     gaps: Gaps,
     arrived: Mutex<VecDeque<Instant>>,
     waiting: Semaphore,
 }
 
-/// How far arrivals lie apart.
+/// The times between arrivals.
 enum Gaps {
-    /// At a rate, for ever.
+    /// Arrivals at a rate, without end.
     Rate {
         rate: f64,
         arrivals: Arrivals,
         seed: u64,
     },
-    /// At these times after the start, and no more.
+    /// Arrivals at these times after the start, and no others.
     Times(Vec<Duration>),
 }
 
 impl Gaps {
-    /// The times after the start at which requests are due.
+    /// Returns the times after the start at which requests are due.
     fn times(&self) -> Box<dyn Iterator<Item = Duration> + '_> {
         match self {
             Self::Rate {
@@ -101,7 +101,7 @@ impl Schedule {
         })
     }
 
-    /// Lets requests arrive from `start` until the course ends, or there are no more.
+    /// Queues arrivals from `start` on, each when it is due, until the course ends or there are no more.
     pub(super) fn dispatch(&self, start: Instant, course: &Course) {
         let mut times = self.gaps.times();
         let Some(mut due) = times.next().map(|time| start + time) else {
@@ -125,7 +125,8 @@ impl Schedule {
         }
     }
 
-    /// Those that were due between these moments and that no connection was free for.
+    /// Returns the number of requests that were due from `from` until before `to` and that no connection was free to
+    /// send.
     pub(super) fn missed(&self, from: Instant, to: Instant) -> u64 {
         let arrived = self.arrived.lock().unwrap_or_else(PoisonError::into_inner);
         arrived
@@ -137,9 +138,9 @@ impl Schedule {
 
 /// How all connections of a block are paced.
 pub(super) enum Pacing {
-    /// By replies.
+    /// A closed loop, paced by replies.
     Closed,
-    /// By arrivals.
+    /// An open loop, paced by arrivals.
     Open(Arc<Schedule>),
 }
 
@@ -161,5 +162,5 @@ impl Pacing {
     }
 }
 
-/// The dispatcher looks so often whether the course has ended.
+/// Interval at which the dispatcher checks whether the course has ended.
 const LOOK: Duration = Duration::from_millis(50);

@@ -1,5 +1,5 @@
-//! What came back, added up. One lock for all connections: held for a microsecond per reply, by one or two
-//! threads.
+//! Sums up the outcomes of requests. All connections share one lock, which is held for about a microsecond per reply
+//! and contended by one or two threads.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,16 +14,16 @@ use super::{Drive, RequestTemplate, Window};
 use crate::record::{Bin, ConnectionUse, Failures, Latencies, LoadResult, Point, UrlResult};
 use crate::scenario::{BodyCheck, Check, Mode};
 
-/// One request's facts before its reply.
+/// The facts about one request that are known before its reply.
 pub(super) struct Turn {
     connection: usize,
     url: usize,
     due: Instant,
-    /// The time at which the request was written.
+    /// The time at which the attempt began, before any new connection was opened.
     pub(super) started: Instant,
-    /// How long connecting took, if it had to.
+    /// How long connecting took, if a new connection was needed.
     pub(super) connected: Option<Duration>,
-    /// Was it admitted to the window when it began?
+    /// Whether the request was admitted to the window when it began.
     admitted: bool,
 }
 
@@ -42,13 +42,13 @@ impl Turn {
 
 /// The outcome of one request.
 pub(super) enum Outcome {
-    /// A whole reply; its body lies beside it.
+    /// A whole reply arrived. Its body is passed separately.
     Replied(Head),
-    /// None, and why not.
+    /// No whole reply arrived, with the kind of failure and its reason.
     Failed(Failure, String),
 }
 
-/// Why there is no whole reply.
+/// Why no whole reply arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Failure {
     Connect,
@@ -56,7 +56,7 @@ pub(super) enum Failure {
     Cut,
 }
 
-/// Adds up a block.
+/// Records the requests of one block.
 pub(super) struct Recorder {
     numbers: AtomicU64,
     counting: Counting,
@@ -66,14 +66,14 @@ pub(super) struct Recorder {
     sums: Mutex<Sums>,
 }
 
-/// What makes a reply belong to the window.
+/// The rule that decides whether a request belongs to the window.
 #[derive(Clone, Copy)]
 enum Counting {
-    /// It was admitted: the window is ended by a number.
+    /// The request was admitted to the window. Applies if the window ends after a number of requests.
     Admitted,
-    /// It ended in the window.
+    /// The request ended within the window.
     Ended,
-    /// It was due in the window.
+    /// The request was due within the window.
     Due,
 }
 
@@ -83,7 +83,7 @@ struct Sums {
     result: LoadResult,
     replies: Replies,
     last_reply: Vec<Option<Instant>>,
-    /// Since the last look of the course's: completed, latencies.
+    /// Number and latencies of the good replies since the course last looked.
     recent: (u64, Latencies),
     bin: OpenBin,
     stride: u64,
@@ -142,28 +142,28 @@ impl Recorder {
         }
     }
 
-    /// The next running number: decides which URL is asked.
+    /// Returns the next sequence number, which determines the URL to request.
     pub(super) fn next_number(&self) -> u64 {
         self.numbers.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Opens the window.
+    /// Opens the measured window.
     pub(super) fn open(&self, at: Instant) {
         self.sums().opened = Some(at);
     }
 
-    /// Completed replies and their median latency since the last call.
+    /// Returns the number of good replies and their median latency, in seconds, since the last call.
     pub(super) fn take_bin(&self) -> (u64, f64) {
         let (completed, latencies) = std::mem::take(&mut self.sums().recent);
         (completed, latencies.quantile(0.5))
     }
 
-    /// Requests of the window that are over.
+    /// Returns the number of requests of the window that are over.
     pub(super) fn counted(&self) -> u64 {
         self.sums().over
     }
 
-    /// When the window's last request ended; now, if none has.
+    /// Returns when the last request of the window ended, or the current time if none has.
     pub(super) fn last_end(&self) -> Instant {
         self.sums().last_end.unwrap_or_else(Instant::now)
     }
@@ -172,7 +172,8 @@ impl Recorder {
         self.sums().replies.bodies()
     }
 
-    /// Adds one exchange; says whether it was the last of a window that is ended by a number.
+    /// Records one request and its outcome. Returns whether it was the last of a window that ends after a number of
+    /// requests.
     pub(super) fn record(&self, turn: &Turn, outcome: Outcome, body: &[u8]) -> bool {
         let ended = Instant::now();
         let mut sums = self.sums();
@@ -212,7 +213,7 @@ impl Recorder {
         }
     }
 
-    /// Which failure this is, if it is one, and why.
+    /// Returns which failure a request counts as, and why, or `None` if it went well.
     fn trouble(
         &self,
         sums: &Sums,
@@ -255,7 +256,7 @@ impl Recorder {
         }
     }
 
-    /// The window's figures.
+    /// Closes the record and returns the figures of the window.
     pub(super) fn finish(&self, opened: Instant, closed: Instant) -> LoadResult {
         let mut sums = self.sums();
         sums.close_bin();
@@ -281,11 +282,11 @@ impl Recorder {
     }
 }
 
-/// So many URLs have figures of their own: each takes up to 200 kB for its distribution. A list that long is a
-/// log that is replayed, the most frequent ones first.
+/// Largest number of URLs that have figures of their own, since the histogram of each takes up to 200 kB. A longer list
+/// is a log that is replayed, which has its most frequent URLs first.
 const MOST_URLS: usize = 1000;
 
-/// Chooses the counter of a failure.
+/// Selects the counter of a kind of failure.
 type Count = fn(&mut Failures) -> &mut u64;
 
 impl Sums {
@@ -345,7 +346,8 @@ impl Sums {
         self.bin(at, total, good);
     }
 
-    /// Keeps every `stride`th reply; whenever there are too many, every second of them goes.
+    /// Adds a request to the sample, which holds every `stride`th. When the sample is full, every second point is
+    /// dropped and the stride doubled.
     fn point(&mut self, url: usize, at: Duration, latency: Duration, good: bool) {
         if !self.over.is_multiple_of(self.stride) {
             return;
@@ -393,9 +395,9 @@ impl Sums {
     }
 }
 
-/// Length of a slice of the window, in seconds.
+/// Length of a slice of the window in seconds.
 const BIN: f64 = 0.25;
-/// Slices beyond an hour run together in the last one.
+/// Largest number of slices. Everything after the first hour goes into the last one.
 const MOST_BINS: usize = 14_400;
-/// Most points of a block's scatter figure.
+/// Size at which the sample of points for a block's scatter figure is halved.
 const POINTS: usize = 2048;

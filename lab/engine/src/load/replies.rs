@@ -1,4 +1,4 @@
-//! Which replies are known: a body is compared with the URL's known ones first and hashed only when it is new.
+//! Recognizes replies: a body is first compared with the known ones of its URL, and hashed only if it matches none.
 
 use std::collections::BTreeMap;
 
@@ -9,18 +9,18 @@ use crate::scenario::BodyCheck;
 
 use super::connection::Head;
 
-/// The distinct replies of every URL.
+/// The distinct replies to every URL.
 pub(super) struct Replies {
     how: BodyCheck,
     urls: Vec<Vec<DistinctReply>>,
     bodies: BTreeMap<String, Bytes>,
-    /// Bytes of all kept bodies.
+    /// Total size of the kept bodies in bytes.
     kept: usize,
 }
 
 struct DistinctReply {
     reply: Reply,
-    /// The body itself, as long as there is room for it.
+    /// The body itself, if bodies are hashed and there was room to keep it.
     body: Option<Bytes>,
     count: u64,
 }
@@ -35,7 +35,7 @@ impl Replies {
         }
     }
 
-    /// The index of this reply among the URL's known ones.
+    /// Returns the index of a reply among the known ones of its URL. A new reply is added to them.
     pub(super) fn know(&mut self, url: usize, head: &Head, body: &[u8]) -> usize {
         let same_head = |known: &DistinctReply| {
             known.reply.status == head.status
@@ -92,17 +92,17 @@ impl Replies {
         Some(kept)
     }
 
-    /// Counts one that belongs to the window.
+    /// Counts a reply that belongs to the window.
     pub(super) fn count(&mut self, url: usize, known: usize) {
         self.urls[url][known].count += 1;
     }
 
-    /// The length of the first reply of a URL.
+    /// Returns the length in bytes of the first reply to a URL.
     pub(super) fn first_length(&self, url: usize) -> Option<u64> {
         self.urls[url].first().map(|known| known.reply.length)
     }
 
-    /// Those that came within the window.
+    /// Returns the distinct replies that were counted in the window.
     pub(super) fn seen(&self) -> Vec<BodySeen> {
         let all = self.urls.iter().enumerate();
         all.flat_map(|(url, known)| {
@@ -123,5 +123,5 @@ impl Replies {
     }
 }
 
-/// Bytes of bodies kept per block: beyond it they are hashed each time, and not decoded.
+/// Room for bodies per block, in bytes. Bodies beyond it are hashed each time and never decoded.
 const ROOM: usize = 256 << 20;

@@ -1,4 +1,4 @@
-//! Which URL comes next: a pure function of a running number, so that every variant is asked the same.
+//! Selects the next URL as a pure function of a sequence number, so that every variant receives the same requests.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -6,16 +6,16 @@ use super::{RequestTemplate, Script};
 use crate::scenario::UrlOrder;
 use crate::stats::Random;
 
-/// The order of URLs.
+/// The order in which URLs are requested.
 pub(super) struct Sequence {
     order: UrlOrder,
     seed: u64,
     len: usize,
-    /// Sums of weights up to and including each URL.
+    /// For each URL, the sum of the weights up to and including its own.
     cumulated: Vec<f64>,
-    /// The index of each request's URL, where a script says it.
+    /// The index of each request's URL if a script gives the order; otherwise empty.
     script: Vec<u32>,
-    /// The round that was shuffled last, and its order.
+    /// Number and order of the round that was shuffled last.
     round: Mutex<(u64, Vec<usize>)>,
 }
 
@@ -39,7 +39,7 @@ impl Sequence {
         }
     }
 
-    /// As a script says.
+    /// Creates the order that a script gives.
     pub(super) fn scripted(script: &Script) -> Self {
         let urls = script.requests.iter().map(|(_, url)| *url);
         Self {
@@ -48,7 +48,7 @@ impl Sequence {
         }
     }
 
-    /// The index of the `number`th request's URL.
+    /// Returns the index of the URL of the request with this sequence number.
     pub(super) fn url(&self, number: u64) -> usize {
         if !self.script.is_empty() {
             let at = number % self.script.len() as u64;

@@ -1,28 +1,28 @@
-//! Whether there is a next request, and whether it counts.
+//! Decides whether a worker sends another request, and whether it counts.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::course::{Course, Phase};
 
-/// Asked before each request.
+/// Rule for when a worker stops. The worker consults it before each request.
 pub(super) trait Stop: Send + Sync + 'static {
-    /// Whether to send a further request.
+    /// Decides whether the worker sends another request.
     fn next(&self, course: &Course) -> Next;
 }
 
-/// Whether a worker sends a further request.
+/// What a worker does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// Send, and count it if so.
+    /// Send another request.
     Send {
-        /// Was it admitted to the window?
+        /// Whether the request is admitted to the measured window.
         counts: bool,
     },
-    /// The worker's work is done.
+    /// End: there is nothing more to send.
     Finish,
 }
 
-/// Ends with the course: what counts is decided by time.
+/// Stops when the course ends. Which requests count is then a question of time.
 pub(super) struct AtEnd;
 
 impl Stop for AtEnd {
@@ -35,7 +35,7 @@ impl Stop for AtEnd {
     }
 }
 
-/// Ends when so many requests have been admitted to the window.
+/// Stops when a given number of requests have been admitted to the window.
 pub(super) struct AfterRequests {
     admitted: AtomicU64,
     total: u64,

@@ -1,4 +1,4 @@
-//! The one worker loop: a connection's life.
+//! The worker loop that every connection runs.
 
 use std::io;
 use std::sync::Arc;
@@ -24,12 +24,12 @@ pub(super) struct Shared {
     pub(super) keepalive: bool,
     pub(super) http: HttpVersion,
     pub(super) timeout: Duration,
-    /// Are requests that are under way at the end dropped? An open loop waits for them: those that take long
-    /// are the ones that matter.
+    /// Whether requests still under way at the end are dropped. An open loop waits for them instead, since slow
+    /// requests matter most.
     pub(super) cut_at_end: bool,
 }
 
-/// Sends until there is nothing more to send.
+/// Runs one connection: sends requests until there are no more to send.
 pub(super) async fn work(
     shared: Arc<Shared>,
     id: usize,
@@ -89,7 +89,7 @@ pub(super) async fn work(
     }
 }
 
-/// One request and its reply, on a kept connection or a new one.
+/// Sends one request and reads its reply, on the kept connection or a new one.
 async fn exchange(
     shared: &Shared,
     connection: &mut Option<Connection>,

@@ -1,4 +1,5 @@
-//! One block: a server's life from start to end, with one measured window in it. The unit of all statistics.
+//! A block: a period of load on one server with one measured window in it, by default from the server's start to its
+//! end. Blocks are the unit of all statistics.
 
 use std::fmt;
 
@@ -6,49 +7,52 @@ use serde::{Deserialize, Serialize};
 
 use super::{ClientCost, LoadResult, ServerCost, SystemLoad, Tick};
 
-/// One block.
+/// The record of one block.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Block {
-    /// Its place in the order of the run, from 0.
+    /// Position of the block in the run, from 0.
     pub index: u32,
-    /// Blocks of one pair ran next to each other and are compared with each other only.
+    /// Number of the block's pair. The blocks of a pair ran next to each other and are compared only with each other.
     pub pair: u32,
-    /// Its part in the pair.
+    /// The block's part in its pair.
     pub arm: Arm,
-    /// Index of its variant in the header; for an A/A arm the baseline's.
+    /// Index of the block's variant in the header. A block of the A/A arm has the index of the baseline.
     pub variant: u32,
-    /// Its pair was tried so many times before, and discarded.
+    /// How many times the block's pair had been tried and discarded before.
     pub attempt: u32,
     /// The phases of the block with their times.
     pub phases: Vec<Phase>,
     /// How warm-up went.
     pub warmup: Warmup,
-    /// What the client saw.
+    /// What the client measured.
     pub load: LoadResult,
-    /// What the client cost.
+    /// What the client itself used.
     pub client: ClientCost,
-    /// What the server's tree cost.
+    /// What the server's process tree used.
     pub server: ServerCost,
-    /// What the machine did.
+    /// What the whole machine did.
     pub system: SystemLoad,
-    /// Samples over the whole block.
+    /// Samples of the machine and the server over the whole block.
     pub timeline: Vec<Tick>,
     /// Signals of disturbance.
     pub noise: Noise,
-    /// Who else used the CPU in the measured window, the busiest first; those with a hundredth of it or more.
+    /// Other processes that used the CPU in the measured window, the busiest first. Only names with at least a
+    /// hundredth of all CPU time are listed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub foreign: Vec<ForeignProcess>,
-    /// What each of the variant's assertions read, in the order of the scenario.
+    /// What was read for each of the variant's assertions, in the order of the scenario.
     #[serde(alias = "witnesses")]
     pub assertions: Vec<Reading>,
-    /// Why this block does not count, by a signal declared beforehand. Never by its result.
+    /// Why the block does not count: a signal of disturbance crossed a limit declared before the run. A block is never
+    /// discarded because of its result.
     pub discarded: Option<String>,
-    /// Why there is no measured window: the server did not start, died, or was not ours.
+    /// Why the block has no valid measured window, e.g. because the server did not start, died, or was not the one that
+    /// was started.
     pub failure: Option<String>,
 }
 
 impl Block {
-    /// A block of which nothing is known yet.
+    /// Creates a block without any measurements.
     #[must_use]
     pub fn new(index: u32, pair: u32, arm: Arm, variant: u32) -> Self {
         Self {
@@ -72,19 +76,19 @@ impl Block {
         }
     }
 
-    /// Does it take part in the statistics?
+    /// Returns whether the block takes part in the statistics: it was neither discarded nor failed.
     #[must_use]
     pub fn counts(&self) -> bool {
         self.discarded.is_none() && self.failure.is_none()
     }
 
-    /// Seconds of server CPU per good reply; `None` without replies.
+    /// Returns the server's CPU seconds per good reply, or `None` without good replies.
     #[must_use]
     pub fn cpu_per_request(&self) -> Option<f64> {
         (self.load.completed > 0).then(|| self.server.cpu_seconds() / self.load.completed as f64)
     }
 
-    /// Good replies per second; `None` without a window.
+    /// Returns the good replies per second, or `None` without a measured window.
     #[must_use]
     pub fn throughput(&self) -> Option<f64> {
         (self.load.seconds > 0.0).then(|| self.load.completed as f64 / self.load.seconds)
@@ -95,80 +99,82 @@ impl Block {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arm {
-    /// The first variant, which the others are compared with.
+    /// The first variant, with which the others are compared.
     Baseline,
     /// Another variant.
     Variant,
-    /// The baseline once more, as if it were a variant: shows the noise floor.
+    /// The baseline once more as if it were a variant (A/A test), which shows the noise floor.
     Again,
 }
 
-/// Something the block did.
+/// A phase of a block and its time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Phase {
     /// The kind of phase.
     pub kind: PhaseKind,
-    /// From, in seconds since the run began.
+    /// Start of the phase, in seconds since the run began.
     pub from: f64,
-    /// To.
+    /// End of the phase, in seconds since the run began.
     pub to: f64,
 }
 
-/// What a block does, in this order.
+/// The kinds of phases, in the order in which a block goes through them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PhaseKind {
-    /// Starting the server until it is ready and ours.
+    /// The server starts, until it is ready and known to be the one that was started.
     Start,
-    /// Connections are opened one after the other.
+    /// Connections are opened one after another.
     Ramp,
-    /// Load without record, until it is steady.
+    /// Load that is not recorded, until it is steady.
     Warmup,
-    /// The window that counts.
+    /// The measured window.
     Measure,
-    /// Stopping and reaping.
+    /// The server is stopped and its processes are reaped.
     Stop,
 }
 
 /// How warm-up went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Warmup {
-    /// Its length in seconds.
+    /// Length of warm-up in seconds.
     pub seconds: f64,
-    /// Had the rate settled when it ended?
+    /// Whether the load was steady when warm-up ended.
     pub steady: bool,
 }
 
-/// Signals of disturbance in the measured window (the probes: around it). Shares are 0 to 1.
+/// Signals of disturbance in the measured window, except for the probe, which is timed before and after the block.
+/// Shares are 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Noise {
-    /// Stolen by other machines, share of all CPUs.
+    /// CPU time taken by other virtual machines, as a share of all CPUs.
     pub steal: f64,
-    /// CPU used by neither the server's tree nor this process, share of all CPUs.
+    /// CPU time used neither by the server's process tree nor by this process, as a share of all CPUs.
     pub foreign: f64,
-    /// The fixed piece of work, timed before and after.
+    /// Times of the fixed piece of work before and after the block.
     pub probe: Probe,
-    /// Share of samples that came more than half an interval late.
+    /// Share of timed samples that were taken more than half a sampling interval late.
     pub late_samples: f64,
-    /// Wall clock against monotonic clock: seconds by which it was set meanwhile.
+    /// Seconds by which the wall clock was set during the window: how much more it advanced than the monotonic clock.
     pub clock_step: f64,
-    /// Shortest step of the clock that latencies are taken with, in seconds.
+    /// Shortest step of the clock that measures latencies, in seconds.
     pub clock_resolution: f64,
 }
 
 /// Processes of one name that belong neither to the server nor to the laboratory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ForeignProcess {
-    /// Their short name, as `ps` and `top` show it.
+    /// Short name of the processes, as `ps` and `top` show it.
     pub name: String,
     /// The number of processes of this name.
     pub count: u32,
-    /// Their share of all CPUs, 0 to 1.
+    /// CPU time that the processes used together, as a share of all CPUs, 0 to 1.
     pub share: f64,
 }
 
 impl ForeignProcess {
-    /// So many of them, the busiest first; those with less than a hundredth of all CPUs are left out.
+    /// Returns at most `most` entries, the busiest first. Those with less than a hundredth of all CPU time are left
+    /// out.
     #[must_use]
     pub fn busiest(mut all: Vec<Self>, most: usize) -> Vec<Self> {
         all.retain(|it| it.share >= 0.01);
@@ -178,7 +184,7 @@ impl ForeignProcess {
     }
 }
 
-/// `rustc 61 %`, `python3 (4) 12 %`.
+/// Formats the processes as `rustc 61 %` or `python3 (4) 12 %`.
 impl fmt::Display for ForeignProcess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)?;
@@ -189,24 +195,24 @@ impl fmt::Display for ForeignProcess {
     }
 }
 
-/// A fixed piece of work on every CPU at once, before and after the block: turbo, heat and neighbours in one
-/// number.
+/// Times of a fixed piece of work that runs on every CPU at once, before and after the block. They show the effect of
+/// turbo, heat and other load in one number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Probe {
-    /// Seconds it took before.
+    /// Time before the block, in seconds.
     pub before: f64,
-    /// Seconds it took after.
+    /// Time after the block, in seconds.
     pub after: f64,
 }
 
-/// What an assertion read in this block.
+/// What was read for an assertion in a block or a counting pass.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
     /// The assertion, as in the scenario: `threads_peak <= 3`.
     #[serde(alias = "witness")]
     pub assertion: String,
-    /// What was seen: `5`, `libgomp.so.1 not mapped`.
+    /// What was seen, e.g. `5` or `libgomp.so.1 not mapped`.
     pub seen: String,
-    /// Does it hold? `None`: it is read in a pass of its own (system calls).
+    /// Whether the assertion holds. `None` if it is read in the counting pass instead (system calls).
     pub holds: Option<bool>,
 }

@@ -1,4 +1,4 @@
-//! A run's folder: written block by block, read back whole.
+//! A run's folder: it is written block by block and read back as a whole.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -22,23 +22,23 @@ pub struct Folder {
 /// Why a run could not be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
-    /// The file system refused.
+    /// A file system operation failed.
     #[error("{path}: {error}")]
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// The error of the system.
+        /// The error of the operating system.
         error: io::Error,
     },
-    /// It holds something else.
+    /// A file does not have the expected content, or a new run would overwrite another.
     #[error("{path}: {why}")]
     Content {
         /// The file.
         path: PathBuf,
-        /// The reason for which the content is not a run.
+        /// What is wrong with the content.
         why: String,
     },
-    /// Replies would have to be looked at to judge the run, and neither they nor findings about them are there.
+    /// The replies are needed to judge the run, but neither they nor findings about them were kept.
     #[error(
         "{path}: its replies were not kept, nor {JUDGED} with what was found about them, so that they cannot be \
          compared again; report.html has what was found"
@@ -47,7 +47,7 @@ pub enum FolderError {
         /// The run's folder.
         path: PathBuf,
     },
-    /// Only its reports were saved: there is nothing that could be reported or judged again.
+    /// Only the run's reports were saved, so that nothing can be reported or judged again.
     #[error(
         "{path}: its blocks were not saved (blocks.jsonl or blocks.jsonl.gz); report.txt has what was concluded"
     )]
@@ -58,10 +58,10 @@ pub enum FolderError {
 }
 
 impl Folder {
-    /// Makes a new folder and writes the header into it.
+    /// Creates a folder for a run and writes the header into it.
     ///
     /// # Errors
-    /// It could not be made, or a run is in it already.
+    /// The folder cannot be created, or there is a run in it already.
     pub fn create(path: &Path, header: &Header) -> Result<Self, FolderError> {
         let folder = Self {
             path: path.to_owned(),
@@ -80,8 +80,8 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Did the run in it end before anything was measured? What was started then is not worth keeping: its header
-    /// alone would keep the next attempt out.
+    /// Returns whether the folder holds only a run that ended before anything was measured. Such a run is not worth
+    /// keeping: its header alone would keep the next attempt out.
     fn is_a_beginning(&self) -> bool {
         let is_empty =
             |path: PathBuf| fs::read_dir(path).is_ok_and(|mut names| names.next().is_none());
@@ -99,10 +99,10 @@ impl Folder {
         &self.path
     }
 
-    /// Appends a block (or a pass) and waits until it is on disk.
+    /// Appends a block or a pass and waits until it is on disk.
     ///
     /// # Errors
-    /// It could not be written.
+    /// The entry cannot be written.
     pub fn append<T: Serialize>(&self, kind: Kind, entry: &T) -> Result<(), FolderError> {
         let name = kind.file();
         let path = self.path.join(name);
@@ -115,10 +115,10 @@ impl Folder {
         file.and_then(write).map_err(self.io(&path))
     }
 
-    /// Keeps bodies that are not kept yet.
+    /// Saves the bodies that are not in the folder yet.
     ///
     /// # Errors
-    /// One could not be written.
+    /// A body cannot be written.
     pub fn keep(&self, bodies: &BTreeMap<String, Bytes>) -> Result<(), FolderError> {
         for (hash, body) in bodies {
             let path = self.path.join(BODIES).join(hash);
@@ -132,7 +132,7 @@ impl Folder {
     /// Reads a whole run back. A last line that a crash cut short is left out.
     ///
     /// # Errors
-    /// There is no run there, or it is not one of ours.
+    /// There is no run in the folder, or its files are not valid for this version.
     pub fn read(path: &Path) -> Result<(Self, Run), FolderError> {
         let folder = Self {
             path: path.to_owned(),
@@ -163,7 +163,7 @@ impl Folder {
     /// Writes down what was found about the bodies, so that they need not be kept.
     ///
     /// # Errors
-    /// It could not be written.
+    /// The file cannot be written.
     pub fn note(&self, findings: &Findings) -> Result<(), FolderError> {
         let path = self.path.join(JUDGED);
         let mut text = Vec::new();
@@ -173,10 +173,10 @@ impl Folder {
         write_whole(&path, &text).map_err(self.io(&path))
     }
 
-    /// What is kept of the replies. Bodies whose content is not what their name says are left out.
+    /// Reads what is kept of the replies. A body whose hash is not its file name is left out.
     ///
     /// # Errors
-    /// The folder could not be read.
+    /// The folder cannot be read.
     pub fn kept(&self) -> Result<SavedBodies, FolderError> {
         let findings = match self.path.join(JUDGED).exists() {
             true => Some(self.entries::<Finding>(JUDGED)?.into_iter().collect()),
@@ -206,7 +206,8 @@ impl Folder {
         Ok(bodies)
     }
 
-    /// The lines of a file, or of the same file compressed; none if there is neither.
+    /// Reads the lines of a file, or of its compressed copy with `.gz` added to the name. Returns an empty list if
+    /// there is neither.
     fn entries<T: DeserializeOwned>(&self, name: &str) -> Result<Vec<T>, FolderError> {
         let Some((path, file)) = self.open(name)? else {
             return Ok(Vec::new());
@@ -267,10 +268,10 @@ impl Folder {
     }
 }
 
-/// A file's path and its content, unpacked.
+/// Path of an opened file, and a reader of its uncompressed content.
 type Opened = (PathBuf, Box<dyn Read>);
 
-/// What is appended.
+/// The kind of an entry that is appended to a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A [`super::Block`].
@@ -288,7 +289,8 @@ impl Kind {
     }
 }
 
-/// Under another name first, so that a crash leaves nothing half-written under the right one.
+/// Writes a file under another name first and then renames it, so that a crash leaves nothing half-written under the
+/// right name.
 fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
     let beside = path.with_extension("new");
     let mut file = File::create(&beside)?;
@@ -300,8 +302,8 @@ fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
 const HEADER: &str = "run.json";
 const BODIES: &str = "bodies";
 const JUDGED: &str = "judged.jsonl";
-/// Runs recorded before 22 November 2026, 12:00 UTC, lost the CPU time of client threads that had ended before the window
-/// closed, and hold less than nothing instead: it is not known.
+/// Replaces negative CPU times of the client by NaN, since the true ones are not known. Runs recorded before 22
+/// November 2026, 12:00 UTC, lost the CPU time of client threads that had ended before the window closed.
 fn forget_negative_times(block: &mut Block) {
     if block.client.cpu_seconds < 0.0 {
         (block.client.cpu_seconds, block.client.busy) = (f64::NAN, f64::NAN);

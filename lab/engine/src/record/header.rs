@@ -1,4 +1,4 @@
-//! What was asked, of whom, where.
+//! The header of a run: its experiment, its variants and its machine.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,17 +6,17 @@ use super::Machine;
 use crate::scenario::Scenario;
 use crate::variant::Variant;
 
-/// The version of the files that this code writes and reads.
+/// The version of the file format that this code writes and reads.
 pub const SCHEMA: u32 = 1;
 
 /// What a run was made for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Purpose {
-    /// To compare variants, by blocks that are repeated in turns.
+    /// To compare variants by blocks that alternate and repeat.
     #[default]
     Comparison,
-    /// To see what one server does under a load (`bench`, `replay`): nothing is repeated, and no verdict drawn.
+    /// To see what one server does under a load (`bench`, `replay`). Nothing is repeated and no verdict is given.
     Observation,
 }
 
@@ -26,24 +26,25 @@ impl Purpose {
     }
 }
 
-/// The head of a run, written before its first block.
+/// The header of a run, written before its first block.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Header {
-    /// [`SCHEMA`] of the writer.
+    /// The [`SCHEMA`] of the program that wrote the run.
     pub schema: u32,
-    /// The program that wrote it, e.g. `andon 0.1.0`.
+    /// The program that wrote the run, e.g. `andon 0.1.0`.
     pub program: String,
-    /// The purpose of the run: an experiment, a load test, a replay.
+    /// The purpose of the run: a comparison, or the observation of one server.
     #[serde(default, skip_serializing_if = "Purpose::is_comparison")]
     pub purpose: Purpose,
-    /// When it began, UTC, RFC 3339 to the second.
+    /// When the run began, in UTC, as RFC 3339 to the second.
     pub started: String,
-    /// The experiment as it was read, defaults filled in.
+    /// The experiment as it was read, with defaults filled in.
     pub scenario: Scenario,
-    /// The variants it was expanded to; the first is the baseline.
+    /// The variants that the scenario expands to. The first is the baseline.
     pub variants: Vec<Variant>,
-    /// The machine of the run.
+    /// The machine on which the run was made.
     pub machine: Machine,
-    /// BLAKE3 of each variant's program file in hex, in the order of `variants`; empty where it could not be read.
+    /// BLAKE3 hash of each variant's program file in hex, in the order of `variants`. Empty where the file could not be
+    /// read.
     pub programs: Vec<String>,
 }

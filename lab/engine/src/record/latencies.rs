@@ -1,4 +1,4 @@
-//! A distribution of durations that survives being written down: an HDR histogram in nanoseconds.
+//! A serializable distribution of durations: an HDR histogram in nanoseconds.
 
 use std::time::Duration;
 
@@ -10,56 +10,56 @@ use hdrhistogram::serialization::{
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
-/// Durations in nanoseconds, three significant digits. Written as base64 of the HDR V2 deflated format,
-/// which other HDR tools read.
+/// A distribution of durations in nanoseconds, with three significant digits. It is serialized as base64 of the
+/// deflated HDR V2 format, which other HDR tools can read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Latencies(Histogram<u64>);
 
 impl Latencies {
-    /// An empty one. It grows with what it is given.
+    /// Creates an empty distribution. Its range grows with the durations recorded.
     #[must_use]
     pub fn new() -> Self {
         Self(Histogram::new(3).expect("three significant digits are within 0 to 5"))
     }
 
-    /// Records one duration; below a nanosecond counts as one.
+    /// Records one duration. Anything below a nanosecond counts as one.
     pub fn record(&mut self, duration: Duration) {
         let nanoseconds = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX / 2);
         // It resizes itself, so nothing lies outside.
         let _ = self.0.record(nanoseconds.max(1));
     }
 
-    /// Adds all of another's.
+    /// Adds all durations of another distribution.
     pub fn add(&mut self, other: &Self) {
         // It resizes itself, so nothing can lie outside.
         let _ = self.0.add(&other.0);
     }
 
-    /// How many durations it holds.
+    /// Returns the number of recorded durations.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.0.len()
     }
 
-    /// The duration that a share of all (0 to 1) does not exceed, in seconds; 0 when empty.
+    /// Returns the duration in seconds that `share` (0 to 1) of all recorded ones do not exceed; 0 when empty.
     #[must_use]
     pub fn quantile(&self, share: f64) -> f64 {
         self.0.value_at_quantile(share) as f64 / 1e9
     }
 
-    /// Mean in seconds; 0 when empty.
+    /// Returns the mean in seconds; 0 when empty.
     #[must_use]
     pub fn mean(&self) -> f64 {
         self.0.mean() / 1e9
     }
 
-    /// Standard deviation in seconds; 0 when empty.
+    /// Returns the standard deviation in seconds; 0 when empty.
     #[must_use]
     pub fn deviation(&self) -> f64 {
         self.0.stdev() / 1e9
     }
 
-    /// Shortest in seconds; 0 when empty.
+    /// Returns the shortest duration in seconds; 0 when empty.
     #[must_use]
     pub fn min(&self) -> f64 {
         if self.0.is_empty() {
@@ -69,13 +69,13 @@ impl Latencies {
         }
     }
 
-    /// Longest in seconds; 0 when empty.
+    /// Returns the longest duration in seconds; 0 when empty.
     #[must_use]
     pub fn max(&self) -> f64 {
         self.0.max() as f64 / 1e9
     }
 
-    /// The histogram itself, in nanoseconds: for exports.
+    /// Returns the underlying histogram, in nanoseconds, for exports.
     #[must_use]
     pub fn histogram(&self) -> &Histogram<u64> {
         &self.0

@@ -1,4 +1,4 @@
-//! What the client saw in one block's measured window.
+//! What the client measured in one block's window.
 
 use std::fmt;
 
@@ -6,75 +6,76 @@ use serde::{Deserialize, Serialize};
 
 use super::Latencies;
 
-/// The measured window, as the client saw it. Warm-up and ramp-up are not in it.
+/// Figures of the measured window as the client saw it. Warm-up and ramp-up are not included.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct LoadResult {
-    /// Length of the window in seconds: from its first intended start to its last completion.
+    /// Length of the window in seconds. A window that ends after a number of requests closes with the end of the last
+    /// one.
     pub seconds: f64,
-    /// Connections asked for.
+    /// Number of connections that the load uses.
     pub connections: u32,
-    /// Requests begun.
+    /// Requests of the window that are over, good or bad.
     pub sent: u64,
     /// Replies that arrived whole and as expected.
     pub completed: u64,
-    /// What went wrong, by kind.
+    /// Failed requests, by kind.
     pub failures: Failures,
-    /// Arrivals that an open loop should have sent within the window but could not: every connection was taken.
+    /// Arrivals of an open loop that were due within the window but never sent, since every connection was busy.
     pub missed_sends: u64,
-    /// Bytes received, heads included.
+    /// Bytes received, including approximate sizes of the heads.
     pub bytes_total: u64,
-    /// Bytes of bodies received.
+    /// Bytes received in reply bodies.
     pub bytes_body: u64,
-    /// From the intended start (closed loop: the true start) to the last byte. Free of coordinated omission in
-    /// an open loop.
+    /// Time of good replies from the intended start (closed loop: the true start) to the last byte. In an open loop it
+    /// is free of coordinated omission.
     pub total: Latencies,
-    /// From the true start to the last byte: what closed-loop tools print.
+    /// Time from the true start to the last byte: what closed-loop tools print.
     pub service: Latencies,
-    /// Connecting; empty where connections were kept.
+    /// Time to connect. Empty if connections were kept alive, so that none was opened.
     pub connect: Latencies,
-    /// From the true start to the reply's head.
+    /// Time from the true start to the reply's head.
     pub waiting: Latencies,
-    /// From the intended to the true start: what the client itself came late (open loop).
+    /// Time from the intended to the true start: how late the client itself was (open loop).
     pub send_lag: Latencies,
-    /// Each URL's own figures, in the order of the scenario's list; of the first thousand.
+    /// Figures of each of the first thousand URLs, in the order of the scenario's list.
     pub urls: Vec<UrlResult>,
-    /// What each connection got.
+    /// Figures of each connection.
     pub per_connection: Vec<ConnectionUse>,
-    /// Requests in flight, averaged over the window: the sum of all service times through its length.
+    /// Mean number of requests in flight: the sum of all service times divided by the length of the window.
     pub in_flight: f64,
-    /// The window in slices of equal length, for drift and timelines.
+    /// Slices of the window, of equal length, for drift and timelines.
     pub bins: Vec<Bin>,
-    /// A sample of single replies for the scatter figure: at most a few thousand, evenly taken.
+    /// An evenly taken sample of single replies for the scatter figure, at most a few thousand.
     pub points: Vec<Point>,
-    /// Distinct replies and how often each came.
+    /// The distinct replies and how often each came.
     pub bodies: Vec<BodySeen>,
 }
 
-/// Requests without a good reply, by what went wrong.
+/// Numbers of requests without a good reply, by what went wrong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failures {
-    /// No connection.
+    /// No connection could be opened.
     pub connect: u64,
-    /// No whole reply in time.
+    /// No whole reply arrived in time.
     pub timeout: u64,
-    /// The connection broke before the reply was whole.
+    /// The connection broke before the reply was complete.
     pub cut: u64,
-    /// Not the expected status.
+    /// The status was not the expected one.
     pub status: u64,
-    /// Not the expected media type.
+    /// The media type was not the expected one.
     pub media_type: u64,
-    /// A length other than this URL's first reply (only where the scenario asks for it).
+    /// The length differed from that of the URL's first reply (counted only where the scenario asks for it).
     pub length: u64,
 }
 
 impl Failures {
-    /// All kinds together.
+    /// Returns the number of failures of all kinds.
     #[must_use]
     pub fn all(&self) -> u64 {
         self.kinds().iter().map(|(_, count)| count).sum()
     }
 
-    /// Each kind with its name in reports.
+    /// Returns each kind's name in reports and its count.
     fn kinds(&self) -> [(&'static str, u64); 6] {
         [
             ("connect", self.connect),
@@ -87,7 +88,7 @@ impl Failures {
     }
 }
 
-/// `3 (timeout 1, status 2)`.
+/// Formats the total and the kinds, e.g. `3 (timeout 1, status 2)`.
 impl fmt::Display for Failures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.all())?;
@@ -113,47 +114,47 @@ impl std::ops::AddAssign for Failures {
     }
 }
 
-/// One URL's share.
+/// Figures of one URL.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct UrlResult {
     /// The target as sent, e.g. `/resize/w/150/h/150/a.jpg`.
     pub url: String,
     /// Replies that arrived whole and as expected.
     pub completed: u64,
-    /// The others.
+    /// Requests without a good reply.
     pub failures: u64,
-    /// Bytes of bodies.
+    /// Bytes received in bodies of good replies.
     pub bytes_body: u64,
-    /// As `LoadResult::total`.
+    /// Latencies, measured as in `LoadResult::total`.
     pub total: Latencies,
-    /// Why its first failure was one: `connection refused`, `status 415, expected 200`.
+    /// Why the first failed request failed, e.g. `connection refused` or `status 415, expected 200`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// One connection's share: shows starved ones.
+/// Figures of one connection, which show whether it was starved.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct ConnectionUse {
-    /// Replies.
+    /// Good replies.
     pub completed: u64,
-    /// The longest time between two replies, in seconds; the window's edges count as replies.
+    /// Longest time between two replies, in seconds. Failures and the edges of the window count as replies.
     pub longest_wait: f64,
 }
 
-/// A slice of the window.
+/// A slice of the measured window.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Bin {
-    /// Its start, seconds since the window's.
+    /// Start of the slice, in seconds since the window opened.
     pub at: f64,
-    /// Its length in seconds.
+    /// Length of the slice in seconds.
     pub seconds: f64,
-    /// Replies that ended in it.
+    /// Good replies that ended within the slice.
     pub completed: u64,
-    /// Median latency in seconds; 0 without replies.
+    /// Median latency in seconds; 0 without good replies.
     pub p50: f64,
-    /// 99th percentile in seconds; 0 without replies.
+    /// 99th percentile of latency in seconds; 0 without good replies.
     pub p99: f64,
-    /// Replies that were late, where a time was told beyond which they are.
+    /// Good replies that took longer than the limit, if one was set.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub late: u64,
 }
@@ -163,53 +164,53 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// One reply of the sample.
+/// One request in the sample of the scatter figure.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Point {
-    /// When it ended, seconds since the window's start.
+    /// When the request ended, in seconds since the window opened.
     pub at: f64,
     /// Its latency in seconds.
     pub latency: f64,
-    /// Index of its URL.
+    /// Index of the request's URL.
     pub url: u32,
-    /// Was it as expected?
+    /// Whether the reply was as expected.
     pub good: bool,
 }
 
-/// A distinct reply of one URL.
+/// A distinct reply to one URL, and how often it came.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BodySeen {
     /// Index of the URL.
     pub url: u32,
-    /// The response with the body.
+    /// The reply.
     pub reply: Reply,
-    /// The number of times that this response came.
+    /// How often the reply came.
     pub count: u64,
 }
 
-/// What makes replies of one URL equal.
+/// The properties by which replies to one URL are told apart.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Reply {
     /// HTTP status.
     pub status: u16,
-    /// `Content-Type` without parameters, lower-case; empty without.
+    /// `Content-Type` without parameters, in lower case; empty if the reply has none.
     pub media_type: String,
     /// Length of the body in bytes.
     pub length: u64,
-    /// BLAKE3 of the body, in hex; the body is in `bodies/` under this name. Empty when bodies are not hashed.
+    /// BLAKE3 hash of the body in hex, under which it is stored in `bodies/`. Empty if bodies are not hashed.
     pub hash: String,
 }
 
-/// What the client itself cost in the window.
+/// What the client itself used in the measured window.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct ClientCost {
-    /// CPU seconds of its threads.
+    /// CPU seconds of the client's threads.
     pub cpu_seconds: f64,
-    /// Threads that sent.
+    /// Number of threads that sent requests.
     pub threads: u32,
-    /// Share of its threads' time that it was busy, 0 to 1: near 1, the client was the bottleneck.
+    /// Share of the threads' time in which they used a CPU, 0 to 1. Near 1, the client was the bottleneck.
     pub busy: f64,
-    /// Requests per second that the same client reached against a null responder with the same kind of load and
-    /// bodies of about the same size; 0 where it was not tried.
+    /// Requests per second that the same client reached against a null responder, with the same kind of load and bodies
+    /// of about the same size; 0 if this was not measured.
     pub ceiling: f64,
 }

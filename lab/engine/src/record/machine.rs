@@ -1,29 +1,30 @@
-//! What /proc told: the machine once, the server and the system per block.
+//! What `/proc` and `/sys` tell: about the machine once per run, about the server and the system once per block.
 
 use serde::{Deserialize, Serialize};
 
-/// The machine a run was made on.
+/// The machine on which a run was made.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
-    /// `uname -sr`.
+    /// Name and release of the kernel, as `uname -sr` prints them.
     pub kernel: String,
-    /// The processor's name for itself.
+    /// Model name of the processor, as `/proc/cpuinfo` gives it.
     pub cpu: String,
-    /// CPUs that this process may use.
+    /// Number of CPUs that this process may use.
     pub cpus: u32,
-    /// Memory in bytes.
+    /// Total memory in bytes.
     pub memory: u64,
-    /// The kernel's clock source, e.g. `tsc`; empty if it does not tell.
+    /// The kernel's clock source, e.g. `tsc`; empty if unknown.
     pub clock: String,
-    /// The frequency governor; empty if there is none to be seen.
+    /// The CPU frequency governor; empty if the machine does not show one.
     pub governor: String,
-    /// Sources of samples that this machine does not offer, each with the reason.
+    /// Sources of samples that are missing on this machine, each with the reason.
     pub missing: Vec<String>,
 }
 
 impl Machine {
-    /// Eight letters that stand for its processor, their number and its memory: what figures can be compared on.
-    /// Kernels keep a little memory for themselves, so only whole GiB count.
+    /// Returns eight hexadecimal digits derived from the processor's model, the number of CPUs and the memory. Figures
+    /// are comparable between machines with the same key. Kernels reserve a little memory for themselves, so it is
+    /// rounded to whole GiB.
     #[must_use]
     pub fn key(&self) -> String {
         let memory = (self.memory as f64 / f64::from(1 << 30)).round();
@@ -32,96 +33,98 @@ impl Machine {
     }
 }
 
-/// What the server's process tree used within the measured window. Children that ended are counted in.
+/// What the server's process tree used within the measured window, including children that ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ServerCost {
-    /// CPU seconds, user mode.
+    /// CPU seconds in user mode.
     pub user_seconds: f64,
-    /// CPU seconds, kernel mode.
+    /// CPU seconds in kernel mode.
     pub system_seconds: f64,
-    /// Seconds its threads waited for a CPU (run queue); 0 where schedstat is missing.
+    /// Seconds that the server's threads waited in the run queue for a CPU; 0 where schedstat is missing.
     pub run_queue_seconds: f64,
-    /// Most threads seen at once.
+    /// Largest number of threads seen at once.
     pub threads_peak: u32,
-    /// Most processes seen at once.
+    /// Largest number of processes seen at once.
     pub processes_peak: u32,
-    /// Most resident bytes seen at once, summed over the tree (shared pages count in each process).
+    /// Largest resident memory seen at once, in bytes, summed over the tree (shared pages count in each process).
     pub rss_peak: u64,
-    /// Voluntary and involuntary context switches.
+    /// Number of voluntary and involuntary context switches.
     pub context_switches: u64,
-    /// Major page faults.
+    /// Number of major page faults.
     pub major_faults: u64,
     /// Bytes read from and written to storage.
     pub storage_bytes: u64,
 }
 
 impl ServerCost {
-    /// Were its processes seen at all? Those of a server that somebody else started may not be known.
+    /// Returns whether the server's processes were seen at all. Those of a server that the laboratory did not start may
+    /// be unknown.
     #[must_use]
     pub fn known(&self) -> bool {
         self.threads_peak > 0
     }
 
-    /// CPU seconds, both modes.
+    /// Returns the CPU seconds in user and kernel mode together.
     #[must_use]
     pub fn cpu_seconds(&self) -> f64 {
         self.user_seconds + self.system_seconds
     }
 }
 
-/// What the whole machine did within the measured window; shares of all CPUs, 0 to 1.
+/// What the whole machine did within the measured window. Times are shares of all CPUs, 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SystemLoad {
-    /// User mode, nice included.
+    /// CPU time in user mode, including nice, as a share of all CPUs.
     pub user: f64,
-    /// Kernel mode, interrupts included.
+    /// CPU time in kernel mode, including interrupts, as a share of all CPUs.
     pub system: f64,
-    /// Idle with storage outstanding: unreliable, as everywhere.
+    /// Idle CPU time with storage requests outstanding, as a share of all CPUs: unreliable, as on any machine.
     pub iowait: f64,
-    /// Taken by other machines on the same host.
+    /// CPU time taken by other virtual machines on the same host, as a share of all CPUs.
     pub steal: f64,
-    /// Idle.
+    /// Idle CPU time, as a share of all CPUs.
     pub idle: f64,
-    /// Runnable tasks, mean of the instantaneous counts: what a load average would show without its decay.
+    /// Mean of the sampled numbers of runnable tasks: what a load average would show without its decay.
     pub runnable: f64,
-    /// Blocked tasks, mean.
+    /// Mean of the sampled numbers of blocked tasks.
     pub blocked: f64,
-    /// One-minute load average at the window's end: a decayed figure, comparable for equal windows only.
+    /// One-minute load average at the end of the window. It decays slowly, so it is comparable only between windows of
+    /// equal length.
     pub load_1: f64,
     /// Context switches per second.
     pub context_switches: f64,
     /// Processes created per second.
     pub forks: f64,
-    /// Share of time in which some task waited for a CPU (PSI); `None` where the kernel has none.
+    /// Share of time in which at least one task waited for a CPU (PSI); `None` where the kernel does not provide it.
     pub pressure: Option<f64>,
-    /// TCP segments sent again, in the window.
+    /// TCP segments retransmitted within the window.
     pub retransmits: u64,
 }
 
-/// One sample of the timeline.
+/// One sample of a block's timeline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tick {
     /// Seconds since the run began.
     pub at: f64,
-    /// Shares of all CPUs since the sample before.
+    /// CPU time in user mode since the previous sample, as a share of all CPUs, 0 to 1.
     pub user: f64,
-    /// Kernel mode.
+    /// CPU time in kernel mode since the previous sample, as a share of all CPUs.
     pub system: f64,
-    /// Waiting for storage.
+    /// Idle CPU time with storage requests outstanding since the previous sample, as a share of all CPUs.
     pub iowait: f64,
-    /// Stolen.
+    /// CPU time taken by other virtual machines since the previous sample, as a share of all CPUs.
     pub steal: f64,
-    /// Runnable tasks now.
+    /// Number of tasks that were runnable at the time of the sample.
     pub runnable: u32,
     /// One-minute load average.
     pub load_1: f64,
-    /// CPUs that the server's tree used since the sample before, e.g. 1.7.
+    /// Number of CPUs that the server's process tree used since the previous sample, e.g. 1.7.
     pub server_cpus: f64,
-    /// Resident bytes of the server's tree.
+    /// Resident memory of the server's process tree, in bytes.
     pub server_rss: u64,
-    /// Threads of the server's tree.
+    /// Number of threads of the server's process tree.
     pub server_threads: u32,
-    /// CPUs that the client used.
+    /// Number of CPUs that the client's threads used since the previous sample.
     pub client_cpus: f64,
     /// How late this sample was taken, in seconds.
     pub late: f64,

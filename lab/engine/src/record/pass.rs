@@ -1,38 +1,41 @@
-//! Passes outside of the timed blocks: system calls per request, instructions per request.
+//! Counting passes outside the timed blocks: system calls per request and instructions per request.
 
 use serde::{Deserialize, Serialize};
 
 use super::Reading;
 
-/// One variant's counting pass.
+/// The counting pass of one variant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pass {
-    /// Index of its variant.
+    /// Index of the variant in the header.
     pub variant: u32,
-    /// What counted: `strace 6.1`, `callgrind 3.19.0`; or why nothing could: `not available: …`.
+    /// The method of counting, e.g. `strace 6.1` or `callgrind 3.19.0`, or why nothing could be counted: `not
+    /// available: …`.
     pub method: String,
-    /// Requests that the figures are of: those in which two windows differ.
+    /// Number of requests that the figures are based on: by how many requests the two compared measurements differ.
     pub requests: u64,
-    /// Mean time per request in seconds while counting, through that without: what observing cost. 0 if unknown.
+    /// Mean time per request while counting divided by that without counting, which shows the cost of observation; 0 if
+    /// unknown.
     pub slowdown: f64,
-    /// Per system call, children included, the same pass without requests taken off.
+    /// One row per system call, including those of child processes. Calls that the server makes without requests are
+    /// subtracted.
     pub syscalls: Vec<SyscallRow>,
-    /// Instructions per request (callgrind), start-up taken off; `None` if not counted.
+    /// Instructions per request, counted by callgrind, with start-up subtracted; `None` if not counted.
     pub instructions: Option<f64>,
-    /// Assertions that are read from this pass.
+    /// Readings of the assertions that need this pass.
     #[serde(alias = "witnesses")]
     pub assertions: Vec<Reading>,
 }
 
-/// One system call's row.
+/// Figures of one system call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SyscallRow {
-    /// Its name, e.g. `openat`.
+    /// Name of the call, e.g. `openat`.
     pub name: String,
     /// Calls per request.
     pub calls: f64,
-    /// Calls per request that failed; 0 where the method cannot tell.
+    /// Failed calls per request; 0 where the method cannot tell.
     pub errors: f64,
-    /// Microseconds of one call by the wall clock, waiting and the cost of watching included; 0 if not known.
+    /// Mean wall-clock time of one call in µs, including waiting and the cost of observation; 0 if unknown.
     pub microseconds: f64,
 }

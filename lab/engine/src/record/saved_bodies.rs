@@ -1,24 +1,24 @@
-//! What is kept of a run's replies: the bodies, and what looking at them found.
+//! What is kept of a run's replies: the bodies, and the findings from decoding and comparing them.
 //!
-//! Findings are small and outlive the bodies: a run whose `bodies/` were thrown away to save room is judged by
-//! them as it was judged then.
+//! Findings are small and outlive the bodies. A run whose `bodies/` were deleted to save space is judged by its
+//! findings, with the same result as before.
 
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-/// Distinct bodies and findings, both by hash.
+/// Distinct bodies and what was found about them, both by hash.
 #[derive(Clone, Debug, Default)]
 pub struct SavedBodies {
-    /// The bodies that are there.
+    /// The bodies that were kept, by hash.
     pub bodies: BTreeMap<String, Bytes>,
-    /// What was found when they were looked at; `None` if nobody wrote it down.
+    /// What was found when the bodies were examined, or `None` if nothing was written down.
     pub findings: Option<Findings>,
 }
 
 impl SavedBodies {
-    /// These bodies, not looked at yet.
+    /// Creates saved bodies without findings: they have not been examined yet.
     #[must_use]
     pub fn bodies(bodies: BTreeMap<String, Bytes>) -> Self {
         Self {
@@ -27,13 +27,13 @@ impl SavedBodies {
         }
     }
 
-    /// Is there nothing to judge replies by?
+    /// Returns whether there are neither bodies nor findings to judge replies by.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.bodies.is_empty() && self.findings.is_none()
     }
 
-    /// What another run keeps, too.
+    /// Adds the bodies and findings of another run.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         self.bodies.extend(other.bodies);
@@ -47,7 +47,7 @@ impl SavedBodies {
     }
 }
 
-/// What was found about bodies.
+/// What was found about reply bodies by decoding and comparing them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Findings {
     decoded: BTreeMap<String, Decoded>,
@@ -55,29 +55,29 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// What came of decoding this body.
+    /// Returns the result of decoding the body with this hash, if known.
     #[must_use]
     pub fn decoded(&self, hash: &str) -> Option<&Decoded> {
         self.decoded.get(hash)
     }
 
-    /// How alike these two are, in whichever order.
+    /// Returns how alike the two bodies with these hashes are, if known. Their order does not matter.
     #[must_use]
     pub fn likeness(&self, one: &str, other: &str) -> Option<Likeness> {
         self.likeness.get(&pair(one, other)).copied()
     }
 
-    /// Notes what came of decoding a body.
+    /// Adds the result of decoding a body.
     pub fn note_decoded(&mut self, hash: &str, decoded: Decoded) {
         self.decoded.insert(hash.to_owned(), decoded);
     }
 
-    /// Notes how alike two bodies are.
+    /// Adds how alike two bodies are.
     pub fn note_likeness(&mut self, one: &str, other: &str, likeness: Likeness) {
         self.likeness.insert(pair(one, other), likeness);
     }
 
-    /// One by one, as they are written down.
+    /// Returns the findings one by one, as they are written to the file.
     pub(super) fn entries(&self) -> impl Iterator<Item = Finding> {
         let decoded = self.decoded.iter().map(|(body, found)| Finding::Decoded {
             body: body.clone(),
@@ -121,32 +121,32 @@ pub(super) enum Finding {
     },
 }
 
-/// What came of decoding a body.
+/// The result of decoding a body.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Decoded {
-    /// A whole image.
+    /// The body is a complete image.
     Picture {
-        /// In px.
+        /// Width in px.
         width: u32,
-        /// In px.
+        /// Height in px.
         height: u32,
     },
-    /// No whole image, and why.
+    /// The body is not a complete image, with the reason.
     Broken(String),
 }
 
-/// How alike two bodies of different bytes are. Either order of the two gives the same.
+/// How alike two bodies with different bytes are. The order of the two does not matter.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Likeness {
-    /// Equal pixels, in files of different bytes.
+    /// The images have equal pixels.
     SamePixels,
-    /// Mean structural similarity of luma, at most 1.
+    /// Mean structural similarity (SSIM) of luma, at most 1.
     Ssim(f64),
-    /// Images of different sizes.
+    /// The images have different sizes.
     OtherSize,
-    /// At least one is no whole image.
+    /// At least one body is not a complete image.
     NoPictures,
 }
 

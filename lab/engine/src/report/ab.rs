@@ -1,4 +1,4 @@
-//! Variants side by side in the words of ab.
+//! Shows variants side by side in the terms of `ab`, the benchmark of Apache.
 
 use super::outcome::quotable;
 use super::units::{self, fixed};
@@ -24,13 +24,13 @@ pub(super) const FORMAT: Format = Format {
     },
 };
 
-/// Letters that a line may have; a variant and the baseline are side by side in any case.
+/// Largest width of a table in characters. One variant is shown beside the baseline even if it does not fit.
 const ROOM: usize = 130;
-/// Letters of the labels, and of a ratio with its interval.
+/// Width of the label column in characters. `RATIO` is the width of a ratio with its interval.
 const LABEL: usize = 37;
 const RATIO: usize = 26;
 
-/// The figures of all variants, in as many tables as it takes, then the connection times.
+/// Returns tables with the figures of all variants, as many as are needed, then one with the connection times.
 pub(super) fn tables(input: &ReportInput<'_>) -> Vec<Table> {
     let all: Vec<&Summary> = input.variants().collect();
     let Some((baseline, others)) = all.split_first() else {
@@ -47,7 +47,8 @@ pub(super) fn tables(input: &ReportInput<'_>) -> Vec<Table> {
     tables
 }
 
-/// As many variants beside the baseline as a screen holds, at least one if there is one.
+/// Divides the variants into groups that fit beside the baseline on a screen, each with at least one variant if there
+/// is any.
 fn groups<'a>(baseline: &Summary, others: &'a [&'a Summary]) -> Vec<&'a [&'a Summary]> {
     let width = |it: &Summary| it.name.chars().count().max(12) + 2;
     let start = LABEL + width(baseline) + " (baseline)".len();
@@ -64,7 +65,8 @@ fn groups<'a>(baseline: &Summary, others: &'a [&'a Summary]) -> Vec<&'a [&'a Sum
     groups
 }
 
-/// A row: its label, its cell, and the metric by which it is compared, if any.
+/// A row of the table: its label, the function that formats its cells, and the metric by which variants are compared,
+/// if any.
 type Row = (&'static str, fn(&Summary) -> String, Option<Metric>);
 
 const ROWS: &[Row] = &[
@@ -191,7 +193,7 @@ fn side_by_side(input: &ReportInput<'_>, baseline: &Summary, others: &[&Summary]
     table
 }
 
-/// ab's block of that name, a group of lines per variant.
+/// The table that ab calls "Connection Times", with a group of rows per variant.
 fn connection_times(all: &[&Summary]) -> Table {
     let heads = ["min", "mean", "sd", "median", "p90", "p99", "max"];
     let mut table = Table::new("Connection times [ms]")
@@ -224,7 +226,7 @@ fn connection_times(all: &[&Summary]) -> Table {
     table
 }
 
-/// ab's last block.
+/// The last table of ab's output: percentiles of response times.
 fn served_within(input: &ReportInput<'_>) -> Table {
     let names: Vec<String> = input.variants().map(|it| it.name.clone()).collect();
     let title = "Percentage of the requests served within a certain time [ms]";
@@ -242,23 +244,23 @@ fn served_within(input: &ReportInput<'_>) -> Table {
     table
 }
 
-/// In milliseconds, or a dash with fewer than ten requests beyond.
+/// Formats a quantile in ms, or a dash if fewer than ten requests lie beyond it.
 pub(super) fn quantile(times: &Latencies, share: f64) -> String {
     fixed(stands(times, share).then(|| ms(times.quantile(share))), 2)
 }
 
-/// Do ten requests lie beyond this quantile? With fewer it is chance.
+/// Returns whether at least ten requests lie beyond a quantile. With fewer, its value is a matter of chance.
 pub(super) fn stands(times: &Latencies, share: f64) -> bool {
     times.count() as f64 * (1.0 - share) > 9.999
 }
 
-/// The variant, or level of connections, with the highest rate.
+/// Returns the variant (or level of connections) with the highest rate.
 pub(super) fn fastest<'a>(input: &ReportInput<'a>) -> Option<&'a Summary> {
     let measured = input.variants().filter(|it| rate(it).is_some());
     measured.max_by(|a, b| rate(a).unwrap_or(0.0).total_cmp(&rate(b).unwrap_or(0.0)))
 }
 
-/// Good replies per second, all windows together.
+/// Returns the good replies per second over all measured windows.
 pub(super) fn rate(it: &Summary) -> Option<f64> {
     per_second(it, it.completed as f64)
 }
@@ -267,7 +269,7 @@ fn per_second(it: &Summary, count: f64) -> Option<f64> {
     (it.seconds > 0.0).then(|| count / it.seconds)
 }
 
-/// Seconds of the server per good reply, if its processes were seen.
+/// Returns the server's CPU seconds per good reply, if its processes were seen.
 pub(super) fn cpu(it: &Summary) -> Option<f64> {
     (it.completed > 0 && it.server.known()).then(|| it.server.cpu_seconds() / it.completed as f64)
 }
@@ -276,12 +278,12 @@ fn client_cpu(it: &Summary) -> Option<f64> {
     (it.completed > 0).then(|| it.client.cpu_seconds / it.completed as f64)
 }
 
-/// A figure that is zero only because nothing was measured is none.
+/// Returns the value if any block was measured. Otherwise a zero would be no measurement.
 fn measured(it: &Summary, value: f64) -> Option<f64> {
     (it.blocks > 0).then_some(value)
 }
 
-/// A figure of the server's tree, if that was measured.
+/// Returns a figure of the server's process tree, if the tree was seen.
 fn served(it: &Summary, value: f64) -> Option<f64> {
     it.server.known().then_some(value)
 }

@@ -1,4 +1,4 @@
-//! Two runs beside each other: what differs about them, and their figures.
+//! Compares two runs: what differs between them, and their figures.
 
 use super::Table;
 use super::units::{self, fixed};
@@ -8,7 +8,7 @@ use crate::record::Run;
 use crate::scenario::Metric;
 
 impl Between {
-    /// What a reader must know before the figures, a sentence each.
+    /// Returns what a reader must know before the figures, one sentence per entry.
     #[must_use]
     pub fn caveats(&self) -> Vec<String> {
         let mut lines = vec![match self.seconds_apart {
@@ -37,7 +37,7 @@ impl Between {
         lines
     }
 
-    /// What differs, and the figures.
+    /// Returns a table of what differs between the runs and one of their figures.
     #[must_use]
     pub fn tables(&self) -> Vec<Table> {
         vec![self.differing(), self.compared()]
@@ -91,7 +91,7 @@ impl Between {
     }
 }
 
-/// A run in a line.
+/// Describes a run in one line.
 #[must_use]
 pub fn title(run: &Run) -> String {
     let header = &run.header;
@@ -107,7 +107,7 @@ pub fn title(run: &Run) -> String {
     )
 }
 
-/// A verdict between runs: more pairs would not help, since there are none.
+/// Formats a verdict between two runs. It never asks for more pairs, since separate runs have none.
 #[must_use]
 pub fn verdict(verdict: &Verdict) -> String {
     match verdict {
@@ -137,7 +137,7 @@ fn value(figure: &Figure, value: f64) -> String {
     }
 }
 
-/// `3 minutes`, `26 hours`, `12 days`.
+/// Formats a time span: `3 minutes`, `26 hours`, `12 days`.
 fn apart(seconds: f64) -> String {
     let (size, unit) = match seconds {
         it if it < 100.0 => (1.0, "second"),

@@ -1,4 +1,4 @@
-//! One line per block, discarded and failed ones too, for spreadsheets and R.
+//! A CSV file for spreadsheets and R with one line per block, including discarded and failed ones.
 
 use super::input::{arm, status};
 use super::table::harmless;
@@ -71,7 +71,7 @@ fn print(input: &ReportInput<'_>) -> String {
     out
 }
 
-/// Fields quoted where they must be (RFC 4180).
+/// Joins fields into a CSV line and quotes those that need it (RFC 4180).
 pub(super) fn line(fields: impl Iterator<Item = String>) -> String {
     let quoted = |field: String| {
         let field = harmless(&field);
@@ -89,7 +89,7 @@ fn metric(metric: Metric, block: &Block) -> String {
     metric.of(block).map_or(String::new(), float)
 }
 
-/// Nine decimals at most; nothing for what is not a number.
+/// Formats a number with at most nine decimals, or as an empty field if it is not finite.
 fn float(value: f64) -> String {
     if !value.is_finite() {
         return String::new();

@@ -1,4 +1,4 @@
-//! A made-up run with something for every figure.
+//! Made-up runs for tests of reports, with data for every figure.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::record::{
 };
 use crate::stats::Random;
 
-/// Everything that a [`ReportInput`] borrows.
+/// Owner of everything that a [`ReportInput`] borrows.
 pub(super) struct Owned {
     pub(super) run: Run,
     pub(super) analysis: Analysis,
@@ -42,11 +42,11 @@ impl Owned {
     }
 }
 
-/// Names and URLs that try to be markup.
+/// A name, also used in a URL, with characters that are special in HTML, Markdown, CSV and terminals.
 pub(super) const NASTY: &str = "<b a=\"1\">&'\u{1b}[31m|,x";
 
-/// The second of three variants needs 40 % more time, the third is the same; with drift, a discard, a
-/// counting pass and images.
+/// A run of three variants: the second needs 40 % more time than the first, the third is the same as the first. It has
+/// drift, a discarded block, counting passes and images.
 pub(super) fn rich() -> Owned {
     let mut random = Random::new(7);
     let mut run = fixture::run(3, 10, |block| {
@@ -75,7 +75,7 @@ pub(super) fn rich() -> Owned {
     owned
 }
 
-/// Puts a block at its time, and samples into it.
+/// Moves a block to its start time and fills it with samples. Returns the start time of the next block.
 fn course(block: &mut Block, start: f64, random: &mut Random) -> f64 {
     for phase in &mut block.phases {
         phase.from += start;
@@ -181,7 +181,7 @@ fn pass(variant: u32) -> Pass {
     }
 }
 
-/// A red and a blue image, a missing one, and what was thought of them.
+/// Adds a red image, a blue image and a missing one to the run, with a judgement of each variant's replies.
 fn pictures(owned: &mut Owned) {
     for (hash, colour) in [("aa", [200, 40, 40]), ("bb", [40, 40, 200])] {
         owned.bodies.insert(hash.into(), Bytes::from(png(colour)));
@@ -217,7 +217,7 @@ fn pictures(owned: &mut Owned) {
     }
 }
 
-/// A plain image of 80 by 60 px: rows of a filter byte and samples, not compressed.
+/// Returns a PNG of 80 by 60 px in one colour: rows of a filter byte and samples, stored without compression.
 fn png(colour: [u8; 3]) -> Vec<u8> {
     let (width, height) = (80_u32, 60_u32);
     let row = || std::iter::once(0).chain(std::iter::repeat_n(colour, width as usize).flatten());
@@ -252,7 +252,7 @@ fn crc(bytes: &[u8]) -> u32 {
     })
 }
 
-/// The rich run, but the third variant failed some requests.
+/// The run of `rich`, but with some failed requests in the third variant.
 pub(super) fn failing() -> Owned {
     let mut owned = rich();
     let third = owned.run.blocks.iter_mut().find(|it| it.variant == 2);
@@ -263,7 +263,7 @@ pub(super) fn failing() -> Owned {
     owned
 }
 
-/// As many blocks as the run has, none of which reached its window.
+/// A run with the usual number of blocks, none of which reached its measured window.
 pub(super) fn only_failures() -> Owned {
     let mut run = fixture::run(2, 6, |_| {});
     for block in &mut run.blocks {
@@ -277,19 +277,19 @@ pub(super) fn only_failures() -> Owned {
     Owned::of(run)
 }
 
-/// The header only, as if the run had been ended at once.
+/// A run with a header but no blocks, as if it had been cancelled at once.
 pub(super) fn empty() -> Owned {
     let mut run = fixture::run(2, 6, |_| {});
     run.blocks.clear();
     Owned::of(run)
 }
 
-/// One variant, compared with itself only.
+/// A run of one variant, which is compared only with itself.
 pub(super) fn single() -> Owned {
     Owned::of(fixture::run(1, 6, |_| {}))
 }
 
-/// One variant, and nothing to compare it with.
+/// A run of one variant that is compared with nothing.
 pub(super) fn alone() -> Owned {
     let mut run = fixture::run(1, 6, |_| {});
     run.header.scenario.design.aa = false;

@@ -1,5 +1,5 @@
-//! An HDR histogram log (V2): one interval per block that counts, tagged with its variant, for HdrHistogram's
-//! log processors and plotters.
+//! An HDR histogram log (V2) for HdrHistogram's log processors and plotters. It has one interval per block that counts,
+//! tagged with the name of its variant.
 
 use std::time::{Duration, SystemTime};
 
@@ -47,7 +47,7 @@ fn print(input: &ReportInput<'_>) -> Result<Vec<u8>, String> {
     Ok(out)
 }
 
-/// A tag may not hold commas, blanks or line ends.
+/// Turns a name into a tag. Commas, white space and control characters are not allowed there and become `_`.
 fn tag(name: &str) -> String {
     let safe = |c: char| {
         if c == ',' || c.is_whitespace() || c.is_control() {

@@ -1,12 +1,12 @@
-//! What a load test is asked for first, in five lines: rate, median, 99th percentile, errors, CPU per request.
+//! The five figures that a load test is asked for first: rate, median, 99th percentile, errors and CPU per request.
 
 use super::table::harmless;
 use super::units::{self, UNKNOWN};
 use super::{ReportInput, ab};
 use crate::analysis::Summary;
 
-/// The five lines, of the level with the highest rate where there are several; `unknown` says why the server's CPU is
-/// not known.
+/// Returns the five lines. With several levels they describe the one with the highest rate. `unknown` says why the
+/// server's CPU time is not known.
 #[must_use]
 pub fn lines(input: &ReportInput<'_>, unknown: &str) -> Vec<String> {
     let Some(it) = ab::fastest(input) else {

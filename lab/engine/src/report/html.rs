@@ -1,5 +1,5 @@
-//! One HTML file with everything in it: no script, no network, light or dark as the reader's system is, legible on
-//! a phone and on paper.
+//! One self-contained HTML file without scripts or network access. It follows the reader's light or dark mode and is
+//! legible on a phone and on paper.
 
 mod boxes;
 mod contact;

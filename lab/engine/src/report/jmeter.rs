@@ -1,4 +1,4 @@
-//! JMeter's aggregate report: one line per variant and URL.
+//! JMeter's aggregate report, with one line per variant and URL.
 
 use super::units::fixed;
 use super::{Format, ReportInput, Table, ab};
@@ -30,7 +30,7 @@ const HEADS: [&str; 15] = [
     "Stall",
 ];
 
-/// With so many URLs of each variant at most.
+/// Returns the report as a table with at most `urls` URLs per variant.
 pub(super) fn table(input: &ReportInput<'_>, urls: usize) -> Table {
     let mut table = Table::new("JMeter-like: aggregate report, times in ms")
         .words(["Label"])
@@ -55,10 +55,10 @@ pub(super) fn table(input: &ReportInput<'_>, urls: usize) -> Table {
     table
 }
 
-/// URLs of each variant that a page shows: all of a long list would make it heavy.
+/// Largest number of URLs per variant in HTML and Markdown reports: all URLs of a long list would make them too large.
 pub(super) const MOST_URLS: usize = 60;
 
-/// A label's figures.
+/// The figures of one line, which is for a whole variant or one of its URLs.
 pub(super) struct Line<'a> {
     pub(super) label: String,
     pub(super) times: &'a Latencies,
@@ -69,7 +69,7 @@ pub(super) struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// A variant's.
+    /// Creates the line for a whole variant.
     pub(super) fn all(summary: &'a Summary) -> Self {
         Self {
             label: summary.name.clone(),
@@ -81,7 +81,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Each of a variant's URLs.
+    /// Creates one line for each URL of a variant.
     pub(super) fn urls(summary: &'a Summary) -> impl Iterator<Item = Self> {
         summary.urls.iter().map(|url| Self {
             label: format!("{} {}", summary.name, url.url),
@@ -93,17 +93,17 @@ impl<'a> Line<'a> {
         })
     }
 
-    /// Samples, good and bad.
+    /// Returns the number of samples, good and bad.
     pub(super) fn samples(&self) -> u64 {
         self.good + self.bad
     }
 
-    /// Share of samples that went wrong.
+    /// Returns the share of samples that failed, or `None` without samples.
     pub(super) fn errors(&self) -> Option<f64> {
         (self.samples() > 0).then(|| self.bad as f64 / self.samples() as f64)
     }
 
-    /// So many of something per second.
+    /// Converts a count to one per second of the measured windows.
     pub(super) fn per_second(&self, count: f64) -> Option<f64> {
         (self.seconds > 0.0).then(|| count / self.seconds)
     }

@@ -1,5 +1,4 @@
-//! The report as JSON: header, analysis, passes and what was judged of the replies. Blocks are in the run's own
-//! files.
+//! The report as JSON: header, analysis, passes and the judgement of replies. The blocks are in the run's own files.
 
 use serde_json::json;
 

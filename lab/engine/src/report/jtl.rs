@@ -1,8 +1,8 @@
-//! JMeter's own files: a JTL for its listeners, and the CSV that its aggregate report saves.
+//! JMeter's own file formats: a JTL for its listeners, and the CSV that its aggregate report saves.
 //!
-//! The JTL holds a *sample* of the replies (those of the scatter figure, evenly taken), since single replies are
-//! not recorded; its `responseMessage` says one of how many each stands for. Its means and quantiles are
-//! estimates. The aggregate is made from the histograms of all replies.
+//! The JTL contains an evenly taken *sample* of the replies (the one of the scatter figure), since not every reply is
+//! recorded. Its `responseMessage` tells how many replies each entry stands for, and means and quantiles derived from
+//! it are estimates. The aggregate is computed from the histograms of all replies.
 
 use super::csv::line;
 use super::input::window_start;
@@ -135,7 +135,7 @@ fn aggregate(input: &ReportInput<'_>) -> String {
     out
 }
 
-/// Milliseconds since 1970 of `2015-03-13T00:00:00Z`.
+/// Converts a UTC time such as `2015-03-13T00:00:00Z` to milliseconds since 1970.
 pub(super) fn unix_milliseconds(rfc3339: &str) -> Option<i64> {
     let (date, time) = rfc3339.strip_suffix('Z')?.split_once('T')?;
     let numbers = |text: &str, by: char| -> Option<[i64; 3]> {
@@ -161,7 +161,7 @@ pub(super) fn unix_milliseconds(rfc3339: &str) -> Option<i64> {
     Some(seconds * 1000)
 }
 
-/// From the first of March of year 0 to the first of January 1970.
+/// Days from 1 March of year 0 to 1 January 1970.
 const DAYS_TO_1970: i64 = 719_468;
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! Rate and latency against connections: where more of them stop helping, and start to wait.
+//! Rate and latency against the number of connections. They show at what point more connections no longer help and
+//! requests begin to wait.
 
 use super::units::{self, fixed};
 use super::{Format, ReportInput, Table};
@@ -19,21 +20,21 @@ pub(super) const FORMAT: Format = Format {
     },
 };
 
-/// One server at several levels, the lowest first.
+/// One server at several numbers of connections, the lowest first.
 pub(super) struct Series<'a> {
-    /// The settings that the variants of the series have in common.
+    /// Name of the series: that of the first of its variants.
     pub(super) name: String,
     pub(super) levels: Vec<Level<'a>>,
 }
 
-/// One level.
+/// The result with one number of connections.
 pub(super) struct Level<'a> {
     pub(super) connections: u32,
     pub(super) rate: f64,
     pub(super) summary: &'a Summary,
 }
 
-/// All servers that ran with more than one number of connections: variants that differ by it alone.
+/// Groups variants that differ only in their number of connections. Servers that ran with a single number are left out.
 pub(super) fn series<'a>(input: &ReportInput<'a>) -> Vec<Series<'a>> {
     let header = &input.run.header;
     let mut all: Vec<(Variant, Series<'a>)> = Vec::new();
@@ -72,7 +73,7 @@ pub(super) fn series<'a>(input: &ReportInput<'a>) -> Vec<Series<'a>> {
     all
 }
 
-/// A row per level.
+/// Returns a table with one row per level.
 pub(super) fn table(series: &[Series<'_>]) -> Table {
     let mut table = Table::new("Rate against connections")
         .words(["variant"])

@@ -47,7 +47,7 @@ fn print(input: &ReportInput<'_>) -> String {
     out
 }
 
-/// The verdicts as a table.
+/// Returns the verdicts as a table.
 fn verdicts(input: &ReportInput<'_>) -> Table {
     let mut table = Table::new("Verdicts")
         .words(["compared", "metric"])

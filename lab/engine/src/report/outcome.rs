@@ -1,42 +1,43 @@
-//! A comparison in one line: who, by what, how much, how sure, and the verdict.
+//! A comparison in one line: the two variants, the metric, the ratio, its interval and the verdict.
 
 use super::units;
 use crate::analysis::{Analysis, Comparison, Estimate, Role, Verdict};
 use crate::record::Arm;
 
-/// A comparison's parts, ready to be laid out.
+/// The parts of one comparison as text, ready to be laid out on a line.
 #[derive(Clone, Debug)]
 pub(super) struct Outcome {
-    /// `omp1 / default`.
+    /// Variant and baseline: `omp1 / default`.
     pub(super) who: String,
-    /// `throughput`.
+    /// Name of the metric: `throughput`.
     pub(super) metric: &'static str,
-    /// `×0.43`; a dash where a ratio would mislead or is not known.
+    /// Ratio to the baseline: `×0.432`. A dash where a ratio would mislead or is not known.
     pub(super) ratio: String,
-    /// `[0.41, 0.45]`, or empty.
+    /// 95 % interval of the ratio, `[0.410, 0.450]`, or empty.
     pub(super) interval: String,
-    /// `10 pairs`, or empty.
+    /// Number of pairs, `10 pairs`, or empty.
     pub(super) pairs: String,
-    /// `0.031`: what the exact signed-rank test, the check of t that no wild pair sways, says of "the ratio
-    /// is one"; or empty.
+    /// p-value of the exact signed-rank test for "the ratio is one", `0.031`, or empty. The test checks the t-test,
+    /// since no single outlying pair sways it.
     pub(super) ranks: String,
-    /// The verdict's word and figures.
+    /// The verdict as text, with its figures.
     pub(super) verdict: String,
     /// The tone of the line: good, bad, calm, unsure or broken.
     pub(super) tone: Tone,
-    /// The declared metric, or another.
+    /// Whether the metric is the declared primary one or a secondary one.
     pub(super) role: Role,
-    /// A variant's, or the A/A arm's.
+    /// Whether a variant or the A/A arm is compared with the baseline.
     pub(super) arm: Arm,
 }
 
-/// The figures, unless the comparison is invalid: a ratio of two different kinds of work would be quoted by someone.
+/// Returns the figures of a comparison unless its verdict is invalid: the ratio of two different kinds of work would be
+/// quoted by someone.
 pub(super) fn quotable(comparison: &Comparison) -> Option<&Estimate> {
     let sound = Tone::of(&comparison.verdict) != Tone::Broken;
     comparison.estimate.as_ref().filter(|_| sound)
 }
 
-/// How a verdict sounds; the same in colours and in classes of HTML.
+/// The tone of a verdict, from which both its terminal colour and its HTML class follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tone {
     Good,
@@ -47,8 +48,9 @@ pub(super) enum Tone {
 }
 
 impl Outcome {
-    /// What a reader wants to know of an analysis: primary ones first, in the order of variants. What is wrong with
-    /// a comparison is wrong by every metric, and said once; so is the noise floor.
+    /// Returns the outcomes to report: primary metric first, in the order of variants. Invalid comparisons and the
+    /// noise floor (A/A arm) are listed for the primary metric only, since what invalidates a comparison does so for
+    /// every metric.
     pub(super) fn all(analysis: &Analysis) -> Vec<Self> {
         let mut all: Vec<Self> = analysis.comparisons.iter().map(Self::of).collect();
         let adds = |it: &Self| it.arm != Arm::Again && it.tone != Tone::Broken;
@@ -77,7 +79,7 @@ impl Outcome {
         }
     }
 
-    /// Is it what the experiment was made for?
+    /// Whether this is the question the experiment was made for: a variant compared by the primary metric.
     pub(super) fn is_primary(&self) -> bool {
         self.role == Role::Primary && self.arm == Arm::Variant
     }
@@ -94,7 +96,7 @@ impl Tone {
         }
     }
 
-    /// Its name as a class.
+    /// The HTML class of this tone.
     pub(super) fn class(self) -> &'static str {
         match self {
             Self::Good => "good",
@@ -105,7 +107,7 @@ impl Tone {
         }
     }
 
-    /// Its colour on a terminal.
+    /// The ANSI escape sequence of this tone's terminal colour.
     pub(super) fn ansi(self) -> &'static str {
         match self {
             Self::Good => "\u{1b}[1;32m",

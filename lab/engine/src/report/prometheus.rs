@@ -1,4 +1,5 @@
-//! The result as Prometheus text, for a push gateway or the node exporter's text files. Base units only.
+//! The result in the Prometheus text format, for a push gateway or the node exporter's textfile collector. Values are
+//! in base units only.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

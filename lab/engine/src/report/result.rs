@@ -1,4 +1,4 @@
-//! The result in one sentence, for whoever reads no further.
+//! The result in one sentence, for readers who read no further.
 
 use super::outcome::quotable;
 use super::units;
@@ -6,7 +6,7 @@ use super::{ReportInput, ab};
 use crate::analysis::{Comparison, Role, Verdict};
 use crate::record::Purpose;
 
-/// What came of the run.
+/// Returns the result of the run as one sentence.
 pub(super) fn sentence(input: &ReportInput<'_>) -> String {
     let primary: Vec<&Comparison> = input.analysis.primary().collect();
     match primary[..] {
@@ -25,7 +25,7 @@ pub(super) fn sentence(input: &ReportInput<'_>) -> String {
     }
 }
 
-/// Variants that one sentence holds.
+/// Maximum number of variants listed in the sentence.
 const MOST: usize = 4;
 
 fn compared(it: &Comparison) -> String {
@@ -62,7 +62,7 @@ fn compared(it: &Comparison) -> String {
     }
 }
 
-/// `b is faster (×1.93)`.
+/// Describes a comparison in a few words: `b is faster (×1.930)`.
 fn short(it: &Comparison) -> String {
     let word = match &it.verdict {
         Verdict::Faster => "is faster".to_owned(),
@@ -80,7 +80,7 @@ fn short(it: &Comparison) -> String {
     }
 }
 
-/// One variant, which may have been compared with itself.
+/// The sentence for a run with a single variant, which may have been compared with itself (A/A).
 fn alone(input: &ReportInput<'_>) -> String {
     let comparisons = input.analysis.comparisons.iter();
     let mut broken = comparisons.filter(|it| quotable(it).is_none());

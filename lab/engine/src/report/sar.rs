@@ -1,4 +1,5 @@
-//! What the machine did in each block's window, in the words of sar, with what server and client had of it.
+//! A report in the style of `sar`: what the machine did in each block's measured window, with the CPU and memory use of
+//! server and client.
 
 use super::input::status;
 use super::units::fixed;
@@ -20,7 +21,7 @@ const HEADS: [&str; 16] = [
     "%psi", "ldavg-1*", "srv CPUs", "thr", "RSS MB", "cli CPUs", "%foreign",
 ];
 
-/// A line per variant.
+/// Table of means over the blocks that count, with one row per variant.
 pub(super) fn averages(input: &ReportInput<'_>) -> Table {
     let mut table = Table::new("sar-like: means over the blocks that count")
         .words(["variant"])
@@ -44,7 +45,7 @@ pub(super) fn averages(input: &ReportInput<'_>) -> Table {
     table
 }
 
-/// A line per block, in the order in which they ran.
+/// Table with one row per block, in the order in which they ran.
 pub(super) fn blocks(input: &ReportInput<'_>) -> Table {
     let mut table = Table::new("sar-like: each block's window")
         .figures(["block"])

@@ -1,4 +1,4 @@
-//! System calls per request, in the words of strace -c, variants side by side.
+//! System calls per request in the style of `strace -c`, with the variants side by side.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(super) const FORMAT: Format = Format {
     },
 };
 
-/// Nothing without a counting pass.
+/// Returns the tables of the counting passes. Empty if no counting pass was made.
 pub(super) fn tables(input: &ReportInput<'_>) -> Vec<Table> {
     let passes: Vec<&Pass> = input.run.passes.iter().collect();
     let counted: Vec<&Pass> = passes
@@ -38,7 +38,7 @@ pub(super) fn tables(input: &ReportInput<'_>) -> Vec<Table> {
     tables
 }
 
-/// Calls per request by name, the most frequent first.
+/// Table of the calls per request by system call, the most frequent first.
 fn calls(input: &ReportInput<'_>, passes: &[&Pass]) -> Table {
     let name = |pass: &Pass| input.variant_name(pass.variant).to_owned();
     let mut table = Table::new("strace-like: per request, children included, in a pass of its own")
@@ -78,7 +78,8 @@ fn calls(input: &ReportInput<'_>, passes: &[&Pass]) -> Table {
     table
 }
 
-/// What each variant calls more or less often than the first one, the largest difference first.
+/// Tables of the system calls that each variant makes more or less often than the first one, the largest difference
+/// first.
 fn differences(input: &ReportInput<'_>, passes: &[&Pass]) -> Vec<Table> {
     let Some((baseline, others)) = passes.split_first() else {
         return Vec::new();
@@ -114,10 +115,11 @@ fn differences(input: &ReportInput<'_>, passes: &[&Pass]) -> Vec<Table> {
     others.iter().map(table).collect()
 }
 
-/// Differences below this are timers and such that ticked in one of the windows.
+/// Smallest difference in calls per request that is reported. Smaller ones come from timers and the like that fired in
+/// one of the windows.
 const LEAST: f64 = 0.05;
 
-/// How each pass counted, and what else it saw.
+/// Table of the passes: counting method, requests, slowdown, calls and instructions per request.
 fn overview(input: &ReportInput<'_>, passes: &[&Pass]) -> Table {
     let mut table = Table::new("Counting passes")
         .words(["variant", "method"])
@@ -141,7 +143,7 @@ fn overview(input: &ReportInput<'_>, passes: &[&Pass]) -> Table {
     table
 }
 
-/// All names, the one most often called by any first.
+/// Returns the names of all system calls, sorted by the highest number of calls per request in any pass.
 pub(super) fn names<'a>(passes: &[&'a Pass]) -> Vec<&'a str> {
     let mut most: BTreeMap<&str, f64> = BTreeMap::new();
     for row in passes.iter().flat_map(|pass| &pass.syscalls) {
@@ -153,7 +155,7 @@ pub(super) fn names<'a>(passes: &[&'a Pass]) -> Vec<&'a str> {
     names.into_iter().map(|(name, _)| name).collect()
 }
 
-/// A pass's row of this name.
+/// Finds the row of the system call `name` in a pass.
 pub(super) fn find<'a>(pass: &'a Pass, name: &str) -> Option<&'a SyscallRow> {
     pass.syscalls.iter().find(|it| it.name == name)
 }

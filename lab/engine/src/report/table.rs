@@ -1,4 +1,4 @@
-//! A table that does not know how it is shown.
+//! A table, independent of the format in which it is shown.
 
 use std::fmt::Write as _;
 
@@ -7,27 +7,27 @@ use super::html::escape;
 /// A table: every row has as many cells as there are columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
-    /// What it shows, in a line.
+    /// What the table shows, in one line.
     pub title: String,
     /// Head and alignment of each column.
     pub columns: Vec<(String, Align)>,
-    /// Cells as they are printed.
+    /// Cell texts, row by row, as they are printed.
     pub rows: Vec<Vec<String>>,
-    /// What a reader must know to read it right.
+    /// Notes that a reader needs to interpret the table correctly.
     pub notes: Vec<String>,
 }
 
-/// Where a column's cells are flush.
+/// Alignment of a column's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
-    /// Words.
+    /// Left-aligned, for words.
     Left,
-    /// Figures.
+    /// Right-aligned, for figures.
     Right,
 }
 
 impl Table {
-    /// A table without rows.
+    /// Creates a table without columns and rows.
     pub(super) fn new(title: impl Into<String>) -> Self {
         Self {
             title: title.into(),
@@ -35,14 +35,14 @@ impl Table {
         }
     }
 
-    /// With columns of words.
+    /// Adds left-aligned columns for words.
     pub(super) fn words<S: Into<String>>(mut self, heads: impl IntoIterator<Item = S>) -> Self {
         self.columns
             .extend(heads.into_iter().map(|head| (head.into(), Align::Left)));
         self
     }
 
-    /// With columns of figures.
+    /// Adds right-aligned columns for figures.
     pub(super) fn figures<S: Into<String>>(mut self, heads: impl IntoIterator<Item = S>) -> Self {
         self.columns
             .extend(heads.into_iter().map(|head| (head.into(), Align::Right)));
@@ -61,7 +61,7 @@ impl Table {
         self.notes.push(note.into());
     }
 
-    /// For a terminal: columns padded with spaces, two between them.
+    /// Formats the table for a terminal: columns padded with spaces, two spaces between them.
     #[must_use]
     pub fn text(&self) -> String {
         let heads: Vec<&str> = self.columns.iter().map(|(head, _)| head.as_str()).collect();
@@ -99,7 +99,7 @@ impl Table {
         out
     }
 
-    /// As GitHub and others read it.
+    /// Formats the table as Markdown, as GitHub and others read it.
     #[must_use]
     pub fn markdown(&self) -> String {
         let line = |cells: &mut dyn Iterator<Item = String>| {
@@ -123,7 +123,7 @@ impl Table {
         out
     }
 
-    /// As a scrollable HTML table, its title as a caption.
+    /// Formats the table as a scrollable HTML table with the title as its caption.
     #[must_use]
     pub fn html(&self) -> String {
         let mut out = String::from("<div class=\"wide\"><table>\n");
@@ -159,14 +159,14 @@ impl Table {
     }
 }
 
-/// One line without control characters: names, URLs and servers' last words are shown on terminals, which obey
-/// some of them.
+/// Replaces control characters by spaces, so that the text is a single harmless line. Names, URLs and the last output
+/// of servers are shown on terminals, which obey some control characters.
 pub(super) fn harmless(text: &str) -> String {
     let safe = |c: char| if c.is_control() { ' ' } else { c };
     text.chars().map(safe).collect()
 }
 
-/// One line in which nothing is markup.
+/// Returns the text as one line in which all Markdown markup is escaped.
 pub(super) fn markdown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in harmless(text).chars() {

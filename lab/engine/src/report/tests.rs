@@ -1,4 +1,4 @@
-//! Every format against every kind of run.
+//! Tests every report format with every kind of run.
 
 use super::fixture::{NASTY, Owned, alone, empty, failing, only_failures, rich, single};
 use super::*;
@@ -363,7 +363,7 @@ fn every_figure_at_an_axis_has_a_unit_or_counts_something() {
     }
 }
 
-/// Every tag is closed by its own, attributes are quoted, `&` begins an entity.
+/// Asserts that every tag is closed by its counterpart, attributes are quoted and every `&` begins an entity.
 fn well_formed(page: &str) {
     let body = page.strip_prefix("<!DOCTYPE html>").expect("a doctype");
     let mut open: Vec<&str> = Vec::new();

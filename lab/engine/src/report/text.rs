@@ -1,4 +1,4 @@
-//! The first screen: what was compared, what came of it, how far to trust it.
+//! The text report, whose first screen tells what was compared, what the result is and how far it can be trusted.
 
 use std::fmt::Write as _;
 
@@ -38,7 +38,7 @@ fn print(input: &ReportInput<'_>) -> String {
     out
 }
 
-/// The experiment's name.
+/// Returns the experiment's name, or `experiment` if it has none.
 pub(super) fn name(input: &ReportInput<'_>) -> String {
     match input.run.header.scenario.name.as_str() {
         "" => "experiment".to_owned(),
@@ -46,7 +46,7 @@ pub(super) fn name(input: &ReportInput<'_>) -> String {
     }
 }
 
-/// What was compared, where, when.
+/// Returns the lines that tell what was compared, on which machine and when.
 pub(super) fn head(input: &ReportInput<'_>) -> Vec<String> {
     let header = &input.run.header;
     let design = &header.scenario.design;
@@ -123,7 +123,7 @@ fn verdicts(out: &mut String, input: &ReportInput<'_>) {
     }
 }
 
-/// What the self-checks found.
+/// Appends the findings of the self-checks to `out`.
 pub(super) fn findings(out: &mut String, input: &ReportInput<'_>) {
     let findings = &input.analysis.findings;
     if findings.is_empty() {
@@ -153,7 +153,7 @@ fn missing(out: &mut String, input: &ReportInput<'_>) {
     }
 }
 
-/// A severity as a word.
+/// Returns a severity as a word.
 pub(super) fn severity(severity: Severity) -> &'static str {
     match severity {
         Severity::Critical => "critical",
@@ -162,7 +162,7 @@ pub(super) fn severity(severity: Severity) -> &'static str {
     }
 }
 
-/// How a finding sounds.
+/// Returns the tone in which a finding is shown, by its severity.
 pub(super) fn tone(finding: &Finding) -> Tone {
     match finding.severity {
         Severity::Critical => Tone::Bad,

@@ -1,4 +1,4 @@
-//! How far the figures can be trusted: noise floor, blocks lost, steadiness, sameness of replies.
+//! How far the figures can be trusted: noise floor, lost blocks, stability, equivalence of replies.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use super::{ReportInput, units};
 use crate::analysis::{Counted, Differing};
 use crate::record::Purpose;
 
-/// A sentence each; those that go into detail are indented.
+/// Returns one sentence per line. Lines that go into detail are indented.
 pub(super) fn lines(input: &ReportInput<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     if input.run.header.purpose == Purpose::Comparison {
@@ -20,7 +20,8 @@ pub(super) fn lines(input: &ReportInput<'_>) -> Vec<String> {
     lines
 }
 
-/// What the pairs say about the machine.
+/// Sentences about the machine, derived from the pairs: noise floor, discards, and the result with discarded blocks
+/// included.
 fn pairs(input: &ReportInput<'_>) -> Vec<String> {
     let analysis = input.analysis;
     let mut lines = Vec::new();
@@ -71,7 +72,8 @@ fn pairs(input: &ReportInput<'_>) -> Vec<String> {
     lines
 }
 
-/// A variant can be as fast on average, and less dependable.
+/// Sentences about the stability of each variant, which can be as fast as the baseline on average and yet less
+/// dependable.
 fn stability(input: &ReportInput<'_>) -> impl Iterator<Item = String> {
     input.analysis.primary().filter_map(|it| {
         let stability = quotable(it).and(it.stability.as_ref())?;
@@ -88,7 +90,7 @@ fn stability(input: &ReportInput<'_>) -> impl Iterator<Item = String> {
     })
 }
 
-/// Are the replies the same work? Differences by URL, so many of them.
+/// Lines that tell whether the replies of all variants are the same work, followed by the first few differences by URL.
 fn work(input: &ReportInput<'_>) -> Vec<String> {
     let judged = &input.judged.work;
     let different: Vec<_> = judged.iter().filter(|it| !it.same).collect();
@@ -123,10 +125,10 @@ fn work(input: &ReportInput<'_>) -> Vec<String> {
     lines
 }
 
-/// More of them would push everything else off the screen.
+/// Maximum number of differing URLs listed. More would push everything else off the screen.
 const MOST_DIFFERENCES: usize = 6;
 
-/// Each distinct reason why blocks failed, once.
+/// Lists each distinct reason for which blocks failed once.
 fn failures(input: &ReportInput<'_>) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for block in &input.run.blocks {

@@ -1,17 +1,17 @@
-//! Figures as people read them: three significant digits, a unit, and a dash for what is not known.
+//! Formats figures for human readers: three significant digits, a unit, and a dash for unknown values.
 
 use crate::scenario::Metric;
 
-/// What stands for an unknown figure.
+/// Stands for an unknown figure.
 pub(super) const UNKNOWN: &str = "–";
 
-/// `1.24 ms`, `27.0 s`, `812 ns`.
+/// Formats a duration given in seconds: `1.24 ms`, `27.0 s`, `812 ns`.
 pub(super) fn duration(seconds: f64) -> String {
     let units = [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")];
     scaled(seconds, &units, "s")
 }
 
-/// `20 ms`: a round duration at an axis, without digits that say nothing.
+/// Formats a round duration for a chart axis, without trailing zeros: `20 ms`.
 pub(super) fn tick_duration(seconds: f64) -> String {
     let text = duration(seconds);
     let Some((number, unit)) = text.split_once(' ') else {
@@ -24,7 +24,7 @@ pub(super) fn tick_duration(seconds: f64) -> String {
     format!("{number} {unit}")
 }
 
-/// A metric's round value at an axis.
+/// Formats a round value of a metric for a chart axis.
 pub(super) fn tick_metric(of: Metric, value: f64) -> String {
     match of {
         Metric::Throughput => format!("{}/s", tick(value)),
@@ -33,7 +33,7 @@ pub(super) fn tick_metric(of: Metric, value: f64) -> String {
     }
 }
 
-/// `13.6 kB`; powers of ten, as networks count.
+/// Formats a number of bytes with decimal prefixes, as usual for networks: `13.6 kB`.
 pub(super) fn bytes(count: f64) -> String {
     let units = [
         (1e12, "TB"),
@@ -45,7 +45,7 @@ pub(super) fn bytes(count: f64) -> String {
     scaled(count, &units, "B")
 }
 
-/// `3 %`, `0.8 %`.
+/// Formats a share as a percentage: `3 %`, `0.8 %`.
 pub(super) fn percent(share: f64) -> String {
     if !share.is_finite() {
         return UNKNOWN.to_owned();
@@ -58,17 +58,17 @@ pub(super) fn percent(share: f64) -> String {
     }
 }
 
-/// `×0.43`; as many decimals as a ratio near one needs to differ from it.
+/// Formats a ratio, `×0.432`, with enough decimals to tell a ratio near one from one.
 pub(super) fn ratio(ratio: f64) -> String {
     format!("×{}", plain_ratio(ratio))
 }
 
-/// `[0.41, 0.45]`.
+/// Formats an interval of ratios: `[0.410, 0.450]`.
 pub(super) fn interval(low: f64, high: f64) -> String {
     format!("[{}, {}]", plain_ratio(low), plain_ratio(high))
 }
 
-/// `0.031`; below a thousandth only that.
+/// Formats a p-value: `0.031`, or `<0.001` if it is smaller than that.
 pub(super) fn p_value(p: f64) -> String {
     if p < 0.001 {
         return "<0.001".to_owned();
@@ -76,12 +76,12 @@ pub(super) fn p_value(p: f64) -> String {
     format!("{p:.3}")
 }
 
-/// `×0.95`: a round ratio at an axis, without digits that say nothing.
+/// Formats a round ratio for a chart axis, without trailing zeros: `×0.95`.
 pub(super) fn ratio_tick(ratio: f64) -> String {
     format!("×{}", tick(ratio))
 }
 
-/// `0.5`, `20`: a round number at an axis.
+/// Formats a round number for a chart axis: `0.5`, `20`.
 pub(super) fn tick(value: f64) -> String {
     let text = format!("{value:.4}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -97,7 +97,8 @@ fn plain_ratio(ratio: f64) -> String {
     }
 }
 
-/// Three significant digits without exponent: `37.0`, `4.88`, `1383442`.
+/// Formats a number without exponent, with three significant digits or all digits of its integer part: `37.0`, `4.88`,
+/// `1383442`. Below 0.1 it has four decimals.
 pub(super) fn number(value: f64) -> String {
     match value.abs() {
         it if !it.is_finite() => UNKNOWN.to_owned(),
@@ -110,7 +111,7 @@ pub(super) fn number(value: f64) -> String {
     }
 }
 
-/// With so many decimals, or a dash.
+/// Formats a value with a fixed number of decimals, or as a dash if it is missing or not finite.
 pub(super) fn fixed(value: Option<f64>, decimals: usize) -> String {
     match value {
         // A sum of nothing is −0; plus nothing, it is 0.
@@ -119,7 +120,7 @@ pub(super) fn fixed(value: Option<f64>, decimals: usize) -> String {
     }
 }
 
-/// `1 block`, `2 blocks`.
+/// Formats a count with its noun in singular or plural: `1 block`, `2 blocks`.
 pub(super) fn count(count: u32, of: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {of}{plural}")

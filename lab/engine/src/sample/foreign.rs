@@ -1,8 +1,8 @@
-//! Who else uses the CPU: every process that is neither the server's nor ours, by name.
+//! Foreign users of the CPU: all processes, by name, that belong neither to the server nor to the laboratory.
 //!
-//! All of /proc is read at the edges of the window and once a second between them, which costs a few milliseconds of one
-//! CPU. What lives shorter than that goes unnamed; it is still part of what
-//! [`Noise::foreign`](crate::record::Noise) counts, which is what decides.
+//! All of `/proc` is read at the edges of the window and once a second in between, which costs a few milliseconds of
+//! one CPU. Processes that live shorter than that are not named, but they are part of
+//! [`Noise::foreign`](crate::record::Noise), which decides whether a block counts.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,17 +10,17 @@ use super::system::tick;
 use crate::proc::{self, Pid};
 use crate::record::ForeignProcess;
 
-/// Every process at one moment.
+/// All foreign processes at one moment.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scan {
     /// Seconds since the run began.
     pub(super) at: f64,
-    /// By id and start, since ids are used again: the name, and clock ticks used.
+    /// Name and used clock ticks of each process, by process id and start time, since ids are reused.
     processes: HashMap<(Pid, u64), (String, u64)>,
 }
 
 impl Scan {
-    /// Reads all processes but this one and `known`.
+    /// Reads all processes except this one and those in `known`.
     pub(super) fn read(at: f64, known: &[Pid]) -> Self {
         let own = std::process::id() as Pid;
         let foreign = proc::all().filter(|pid| *pid != own && !known.contains(pid));
@@ -35,7 +35,8 @@ impl Scan {
     }
 }
 
-/// Who used what between the first and the last of these scans; `all`: the seconds of all CPUs in that time.
+/// Returns the CPU use of each foreign process between the first and the last scan. `all` is the sum of all CPUs'
+/// seconds in that time.
 pub(super) fn between(scans: &[&Scan], all: f64) -> Vec<ForeignProcess> {
     let mut first: HashMap<(Pid, u64), u64> = HashMap::new();
     let mut last: HashMap<(Pid, u64), (&str, u64)> = HashMap::new();
@@ -71,7 +72,7 @@ pub(super) fn between(scans: &[&Scan], all: f64) -> Vec<ForeignProcess> {
     ForeignProcess::busiest(foreign.collect(), MOST)
 }
 
-/// Names that are told.
+/// Maximum number of process names reported.
 const MOST: usize = 5;
 
 #[cfg(test)]

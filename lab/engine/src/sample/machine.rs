@@ -1,4 +1,4 @@
-//! The machine that a run is made on.
+//! Description of the machine on which a run is made.
 
 use std::fs;
 use std::thread;
@@ -6,7 +6,7 @@ use std::thread;
 use crate::record::Machine;
 
 impl Machine {
-    /// Reads what the machine says about itself, and lists what it does not offer.
+    /// Reads the machine's description from `/proc` and `/sys`, and lists the sources of samples that it lacks.
     #[must_use]
     pub fn read() -> Self {
         let line = |path: &str| {
@@ -37,7 +37,7 @@ impl Machine {
     }
 }
 
-/// The first of these keys that a `key : value` file has.
+/// Returns the value of the first of these keys that occurs in a text of `key : value` lines, or an empty text.
 fn value(text: &str, keys: &[&str]) -> String {
     let pairs = || text.lines().filter_map(|line| line.split_once(':'));
     let found = keys
@@ -52,7 +52,7 @@ fn kibibytes(text: &str, key: &str) -> Option<u64> {
 
 const GOVERNOR: &str = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor";
 
-/// Where samples come from, and what is missing without each.
+/// Files from which samples are read, each with what is missing if it cannot be read.
 const SOURCES: [(&str, &str); 7] = [
     ("/proc/stat", "CPU states"),
     ("/proc/loadavg", "load average"),

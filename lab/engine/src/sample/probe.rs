@@ -1,4 +1,5 @@
-//! The CPU calibration: the same piece of work on every CPU at once. Turbo, heat and neighbours in one number.
+//! The CPU probe for calibration: the same fixed work on every CPU at once, so that turbo, heat and noisy neighbours
+//! show in one number.
 
 use std::hint::black_box;
 use std::sync::Barrier;
@@ -7,8 +8,8 @@ use std::time::Instant;
 
 use crate::scenario::cpus;
 
-/// Does the work once on each CPU that this process may use, all at the same time; the mean of their times in
-/// seconds (about 20 ms on a quiet machine of today).
+/// Does the probe's work once on each CPU that this process may use, all at the same time, and returns the mean time in
+/// seconds (about 20 ms on a quiet present-day machine).
 #[must_use]
 pub fn spin() -> f64 {
     let usable = cpus::allowed();
@@ -35,15 +36,15 @@ pub fn spin() -> f64 {
     seconds.iter().sum::<f64>() / seconds.len().max(1) as f64
 }
 
-/// A chain of steps, each waiting for the one before: bound by the clock rate and nothing else. The shift keeps
-/// the compiler from folding several steps into one, as it does with multiplications and additions alone.
+/// Computes a chain of steps, each of which depends on the one before, so that only the clock rate limits it. The shift
+/// keeps the compiler from folding several steps into one, as it does with multiplications and additions alone.
 fn work(rounds: u32) -> u64 {
     (0..rounds).fold(1, |state: u64, _| {
         (state ^ (state >> 29)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
     })
 }
 
-/// Five cycles each: 20 ms at 3 GHz.
+/// Number of steps of the probe's work. At five cycles each they take 20 ms at 3 GHz.
 const ROUNDS: u32 = 12_000_000;
 
 #[cfg(test)]

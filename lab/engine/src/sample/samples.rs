@@ -1,14 +1,14 @@
-//! Samples, and what a window of them says.
+//! Samples of a block, and the figures derived from a window of them.
 
 use super::foreign::{self, Scan};
 use crate::record::{ForeignProcess, Noise, Probe, ServerCost, SystemLoad, Tick};
 
-/// Everything read at one moment.
+/// All values read at one moment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sample {
     /// Seconds since the run began.
     pub(super) at: f64,
-    /// How late it was; `None`: it was not taken by the clock.
+    /// Seconds by which the sample came late. `None` if it was not scheduled: a mark, the first or the last sample.
     pub(super) late: Option<f64>,
     pub(super) totals: Totals,
     pub(super) runnable: u32,
@@ -17,11 +17,11 @@ pub(super) struct Sample {
     pub(super) has_pressure: bool,
     pub(super) threads: u32,
     pub(super) processes: u32,
-    /// Bytes.
+    /// Resident memory of the server's process tree, in bytes.
     pub(super) rss: u64,
 }
 
-/// Defines counters that only grow, and arithmetic on all of them at once.
+/// Defines the struct `Totals` of counters that only grow, with arithmetic on all of them at once.
 macro_rules! totals {
     ($($(#[$doc:meta])* $field:ident,)*) => {
         /// Counters that only grow; times in seconds, summed over all CPUs.
@@ -31,13 +31,14 @@ macro_rules! totals {
         }
 
         impl Totals {
-            /// This and a later one's, a share of the way from this to that.
+            /// Interpolates between these totals and later ones: `share` 0 gives `self`, 1 gives `later`.
             fn towards(&self, later: &Self, share: f64) -> Self {
                 Self { $($field: self.$field + (later.$field - self.$field) * share,)* }
             }
 
-            /// What was added since then. The kernel takes a little of some counters back now and then (idle and
-            /// waiting for disks, times of other processors): that is nothing used, and never less.
+            /// Returns what was added since `earlier`. Some counters are now and then corrected slightly downwards by
+            /// the kernel (idle and I/O wait, times of other processors). Such a difference counts as zero, never as
+            /// negative.
             fn since(&self, earlier: &Self) -> Self {
                 let used = Self { $($field: (self.$field - earlier.$field).max(0.0),)* };
                 // A clock may be set back.
@@ -48,7 +49,7 @@ macro_rules! totals {
 }
 
 totals! {
-    /// All CPUs, all states.
+    /// CPU seconds of all CPUs in all states.
     all,
     user,
     system,
@@ -59,18 +60,18 @@ totals! {
     forks,
     pressure,
     retransmits,
-    /// The wall clock.
+    /// Wall clock time in seconds since the Unix epoch.
     wall,
-    /// CPU of this process, client included.
+    /// CPU seconds of this process, the client included.
     own,
-    /// CPU of the client's threads.
+    /// CPU seconds of the client's threads.
     client,
     server_user,
     server_system,
     server_wait,
     server_switches,
     server_faults,
-    /// Bytes.
+    /// Bytes that the server's process tree moved from and to storage.
     server_storage,
 }
 
@@ -95,7 +96,7 @@ impl Samples {
         self.samples.push(sample);
     }
 
-    /// What the server's tree used from one time to another (seconds since the run began).
+    /// Returns what the server's process tree used between two times, in seconds since the run began.
     #[must_use]
     pub fn server(&self, from: f64, to: f64) -> ServerCost {
         let used = self.used(from, to);
@@ -113,7 +114,7 @@ impl Samples {
         }
     }
 
-    /// What the machine did.
+    /// Returns what the machine did between two times, in seconds since the run began.
     #[must_use]
     pub fn system(&self, from: f64, to: f64) -> SystemLoad {
         let used = self.used(from, to);
@@ -145,7 +146,8 @@ impl Samples {
         }
     }
 
-    /// Signals of disturbance; the probe was taken around the block.
+    /// Returns the signals of disturbance between two times, in seconds since the run began. `probe` holds the CPU
+    /// probes taken before and after the block.
     #[must_use]
     pub fn noise(&self, from: f64, to: f64, probe: Probe) -> Noise {
         let used = self.used(from, to);
@@ -173,7 +175,8 @@ impl Samples {
         self.scans.push(scan);
     }
 
-    /// Who else used the CPU, the busiest first.
+    /// Returns the foreign processes that used the CPU between two times (seconds since the run began), the busiest
+    /// first.
     #[must_use]
     pub fn foreign(&self, from: f64, to: f64) -> Vec<ForeignProcess> {
         let inside = |scan: &&Scan| scan.at >= from && scan.at <= to;
@@ -187,7 +190,7 @@ impl Samples {
         self.used(from, to).client
     }
 
-    /// The timeline.
+    /// Returns the timeline, one tick per interval between two samples.
     #[must_use]
     pub fn ticks(&self) -> Vec<Tick> {
         let pairs = self
@@ -205,7 +208,8 @@ impl Samples {
         self.totals_at(to).since(&self.totals_at(from))
     }
 
-    /// Between two samples counters are taken to grow evenly; before the first and after the last not at all.
+    /// Returns the counters at a time in seconds since the run began. Between two samples they are interpolated
+    /// linearly. Before the first and after the last sample they stay constant.
     fn totals_at(&self, at: f64) -> Totals {
         let next = self.samples.partition_point(|sample| sample.at <= at);
         match (
@@ -242,12 +246,13 @@ fn tick(before: &Sample, after: &Sample) -> Tick {
     }
 }
 
-/// Of a block of some milliseconds the kernel's clock ticks, 10 ms each, can count more than there was.
+/// Returns `part / whole` limited to 0 to 1. In a block of a few milliseconds, the kernel's clock ticks of 10 ms can
+/// add up to more than the whole time.
 fn share(part: f64, whole: f64) -> f64 {
     ratio(part, whole).clamp(0.0, 1.0)
 }
 
-/// 0 where there is nothing to divide by.
+/// Returns `part / whole`, or 0 if `whole` is not positive.
 fn ratio(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }

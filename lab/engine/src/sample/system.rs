@@ -1,4 +1,4 @@
-//! What /proc says about the machine and about this process.
+//! Reads from `/proc` the values of the machine and of this process.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -9,7 +9,7 @@ use procfs::{FromBufReadSI, FromRead, KernelStats, LoadAverage, ProcResult};
 use super::samples::Sample;
 use crate::proc::Stat;
 
-/// The machine's files, kept open: reading again is a third of the work.
+/// The machine's files in `/proc`, kept open: reading an open file again takes a third of the time.
 pub(super) struct System {
     stat: Option<File>,
     load: Option<File>,
@@ -31,7 +31,7 @@ impl System {
         }
     }
 
-    /// `client`: CPU seconds of the client's threads.
+    /// Reads the machine's values into `sample`. `client` is the CPU time of the client's threads in seconds.
     pub(super) fn read(&mut self, client: f64, sample: &mut Sample) {
         let stats = text(&mut self.text, self.stat.as_ref());
         if let Some(Ok(stats)) = stats.map(kernel_stats) {
@@ -59,12 +59,12 @@ impl System {
     }
 }
 
-/// Seconds of a clock tick of /proc.
+/// Returns the length in seconds of the clock tick in which `/proc` counts CPU time.
 pub(super) fn tick() -> f64 {
     1.0 / rustix::param::clock_ticks_per_second().max(1) as f64
 }
 
-/// Shortest step seen between two readings of the clock, in seconds.
+/// Returns the shortest step observed between two readings of the clock, in seconds.
 pub(super) fn clock_resolution() -> f64 {
     let steps = (0..100).filter_map(|_| {
         let first = Instant::now();
@@ -76,7 +76,7 @@ pub(super) fn clock_resolution() -> f64 {
     steps.min().unwrap_or(Duration::from_secs(1)).as_secs_f64()
 }
 
-/// The file from its start, in a buffer that is used again.
+/// Reads a file from its start into a reused buffer.
 fn text<'b>(buffer: &'b mut Vec<u8>, file: Option<&File>) -> Option<&'b str> {
     let file = file?;
     buffer.resize(buffer.len().max(16 << 10), 0);
@@ -94,12 +94,13 @@ fn text<'b>(buffer: &'b mut Vec<u8>, file: Option<&File>) -> Option<&'b str> {
     std::str::from_utf8(&buffer[..length]).ok()
 }
 
-/// The text of `/proc/stat`.
+/// Parses the text of `/proc/stat`.
 fn kernel_stats(text: &str) -> ProcResult<KernelStats> {
     KernelStats::from_buf_read(text.as_bytes(), procfs::current_system_info())
 }
 
-/// `/proc/stat`. Guests are counted within user and nice.
+/// Fills a sample with the values of `/proc/stat`. Guest time needs no extra treatment, since user and nice time
+/// contain it.
 fn stat(stats: &KernelStats, sample: &mut Sample) {
     // Without the sampler itself, which runs while it reads.
     sample.runnable = stats.procs_running.unwrap_or(0).saturating_sub(1);
@@ -118,14 +119,15 @@ fn stat(stats: &KernelStats, sample: &mut Sample) {
     totals.all = totals.user + totals.system + totals.idle + totals.iowait + totals.steal;
 }
 
-/// `some … total=MICROSECONDS`, in seconds.
+/// Parses the total stall time in seconds from `/proc/pressure/cpu`, whose line is `some … total=MICROSECONDS`.
 fn pressure(text: &str) -> Option<f64> {
     let line = text.lines().find(|line| line.starts_with("some "))?;
     let total = line.split("total=").nth(1)?;
     Some(first_number(total)? / 1e6)
 }
 
-/// `Tcp: … RetransSegs …`: names in one line, numbers in the next.
+/// Parses the number of TCP retransmits from `/proc/net/snmp`, where one line `Tcp: … RetransSegs …` holds the names
+/// and the next one the numbers.
 fn retransmits(text: &str) -> Option<f64> {
     let mut lines = text.lines().filter(|line| line.starts_with("Tcp:"));
     let names = lines.next()?.split(' ');

@@ -1,4 +1,4 @@
-//! Real processes: what they burn must be found, wherever it went.
+//! Tests with real processes: the CPU time they burn must be found, whichever process used it.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::record::Probe;
 use crate::scenario::Scenario;
 use crate::variant::expand;
 
-/// A server that burns CPU when told: one child, ended and reaped, per line `burn` in a file.
+/// Starts Python's HTTP server from a shell script, whose further lines `shell` burn CPU in child processes.
 fn burning(shell: &str) -> (Launched, Scenario) {
     let text = format!(
         "[server]\nready = {{ timeout = '60s' }}\nstop = {{ grace = '200ms' }}\n\
@@ -21,12 +21,13 @@ fn burning(shell: &str) -> (Launched, Scenario) {
     (launched, scenario)
 }
 
-/// Burns about this many seconds of CPU, however busy the machine is, then says so.
+/// Returns a shell command that burns about this many seconds of CPU time, however busy the machine is.
 fn burn(seconds: f64) -> String {
     format!("python3 -c 'import time\nwhile time.process_time() < {seconds}: pass'")
 }
 
-/// Samples from before `go` exists until `done` does.
+/// Creates the file `go` and samples until the server has created `done`. Returns the samples and the times of the
+/// window's edges.
 fn sampled(server: &Launched) -> (Samples, f64, f64) {
     let sampler = Sampler::start(
         Some(Watched::Below(server.guard_pid())),

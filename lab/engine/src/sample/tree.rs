@@ -1,11 +1,10 @@
-//! What a server's process tree has used, children that ended included.
+//! CPU, faults, storage and memory use of a server's process tree, including children that have ended.
 //!
-//! CPU, faults and storage are summed as *own + reaped children* over all living members and the guard's
-//! account of reaped children (a server that runs already has no guard, and what it reaped itself stands in its
-//! own account). When a process ends, what it used moves into its parent's account of children,
-//! so nothing is lost or counted twice, if no process ends while the sum is made: then it is made again.
-//! What the kernel does not hand to a parent (one that ignores SIGCHLD has its children vanish unaccounted) is
-//! kept as it was last seen.
+//! CPU, faults and storage are summed as *own + reaped children* over all living members, plus the guard's account of
+//! reaped children. (A server that was already running has no guard, and what it reaped itself is in its own account.)
+//! When a process ends, its use moves into its parent's account of children, so that nothing is lost or counted twice
+//! unless a process ends while the sum is made. In that case the sum is made again. What the kernel does not hand to a
+//! parent (the children of one that ignores SIGCHLD vanish unaccounted) is kept at the value last seen.
 
 use std::collections::HashMap;
 
@@ -16,20 +15,21 @@ use super::samples::Sample;
 use super::system::tick;
 use crate::proc::{self, Io, Pid, Schedstat, Stat, Status};
 
-/// A server's tree.
+/// The process tree of a server, with what it has used so far.
 pub(super) struct Tree {
     watched: Watched,
     user: Growing,
     system: Growing,
     faults: Growing,
     storage: Growing,
-    /// Run-queue wait in nanoseconds and context switches of every thread ever seen, as last seen.
+    /// Run-queue wait in nanoseconds and number of context switches of every thread ever seen, at the values last seen.
+    /// The key is process id and thread id.
     threads: HashMap<(Pid, Pid), (u64, u64)>,
-    /// Its processes, as last seen.
+    /// The server's processes as last seen.
     members: Vec<Pid>,
 }
 
-/// One look at all members.
+/// The sums of one pass over all members of the tree.
 #[derive(Default)]
 struct Sum {
     user: u64,
@@ -38,7 +38,7 @@ struct Sum {
     rss_pages: u64,
     threads: u32,
     pids: Vec<Pid>,
-    /// No member ended meanwhile.
+    /// Whether no member ended while the sum was made.
     whole: bool,
 }
 
@@ -55,7 +55,7 @@ impl Tree {
         }
     }
 
-    /// The processes that are known to be the server's, and its guard.
+    /// Returns the processes known to be the server's, and its guard if it has one.
     pub(super) fn members(&self) -> Vec<Pid> {
         let guard = match &self.watched {
             Watched::Below(guard) => Some(*guard),
@@ -64,7 +64,8 @@ impl Tree {
         self.members.iter().copied().chain(guard).collect()
     }
 
-    /// Reads it; with `whole` also what has to be asked of each thread.
+    /// Reads the tree's use into `sample`. With `whole`, also reads the storage bytes and the values that have to be
+    /// read thread by thread.
     pub(super) fn read(&mut self, whole: bool, sample: &mut Sample) {
         let mut sum = self.sum();
         for _ in 1..TRIES {
@@ -101,7 +102,8 @@ impl Tree {
         self.members = sum.pids;
     }
 
-    /// Parents before their children: what ends in between is missed, not counted twice, and noticed.
+    /// Sums over all members, parents before their children. The use of a process that ends in between is thus missed
+    /// rather than counted twice, and `whole` tells that it happened.
     fn sum(&self) -> Sum {
         let mut sum = Sum {
             whole: true,
@@ -170,16 +172,17 @@ impl Sum {
     }
 }
 
-/// A sum over members that come and go.
+/// A sum over members that come and go, which never decreases.
 #[derive(Default)]
 struct Growing {
     last: u64,
-    /// What vanished with members that no parent accounted for.
+    /// Amount that vanished with members without being added to a parent's account.
     vanished: u64,
 }
 
 impl Growing {
-    /// The sum now, never less than before. A smaller one that is sure means that something vanished for good.
+    /// Records the present sum and returns the total, which is never less than before. If the sum is `sure` (no member
+    /// ended meanwhile) and smaller than the last one, something vanished for good.
     fn add(&mut self, now: u64, sure: bool) -> u64 {
         if sure {
             self.vanished += self.last.saturating_sub(now);
@@ -195,13 +198,13 @@ impl Growing {
     }
 }
 
-/// Bytes that a process and its reaped children moved from and to storage.
+/// Returns the bytes that a process and its reaped children moved from and to storage.
 fn storage(pid: Pid) -> Option<u64> {
     let io = Io::from_file(format!("/proc/{pid}/io")).ok()?;
     Some(io.read_bytes + io.write_bytes)
 }
 
-/// Context switches of a thread, those that it asked for and others.
+/// Returns a thread's number of context switches, voluntary and involuntary.
 fn switches(status: &Status) -> u64 {
     let kinds = [
         status.voluntary_ctxt_switches,
@@ -210,7 +213,7 @@ fn switches(status: &Status) -> u64 {
     kinds.into_iter().flatten().sum()
 }
 
-/// So often a sum is made before one with a gap is taken.
+/// Number of attempts at a complete sum before one with a gap is accepted.
 const TRIES: usize = 4;
 
 #[cfg(test)]

@@ -1,26 +1,26 @@
-//! `[check]`: what a reply must be, and what makes two variants' replies the same work.
+//! `[check]`: what every reply must be, and when the replies of two variants count as the same work.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::Share;
 
-/// Checks of every reply.
+/// The checks applied to every reply.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Check {
-    /// Expected status; 0: any below 400.
+    /// Expected status code. 0 stands for any below 400.
     pub status: u16,
-    /// Expected media type; empty: any.
+    /// Expected media type. Empty for any.
     #[serde(rename = "type")]
     pub media_type: String,
-    /// How closely bodies are looked at.
+    /// How closely bodies are checked.
     pub body: BodyCheck,
-    /// The least share of the replies, of the baseline and of each variant, that must be whole, of the right size and as
-    /// expected.
+    /// The smallest share of the replies, of the baseline and of each variant, that must be complete, of the right size
+    /// and as expected.
     pub bodies: AtLeast,
-    /// The size that images must have.
+    /// The size in px that images must have.
     pub size: SizeCheck,
-    /// How replies must compare with the baseline's, for variants that do not say.
+    /// How replies must compare with the baseline's, for variants without an `expect` of their own.
     pub expect: Expect,
 }
 
@@ -37,31 +37,31 @@ impl Default for Check {
     }
 }
 
-/// How closely bodies are looked at.
+/// How closely the bodies of replies are checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BodyCheck {
-    /// Not at all.
+    /// Bodies are not checked.
     None,
-    /// Its length must be that of the URL's first.
+    /// Each body must be as long as the first one of the same URL.
     Length,
     /// Every body is hashed.
     Hash,
-    /// And every distinct one decoded after the block.
+    /// Every body is hashed, and every distinct one is decoded after the block.
     #[default]
     #[serde(rename = "hash-all, decode-distinct", alias = "decode")]
     Decode,
 }
 
-/// A least share, at most 1; written `>= 99%`.
+/// A minimum share of at most 1, written `>= 99%`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AtLeast(pub Share);
 
 impl AtLeast {
-    /// Reads `>= 99%`, `≥ 99 %` and `99%`.
+    /// Parses a minimum share: `>= 99%`, `≥ 99 %` or `99%`.
     ///
     /// # Errors
-    /// A sentence with the offending value and what would do.
+    /// A sentence that names the invalid value and what would be valid.
     pub fn parse(text: &str) -> Result<Self, String> {
         let share = text.trim().trim_start_matches(">=").trim_start_matches('≥');
         let share = Share::parse(share).ok().filter(|share| share.0 <= 1.0);
@@ -83,16 +83,16 @@ impl<'de> Deserialize<'de> for AtLeast {
     }
 }
 
-/// The size that images must have.
+/// The size in px that the images in replies must have.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SizeCheck {
-    /// Any.
+    /// Any size.
     #[default]
     Any,
-    /// No larger than the URL says (`/w/150/h/100/`, `dw=250,dh=250`, `w=…&h=…`).
+    /// No larger than the size that the URL asks for (`/w/150/h/100/`, `dw=250,dh=250`, `w=…&h=…`).
     Url,
-    /// Exactly this, as `"250x188"`; 0 stands for any.
+    /// Exactly this width and height in px, written `"250x188"`. 0 stands for any.
     #[serde(untagged, with = "dimensions")]
     Exactly(u32, u32),
 }
@@ -122,20 +122,20 @@ mod dimensions {
 pub enum Expect {
     /// Equal bytes.
     SameBytes,
-    /// Equal pixels once decoded.
+    /// Equal pixels after decoding.
     #[default]
     SamePixels,
-    /// Structural similarity of luma at least this.
+    /// Structural similarity (SSIM) of luma of at least this value.
     Ssim(f64),
-    /// No comparison of bodies.
+    /// Any body: bodies are not compared.
     Any,
 }
 
 impl Expect {
-    /// Reads `same-bytes`, `same-pixels`, `ssim >= 0.98`, `any`.
+    /// Parses `same-bytes`, `same-pixels`, `ssim >= 0.98` or `any`.
     ///
     /// # Errors
-    /// A sentence with the offending value and what would do.
+    /// A sentence that names the invalid value and what would be valid.
     pub fn parse(text: &str) -> Result<Self, String> {
         match text.trim() {
             "same-bytes" => Ok(Self::SameBytes),

@@ -1,13 +1,13 @@
-//! Lists of CPUs as the kernel writes them: `0`, `0-1`, `0,2-3`; and staying on them.
+//! Lists of CPUs in the kernel's notation (`0`, `0-1`, `0,2-3`), and pinning of threads to them.
 
 use std::io;
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-/// The CPUs of a list, in ascending order, each once; an empty list is empty.
+/// Parses a list of CPUs. The result is sorted and without duplicates, and empty for an empty list.
 ///
 /// # Errors
-/// A sentence with the offending value and what would do.
+/// A sentence that names the invalid value and what would be valid.
 pub fn parse(text: &str) -> Result<Vec<usize>, String> {
     let wrong = || format!("`{text}` is not a list of CPUs: write `0`, `0-1` or `0,2`");
     let mut cpus = Vec::new();
@@ -25,10 +25,10 @@ pub fn parse(text: &str) -> Result<Vec<usize>, String> {
     Ok(cpus)
 }
 
-/// The CPUs of a list, if this process may use each of them.
+/// Parses a list of CPUs and checks that this process may use each of them.
 ///
 /// # Errors
-/// A sentence with the list and what there is.
+/// A sentence with the list and the CPUs that may be used.
 pub fn usable(text: &str) -> Result<Vec<usize>, String> {
     let cpus = parse(text)?;
     let here = allowed();
@@ -43,16 +43,17 @@ pub fn usable(text: &str) -> Result<Vec<usize>, String> {
     ))
 }
 
-/// The CPUs that this process may use, in ascending order.
+/// Returns the CPUs that this process may use, in ascending order. Empty if the system does not tell.
 pub(crate) fn allowed() -> Vec<usize> {
     let set = sched_getaffinity(None).unwrap_or_else(|_| CpuSet::new());
     (0..MOST).filter(|cpu| set.is_set(*cpu)).collect()
 }
 
-/// Keeps the calling thread, and whatever it starts from now on, on these CPUs; none are named: on any.
+/// Pins the calling thread, and all threads and processes that it starts from now on, to these CPUs. An empty list
+/// changes nothing.
 ///
 /// # Errors
-/// None of them may be used.
+/// None of the CPUs may be used.
 pub(crate) fn stay_on(cpus: &[usize]) -> io::Result<()> {
     if cpus.is_empty() {
         return Ok(());
@@ -62,7 +63,7 @@ pub(crate) fn stay_on(cpus: &[usize]) -> io::Result<()> {
     Ok(sched_setaffinity(None, &set)?)
 }
 
-/// The kernel's own set of CPUs ends here.
+/// Number of CPUs that the kernel's CPU set can hold.
 const MOST: usize = CpuSet::MAX_CPU;
 
 #[cfg(test)]

@@ -1,27 +1,28 @@
-//! `[design]`: how blocks are laid out, when it is enough, what disqualifies a block. All of it is fixed before
+//! `[design]`: how blocks are laid out, when enough have run, and what disqualifies a block. All of it is fixed before
 //! the first result is seen.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Seconds, Share};
 
-/// The design of the experiment.
+/// The design of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Design {
-    /// The order of blocks.
+    /// The order in which blocks run.
     pub order: BlockOrder,
-    /// Length of the measured window.
+    /// Length of a block's measured window.
     pub block: Seconds,
-    /// When warm-up ends.
+    /// The rule for ending the warm-up.
     pub warmup: WarmupRule,
-    /// How many pairs.
+    /// How many pairs of blocks are run.
     pub pairs: Pairs,
-    /// Does the baseline also run against itself?
+    /// Whether the baseline also runs against itself (A/A).
     pub aa: bool,
     /// The one metric that the verdict is about; the others are secondary.
     pub primary: Metric,
-    /// Within this, two variants count as the same.
+    /// Two variants count as the same if their ratio is shown to lie within a factor of 1 + this share of one, either
+    /// way.
     pub same_within: Share,
     /// Signals that disqualify a block.
     pub discard: Discard,
@@ -42,26 +43,26 @@ impl Default for Design {
     }
 }
 
-/// The order of blocks.
+/// The order in which blocks of two variants A and B run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BlockOrder {
-    /// Quads ABBA or BAAB by coin: linear drift cancels.
+    /// Quads in the order ABBA or BAAB, chosen at random, in which linear drift cancels out.
     #[default]
     AbbaRandom,
-    /// Pairs AB or BA by coin.
+    /// Pairs in the order AB or BA, chosen at random.
     PairsRandom,
-    /// All of A, then all of B: drift looks like an effect. Prints a warning.
+    /// All blocks of A, then all blocks of B. Drift then looks like an effect, so a warning is printed.
     Sequential,
 }
 
-/// When warm-up ends.
+/// The rule for ending the warm-up of a block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct WarmupRule {
-    /// Not before.
+    /// The warm-up does not end before this time.
     pub min: Seconds,
-    /// At the latest then, steady or not.
+    /// The warm-up ends at this time at the latest, whether the server is steady or not.
     pub max: Seconds,
 }
 
@@ -74,15 +75,15 @@ impl Default for WarmupRule {
     }
 }
 
-/// How many pairs of blocks.
+/// How many pairs of blocks are run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Pairs {
-    /// At least; below six the signed-rank test cannot reach 5 %.
+    /// Minimum number of pairs. With fewer than six, the signed-rank test cannot reach 5 %.
     pub min: u32,
-    /// At most.
+    /// Maximum number of pairs.
     pub max: u32,
-    /// Enough when the interval of the primary metric is this narrow.
+    /// The run is finished when the interval of the primary metric is this narrow.
     pub until: Until,
 }
 
@@ -96,7 +97,7 @@ impl Default for Pairs {
     }
 }
 
-/// Half the width of the 95 % interval of the ratio; written `ci <= 2%`.
+/// A stopping rule: the half width of the 95 % interval of the ratio, written `ci <= 2%`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Until(pub Share);
@@ -119,34 +120,35 @@ impl From<Until> for String {
     }
 }
 
-/// What is compared. One value per block.
+/// The quantity that is compared, with one value per block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
-    /// Good replies per second. More is better.
+    /// Good replies per second. Higher is better.
     #[default]
     Throughput,
-    /// Median latency. Less is better, as for all that follow.
+    /// Median latency in seconds. Lower is better, as for all other metrics except throughput.
     P50,
-    /// 90th percentile of latency.
+    /// 90th percentile of latency in seconds.
     P90,
-    /// 99th percentile of latency.
+    /// 99th percentile of latency in seconds.
     P99,
-    /// CPU seconds of the server's tree per good reply.
+    /// CPU seconds of the server's process tree per good reply.
     CpuSPerRequest,
-    /// Most resident memory of the server's tree.
+    /// Peak resident memory of the server's process tree in bytes.
     Rss,
 }
 
-/// Signals that disqualify a pair, whatever its result: it runs again.
+/// Signals of disturbance that disqualify a pair whatever its result, so that it is run again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Discard {
-    /// CPU stolen by other machines, of all CPUs.
+    /// CPU time taken by other virtual machines (steal), as a share of all CPUs.
     pub steal: Above,
-    /// CPU used by others on this machine, of all CPUs.
+    /// CPU time used by foreign processes on this machine, as a share of all CPUs.
     pub foreign_cpu: Above,
-    /// Difference between the probe before and after, and from the run's median.
+    /// Deviation of the CPU probes before and after the block from the run's median, or from each other while there are
+    /// few.
     pub probe: Above,
 }
 
@@ -160,7 +162,7 @@ impl Default for Discard {
     }
 }
 
-/// More than a share; written `> 5%`.
+/// An upper bound that counts as exceeded above this share, written `> 5%`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Above(pub Share);
@@ -182,11 +184,11 @@ impl From<Above> for String {
     }
 }
 
-/// When `andon-lab gate` calls a run a regression.
+/// The conditions under which `andon-lab gate` calls a run a regression.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Gate {
-    /// Sentences: `primary slower than 5%`, `any INVALID`, `any SWITCH INACTIVE`, `any UNDECIDED`.
+    /// Conditions as sentences: `primary slower than 5%`, `any INVALID`, `any SWITCH INACTIVE`, `any UNDECIDED`.
     pub fail: Vec<String>,
 }
 

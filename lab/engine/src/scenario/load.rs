@@ -1,4 +1,4 @@
-//! `[load]`: what is asked of the server, how fast, how often.
+//! `[load]`: which requests are sent to the server, at what rate and how many.
 
 use andon_client::HttpVersion;
 use serde::{Deserialize, Serialize};
@@ -11,35 +11,36 @@ use super::Seconds;
 pub struct Load {
     /// Closed or open loop, or one request at a time.
     pub mode: Mode,
-    /// Connections (closed loop), most connections (open loop).
+    /// Number of connections in a closed loop, or their maximum in an open loop.
     pub connections: u32,
-    /// Requests of the measured window; 0: as long as `duration` or `design.block` say.
+    /// Number of requests in the measured window. 0: the window's length is `duration` or `design.block`.
     pub requests: u64,
-    /// Length of the measured window; nothing: `design.block`.
+    /// Length of the measured window. Without it, `design.block` applies.
     pub duration: Option<Seconds>,
-    /// Requests = connections × loops, as JMeter counts; 0: not used.
+    /// Requests per connection, as JMeter counts: the window has `connections` × `loops` requests. 0: not used.
     pub loops: u64,
-    /// Connections are opened one by one over this time, kept out of the figures.
+    /// Time over which the connections are opened one by one. It is left out of the figures.
     pub ramp: Seconds,
-    /// Requests per second of an open loop.
+    /// Arrivals per second in an open loop.
     pub rate: f64,
     /// How an open loop's arrivals are spaced.
     pub arrivals: Arrivals,
-    /// Are connections used again?
+    /// Whether connections are reused.
     pub keepalive: bool,
-    /// HTTP/1.1 or HTTP/2 (prior knowledge).
+    /// HTTP/1.1, or HTTP/2 with prior knowledge.
     pub http: HttpVersion,
-    /// A request without a whole reply by then has failed.
+    /// Time after which a request without a complete reply has failed.
     pub timeout: Seconds,
-    /// CPUs of the client, e.g. `1`; empty: all.
+    /// CPUs that the client may use, e.g. `1`. Empty for all.
     pub cpus: String,
-    /// Threads of the client.
+    /// Number of the client's threads.
     pub threads: u32,
-    /// File with a list of URLs, one a line, as multi-URL ab reads it; relative to the scenario.
+    /// File with a list of URLs, one per line, as the multi-URL patch of ab reads it. The path is relative to the
+    /// scenario.
     pub urls: String,
-    /// URLs in words; appended to the list.
+    /// URLs written out one by one, appended to the list.
     pub url: Vec<UrlEntry>,
-    /// In which order they are asked.
+    /// The order in which the URLs are requested.
     pub order: UrlOrder,
 }
 
@@ -66,58 +67,58 @@ impl Default for Load {
     }
 }
 
-/// What decides when the next request is sent.
+/// Determines when the next request is sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// Each connection sends when its reply has come.
+    /// Closed loop: each connection sends its next request when the reply to the last one has arrived.
     #[default]
     Closed,
-    /// Arrivals at `rate`, whatever the server does.
+    /// Open loop: requests arrive at `rate`, whatever the server does.
     Open,
     /// One connection, one request after the other, like curl in a loop.
     Single,
 }
 
-/// Spacing of an open loop's arrivals.
+/// Spacing of the arrivals in an open loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arrivals {
-    /// Equal.
+    /// Equal intervals.
     Constant,
-    /// Exponential, as independent visitors are.
+    /// Exponentially distributed intervals, as between independent visitors.
     #[default]
     Poisson,
 }
 
-/// The order of URLs; all from the scenario's seed.
+/// The order in which URLs are requested. Randomness comes from the scenario's seed only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum UrlOrder {
-    /// As listed, again and again; connections share one position.
+    /// As listed, over and over. All connections share one position in the list.
     #[default]
     List,
-    /// Shuffled anew each time round.
+    /// The whole list in a new random order each time.
     Shuffle,
-    /// Drawn by weight.
+    /// Drawn at random according to the weights.
     Weighted,
 }
 
-/// One `[[load.url]]`.
+/// One `[[load.url]]`: a request with its weight and expected status.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct UrlEntry {
-    /// The target, e.g. `/a.jpg?w=10`, sent as it is (placeholders replaced).
+    /// Request target, e.g. `/a.jpg?w=10`, sent as it is once placeholders are replaced.
     pub path: String,
     /// Relative frequency for `order = "weighted"`.
     pub weight: f64,
-    /// Method.
+    /// HTTP method.
     pub method: String,
-    /// Headers, `name: value`.
+    /// Headers, each written `name: value`.
     pub headers: Vec<String>,
-    /// File sent as the body, relative to the scenario.
+    /// File sent as the request body, relative to the scenario.
     pub body: String,
-    /// Expected status; 0: `check.status`.
+    /// Expected status code. 0: `check.status` applies.
     pub status: u16,
 }
 

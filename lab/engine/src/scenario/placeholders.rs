@@ -1,16 +1,16 @@
-//! Placeholders: `{port}` in a command, an environment, a URL or a copied file stands for a value that is known
-//! only when the server starts, or that differs between variants.
+//! Placeholders: `{port}` in a command, environment variable, URL or copied file stands for a value that is known only
+//! when the server starts, or that differs between variants.
 //!
-//! A name is letters, digits, `_`, `-` and `.`, and begins with a letter or `_`; everything else in braces is
-//! left alone, and so is the shell's `${NAME}`. `{{name}}` is written out as `{name}`.
+//! A name consists of letters, digits, `_`, `-` and `.`, and begins with a letter or `_`. Everything else in braces is
+//! left alone, and so is the shell's `${NAME}`. `{{name}}` is an escape for the text `{name}`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Placeholders that every server has, beside the names of the matrix and the keys of `set`.
+/// Placeholders available for every server, in addition to the names of the matrix and the keys of `set`.
 pub const ALWAYS: [&str; 6] = ["work", "addr", "host", "port", "socket", "dir"];
 
-/// The names of the placeholders in a text, in order.
+/// Returns the names of the placeholders in a text, in order.
 pub fn names(text: &str) -> impl Iterator<Item = &str> {
     Pieces(text).filter_map(|piece| match piece {
         Piece::Name(name) => Some(name),
@@ -18,7 +18,7 @@ pub fn names(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The text with known placeholders replaced; unknown ones stay as they are.
+/// Replaces the known placeholders in a text. Unknown ones stay as they are.
 #[must_use]
 pub fn fill<'t>(text: &'t str, values: &BTreeMap<String, String>) -> Cow<'t, str> {
     if !text.contains('{') {
@@ -38,14 +38,14 @@ pub fn fill<'t>(text: &'t str, values: &BTreeMap<String, String>) -> Cow<'t, str
     Cow::Owned(filled)
 }
 
-/// The parts of a text.
+/// A piece of a text: plain text, a placeholder's name, or a name in doubled braces.
 enum Piece<'t> {
     Text(&'t str),
     Name(&'t str),
     Doubled(&'t str),
 }
 
-/// What is left to be cut up.
+/// Iterator over the pieces of a text. Holds the part that is not split yet.
 struct Pieces<'t>(&'t str);
 
 impl<'t> Iterator for Pieces<'t> {
@@ -72,7 +72,7 @@ impl<'t> Iterator for Pieces<'t> {
     }
 }
 
-/// `{name}` or `{{name}}` at the start of a text, and what follows.
+/// Splits `{name}` or `{{name}}` off the start of a text, and returns it with the rest.
 fn braced(text: &str) -> Option<(Piece<'_>, &str)> {
     let inner = text.strip_prefix('{')?;
     if let Some(inner) = inner.strip_prefix('{') {

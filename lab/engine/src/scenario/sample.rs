@@ -1,41 +1,41 @@
-//! `[sample]`: what is read while blocks run, and the passes outside of them.
+//! `[sample]`: what is read while blocks run, and the counting passes outside of them.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Seconds, unknown};
 
-/// What is read of the machine and the server.
+/// What is read of the machine and the server, and which counting passes are made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Sample {
     /// Time between samples.
     pub every: Seconds,
-    /// The system call pass: so many requests per variant; 0 leaves it out.
+    /// Number of requests per variant in the system call pass. 0 leaves it out.
     pub syscalls: u32,
-    /// What counts in the system call pass.
+    /// The method that counts in the system call pass.
     pub syscalls_by: CountBy,
-    /// The callgrind pass: so many requests per variant; 0 leaves it out.
+    /// Number of requests per variant in the callgrind pass. 0 leaves it out.
     pub callgrind: u32,
 }
 
-/// What counts system calls.
+/// The method that counts system calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CountBy {
-    /// The kernel's tracepoints where they may be used, otherwise strace.
+    /// The kernel's tracepoints where they may be used, strace otherwise.
     #[default]
     Auto,
-    /// The kernel's tracepoints: need root and tracefs, and slow the server down less than strace.
+    /// The kernel's tracepoints, which need root and tracefs but slow the server down less than strace.
     Tracepoints,
-    /// strace: needs no rights for a server of our own.
+    /// strace, which needs no privileges for a server that the laboratory started.
     Strace,
 }
 
 impl CountBy {
-    /// Its name in a scenario.
+    /// Parses a method's name as written in a scenario.
     ///
     /// # Errors
-    /// Another word; the known ones are named.
+    /// The word is unknown. The message names the known ones.
     pub fn parse(word: &str) -> Result<Self, String> {
         match word {
             "auto" => Ok(Self::Auto),

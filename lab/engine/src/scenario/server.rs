@@ -1,4 +1,4 @@
-//! `[server]`: the program, its surroundings, when it is ready, how it is ended.
+//! `[server]`: the program, its environment, when it counts as ready and how it is stopped.
 
 use std::collections::BTreeMap;
 
@@ -7,42 +7,42 @@ use serde::{Deserialize, Serialize};
 
 use super::Seconds;
 
-/// The server under test. In `cmd`, `env`, `args` and copied files the placeholders `{work}` (its work
-/// directory), `{addr}` (`127.0.0.1:PORT` or `unix:PATH`), `{host}`, `{port}`, `{socket}` (path of the Unix
-/// socket), `{dir}` (the scenario file's folder), the matrix's names and the variant's `set` keys stand for
-/// their values.
+/// The server under test. In `cmd`, `env`, `args` and copied files, these placeholders are replaced by their values:
+/// `{work}` (the server's work directory), `{addr}` (`127.0.0.1:PORT` or `unix:PATH`), `{host}`, `{port}`, `{socket}`
+/// (path of the Unix socket), `{dir}` (the scenario file's folder), the names of the matrix and the keys of the
+/// variant's `set`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Server {
-    /// Program and arguments; no shell.
+    /// Program and arguments, run without a shell.
     pub cmd: Vec<String>,
-    /// The address at which the server listens: a port, a socket, or one that is chosen.
+    /// The address at which the server listens: a fixed one, or a TCP port or Unix socket chosen for it.
     pub addr: Address,
-    /// Its environment; nothing else is in it but `PATH` and what `inherit` names.
+    /// The server's environment variables. It gets no others but `PATH` and those named in `inherit`.
     pub env: BTreeMap<String, String>,
-    /// Names passed on from the lab's own environment.
+    /// Names of variables passed on from the laboratory's own environment.
     pub inherit: Vec<String>,
-    /// Copied into `{work}`: name there = path relative to the scenario file. Folders are copied whole.
+    /// Files copied into `{work}`: name there = path relative to the scenario file. Folders are copied recursively.
     pub files: BTreeMap<String, String>,
-    /// Its working directory; empty: `{work}`.
+    /// The server's working directory. Empty for `{work}`.
     pub cwd: String,
-    /// The sign by which the server is known to be ready.
+    /// The condition by which the server is known to be ready.
     pub ready: Ready,
-    /// The signal that ends the server, and the time that it is given.
+    /// The signal that stops the server, and the time it is given to end.
     pub stop: Stop,
-    /// A new process for each block, or one per variant.
+    /// Whether each block or each variant gets a new server process.
     pub fresh: Fresh,
-    /// CPUs it may use, e.g. `0-1`; empty: all.
+    /// CPUs that the server may use, e.g. `0-1`. Empty for all.
     pub cpus: String,
-    /// Shell line run in `{work}` before each start, untimed.
+    /// Shell command run in `{work}` before each start, untimed.
     pub before: String,
-    /// Shell line run in `{work}` after each stop, untimed.
+    /// Shell command run in `{work}` after each stop, untimed.
     pub after: String,
-    /// Folder for work directories (e.g. on a tmpfs); empty: the system's temporary folder.
+    /// Folder in which work directories are created (e.g. on a tmpfs). Empty for the system's temporary folder.
     pub work: String,
 }
 
-/// Where the server listens.
+/// The address at which the server listens.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum Address {
@@ -51,7 +51,7 @@ pub enum Address {
     Tcp,
     /// A Unix socket in `{work}`.
     Unix,
-    /// This address: `127.0.0.1:8080` or `unix:/run/server.sock`.
+    /// A fixed address: `127.0.0.1:8080` or `unix:/run/server.sock`.
     Fixed(String),
 }
 
@@ -76,10 +76,10 @@ impl From<Address> for String {
 }
 
 impl Stop {
-    /// The signal.
+    /// Returns the signal that `signal` names.
     ///
     /// # Errors
-    /// A sentence with the offending value and the names that are known.
+    /// A sentence that names the unknown signal and the known ones.
     pub fn parsed(&self) -> Result<Signal, String> {
         let name = self.signal.strip_prefix("SIG").unwrap_or(&self.signal);
         let known = SIGNALS.iter().find(|(known, _)| *known == name);
@@ -90,7 +90,7 @@ impl Stop {
     }
 }
 
-/// Signals that servers end on.
+/// Names of the signals that may be used to stop a server.
 const SIGNALS: [(&str, Signal); 8] = [
     ("TERM", Signal::TERM),
     ("INT", Signal::INT),
@@ -102,17 +102,17 @@ const SIGNALS: [(&str, Signal); 8] = [
     ("KILL", Signal::KILL),
 ];
 
-/// When the server counts as ready.
+/// The condition under which the server counts as ready.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ready {
-    /// This target must answer; empty: it is enough that the port accepts.
+    /// Request target that must be answered. If empty, it is enough that the port accepts connections.
     pub http: String,
-    /// With this status; 0: any.
+    /// Status code that the answer must have. 0 for any.
     pub status: u16,
-    /// The listening socket must belong to the process tree that was started.
+    /// Whether the listening socket must belong to the process tree that was started.
     pub owner: bool,
-    /// Given up after this.
+    /// Time after which starting the server is given up.
     pub timeout: Seconds,
 }
 
@@ -127,13 +127,13 @@ impl Default for Ready {
     }
 }
 
-/// How the server is ended.
+/// How the server is stopped.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Stop {
-    /// Signal to its first process: `TERM`, `INT`, `QUIT`, `HUP`, `USR1`, `USR2`, `WINCH` or `KILL`.
+    /// Signal sent to the server's first process: `TERM`, `INT`, `QUIT`, `HUP`, `USR1`, `USR2`, `WINCH` or `KILL`.
     pub signal: String,
-    /// Everything that is left then is killed.
+    /// Time after the signal at which every process that is left is killed.
     pub grace: Seconds,
 }
 
@@ -146,13 +146,13 @@ impl Default for Stop {
     }
 }
 
-/// How long a server process lives.
+/// The lifetime of a server process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fresh {
-    /// One block.
+    /// One block: each block starts a new process.
     #[default]
     Block,
-    /// All blocks of its variant: cheaper, and luck of one start stays in all of them.
+    /// All blocks of a variant. This is cheaper, but the luck of one start affects all of them.
     Variant,
 }

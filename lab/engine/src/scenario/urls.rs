@@ -1,4 +1,4 @@
-//! Lists of URLs, one a line, as the multi-URL patch of ab reads them with `-L`.
+//! Lists of URLs, one per line, as the multi-URL patch of ab reads them with `-L`.
 
 use std::path::Path;
 
@@ -6,18 +6,18 @@ use andon_client::urls::{self, ListedUrl};
 
 use super::{ScenarioError, UrlEntry};
 
-/// Reads a list ([`urls::read`](andon_client::urls::read)); a URL's host becomes the `Host` header.
+/// Reads a list of URLs with [`urls::read`](andon_client::urls::read). The host of a URL becomes the `Host` header.
 ///
 /// # Errors
-/// File, line and value of the first line that is no URL; or why the file cannot be read.
+/// File, line and value of the first line that is not a URL, or the reason why the file cannot be read.
 pub fn read(file: &Path) -> Result<Vec<UrlEntry>, ScenarioError> {
     Ok(urls::read(file)?.into_iter().map(entry).collect())
 }
 
-/// Reads one URL.
+/// Parses one URL.
 ///
 /// # Errors
-/// A sentence with the offending value and what would do.
+/// A sentence that names the invalid value and what would be valid.
 pub fn parse(url: &str) -> Result<UrlEntry, String> {
     urls::parse(url).map(entry)
 }

@@ -1,4 +1,4 @@
-//! What types cannot say about a scenario: keys that exclude each other, bounds, names that must be known.
+//! Checks of a scenario that its types cannot express: keys that exclude each other, bounds, names that must be known.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -16,7 +16,7 @@ impl Scenario {
     /// Checks everything that can be checked without starting a server.
     ///
     /// # Errors
-    /// The first thing that is wrong, with its key and what would do.
+    /// The first mistake found, with its key and what would be valid.
     pub fn validate(&self) -> Outcome {
         check(self.schema == 1, "schema", || {
             format!("`{}` is not a version of this format: write 1", self.schema)
@@ -29,16 +29,17 @@ impl Scenario {
         self.placeholders_are_known()
     }
 
-    /// Checks what depends on the machine: the CPUs that are named are there.
+    /// Checks what depends on the machine: whether this process may use the CPUs that the scenario names.
     ///
     /// # Errors
-    /// The first list of which this process may not use every CPU, with its key and what there is.
+    /// The first list with a CPU that this process may not use, with its key and the CPUs it may use.
     pub fn fits_here(&self) -> Outcome {
         named("server.cpus", cpus::usable(&self.server.cpus))?;
         named("load.cpus", cpus::usable(&self.load.cpus))
     }
 
-    /// A server at an address that is chosen for it has to be told.
+    /// Checks that a server whose address is chosen by the laboratory is told that address, by a placeholder in the
+    /// scenario or possibly in a copied file.
     pub fn tells_the_address(&self) -> Outcome {
         let chosen = !matches!(self.server.addr, Address::Fixed(_));
         let written = serde_json::to_string(self).unwrap_or_default();
@@ -228,7 +229,8 @@ impl Scenario {
         })
     }
 
-    /// A command with an unknown placeholder would start, and fail in a way that says nothing.
+    /// Checks that all placeholders are known. A command with an unknown one would start, and then fail in a way that
+    /// does not reveal the cause.
     fn placeholders_are_known(&self) -> Outcome {
         let server = &self.server;
         let mut common: Vec<&str> = ALWAYS.to_vec();

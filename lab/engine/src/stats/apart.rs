@@ -1,9 +1,9 @@
-//! Two samples that were not taken in pairs, on the scale of logarithms: Welch's t, which does not ask both for
-//! the same spread. Its degrees of freedom are rounded down, which errs on the wide side.
+//! Comparison of two unpaired samples on a logarithmic scale by Welch's t-test, which does not assume equal variances.
+//! Its degrees of freedom are rounded down, which errs on the wide side.
 
 use super::{Interval, Spread, t_cdf, t_quantile};
 
-/// The ratio of two samples' geometric means, second through first. At least two values each.
+/// The ratio of two samples' geometric means, second divided by first. Each sample has at least two values.
 #[derive(Clone, Copy, Debug)]
 pub struct LogApart {
     difference: f64,
@@ -12,7 +12,7 @@ pub struct LogApart {
 }
 
 impl LogApart {
-    /// Of two samples of positive values; `None` with fewer than two of either.
+    /// Compares two samples of positive values. `None` if either has fewer than two.
     #[must_use]
     pub fn new(first: &[f64], second: &[f64]) -> Option<Self> {
         let logs = |values: &[f64]| -> Vec<f64> {
@@ -22,7 +22,7 @@ impl LogApart {
         Self::of_logs(&logs(first), &logs(second))
     }
 
-    /// Of logarithms.
+    /// Compares two samples that are given as logarithms. `None` if either has fewer than two.
     #[must_use]
     pub fn of_logs(first: &[f64], second: &[f64]) -> Option<Self> {
         let enough = |spread: &Spread| spread.count >= 2;
@@ -44,14 +44,14 @@ impl LogApart {
         })
     }
 
-    /// The ratio.
+    /// Returns the ratio of the geometric means, second divided by first.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         self.difference.exp()
     }
 
-    /// Its two-sided interval, 0.95 for 95 %, made wider by a factor either way: what else may have changed the
-    /// second sample.
+    /// Returns the two-sided confidence interval of the ratio (`confidence` 0.95 for 95 %), widened by the factor
+    /// `wider` at either end to allow for what else may have changed the second sample.
     #[must_use]
     pub fn interval(&self, confidence: f64, wider: f64) -> Interval {
         let half = t_quantile(0.5 + confidence / 2.0, self.freedom) * self.error;
@@ -62,7 +62,7 @@ impl LogApart {
         }
     }
 
-    /// Two-sided p of "the ratio is one".
+    /// Returns the two-sided p-value of "the ratio is one".
     #[must_use]
     pub fn p_value(&self) -> f64 {
         if self.error <= 0.0 {

@@ -2,19 +2,20 @@
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
-/// Probability that t with so many degrees of freedom (at least 1) is at most `t`.
+/// Returns the probability that Student's t with `freedom` degrees of freedom (at least 1) is at most `t`.
 #[must_use]
 pub fn t_cdf(t: f64, freedom: usize) -> f64 {
     student(freedom).map_or(f64::NAN, |student| student.cdf(t))
 }
 
-/// The t that is not exceeded with this probability (between 0 and 1, both excluded).
+/// Returns the quantile of Student's t: the value that is not exceeded with this probability (between 0 and 1, both
+/// excluded).
 #[must_use]
 pub fn t_quantile(probability: f64, freedom: usize) -> f64 {
     student(freedom).map_or(f64::NAN, |student| student.inverse_cdf(probability))
 }
 
-/// Probability that a standard normal variable is at most `x`.
+/// Returns the probability that a standard normal variable is at most `x`.
 #[must_use]
 pub fn normal_cdf(x: f64) -> f64 {
     Normal::standard().cdf(x)

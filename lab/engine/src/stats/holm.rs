@@ -1,15 +1,16 @@
-//! Several questions at once: Holm's step-down adjustment keeps the chance of any false alarm at 5 %.
+//! Adjustment for multiple tests: Holm's step-down method keeps the chance of any false alarm at 5 %.
 
-/// A p-value among several.
+/// A p-value adjusted for the number of tests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Adjusted {
-    /// As it counts among all of them.
+    /// The adjusted p-value.
     pub p: f64,
-    /// What its own p-value is multiplied by: its interval has 1 − 0.05 / `factor` confidence.
+    /// The factor by which the original p-value is multiplied. The matching interval has the confidence 1 − 0.05 /
+    /// `factor`.
     pub factor: u32,
 }
 
-/// The given p-values adjusted, in their order.
+/// Adjusts p-values by Holm's method, and returns them in the order given.
 #[must_use]
 pub fn holm(p_values: &[f64]) -> Vec<Adjusted> {
     let mut order: Vec<usize> = (0..p_values.len()).collect();

@@ -1,22 +1,22 @@
-//! Undoing a load average's decay.
+//! Undoes the decay of a load average.
 //!
-//! The kernel's load average moves towards the number of running tasks by a factor e^(−t/τ). After 27 s at 14
-//! tasks the one-minute figure says 5; after 205 s it says 14. Two such figures compare the lengths of two
-//! runs, not their loads, until the decay is undone.
+//! The difference between the kernel's load average and the number of running tasks decays by the factor e^(−t/τ).
+//! After 27 s at 14 tasks the one-minute figure says 5, after 205 s it says 14. Until the decay is undone, two such
+//! figures compare the lengths of two runs, not their loads.
 
-/// How fast a load average forgets.
+/// Time constant of a load average's decay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decay {
-    /// The first of the three figures.
+    /// The one-minute load average, first of the three figures.
     OneMinute,
-    /// The second.
+    /// The five-minute load average, second of the three figures.
     FiveMinutes,
-    /// The third.
+    /// The fifteen-minute load average, third of the three figures.
     FifteenMinutes,
 }
 
 impl Decay {
-    /// Its time constant in seconds.
+    /// Returns the time constant in seconds.
     #[must_use]
     pub fn seconds(self) -> f64 {
         match self {
@@ -27,8 +27,8 @@ impl Decay {
     }
 }
 
-/// The constant number of tasks that moves a load average from `before` to `after` within `seconds`; `None` if
-/// no time passed.
+/// Returns the constant number of tasks that moves a load average from `before` to `after` within `seconds`, or `None`
+/// if no time passed.
 #[must_use]
 pub fn undecayed(before: f64, after: f64, seconds: f64, decay: Decay) -> Option<f64> {
     let kept = (-seconds / decay.seconds()).exp();

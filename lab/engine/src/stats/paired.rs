@@ -1,18 +1,19 @@
-//! The primary analysis: Student's t on the logarithms of paired ratios, exponentiated. In simulations with 10 %
-//! wild pairs its interval keeps its promise from six pairs on, where a percentile bootstrap does not.
+//! The primary analysis: Student's t on the logarithms of paired ratios, with the results exponentiated. In simulations
+//! with 10 % outlying pairs its interval keeps the promised coverage from six pairs on, while that of a percentile
+//! bootstrap does not.
 
 use serde::Serialize;
 
 use super::{Spread, t_cdf, t_quantile};
 
-/// Ratios b/a of pairs of neighbouring blocks, on the scale of natural logarithms. At least two.
+/// The ratios b/a of at least two pairs of neighbouring blocks, as natural logarithms.
 #[derive(Clone, Debug)]
 pub struct LogRatios {
     differences: Vec<f64>,
     spread: Spread,
 }
 
-/// Between which a ratio lies.
+/// An interval that contains a ratio, e.g. a confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Interval {
     /// Lower end.
@@ -22,14 +23,14 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Does it include this value?
+    /// Whether the interval includes this value.
     #[must_use]
     pub fn contains(self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
 
-    /// Does it lie within a factor of 1 + `share` of one, either way? On the scale of ratios ±3 % is 0.971 to
-    /// 1.03, so that naming the variants the other way round changes nothing.
+    /// Whether the interval lies within a factor of 1 + `share` of one, either way. For ratios, ±3 % thus means 0.971
+    /// to 1.03, so that swapping the two variants changes nothing.
     #[must_use]
     pub fn within(self, share: f64) -> bool {
         self.high <= 1.0 + share && self.low >= 1.0 / (1.0 + share)
@@ -37,7 +38,8 @@ impl Interval {
 }
 
 impl LogRatios {
-    /// Of pairs (a, b); those without a ratio (zero, negative, not finite) are left out. `None` below two.
+    /// Takes the ratios of pairs (a, b). Pairs without a ratio (zero, negative or not finite) are left out. `None` if
+    /// fewer than two remain.
     #[must_use]
     pub fn new(pairs: &[(f64, f64)]) -> Option<Self> {
         let differences: Vec<f64> = pairs
@@ -59,7 +61,7 @@ impl LogRatios {
         &self.differences
     }
 
-    /// How many pairs.
+    /// Returns the number of pairs.
     #[must_use]
     pub fn count(&self) -> usize {
         self.spread.count
@@ -77,13 +79,13 @@ impl LogRatios {
         self.spread.deviation
     }
 
-    /// The estimated ratio: geometric mean.
+    /// Returns the estimated ratio: the geometric mean of the pairs' ratios.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         self.spread.mean.exp()
     }
 
-    /// The two-sided interval of the ratio, e.g. for 0.95.
+    /// Returns the two-sided confidence interval of the ratio (`confidence` 0.95 for 95 %).
     #[must_use]
     pub fn interval(&self, confidence: f64) -> Interval {
         let half = self.log_half_width(confidence);
@@ -93,21 +95,21 @@ impl LogRatios {
         }
     }
 
-    /// Half of the interval's width as a share: 0.02 means that the ratio is known to a factor of 1.02 either
-    /// way.
+    /// Returns half of the interval's width as a share: 0.02 means that the ratio is known to within a factor of 1.02
+    /// either way.
     #[must_use]
     pub fn half_width(&self, confidence: f64) -> f64 {
         self.log_half_width(confidence).exp_m1()
     }
 
-    /// Two-sided p of "the ratio is one".
+    /// Returns the two-sided p-value of "the ratio is one".
     #[must_use]
     pub fn p_value(&self) -> f64 {
         2.0 * self.upper_tail(self.spread.mean.abs())
     }
 
-    /// p of two one-sided tests: below 0.05, the ratio lies within a factor of 1 + `within` of one (see
-    /// [`Interval::within`]); the same as a 90 % interval inside of these bounds.
+    /// Returns the p-value of two one-sided tests (TOST). Below 0.05, the ratio lies within a factor of 1 + `within` of
+    /// one (see [`Interval::within`]), which is equivalent to a 90 % interval inside these bounds.
     #[must_use]
     pub fn sameness_p(&self, within: f64) -> f64 {
         self.upper_tail(within.ln_1p() - self.spread.mean.abs())
@@ -121,7 +123,7 @@ impl LogRatios {
         t_quantile(0.5 + confidence / 2.0, self.spread.count - 1) * self.standard_error()
     }
 
-    /// Probability of a mean that is further up by `distance` than the truth.
+    /// Probability that the estimated mean exceeds the true one by more than `distance`.
     fn upper_tail(&self, distance: f64) -> f64 {
         let error = self.standard_error();
         if error > 0.0 {
@@ -142,7 +144,7 @@ mod tests {
 
     use super::*;
 
-    /// Student's sleep data of 1908: hours gained with two drugs by the same ten patients.
+    /// Student's sleep data of 1908: hours of sleep gained with two drugs by the same ten patients.
     const SLEEP: [(f64, f64); 10] = [
         (0.7, 1.9),
         (-1.6, 0.8),

@@ -1,13 +1,13 @@
-//! How many pairs: before an experiment for an effect, after one for what is still missing.
+//! Numbers of pairs: before an experiment, those needed to detect an effect, and after one, those still missing.
 
 use super::distributions::t_quantile;
 use super::normal_cdf;
 
-/// Nobody waits for more pairs than these.
+/// Largest number of pairs considered. No experiment would run more.
 const MOST: usize = 100_000;
 
-/// Pairs with which an effect is found with 80 % power at 5 % (two-sided t), given k = standard deviation of
-/// ln(b/a) through the effect; `None` if nobody would wait for so many.
+/// Returns the number of pairs with which an effect is detected with 80 % power at 5 % (two-sided t-test), where k is
+/// the standard deviation of ln(b/a) divided by the effect. `None` if it exceeds 100,000.
 #[must_use]
 pub fn pairs_to_detect(k: f64) -> Option<usize> {
     // Chance that the interval's lower end lies above zero when the truth lies one effect above.
@@ -18,8 +18,8 @@ pub fn pairs_to_detect(k: f64) -> Option<usize> {
     })
 }
 
-/// Pairs with which two equal variants are shown to be within a bound with 80 % power (two one-sided tests at
-/// 5 %), given k = standard deviation of ln(b/a) through ln(1 + bound).
+/// Returns the number of pairs with which two equal variants are shown to be within a bound with 80 % power (two
+/// one-sided tests at 5 %), where k is the standard deviation of ln(b/a) divided by ln(1 + bound).
 #[must_use]
 pub fn pairs_to_show_sameness(k: f64) -> Option<usize> {
     pairs_for_power(k, |pairs, scatter| {
@@ -29,8 +29,8 @@ pub fn pairs_to_show_sameness(k: f64) -> Option<usize> {
     })
 }
 
-/// Pairs with which half of the 95 % interval is at most `half_width` (a share, as 0.02), if the standard
-/// deviation of ln(b/a) stays as it is.
+/// Returns the number of pairs with which half of the 95 % interval is at most `half_width` (a share such as 0.02), if
+/// the standard deviation of ln(b/a) stays as it is.
 #[must_use]
 pub fn pairs_for_half_width(deviation: f64, half_width: f64) -> Option<usize> {
     first_from(2, |pairs| {
@@ -38,10 +38,11 @@ pub fn pairs_for_half_width(deviation: f64, half_width: f64) -> Option<usize> {
     })
 }
 
-/// Pairs with which a verdict would fall, if mean and standard deviation of ln(b/a) stayed as they are: at an error of
-/// 0.05 a 95 % interval without one, or a 90 % interval within a factor of 1 + `within`. The errors of a difference and
-/// of sameness are those of a design with so many pairs: one that allows more may be analysed more often, and each
-/// analysis then has less of the error. At least `from` + 1.
+/// Returns the number of pairs, at least `from` + 1, at which a verdict would be reached if mean and standard deviation
+/// of ln(b/a) stayed as they are. With an error of 0.05, a verdict needs a 95 % interval that excludes one, or a 90 %
+/// interval within a factor of 1 + `within`. `errors` returns the errors allowed for a difference and for sameness in a
+/// design with that many pairs: a design that allows more pairs may be analysed more often, and each analysis then gets
+/// a smaller part of the error.
 #[must_use]
 pub fn pairs_until_a_verdict(
     mean: f64,
@@ -61,7 +62,8 @@ fn error_times_t(deviation: f64, pairs: usize, probability: f64) -> f64 {
     t_quantile(probability, pairs - 1) * deviation / (pairs as f64).sqrt()
 }
 
-/// The smallest number from `least` that will do, for a condition that stays true once it is.
+/// Returns the smallest number from `least` on that satisfies the condition `will_do`, which must stay true once it is
+/// true. `None` if it would exceed `MOST`.
 fn first_from(least: usize, will_do: impl Fn(usize) -> bool) -> Option<usize> {
     let (mut low, mut high) = (least, least);
     while !will_do(high) {
@@ -82,7 +84,8 @@ fn first_from(least: usize, will_do: impl Fn(usize) -> bool) -> Option<usize> {
     Some(high)
 }
 
-/// `chance(pairs, scatter)` is that of success when the estimated deviation is `scatter` times the true one.
+/// Returns the number of pairs that give 80 % power. `chance(pairs, scatter)` is the probability of success when the
+/// estimated standard deviation is `scatter` times the true one.
 fn pairs_for_power(k: f64, chance: impl Fn(usize, f64) -> f64) -> Option<usize> {
     if !k.is_finite() || k <= 0.0 {
         return (k == 0.0).then_some(2);
@@ -92,7 +95,8 @@ fn pairs_for_power(k: f64, chance: impl Fn(usize, f64) -> f64) -> Option<usize> 
     })
 }
 
-/// The mean of a function over the distribution of an estimated standard deviation (chi, scaled to the truth).
+/// Returns the mean of a function over the distribution of an estimated standard deviation, relative to the true one (a
+/// scaled chi distribution).
 fn average(pairs: usize, of: impl Fn(f64) -> f64) -> f64 {
     const STEPS: i32 = 400;
     let freedom = (pairs - 1) as f64;

@@ -1,22 +1,23 @@
-//! Two unpaired samples (a saved baseline against today's): the rank sum of Mann, Whitney and Wilcoxon. Exact up
-//! to fifty values, ties included; beyond that normal, corrected for ties and continuity. Four against four
-//! blocks give 0.029 at best, and what another day changed is part of the answer.
+//! Comparison of two unpaired samples (such as a saved baseline and today's blocks) by the rank-sum test of Mann,
+//! Whitney and Wilcoxon. Exact for up to fifty values, ties included. Beyond that, the normal approximation with
+//! corrections for ties and continuity. With four blocks each, p is 0.029 at best, and the result includes whatever
+//! else changed between the two days.
 
 use serde::Serialize;
 
 use super::normal_cdf;
 use super::ranks::doubled_ranks;
 
-/// What the comparison says.
+/// The result of a rank-sum test.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct RankSum {
-    /// In how many of all (first, second) couples the first value is larger; ties count half.
+    /// The statistic U: the number of couples (first, second) in which the first value is larger. Ties count half.
     pub u: f64,
-    /// Two-sided p of "neither tends to be larger".
+    /// Two-sided p-value of "neither sample tends to be larger".
     pub p: f64,
 }
 
-/// Compares two samples; `None` if one is empty.
+/// Compares two samples by the rank-sum test. `None` if one is empty.
 #[must_use]
 pub fn rank_sum(first: &[f64], second: &[f64]) -> Option<RankSum> {
     if first.is_empty() || second.is_empty() {
@@ -35,7 +36,7 @@ pub fn rank_sum(first: &[f64], second: &[f64]) -> Option<RankSum> {
     Some(RankSum { u, p })
 }
 
-/// From all ways to choose the first sample among the ranks.
+/// Returns the exact two-sided p-value, by counting all ways to choose the first sample among the ranks.
 fn exact(ranks: &[usize], chosen: usize, sum: usize) -> f64 {
     let total: usize = ranks.iter().sum();
     // ways[k][s]: how many choices of k ranks have the sum s. f64 holds C(50, 25) exactly.

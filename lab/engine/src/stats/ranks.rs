@@ -1,6 +1,7 @@
-//! Ranks of values with ties, in halves: tied values share the mean of their places, and twice that is whole.
+//! Ranks of values with ties, as doubled integers: tied values share the mean of their ranks, which is a multiple of
+//! one half.
 
-/// Twice the rank (from 1) of each value, in the order of the values.
+/// Returns twice the rank (from 1) of each value, in the order of the values.
 pub(super) fn doubled_ranks(values: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));

@@ -1,5 +1,5 @@
-//! The robust check beside the t interval: Wilcoxon's signed ranks, exact also with ties, and the estimate of
-//! Hodges and Lehmann. One wild pair cannot move them far. Below six pairs they cannot reach 5 %.
+//! The robust check beside the t interval: Wilcoxon's signed-rank test, exact even with ties, and the Hodges–Lehmann
+//! estimate. A single outlying pair cannot move them far. With fewer than six pairs they cannot reach 5 %.
 
 use serde::Serialize;
 
@@ -7,8 +7,8 @@ use super::paired::Interval;
 use super::ranks::doubled_ranks;
 use andon_client::median;
 
-/// Two-sided exact p of "differences are as often above zero as below"; 1 without any difference but zeros,
-/// which are left out.
+/// Returns the exact two-sided p-value of "differences lie above zero as often as below" (Wilcoxon's signed-rank test).
+/// Zeros are left out. The result is 1 if nothing else is left.
 #[must_use]
 pub fn signed_rank_p(differences: &[f64]) -> f64 {
     let nonzero: Vec<f64> = differences
@@ -30,18 +30,18 @@ pub fn signed_rank_p(differences: &[f64]) -> f64 {
     (2.0 * below).min(1.0)
 }
 
-/// A median of differences that a wild one cannot move far.
+/// The Hodges–Lehmann estimate: a median of differences that one outlier cannot move far.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct HodgesLehmann {
-    /// Median of all means of two differences (each also with itself).
+    /// Median of the means of all couples of differences, each difference also paired with itself.
     pub estimate: f64,
-    /// Its exact interval, that belongs to the signed-rank test; `None` where so few differences cannot give it.
+    /// The exact interval that belongs to the signed-rank test. `None` if there are too few differences for one.
     pub interval: Option<Interval>,
-    /// What the interval really covers: at least what was asked for. 0 without one.
+    /// The actual confidence of the interval, at least the requested one. 0 without an interval.
     pub confidence: f64,
 }
 
-/// The estimate and its interval with at least this confidence; `None` without differences.
+/// Returns the estimate with an interval of at least this confidence, or `None` if there are no differences.
 #[must_use]
 pub fn hodges_lehmann(differences: &[f64], confidence: f64) -> Option<HodgesLehmann> {
     let mut means: Vec<f64> = Vec::new();
@@ -76,7 +76,7 @@ pub fn hodges_lehmann(differences: &[f64], confidence: f64) -> Option<HodgesLehm
     })
 }
 
-/// Probability of each sum of ranks when every rank counts by the toss of a coin.
+/// Returns the probability of each sum of ranks if each rank is included with probability 1/2.
 fn sums(ranks: &[usize]) -> Vec<f64> {
     let mut chances = vec![0.0; ranks.iter().sum::<usize>() + 1];
     chances[0] = 1.0;
@@ -97,7 +97,7 @@ mod tests {
 
     use super::*;
 
-    /// Hollander & Wolfe: depression scores of nine patients before and after a tranquilliser.
+    /// Depression scores of nine patients before and after a tranquilliser (Hollander & Wolfe), as differences.
     fn depression() -> Vec<f64> {
         let before = [1830, 500, 1620, 2480, 1680, 1880, 1550, 3060, 1300];
         let after = [878, 647, 598, 2050, 1060, 1290, 1060, 3140, 1290];
@@ -149,7 +149,7 @@ mod tests {
         assert!((before - after).abs() < 0.005);
     }
 
-    /// Every choice of signs, one by one.
+    /// Computes the p-value by enumerating all choices of signs.
     fn by_enumeration(differences: &[f64]) -> f64 {
         let magnitudes: Vec<f64> = differences.iter().map(|d| d.abs()).collect();
         let ranks = doubled_ranks(&magnitudes);

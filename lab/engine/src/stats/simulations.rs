@@ -1,9 +1,10 @@
-//! Do the promises hold on machines like ours? Thousands of made-up experiments with known truth.
+//! Tests whether the statistics keep their promises on machines like ours, by thousands of simulated experiments with
+//! known truth.
 
 use super::{LogRatios, Random, signed_rank_p};
 
-/// Shares of trials in which the 95 % interval held the truth (ratio 1), with `pairs` pairs of deviation 3 %, of
-/// which 10 % are wild (five times that).
+/// Returns the share of trials in which the 95 % interval contains the true ratio 1. A trial has `pairs` pairs with a
+/// standard deviation of 3 %, of which 10 % are outliers with five times that.
 fn coverage(pairs: usize, trials: u32) -> f64 {
     let mut random = Random::new(20_150_313);
     let held = (0..trials)
@@ -28,14 +29,15 @@ fn the_interval_holds_the_truth_with_ten_percent_wild_pairs() {
     }
 }
 
-/// Where A and B stand among twenty blocks: `true` is B.
+/// Assigns each of twenty blocks to A (`false`) or B (`true`) by its position.
 type Layout = fn(usize) -> bool;
 
 const SEQUENTIAL: Layout = |at| at >= 10;
 const ALTERNATING: Layout = |at| at % 2 == 1;
 const ABBA: Layout = |at| matches!(at % 4, 1 | 2);
 
-/// Share of false alarms of a layout, and the mean ratio, where the machine disturbs and nothing differs.
+/// Returns a layout's share of false alarms and its mean logarithm of the ratio, in simulated runs in which the machine
+/// disturbs and A and B do not differ.
 fn false_alarms(layout: Layout, disturbance: impl Fn(usize) -> f64) -> (f64, f64) {
     const TRIALS: u32 = 1500;
     let mut random = Random::new(7);

@@ -1,29 +1,29 @@
-//! Where values lie and how far apart: mean, median, quantiles, standard deviation.
+//! Location and spread of values: mean, median, standard deviation, minimum and maximum.
 
 use andon_client::median;
 use serde::Serialize;
 
 use super::t_cdf;
 
-/// Some values in short.
+/// Summary of a set of values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spread {
     /// The number of values.
     pub count: usize,
-    /// Their mean.
+    /// Mean of the values.
     pub mean: f64,
-    /// Their median.
+    /// Median of the values.
     pub median: f64,
-    /// Their standard deviation (n − 1); 0 for a single one.
+    /// Standard deviation of the values (n − 1), or 0 for a single value.
     pub deviation: f64,
-    /// The smallest.
+    /// The smallest value.
     pub min: f64,
-    /// The largest.
+    /// The largest value.
     pub max: f64,
 }
 
 impl Spread {
-    /// Of these values; `None` without any.
+    /// Summarises these values. `None` if there are none.
     #[must_use]
     pub fn of(values: &[f64]) -> Option<Self> {
         let median = median(values)?;
@@ -45,9 +45,9 @@ impl Spread {
     }
 }
 
-/// Do paired values differ in spread? The ratio of their standard deviations (second through first) and the
-/// two-sided p of Pitman and Morgan, which allows for pairs that move together. `None` below three pairs or
-/// without any spread.
+/// Compares the spread of paired values. Returns the ratio of their standard deviations (second divided by first) and
+/// the two-sided p-value of the Pitman–Morgan test, which allows for correlated pairs. `None` with fewer than three
+/// pairs or if one side has no spread.
 #[must_use]
 pub fn compare_spreads(pairs: &[(f64, f64)]) -> Option<(f64, f64)> {
     let (first, second): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();

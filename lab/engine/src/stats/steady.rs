@@ -1,14 +1,14 @@
-//! Has a server settled? Asked by the load client while it warms up.
+//! Decides whether a server has settled, for the load client while it warms up.
 
 use super::{Spread, theil_sen};
 
-/// How many of the last bins are looked at.
+/// Number of most recent bins that are examined.
 pub const STEADY_BINS: usize = 8;
 
-/// Is it steady? Each bin (250 ms long by custom) holds a rate in replies per second and a median latency in
-/// seconds, oldest first. Steady when over the last eight neither shows a trend (the 95 % interval of its slope
-/// includes zero) and the means of their two halves differ by less than 5 %. Never with fewer bins, nor without
-/// replies.
+/// Whether the server is steady. Each bin (usually 250 ms long) holds a rate in replies per second and a median latency
+/// in seconds, oldest first. The server is steady if over the last eight bins neither value shows a trend (the 95 %
+/// interval of its slope includes zero) and the means of their two halves differ by less than 5 %. It is never steady
+/// with fewer bins or without replies.
 #[must_use]
 pub fn steady(bins: &[(f64, f64)]) -> bool {
     let Some(start) = bins.len().checked_sub(STEADY_BINS) else {

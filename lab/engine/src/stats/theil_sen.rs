@@ -1,29 +1,29 @@
-//! A trend that outliers cannot fake: the median of the slopes between all couples of points (Theil, Sen), with
+//! A trend estimate that outliers cannot fake: the median of the slopes between all couples of points (Theil–Sen), with
 //! the interval that Kendall's exact distribution gives.
 
 use andon_client::median;
 
-/// A slope and its interval.
+/// A slope with its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slope {
     /// Units of y per unit of x.
     pub slope: f64,
-    /// Lower end of the interval; −∞ where so few points cannot bound it.
+    /// Lower end of the interval. −∞ if there are too few points to bound it.
     pub low: f64,
-    /// Upper end.
+    /// Upper end of the interval. ∞ if there are too few points to bound it.
     pub high: f64,
 }
 
 impl Slope {
-    /// Is a level line among what the interval allows?
+    /// Whether the interval includes a slope of zero.
     #[must_use]
     pub fn may_be_level(self) -> bool {
         self.low <= 0.0 && self.high >= 0.0
     }
 }
 
-/// The slope through these points (x, y) with an interval of at least this confidence; `None` without two
-/// different x.
+/// Returns the Theil–Sen slope through these points (x, y), with an interval of at least this confidence. `None`
+/// without two different values of x.
 #[must_use]
 pub fn theil_sen(points: &[(f64, f64)], confidence: f64) -> Option<Slope> {
     let mut slopes = Vec::new();
@@ -61,7 +61,7 @@ pub fn theil_sen(points: &[(f64, f64)], confidence: f64) -> Option<Slope> {
     })
 }
 
-/// Probability of each number of inversions in a random order of n items.
+/// Returns the probability of each number of inversions in a random order of `n` items.
 fn inversions(n: usize) -> Vec<f64> {
     let mut chances = vec![1.0];
     for items in 2..=n {

@@ -1,22 +1,23 @@
-//! The level at which a share becomes too large: as the rate of arrivals at which one request in a hundred is late.
+//! Search for the level at which a share becomes too large, such as the arrival rate at which one request in a hundred
+//! is late.
 //!
-//! Doubling and halving find two levels between which it lies, by short trials. Long trials at and around the best
-//! estimate follow. The share in a single trial says little: late requests come together, while a queue is long, so that a
-//! server's 99th percentile in five seconds may be half or twice what it is in an hour, and the median of such trials lies
-//! below it. So the shares of all trials near the level are taken together, in a regression of their logarithms on the
-//! level's (quasi-Poisson, which takes the scatter of the counts from themselves: Wedderburn 1974; McCullagh and Nelder
-//! 1989, chapter 9).
+//! First, short trials bracket the level by doubling and halving. Long trials at and around the best estimate follow.
+//! The share in a single trial says little: late requests come in clusters while a queue is long, so that a server's
+//! 99th percentile over five seconds may be half or twice that over an hour, and the median of such trials lies below
+//! it. Therefore the shares of all trials near the level are combined in a regression of their logarithms on the
+//! logarithm of the level (quasi-Poisson, which estimates the scatter of the counts from the counts themselves:
+//! Wedderburn 1974; McCullagh and Nelder 1989, chapter 9).
 //!
-//! Levels are compared by their logarithms, as ratios.
+//! Levels are compared by their logarithms, that is, as ratios.
 
 use serde::Serialize;
 
-/// A search in progress.
+/// A search for a threshold in progress.
 #[derive(Clone, Debug)]
 pub struct Threshold {
-    /// The largest share that is not too large.
+    /// The largest share that is not yet too large.
     allowed: f64,
-    /// Logarithm of the greatest ratio of the interval's ends to the level.
+    /// Logarithm of the largest permitted ratio between an end of the interval and the level.
     precision: f64,
     /// Logarithm of the level to try next.
     next: f64,
@@ -25,74 +26,74 @@ pub struct Threshold {
     counts: Vec<At>,
 }
 
-/// Logarithms of the highest level known to be good, and of the lowest known to be too high.
+/// Logarithms of the highest level known to be good and of the lowest level known to be too high.
 #[derive(Clone, Copy, Debug, Default)]
 struct Bracket {
     good: Option<f64>,
     bad: Option<f64>,
 }
 
-/// The long trials.
+/// State of the search's second phase, the long trials near the estimate.
 #[derive(Clone, Debug)]
 struct Near {
     /// Logarithm of the best estimate.
     level: f64,
-    /// Half of the interval; infinite where it is not known.
+    /// Half width of the estimate's interval, on the logarithmic scale. Infinite if unknown.
     half: f64,
-    /// Logarithms of the levels, and shares.
+    /// Logarithm of the level and share of late requests of each long trial.
     tried: Vec<(f64, f64)>,
 }
 
-/// Counts at a level's logarithm.
+/// The counts of one part of a trial, with the logarithm of its level.
 #[derive(Clone, Copy, Debug)]
 struct At {
     level: f64,
     count: Count,
 }
 
-/// How many there were in a part of a trial, and how many were too many.
+/// Numbers of all and of late requests in one part of a trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Count {
     /// The number of requests in the part.
     pub all: f64,
-    /// Those whose share is what it is about.
+    /// Number of late requests in the part, whose share is compared with the allowed one.
     pub late: f64,
 }
 
-/// What a trial showed.
+/// The result of a trial.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Seen {
-    /// Counts of its parts, each long enough to have little to do with the next.
+    /// Counts for each part of the trial. Parts are long enough to be nearly independent of each other.
     Counts(Vec<Count>),
-    /// The level is too high for another reason, so that the share says nothing.
+    /// The level is too high for another reason than the share of late requests, which then says nothing.
     TooHigh,
 }
 
-/// How long the next trial has to be.
+/// Length of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Length {
-    /// Long enough to tell twice the level.
+    /// Long enough to tell a level from its double.
     Short,
-    /// [`LONG`] times as long.
+    /// [`LONG`] times as long as a short trial.
     Long,
 }
 
-/// How many times as long as a short trial a long one is, and of how many parts.
+/// How many times as long as a short trial a long one is, which is also its number of parts.
 pub const LONG: usize = 8;
 
-/// A level with an interval that holds it in about nine of ten searches.
+/// An estimated level, with an interval that contains the true level in about nine of ten searches.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Level {
-    /// The level.
+    /// The estimated level.
     pub level: f64,
-    /// Lower end.
+    /// Lower end of the interval.
     pub low: f64,
-    /// Upper end.
+    /// Upper end of the interval.
     pub high: f64,
 }
 
 impl Level {
-    /// Half of the interval's length, as a share of the level.
+    /// Returns half of the interval's width as a share of the level.
     #[must_use]
     pub fn half_width(&self) -> f64 {
         ((self.high / self.low).sqrt() - 1.0).max(0.0)
@@ -100,8 +101,8 @@ impl Level {
 }
 
 impl Threshold {
-    /// Begins at the level `start`, which is positive. The search is over when half of the interval is at most `precision` of
-    /// the level, e.g. 0.05.
+    /// Begins a search at the positive level `start` for the level at which the share reaches `allowed`. The search is
+    /// over when half of the interval is at most `precision` (e.g. 0.05) of the level.
     #[must_use]
     pub fn new(start: f64, allowed: f64, precision: f64) -> Self {
         Self {
@@ -114,7 +115,7 @@ impl Threshold {
         }
     }
 
-    /// The level to try next, and for how long.
+    /// Returns the level to try next and the length of that trial.
     #[must_use]
     pub fn next(&self) -> (f64, Length) {
         let length = match self.near {
@@ -124,7 +125,7 @@ impl Threshold {
         (self.next.exp(), length)
     }
 
-    /// Takes the result of a trial at that level.
+    /// Records the result of a trial at the level that `next` returned, and chooses the level after it.
     pub fn tell(&mut self, seen: &Seen) {
         let level = self.next;
         let share = match seen {
@@ -155,7 +156,8 @@ impl Threshold {
         }
     }
 
-    /// Doubles, halves, and then goes to the middle.
+    /// Narrows the bracket by the result of a short trial and chooses the next level: double or half until both ends
+    /// are known, then the middle between them.
     fn narrow(&mut self, level: f64, good: bool) {
         let Bracket { good: low, bad } = &mut self.bracket;
         match good {
@@ -184,7 +186,7 @@ impl Threshold {
         };
     }
 
-    /// Takes all trials near the estimate together for a better one.
+    /// Improves the estimate by combining all trials near it.
     fn refine(&self, near: &mut Near) {
         let shares = near.tried.iter();
         let (good, bad): (Vec<_>, Vec<_>) = shares.partition(|(_, share)| *share <= self.allowed);
@@ -211,7 +213,8 @@ impl Threshold {
         near.half = half;
     }
 
-    /// The level with the allowed share by the trials around `center`, and its standard error.
+    /// Fits the trials around `center` by regression, and returns the logarithm of the level with the allowed share and
+    /// its standard error. `None` if there are too few trials or the share hardly grows with the level.
     fn fit(&self, center: f64) -> Option<(f64, f64)> {
         let around = self
             .counts
@@ -253,7 +256,7 @@ impl Threshold {
         Some((center + z, variance.max(0.0).sqrt()))
     }
 
-    /// The level as far as it is known; `None` before the first long trials.
+    /// Returns the level as far as it is known, or `None` while no interval can be given.
     #[must_use]
     pub fn estimate(&self) -> Option<Level> {
         let near = self.near.as_ref()?;
@@ -269,7 +272,7 @@ impl Threshold {
         })
     }
 
-    /// Is it known to the precision?
+    /// Whether the level is known to the requested precision.
     #[must_use]
     pub fn is_known(&self) -> bool {
         self.near.as_ref().is_some_and(|near| {
@@ -279,7 +282,8 @@ impl Threshold {
         })
     }
 
-    /// Are levels just below good and levels just above bad beyond doubt, twice each?
+    /// Whether the threshold is sharp: at least two trials each just below the estimate were clearly good and just
+    /// above it clearly too high.
     fn is_sharp(&self, near: &Near) -> bool {
         let within = self.precision;
         let told = |wanted: fn(f64, f64, f64) -> bool| {
@@ -295,7 +299,7 @@ impl Threshold {
     }
 }
 
-/// Sums of a Poisson regression with a logarithmic link.
+/// Sums for one Newton step of a Poisson regression with a logarithmic link.
 #[derive(Default)]
 struct Information {
     gradient: [f64; 2],
@@ -313,7 +317,8 @@ impl Information {
         self.bb += expected * z * z;
     }
 
-    /// The inverse, as its three different elements; nothing where all levels are the same.
+    /// Returns the inverse of the information matrix as its three distinct elements, or `None` if all levels are the
+    /// same.
     fn inverse(&self) -> Option<[f64; 3]> {
         let determinant = self.aa * self.bb - self.ab * self.ab;
         (determinant > 1e-12)
@@ -327,26 +332,29 @@ impl Information {
     }
 }
 
-/// A share of nothing has no logarithm.
+/// Smallest allowed share. A share of zero has no logarithm.
 const LEAST_SHARE: f64 = 1e-4;
-/// The bracket is narrow enough for long trials.
+/// Width of the bracket, on the logarithmic scale, below which long trials begin.
 const NARROW: f64 = 0.2;
-/// How far from the estimate long trials are, two of three of them.
+/// Logarithmic distance from the estimate of two in three long trials, one below and one above. The third is at the
+/// estimate itself.
 const STEP: f64 = 0.04;
-/// How far from the estimate trials count: over more, the logarithm of the share is no line.
+/// Logarithmic distance from the estimate within which trials are used. Over a wider range, the logarithm of the share
+/// is not linear.
 const AROUND: f64 = 0.12;
-/// Fewer parts of trials tell nothing about their scatter.
+/// Minimum number of trial parts for a regression. Fewer say nothing about their scatter.
 const FEWEST: usize = 6;
-/// Most steps of Newton's method.
+/// Maximum number of steps of Newton's method.
 const STEPS: usize = 60;
-/// A share that grows more slowly than this power of the level has no threshold.
+/// Smallest exponent accepted: a share that grows more slowly than this power of the level has no threshold.
 const FLATTEST: f64 = 0.5;
-/// Half of the interval in standard errors.
+/// Half width of the interval in standard errors.
 const ERRORS: f64 = 2.0;
-/// The interval is at least this share of what the precision permits: narrower ones, by chance, do not hold the level.
+/// Smallest half width of the interval as a share of the permitted one. Intervals that are narrower by chance do not
+/// contain the true level.
 const LEAST: f64 = 0.96;
-/// So many long trials, for a precision of 5 %, before the scatter is believed: ended as soon as the interval happens to be
-/// short, two of three searches do not hold the level.
+/// Number of long trials, for a precision of 5 %, before the estimated scatter is believed. If the search ended as soon
+/// as the interval happened to be short, two of three intervals would miss the true level.
 const ENOUGH: f64 = 12.0;
 
 #[cfg(test)]
@@ -354,19 +362,21 @@ mod tests {
     use super::*;
     use crate::stats::Random;
 
-    /// A server of which all is known.
+    /// A simulated server whose behaviour is known exactly.
     #[derive(Clone, Copy, Debug)]
     enum Server {
-        /// One worker, exponential service times: so many per second.
+        /// One worker with exponential service times, which serves this many requests per second on average.
         Mm1(f64),
-        /// One worker, nearly equal service times.
+        /// One worker with nearly equal service times, which serves this many requests per second.
         Busy(f64),
-        /// A token bucket of so many per second, in which so many gather; who finds none waits.
+        /// A token bucket that is refilled with the first number of tokens per second and holds at most the second
+        /// number. Requests that find no token wait.
         Bucket(f64, f64),
     }
 
     impl Server {
-        /// Latencies by arrival, of requests at this rate: a queue in numbers, without a clock.
+        /// Simulates a queue without a clock: returns arrival time and latency in seconds of requests that arrive at
+        /// random, `rate` per second.
         fn serve(self, rate: f64, seconds: f64, random: &mut Random) -> Vec<(f64, f64)> {
             let (mut now, mut free, mut last) = (0.0, 0.0_f64, 0.0);
             let mut tokens = if let Self::Bucket(_, most) = self {
@@ -399,13 +409,13 @@ mod tests {
             }
         }
 
-        /// The share of late requests at this rate in the long run.
+        /// Returns the long-run share of requests that take longer than `target` seconds at this rate.
         fn late(self, rate: f64, target: f64) -> f64 {
             let seen = self.serve(rate, 200_000.0 / rate, &mut Random::new(9));
             seen.iter().filter(|(_, latency)| *latency > target).count() as f64 / seen.len() as f64
         }
 
-        /// The rate at which that share is one in a hundred.
+        /// Returns the rate at which one request in a hundred takes longer than `target` seconds.
         fn truth(self, target: f64) -> f64 {
             if let Self::Mm1(served) = self {
                 return served - 100_f64.ln() / target;
@@ -475,7 +485,8 @@ mod tests {
         }
     }
 
-    /// At a level below 100, one in a thousand; above, all.
+    /// Result of a trial of a server with a sharp threshold: below level 100 one request in a thousand is late, from
+    /// there on all are.
     fn sharp(level: f64) -> Seen {
         let late = if level < 100.0 { 1.0 } else { 1000.0 };
         Seen::Counts(vec![Count { all: 1000.0, late }; 8])

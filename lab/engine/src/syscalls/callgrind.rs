@@ -1,9 +1,9 @@
 //! Instructions per request, counted by Valgrind's callgrind: the same in every run, however busy the machine.
 //!
-//! A count is known only when its process has ended, so two servers are compared: both are started, warmed and
-//! ended alike, and one of them serves so many requests more. Their difference still holds what differs from
-//! start to start (the seeds of hash tables, say); more requests make that smaller. What a child does between
-//! `fork` and `exec` is not counted.
+//! A count is known only once its process has ended, so two servers are compared. Both are started, warmed up and
+//! stopped alike, and one of them serves a known number of additional requests. The difference still contains what
+//! varies from start to start (such as the seeds of hash tables), which more requests make smaller. What a child does
+//! between `fork` and `exec` is not counted.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -15,8 +15,8 @@ use super::{Subject, tool};
 use crate::launch::Tool;
 use crate::record::Pass;
 
-/// Counts the instructions of all the server's processes and threads for `sample.callgrind` requests. Why it
-/// could not is in [`Pass::method`].
+/// Counts the instructions of all processes and threads of the server for `sample.callgrind` requests. If it cannot
+/// count, [`Pass::method`] says why.
 #[must_use]
 pub fn pass(subject: &Subject<'_>) -> Pass {
     super::pass_of(subject.index, |pass| {
@@ -44,7 +44,8 @@ pub fn pass(subject: &Subject<'_>) -> Pass {
     })
 }
 
-/// All instructions of a server's life, and the mean time of its last requests.
+/// Runs a server under callgrind from start to stop. Returns its number of instructions and the mean time in seconds of
+/// the last requests, which `end` sends.
 fn instructions(
     subject: &Subject<'_>,
     requests: u64,
@@ -70,7 +71,7 @@ fn instructions(
     Ok((total, seconds))
 }
 
-/// The words before the server's command.
+/// Returns the words that run callgrind, to be put before the server's command.
 fn words(program: &str, folder: &Path) -> Vec<String> {
     let mut words = vec![program.to_owned(), "--tool=callgrind".into()];
     let options = [
@@ -87,7 +88,7 @@ fn words(program: &str, folder: &Path) -> Vec<String> {
     words
 }
 
-/// A folder in which everyone may write: servers change their user.
+/// Creates a temporary folder in which everyone may write, since servers may change their user.
 fn folder() -> std::io::Result<tempfile::TempDir> {
     let folder = tempfile::Builder::new()
         .prefix("andon-lab-callgrind-")
@@ -96,7 +97,7 @@ fn folder() -> std::io::Result<tempfile::TempDir> {
     Ok(folder)
 }
 
-/// The sum of all files' totals.
+/// Returns the sum of the totals of all callgrind files in a folder.
 fn total(folder: &Path) -> std::io::Result<u64> {
     let mut sum = 0;
     for entry in fs::read_dir(folder)? {
@@ -111,5 +112,5 @@ fn total(folder: &Path) -> std::io::Result<u64> {
     Ok(sum)
 }
 
-/// A server under callgrind gets so many times as long.
+/// Factor by which the time-outs of a server under callgrind are extended.
 const PATIENCE: f64 = 60.0;

@@ -1,5 +1,5 @@
-//! One server for a counting pass, and the requests it is sent: through one connection, so that the server's
-//! work per request does not depend on how requests meet.
+//! One server for a counting pass, and the requests sent to it. They use a single connection, so that the server's work
+//! per request does not depend on how requests coincide.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,9 +12,9 @@ use crate::load::{Drive, RequestTemplate, Window, drive};
 use crate::sample::ClientThreads;
 use crate::scenario::{BodyCheck, Check, Load, Mode, Scenario, Seconds, WarmupRule};
 
-/// A running server and what it will be asked.
+/// A running server and the requests to send to it.
 pub(super) struct Session {
-    /// `None`: it is somebody else's.
+    /// The server if the laboratory started it, `None` if it was already running.
     server: Option<Launched>,
     endpoint: Endpoint,
     asked: Vec<RequestTemplate>,
@@ -22,15 +22,15 @@ pub(super) struct Session {
     check: Check,
     seed: u64,
     cancel: Arc<AtomicBool>,
-    /// So many requests are counted.
+    /// Number of counted requests.
     requests: u64,
-    /// The requests that both windows have: each URL once, as far as that goes.
+    /// Number of requests that both windows have in common: each URL once, but no more than the counted requests.
     round: u64,
 }
 
 impl Session {
-    /// Starts the server under a tool's words. All its time-outs are so many times as long as the scenario's,
-    /// because the tool slows it down.
+    /// Starts the server under a tool's command. Its time-outs are `patience` times those of the scenario, because the
+    /// tool slows it down.
     pub(super) fn start(
         subject: &Subject<'_>,
         requests: u64,
@@ -47,7 +47,8 @@ impl Session {
         Ok(session)
     }
 
-    /// With a server that runs already: of the scenario only the load and its checks are used.
+    /// Creates a session with a server that is already running. Of the scenario, only the load, its checks and the seed
+    /// are used.
     pub(super) fn on(
         scenario: &Scenario,
         endpoint: Endpoint,
@@ -82,33 +83,35 @@ impl Session {
         self.requests
     }
 
-    /// All processes of a server of our own.
+    /// Returns all processes of the server if the laboratory started it.
     pub(super) fn tree(&self) -> Vec<Pid> {
         self.server.as_ref().map_or_else(Vec::new, Launched::tree)
     }
 
-    /// All that will be asked, so that every cache is filled.
+    /// Sends all requests once without counting them, so that caches are filled. Returns the mean time per request in
+    /// seconds.
     pub(super) fn warm(&self) -> Result<f64, String> {
         self.many()
     }
 
-    /// A round alone: what a connection costs, whatever it is used for.
+    /// Sends one round alone, which shows what a connection costs whatever it is used for. Returns the mean time per
+    /// request in seconds.
     pub(super) fn few(&self) -> Result<f64, String> {
         self.serve(self.round)
     }
 
-    /// A round, then the counted requests.
+    /// Sends one round and then the counted requests. Returns the mean time per request in seconds.
     pub(super) fn many(&self) -> Result<f64, String> {
         self.serve(self.round + self.requests)
     }
 
-    /// Mean time per request of a server that is not watched.
+    /// Returns the mean time per request in seconds of a server that is not traced.
     pub(super) fn unwatched(&self) -> Result<f64, String> {
         self.warm()?;
         Ok(self.many()?.max(f64::MIN_POSITIVE))
     }
 
-    /// Lets the server alone.
+    /// Waits for this time without sending requests.
     pub(super) fn idle(&self, time: Duration) -> Result<(), String> {
         let begun = Instant::now();
         while begun.elapsed() < time {
@@ -120,7 +123,7 @@ impl Session {
         Ok(())
     }
 
-    /// Ends the server, if it is ours; says whether it had to be killed.
+    /// Stops the server if the laboratory started it. Returns whether it had to be killed.
     pub(super) fn stop(self) -> Result<bool, String> {
         match self.server.map(Launched::stop) {
             Some(Ok(stopped)) => Ok(stopped.killed),
@@ -129,7 +132,7 @@ impl Session {
         }
     }
 
-    /// Mean time per request.
+    /// Sends this many requests and returns the mean time per request in seconds.
     fn serve(&self, requests: u64) -> Result<f64, String> {
         let driven = drive(&Drive {
             endpoint: self.endpoint.clone(),
@@ -162,7 +165,7 @@ impl Session {
     }
 }
 
-/// The scenario with longer time-outs.
+/// Returns the scenario with its time-outs multiplied by `factor`.
 pub(super) fn patient(scenario: &Scenario, factor: f64) -> Scenario {
     let mut scenario = scenario.clone();
     for time in [

@@ -1,4 +1,4 @@
-//! strace: how it is called, and whether it may watch anything here.
+//! How strace is called, and whether it may trace programs on this machine.
 
 mod line;
 
@@ -10,17 +10,17 @@ use super::tool;
 use super::trace::Trace;
 use crate::proc::Pid;
 
-/// A strace that works.
+/// An installed strace that works here.
 pub(super) struct Strace {
     program: String,
     version: String,
 }
 
-/// A server under strace gets so many times as long: two stops per call, for every thread.
+/// Factor by which the time-outs of a server under strace are extended: every system call stops its thread twice.
 pub(super) const PATIENCE: f64 = 20.0;
 
 impl Strace {
-    /// Finds it and has it watch a program that does nothing: containers often forbid ptrace.
+    /// Finds strace and tries it on a program that does nothing, since containers often forbid ptrace.
     pub(super) fn find() -> Result<Self, String> {
         let program = tool::find("strace")?;
         let version = tool::version(&program)?;
@@ -42,14 +42,15 @@ impl Strace {
         Ok(strace)
     }
 
-    /// A file for it to write into.
+    /// Creates a file for strace to write into.
     pub(super) fn trace() -> Result<Trace, String> {
         Trace::new(line::parse)
     }
 
-    /// The words before the server's command: forks and threads followed, every call timed, arguments left as
-    /// numbers (decoding them is work), signals left out. strace makes itself the server's grandchild (`-D`), so
-    /// that the server is the first process as without it, and gets the signals that end it.
+    /// Returns the words to put before the server's command: strace follows forks and threads, times every call, prints
+    /// arguments as raw numbers (decoding them costs time) and leaves signals out. With `-D`, strace makes itself the
+    /// server's grandchild, so that the server remains the first process, as without strace, and gets the signals that
+    /// end it.
     pub(super) fn words(&self, trace: &Path) -> Vec<String> {
         let mut words = self.watching(trace);
         words.insert(1, "-D".into());
@@ -57,7 +58,8 @@ impl Strace {
         words
     }
 
-    /// The words that make it watch processes which run already, with all their threads, and what they fork.
+    /// Returns the command that makes strace trace processes which are already running, with all their threads and
+    /// whatever they fork.
     pub(super) fn attach(&self, trace: &Path, pids: &[Pid]) -> Vec<String> {
         let mut words = self.watching(trace);
         words.extend(

@@ -1,4 +1,4 @@
-//! Real servers whose calls per request are known.
+//! Tests with real servers whose calls per request are known.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -9,7 +9,8 @@ use super::*;
 use crate::launch::guard_of_tests;
 use crate::variant::expand;
 
-/// Is a pass there to be looked at? One that could not count for want of rights is no failure of ours.
+/// Whether a pass has counts to look at. A pass that could not count for lack of a tool or of privileges is not a
+/// failure.
 fn counted(pass: &Pass) -> bool {
     let wanting = [
         "is not installed",
@@ -28,7 +29,7 @@ fn counted(pass: &Pass) -> bool {
     counted
 }
 
-/// Passes of a scenario's first variant by each method that may be used here.
+/// Runs a pass of the scenario's first variant by each method, and applies `look` to those that could count.
 fn by_each(scenario: &Scenario, look: impl Fn(&Pass)) {
     for (by, name) in [
         (CountBy::Tracepoints, "tracepoints (Linux "),
@@ -44,7 +45,7 @@ fn by_each(scenario: &Scenario, look: impl Fn(&Pass)) {
     }
 }
 
-/// Python's own server, its `handler` as given, and 20 requests counted.
+/// Returns a scenario that starts Python's HTTP server with the given `handler` and counts 20 requests.
 fn scenario(python: &str, handler: &str, rest: &str) -> Scenario {
     let text = format!(
         "[server]\nready = {{ timeout = '60s' }}\nstop = {{ grace = '20s' }}\n\
@@ -76,7 +77,7 @@ fn pass_of(
     })
 }
 
-/// The interpreter itself: a launcher of Python versions would be watched too, which takes long.
+/// Returns the path of the interpreter itself. A launcher of Python versions would be traced too, which takes long.
 fn python() -> Option<String> {
     let said = Command::new("python3")
         .args(["-c", "import sys; print(sys.executable)"])
@@ -92,7 +93,7 @@ fn row<'a>(pass: &'a Pass, name: &str) -> Option<&'a SyscallRow> {
     pass.syscalls.iter().find(|row| row.name == name)
 }
 
-/// Calls per request to within a twentieth: a timer of the server's may tick in one of the windows.
+/// Whether the calls per request are within 0.05 of `calls`: a timer of the server may fire in one of the windows.
 fn about(pass: &Pass, name: &str, calls: f64) -> bool {
     let counted = row(pass, name).map_or(0.0, |row| row.calls);
     (counted - calls).abs() <= 0.05
@@ -142,7 +143,7 @@ fn the_calls_of_children_are_counted() {
     });
 }
 
-/// Locks, timers and memory: how often they are called depends on how threads happen to meet.
+/// System calls for locks, timers and memory, whose number depends on how threads happen to be scheduled.
 const BY_CHANCE: [&str; 6] = ["futex", "poll", "brk", "madvise", "mmap", "munmap"];
 
 #[test]

@@ -1,4 +1,4 @@
-//! The programs that count: found by the laboratory's own PATH, because the server's may be another.
+//! Locates the programs that count. The laboratory's own `PATH` is used, since the server's may differ.
 
 use std::env;
 use std::ffi::OsStr;
@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where a program is, or how to get it (its Debian package bears its name).
+/// Returns the path of a program, or an error that tells how to install it (its Debian package has the same name).
 pub(super) fn find(name: &str) -> Result<String, String> {
     let path = env::var_os("PATH").unwrap_or_default();
     let found = locate(name, &path)
@@ -15,7 +15,7 @@ pub(super) fn find(name: &str) -> Result<String, String> {
         .map_err(|path| format!("{} is not text", path.to_string_lossy()))
 }
 
-/// The last word of the first line of what it says to `--version`.
+/// Returns the last word of the first line that the program prints for `--version`.
 pub(super) fn version(program: &str) -> Result<String, String> {
     let said = Command::new(program).arg("--version").output();
     let said = said.map_err(|error| format!("{program} does not start: {error}"))?;

@@ -1,7 +1,7 @@
-//! What a method of counting writes down, a line per call or two, and the sums of any part of it.
+//! The trace that a counting method writes, with one or two lines per call, and the sums over any part of it.
 //!
-//! Its length when a reply has come divides what the server did before from what it does after, so that no clocks
-//! have to agree: a window is what stands between two lengths.
+//! The length of the trace when a reply has arrived separates what the server did before from what it does afterwards,
+//! so that no clocks have to agree. A window is the part between two lengths.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -13,51 +13,51 @@ use std::time::{Duration, Instant};
 
 use crate::proc::Pid;
 
-/// What was called how often.
+/// Sums of calls by the name of the system call.
 pub(super) type Counts = BTreeMap<String, Count>;
 
-/// One system call's sums.
+/// Sums over the calls of one system call.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Count {
-    /// Calls begun.
+    /// Number of calls begun.
     pub(super) calls: u64,
-    /// Calls that failed.
+    /// Number of calls that failed.
     pub(super) errors: u64,
-    /// Calls whose time is known.
+    /// Number of calls whose time is known.
     pub(super) timed: u64,
-    /// Their time.
+    /// Total time of the `timed` calls, in seconds.
     pub(super) seconds: f64,
 }
 
-/// A server's calls, being written down.
+/// A trace of a server's system calls that is being written.
 pub(super) trait Watch {
-    /// How much is written, once the server rests: it still has to close and to log after it has replied. One
-    /// that never rests is not waited for long.
+    /// Waits until the server is at rest and returns the length of the trace in bytes. A server still has to close
+    /// files and to log after it has replied. The wait is limited for one that never rests.
     fn settled(&self) -> Result<u64, String>;
 
-    /// What was called between two such lengths.
+    /// Returns the sums of the calls between two lengths returned by `settled`.
     fn counts(&self, from: u64, to: u64) -> Result<Counts, String>;
 }
 
-/// A file that is being written.
+/// A trace file that is being written.
 pub(super) struct Trace {
     file: File,
     parse: Parse,
 }
 
-/// Reads a line.
+/// Parses a line of a trace. `None` if it tells nothing about calls.
 pub(super) type Parse = fn(&str) -> Option<Line<'_>>;
 
-/// What a line tells.
+/// The content of one line of a trace.
 #[derive(Debug, PartialEq)]
 pub(super) enum Line<'a> {
-    /// Of a call's beginning, its end, or both.
+    /// The beginning of a call, its end, or both.
     Call(Call<'a>),
-    /// That calls before it could not be kept.
+    /// Notice that earlier calls were lost.
     Lost,
 }
 
-/// What is told of a call.
+/// What a line of the trace tells about a call.
 #[derive(Debug, PartialEq)]
 pub(super) struct Call<'a> {
     pub(super) thread: Pid,
@@ -67,39 +67,39 @@ pub(super) struct Call<'a> {
     pub(super) time: Time,
 }
 
-/// What is told of a call's time.
+/// What a line of the trace tells about a call's time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Time {
     Unknown,
-    /// It took so many seconds.
+    /// The call took this many seconds.
     Took(f64),
-    /// It began, or ended, at this second.
+    /// The call began or ended at this time in seconds.
     At(f64),
 }
 
 impl Trace {
-    /// A file without a name, of which nothing is left however we end.
+    /// Creates an unnamed temporary file, of which nothing is left however the laboratory ends.
     pub(super) fn new(parse: Parse) -> Result<Self, String> {
         let file = tempfile::tempfile().map_err(|error| format!("no file for the trace: {error}"));
         Ok(Self::of(file?, parse))
     }
 
-    /// One that others write into.
+    /// Wraps a file that another process writes into.
     pub(super) fn of(file: File, parse: Parse) -> Self {
         Self { file, parse }
     }
 
-    /// Where another process finds it, as long as we live.
+    /// Returns a path by which another process can open the file, valid as long as this process lives.
     pub(super) fn path(&self) -> PathBuf {
         format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd()).into()
     }
 
-    /// Its length in bytes.
+    /// Returns the current length of the trace in bytes.
     pub(super) fn length(&self) -> u64 {
         self.file.metadata().map_or(0, |file| file.len())
     }
 
-    /// Its length once nothing more is added.
+    /// Waits until nothing more is added (for a limited time) and returns the length of the trace in bytes.
     pub(super) fn rested(&self) -> u64 {
         let begun = Instant::now();
         let mut last = (self.length(), Instant::now());
@@ -113,7 +113,7 @@ impl Trace {
         self.length()
     }
 
-    /// Reads a part of the trace. The tracer has its own offset in the file.
+    /// Reads the part of the trace between two lengths in bytes. The tracer has its own offset in the file.
     pub(super) fn part(&self, from: u64, to: u64) -> io::Result<impl BufRead> {
         let mut file = &self.file;
         file.seek(SeekFrom::Start(from))?;
@@ -132,7 +132,7 @@ impl Watch for Trace {
     }
 }
 
-/// Sums a trace up.
+/// Sums up the calls in a trace.
 pub(super) fn count(mut trace: impl BufRead, parse: Parse) -> io::Result<Counts> {
     let mut counts = Counts::new();
     let mut begun: HashMap<Pid, (String, f64)> = HashMap::new();
@@ -168,8 +168,8 @@ pub(super) fn count(mut trace: impl BufRead, parse: Parse) -> io::Result<Counts>
     Ok(counts)
 }
 
-/// Nothing was added for so long: it rests.
+/// Time without additions after which a trace counts as at rest.
 const QUIET: Duration = Duration::from_millis(200);
 
-/// A server that never rests is waited for so long.
+/// Maximum wait for a server that never rests.
 const LONGEST: Duration = Duration::from_secs(2);

@@ -1,9 +1,9 @@
-//! The kernel's own tracepoints at the beginning and the end of every system call, read through tracefs.
+//! Tracing by the kernel's tracepoints at the beginning and the end of every system call, read through tracefs.
 //!
-//! They are switched on in an instance of the tracer that is made for this and removed afterwards, so that nobody
-//! else's tracing is touched, and only for the server's threads and whatever these start. Unlike under ptrace no
-//! thread is ever stopped; the slowdown is that of writing two records per call. Calls of 32-bit programs have
-//! no such tracepoints on a 64-bit kernel.
+//! They are enabled in a tracer instance that is created for this purpose and removed afterwards, so that other tracing
+//! is not touched, and only for the server's threads and whatever these start. Unlike with ptrace, no thread is ever
+//! stopped: the slowdown is that of writing two records per call. On a 64-bit kernel, calls of 32-bit programs have no
+//! such tracepoints.
 
 mod line;
 
@@ -19,14 +19,14 @@ use super::trace::{Counts, Trace, Watch};
 use crate::launch::{Attached, Guard};
 use crate::proc::{self, Pid};
 
-/// Tracepoints that may be used.
+/// The kernel's tracepoints, found to be usable.
 pub(super) struct Tracepoints {
-    /// Where new instances of the tracer are made.
+    /// Folder in which new tracer instances are created.
     instances: PathBuf,
     kernel: String,
 }
 
-/// A server with its tracepoints on. Dropping it switches them off.
+/// A server whose tracepoints are enabled. Dropping the value disables them.
 pub(super) struct Watching {
     // Before the instance, which cannot be removed while it is read.
     reader: Attached,
@@ -35,11 +35,11 @@ pub(super) struct Watching {
     marks: Cell<u32>,
 }
 
-/// A server whose calls are written down gets so many times as long.
+/// Factor by which the time-outs of a server traced by tracepoints are extended.
 pub(super) const PATIENCE: f64 = 5.0;
 
 impl Tracepoints {
-    /// Finds them, or says why they cannot be used.
+    /// Finds the tracepoints, or returns the reason why they cannot be used.
     pub(super) fn find() -> Result<Self, String> {
         let instances = instances(&ROOTS.map(Path::new))?;
         // The tracer counts in process ids of the first namespace, and would watch others' processes.
@@ -54,13 +54,13 @@ impl Tracepoints {
         })
     }
 
-    /// The method's name beside the counts.
+    /// Returns the method's name, reported beside the counts.
     pub(super) fn method(&self) -> String {
         format!("tracepoints (Linux {})", self.kernel)
     }
 
-    /// Switches them on for all threads of these processes and everything that they will start. When this returns,
-    /// every call is being counted.
+    /// Enables the tracepoints for all threads of the processes in `tree` and everything that they start from now on.
+    /// When this returns, every call is being counted.
     pub(super) fn watch(
         &self,
         guard: &Guard,
@@ -89,8 +89,8 @@ impl Tracepoints {
 }
 
 impl Watching {
-    /// Writes a word of its own between the calls, and waits for it to come: all calls before are written then.
-    /// Gives the length of the trace up to its end.
+    /// Writes a marker between the calls and waits until it arrives in the trace, by which time all earlier calls have
+    /// been written. Returns the length of the trace in bytes up to the marker's end.
     fn mark(&self) -> Result<u64, String> {
         let number = self.marks.get() + 1;
         self.marks.set(number);
@@ -136,7 +136,7 @@ impl Watch for Watching {
     }
 }
 
-/// An instance of the kernel's tracer: a folder in tracefs. Dropping it removes it.
+/// An instance of the kernel's tracer, which is a folder in tracefs. Dropping the value removes it.
 struct Instance(PathBuf);
 
 impl Instance {
@@ -154,15 +154,15 @@ impl Instance {
         self.0.join(name).to_string_lossy().into_owned()
     }
 
-    /// Writes a value, without taking others away where there may be several.
+    /// Writes a value to a file of the instance. The file is opened for appending, so that other values in it are kept.
     fn set(&self, name: &str, value: &str) -> Result<(), String> {
         let file = OpenOptions::new().append(true).open(self.0.join(name));
         file.and_then(|mut file| file.write_all(value.as_bytes()))
             .map_err(|error| format!("the kernel's tracer refuses {name}: {error}"))
     }
 
-    /// Names all threads of these processes. A thread that is named has those that it starts named by the kernel,
-    /// so this is done once a look at the processes finds none without a name.
+    /// Registers all threads of the processes in `tree` with the tracer. The kernel registers the threads that a
+    /// registered one starts, so this is complete once a look at the processes finds no unregistered thread.
     fn follow(&self, tree: &dyn Fn() -> Vec<Pid>) -> Result<(), String> {
         for _ in 0..LOOKS {
             let named = fs::read_to_string(self.0.join("set_event_pid")).unwrap_or_default();
@@ -193,7 +193,7 @@ impl Drop for Instance {
     }
 }
 
-/// The folder for instances in the first tracefs that may be used.
+/// Returns the folder for instances in the first usable tracefs, or the reason why there is none.
 fn instances(roots: &[&Path]) -> Result<PathBuf, String> {
     let mut why = "tracefs is not mounted (mount -t tracefs tracefs /sys/kernel/tracing)";
     for root in roots {
@@ -208,22 +208,22 @@ fn instances(roots: &[&Path]) -> Result<PathBuf, String> {
     Err(why.into())
 }
 
-/// For each CPU. What is written while the reader does not get one must find room.
+/// Returns the size of the trace buffer per CPU in KiB. It must hold what is written while the reader gets no CPU time.
 fn buffer_kilobytes() -> usize {
     let cpus = thread::available_parallelism().map_or(1, usize::from);
     (64 * 1024 / cpus).clamp(1024, 16 * 1024)
 }
 
-/// Where tracefs is.
+/// Paths at which tracefs may be mounted.
 const ROOTS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 
-/// What a process in the first namespace of process ids reads as its own: the kernel's fixed number.
+/// Target of `/proc/self/ns/pid` for a process in the initial PID namespace, whose number is fixed in the kernel.
 const FIRST_NAMESPACE: &str = "pid:[4026531836]";
 
-/// A server that starts threads meanwhile is looked at so often.
+/// Maximum number of looks at the processes of a server that keeps starting threads.
 const LOOKS: u32 = 20;
 
-/// All that was written comes within this, or something is wrong.
+/// Time within which everything written arrives, unless something is wrong.
 const LONGEST: Duration = Duration::from_secs(20);
 
 const POLL: Duration = Duration::from_millis(5);

@@ -1,15 +1,15 @@
-//! What Andon has to come to beside libvips: how many times as many images, and how good ones.
+//! Goals for Andon in comparison with libvips: speed and image quality.
 
 use crate::compare::{Measured, of, ratios, sides};
 use crate::engines::{Contestant, Format};
 use crate::goals::Goal;
 use crate::stats::{geometric_mean, mean};
 
-/// How many dB Andon's mean PSNR may lie below libvips'.
+/// How many dB Andon's mean PSNR may lie below that of libvips.
 const PSNR_SLACK: f64 = 0.1;
 
-/// Speed for each format and side, and quality where the goal says so. Without libvips or without a
-/// photograph there is nothing to judge.
+/// Judges the speed for each measured format and side, and for JPEG also the quality. Without any results there are no
+/// goals, and without libvips' results the goals are missed.
 pub(super) fn judge(results: &[Measured]) -> Vec<Goal> {
     let mut goals = Vec::new();
     for format in Format::ALL {
@@ -37,8 +37,8 @@ pub(super) fn judge(results: &[Measured]) -> Vec<Goal> {
     goals
 }
 
-/// How many times libvips' images: large results leave less to gain from decoding at a scale, and
-/// WebP's encoder is everyone's.
+/// Returns how many times as many images as libvips Andon must make. The goal is lower for large results, where scaled
+/// decoding saves less, and for WebP, for which all contestants use the same encoder.
 fn speed(format: Format, side: u32) -> f64 {
     match format {
         Format::Jpeg if side > 400 => 3.0,
@@ -52,7 +52,8 @@ mod tests {
     use super::*;
     use crate::goals::Strictness;
 
-    /// Two photographs of each contestant; libvips needs `ratio` times as long and is `worse` dB worse.
+    /// Returns whether a goal is missed when libvips needs `ratio` times as long as Andon and its PSNR is `worse` dB
+    /// lower, with two photographs per contestant.
     fn missed(format: Format, side: u32, ratio: f64, worse: f64) -> bool {
         let one = |contestant, seconds: f64, psnr: f64| Measured {
             photo: String::new(),

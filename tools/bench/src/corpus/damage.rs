@@ -1,8 +1,9 @@
-//! Copies of a file with a little damage, the same ones for the same seed.
+//! Copies of a file with a little damage. The same seed gives the same damage.
 
 use andon_client::Random;
 
-/// A copy with one kind of damage: bits flipped, bytes overwritten, cut off, cut out, or doubled.
+/// Returns a copy with one kind of damage: bits flipped, bytes overwritten, the end cut off, or a part cut out or
+/// doubled.
 pub(super) fn damaged(bytes: &[u8], seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed);
     let mut below = |count: usize| random.below(count as u64) as usize;

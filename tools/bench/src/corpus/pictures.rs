@@ -1,4 +1,4 @@
-//! Every distinct image below a folder, under a plain name in a folder that is served.
+//! Collects every distinct image below a folder and copies it under a plain name into a folder that is served.
 
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -7,16 +7,16 @@ use std::{env, fs};
 
 use anyhow::{Context, Result};
 
-/// Larger files are left out: no server is asked for them.
+/// Largest size in bytes of an image. Larger files are left out.
 const LARGEST: u64 = 32 << 20;
 
-/// Endings that say "picture", whatever is in the file.
+/// File name extensions of images. A file with one of them is taken whatever it contains.
 const ENDINGS: [&str; 20] = [
     "apng", "avif", "bmp", "gif", "heic", "heif", "ico", "jfif", "jp2", "jpe", "jpeg", "jpg",
     "jxl", "png", "psd", "svg", "tif", "tiff", "webp", "xcf",
 ];
 
-/// The images; the folder that is served goes with them.
+/// The collected images. The folder that is served is removed when this is dropped.
 pub(super) struct Pictures {
     pub(super) all: Vec<Picture>,
     pub(super) served: PathBuf,
@@ -24,18 +24,18 @@ pub(super) struct Pictures {
 
 pub(super) struct Picture {
     pub(super) number: u64,
-    /// Its name in the folder that is served.
+    /// Name of the image in the folder that is served.
     pub(super) name: String,
-    /// Where it was found, relative to the folder that was read.
+    /// Path of the original file, relative to the folder that was searched.
     pub(super) path: String,
     pub(super) bytes: Vec<u8>,
 }
 
 impl Pictures {
-    /// Reads a folder and all that is below it.
+    /// Collects the images of a folder and of all folders below it. Files that cannot be read are left out.
     ///
     /// # Errors
-    /// A folder that cannot be read. Files that cannot be read are left out.
+    /// A folder cannot be read, or a copy cannot be written.
     pub(super) fn below(folder: &Path) -> Result<Self> {
         let served = env::temp_dir().join(format!("andon-bench-corpus-{}", std::process::id()));
         fs::create_dir_all(&served)?;
@@ -89,19 +89,19 @@ impl Pictures {
         Ok(())
     }
 
-    /// Puts a file into the folder that is served.
+    /// Writes a file into the folder that is served and returns its name.
     pub(super) fn serve(&self, name: &str, bytes: &[u8]) -> Result<String> {
         fs::write(self.served.join(name), bytes).with_context(|| name.to_owned())?;
         Ok(name.to_owned())
     }
 
-    /// Takes it away again.
+    /// Removes a file from the folder that is served.
     pub(super) fn withdraw(&self, name: &str) {
         // One file more in a folder that goes in the end.
         let _ = fs::remove_file(self.served.join(name));
     }
 
-    /// How many begin as which kind.
+    /// Returns the number of images of each kind, recognised by their first bytes.
     pub(super) fn kinds(&self) -> BTreeMap<&'static str, usize> {
         let mut kinds = BTreeMap::new();
         for picture in &self.all {
@@ -120,7 +120,7 @@ impl Drop for Pictures {
 
 const OTHER: &str = "other";
 
-/// What the first bytes say.
+/// Recognises the kind of an image by its first bytes.
 fn kind(bytes: &[u8]) -> &'static str {
     match bytes {
         [0xff, 0xd8, 0xff, ..] => "jpeg",

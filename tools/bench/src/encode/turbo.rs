@@ -1,10 +1,10 @@
-//! libjpeg-turbo's encoder, from planes: accurate DCT, fitted Huffman tables.
+//! libjpeg-turbo's encoder, fed with planes: accurate DCT, optimised Huffman tables.
 
 use andon_pixels::{Frame, Plane};
 use anyhow::{Context, Result, ensure};
 use turbojpeg_sys as tj;
 
-/// Writes three planes of 4:2:0.
+/// Encodes a frame of three 8-bit 4:2:0 planes as JPEG.
 pub(super) fn encode(frame: &Frame, quality: u8) -> Result<Vec<u8>> {
     // SAFETY: takes a constant and gives a handle or null.
     let handle = unsafe { tj::tj3Init(tj::TJINIT_TJINIT_COMPRESS as i32) };

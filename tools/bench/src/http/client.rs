@@ -1,4 +1,4 @@
-//! A client that costs next to nothing: blocking sockets, one thread per connection, kept alive.
+//! An HTTP client that costs next to no CPU time: blocking sockets, and one thread for each kept-alive connection.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -11,15 +11,15 @@ use anyhow::{Context, Result, bail, ensure};
 use super::server::Server;
 use crate::proc::{self, Threads};
 
-/// What one load did.
+/// Outcome of one load on a server.
 pub(crate) struct Load {
     pub(crate) seconds: f64,
-    /// The server's threads when most of them wanted to run.
+    /// The server's threads at the moment when most of them were runnable.
     pub(crate) busiest: Threads,
 }
 
-/// Sends `count` requests, the `first` one and those after it in the URLs' round, and watches the server's
-/// threads meanwhile. Every reply must be a whole 200.
+/// Sends `count` requests over `connections` in closed loops and samples the server's threads meanwhile. The requests
+/// take the URLs in turn, beginning with number `first`. Every reply must be a complete 200.
 pub(crate) fn load(
     server: &Server,
     urls: &[String],
@@ -42,7 +42,7 @@ pub(crate) fn load(
     })
 }
 
-/// Runs a client on so many threads; the first error of any, once all have ended.
+/// Runs `client` on `count` threads at once. Returns an error if any of them failed, once all have ended.
 pub(crate) fn together(count: usize, client: impl Fn() -> Result<()> + Sync) -> Result<()> {
     thread::scope(|scope| {
         let clients: Vec<_> = (0..count).map(|_| scope.spawn(&client)).collect();
@@ -50,7 +50,7 @@ pub(crate) fn together(count: usize, client: impl Fn() -> Result<()> + Sync) -> 
     })
 }
 
-/// What a client's thread came to.
+/// Joins a client's thread and returns its result. A panic becomes an error.
 pub(crate) fn joined(thread: thread::ScopedJoinHandle<'_, Result<()>>) -> Result<()> {
     thread
         .join()
@@ -68,7 +68,7 @@ fn closed_loop(server: &Server, urls: &[String], next: &AtomicUsize, end: usize)
     }
 }
 
-/// The server's threads at the moment when most of them wanted to run.
+/// Samples the server's threads every 5 ms until `done` is set. Returns the sample with the most runnable threads.
 fn watch(pid: u32, done: &AtomicBool) -> Threads {
     let mut busiest = Threads::default();
     while !done.load(Ordering::Relaxed) {
@@ -82,17 +82,17 @@ fn watch(pid: u32, done: &AtomicBool) -> Threads {
     busiest
 }
 
-/// One reply, read to its end.
+/// A complete HTTP reply.
 pub(crate) struct Reply {
     pub(crate) status: u16,
-    /// In seconds.
+    /// Value of the `Retry-After` header, in seconds.
     pub(crate) retry_after: Option<u64>,
-    /// `name: value`, in small letters.
+    /// Headers as `name: value`, in lower case.
     pub(crate) headers: Vec<String>,
     pub(crate) body: Vec<u8>,
 }
 
-/// One kept-alive connection.
+/// A kept-alive HTTP connection.
 pub(crate) struct Connection {
     stream: BufReader<TcpStream>,
 }
@@ -111,14 +111,14 @@ impl Connection {
         })
     }
 
-    /// Asks and reads the whole body; anything but a 200 is an error.
+    /// Sends a GET request and returns the body. Any status but 200 is an error.
     pub(crate) fn get(&mut self, url: &str) -> Result<Vec<u8>> {
         let reply = self.ask(url)?;
         ensure!(reply.status == 200, "{url}: status {}", reply.status);
         Ok(reply.body)
     }
 
-    /// Asks and reads the whole reply, whatever it is.
+    /// Sends a GET request and returns the complete reply, whatever its status.
     pub(crate) fn ask(&mut self, url: &str) -> Result<Reply> {
         let request = format!("GET {url} HTTP/1.1\r\nHost: bench\r\n\r\n");
         self.stream.get_mut().write_all(request.as_bytes())?;
@@ -156,19 +156,20 @@ impl Connection {
 }
 
 impl Reply {
-    /// `Cache-Status` calls it a hit that is fresh.
+    /// Whether the `Cache-Status` header reports a fresh hit.
     pub(crate) fn is_hit(&self) -> bool {
         self.header("cache-status")
             .is_some_and(|value| value.contains("; hit") && !value.contains("stale"))
     }
 
-    /// Milliseconds that making it took, as `Server-Timing` has them: 0 for what was made before.
+    /// Returns the milliseconds of decoding, resizing and encoding that the `Server-Timing` header reports. They are 0
+    /// for a cached result.
     pub(crate) fn work_ms(&self) -> f64 {
         self.header("server-timing")
             .map_or(0.0, |timing| stages(timing, &WORK))
     }
 
-    /// Milliseconds that it waited for a pixel thread, as `Server-Timing` has them.
+    /// Returns the milliseconds that the request waited for a pixel thread, as the `Server-Timing` header reports them.
     pub(crate) fn queued_ms(&self) -> f64 {
         self.header("server-timing")
             .map_or(0.0, |timing| stages(timing, &["queue"]))
@@ -181,10 +182,10 @@ impl Reply {
     }
 }
 
-/// The stages that a pixel thread works for.
+/// The stages in `Server-Timing` during which a pixel thread works.
 const WORK: [&str; 3] = ["decode", "resize", "encode"];
 
-/// Milliseconds of these stages.
+/// Sums the milliseconds of the named stages in a `Server-Timing` header.
 fn stages(timing: &str, names: &[&str]) -> f64 {
     timing
         .split(',')

@@ -1,5 +1,6 @@
-//! What costs no pixels, beside nginx: files as they are, and cached hits on a connection each. The same bytes, the same
-//! cores, one interleaved run of each kind. The clients (wrk) run on these cores too.
+//! Comparison with nginx of replies that need no image work: unchanged files, and cached hits with a new connection for
+//! each request. Both servers send the same bytes on the same cores, in one interleaved run for each kind of reply. The
+//! client (wrk) shares these cores.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -17,18 +18,18 @@ use super::wrk;
 use super::wrk::Connections::{self, ForEachRequest, Kept};
 use crate::photos::Folder;
 
-/// All that was measured.
+/// Results of the comparison.
 #[derive(Serialize)]
 pub(crate) struct Delivery {
     connections: usize,
     seconds_each: u64,
     nginx_version: String,
-    /// For files, and for hits.
+    /// nginx's configurations for serving files and for cached hits.
     nginx_configurations: [String; 2],
     rows: Vec<Row>,
 }
 
-/// One kind of reply.
+/// Results for one kind of reply.
 #[derive(Serialize)]
 struct Row {
     what: String,
@@ -36,15 +37,16 @@ struct Row {
     connection: Connections,
     andon: Side,
     nginx: Side,
-    /// Andon's over nginx's, by medians: requests/s, and processor time of a request.
+    /// Andon's median requests per second divided by nginx's. `processor_ratio` is the same for the CPU time per
+    /// request.
     rate_ratio: f64,
     processor_ratio: f64,
 }
 
-/// A server and the processes that answer.
+/// Address of a server and the ids of the processes that answer.
 type Place = (SocketAddr, Vec<u32>);
 
-/// Measures and prints.
+/// Runs the comparison and prints the results.
 pub(crate) fn run(connections: usize, photos: &Folder) -> Result<Delivery> {
     let files = tempfile::tempdir_in(env::temp_dir())?;
     let andon = Server::start(&photos.path, ResultCaching::WithoutLog)?;
@@ -163,7 +165,7 @@ fn read(path: &Path) -> Result<String> {
     Ok(fs::read_to_string(path)?)
 }
 
-/// Runs of each server.
+/// Number of measured runs of each server.
 const ROUNDS: usize = 6;
 
 const SECONDS: u64 = 2;

@@ -1,4 +1,4 @@
-//! h2load, which loads by HTTP/1.1 and HTTP/2 over TLS, and what it says.
+//! Runs the load generator h2load with HTTP/1.1 or HTTP/2 over TLS and reads its output.
 
 use std::net::SocketAddr;
 use std::process::Command;
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::proc;
 
-/// What runs over TLS.
+/// An HTTP version used over TLS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) enum Protocol {
     Http1,
@@ -16,7 +16,7 @@ pub(crate) enum Protocol {
 }
 
 impl Protocol {
-    /// As ALPN has it.
+    /// Returns the protocol's ALPN name.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Http1 => "http/1.1",
@@ -24,7 +24,7 @@ impl Protocol {
         }
     }
 
-    /// Requests of one connection at a time.
+    /// Returns the number of concurrent requests per connection.
     pub(crate) fn streams(self) -> usize {
         match self {
             Self::Http1 => 1,
@@ -33,28 +33,28 @@ impl Protocol {
     }
 }
 
-/// A load that h2load is to apply.
+/// A load for h2load to apply.
 pub(crate) struct Asked<'a> {
     pub(crate) url: &'a str,
-    /// Of its response.
+    /// Expected length of each response body in bytes.
     pub(crate) body_bytes: usize,
     pub(crate) connections: usize,
     pub(crate) protocol: Protocol,
 }
 
-/// One load on one URL.
+/// Outcome of one load on one URL.
 #[derive(Serialize)]
 pub(crate) struct Load {
     pub(crate) requests_per_second: f64,
-    /// Processor time per request, of the server and of h2load.
+    /// CPU time of the server per request, in µs. `client_microseconds` is the same for h2load.
     pub(crate) server_microseconds: f64,
     pub(crate) client_microseconds: f64,
-    /// Version of the protocol, and the cipher suite.
+    /// TLS version and cipher suite.
     pub(crate) tls: String,
 }
 
-/// Asks for one URL for `seconds`; every response must be whole and successful. `h2load` is the command that starts the
-/// client; `pids` are the server's processes.
+/// Requests one URL for `seconds`. Every response must be complete and successful. `h2load` is the command that starts
+/// the client, and `pids` are the server's processes.
 pub(crate) fn load(
     mut h2load: Command,
     address: SocketAddr,
@@ -108,7 +108,7 @@ struct Said {
     protocol: String,
 }
 
-/// `None` also if anything went wrong with any request.
+/// Parses h2load's output. Returns `None` if it is not understood or if any request failed.
 fn read(text: &str) -> Option<Said> {
     let after = |label: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(label))?;
@@ -136,7 +136,7 @@ fn read(text: &str) -> Option<Said> {
     })
 }
 
-/// What browsers and both servers prefer.
+/// The TLS 1.3 cipher suite that browsers and both servers prefer.
 const SUITE: &str = "TLS_AES_128_GCM_SHA256";
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Cached hits: Andon's memory against nginx's `proxy_cache`, the same bytes, the same cores, one
-//! interleaved run. The clients (wrk) run on these cores too.
+//! Comparison of cached hits: Andon's memory cache and nginx's `proxy_cache`, with the same bytes on the same cores in
+//! one interleaved run. The client (wrk) shares these cores.
 
 use std::fs;
 
@@ -15,7 +15,7 @@ use super::wrk::{self, Load};
 use crate::photos::Folder;
 use crate::stats::median;
 
-/// All that was measured.
+/// Results of the comparison.
 #[derive(Serialize)]
 pub(crate) struct Hits {
     url: String,
@@ -26,23 +26,23 @@ pub(crate) struct Hits {
     nginx_configuration: String,
     andon: Side,
     nginx: Side,
-    /// Median requests/s of Andon over that of nginx.
+    /// Andon's median requests per second divided by nginx's.
     ratio: f64,
 }
 
-/// One of the two.
+/// Results of one of the two servers: medians, and the runs they are taken from.
 #[derive(Serialize)]
 pub(super) struct Side {
     pub(super) requests_per_second: f64,
     p99_milliseconds: f64,
-    /// Of the server's processor time.
+    /// CPU time of the server per request, in µs.
     pub(super) microseconds_per_request: f64,
-    /// Of wrk's.
+    /// CPU time of wrk per request, in µs.
     client_microseconds_per_request: f64,
     runs: Vec<Load>,
 }
 
-/// Measures and prints.
+/// Runs the comparison and prints the results.
 pub(crate) fn run(connections: usize, photos: &Folder) -> Result<Hits> {
     let andon = Server::start(&photos.path, ResultCaching::WithoutLog)?;
     let (url, body) = picture(&andon, photos)?;
@@ -130,7 +130,8 @@ impl Hits {
     }
 }
 
-/// The image that comes nearest to what is wanted, and its URL.
+/// Requests a small image of each photograph and returns the URL and body of the one whose length is nearest to
+/// `WANTED_BYTES`.
 pub(super) fn picture(server: &Server, photos: &Folder) -> Result<(String, Vec<u8>)> {
     let mut connection = Connection::to(server.address())?;
     let mut best = (String::new(), Vec::new());
@@ -144,13 +145,13 @@ pub(super) fn picture(server: &Server, photos: &Folder) -> Result<(String, Vec<u
     Ok(best)
 }
 
-/// Of the body.
+/// Desired length of the response body, in bytes.
 const WANTED_BYTES: usize = 40_000;
 
-/// Runs of each server.
+/// Number of measured runs of each server.
 const ROUNDS: usize = 10;
 
-/// Of one run.
+/// Duration of one measured run, in seconds.
 const SECONDS: u64 = 3;
 
 const WARM_UP: u64 = 1;

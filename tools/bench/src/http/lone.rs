@@ -1,10 +1,10 @@
-//! A photograph that is alone: how much sooner it is ready with idle cores than with one thread.
+//! Benchmark of a lone photograph: how much sooner it is ready with idle cores than with one thread.
 //!
-//! The sources are made here, by our own encoder, of 4 and of 20 megapixels. Two servers run side by side, one with
-//! `workers = 1`, and are asked in turns. Neither keeps decoded frames: each request is for a photograph that nobody
-//! knows. Then a server that lends and one that does not are loaded in turns, to see that lending costs nothing while nobody is
-//! idle; and all workers and one, to see how much faster than one the machine's cores are together: two of a virtual machine may
-//! be two threads of one core.
+//! The sources of 4 and of 20 megapixels are made here with Andon's own encoder. Two servers run side by side, one of
+//! them with `workers = 1`, and are requested in turns. Neither caches decoded frames, so each request has to decode
+//! its photograph. Then a server that lends idle cores and one that does not are loaded in turns, to show that lending
+//! costs nothing while no core is idle. Last, all workers are compared with one under load. This shows how much faster
+//! the machine's cores are together than a single one: two cores of a virtual machine may be two threads of one core.
 
 use std::env;
 use std::fs;
@@ -20,23 +20,24 @@ use crate::engines::render;
 use crate::photos::Folder;
 use crate::stats::{geometric_mean, median};
 
-/// What was measured.
+/// Results of the benchmark.
 #[derive(Serialize)]
 pub(super) struct Lone {
     pictures: Vec<Picture>,
-    /// Geometric mean of the ratios, for each size of photographs and of results.
+    /// Geometric means of the speed-up over all photographs, for each size of the photographs and of the results.
     geometric_means: Vec<Mean>,
-    /// Replies/s with lending over replies/s without, one for each pair of rounds.
+    /// Replies per second with lending divided by those without, for each pair of rounds.
     lending_under_load: Vec<f64>,
-    /// Their median.
+    /// Median of `lending_under_load`.
     median_under_load: f64,
-    /// Replies/s of all workers over those of one, each with its own photographs, one for each pair of rounds.
+    /// Replies per second of a server with all workers divided by those of a server with one, for each pair of rounds.
+    /// Lending is off, so each photograph is made by one worker.
     all_workers_under_load: Vec<f64>,
-    /// Their median: a lone photograph cannot be ready sooner by more.
+    /// Median of `all_workers_under_load`. A lone photograph cannot gain more than this.
     most: f64,
 }
 
-/// Over images of one size.
+/// Geometric mean of the speed-up over photographs of one size.
 #[derive(Serialize)]
 struct Mean {
     megapixels: u32,
@@ -48,15 +49,15 @@ struct Mean {
 struct Picture {
     name: String,
     bytes: usize,
-    /// Longest side of the result in pixels.
+    /// Longest side of the result in px.
     side: u32,
-    /// Medians.
+    /// Median time in ms with one worker. `all_workers_ms` is the same with all workers.
     one_worker_ms: f64,
     all_workers_ms: f64,
     ratio: f64,
 }
 
-/// Measures and prints.
+/// Runs the benchmark and prints the results.
 pub(super) fn run(connections: usize, photos: &Folder) -> Result<Lone> {
     let sources = Sources::make(photos)?;
     println!("\na lone photograph, `workers = 1` and all of them:");
@@ -114,15 +115,15 @@ pub(super) fn run(connections: usize, photos: &Folder) -> Result<Lone> {
     })
 }
 
-/// Longest sides of the replies in pixels.
+/// Longest sides of the results in px.
 const SIDES: [u32; 3] = [400, 1200, 1600];
-/// That of replies under load.
+/// Longest side in px of the results under load.
 const LOAD_SIDE: u32 = 1600;
-/// Requests for each image, the first of them not counted.
+/// Number of requests for each image. The first is not counted.
 const REPEATS: usize = 16;
-/// Of each size in megapixels: how many times as soon a lone image is to be ready.
+/// Sizes of the photographs in megapixels, each with the speed-up by all workers that a lone image has to reach.
 const GOALS: [(u32, f64); 2] = [(4, 1.0 / 0.65), (20, 1.3)];
-/// What part of the throughput lending may not cost.
+/// Smallest share of the throughput without lending that the server must reach with lending.
 const LEAST: f64 = 0.98;
 
 fn verdict(reached: bool) -> &'static str {
@@ -163,8 +164,8 @@ impl Picture {
     }
 }
 
-/// Throughput of a server configured with the first of these lines over one with the second, in pairs of rounds that
-/// change sides.
+/// Returns the throughput of a server with the first of the two configuration `lines`, divided by that of one with the
+/// second, for each pair of rounds. The order of the servers alternates from pair to pair.
 fn under_load(sources: &Sources, connections: usize, lines: [&str; 2]) -> Result<Vec<f64>> {
     let urls: Vec<String> = (sources.files.iter())
         .map(|(name, _)| url(name, LOAD_SIDE))
@@ -192,17 +193,17 @@ fn under_load(sources: &Sources, connections: usize, lines: [&str; 2]) -> Result
     Ok(ratios)
 }
 
-/// Lends no cores.
+/// Configuration line of a server that does not lend idle cores.
 const ALONE: &str = "steal_work = false";
 
-/// How often each image is asked for in a round under load.
+/// How often each URL is requested in a round under load.
 const ROUNDS_OF_URLS: usize = 20;
 const PAIRS: usize = 8;
 
-/// Photographs of each size in [`GOALS`] and of every usual kind; removed when dropped.
+/// Photographs of each size in [`GOALS`], of every usual kind of JPEG. The folder is removed when this is dropped.
 struct Sources {
     path: PathBuf,
-    /// Names and sizes in bytes.
+    /// Names of the files and their sizes in bytes.
     files: Vec<(String, usize)>,
 }
 
@@ -240,10 +241,10 @@ impl Drop for Sources {
     }
 }
 
-/// Megapixels, and what they are across and down.
+/// Sizes of the photographs: megapixels, and width × height in px.
 const SIZES: [(u32, &str); 2] = [(4, "2448x1632"), (20, "5472x3648")];
 
-/// How a photograph is written.
+/// Kinds of JPEG by name, with the encoding options of their recipes.
 const KINDS: [(&str, &str); 3] = [
     ("sequential-420", "chroma:420"),
     ("sequential-444", "chroma:444"),

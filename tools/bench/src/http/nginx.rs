@@ -1,4 +1,4 @@
-//! nginx with a `proxy_cache` or with files, as a child process with a folder of its own.
+//! Runs nginx, with a `proxy_cache` or with files to serve, as a child process in a folder of its own.
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use super::server::terminate;
 use super::tls::Certificate;
 use crate::proc;
 
-/// A running nginx; stopped when dropped.
+/// A running nginx. It is stopped when this is dropped.
 pub(crate) struct Nginx {
     child: Child,
     address: SocketAddr,
@@ -20,12 +20,12 @@ pub(crate) struct Nginx {
 }
 
 impl Nginx {
-    /// Caches what `origin` answers, with a worker for each core.
+    /// Starts nginx as a cache of what `origin` answers, with one worker per core.
     pub(crate) fn in_front_of(origin: SocketAddr) -> Result<Self> {
         Self::plain(&cache(origin))
     }
 
-    /// Serves the files of a folder, with a worker for each core.
+    /// Starts nginx to serve the files of a folder, with one worker per core.
     pub(crate) fn serving(files: &Path) -> Result<Self> {
         Self::plain(&format!("root {};", files.display()))
     }
@@ -35,7 +35,8 @@ impl Nginx {
         Self::start(Command::new("nginx"), "auto", listen, location)
     }
 
-    /// nginx with TLS and HTTP/2, by one worker. `command` starts nginx, and is given its options.
+    /// Starts nginx as a cache of what `origin` answers, with TLS, HTTP/2 and one worker. `command` is the command that
+    /// starts nginx; its options are appended.
     pub(crate) fn with_tls(
         command: Command,
         certificate: &Certificate,
@@ -97,7 +98,8 @@ impl Nginx {
         self.child.id()
     }
 
-    /// The processes that answer; those beside them, which tend the cache, come and go.
+    /// Returns the ids of the processes that answer requests. The processes that maintain the cache come and go and are
+    /// left out.
     pub(crate) fn workers(&self) -> Result<Vec<u32>> {
         proc::children(self.pid(), "nginx: worker")
     }
@@ -111,7 +113,7 @@ impl Nginx {
         Ok(String::from_utf8_lossy(&output.stderr).trim().to_owned())
     }
 
-    /// Asks it to stop and waits until it has.
+    /// Asks nginx to stop (SIGTERM) and waits until it has ended.
     pub(crate) fn stop(mut self) -> Result<()> {
         terminate(self.pid())?;
         self.child.wait()?;
@@ -135,8 +137,8 @@ fn remove(folder: &Path) {
     let _ = fs::remove_dir_all(folder);
 }
 
-/// What production guides agree on: `sendfile`, open files remembered, connections kept, nothing logged,
-/// results on disk and thus in the system's page cache.
+/// Returns a configuration that follows the usual advice for production: `sendfile`, cached open files, keep-alive
+/// connections, no access log, and cached responses on disk and thus in the system's page cache.
 fn configuration(workers: &str, listen: &str, location: &str) -> String {
     format!(
         "user root;
@@ -168,7 +170,7 @@ http {{
     )
 }
 
-/// Everything that the origin answers, in the cache.
+/// Returns the directives of a location that caches the 200 responses of `origin`.
 fn cache(origin: SocketAddr) -> String {
     format!(
         "proxy_pass http://{origin};

@@ -1,4 +1,4 @@
-//! `andon serve` as a child process on a port of its own.
+//! Runs `andon serve` as a child process on a port of its own.
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -10,46 +10,46 @@ use anyhow::{Context, Result, ensure};
 
 use crate::proc;
 
-/// A running server; stopped when dropped.
+/// A running server. It is stopped when this is dropped.
 pub(crate) struct Server {
     child: Child,
     address: SocketAddr,
-    /// Its configuration, for as long as it runs.
+    /// Configuration file of the server, removed when this is dropped.
     _config: Scratch,
 }
 
-/// Does the server keep its results?
+/// What the server caches.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ResultCaching {
-    /// As it does by default.
+    /// The default caches.
     Default,
-    /// As it does by default; and nothing is logged.
+    /// The default caches, and no log.
     WithoutLog,
-    /// Not at all: every request is worked on.
+    /// No results: every request is rendered anew. Decoded frames may be cached.
     Nothing,
-    /// And its source is decoded, too.
+    /// No results and no decoded frames: every request decodes its source anew.
     NotEvenFrames,
 }
 
 impl Server {
-    /// The server that was built beside this program, on a folder of photographs.
+    /// Starts the server that was built beside this program, with a folder of photographs.
     pub(crate) fn start(photos: &Path, keeping: ResultCaching) -> Result<Self> {
         Self::configured(photos, keeping, "")
     }
 
-    /// The server that was built beside this program, with lines of its own at the top of its configuration.
+    /// Starts the server that was built beside this program, with extra `lines` at the top of its configuration.
     pub(crate) fn configured(photos: &Path, keeping: ResultCaching, lines: &str) -> Result<Self> {
         Self::spawn(Command::new(Self::binary()?), photos, keeping, lines)
     }
 
-    /// What was built beside this program.
+    /// Returns the path of the `andon` binary that was built beside this program.
     pub(crate) fn binary() -> Result<PathBuf> {
         let andon = env::current_exe()?.with_file_name("andon");
         ensure!(andon.is_file(), "{} is not built", andon.display());
         Ok(andon)
     }
 
-    /// Starts the server under another command, which is given `serve` and its options.
+    /// Starts the server by another command, to which `serve` and its options are appended.
     pub(crate) fn spawn(
         mut command: Command,
         photos: &Path,
@@ -85,18 +85,18 @@ impl Server {
         self.child.id()
     }
 
-    /// Resident bytes now.
+    /// Returns the server's resident memory in bytes.
     pub(crate) fn rss(&self) -> Result<u64> {
         proc::status_bytes(&self.pid().to_string(), "VmRSS")
     }
 
-    /// Asks it to stop (SIGTERM) and waits until it has.
+    /// Asks the server to stop (SIGTERM) and waits until it has ended.
     pub(crate) fn stop(self) -> Result<()> {
         terminate(self.pid())?;
         self.wait()
     }
 
-    /// Waits until it has ended.
+    /// Waits until the server has ended.
     pub(crate) fn wait(mut self) -> Result<()> {
         self.child.wait()?;
         Ok(())
@@ -111,7 +111,7 @@ impl Drop for Server {
     }
 }
 
-/// The configuration of a server on a folder.
+/// Returns the configuration of a server whose origin is a folder.
 fn config(photos: &Path, keeping: ResultCaching, lines: &str) -> Result<String> {
     let root = photos
         .canonicalize()
@@ -127,7 +127,7 @@ fn config(photos: &Path, keeping: ResultCaching, lines: &str) -> Result<String> 
     ))
 }
 
-/// A file that goes with its value.
+/// A temporary file that is removed when this is dropped.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -148,7 +148,7 @@ impl Drop for Scratch {
     }
 }
 
-/// SIGTERM to one process.
+/// Sends SIGTERM to a process.
 pub(crate) fn terminate(pid: u32) -> Result<()> {
     let pid = rustix::process::Pid::from_raw(pid as i32).context("a process id is not 0")?;
     rustix::process::kill_process(pid, rustix::process::Signal::TERM)?;

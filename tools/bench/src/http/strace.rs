@@ -1,4 +1,4 @@
-//! Does the server ever start a process? strace watches every clone, fork and exec of all its threads.
+//! Checks whether the server ever starts a process. strace watches every clone, fork and exec of all its threads.
 
 use std::env;
 use std::fs;
@@ -11,18 +11,18 @@ use serde::Serialize;
 use super::client;
 use super::server::{ResultCaching, Server, terminate};
 
-/// What the server asked the kernel for, from its start to its end.
+/// Numbers of threads and processes that the server started from its start to its end.
 #[derive(Serialize)]
 pub(crate) struct Seen {
-    /// `fork`, `vfork`, and `clone` of anything but a thread.
+    /// Calls of `fork`, `vfork` and `clone`, except those that start a thread.
     pub(crate) processes: usize,
-    /// `execve` and `execveat`, the server's own start not counted.
+    /// Calls of `execve` and `execveat`, not counting the start of the server itself.
     pub(crate) execs: usize,
-    /// Threads.
+    /// Threads that were started.
     pub(crate) threads: usize,
 }
 
-/// Starts the server under strace, sends the requests, stops it and reads what strace wrote.
+/// Starts the server under strace, sends the requests, stops it and counts the calls in strace's log.
 pub(crate) fn watch(
     photos: &Path,
     urls: &[String],

@@ -1,5 +1,6 @@
-//! Cached hits over TLS: Andon's memory against nginx's `proxy_cache`, by HTTP/1.1 and HTTP/2, with the same certificate
-//! and cipher suite, in one interleaved run. Each server has one core to itself, and h2load the other.
+//! Comparison of cached hits over TLS: Andon's memory cache and nginx's `proxy_cache`, with HTTP/1.1 and HTTP/2, the
+//! same certificate and the same cipher suite, in one interleaved run. The servers are pinned to one core and h2load to
+//! another.
 
 use std::fs;
 use std::net::{SocketAddr, TcpListener};
@@ -19,7 +20,7 @@ use super::turns::in_turn;
 use crate::photos::Folder;
 use crate::stats::median;
 
-/// All that was measured.
+/// Results of the comparison.
 #[derive(Serialize)]
 pub(crate) struct TlsHits {
     url: String,
@@ -31,30 +32,30 @@ pub(crate) struct TlsHits {
     compared: Vec<Compared>,
 }
 
-/// The two servers by one protocol.
+/// Results of both servers with one protocol.
 #[derive(Serialize)]
 struct Compared {
     protocol: &'static str,
-    /// Requests of one connection at a time.
+    /// Number of concurrent requests per connection.
     streams: usize,
     andon: Side,
     nginx: Side,
-    /// Median requests/s of Andon over that of nginx.
+    /// Andon's median requests per second divided by nginx's.
     ratio: f64,
 }
 
-/// One server by one protocol: medians, and what they are of.
+/// Results of one server with one protocol: medians, and the runs they are taken from.
 #[derive(Serialize)]
 struct Side {
     requests_per_second: f64,
-    /// Of the server's processor time.
+    /// CPU time of the server per request, in µs.
     microseconds_per_request: f64,
-    /// Of h2load's.
+    /// CPU time of h2load per request, in µs.
     client_microseconds_per_request: f64,
     runs: Vec<Load>,
 }
 
-/// Measures and prints.
+/// Runs the comparison and prints the results.
 pub(crate) fn run(connections: usize, photos: &Folder) -> Result<TlsHits> {
     let certificate = Certificate::issue()?;
     let secure = free_address()?;
@@ -107,7 +108,7 @@ pub(crate) fn run(connections: usize, photos: &Folder) -> Result<TlsHits> {
     Ok(hits)
 }
 
-/// Andon and nginx in turn.
+/// Measures Andon and nginx in turns and checks that both negotiated the same TLS version and cipher.
 fn compare(asked: &Asked<'_>, servers: &[(SocketAddr, Vec<u32>); 2]) -> Result<Compared> {
     let load = |side: usize, seconds| {
         let (address, pids) = &servers[side];
@@ -172,7 +173,7 @@ impl TlsHits {
     }
 }
 
-/// A certificate for this run, signed by itself, and its key.
+/// Folder with a self-signed certificate for this run and its key.
 pub(super) struct Certificate(TempDir);
 
 impl Certificate {
@@ -200,26 +201,26 @@ impl Certificate {
     }
 }
 
-/// A command that stays on one core.
+/// Returns a command that runs a program pinned to one core.
 fn on_core(core: &str, program: &Path) -> Command {
     let mut command = Command::new("taskset");
     command.args(["--cpu-list", core]).arg(program);
     command
 }
 
-/// One that was free a moment ago.
+/// Returns a local address whose port was free a moment ago.
 fn free_address() -> Result<SocketAddr> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?)
 }
 
-/// The cores of the servers, and of h2load.
+/// Core of the servers. `CLIENT` is that of h2load.
 const SERVER: &str = "0";
 const CLIENT: &str = "1";
 
-/// Runs of each server.
+/// Number of measured runs of each server.
 const ROUNDS: usize = 10;
 
-/// Of one run.
+/// Duration of one measured run, in seconds.
 const SECONDS: u64 = 3;
 
 const WARM_UP: u64 = 1;

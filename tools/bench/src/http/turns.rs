@@ -1,8 +1,9 @@
-//! Two servers measured in turn.
+//! Measurement of two servers in turns.
 
 use anyhow::Result;
 
-/// The results of each server's `rounds` runs, in the order 0, 1, 1, 0: a machine that drifts affects both alike.
+/// Runs each server `rounds` times in the order 0, 1, 1, 0 and returns the results. A machine whose speed drifts
+/// affects both alike.
 pub(super) fn in_turn<T>(
     rounds: usize,
     mut run: impl FnMut(usize) -> Result<T>,

@@ -1,4 +1,4 @@
-//! wrk, the load generator, and what it says.
+//! Runs the load generator wrk and reads its output.
 
 use std::net::SocketAddr;
 use std::process::Command;
@@ -8,27 +8,27 @@ use serde::Serialize;
 
 use crate::proc;
 
-/// One load on one URL.
+/// Outcome of one load on one URL.
 #[derive(Serialize)]
 pub(crate) struct Load {
     pub(crate) requests_per_second: f64,
     pub(crate) p99_milliseconds: f64,
-    /// Processor time per request, of the server and of wrk.
+    /// CPU time of the server per request, in µs. `client_microseconds` is the same for wrk.
     pub(crate) server_microseconds: f64,
     pub(crate) client_microseconds: f64,
 }
 
-/// What a connection is for.
+/// How connections are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) enum Connections {
-    /// One request after the other.
+    /// Each connection is kept alive and serves one request after the other.
     Kept,
-    /// One request.
+    /// Each request opens a new connection.
     ForEachRequest,
 }
 
-/// Asks for one URL, for `seconds` and over `connections` at a time; every reply must be whole and good.
-/// `pids` are the server's.
+/// Requests one URL for `seconds` over `connections` at a time. Every reply must be complete and successful. `pids` are
+/// the server's processes.
 pub(crate) fn load(
     address: SocketAddr,
     url: &str,
@@ -76,7 +76,7 @@ struct Said {
     p99: f64,
 }
 
-/// `None` also if anything went wrong with any request.
+/// Parses wrk's output. Returns `None` if it is not understood or if any request failed.
 fn read(text: &str) -> Option<Said> {
     let after = |label: &str| {
         let line = text
@@ -107,7 +107,7 @@ fn milliseconds(text: &str) -> Option<f64> {
     }
 }
 
-/// Enough for one connection per core to be always asked on, whatever the server takes of the cores.
+/// Threads of wrk: enough to keep one connection per core busy, however much of the cores the server uses.
 const THREADS: usize = 2;
 
 #[cfg(test)]

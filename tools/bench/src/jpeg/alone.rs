@@ -1,4 +1,4 @@
-//! One decoder alone in a process of its own: for its memory, and for its instructions.
+//! Runs one decoder alone in a process of its own to measure its memory and its instructions.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::{Decoder, decode};
 use crate::proc::status_bytes;
 
-/// The hidden task `jpeg-alone`.
+/// Arguments of the hidden task `jpeg-alone`.
 #[derive(Args)]
 pub(crate) struct JpegAloneArgs {
     decoder: Decoder,
@@ -19,7 +19,7 @@ pub(crate) struct JpegAloneArgs {
     file: PathBuf,
 }
 
-/// What a decode at 1/8 takes beside the file and the idle process, in bytes.
+/// Memory in bytes that each decoder needs at 1/8, in addition to the idle process and the file.
 #[derive(Serialize)]
 pub(super) struct Memory {
     ours: u64,
@@ -32,7 +32,7 @@ impl Memory {
     }
 }
 
-/// The child: decodes once, prints what was resident before, and its peak.
+/// The child process: decodes once, and prints the resident memory before and at its peak, in bytes.
 pub(crate) fn alone(args: &JpegAloneArgs) -> Result<()> {
     let file = fs::read(&args.file)?;
     let before = status_bytes("self", "VmRSS")?;
@@ -42,7 +42,7 @@ pub(crate) fn alone(args: &JpegAloneArgs) -> Result<()> {
     Ok(())
 }
 
-/// Both decoders' memory at 1/8.
+/// Measures the memory of both decoders at 1/8.
 pub(super) fn memory(file: &Path) -> Result<Memory> {
     let taken = |decoder| {
         let output = child(Command::new(env::current_exe()?), decoder, file, 1)?;
@@ -57,7 +57,7 @@ pub(super) fn memory(file: &Path) -> Result<Memory> {
     })
 }
 
-/// Instructions of one decode, as callgrind counts them.
+/// Counts the instructions of one decode with callgrind.
 pub(super) fn instructions(decoder: Decoder, file: &Path, eighths: u8) -> Result<u64> {
     let mut callgrind = Command::new("valgrind");
     callgrind

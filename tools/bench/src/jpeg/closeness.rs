@@ -1,8 +1,9 @@
-//! At 1/4 and 1/2 our samples are not libjpeg-turbo's. Are the images that our resampler makes of them at
-//! least as close to those of a full decode and Lanczos3 in floats?
+//! Measures how close small images come to the ideal. At 1/4 and 1/2 Andon's decoded samples differ from
+//! libjpeg-turbo's. After Andon's resampler, are the images from them at least as close to a full decode and Lanczos3
+//! in floats?
 //!
-//! Plane by plane, without an encoder, which would hide most of it, at sizes for which the planner takes
-//! these scales.
+//! The planes are compared one by one, without an encoder, which would hide most of the difference, and at sizes for
+//! which the planner chooses these scales.
 
 use andon_kernels::resample::{Kernel, Source, Span, Weights, rows};
 use andon_pixels::Grid;
@@ -20,16 +21,16 @@ pub(super) const LEGEND: &str = "\
 closeness of small images to a full decode and Lanczos3 in floats: ours over libjpeg-turbo's, luma, mean of
 three sizes; PSNR in dB, SSIM in millionths; at 1/4 and 1/2";
 
-/// The scales at which samples are not libjpeg-turbo's, in eighths.
+/// Scales (in eighths) at which Andon's samples differ from libjpeg-turbo's.
 const EIGHTHS: [u8; 2] = [2, 4];
 
-/// Decoded samples for each of the result along an axis. The planner leaves at least 1.35, and with 2.7 the next
-/// smaller scale would do.
+/// Number of decoded samples per result sample along an axis. The planner keeps this at 1.35 or more, and from 2.7 on
+/// the next smaller scale would do.
 const REDUCTIONS: [f64; 3] = [1.4, 2.0, 2.6];
 
 const NAMES: [&str; 3] = ["Y", "Cb", "Cr"];
 
-/// One plane at one scale and size.
+/// Closeness of one plane at one scale and size, with each decoder.
 #[derive(Serialize)]
 pub(super) struct Closeness {
     eighths: u8,
@@ -40,7 +41,7 @@ pub(super) struct Closeness {
     ssim: Both,
 }
 
-/// Each one's.
+/// A figure for each decoder.
 #[derive(Serialize)]
 struct Both {
     ours: f64,
@@ -57,7 +58,7 @@ impl Both {
     }
 }
 
-/// All planes, scales and sizes of one photograph.
+/// Measures all planes, scales and sizes of one photograph.
 pub(super) fn measure(file: &[u8]) -> Result<Vec<Closeness>> {
     // Both decoders make the same of it.
     let full = planes(Decoder::Turbo, file, 8)?;
@@ -101,9 +102,10 @@ pub(super) fn measure(file: &[u8]) -> Result<Vec<Closeness>> {
     Ok(all)
 }
 
-/// Where a scaled plane's samples go, as the engine resamples them.
+/// Geometry for resampling a scaled plane as the engine does.
 struct Scaled {
-    /// What the whole plane covers in scaled samples: with a fraction, where its size is no multiple.
+    /// Width and height of the whole plane in scaled samples. They have a fraction where the plane's size is no
+    /// multiple of the scale.
     covered: (f64, f64),
     to: (u32, u32),
 }
@@ -147,12 +149,12 @@ impl Scaled {
     }
 }
 
-/// What of a plane is compared.
+/// A measure of similarity between two planes.
 #[derive(Clone, Copy)]
 enum Measure {
-    /// In dB.
+    /// Peak signal-to-noise ratio, in dB.
     Psnr,
-    /// In millionths.
+    /// Structural similarity, in millionths.
     Ssim,
 }
 
@@ -173,7 +175,7 @@ impl Measure {
         }
     }
 
-    /// How much closer ours is: the mean over the sizes.
+    /// Returns how much closer Andon's plane is than libjpeg-turbo's, as the mean over the sizes.
     fn gain(self, all: &[Closeness], eighths: u8, plane: &str) -> f64 {
         let of = all
             .iter()
@@ -185,7 +187,7 @@ impl Measure {
     }
 }
 
-/// Luma's, behind a photograph's name.
+/// Prints the gains of luma, as columns on the line of a photograph.
 pub(super) fn print(all: &[Closeness]) {
     for eighths in EIGHTHS {
         let gain = |measure: Measure| measure.gain(all, eighths, NAMES[0]);
@@ -197,7 +199,8 @@ pub(super) fn print(all: &[Closeness]) {
     }
 }
 
-/// All planes: mean, worst photograph, and how many lie below libjpeg-turbo.
+/// Prints a summary for all planes: the mean gain, the worst photograph, and the number of photographs with a lower
+/// value than libjpeg-turbo's.
 pub(super) fn summarise(photographs: &[Photograph]) {
     println!(
         "\nhow much closer than libjpeg-turbo's: mean, worst photograph, photographs that are less close"
@@ -237,7 +240,7 @@ fn gains<'a>(
     photographs.iter().map(gain).collect()
 }
 
-/// Means of luma and of chroma.
+/// Returns the goals for luma and for chroma, each a mean over the photographs.
 pub(super) fn goals(photographs: &[Photograph]) -> Vec<Goal> {
     let mut goals = Vec::new();
     for eighths in EIGHTHS {

@@ -1,4 +1,4 @@
-//! What decoding takes: processor time, instructions, memory.
+//! Costs of decoding: CPU time, instructions and memory.
 
 use std::path::Path;
 
@@ -13,7 +13,8 @@ use crate::stats::{geometric_mean, median};
 pub(super) const LEGEND: &str =
     "one thread, processor time in ms: ours / libjpeg-turbo's planes, at 1/8, 1/4, 1/2, 1/1";
 
-/// Times libjpeg-turbo: sequential images, progressive ones, eighths.
+/// Goals for the speed as a multiple of libjpeg-turbo's. Each entry is: whether the image is progressive, the scale in
+/// eighths, the goal.
 const SPEED: [(bool, u8, f64); 6] = [
     (false, 1, 2.0),
     (false, 2, 1.6),
@@ -22,10 +23,10 @@ const SPEED: [(bool, u8, f64); 6] = [
     (true, 1, 5.0),
     (true, 2, 2.5),
 ];
-/// libjpeg-turbo's memory over ours, progressive at 1/8.
+/// Goal for libjpeg-turbo's memory divided by Andon's, for progressive images at 1/8.
 const MEMORY: f64 = 16.0;
 
-/// One photograph's.
+/// Costs of decoding one photograph.
 #[derive(Serialize)]
 pub(super) struct Speed {
     scales: Vec<AtScale>,
@@ -35,7 +36,7 @@ pub(super) struct Speed {
 #[derive(Serialize)]
 struct AtScale {
     eighths: u8,
-    /// Medians of processor time.
+    /// Median CPU time in ms of Andon. `turbo_ms` is that of libjpeg-turbo.
     ours_ms: f64,
     turbo_ms: f64,
     ours_instructions: Option<u64>,
@@ -94,7 +95,7 @@ impl Speed {
     }
 }
 
-/// A kind of which there was no photograph is a goal that was missed.
+/// Judges speed and memory. Goals for a kind of image that no photograph belongs to are missed.
 pub(super) fn goals(photographs: &[Photograph]) -> Vec<Goal> {
     let of = |progressive| {
         photographs

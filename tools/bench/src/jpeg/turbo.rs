@@ -1,10 +1,10 @@
-//! libjpeg-turbo through its planes API: SIMD, the accurate inverse DCT, no colour conversion.
+//! libjpeg-turbo's decoder to planes: SIMD, the accurate inverse DCT, no colour conversion.
 
 use andon_pixels::Grid;
 use anyhow::{Result, ensure};
 use turbojpeg_sys as tj;
 
-/// Decodes to the three planes at 1, 2, 4 or 8 eighths.
+/// Decodes a JPEG to its three planes at 1, 2, 4 or 8 eighths of their size.
 pub(super) fn decode(file: &[u8], eighths: u8) -> Result<Vec<Grid<u8>>> {
     // SAFETY: takes a constant and gives a handle or null.
     let handle = unsafe { tj::tj3Init(tj::TJINIT_TJINIT_DECOMPRESS as i32) };

@@ -1,5 +1,5 @@
-//! A limit on the server's memory: a control group where one may be made, and otherwise a limit on
-//! addresses, which is stricter than one on memory and kills nobody: allocations fail.
+//! Memory limit of the server. This is a control group where one can be created. Otherwise it is a limit on the address
+//! space, which is stricter than one on memory and makes allocations fail instead of killing processes.
 
 use std::env;
 use std::fs;
@@ -8,7 +8,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-/// How a server is held.
+/// How the memory of a server is limited.
 pub(super) struct Limit {
     how: How,
     description: String,
@@ -16,18 +16,18 @@ pub(super) struct Limit {
 
 enum How {
     Free,
-    /// The group's folder and the names of its files.
+    /// A control group: its folder and the names of its files.
     Group(PathBuf, &'static Version),
-    /// KiB of addresses.
+    /// Limit on the address space, in KiB.
     Addresses(u64),
 }
 
-/// The files of a kind of control group.
+/// File names in one version of control groups.
 struct Version {
     name: &'static str,
     limit: &'static str,
     peak: &'static str,
-    /// The file with a line `oom_kill N`.
+    /// File with a line `oom_kill N`.
     events: &'static str,
 }
 
@@ -46,7 +46,7 @@ const VERSION_2: Version = Version {
 };
 
 impl Limit {
-    /// No limit at all.
+    /// Creates an unlimited `Limit`.
     pub(super) fn none() -> Self {
         Self {
             how: How::Free,
@@ -54,7 +54,7 @@ impl Limit {
         }
     }
 
-    /// So many bytes.
+    /// Creates a limit of so many bytes: a control group if possible, otherwise a limit on the address space.
     pub(super) fn of(bytes: u64) -> Result<Self> {
         for (mount, version) in [
             ("/sys/fs/cgroup", &VERSION_2),
@@ -87,7 +87,8 @@ impl Limit {
         &self.description
     }
 
-    /// The server's command under this limit: a shell that steps into it and becomes the server.
+    /// Returns the command that starts the server under this limit. It is a shell that applies the limit to itself and
+    /// then becomes the server.
     pub(super) fn command(&self) -> Result<Command> {
         let andon = env::current_exe()?.with_file_name("andon");
         let (script, argument) = match &self.how {
@@ -103,7 +104,7 @@ impl Limit {
         Ok(command)
     }
 
-    /// The most that the group was charged with.
+    /// Returns the most bytes that were charged to the control group. `None` without a group.
     pub(super) fn peak_bytes(&self) -> Option<u64> {
         let How::Group(group, version) = &self.how else {
             return None;
@@ -112,7 +113,7 @@ impl Limit {
         text.trim().parse().ok()
     }
 
-    /// How many of its processes the kernel killed.
+    /// Returns how many processes of the control group the kernel killed. `None` without a group.
     pub(super) fn kills(&self) -> Option<u64> {
         let How::Group(group, version) = &self.how else {
             return None;

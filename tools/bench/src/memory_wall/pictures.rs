@@ -1,4 +1,4 @@
-//! Large files to ask for: the photographs as they are, and larger and as PNG.
+//! Large image files to request: the photographs at their own size and enlarged, both as JPEG and as PNG.
 
 use std::env;
 use std::fs;
@@ -10,16 +10,16 @@ use anyhow::{Context, Result};
 use crate::engines::engine;
 use crate::photos::Folder;
 
-/// A folder of them; removed when dropped.
+/// A folder of large images. It is removed when this is dropped.
 pub(super) struct Pictures {
     pub(super) path: PathBuf,
     pub(super) names: Vec<String>,
-    /// Of the largest.
+    /// Size of the largest image, in megapixels.
     pub(super) megapixels: f64,
 }
 
 impl Pictures {
-    /// Makes them from a few photographs.
+    /// Makes the files from the first 5 photographs (2 if `quick`).
     pub(super) fn make(photos: &Folder, quick: bool) -> Result<Self> {
         let path = env::temp_dir().join(format!("andon-bench-memory-{}", std::process::id()));
         fs::create_dir_all(&path)?;
@@ -52,12 +52,12 @@ impl Pictures {
         Ok(())
     }
 
-    /// The file, by its number, that the request of this number asks for.
+    /// Returns the index of the file that request `number` is for.
     pub(super) fn file(&self, number: usize) -> usize {
         number % self.names.len()
     }
 
-    /// The request of this number: none is like another.
+    /// Returns the path of request `number`. No two requests of a run are alike: they differ in file, size or quality.
     pub(super) fn url(&self, number: usize) -> String {
         let name = &self.names[self.file(number)];
         let side = 400 + number % 401;
@@ -73,5 +73,5 @@ impl Drop for Pictures {
     }
 }
 
-/// 24 megapixels for a photograph of 3:2.
+/// Recipe step that enlarges a 3:2 photograph to 24 megapixels.
 const LARGE: &str = "fit:6000x4000:enlarge";

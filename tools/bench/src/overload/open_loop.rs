@@ -1,12 +1,12 @@
 //! An open loop of requests: each is sent when it is due, by whichever client is free.
 //!
-//! Images are due at random moments, as clients that know nothing of each other ask (a Poisson process,
-//! the same in every run). The clock starts when all clients are connected: how the server takes hundreds of
-//! connections at once is another question than how it takes requests.
+//! Images are due at random times, as if requested by independent clients (a Poisson process, the same in every run).
+//! The clock starts when all clients are connected, because how the server accepts hundreds of connections at once is
+//! another question than how it handles requests.
 //!
-//! The clients share the server's cores. Where the system allows it they go before everything else, as
-//! clients on machines of their own would; how late each request was sent is kept beside its latency,
-//! which counts from when it was due in any case.
+//! The clients share the server's cores. Where the system allows it they run at a higher priority, like clients on
+//! machines of their own. How late each request was sent is recorded beside its latency, which always counts from the
+//! time it was due.
 
 use std::iter;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,11 +23,11 @@ use crate::http::server::Server;
 /// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// An image that nobody asked for before.
+    /// An image that was not requested before.
     Picture,
-    /// One of a few images that were asked for before.
+    /// One of a few images that were requested before.
     Repeat,
-    /// `/healthz`.
+    /// A request for `/healthz`.
     Health,
 }
 
@@ -35,21 +35,21 @@ pub(super) enum Kind {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answer {
     pub(super) kind: Kind,
-    /// Seconds from the start to when it was due.
+    /// Seconds from the start to when the request was due.
     pub(super) due_seconds: f64,
-    /// Milliseconds from when it was due to when it was sent.
+    /// Milliseconds from when the request was due to when it was sent.
     pub(super) late_ms: f64,
-    /// Milliseconds from when it was due to the reply's last byte.
+    /// Milliseconds from when the request was due to the reply's last byte.
     pub(super) took_ms: f64,
     pub(super) status: u16,
-    /// Answered with what was made before.
+    /// Whether the reply was a fresh cache hit.
     pub(super) hit: bool,
-    /// Its number among those of its kind.
+    /// Index of the request among those of its kind.
     pub(super) index: usize,
 }
 
-/// Sends images when they are `due`, in seconds, and for so long beside them [`BESIDE`] of each other kind
-/// per second. The `repeated` ones were asked for before.
+/// Sends image requests at the times `due`, in seconds from the start. For `time` it also sends [`BESIDE`] requests per
+/// second for repeated images and as many for `/healthz`. The `repeated` images must have been requested before.
 pub(super) fn run(
     server: &Server,
     due: &[f64],
@@ -90,21 +90,21 @@ pub(super) fn run(
     Ok(answers.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Requests of one kind.
+/// The requests of one kind and what their clients share.
 struct Line<'a> {
     server: &'a Server,
     kind: Kind,
-    /// Seconds from the start at which they are sent.
+    /// Times in seconds from the start at which the requests are due.
     due: &'a [f64],
     next: AtomicUsize,
-    /// Starts when all are connected.
+    /// Start of the loop, set when all clients are connected.
     clock: &'a OnceLock<Instant>,
     connected: &'a Barrier,
     answers: &'a Mutex<Vec<Answer>>,
 }
 
 impl Line<'_> {
-    /// One client: waits for the next request to be due, sends it, reads the reply.
+    /// Runs one client: waits until the next request is due, sends it and reads the reply.
     fn client(&self, url: &dyn Fn(usize) -> String) -> Result<()> {
         // Only the administrator may; the lateness tells what it was worth.
         let _ = rustix::process::nice(-10);
@@ -140,7 +140,8 @@ impl Line<'_> {
     }
 }
 
-/// `rate` moments per second on average, with exponential gaps; the same in every run.
+/// Returns random times in seconds, `rate` per second on average, with exponential gaps. They are the same in every
+/// run.
 pub(super) fn random_moments(rate: f64, time: Duration) -> Vec<f64> {
     let mut dice = Random::new(1);
     let mut now = 0.0;
@@ -152,14 +153,14 @@ pub(super) fn random_moments(rate: f64, time: Duration) -> Vec<f64> {
     .collect()
 }
 
-/// Enough that one is free whenever a request is due: most of them wait for admitted work. The server takes
-/// 1024 connections from one address.
+/// Number of clients for new images. It is large enough that one is free whenever a request is due, since most of them
+/// wait for admitted work. The server accepts 1024 connections from one address.
 const CLIENTS: usize = 900;
 
-/// Clients for each of the other kinds.
+/// Number of clients for repeated images, and again for `/healthz`.
 const CLIENTS_BESIDE: usize = 20;
 
-/// Requests per second of each other kind.
+/// Requests per second for repeated images, and again for `/healthz`.
 const BESIDE: f64 = 20.0;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What one stretch of load came to.
+//! Figures of one phase of load.
 
 use std::time::Duration;
 
@@ -7,33 +7,34 @@ use serde::Serialize;
 use super::open_loop::{Answer, Kind};
 use crate::stats::Latency;
 
-/// One stretch. Times count from when a request was due.
+/// Figures of one phase. Latencies count from when a request was due.
 #[derive(Serialize)]
 pub(super) struct Phase {
-    /// Requests for images per second, as they were sent.
+    /// Image requests that were sent, per second.
     offered_per_second: f64,
-    /// Those that were answered with an image.
+    /// Image requests that were answered with an image, per second.
     pub(super) pictures_per_second: f64,
-    /// The work in them, in milliseconds per second.
+    /// Work in the rendered images, in milliseconds per second.
     pub(super) work_per_second: f64,
     pub(super) accepted: Latency,
-    /// 503.
+    /// Latency of image requests that were answered with 503.
     pub(super) refused: Latency,
-    /// Images that are neither of the two: there should be none.
+    /// Image requests whose status was neither 200 nor 503. There should be none.
     pub(super) others: usize,
-    /// Images that were asked for before.
+    /// Latency of repeated images that were cache hits.
     pub(super) hits: Latency,
-    /// Those of them that were not answered by the cache: there should be none.
+    /// Repeated images that were no cache hits. There should be none.
     pub(super) missed: usize,
     health: Latency,
-    /// How late everything was sent.
+    /// How late the requests of all kinds were sent.
     late: Latency,
-    /// Processor time of the clients over that of one core.
+    /// CPU time of the clients, in cores: 1.0 is one busy core.
     client_cores: f64,
 }
 
 impl Phase {
-    /// Figures of all answers within `time`; `work` is that in the images of these numbers.
+    /// Computes the figures of all `answers` to a load of length `time`. `work` returns the milliseconds of work in the
+    /// images of the given indices.
     pub(super) fn of(
         answers: &[Answer],
         time: Duration,

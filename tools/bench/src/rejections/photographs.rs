@@ -1,5 +1,5 @@
-//! Many distinct photographs, made from a few: every size from 1 to 20 megapixels, one in six of the largest,
-//! half of them progressive. The same photographs give the same files every time.
+//! Many distinct photographs, made from a few. Their sizes go from 1.5 to 20 megapixels, one in six has the largest
+//! size, and half of them are progressive. The same sources give the same files every time.
 
 use std::env;
 use std::fs;
@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::engines::{engine, render};
 use crate::photos::Folder;
 
-/// A folder of them beside this program: what was made once is not made again.
+/// A folder of photographs beside this program. Files of an earlier run are used again.
 #[derive(Serialize)]
 pub(super) struct Photographs {
     #[serde(skip)]
@@ -24,7 +24,7 @@ pub(super) struct Photographs {
 }
 
 impl Photographs {
-    /// So many.
+    /// Makes `count` photographs.
     pub(super) fn make(photos: &Folder, count: usize) -> Result<Self> {
         let path = env::current_exe()?.with_file_name("bench-photographs");
         fs::create_dir_all(&path)?;
@@ -70,8 +70,8 @@ impl Photographs {
         Ok(())
     }
 
-    /// The request of this number: each photograph in turn, another width in each round, and another quality
-    /// once all were asked for in all widths.
+    /// Returns the path of request `number`. The photographs take turns, each with another width in every round. Once
+    /// all were requested in all widths the quality changes.
     pub(super) fn url(&self, number: usize) -> String {
         let (photo, round) = (number % self.names.len(), number / self.names.len());
         let width = WIDTHS[(photo + round) % WIDTHS.len()];
@@ -80,13 +80,14 @@ impl Photographs {
         format!("/small_light(dw={width},q={quality},of=jpg)/{name}")
     }
 
-    /// How many requests differ.
+    /// Returns the number of requests before they repeat.
     pub(super) fn requests(&self) -> usize {
         self.names.len() * WIDTHS.len() * QUALITIES
     }
 }
 
-/// One in six is large; the others are spread evenly below.
+/// Returns the megapixels of photograph `number`: 20 for one in six, and values spread evenly from 1.5 to 12.5 for the
+/// others.
 fn megapixels(number: usize) -> f64 {
     match number % 6 {
         0 => 20.0,
@@ -94,7 +95,7 @@ fn megapixels(number: usize) -> f64 {
     }
 }
 
-/// What a page's `srcset` asks for.
+/// Widths in px that a page's `srcset` typically requests.
 const WIDTHS: [u32; 7] = [160, 320, 480, 640, 960, 1280, 1920];
 
 const QUALITIES: usize = 35;

@@ -1,4 +1,4 @@
-//! One plane, one factor, one kernel: what everyone takes for it, and how far off they are.
+//! Measures the time and the error of both libraries for one plane, one factor and one kernel.
 
 use andon_kernels::cpu::Level;
 use andon_kernels::resample::{Kernel, Source, Span, Weights, rows_on};
@@ -12,7 +12,7 @@ use super::plane::{Plane, Sample};
 use crate::proc::thread_ms;
 use crate::stats::median;
 
-/// What was measured. Times are medians of the thread's processor time, in milliseconds.
+/// Results for one plane, factor and kernel. Times are medians of the thread's CPU time, in milliseconds.
 #[derive(Serialize)]
 pub(super) struct Case {
     pub(super) samples: &'static str,
@@ -20,25 +20,25 @@ pub(super) struct Case {
     pub(super) factor: f64,
     pub(super) from: (u32, u32),
     pub(super) to: (u32, u32),
-    /// With weights made for each plane, as the peer does it.
+    /// Andon's time, with the weights computed for each plane as the peer does.
     pub(super) ours_ms: f64,
-    /// With weights made for each plane, without AVX-512.
+    /// Andon's time without AVX-512, with the weights computed for each plane.
     pub(super) avx2_ms: f64,
-    /// With weights that another plane of the image has made.
+    /// Andon's time with weights that were computed before, for another plane of the image.
     pub(super) shared_ms: f64,
     pub(super) theirs_ms: f64,
     pub(super) our_error: Error,
     pub(super) their_error: Error,
 }
 
-/// Distance from the exact result, in levels.
+/// Distance from the exact result, in sample levels.
 #[derive(Serialize)]
 pub(super) struct Error {
     pub(super) largest: f64,
     pub(super) mean: f64,
 }
 
-/// A measurement takes about as long, or a clock's resolution would show.
+/// Approximate length of one measurement in ms. It is long compared with the clock's resolution.
 const MEASURED_MS: f64 = 1.5;
 
 impl Case {
@@ -94,7 +94,7 @@ impl Case {
     }
 }
 
-/// Milliseconds of one run out of so many.
+/// Runs `run` `often` times and returns the CPU time of one run in ms.
 fn timed(often: usize, mut run: impl FnMut()) -> f64 {
     let before = thread_ms();
     (0..often).for_each(|_| run());
@@ -116,7 +116,7 @@ impl Error {
     }
 }
 
-/// Our kernels.
+/// Andon's kernels with the plane to resize.
 struct Ours<'a, S: Sample> {
     source: Source<'a, S>,
     spans: [Span; 2],
@@ -165,7 +165,7 @@ impl<'a, S: Sample> Ours<'a, S> {
     }
 }
 
-/// `fast_image_resize`, its buffers kept.
+/// `fast_image_resize` with the plane to resize. Its buffers are kept between runs.
 struct Theirs<S: Sample> {
     resizer: Resizer,
     options: ResizeOptions,

@@ -1,18 +1,18 @@
-//! What a resampled plane is exactly: sums of products in 64-bit floats, nothing rounded between.
+//! Exact resampling of a plane: sums of products in 64-bit floats, without rounding in between.
 
 use andon_kernels::resample::Kernel;
 
 use super::plane::{Plane, Sample};
 
-/// How a kernel weighs: by its definition, or as `fast_image_resize` does where the two differ: a box
-/// without its left end.
+/// Whether a window includes samples exactly at its ends: at both ends as the kernel's definition has it, or without
+/// the left end of a box as in `fast_image_resize`. The two differ only for the box kernel.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Ends {
     Both,
     Right,
 }
 
-/// The exact result, not clamped.
+/// Resamples a plane exactly. The result is not clamped.
 pub(crate) fn resampled<S: Sample>(
     plane: &Plane<S>,
     (width, height): (u32, u32),
@@ -42,7 +42,7 @@ pub(crate) fn resampled<S: Sample>(
     out
 }
 
-/// For each result sample the first input sample it weighs, and the weights.
+/// Returns the window of each result sample: the index of the first input sample, and the weights.
 fn windows(input: u32, output: u32, kernel: Kernel, ends: Ends) -> Vec<(usize, Vec<f64>)> {
     let step = f64::from(input) / f64::from(output);
     let scale = step.max(1.0);

@@ -1,4 +1,4 @@
-//! What is resized: luma planes of photographs, in both depths.
+//! Planes to resize: luma of photographs, with 8 or 16 bits.
 
 use andon_codecs::ALL;
 use andon_kernels::resample::Resampled;
@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use fast_image_resize::PixelTrait;
 use fast_image_resize::pixels::{U8, U16};
 
-/// Samples in rows.
+/// A plane of samples in rows, without padding.
 pub(crate) struct Plane<S> {
     pub(crate) width: u32,
     pub(crate) height: u32,
@@ -15,7 +15,7 @@ pub(crate) struct Plane<S> {
 }
 
 impl Plane<u8> {
-    /// Luma of a JPEG file at so many eighths of its size.
+    /// Decodes the luma plane of a JPEG file at `eighths`/8 of its size.
     pub(crate) fn luma(file: &[u8], eighths: u8) -> Result<Self> {
         let codec = ALL.iter().find(|codec| codec.name() == "jpeg");
         let codec = codec.context("there is no JPEG codec")?;
@@ -36,7 +36,7 @@ impl Plane<u8> {
         })
     }
 
-    /// The plane with 16 bits: below each sample's 8 those of its neighbour.
+    /// Converts the plane to 16 bits. The upper 8 bits are the sample itself, the lower 8 those of the next sample.
     pub(crate) fn widened(&self) -> Plane<u16> {
         let below = self.samples.iter().skip(1).chain(&[0]);
         let both = self.samples.iter().zip(below);
@@ -48,13 +48,13 @@ impl Plane<u8> {
     }
 }
 
-/// A sample of both libraries.
+/// A sample type that both libraries can resize.
 pub(crate) trait Sample: Resampled + Into<f64> {
-    /// The peer's.
+    /// The corresponding pixel type of `fast_image_resize`.
     type Pixel: PixelTrait;
-    /// Its name.
+    /// Name of the sample type.
     const NAME: &'static str;
-    /// Full scale.
+    /// Largest sample value.
     const MAX: f64;
 
     fn pixel(self) -> Self::Pixel;

@@ -1,6 +1,6 @@
 #![no_main]
-//! An AVIF whose bitstream is put together anew, unit by unit, and whose container says whatever is wanted of it: the bytes
-//! are a program of four bytes a step. Random bytes hardly ever make a second frame of a bitstream.
+//! Fuzzes AVIF with a bitstream that is reassembled unit by unit, and a container that makes any claims about it. The
+//! input is a program with four bytes per step. Random bytes hardly ever make a second frame of a bitstream.
 
 // A part of it is used here.
 #[allow(dead_code)]
@@ -9,7 +9,7 @@ mod hostile;
 
 use hostile::avif::{Picture, units};
 
-/// Of one item each, in gray and in colour.
+/// Files with one item each, in gray and in colour.
 const PICTURES: [&[u8]; 2] = [
     include_bytes!("../../../../samples/avif/gray.avif"),
     include_bytes!("../../../../samples/avif/420.avif"),

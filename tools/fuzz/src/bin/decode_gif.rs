@@ -1,4 +1,4 @@
 #![no_main]
-//! Any bytes as a gif image.
+//! Fuzzes the decoding of any bytes as a GIF image.
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| andon_fuzz::decode("gif", bytes));

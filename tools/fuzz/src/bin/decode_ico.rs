@@ -1,4 +1,4 @@
 #![no_main]
-//! Any bytes as an ICO image.
+//! Fuzzes the decoding of any bytes as an ICO image.
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| andon_fuzz::decode("ico", bytes));

@@ -1,4 +1,4 @@
 #![no_main]
-//! Any bytes as a JPEG XL image.
+//! Fuzzes the decoding of any bytes as a JPEG XL image.
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| andon_fuzz::decode("jxl", bytes));

@@ -1,6 +1,7 @@
 #![no_main]
-//! Images in images: the first bytes say which container, how often it refers to what it holds, and what it says of
-//! it; the rest is held. Random bytes hardly ever make a strip that is a JPEG, or an icon that is a PNG.
+//! Fuzzes images within images. The first bytes select the container, how often it refers to the inner image, and what
+//! it says about it. The rest is the inner image. Random bytes hardly ever make a strip that is a JPEG, or an icon that
+//! is a PNG.
 
 // A part of it is used here.
 #[allow(dead_code)]

@@ -1,4 +1,4 @@
 #![no_main]
-//! Any bytes as a png image.
+//! Fuzzes the decoding of any bytes as a PNG image.
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| andon_fuzz::decode("png", bytes));

@@ -1,4 +1,4 @@
 #![no_main]
-//! Any bytes as a TIFF image.
+//! Fuzzes the decoding of any bytes as a TIFF image.
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| andon_fuzz::decode("tiff", bytes));

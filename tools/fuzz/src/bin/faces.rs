@@ -1,6 +1,6 @@
 #![no_main]
-//! Any gray image, for faces: 2 bytes are its size, the rest its samples. The networks move windows to places that the
-//! samples decide.
+//! Fuzzes face detection with any gray image. The first 2 bytes are its size, the rest its samples. The networks move
+//! windows to places that depend on the samples.
 
 use andon_faces::{Gray, find};
 

@@ -1,6 +1,6 @@
 #![no_main]
-//! Any text as a recipe: what parses, prints a text that parses to the same, and resolves without a panic to what
-//! resolves to itself.
+//! Fuzzes recipes with any text. A recipe that parses must print as a text that parses to the same recipe, and must
+//! resolve without a panic to one that resolves to itself.
 
 use andon_recipe::{Facts, Recipe, Rules};
 

@@ -1,5 +1,5 @@
 #![no_main]
-//! SVG documents made of everything that refers to something, chosen by bytes: references that lead around, style sheets,
+//! Fuzzes SVG with documents of elements that refer to each other, chosen by bytes: circular references, style sheets,
 //! filters, and numbers that are too large.
 
 #[path = "../../../../crates/codecs/tests/support/bombs.rs"]

@@ -1,6 +1,7 @@
 #![no_main]
-//! Any text as the target of a request, in every setting of the dialects; what comes out has a text that
-//! reads back as itself, and so has what every dialect writes for it.
+//! Fuzzes URLs with any text as a request target, in every setting of the dialects. The resulting recipe must have a
+//! text that parses to the same recipe, and every URL that a dialect writes for it must be written the same after it is
+//! parsed again.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,4 @@
-//! Many requests for one image at the same moment, at a fleet that has nothing in memory.
+//! Many requests for one image at the same moment, in a fleet that has nothing in memory.
 
 use std::time::Duration;
 
@@ -11,36 +11,37 @@ use crate::random::Random;
 use crate::tally::Tally;
 use crate::zipf::{Zipf, shares};
 
-/// How many, and among what.
+/// The size of a burst, and its circumstances.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Burst {
-    /// Nodes.
+    /// The number of nodes.
     pub nodes: usize,
-    /// Requests for the one image.
+    /// The number of requests for the one image.
     pub requests: u32,
-    /// Bounded loads of the load balancer, if any.
+    /// The bound of the load balancer on the load of a node, over the mean, if any.
     pub factor: Option<f64>,
-    /// Are there at the same moment requests for other images: as many as there are for each request of the hottest of
-    /// five million by Zipf's law with this α?
+    /// The exponent of Zipf's law for requests that arrive together with the burst, or `None` if there are no others.
+    /// They are drawn from five million images, of which the hottest is the one of the burst, until that has been
+    /// requested `requests` times.
     pub among: Option<f64>,
-    /// Is the store down?
+    /// Whether the store is down.
     pub store_is_down: bool,
 }
 
 /// The outcome of a burst.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
-    /// What was tried.
+    /// The burst that was simulated.
     pub burst: Burst,
-    /// All requests.
+    /// The outcomes of all requests, including those for other images.
     pub tally: Tally,
-    /// How often threads began to make the one image.
+    /// How often worker threads began to make the one image.
     pub begun: u32,
-    /// Nodes that the one image is in the memory of, afterwards.
+    /// The number of nodes that have the one image in memory afterwards.
     pub holders: u32,
 }
 
-/// Tries it.
+/// Simulates a burst.
 pub async fn run(burst: Burst, seed: u64) -> Outcome {
     let fleet = Fleet::start(Setup {
         nodes: burst.nodes,

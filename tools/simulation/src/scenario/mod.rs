@@ -1,4 +1,4 @@
-//! What happens to a fleet, scenario by scenario.
+//! The events that a fleet may meet with, one scenario per module.
 
 pub mod burst;
 pub mod overload;
@@ -15,18 +15,20 @@ use tokio::time::{Instant, sleep_until};
 use crate::fleet::Fleet;
 use crate::random::Random;
 
-/// Makes runtimes of one thread each whose clock is paused: it jumps to the next timer when there is nothing to do.
+/// A function that makes single-threaded runtimes with a paused clock, which jumps to the next timer when there is
+/// nothing to do.
 pub type Runtimes = fn() -> Runtime;
 
-/// Requests that arrive independently of each other (Poisson), for a time.
+/// Requests that arrive independently of each other (a Poisson process) for a limited time.
 struct Arrivals {
-    /// Requests per second, of all kinds.
+    /// Requests per second, for all images together.
     rate: f64,
     time: Duration,
 }
 
 impl Arrivals {
-    /// Has them arrive, each for an image that `next` names; `every_tick` is called once per millisecond.
+    /// Sends the requests to a fleet, each for the image that `next` returns. `every_tick` is called once per
+    /// millisecond.
     async fn at(
         &self,
         fleet: &Arc<Fleet>,

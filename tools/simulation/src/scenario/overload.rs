@@ -1,5 +1,5 @@
-//! More than a fleet can make: every request is for another image, and the load balancer asks a second node where the
-//! first one rejects.
+//! More work than a fleet can do. Every request is for another image, and the load balancer tries a second node where
+//! the first one rejects.
 
 use std::time::Duration;
 
@@ -15,28 +15,28 @@ use crate::tally::Tally;
 /// The size of an overload.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Overload {
-    /// Nodes.
+    /// The number of nodes.
     pub nodes: usize,
-    /// Requests, over what all worker threads can make.
+    /// The rate of requests, as a multiple of what all worker threads can make.
     pub times: f64,
-    /// Nodes that are asked for a request.
+    /// The maximum number of nodes that the load balancer tries for a request.
     pub tries: u32,
-    /// Seconds that count, after two that do not.
+    /// The time that is counted in seconds, after two seconds that are not.
     pub seconds: u64,
 }
 
 /// The outcome of an overload.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
-    /// What was tried.
+    /// The overload that was simulated.
     pub overload: Overload,
-    /// To requests.
+    /// The outcomes of the requests.
     pub tally: Tally,
-    /// Work that was done, in per cent of what all threads can do.
+    /// The work that was done, in per cent of what all threads can do.
     pub goodput: f64,
 }
 
-/// Tries it.
+/// Simulates an overload.
 pub async fn run(overload: Overload, seed: u64) -> Outcome {
     let fleet = Fleet::start(Setup {
         nodes: overload.nodes,
@@ -78,5 +78,5 @@ pub async fn run(overload: Overload, seed: u64) -> Outcome {
     }
 }
 
-/// Seconds until queues and predictions are what they will be.
+/// Time in seconds until queues and predictions are steady.
 const LEAD_IN: u64 = 2;

@@ -1,4 +1,4 @@
-//! Objects in the store that no node wrote there like this.
+//! Objects in the store that no node has written in this form: changed, truncated, swapped or made up.
 
 use std::collections::HashMap;
 
@@ -11,21 +11,21 @@ use crate::images;
 use crate::node::Sources;
 use crate::random::{Random, scramble};
 
-/// What was served of them.
+/// How many planted and untouched objects were looked up, and how many of them were used.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Outcome {
-    /// Objects that somebody had changed, torn, swapped or made up.
+    /// Look-ups of objects that had been changed, truncated, swapped or made up.
     pub planted: u64,
-    /// Those that a node used.
+    /// Look-ups of planted objects in which the node used the object.
     pub used: u64,
-    /// Objects that nobody had touched.
+    /// Look-ups of objects that had not been touched.
     pub untouched: u64,
-    /// Those that a node used.
+    /// Look-ups of untouched objects in which the node used the object.
     pub untouched_used: u64,
 }
 
-/// Writes the results of so many images by way of one node, spoils nine in ten of them in so many rounds, and looks all
-/// of them up by way of another.
+/// Writes the results of `images` images by way of one node. In each round it spoils nine in ten of these objects, and
+/// looks all of them up by way of another node.
 pub async fn run(images: u32, rounds: u32, seed: u64) -> Outcome {
     let fleet = Fleet::start(Setup {
         nodes: 2,
@@ -100,7 +100,8 @@ fn is_spoiled(image: u32) -> bool {
     !image.is_multiple_of(10)
 }
 
-/// One bit flipped, bytes overwritten, an end torn off, another image's object, bytes of no object at all.
+/// Returns a spoiled object at random: one bit flipped, its end overwritten or cut off, another image's object, or
+/// random bytes.
 fn spoil(object: &Bytes, other: &Bytes, random: &mut Random) -> Bytes {
     let mut bytes = object.to_vec();
     let place = random.below(bytes.len() as u64) as usize;
@@ -121,13 +122,13 @@ fn spoil(object: &Bytes, other: &Bytes, random: &mut Random) -> Bytes {
     bytes.into()
 }
 
-/// The name of an image's object, as nodes write it.
+/// Returns the name of an image's object in the store, as nodes write it.
 fn name(key: &andon_cache::Key) -> String {
     let key = key.to_string();
     format!("results/{}/{key}", &key[..2])
 }
 
-/// Fewer than a node queues for writing.
+/// Objects written between two flushes, fewer than a node queues for writing.
 const QUEUE: u32 = 500;
-/// As many look-ups as a node has at a time.
+/// Concurrent look-ups, as many as a node allows.
 const AT_ONCE: usize = 64;

@@ -10,30 +10,31 @@ use tokio::time::{Instant, sleep};
 use crate::fleet::{Fleet, POLL, Setup};
 use crate::node::Sources;
 
-/// What was served when.
+/// When and how often the purged version was served.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Outcome {
-    /// Nodes.
+    /// The number of nodes.
     pub nodes: usize,
-    /// Did the purge reach the log that nodes share?
+    /// Whether the purge reached the log that nodes share.
     pub reached_the_log: bool,
-    /// The last time after the purge at which a node served what was purged, in seconds; 0 if none did. Of nodes that
-    /// were never cut off.
+    /// The last time at which a node that was never cut off served the purged version, in seconds after the purge. 0 if
+    /// none did.
     pub last_old: f64,
-    /// The last time at which a node that had been cut off served what was purged, in seconds after it was no more; 0 if none did.
+    /// The last time at which a node that had been cut off served the purged version, in seconds after it was
+    /// reconnected. 0 if none did.
     pub last_old_after_healing: f64,
-    /// How often a node that was restarted after the purge served what was purged.
+    /// How often a node that was restarted after the purge served the purged version.
     pub old_after_restart: u64,
-    /// How often a node that was cut off served what was purged, while it was.
+    /// How often a node served the purged version while it was cut off.
     pub old_while_cut: u64,
-    /// Requests that were answered.
+    /// The number of requests that were answered.
     pub requests: u64,
-    /// Requests that were not.
+    /// The number of requests that were not answered.
     pub failed: u64,
 }
 
-/// Purges an image at a fleet of `nodes` nodes. A tenth of them are cut off for `cut` from the purge on, and another
-/// tenth restart one second after it.
+/// Simulates the purge of an image in a fleet of `nodes` nodes. A tenth of them are cut off from the store for the time
+/// `cut` after the purge, and another tenth restart one second after it.
 pub async fn run(nodes: usize, cut: Duration) -> Outcome {
     let fleet = Fleet::start(Setup {
         nodes,

@@ -1,5 +1,5 @@
-//! A day of a fleet in a few minutes: it is steady, its store is slow, down and hangs, nodes are lost and come back, all
-//! are restarted, pages are published, and the number of nodes is doubled.
+//! A day of a fleet in a few minutes. At first it is steady. Then its store is slow, down and hanging, nodes are lost
+//! and come back, all nodes are restarted, pages are published, and the number of nodes is doubled.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,45 +14,45 @@ use crate::random::Random;
 use crate::tally::Tally;
 use crate::zipf::{Zipf, shares};
 
-/// How large, and how popular its images are.
+/// The size of the fleet, the popularity of its images, and the length of the phases.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Day {
-    /// Nodes.
+    /// The initial number of nodes.
     pub nodes: usize,
-    /// Of Zipf's law.
+    /// The exponent of Zipf's law.
     pub alpha: f64,
-    /// Images per node that there are from the beginning, in the store and, as far as there is room, in memory.
+    /// The initial number of images per node. They are in the store and, as far as there is room, in memory.
     pub images_per_node: usize,
-    /// Images that the memory tier of a node has room for.
+    /// The number of images that the memory tier of a node has room for.
     pub room: u64,
     /// Requests per second and node.
     pub rate: f64,
-    /// Where sources are.
+    /// Where source images are.
     pub sources: Sources,
-    /// Seconds of each phase,
+    /// Length of each phase in seconds, except the one in which all nodes restart.
     pub seconds: u64,
-    /// and of the one in which all nodes restart.
+    /// Length in seconds of the phase in which all nodes restart.
     pub restart_seconds: u64,
 }
 
-/// What a phase came to.
+/// The outcome of a phase.
 #[derive(Clone, Debug, Serialize)]
 pub struct Phase {
     /// The event with which the phase begins.
     pub name: &'static str,
-    /// To requests.
+    /// The outcomes of the requests in the phase.
     pub tally: Tally,
-    /// Results that worker threads began to make.
+    /// The number of results that worker threads began to make.
     pub begun: u64,
-    /// Of these, results of images that had been made before.
+    /// The number of those results whose images had been made before.
     pub begun_again: u64,
-    /// How often the result of a page's image was begun, of the one for which that happened most often.
+    /// How often worker threads began to make the image of a published page, at most.
     pub begun_for_a_page: u32,
-    /// The most requests of a node, over the mean.
+    /// The maximum number of requests of a node, divided by the mean.
     pub most_requests: f64,
 }
 
-/// Lets a day pass.
+/// Simulates a day, and returns its phases without the warm-up.
 pub async fn pass(day: Day, seed: u64) -> Vec<Phase> {
     let images = (day.images_per_node * day.nodes) as u32;
     let fleet = Fleet::start(Setup {
@@ -108,7 +108,7 @@ pub async fn pass(day: Day, seed: u64) -> Vec<Phase> {
     run.phases
 }
 
-/// Restarts all nodes within so many seconds, a hundredth of them at a time.
+/// Restarts all nodes within `seconds` seconds, a hundredth of them at a time.
 async fn restart_all(fleet: Arc<Fleet>, seconds: u64) {
     let numbers: Vec<u32> = fleet.numbers().collect();
     let group = numbers.len().div_ceil(100);
@@ -129,12 +129,12 @@ struct Run {
     zipf: Zipf,
     random: Random,
     fresh: Fresh,
-    /// The next image that everybody wants at once.
+    /// The number of the image that was published last. The next one is requested by many clients at once.
     published: u32,
     phases: Vec<Phase>,
 }
 
-/// New images: a twentieth of all requests are for one of the last ones, four for each of them.
+/// New images. A twentieth of all requests are for one of the newest of them, on average four for each.
 #[derive(Clone, Copy)]
 struct Fresh {
     first: u32,
@@ -190,7 +190,8 @@ impl Run {
         });
     }
 
-    /// How often results were begun so far, and how often of images that there had been results of.
+    /// Returns how often worker threads have begun to make results so far, and how often of images that had been made
+    /// before.
     fn begun(&self) -> (u64, u64) {
         let made = self.fleet.made();
         let again = made.begun_again(self.fresh.first);
@@ -199,30 +200,30 @@ impl Run {
 }
 
 const WARM_UP: &str = "warming up";
-/// Nothing happens.
+/// The phase in which nothing happens.
 pub const STEADY: &str = "steady";
-/// Answers of the store take two seconds.
+/// The phase in which the store takes two seconds to answer.
 pub const SLOW: &str = "store answers in 2 s";
-/// The store refuses everything.
+/// The phase in which the store refuses every request.
 pub const DOWN: &str = "store down";
-/// The store answers nothing.
+/// The phase in which the store answers nothing.
 pub const HANGS: &str = "store hangs";
-/// It is well again.
+/// The phase in which the store works again.
 pub const STORE_BACK: &str = "store back";
-/// A tenth of the nodes is lost at once.
+/// The phase that begins with the loss of a tenth of the nodes at once.
 pub const LOST: &str = "a tenth of the nodes lost";
-/// They come back.
+/// The phase in which the lost nodes are back, with nothing in memory.
 pub const BACK: &str = "they are back, empty";
-/// All nodes are restarted.
+/// The phase in which all nodes are restarted.
 pub const RESTARTS: &str = "rolling restart of all";
-/// Every second everybody wants the same new image.
+/// The phase in which many clients request the same new image at once, another one every second.
 pub const PAGES: &str = "10 requests per node at once, each second";
-/// Twice the nodes.
+/// The phase in which there are twice as many nodes.
 pub const DOUBLED: &str = "twice the nodes";
 
-/// Requests for each new image, on average.
+/// The average number of requests for each new image.
 const REQUESTS_EACH: u32 = 4;
-/// How many of the new images are still requested.
+/// How many of the newest images are requested.
 const LAST: u64 = 50;
-/// Numbers of images that nothing else has.
+/// The published images have the numbers above this one, which no other image has.
 const PUBLISHED: u32 = 1 << 30;

@@ -1,4 +1,4 @@
-//! Walking a scan: its MCUs in order, its restart intervals, its block addresses.
+//! Iteration over a scan: its size in MCUs, its restart intervals, and positions between its MCUs.
 
 use super::Refused;
 use super::bits::Bits;
@@ -20,7 +20,7 @@ pub(super) fn mcus(frame: &FrameHeader, scan: &ScanHeader, planes: &[PlaneDecode
     }
 }
 
-/// The restart intervals of a scan, one after the other.
+/// Cursor over the restart intervals of a scan, in order.
 pub(super) struct Intervals<'a> {
     data: &'a Unstuffed,
     /// MCUs per interval; `u32::MAX` without restart markers.
@@ -40,7 +40,7 @@ impl<'a> Intervals<'a> {
         }
     }
 
-    /// Where the next MCU begins; `bits` are where the last one ended.
+    /// Returns the position of the next MCU. `bits` must stand where the last MCU ended.
     pub(super) fn position(&self, bits: &Bits<'_>) -> Position {
         Position {
             bit: bits.consumed(),
@@ -49,7 +49,7 @@ impl<'a> Intervals<'a> {
         }
     }
 
-    /// One interval that has begun already and never ends.
+    /// Creates a single interval that has already begun and never ends.
     pub(super) fn endless(data: &'a Unstuffed) -> Self {
         Self::begun(data, 0, u32::MAX)
     }
@@ -63,8 +63,8 @@ impl<'a> Intervals<'a> {
         }
     }
 
-    /// To be called before each MCU. True at the beginning of an interval: `bits` was moved there, and
-    /// every prediction starts anew.
+    /// Must be called before each MCU. Returns `true` at the beginning of a restart interval: `bits` has been moved
+    /// there, and all DC predictions must be reset.
     #[inline(always)]
     pub(super) fn begin_mcu(&mut self, bits: &mut Bits<'a>) -> Result<bool, Refused> {
         if self.left > 0 {
@@ -89,13 +89,13 @@ impl<'a> Intervals<'a> {
 #[derive(Clone, Copy, Default)]
 pub(super) struct Position {
     bit: u64,
-    /// The next restart interval, and how many MCUs are left of this one.
+    /// Index of the next restart interval. `left` counts the MCUs that remain of the current one.
     next: usize,
     left: u32,
 }
 
 impl Position {
-    /// Goes on from here in these data, with `restart` MCUs in an interval.
+    /// Returns readers that continue at this position in `data`, with `restart` MCUs per restart interval.
     pub(super) fn reader(
         self,
         data: &Unstuffed,
@@ -114,7 +114,7 @@ impl Position {
     }
 }
 
-/// Did the data hold all the bits that were read from them?
+/// Fails if more bits were read than the data held.
 pub(super) fn check(bits: &Bits<'_>) -> Result<(), Refused> {
     if bits.overrun() {
         Err(ENDS_EARLY)

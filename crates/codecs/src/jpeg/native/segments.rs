@@ -8,7 +8,7 @@ use crate::jpeg::header::walk::{Walk, quantisation};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Component {
     pub(super) id: u8,
-    /// Sampling factors, 1 to 4.
+    /// Sampling factors, horizontal (`h`) and vertical (`v`), 1 to 4.
     pub(super) h: u32,
     pub(super) v: u32,
     pub(super) quant: usize,
@@ -28,9 +28,9 @@ pub(super) struct FrameHeader {
 /// One component of a scan.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ScanComponent {
-    /// Index in the frame.
+    /// Index of the component in the frame header.
     pub(super) index: usize,
-    /// Table numbers, 0 to 15 as they stand there.
+    /// Numbers of the DC and AC Huffman tables as stored, 0 to 15.
     pub(super) dc_table: usize,
     pub(super) ac_table: usize,
 }
@@ -39,37 +39,37 @@ pub(super) struct ScanComponent {
 #[derive(Clone, Debug)]
 pub(super) struct ScanHeader {
     pub(super) components: Vec<ScanComponent>,
-    /// Spectral selection.
+    /// Spectral selection: the first and the last (`last`) coefficient of the scan's band, in zigzag order.
     pub(super) first: u32,
     pub(super) last: u32,
-    /// Successive approximation: the previous and this scan's bit position.
+    /// Successive approximation: the bit position of the previous scan (`high`) and of this one (`low`).
     pub(super) high: u32,
     pub(super) low: u32,
 }
 
-/// Tables in force; segments between scans change them.
+/// The quantisation and Huffman tables in force. Segments between scans may replace them.
 #[derive(Clone, Default)]
 pub(super) struct Tables {
     pub(super) quant: [Option<[u16; 64]>; 4],
     dc: [Option<Codes>; 4],
     ac: [Option<Codes>; 4],
-    /// MCUs between restart markers; 0: none.
+    /// MCUs between restart markers; 0 means that there are no markers.
     pub(super) restart: u32,
 }
 
 impl Tables {
-    /// DC code book `number`, if there is one.
+    /// Returns DC Huffman table `number`, if it is defined.
     pub(super) fn dc(&self, number: usize) -> Option<&Codes> {
         self.dc.get(number)?.as_ref()
     }
 
-    /// AC code book `number`, if there is one.
+    /// Returns AC Huffman table `number`, if it is defined.
     pub(super) fn ac(&self, number: usize) -> Option<&Codes> {
         self.ac.get(number)?.as_ref()
     }
 }
 
-/// What the walk met.
+/// What `Segments::next` stops at.
 pub(super) enum Segment {
     Frame(FrameHeader),
     /// A scan; entropy-coded data follow.
@@ -97,7 +97,7 @@ impl<'a> Segments<'a> {
         })
     }
 
-    /// Goes on to the next frame header, scan or end, taking in tables on the way.
+    /// Advances to the next frame header, scan header or end of the file, and stores the tables on the way.
     pub(super) fn next(&mut self) -> Result<Segment, Refused> {
         loop {
             let Some(marker) = self.walk.marker() else {
@@ -142,17 +142,18 @@ impl<'a> Segments<'a> {
         }
     }
 
-    /// Did the walk meet EOI?
+    /// Returns whether the EOI marker was reached.
     pub(super) fn ended(&self) -> bool {
         self.ended
     }
 
-    /// The entropy-coded bytes after a scan header: from here to the end of the file.
+    /// Returns the entropy-coded bytes that follow a scan header: everything from the current position to the end of
+    /// the file.
     pub(super) fn entropy_coded(&self) -> &'a [u8] {
         self.walk.rest()
     }
 
-    /// Passes `length` entropy-coded bytes.
+    /// Skips `length` entropy-coded bytes.
     pub(super) fn pass(&mut self, length: usize) {
         self.walk.pass(length);
     }

@@ -1,4 +1,4 @@
-//! Sequential (baseline and extended) scans: each row of MCUs goes straight to samples.
+//! Sequential (baseline and extended) scans: each row of MCUs is turned into samples right after it is decoded.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -56,8 +56,8 @@ pub(super) fn decode(
     })
 }
 
-/// Goes to the end of the file, after the last scan that is needed. Of a file whose only scan was decoded, only the end
-/// marker may be missing.
+/// Reads from the last scan that is needed to the end of the file, and fails if another scan follows. The EOI marker
+/// may be missing only if `scans` is 1.
 pub(super) fn ends(segments: &mut Segments<'_>, scans: u64) -> Result<(), Refused> {
     loop {
         match segments.next()? {
@@ -70,7 +70,7 @@ pub(super) fn ends(segments: &mut Segments<'_>, scans: u64) -> Result<(), Refuse
     }
 }
 
-/// What one component needs during a scan.
+/// Decoding state of one component during a scan.
 pub(super) struct Coder {
     pub(super) tables: Arc<CoderTables>,
     /// The prediction of the next DC coefficient.
@@ -79,10 +79,11 @@ pub(super) struct Coder {
     pub(super) side: usize,
     /// Blocks per row.
     pub(super) stride: usize,
-    /// Blocks per MCU; 1 × 1 in a scan of one component.
+    /// Blocks per MCU, horizontally (`h`) and vertically (`v`); 1 × 1 in a scan of one component.
     pub(super) h: usize,
     pub(super) v: usize,
-    /// Coefficients of one row of MCUs: `v` rows of `stride` blocks, and one more slot.
+    /// Coefficients of one row of MCUs: `v` rows of `stride` blocks, and one more slot for coefficients that are not
+    /// kept.
     pub(super) row: Vec<i16>,
 }
 
@@ -93,7 +94,8 @@ pub(super) struct CoderTables {
     pub(super) skip: SkipTable,
 }
 
-/// How many symbols a look-up of a coder gives. Making the tables of several takes longer than decoding a small image.
+/// How many symbols a table look-up of a coder decodes. Building tables for several symbols takes longer than decoding
+/// a small image.
 #[derive(Clone, Copy)]
 pub(super) enum Symbols {
     One,
@@ -101,7 +103,7 @@ pub(super) enum Symbols {
 }
 
 impl CoderTables {
-    /// For images of `side` samples a block.
+    /// Builds the tables of `component` for `side` samples per block side.
     fn new(
         tables: &Tables,
         component: &ScanComponent,
@@ -156,7 +158,7 @@ impl Coder {
         }
     }
 
-    /// Does it decode the same codes as the other one, and keep the same of them?
+    /// Returns whether both coders use the same tables: they decode the same codes and keep the same coefficients.
     pub(super) fn shares_tables(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.tables, &other.tables)
     }
@@ -167,12 +169,12 @@ impl Coder {
     }
 }
 
-/// Copies of coders with nothing decoded yet.
+/// Returns copies of `coders` with nothing decoded yet.
 pub(super) fn anew(coders: &[Coder]) -> Vec<Coder> {
     coders.iter().map(Coder::anew).collect()
 }
 
-/// What the components of a scan need until they are samples.
+/// Creates the coder and the output lane of each component of a scan.
 pub(super) fn coders(
     tables: &Tables,
     frame: &FrameHeader,
@@ -298,17 +300,19 @@ fn decode_scan(
     output.planes()
 }
 
-/// Bytes of a scan from which on tables of several symbols take little of its time, should streams leave more of it over.
+/// Minimum size in bytes of a scan for which tables of several symbols are built although streams decode it. Building
+/// them takes little of the scan's time, and pays if the streams leave over more than a few MCUs.
 const TABLES_WORTH_IT: usize = 1 << 20;
 
-/// Samples at full size from which on another core is worth waking to make them: about half a millisecond. Tests have small images.
+/// Minimum number of samples at full size for which waking another core to compute them pays: about half a millisecond
+/// of work. It is lower for tests, which have small images.
 const SAMPLES_WORTH_IT: usize = if cfg!(any(test, fuzzing)) {
     32 << 10
 } else {
     2 << 20
 };
 
-/// Decodes these MCUs of a row into the coders' rows.
+/// Decodes the given MCUs of a row into the coders' rows.
 pub(super) fn decode_mcus<'a>(
     coders: &mut [Coder],
     mcus: Range<usize>,
@@ -330,8 +334,8 @@ pub(super) fn decode_mcus<'a>(
     )
 }
 
-/// Decodes these MCUs of a row into the coders' rows, or as many of them as come before `stop` says so: it is
-/// asked before each MCU, which begins at the bit that it is told.
+/// Decodes the given MCUs of a row into the coders' rows, or those before `stop` returns `true`. `stop` is called
+/// before each MCU, with its index, the bit at which it begins, and the coders.
 #[inline(always)]
 pub(super) fn decode_row<'a>(
     coders: &mut [Coder],
@@ -362,8 +366,8 @@ pub(super) fn decode_row<'a>(
 }
 
 impl Coder {
-    /// Decodes this component's blocks of one MCU. Made once per `SIDE`, so that the way to a
-    /// coefficient's place is known when it is compiled.
+    /// Decodes this component's blocks of one MCU. Generic over `SIDE` so that the place of each coefficient is known
+    /// at compile time.
     #[inline(always)]
     fn decode_mcu<const SIDE: usize>(
         &mut self,
@@ -387,7 +391,7 @@ impl Coder {
         Ok(())
     }
 
-    /// Reads the AC coefficients that are kept into the block at `at` and passes over the rest.
+    /// Reads the AC coefficients that are kept into the block at index `at` of the row, and skips the rest.
     #[inline(always)]
     fn decode_ac<const SIDE: usize>(
         &mut self,

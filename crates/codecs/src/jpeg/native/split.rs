@@ -1,12 +1,12 @@
-//! A scan of one restart interval, decoded from its middle on by another core.
+//! Decodes a scan without restart markers on two cores, one of which begins in the middle.
 //!
-//! Nobody knows where in the middle of Huffman-coded data a block begins. But a decoder that begins
-//! anywhere falls into step with the right one after a few blocks, because codes that end at the same bit
-//! are the same ever after (Klein and Wiseman, "Parallel Huffman decoding with applications to JPEG
-//! files", 2003). So the other core decodes the second half from a guess on and notes at which bit each
-//! MCU began. When this core, decoding from the start, finds one of its own MCUs to begin at a noted bit,
-//! everything after it is done already; only DC predictions, which began from nothing, are off by a
-//! constant. If that never happens, this core decodes on to the end, as if it were alone.
+//! Where a block begins in the middle of Huffman-coded data is unknown. But a decoder that begins anywhere synchronizes
+//! with the correct one after a few blocks, because decoders that end a code at the same bit read the same codes from
+//! there on (Klein and Wiseman, "Parallel Huffman decoding with applications to JPEG files", 2003). So the other core
+//! decodes the second half from a guessed position and notes at which bit each MCU began. This core decodes from the
+//! start. As soon as one of its own MCUs begins at a noted bit, everything after it is decoded already. Only the DC
+//! predictions, which the other core began at zero, are off by a constant. If that never happens, this core decodes to
+//! the end, as if it were alone.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -24,69 +24,71 @@ use super::sequential::{Coder, anew, decode_row};
 
 mod samples;
 
-/// Bytes of coefficients up to which an image at full size is decoded from its middle on, too, for those of the second half
-/// are held.
+/// Maximum size in bytes of an image's coefficients for decoding it from its middle on at full size, too: those of the
+/// second half are held in memory.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// Is a sequential image at full size decoded from its middle on, if a core is idle? Only where its `bytes` are more work
-/// than its `samples`, of all components: otherwise that core makes samples all the time. Sixteen photographs of 4 megapixels,
-/// 4:2:0, gained from one bit a pixel on: 1.01 to 1.16 times, and lost up to 1.16 times with fewer.
+/// Returns whether a sequential image at full size is decoded from its middle on if a core is idle. This pays only
+/// where decoding the `bytes` is more work than computing the `samples` (of all components), because otherwise the
+/// other core computes samples all the time. Of sixteen photographs of 4 megapixels, 4:2:0, those with at least one bit
+/// per pixel became 1.01 to 1.16 times as fast, and those with fewer up to 1.16 times as slow.
 pub(in crate::jpeg) fn in_full(bytes: u64, samples: u64) -> bool {
     bytes >= WORTH_IT as u64 && 3 * 8 * bytes >= 2 * samples && 2 * samples <= MOST_BYTES
 }
 
-/// Is an image at 1/2 decoded from its middle on by an idle core rather than by [`super::streams`]? Where its bits are few, most of the work
-/// are its samples, of which both cores make some here: photographs of 20 megapixels took 10.5 ms instead of 12.8 with 0.18 bits a
-/// pixel, but 18.1 instead of 16.6 with 0.4.
+/// Returns whether an idle core decodes an image at 1/2 from its middle on, instead of using [`super::streams`]. Where
+/// an image has few bits, most of the work is computing samples, and here both cores compute some: photographs of 20
+/// megapixels took 10.5 ms instead of 12.8 ms with 0.18 bits per pixel, but 18.1 ms instead of 16.6 ms with 0.4 bits
+/// per pixel.
 pub(super) fn rather(data: &Unstuffed, is_half: bool, samples: usize, cores: &dyn Cores) -> bool {
     is_half && 5 * 8 * data.len() < samples && cores.lends_soon()
 }
 
-/// Bits before the end of the data within which a code that no table has says nothing about what came
-/// before it.
+/// Distance in bits from the end of the data within which an undefined code is taken for padding, and says nothing
+/// about the MCUs before it.
 const PADDING: u64 = 64;
 
-/// The second half of a scan.
+/// The second half of a scan, decoded by another core.
 pub(super) struct Tail {
     state: State,
-    /// Bits from where on the other core decodes.
+    /// Bit at which the other core begins to decode.
     middle: u64,
-    /// MCUs across, and in all.
+    /// MCUs per row. `total` is the number of MCUs in the scan.
     across: usize,
     total: usize,
 }
 
 enum State {
-    /// The other core is at it.
+    /// The other core is still decoding.
     Running(Offered<Decoded>),
-    /// It is done; no MCU that begins at the same bit was met yet.
+    /// The other core is done, but no MCU that begins at the same bit has been found yet.
     Decoded(Decoded),
-    /// The rest of the scan is this much of it.
+    /// Both decoders have synchronized: from `place` on, `decoded` has the rest of the scan.
     Met { decoded: Decoded, place: SyncPoint },
-    /// It was of no use.
+    /// The other core's result is of no use.
     Useless,
 }
 
-/// Where both cores met: MCU `ours` of the scan is MCU `theirs` of the tail.
+/// Where both decoders synchronized: MCU `ours` of the scan is MCU `theirs` of the tail.
 #[derive(Clone, Copy)]
 struct SyncPoint {
     ours: usize,
     theirs: usize,
-    /// What the tail's DC coefficients lack, modulo 2^16 as they are stored.
+    /// What to add to the tail's DC coefficients of each component, modulo 2^16 as they are stored.
     lacking: [i16; 4],
 }
 
-/// What the other core made.
+/// The other core's result.
 struct Decoded {
-    /// At which bit each MCU began, and the DC predictions there.
+    /// The bit at which each MCU began, and the DC predictions there.
     starts: Vec<(u64, [i16; 4])>,
-    /// The first MCU after the last error: what came before is of no use.
+    /// Index of the first MCU after the last error. MCUs before it are of no use.
     sound: usize,
     /// MCUs in a row of the image.
     across: usize,
-    /// For each run of `across` MCUs, each coder's coefficients as in a row of MCUs.
+    /// For each run of `across` MCUs, the coefficients of each coder, laid out like a row of MCUs.
     rows: Vec<Vec<Buffer<i16>>>,
-    /// At which bit the last MCU ended, and the data.
+    /// Bit at which the last MCU ended. `end` is the bit at which the data end.
     ended: u64,
     end: u64,
 }
@@ -122,12 +124,13 @@ impl Tail {
         })
     }
 
-    /// Is the rest of the scan decoded already?
+    /// Returns whether the rest of the scan is decoded already.
     pub(super) fn has_met(&self) -> bool {
         matches!(self.state, State::Met { .. })
     }
 
-    /// Decodes the row of MCUs that begins with MCU `first`. Once both have met, the rest of it is what the other core has.
+    /// Decodes the row of MCUs that begins with MCU `first`. Once both decoders have synchronized, the rest of the row
+    /// is copied from the other core's result.
     pub(super) fn decode_row<'a>(
         &mut self,
         coders: &mut [Coder],
@@ -159,7 +162,8 @@ impl Tail {
         Ok(bits)
     }
 
-    /// Does MCU `ours`, which begins at bit `at`, begin where one of the tail's does?
+    /// Returns whether MCU `ours`, which begins at bit `at`, begins where an MCU of the tail does. Waits for the other
+    /// core's result first.
     #[cold]
     #[inline(never)]
     fn meets(&mut self, ours: usize, at: u64, coders: &[Coder]) -> bool {
@@ -199,7 +203,7 @@ impl Tail {
 }
 
 impl Decoded {
-    /// Were MCUs up to this one, itself not counted, in the data? Beyond their end zeros are read.
+    /// Returns whether all MCUs before `mcu` lie within the data: beyond its end, zeros are read.
     fn holds(&self, mcu: usize) -> bool {
         let ended = match self.starts.get(mcu) {
             Some(next) => next.0,
@@ -209,7 +213,8 @@ impl Decoded {
         ended <= self.end
     }
 
-    /// Copies component `index` of MCUs `from` of the tail into the coder's row, from its MCU `to` on.
+    /// Copies component `index` of the tail's MCUs `from` into the coder's row, beginning at MCU `to` of that row, and
+    /// corrects the DC coefficients.
     fn copy(
         &self,
         index: usize,
@@ -239,7 +244,7 @@ impl Decoded {
     }
 }
 
-/// Decodes from byte `from` to the end, whatever it takes.
+/// Decodes from byte `from` to the end of the data, and goes on after errors.
 fn decode(
     data: &Unstuffed,
     from: usize,
@@ -304,7 +309,7 @@ fn decode(
     decoded
 }
 
-/// The coders' rows; empty ones take their place.
+/// Takes the coders' rows and leaves rows of zeros in their place.
 fn take_rows(coders: &mut [Coder]) -> Vec<Buffer<i16>> {
     let fresh = |coder: &mut Coder| {
         let empty = Buffer::filled(coder.row.len(), 0).into_vec();

@@ -1,19 +1,20 @@
-//! A scan without restart markers, read at many places at once.
+//! Reads a scan without restart markers at many places at once.
 //!
-//! [`andon_kernels::huffman`] reads 32 streams of codes in the time of a few. So the scan is cut into as many stretches. Where
-//! in a stretch the first MCU begins is unknown, but a decoder that begins anywhere falls into step
-//! (see [`super::split`]); a stretch goes on into the next one for a while, and some of the bits at which MCUs began are noted.
-//! Then the rows are made from the beginning of the scan on: where an MCU begins at a noted bit, those of that stretch are
-//! taken, up to its end. Where none does, because the next stretch was not in step yet, MCUs are decoded one by one, as without streams.
-//! So are those at the end of the data, and those between an error and the beginning of its stretch: what is wrong with a file is found
-//! there, and nowhere else.
+//! [`andon_kernels::huffman`] reads 32 streams of codes in the time of a few. So the scan is cut into as many
+//! stretches. Where in a stretch the first MCU begins is unknown, but a decoder that begins anywhere synchronizes after
+//! a while (see [`super::split`]). A stretch goes on into the next one for a while, and some of the bits at which MCUs
+//! begin are noted. Then rows are put together from the beginning of the scan on. Where an MCU begins at a noted bit,
+//! the MCUs of that stretch are taken, up to its end. Where none does, because the next stretch was not synchronized
+//! yet, MCUs are decoded one by one, as without streams. The same holds for MCUs at the end of the data, and for those
+//! between the beginning of a stretch and an error in it: errors in a file are found there, and nowhere else.
 //!
-//! Long scans are read in windows, so that what is held does not grow with them. An idle core reads the second half of each
-//! with streams of its own. (Most of the next window ahead, while samples are made here, took longer than that.)
+//! Long scans are read in windows, so that the memory held does not grow with them. An idle core reads the second half
+//! of each window with streams of its own. (Having it read most of the next window ahead, while samples are computed
+//! here, took longer.)
 //!
-//! It is for images at 1/2 and smaller, and finds where strips of an image in full begin ([`super::strips`]). To decode in full,
-//! where every coefficient takes a look-up of its own here and on the way to its
-//! row, and two a look-up without streams, it gained nothing.
+//! Streams are for images at 1/2 and smaller, and find where strips of a full-size image begin ([`super::strips`]). For
+//! decoding at full size they gained nothing: there every coefficient takes a look-up of its own here and on the way to
+//! its row, whereas without streams one look-up yields two coefficients.
 
 use std::sync::Arc;
 
@@ -37,22 +38,24 @@ use self::flat::Flat;
 use self::reader::{Cursor, Part, Reader};
 use self::rows::{MOST, Rows};
 
-/// Bytes of a scan from which on it gains from this.
+/// Minimum size in bytes of a scan for which streams pay.
 const WORTH_IT: usize = 32 << 10;
 
-/// Bits of a scan up to which it is for streams: some more can be counted, too.
+/// Maximum size in bits of a scan that streams read. Positions somewhat beyond it can be counted, too.
 const MOST_BITS: u32 = 1 << 31;
 
-/// Bits of an MCU at most, about: those of the longest codes are never all in one. More say that something else follows the image.
+/// Approximate maximum of bits per MCU, since the longest codes never all occur in one. A higher mean says that
+/// something else follows the image.
 const LONGEST_MCU: u64 = 1 << 15;
 
-/// Bits of a window, about.
+/// Maximum size of a window, in bits.
 const WINDOW: u32 = 8 * (512 << 10);
 
-/// Bits of a window from which on another core is worth waking.
+/// Minimum size in bits of a window for which waking another core pays.
 const WORTH_ANOTHER_CORE: u32 = 8 * (96 << 10);
 
-/// Bits that are decoded one MCU after the other rather than as a window. Tests and fuzzers have short scans.
+/// Minimum size of a window, in bits: fewer remaining bits are decoded one MCU after the other. It is smaller for tests
+/// and fuzzers, which have short scans.
 const LEAST_WINDOW: u32 = if cfg!(any(test, fuzzing)) {
     8 * 64
 } else {
@@ -63,60 +66,63 @@ const LEAST_WINDOW: u32 = if cfg!(any(test, fuzzing)) {
 pub(super) struct Streams {
     reader: Reader,
     rows: Rows,
-    /// Where the bits end that streams may read, how many are in a window at most, and where it ends.
+    /// Bit at which the data that streams may read end. `window` is the maximum size of a window in bits, and
+    /// `window_end` the bit at which the current one ends.
     end: u32,
     window: u32,
     window_end: u32,
-    /// How many bits are in the first one, if it is another length.
+    /// Size of the first window in bits, if it differs from `window`.
     first: Option<u32>,
-    /// Did another core read some of them?
+    /// Whether another core has read part of the data.
     shared: bool,
-    /// The parts of the window that cores have read.
+    /// The parts of the current window, one for each core that has read it.
     parts: Vec<Part>,
-    /// Where MCUs are known to begin, in the order of their bits, and how many of them were passed.
+    /// Known beginnings of MCUs, ordered by bit. `passed` counts those that have been passed.
     known: Vec<Known>,
     passed: usize,
-    /// MCUs across.
+    /// MCUs per row.
     across: usize,
-    /// The MCU that is to be taken next.
+    /// The MCUs of a stretch that are to be taken next.
     taken: Option<Taken>,
 }
 
-/// An MCU that begins at bit `position`.
+/// An MCU that is known to begin at bit `position`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Known {
     position: u32,
-    /// Of which part, and of which of its stretches it is the how many-th.
+    /// Index of the part that the MCU is in. `stretch` is the index of its stretch in the part, and `mcu` its own index
+    /// in the stretch.
     part: usize,
     stretch: usize,
     mcu: u32,
-    /// The place of the values of the MCU.
+    /// Index of the MCU's first value among the values of the part.
     place: u32,
 }
 
-/// MCUs of a stretch.
+/// MCUs of a stretch that are being taken into rows.
 struct Taken {
     part: usize,
     stretch: usize,
-    /// The first of them, of the stretch, and how many are left.
+    /// Index in the stretch of the first MCU taken. `mcus` counts those that are left.
     first: u32,
     mcus: usize,
     cursor: Cursor,
 }
 
-/// A place in the data from which on a row of MCUs is decoded, after some of the row before it.
+/// A position in the data from which a row of MCUs can be decoded, after some MCUs of the row before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Entry {
-    /// At which bit an MCU begins.
+    /// Bit at which an MCU begins.
     pub(super) position: u32,
-    /// How many MCUs come before the row.
+    /// Number of MCUs between `position` and the beginning of the row.
     pub(super) before: usize,
-    /// Of the scan's components.
+    /// DC predictions of the scan's components at `position`.
     pub(super) predictions: [i16; MOST],
 }
 
 impl Streams {
-    /// For a scan of `across` × `down` MCUs, unless it is short, has restart markers, or is of a kind that the kernel does not take.
+    /// Creates the streams of a scan of `across` × `down` MCUs. `None` if the scan is not worth it (as short ones are
+    /// not), has restart markers, or is of a kind that the kernel does not support.
     pub(super) fn new(
         data: &Arc<Unstuffed>,
         tables: &Tables,
@@ -159,7 +165,7 @@ impl Streams {
         })
     }
 
-    /// Makes the next row of MCUs: takes what the streams have, and decodes what they do not have.
+    /// Produces the next row of MCUs: takes what the streams have read, and decodes the rest.
     pub(super) fn decode_row<'a>(
         &mut self,
         data: &'a Unstuffed,
@@ -226,19 +232,19 @@ impl Streams {
         Ok(bits)
     }
 
-    /// Sets the length of the first window, and the greatest length of those behind it, in bits.
+    /// Sets the size of the first window and the maximum size of those after it, in bits.
     pub(super) fn begin_with(&mut self, first: u32, behind: u32) {
         let window = |bits: u32| bits.clamp(LEAST_WINDOW, self.window.max(LEAST_WINDOW));
         (self.first, self.window) = (Some(window(first)), window(behind));
     }
 
-    /// Did another core read, too?
+    /// Returns whether another core has read part of the data.
     pub(super) fn are_shared(&self) -> bool {
         self.shared
     }
 
-    /// An entry for the row that comes next. `bits` are those that the last row left behind, and the `coders`, of 1/8, still have it.
-    /// `None`: none is known near enough.
+    /// Returns an entry for the next row, or `None` if none is known near enough. `bits` is what decoding the last row
+    /// returned, and `coders`, at 1/8, must still hold that row.
     pub(super) fn entry(&self, coders: &[Coder], bits: &Bits<'_>) -> Option<Entry> {
         let mut entry = Entry::default();
         let predictions = entry.predictions.iter_mut().zip(coders);
@@ -264,20 +270,20 @@ impl Streams {
         Some(entry)
     }
 
-    /// How many MCUs from the one on that begins at bit `at` are flat, `most` at most; 0: hardly any.
+    /// Returns how many MCUs are flat from the one on that begins at bit `at`, at most `most`; 0 if hardly any are.
     #[inline(always)]
     fn flat_mcus(&self, data: &Unstuffed, at: u64, most: usize) -> usize {
         let data = data.interval(0).unwrap_or_default();
         (self.reader.flat).map_or(0, |flat| flat.run(data, at, most))
     }
 
-    /// Is everything before bit `at` passed that was read, and something left to be read?
+    /// Returns whether bit `at` is beyond the current window and enough data are left for another one.
     #[inline(always)]
     fn needs_window(&self, at: u64) -> bool {
         at >= self.window_end.into() && at + u64::from(LEAST_WINDOW) < self.end.into()
     }
 
-    /// Reads the next window, in which an MCU begins at bit `at`.
+    /// Reads the next window, which begins with the MCU at bit `at`.
     #[cold]
     fn read_window(&mut self, at: u32, wanted: &Request<'_>) -> Result<(), Refused> {
         let left = self.end - at;
@@ -315,8 +321,8 @@ impl Streams {
         Ok(())
     }
 
-    /// Does an MCU of a stretch begin at bit `at`, and end within it? Then those from it on are taken next. To be asked in the order of
-    /// the bits.
+    /// Returns whether an MCU is known to begin at bit `at` and to end within its stretch. If so, the MCUs of that
+    /// stretch are taken next. Must be called with increasing bits.
     #[inline(always)]
     fn knows(&mut self, at: u64) -> bool {
         while let Some(known) = self.known.get(self.passed) {
@@ -340,12 +346,12 @@ impl Streams {
     }
 }
 
-/// Is a scan with these data one for streams?
+/// Returns whether a scan with these data is suitable for streams: it has no restart markers, and streams are faster.
 pub(super) fn are_for(data: &Unstuffed) -> bool {
     data.interval(1).is_none() && data.interval(0).is_some_and(is_worth_it)
 }
 
-/// Are streams faster here?
+/// Returns whether streams are faster for `bytes` on this machine.
 fn is_worth_it(bytes: &[u8]) -> bool {
     #[cfg(test)]
     if let Some(wanted) = WANTED.get() {
@@ -356,11 +362,11 @@ fn is_worth_it(bytes: &[u8]) -> bool {
 
 #[cfg(test)]
 thread_local! {
-    /// What a test wants.
+    /// Whether to use streams, as a test requires; `None` leaves it to the usual rule.
     static WANTED: std::cell::Cell<Option<bool>> = const { std::cell::Cell::new(None) };
 }
 
-/// Runs `work` with streams or without them, whatever is faster.
+/// Runs `work` with streams if `wanted`, else without them, regardless of which is faster.
 #[cfg(test)]
 pub(in crate::jpeg) fn with<R>(wanted: bool, work: impl FnOnce() -> R) -> R {
     let before = WANTED.replace(Some(wanted));
@@ -369,7 +375,7 @@ pub(in crate::jpeg) fn with<R>(wanted: bool, work: impl FnOnce() -> R) -> R {
     result
 }
 
-/// The codes of a scan as the kernel wants them, and those of a flat MCU.
+/// Returns the codes of a scan in the form that the kernel needs, and a flat MCU, if there can be one.
 fn codes(tables: &Tables, scan: &ScanHeader, coders: &[Coder]) -> Option<(Codes, Option<Flat>)> {
     let list = |codes: &super::huffman::Codes| -> Vec<Code> {
         let code = |(code, length, symbol)| Code {
@@ -409,7 +415,7 @@ fn codes(tables: &Tables, scan: &ScanHeader, coders: &[Coder]) -> Option<(Codes,
     Some((Codes::new(&lists, &blocks)?, flat))
 }
 
-/// A kind of block of which this is kept.
+/// Describes a kind of block to the kernel: its codes, and where the coefficients in `kept` go.
 fn kind<'a>(dc: &'a [Code], ac: &'a [Code], kept: &Kept) -> Kind<'a> {
     let mut places = [NOT_KEPT; 32];
     for (k, place) in (0..).zip(&mut places).filter(|&(k, _)| kept.keeps(k)) {

@@ -1,10 +1,11 @@
-//! A scan at full size, decoded by all idle cores in strips of rows.
+//! Decodes a scan at full size in strips of rows, on all idle cores.
 //!
-//! Where a row of MCUs begins in the data is not known before everything above it has been read. So one worker, the top worker, decodes from the
-//! top, as if it were alone. Meanwhile the requesting thread goes through the scan with [`super::streams`], which takes a fraction of a
-//! decode because at 1/8 hardly anything is kept. It notes where each strip begins, and which DC predictions hold there, until what lies
-//! beyond is its own half of the work. From then on it takes strips from the bottom, as do other workers, and all are done when they meet.
-//! All samples go straight to their place.
+//! Where a row of MCUs begins in the data is not known before everything above it has been read. So one worker, the top
+//! worker, decodes from the top, as if it were alone. Meanwhile the requesting thread goes through the scan at 1/8 with
+//! [`super::streams`], which takes a fraction of the time of a decode because hardly any coefficients are kept. It
+//! notes where each strip begins, and the DC predictions there, until what lies beyond is its own half of the work.
+//! From then on it takes strips from the bottom, as do other workers, and all are done when they meet. All samples are
+//! written directly to their final place.
 //!
 //! Without streams that first pass would take too long, and [`super::split`] or [`super::output`] share the work.
 
@@ -25,19 +26,20 @@ use super::sequential::{self, Coder, Symbols, anew, decode_mcus};
 use super::streams::{self, Entry, Streams};
 use super::{Refused, Request, lock};
 
-/// Samples of a strip, about: those of an eighth of a millisecond. Tests have small images.
+/// Approximate number of samples per strip: an eighth of a millisecond of work. It is smaller for tests, which have
+/// small images.
 const SAMPLES_OF_STRIP: usize = if cfg!(any(test, fuzzing)) {
     4 << 10
 } else {
     128 << 10
 };
 
-/// Sixteenths of the data that are looked through first for where strips begin: a little more than is needed if there are two workers, of which
-/// the top one has begun to decode meanwhile. And how many at a time where those were not enough.
+/// Sixteenths of the data that are searched first for the beginnings of strips: a little more than two workers need, of
+/// which the top one has begun to decode meanwhile. Where that is not enough, `NEXT_WINDOW` is searched at a time.
 const FIRST_WINDOW: u64 = 10;
 const NEXT_WINDOW: u64 = 2;
 
-/// Workers that take strips from the bottom, beside the requesting thread.
+/// Maximum number of workers that take strips from the bottom, besides the requesting thread.
 const MOST_HELPERS: usize = 6;
 
 /// A scan without restart markers.
@@ -49,11 +51,11 @@ pub(super) struct Scan<'a> {
     pub(super) header: &'a ScanHeader,
     /// MCUs across and down.
     pub(super) size: (u32, u32),
-    /// Samples of all its components.
+    /// Number of samples of all its components.
     pub(super) samples: usize,
 }
 
-/// Decodes the scan, if another core is idle and streams are fast. `Err`: if not, the planes as they were.
+/// Decodes the scan if another core is idle and streams are fast. Otherwise returns the planes unchanged, as `Err`.
 pub(super) fn decode(
     scan: Scan<'_>,
     coders: &[Coder],
@@ -102,17 +104,17 @@ pub(super) fn decode(
         .and_then(|strips| join(strips.into_iter(), lanes, others).ok_or(Refused::Unsupported)))
 }
 
-/// Rows of MCUs, and what becomes of them.
+/// A strip of rows of MCUs, and the planes that it is decoded to.
 struct Strip {
     rows: usize,
-    /// The planes' decoders, one for each component of the scan.
+    /// The plane decoders, one for each component of the scan.
     planes: Vec<PlaneDecoder>,
 }
 
-/// A strip's number, and its samples.
+/// A strip's index, and its decoded planes or the error.
 type Made = (usize, Result<Vec<PlaneDecoder>, Refused>);
 
-/// Strips of `rows` of the `down` rows of MCUs, and the planes that are not of this scan.
+/// Divides the `down` rows of MCUs into strips of `rows` rows. Also returns the planes that do not belong to this scan.
 fn cut(
     down: usize,
     rows: usize,
@@ -139,7 +141,7 @@ fn cut(
     (strips, planes)
 }
 
-/// Puts the strips' planes back to the others.
+/// Joins the planes of the strips and puts them back among the other planes.
 fn join(
     strips: impl Iterator<Item = Vec<PlaneDecoder>>,
     lanes: &[Lane],
@@ -157,26 +159,26 @@ fn join(
     planes.into_iter().collect()
 }
 
-/// What all cores share.
+/// State that all workers share.
 struct Work {
     data: Arc<Unstuffed>,
-    /// MCUs.
+    /// MCUs per row.
     across: usize,
     lanes: Vec<Lane>,
     strips: Vec<Mutex<Option<Strip>>>,
     left: Mutex<Left>,
-    /// Nothing more of it is needed.
+    /// Whether the rest of the work is no longer needed.
     stopped: AtomicBool,
 }
 
 struct Left {
-    /// Those that nobody has taken.
+    /// Indices of the strips that no worker has taken.
     strips: Range<usize>,
-    /// Among whom they are divided.
+    /// Number of workers that share these strips.
     workers: usize,
 }
 
-/// A reader of the scan at 1/8, in search of where strips begin.
+/// Reader of the scan at 1/8 that finds where strips begin.
 struct Index {
     coders: Vec<Coder>,
     streams: Streams,
@@ -202,7 +204,8 @@ impl Index {
 }
 
 impl Work {
-    /// The planes of all strips, from the top to the bottom. The first error in the file's order counts, and everything before it was made.
+    /// Returns the planes of all strips from top to bottom, or the first error in the order of the file. Everything
+    /// before that error was decoded.
     fn in_order(&self, mut made: Vec<Made>) -> Result<Vec<Vec<PlaneDecoder>>, Refused> {
         made.sort_unstable_by_key(|&(strip, _)| strip);
         let mut strips = Vec::with_capacity(made.len());
@@ -217,7 +220,8 @@ impl Work {
             .ok_or(Refused::Unsupported)
     }
 
-    /// Makes the strips together with the worker that has begun at the `top`, and with others that are idle; in any order.
+    /// Decodes the strips together with the `top` worker, which has already begun, and with idle cores. The result is
+    /// in any order.
     fn share(
         self: &Arc<Self>,
         top: Offered<Vec<Made>>,
@@ -252,8 +256,8 @@ impl Work {
         Ok(made)
     }
 
-    /// Where each strip of `rows` rows of MCUs begins, as far as that is known and worth knowing.
-    /// Fails only when nobody wants the image any more: what is wrong with the data, the top worker finds, too.
+    /// Returns where each strip of `rows` rows of MCUs begins, as far as that is known and worth knowing. Fails only if
+    /// interrupted: errors in the data are found by the top worker, too.
     fn entries(
         &self,
         index: Index,
@@ -295,8 +299,8 @@ impl Work {
         Ok(entries)
     }
 
-    /// Is what lies beyond the last entry no more than what is left before it? Then the requesting thread decodes it as one run, while the top
-    /// worker is busy with the rest.
+    /// Returns whether the work beyond the last entry is no more than what is left before it. If so, the requesting
+    /// thread decodes the former as one run, while the top worker is busy with the rest.
     fn are_enough(&self, entries: &[Option<Entry>], length: u64) -> bool {
         let Range { start: top, end } = lock(&self.left).strips.clone();
         if top >= end {
@@ -315,7 +319,7 @@ impl Work {
             <= share(before, strip - top)
     }
 
-    /// Makes strip after strip from the top on.
+    /// Decodes one strip after the other from the top.
     fn decode_from_top(&self, mut coders: Vec<Coder>) -> Vec<Made> {
         let mut made = Vec::new();
         let Some(mut bits) = self.data.reader(0) else {
@@ -332,7 +336,7 @@ impl Work {
         made
     }
 
-    /// Makes runs of strips from the bottom on.
+    /// Decodes runs of strips from the bottom.
     fn decode_from_bottom(
         &self,
         entries: &[Option<Entry>],
@@ -361,12 +365,12 @@ impl Work {
         made
     }
 
-    /// Takes the strip at the top.
+    /// Takes the topmost strip that is left.
     fn next(&self) -> Option<usize> {
         lock(&self.left).strips.next()
     }
 
-    /// Takes some strips at the bottom: many at first, for at each entry a part of a row is decoded in vain.
+    /// Takes a run of strips at the bottom: many at first, because at each entry a part of a row is decoded in vain.
     fn next_run(&self, entries: &[Option<Entry>]) -> Option<(Entry, Range<usize>)> {
         let mut left = lock(&self.left);
         let Range { start, end } = left.strips.clone();
@@ -377,14 +381,14 @@ impl Work {
         Some((entry, first..end))
     }
 
-    /// Leaves what is not made yet.
+    /// Tells the workers to stop, and gives up the strips that no worker has taken.
     fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
         let left = &mut lock(&self.left).strips;
         left.end = left.start;
     }
 
-    /// Where the strip of an entry begins.
+    /// Returns a reader at the beginning of the entry's strip, and sets the coders' predictions.
     fn enter(&self, entry: &Entry, coders: &mut [Coder]) -> Result<Bits<'_>, Refused> {
         let bits = self.data.reader_at(entry.position);
         for (coder, prediction) in coders.iter_mut().zip(entry.predictions) {
@@ -398,7 +402,7 @@ impl Work {
         Ok(bits)
     }
 
-    /// Makes the samples of a strip that was taken, which begins with the next of `bits`.
+    /// Computes the samples of a strip that was taken. It begins where `bits` stands.
     fn decode<'a>(
         &'a self,
         strip: usize,

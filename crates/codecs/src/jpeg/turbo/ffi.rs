@@ -1,7 +1,7 @@
-//! The door to libjpeg-turbo: safe words over the calls of `shim.c`.
+//! Safe functions over libjpeg-turbo, which is called through `shim.c`.
 //!
-//! The classic libjpeg API is used rather than TurboJPEG's because it reads and writes planes band by
-//! band, counts scans, and tells warnings apart. All of its `longjmp`s stay inside the shim.
+//! The classic libjpeg API is used rather than TurboJPEG's because it reads and writes planes band by band, counts
+//! scans, and distinguishes warnings. All of its `longjmp`s stay inside the shim.
 
 #![allow(unsafe_code)]
 
@@ -15,24 +15,24 @@ use turbojpeg_sys as _;
 use crate::jpeg::header::layout::Colour;
 use crate::jpeg::header::markers::Header;
 
-/// What to read.
+/// A JPEG to decode, and how to decode it.
 pub(in crate::jpeg) struct Reading<'a> {
     pub(in crate::jpeg) bytes: &'a [u8],
     pub(in crate::jpeg) header: &'a Header,
     pub(in crate::jpeg) colour: Colour,
-    /// What is missing or damaged is gray or guessed, instead of an error.
+    /// Whether missing or damaged parts become gray or are guessed, instead of being an error.
     pub(in crate::jpeg) lenient: bool,
-    /// Components as stored, not upsampled, not converted.
+    /// Whether components are read as stored, neither upsampled nor converted.
     pub(in crate::jpeg) raw: bool,
-    /// 1, 2, 4 or 8.
+    /// Scale in eighths of the full size: 1, 2, 4 or 8.
     pub(in crate::jpeg) eighths: u8,
-    /// Ceilings: scans, and bytes of libjpeg's coefficient buffers.
+    /// Maximum number of scans. `memory` is the maximum size in bytes of libjpeg's coefficient buffers.
     pub(in crate::jpeg) scans: u32,
     pub(in crate::jpeg) memory: u64,
     pub(in crate::jpeg) interrupt: &'a dyn Interrupt,
 }
 
-/// Fills one plane per component. Planes of any size are safe; those of a wrong size are an error.
+/// Decodes into one plane per component. Planes of any size are memory-safe; those of a wrong size are an error.
 pub(in crate::jpeg) fn read(reading: &Reading<'_>, grids: &mut [Grid<u8>]) -> Result<()> {
     let asker = Asker(reading.interrupt);
     let mut job = reading.job(&asker, grids.len());
@@ -49,7 +49,7 @@ pub(in crate::jpeg) fn read(reading: &Reading<'_>, grids: &mut [Grid<u8>]) -> Re
 }
 
 impl Reading<'_> {
-    /// All but where the samples go.
+    /// Returns the job for the shim, complete except for where the samples go.
     fn job(&self, asker: &Asker<'_>, components: usize) -> DecodeJob {
         let mut planes = [Plane::ABSENT; MOST_COMPONENTS];
         for (plane, component) in planes.iter_mut().zip(&self.header.components) {
@@ -76,16 +76,16 @@ impl Reading<'_> {
 /// A component's coefficients, as they are in the file.
 #[cfg(any(test, feature = "compare"))]
 pub(in crate::jpeg) struct Coefficients {
-    /// In blocks, without those that only fill up the last MCU.
+    /// Width and height (`high`) in blocks, without those that only fill up the last MCU.
     pub(in crate::jpeg) wide: u32,
     pub(in crate::jpeg) high: u32,
-    /// 64 a block, quantised, row-major by vertical then horizontal frequency.
+    /// Quantised coefficients, 64 per block, row-major by vertical, then horizontal frequency.
     pub(in crate::jpeg) values: Vec<i16>,
-    /// Quantisation factors in the same order.
+    /// Quantisation factors, in the order of the coefficients of a block.
     pub(in crate::jpeg) factors: [u16; 64],
 }
 
-/// The coefficients of components of these sizes, in blocks. A wrong size is an error.
+/// Reads the coefficients of components of the given sizes, in blocks. A wrong size is an error.
 #[cfg(any(test, feature = "compare"))]
 pub(in crate::jpeg) fn coefficients(
     reading: &Reading<'_>,
@@ -119,25 +119,25 @@ pub(in crate::jpeg) fn coefficients(
     Ok(all)
 }
 
-/// What to write.
+/// An image to encode, and how to encode it.
 pub(in crate::jpeg) struct Writing<'a> {
     pub(in crate::jpeg) width: u32,
     pub(in crate::jpeg) height: u32,
     pub(in crate::jpeg) colour: Colour,
-    /// Each plane with its sampling factors.
+    /// Each plane with its horizontal and vertical sampling factors.
     pub(in crate::jpeg) planes: &'a [(&'a Grid<u8>, u8, u8)],
     /// 1 to 100.
     pub(in crate::jpeg) quality: u8,
     pub(in crate::jpeg) progressive: bool,
-    /// Write 255 − sample.
+    /// Whether to write 255 − sample in place of each sample.
     pub(in crate::jpeg) invert: bool,
-    /// From the TIFF header on; left out when longer than [`MOST_EXIF_BYTES`].
+    /// The EXIF block from its TIFF header on. Left out when longer than [`MOST_EXIF_BYTES`].
     pub(in crate::jpeg) exif: &'a [u8],
     pub(in crate::jpeg) icc: &'a [u8],
     pub(in crate::jpeg) interrupt: &'a dyn Interrupt,
 }
 
-/// A whole JPEG file.
+/// Encodes a complete JPEG file.
 pub(in crate::jpeg) fn write(writing: &Writing<'_>) -> Result<Vec<u8>> {
     let asker = Asker(writing.interrupt);
     let mut planes = [Plane::ABSENT; MOST_COMPONENTS];
@@ -184,7 +184,7 @@ pub(in crate::jpeg) fn write(writing: &Writing<'_>) -> Result<Vec<u8>> {
     Ok(file)
 }
 
-/// What one APP1 segment holds beside its length and label.
+/// Maximum size in bytes of an EXIF block: what one APP1 segment holds besides its length and label.
 const MOST_EXIF_BYTES: usize = 65_533 - 6;
 
 const MOST_COMPONENTS: usize = 4;
@@ -194,7 +194,7 @@ fn memory_ceiling(bytes: u64) -> usize {
     bytes.clamp(1, i32::MAX as u64) as usize
 }
 
-/// An interrupt behind a thin pointer.
+/// An interrupt that C code can refer to by a thin pointer.
 struct Asker<'a>(&'a dyn Interrupt);
 
 impl Asker<'_> {

@@ -1,3 +1,3 @@
-//! libjpeg-turbo: the files that our own decoder does not take, and those that our own encoder does not write.
+//! libjpeg-turbo, for files that our own decoder does not support and files that our own encoder does not write.
 
 pub(super) mod ffi;

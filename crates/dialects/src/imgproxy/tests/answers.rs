@@ -1,4 +1,4 @@
-//! Formats, encodings and how results are sent.
+//! Tests of formats, encodings and how results are sent.
 
 use andon_recipe::{Facts, Recipe};
 

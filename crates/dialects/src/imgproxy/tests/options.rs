@@ -1,4 +1,4 @@
-//! What options say, one by one and together.
+//! Tests of what options mean, one by one and together.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! The grammar of paths, signatures and sources.
+//! Tests of the grammar of paths, of signatures and of sources.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use super::super::path::mended;
 use super::{ImgproxyConfig, dialects, house, status};
 use crate::{Ask, Fault, ImageRequest, Settings, Source};
 
-/// `secret` and `hello`.
+/// Returns a configuration with the key `secret` and the salt `hello`.
 fn signed() -> ImgproxyConfig {
     ImgproxyConfig {
         keys: vec!["736563726574".to_owned()],

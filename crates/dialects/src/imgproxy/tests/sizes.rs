@@ -1,11 +1,11 @@
-//! The arithmetic of sizes.
+//! Tests of the arithmetic of sizes.
 
 use andon_recipe::{Facts, Measure, Orientation};
 
 use super::{ask, dialects, house, made};
 use crate::vectors::{self, size};
 
-/// Options, and the size of what they make of 400×300 px.
+/// Options, and the size in px of what they make of an image of 400×300 px.
 const GOLDEN: &[(&str, u32, u32)] = &[
     ("rs:fit:150:150", 150, 113),
     ("rs:fit:500:500", 400, 300),
@@ -45,7 +45,7 @@ const GOLDEN: &[(&str, u32, u32)] = &[
     ("w:1000/rs:fill/exar:1", 400, 300),
 ];
 
-/// Options beside a limit of the longest side, and the size of what they make of 200×100 px.
+/// A limit of the longest side in px, options, and the size in px of what they make of an image of 200×100 px.
 const LIMITED: &[(u32, &str, u32, u32)] = &[
     (1000, "rs:fit:100:100", 100, 50),
     (50, "rs:fit:100:100", 50, 25),

@@ -1,69 +1,69 @@
 //! Where everything lies once the image's size is known: pure arithmetic.
 //!
-//! The rules are ngx_small_light's, in its order of floating-point operations, because a URL that was
-//! served for years must keep its size to the pixel: sides are truncated, never rounded.
+//! The rules are those of ngx_small_light, in its order of floating-point operations, because a URL that was served for
+//! years must keep its size to the pixel: sides are truncated, never rounded.
 
 use andon_recipe::{Colour, Length, ResolveError};
 
 use super::{Fit, Original, Size, SmallLightRules};
 
-/// One scaling: a region brought to a size.
+/// One scaling: a region, and the size that it is scaled to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) struct Scaling {
-    /// The region (x, y, width and height), clipped to the image. `None`: it lies wholly outside, the
-    /// result is blank (transparent black).
+    /// The region (x, y, width and height in px), clipped to the image. `None`: it lies wholly outside, and the result
+    /// is blank (transparent black).
     pub(in super::super) from: Option<(u32, u32, u32, u32)>,
-    /// The width it is brought to, at least 1.
+    /// The width after scaling in px, at least 1.
     pub(in super::super) width: u32,
-    /// The height, at least 1.
+    /// The height after scaling in px, at least 1.
     pub(in super::super) height: u32,
 }
 
-/// The canvas and where the image lies on it.
+/// The canvas, and where the image lies on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) struct CanvasLayout {
-    /// Canvas width.
+    /// Width of the canvas in px.
     pub(in super::super) width: u32,
-    /// Canvas height.
+    /// Height of the canvas in px.
     pub(in super::super) height: u32,
-    /// Left edge of the image on the canvas; may be negative.
+    /// Left edge of the image on the canvas in px; may be negative.
     pub(in super::super) x: i64,
-    /// Top edge.
+    /// Top edge of the image on the canvas in px; may be negative.
     pub(in super::super) y: i64,
-    /// The ground's colour.
+    /// The colour of the canvas.
     pub(in super::super) colour: Colour,
 }
 
-/// The rules' geometry for one image. Sizes are those of the upright, turned image.
+/// The geometry of the rules for one image. Sizes are those of the upright, turned image.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in super::super) struct Layout {
-    /// The answer is the source's own bytes; nothing else of the layout acts.
+    /// Whether the source's own bytes are sent. Nothing else of the layout then has an effect.
     pub(in super::super) original: bool,
-    /// The size that was asked for, fractions kept: where the canvas is centred and the border drawn
-    /// even if no scaling took place.
+    /// The requested size in px, with fractions. The canvas is centred and the border drawn by it, even if nothing is
+    /// scaled.
     pub(in super::super) asked: (f64, f64),
-    /// Scaling and cropping, if any takes place.
+    /// Scaling and cropping, if any.
     pub(in super::super) scaling: Option<Scaling>,
     /// The canvas, if any.
     pub(in super::super) canvas: Option<CanvasLayout>,
-    /// Final width.
+    /// Final width in px.
     pub(in super::super) width: u32,
-    /// Final height.
+    /// Final height in px.
     pub(in super::super) height: u32,
 }
 
 impl SmallLightRules {
-    /// Lays everything out for an image of `width` × `height` px (upright and turned already).
+    /// Computes the layout for an image of `width` × `height` px that is upright and turned already.
     ///
-    /// An image's offset on a page of its own (PNG oFFs, GIF frame) has no say: the module adds it to
-    /// the region and ImageMagick, which crops on the page, takes it away again.
+    /// The image's offset on a page of its own (PNG oFFs, GIF frame) is ignored: the module adds it to the region, and
+    /// ImageMagick, which crops on the page, subtracts it again.
     ///
-    /// A side of more than `u32::MAX` px is laid out as `u32::MAX`, for a limit to refuse; one that
-    /// follows from the image and truncates to nothing, as one pixel.
+    /// A side of more than `u32::MAX` px becomes `u32::MAX`, for a limit to refuse. A side that follows from the image
+    /// and truncates to 0 px becomes 1 px.
     ///
     /// # Errors
-    /// [`ResolveError`] when less than a pixel is asked for, whatever the image, and strictly when a side
-    /// truncates to nothing.
+    /// [`ResolveError`] if less than 1 px is requested whatever the image, and in strict mode if a side truncates to 0
+    /// px.
     pub(in super::super) fn layout(&self, width: u32, height: u32) -> Result<Layout, ResolveError> {
         let (iw, ih) = (f64::from(width), f64::from(height));
         let region = &self.region;
@@ -138,7 +138,7 @@ impl SmallLightRules {
 }
 
 impl Size {
-    /// A side that is shorter than a pixel by the recipe alone.
+    /// Returns a side that is shorter than 1 px whatever the image.
     fn too_short(&self) -> Option<f64> {
         let px = [self.w, self.h]
             .into_iter()
@@ -150,8 +150,8 @@ impl Size {
         px.into_iter().find(|px| *px < 1.0)
     }
 
-    /// The size asked for a region of `sw` × `sh` px in an image of `iw` × `ih` px, aspect applied;
-    /// `None` when no side is given.
+    /// Returns the size requested for a region of `sw` × `sh` px in an image of `iw` × `ih` px, with the aspect ratio
+    /// applied; `None` if no side is given.
     fn asked(&self, (sw, sh): (f64, f64), (iw, ih): (f64, f64)) -> Option<(f64, f64)> {
         let aspect = sw / sh;
         Some(match (self.w.map(|w| w.of(iw)), self.h.map(|h| h.of(ih))) {
@@ -172,8 +172,8 @@ impl Size {
     }
 }
 
-/// The part of `start..start + length`, truncated to whole pixels, that lies inside `0..side`, as start
-/// and length. A length that truncates to 0 means the whole side, as in an ImageMagick geometry.
+/// Returns the part of `start..start + length`, truncated to whole pixels, that lies inside `0..side`, as start and
+/// length; `None` if there is none. A length that truncates to 0 means the whole side, as in an ImageMagick geometry.
 fn clip(start: f64, length: f64, side: u32) -> Option<(u32, u32)> {
     let (start, length) = match (start as u32, length as u32) {
         (start, 0) => (start, side),

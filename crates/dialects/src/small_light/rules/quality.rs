@@ -1,12 +1,12 @@
-//! What ImageMagick makes of a quality, format by format.
+//! How ImageMagick interprets a quality in each format.
 
 use andon_recipe::{Facts, Goal, Output};
 
 use super::SmallLightRules;
 
 impl SmallLightRules {
-    /// How the result is written. On a canvas it inherits no quality of the source's: ImageMagick's defaults take its
-    /// place.
+    /// Returns the output settings. An image on a canvas does not inherit the source's quality and gets ImageMagick's
+    /// defaults instead.
     pub(super) fn written(&self, facts: &Facts) -> Output {
         let mut output = self.output.clone();
         let format = self.output.format_or(&facts.format);
@@ -37,14 +37,15 @@ impl SmallLightRules {
     }
 }
 
-/// More than 100 acts as 100.
+/// Returns a quality as an encoding goal; more than 100 counts as 100.
 fn goal(quality: Option<u16>) -> Option<Goal> {
     // At most 100, a u8.
     quality.map(|quality| Goal::Quality(quality.min(100) as u8))
 }
 
-/// PNG's quality is zlib's level times ten, plus the number of the filter, of which 5 and above mean "choose for each
-/// row". Below 10 ImageMagick codes without looking for matches: level 1 is nearest.
+/// Splits a PNG quality into filter and compression level. It is zlib's level times ten, plus the number of the filter,
+/// where 5 and above mean "choose for each row". Below 10, ImageMagick compresses without looking for matches; level 1
+/// is nearest to that.
 fn png(quality: u16) -> [(String, String); 2] {
     let filters = ["none", "sub", "up", "average", "paeth"];
     let filter = filters.get(usize::from(quality % 10));

@@ -1,5 +1,5 @@
-//! The rules' canonical text: the options that mean the same, in the module's order of work. Read again
-//! under the same configuration they are the same rules.
+//! The canonical text of the rules: options with the same meaning, in the module's order of processing. Parsed again
+//! under the same configuration, it gives the same rules.
 
 use std::fmt;
 
@@ -70,7 +70,7 @@ impl SmallLightRules {
     }
 }
 
-/// Prints options with commas between them.
+/// Writes options, separated by commas.
 struct Options<'a, 'b> {
     f: &'a mut fmt::Formatter<'b>,
     first: bool,
@@ -108,7 +108,7 @@ impl Options<'_, '_> {
         self.put(name, colour)
     }
 
-    /// Effects are spelled as ImageMagick's, whichever engine they were asked of.
+    /// Writes an effect in the spelling of ImageMagick, whichever engine it was requested from.
     fn effect(&mut self, effect: &Effect) -> fmt::Result {
         match (effect.name.as_str(), effect.args.as_slice()) {
             ("border", [size, colour]) => {

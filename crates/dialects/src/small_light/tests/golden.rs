@@ -1,12 +1,12 @@
-//! What the module answered, run with ImageMagick 6.9.11.
+//! Golden vectors: responses of ngx_small_light, run with ImageMagick 6.9.11.
 
 use andon_recipe::{Facts, Rules};
 
 use super::{Compat, rules, sane, strict};
 use crate::small_light::rules::layout::Layout;
 
-/// A source's size, options, and what came of them: the result's size with the image's place on its
-/// canvas, if it has one; `original`; or `nothing`.
+/// The source's size, options, and the outcome: the result's size, with the image's place on its canvas if it has one;
+/// `original`; or `nothing`.
 const VECTORS: &[(&str, &str, &str)] = &[
     ("400x300", "dw=200,dh=200", "200x150"),
     ("400x300", "dw=200,dh=200,da=s", "266x200"),
@@ -112,7 +112,7 @@ fn result(compat: Compat, source: &str, options: &str) -> String {
     }
 }
 
-/// Source, options, the size it is decoded at, and the result's.
+/// The source's size, options, the size at which the source is decoded, and the result's size.
 const HINTED: &[(&str, &str, &str, &str)] = &[
     ("400x300", "dw=100,dh=50", "100x75", "66x50"),
     ("400x300", "dw=100", "150x113", "100x75"),
@@ -168,7 +168,7 @@ fn hints_are_reckoned_for_a_picture_of_10000_by_10000() {
     }
 }
 
-/// Source, options, and the recipe that they come to: in whole pixels, without what changes nothing.
+/// The source's size, options, and the resolved recipe: in whole pixels, without steps that change nothing.
 const RESOLVED: &[(&str, &str, &str)] = &[
     ("400x300", "dw=200,dh=200", "exact:200x150"),
     ("400x300", "dw=133", "exact:133x99"),
@@ -310,8 +310,8 @@ fn size(text: &str) -> (u32, u32) {
     (w.parse().expect(text), h.parse().expect(text))
 }
 
-/// The size at which libjpeg decodes when ImageMagick is given `hint` (its denominator, brought to
-/// eighths and rounded up), without the doubling of images that are smaller.
+/// Returns the size at which libjpeg decodes if ImageMagick is given `hint` (its denominator, converted to eighths and
+/// rounded up), without the doubling of smaller images.
 fn hinted((width, height): (u32, u32), hint: (u32, u32)) -> (u32, u32) {
     let denominator = (width / hint.0).min(height / hint.1).max(1);
     let eighths = 8u32.div_ceil(denominator);

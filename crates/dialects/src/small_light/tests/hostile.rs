@@ -1,4 +1,4 @@
-//! Input that nobody means.
+//! Tests with hostile and meaningless input.
 
 use andon_recipe::{Facts, Recipe, Rules};
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! The arithmetic of sizes, beyond the golden vectors.
+//! Tests of the arithmetic of sizes, beyond the golden vectors.
 
 use super::{rules, sane, strict};
 use crate::small_light::rules::layout::Layout;

@@ -1,4 +1,4 @@
-//! Every parameter by itself, and together with its engine.
+//! Tests of every parameter by itself, and together with its engine.
 
 use super::{SmallLightConfig, ask, bare, getparam, request, rules, sane, strict, text};
 use crate::small_light::{Mistakes, PARAMETERS};

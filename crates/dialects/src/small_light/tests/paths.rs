@@ -1,4 +1,4 @@
-//! Where options and file are found.
+//! Tests of where the options and the file are found in a target.
 
 use super::{SmallLightConfig, ask, bare, sane, strict};
 use crate::{Config, Dialects};

@@ -1,4 +1,4 @@
-//! imagor's arithmetic: whole numbers as Go divides them, and sides rounded as libvips does, half away from zero.
+//! imagor's arithmetic: whole numbers are divided as in Go, and sides rounded as in libvips, half away from zero.
 
 use super::{Picture, ThumborRules};
 use crate::thumbor::filters::Filter;
@@ -6,9 +6,9 @@ use crate::thumbor::path::{Align, FitIn, Side};
 
 /// Which part of a scaled image is kept.
 enum Keep {
-    /// Around this point of the image before it was scaled.
+    /// Around this point, in px of the image before it was scaled.
     Point((f64, f64)),
-    /// Around what draws the eye.
+    /// Around the most salient place.
     Salient,
     Aligned((Align, Align)),
 }
@@ -74,7 +74,7 @@ impl ThumborRules {
         }
     }
 
-    /// A colour of the size that is asked for; a square where one side is.
+    /// Lays out a plain colour in the requested size, or as a square if only one side is given.
     pub(super) fn lay_out_plain(&self, picture: &mut Picture) {
         let asked = self.parts.size.unwrap_or_default();
         let most = self.usual.most;
@@ -84,7 +84,8 @@ impl ThumborRules {
         picture.asked = (picture.width, picture.height);
     }
 
-    /// The middle of the focal regions by their areas, in shares of what the crop left.
+    /// Returns the centre of the focal regions, weighted by their areas, in px from the corner of the crop; `None` if
+    /// there are no regions.
     fn focus_imagor(&self, source: (f64, f64), corner: (f64, f64)) -> Option<(f64, f64)> {
         let mut areas = Vec::new();
         for filter in self.filters.iter() {
@@ -118,8 +119,8 @@ impl ThumborRules {
 }
 
 impl Picture {
-    /// Crops and cuts the border off at once; the corner of what is left. The last column and row are never part of
-    /// a crop: that is imagor's rule.
+    /// Crops and cuts off the border in one step, and returns the upper left corner of what is left. The last column
+    /// and row are never part of a crop, as in imagor.
     fn crop_edges(&mut self, crop: Option<[f64; 4]>, inner: Option<[f64; 4]>) -> (f64, f64) {
         let (width, height) = self.size();
         let mut edges = None;
@@ -156,7 +157,7 @@ impl Picture {
         }
     }
 
-    /// The box in whole px.
+    /// Returns the requested box in whole px.
     fn boxed(
         &self,
         asked: (Side, Side),
@@ -193,7 +194,7 @@ impl Picture {
         (w, h)
     }
 
-    /// libvips' thumbnail that fits a box.
+    /// Scales like libvips' thumbnail that fits a box.
     fn inside(&mut self, (w, h): (u32, u32)) {
         let (width, height) = self.size();
         self.shrink((width / f64::from(w)).max(height / f64::from(h)));
@@ -205,7 +206,7 @@ impl Picture {
         self.scale(side(width), side(height));
     }
 
-    /// libvips' thumbnail that covers a box, cut to it.
+    /// Scales like libvips' thumbnail that covers a box, and crops to the box.
     fn cover(&mut self, (w, h): (u32, u32), enlarges: bool, keep: Keep) {
         let before = self.size();
         let by = (before.0 / f64::from(w)).min(before.1 / f64::from(h));
@@ -255,14 +256,15 @@ impl Picture {
         }
     }
 
-    /// The filter `crop`: `given` tells shares from px.
+    /// Applies the filter `crop`. `given` has its arguments, which tell whether the edges are shares of the sides or
+    /// px.
     pub(super) fn crop_imagor(&mut self, edges: [f64; 4], given: [f64; 4]) {
         let edges = in_px(edges, given, self.size());
         self.cut(edges);
     }
 }
 
-/// Edges in px: those that were given as shares of the sides are rounded, half away from zero.
+/// Returns edges in px. Edges that were given as shares of the sides are rounded, half away from zero.
 fn in_px(edges: [f64; 4], given: [f64; 4], (width, height): (f64, f64)) -> [f64; 4] {
     let [left, top, right, bottom] = edges.map(|edge| edge.max(0.0));
     match given[0] < 1.0 && given[1] < 1.0 && given[2] <= 1.0 && given[3] <= 1.0 {

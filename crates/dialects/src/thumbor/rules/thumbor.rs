@@ -1,4 +1,4 @@
-//! thumbor's arithmetic, in its order of operations: Python's floats, halves rounded to even.
+//! thumbor's arithmetic, in its order of operations: Python's floats, with halves rounded to even.
 
 use super::round::hundredths;
 use super::{Picture, ThumborRules};
@@ -44,8 +44,8 @@ impl ThumborRules {
         }
     }
 
-    /// Cuts the border off, then the edges that the URL names, in px of the image with its border. Their place, if
-    /// there is one.
+    /// Cuts off the border, then crops to the edges in the URL, which are in px of the image with its border. Returns
+    /// the edges of the crop in the image without its border, if there is one.
     fn crop(&self, picture: &mut Picture, inner: Option<[f64; 4]>) -> Option<[f64; 4]> {
         let mut offset = (0.0, 0.0);
         if let Some(inner) = inner {
@@ -72,8 +72,8 @@ impl ThumborRules {
         Some(edges)
     }
 
-    /// The point that is kept in view: the middle of the focal regions by their areas, or where the alignment is.
-    /// `None`: where the eye is drawn.
+    /// Returns the point to keep in view: the centre of the focal regions, weighted by their areas, or the place of the
+    /// alignment. `None`: the most salient place.
     fn focus(&self, picture: &Picture, cropped: Option<[f64; 4]>) -> Option<(f64, f64)> {
         let (mut x, mut y, mut total) = (0_i128, 0_i128, 0_i128);
         for filter in self.filters.iter() {
@@ -118,7 +118,7 @@ impl ThumborRules {
     }
 }
 
-/// The size that is asked for, for what is left of the image.
+/// Returns the requested size in px, for what is left of the image.
 fn target(picture: &Picture, asked: (Side, Side)) -> (f64, f64) {
     let (width, height) = picture.size();
     let given = |side: Side, own: f64| match side {
@@ -135,7 +135,7 @@ fn target(picture: &Picture, asked: (Side, Side)) -> (f64, f64) {
 }
 
 impl Picture {
-    /// Cuts to the ratio of the target, unless both are the same to two decimals.
+    /// Crops to the aspect ratio of the target, unless both ratios are equal to two decimals.
     fn crop_to_ratio(&mut self, (tw, th): (f64, f64), focus: Option<(f64, f64)>) {
         let (width, height) = self.size();
         let (some_w, some_h) = (tw.max(1.0), th.max(1.0));
@@ -159,7 +159,7 @@ impl Picture {
         self.cut([left, top, left + w, top + h]);
     }
 
-    /// What the URL says becomes the ground of `fill`.
+    /// Makes the requested size that of the background of `fill`.
     fn ask(&mut self, asked: (Side, Side)) {
         let ground = |side: Side, own: u32| match side {
             Side::Px(px) => px,
@@ -192,7 +192,7 @@ impl Picture {
         self.asked = (self.asked.0.max(self.width), self.asked.1.max(self.height));
     }
 
-    /// Grows into the size that was asked for, where it is smaller both ways.
+    /// Enlarges the image to fit the requested size, if it is smaller both ways.
     pub(super) fn upscale(&mut self) {
         let (width, height) = self.size();
         let (tw, th) = (f64::from(self.asked.0), f64::from(self.asked.1));

@@ -1,11 +1,11 @@
-//! Sizes and places. thumbor's come from running its transformer.
+//! Tests of sizes and places. Expected values for thumbor come from running its transformer.
 
 use andon_recipe::{Area, Facts, Measured, Orientation};
 
 use super::{ask, imagor, recipe, thumbor};
 use crate::vectors;
 
-/// The geometry alone, for a source of 400 × 301 px.
+/// Returns the recipe that thumbor's rules resolve to for a source of 400 × 301 px.
 fn steps(rest: &str) -> String {
     let facts = Facts::new("png", 400, 301);
     recipe(&thumbor(), &format!("{rest}/a.png"), &facts)
@@ -178,8 +178,8 @@ fn imagors_arithmetic_is_libvips() {
     }
 }
 
-/// Sizes of sources, targets and what the transformer of thumbor 7.8 makes of them: its boxes where no filter follows, and
-/// otherwise its sizes.
+/// Compares results with the transformer of thumbor 7.8. Each row has the size of a source, a target, and what the
+/// transformer makes of them: its boxes as a recipe if no further filter follows, and otherwise the size.
 #[test]
 fn thumbors_transformer_comes_to_the_same() {
     for row in include_str!("transformer.txt").lines() {

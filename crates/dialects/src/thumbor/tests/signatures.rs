@@ -1,4 +1,4 @@
-//! Who may ask: the peers' worked examples, and the holes that they had.
+//! Tests of who has access: worked examples of thumbor and imagor, and the security holes that they had.
 
 use super::{imagor, thumbor};
 use crate::signature::Digest;

@@ -1,10 +1,10 @@
-//! Two blocks side by side; sums of products of 16-bit pairs (`vpmaddwd`) in every step.
+//! AVX2 version: two blocks side by side, with sums of products of 16-bit pairs (`vpmaddwd`) in every step.
 
 use std::arch::x86_64::*;
 
 use super::{BITS, COLUMNS, INNER, OUTER, PART_0, PART_1, PART_2, PART_3, ROWS, SUMS_02, SUMS_13};
 
-/// Two blocks at a time, one in each 128-bit lane.
+/// Transforms all blocks, two at a time, one in each 128-bit lane.
 #[target_feature(enable = "avx2")]
 pub(in super::super) fn to_8x8(
     coefficients: &[i16],
@@ -49,7 +49,7 @@ pub(super) fn from_block(
     }
 }
 
-/// Row `v` of both blocks, dequantised.
+/// Loads and dequantises row `v` of both blocks.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn row(left: &[i16], right: &[i16], factors: &[i16; 64], v: usize) -> __m256i {
@@ -65,7 +65,7 @@ fn row(left: &[i16], right: &[i16], factors: &[i16; 64], v: usize) -> __m256i {
     _mm256_mullo_epi16(coefficients, factors)
 }
 
-/// The samples of two blocks: eight lines of sixteen.
+/// Returns the samples of two adjacent blocks: eight rows of sixteen.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn two_blocks(left: &[i16], right: &[i16], factors: &[i16; 64]) -> [__m128i; 8] {
@@ -128,7 +128,7 @@ fn two_blocks(left: &[i16], right: &[i16], factors: &[i16; 64]) -> [__m128i; 8] 
     out
 }
 
-/// Sixteen 8-point transforms side by side, bit for bit as the scalar twin.
+/// Sixteen 8-point inverse DCTs side by side, bit-identical to the scalar version.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn idct8<const SHIFT: i32>(x: [__m256i; 8]) -> [__m256i; 8] {
@@ -161,7 +161,8 @@ fn idct8<const SHIFT: i32>(x: [__m256i; 8]) -> [__m256i; 8] {
     out
 }
 
-/// What eight transforms begin with, each in 32 bits: a word in the upper half, or two words.
+/// Inputs of eight 8-point transforms, 32 bits for each transform: a word in the upper half (`flat0`, `flat1`) or a
+/// pair of words (all others).
 struct Frequencies {
     flat0: __m256i,
     flat1: __m256i,
@@ -203,7 +204,7 @@ fn half<const SHIFT: i32>(x: Frequencies) -> [__m256i; 8] {
     out
 }
 
-/// The transpose of the 8×8 words of each lane.
+/// Transposes the 8×8 words of each 128-bit lane.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(crate) fn transpose(m: [__m256i; 8]) -> [__m256i; 8] {

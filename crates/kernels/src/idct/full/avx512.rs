@@ -1,4 +1,5 @@
-//! Four blocks side by side, one in each 128-bit lane: the sums of `avx2.rs`, twice as wide.
+//! AVX-512 version: four blocks side by side, one in each 128-bit lane, with the arithmetic of `avx2.rs` at twice the
+//! width.
 
 use std::arch::x86_64::*;
 
@@ -6,7 +7,7 @@ use super::{
     BITS, COLUMNS, INNER, OUTER, PART_0, PART_1, PART_2, PART_3, ROWS, SUMS_02, SUMS_13, avx2,
 };
 
-/// Four blocks at a time; those that are left over by [`avx2`].
+/// Transforms four blocks at a time, and the remaining ones with [`avx2`].
 #[target_feature(enable = "avx2,avx512f,avx512bw")]
 pub(in super::super) fn to_8x8(
     coefficients: &[i16],
@@ -32,7 +33,7 @@ pub(in super::super) fn to_8x8(
     avx2::from_block(done, coefficients, factors, rows, line);
 }
 
-/// 32 words.
+/// Loads 32 words.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn load(words: &[i16]) -> __m512i {
@@ -41,8 +42,8 @@ fn load(words: &[i16]) -> __m512i {
     unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
 }
 
-/// Four rows of each of four blocks, dequantised: vectors of one block's rows become vectors of one row's
-/// blocks.
+/// Loads and dequantises four rows, from row `first` on, of each of four blocks. Vectors of one block's rows are
+/// rearranged to vectors of one row of all blocks.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn four_rows(blocks: &[i16], first: usize, factors: __m512i) -> [__m512i; 4] {
@@ -67,7 +68,7 @@ fn four_rows(blocks: &[i16], first: usize, factors: __m512i) -> [__m512i; 4] {
     ]
 }
 
-/// The samples of four blocks: eight lines of thirty-two.
+/// Returns the samples of four adjacent blocks: eight rows of thirty-two.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn four_blocks(blocks: &[i16], factors: [__m512i; 2]) -> [__m256i; 8] {
@@ -122,7 +123,7 @@ fn four_blocks(blocks: &[i16], factors: [__m512i; 2]) -> [__m256i; 8] {
     out
 }
 
-/// Thirty-two 8-point transforms side by side, bit for bit as the scalar twin.
+/// Thirty-two 8-point inverse DCTs side by side, bit-identical to the scalar version.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn idct8<const SHIFT: u32>(x: [__m512i; 8]) -> [__m512i; 8] {
@@ -155,7 +156,8 @@ fn idct8<const SHIFT: u32>(x: [__m512i; 8]) -> [__m512i; 8] {
     out
 }
 
-/// What eight transforms begin with, each in 32 bits: a word in the upper half, or two words.
+/// Inputs of sixteen 8-point transforms, 32 bits for each transform: a word in the upper half (`flat0`, `flat1`) or a
+/// pair of words (all others).
 struct Frequencies {
     flat0: __m512i,
     flat1: __m512i,
@@ -197,7 +199,7 @@ fn half<const SHIFT: u32>(x: Frequencies) -> [__m512i; 8] {
     out
 }
 
-/// The transpose of the 8×8 words of each lane.
+/// Transposes the 8×8 words of each 128-bit lane.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 pub(crate) fn transpose(m: [__m512i; 8]) -> [__m512i; 8] {

@@ -1,4 +1,4 @@
-//! One block at a time, a row to a register; products of 16 bits are added up in 32 as they are made
+//! NEON version: one block at a time, a row to a register. 16-bit products are accumulated in 32 bits as they are made
 //! (`smlal`).
 
 use std::arch::aarch64::*;
@@ -28,7 +28,7 @@ pub(in super::super) fn to_8x8(
     }
 }
 
-/// The samples of a block: eight lines, two to a register.
+/// Returns the samples of a block: eight rows, two to a register.
 #[inline]
 #[target_feature(enable = "neon")]
 fn samples(block: &[i16], factors: &[i16; 64]) -> [uint8x16_t; 4] {
@@ -65,8 +65,8 @@ fn samples(block: &[i16], factors: &[i16; 64]) -> [uint8x16_t; 4] {
     lines(columns).map(|pair| vaddq_u8(pair, vdupq_n_u8(128)))
 }
 
-/// Eight 8-point transforms side by side, each result in 32 bits (lanes 0–3, lanes 4–7) and ready to lose
-/// `CUT` of them: what rounds it is added already.
+/// Eight 8-point inverse DCTs side by side, each result in 32 bits (lanes 0–3, lanes 4–7). The results are not yet
+/// shifted right by `CUT` bits, but the rounding term is already added.
 #[inline]
 #[target_feature(enable = "neon")]
 fn idct8<const CUT: i32>(x: [int16x8_t; 8]) -> [[int32x4_t; 2]; 8] {
@@ -75,7 +75,7 @@ fn idct8<const CUT: i32>(x: [int16x8_t; 8]) -> [[int32x4_t; 2]; 8] {
     std::array::from_fn(|n| [lower[n], upper[n]])
 }
 
-/// Four of them: those of that half of the words.
+/// Four 8-point inverse DCTs: those of the words that `half` selects, the lower or the upper ones.
 #[inline]
 #[target_feature(enable = "neon")]
 fn half<const CUT: i32>(
@@ -113,7 +113,7 @@ fn half<const CUT: i32>(
     out
 }
 
-/// The transpose of 8×8 words.
+/// Transposes 8×8 words.
 #[inline]
 #[target_feature(enable = "neon")]
 fn transpose(m: [int16x8_t; 8]) -> [int16x8_t; 8] {
@@ -128,7 +128,7 @@ fn transpose(m: [int16x8_t; 8]) -> [int16x8_t; 8] {
     round(round(round(m)))
 }
 
-/// The transpose of 8×8 bytes, two lines to a register.
+/// Transposes 8×8 bytes to rows, two to a register.
 #[inline]
 #[target_feature(enable = "neon")]
 fn lines(columns: [uint8x8_t; 8]) -> [uint8x16_t; 4] {

@@ -1,10 +1,10 @@
-//! Sums of products of 16-bit pairs (`vpmaddwd`) do both halves of a 4-point transform.
+//! AVX2 version: sums of products of 16-bit pairs (`vpmaddwd`) compute both halves of a 4-point transform.
 
 use std::arch::x86_64::*;
 
 use super::{COS1, COS3, two_lines};
 
-/// Four blocks at a time.
+/// Transforms four blocks at a time to 2×2 samples each.
 #[target_feature(enable = "avx2")]
 pub(in super::super) fn to_2x2(
     coefficients: &[i16],
@@ -41,7 +41,7 @@ pub(in super::super) fn to_2x2(
     }
 }
 
-/// The samples of four dequantised blocks: two lines of eight.
+/// Returns the samples of four adjacent dequantised blocks: two rows of eight.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn four_blocks(blocks: __m256i) -> [u64; 2] {
@@ -69,7 +69,7 @@ fn four_blocks(blocks: __m256i) -> [u64; 2] {
     ]
 }
 
-/// Two blocks at a time, one in each 128-bit lane.
+/// Transforms two blocks at a time to 4×4 samples each, one in each 128-bit lane.
 #[target_feature(enable = "avx2")]
 pub(in super::super) fn to_4x4(
     coefficients: &[i16],
@@ -112,7 +112,7 @@ pub(in super::super) fn to_4x4(
     }
 }
 
-/// The samples of two dequantised blocks: four lines of eight.
+/// Returns the samples of two adjacent dequantised blocks: four rows of eight.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn two_blocks(a: __m256i, b: __m256i) -> [u64; 4] {
@@ -148,7 +148,7 @@ fn two_blocks(a: __m256i, b: __m256i) -> [u64; 4] {
     ]
 }
 
-/// 4-point transforms of (0, 2) and (1, 3) pairs, rounded and cut by `SHIFT`.
+/// 4-point inverse DCTs of (0, 2) and (1, 3) pairs of frequencies, rounded and shifted right by `SHIFT` bits.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn idct4<const SHIFT: i32>(even: __m256i, odd: __m256i) -> [__m256i; 4] {

@@ -1,10 +1,10 @@
-//! Several blocks side by side; products of 16 bits are added up in 32 as they are made (`smlal`).
+//! NEON version: several blocks side by side. 16-bit products are accumulated in 32 bits as they are made (`smlal`).
 
 use std::arch::aarch64::*;
 
 use super::{COS1, COS3, two_lines};
 
-/// Eight blocks at a time, taken apart into their four frequencies by the load.
+/// Transforms eight blocks at a time to 2×2 samples each. The load instruction separates their four frequencies.
 #[target_feature(enable = "neon")]
 pub(in super::super) fn to_2x2(
     coefficients: &[i16],
@@ -27,7 +27,7 @@ pub(in super::super) fn to_2x2(
     }
 }
 
-/// 32 coefficients, zeros at their end where there are fewer.
+/// Returns 32 coefficients, padded with zeros if there are fewer.
 #[inline]
 fn whole(blocks: &[i16]) -> [i16; 32] {
     blocks.try_into().unwrap_or_else(|_| {
@@ -37,7 +37,7 @@ fn whole(blocks: &[i16]) -> [i16; 32] {
     })
 }
 
-/// The samples of eight blocks: two lines of sixteen.
+/// Dequantises eight adjacent blocks and returns their samples: two rows of sixteen.
 #[inline]
 #[target_feature(enable = "neon")]
 fn eight_blocks(blocks: &[i16; 32], factors: &[i32; 64]) -> [[u8; 16]; 2] {
@@ -72,7 +72,7 @@ fn eight_blocks(blocks: &[i16; 32], factors: &[i32; 64]) -> [[u8; 16]; 2] {
     })
 }
 
-/// Samples around 128 of eight sums, which have 3 bits too many.
+/// Converts eight sums to samples: shifts out 3 fractional bits with rounding, and adds 128.
 #[inline]
 #[target_feature(enable = "neon")]
 fn levels(sums: [int32x4_t; 2]) -> uint8x8_t {
@@ -80,7 +80,7 @@ fn levels(sums: [int32x4_t; 2]) -> uint8x8_t {
     vadd_u8(vreinterpret_u8_s8(vqmovn_s16(words)), vdup_n_u8(128))
 }
 
-/// Two blocks at a time, one in each half of a register.
+/// Transforms two blocks at a time to 4×4 samples each, one in each half of a register.
 #[target_feature(enable = "neon")]
 pub(in super::super) fn to_4x4(
     coefficients: &[i16],
@@ -103,7 +103,7 @@ pub(in super::super) fn to_4x4(
     }
 }
 
-/// The samples of two blocks: four lines of eight.
+/// Dequantises two adjacent blocks and returns their samples: four rows of eight.
 #[inline]
 #[target_feature(enable = "neon")]
 fn two_blocks(pair: &[i16; 32], factors: &[i16; 16]) -> [uint8x8_t; 4] {
@@ -136,7 +136,8 @@ fn two_blocks(pair: &[i16; 32], factors: &[i16; 16]) -> [uint8x8_t; 4] {
     })
 }
 
-/// Eight 4-point transforms side by side, each result in 32 bits: lanes 0–3, lanes 4–7.
+/// Eight 4-point inverse DCTs side by side, each result in 32 bits (lanes 0–3, lanes 4–7) with 13 fractional bits more
+/// than the input.
 #[inline]
 #[target_feature(enable = "neon")]
 fn idct4(x: [int16x8_t; 4]) -> [[int32x4_t; 2]; 4] {
@@ -160,7 +161,7 @@ fn half([a, b, c, d]: [int16x4_t; 4]) -> [int32x4_t; 4] {
     ]
 }
 
-/// The transpose of the 4×4 words of each half.
+/// Transposes the 4×4 words of each half of the registers.
 #[inline]
 #[target_feature(enable = "neon")]
 fn transpose(m: [int16x8_t; 4]) -> [int16x8_t; 4] {

@@ -1,4 +1,4 @@
-//! 16 columns, or 8 results, to a register.
+//! AVX2 version for 8-bit samples: 16 columns or 8 results to a register.
 
 use std::arch::x86_64::*;
 
@@ -24,13 +24,14 @@ const SHAPE: Shape<i16> = Shape {
     index: |offset| (2 * offset.min(6)).wrapping_mul(0x0101_0101) + 0x0302_0100,
 };
 
-/// Columns of a register.
+/// Number of columns in a register.
 const WIDE: usize = 16;
 
-/// Pairs of 16 bits: of each 16 columns 0–3 and 8–11, then the others.
+/// Interleaves two rows to pairs of 16-bit samples. Of every 16 columns, columns 0–3 and 8–11 come first, then the
+/// others.
 ///
 /// # Safety
-/// As [`Passes::fill`] says.
+/// The conditions of [`Passes::fill`] must hold.
 #[target_feature(enable = "avx2")]
 unsafe fn fill(above: &[u8], below: &[u8], step: &mut [u32]) {
     let rows = above.chunks(WIDE).zip(below.chunks(WIDE));
@@ -47,8 +48,10 @@ unsafe fn fill(above: &[u8], below: &[u8], step: &mut [u32]) {
     }
 }
 
+/// Weighs steps vertically.
+///
 /// # Safety
-/// As [`Passes::down`] says.
+/// The conditions of [`Passes::down`] must hold.
 #[target_feature(enable = "avx2")]
 unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [i16]) {
     let mut at = 0;
@@ -64,10 +67,10 @@ unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [i16]) {
     }
 }
 
-/// `N` times 16 columns.
+/// Weighs `N` × 16 columns vertically.
 ///
 /// # Safety
-/// They must be there, from `ring` plus each step's place on, and in `between`.
+/// So many columns must exist in each step, from `ring` plus the step's place on, and in `between`.
 #[target_feature(enable = "avx2")]
 #[inline]
 unsafe fn down_columns<const N: usize>(ring: *const u32, steps: &[Step], between: *mut i16) {
@@ -98,10 +101,10 @@ unsafe fn down_columns<const N: usize>(ring: *const u32, steps: &[Step], between
     }
 }
 
-/// Two rows at a time, 8 results each.
+/// Weighs rows horizontally, two rows at a time and 8 results each.
 ///
 /// # Safety
-/// As [`Passes::along`] says.
+/// The conditions of [`Passes::along`] must hold.
 #[target_feature(enable = "avx2")]
 unsafe fn along(between: &[i16], stride: usize, x: &Weights<u8>, out: &mut [u8]) {
     if x.lanes(&SHAPE).span > 8 {
@@ -113,8 +116,10 @@ unsafe fn along(between: &[i16], stride: usize, x: &Weights<u8>, out: &mut [u8])
     unsafe { bands::along(between, stride, x, out, along_rows::<2>, along_rows::<1>) };
 }
 
+/// Weighs `N` rows horizontally.
+///
 /// # Safety
-/// Each row must be the input and its slack, and `out` hold as many rows of results.
+/// Each row must consist of the input and its slack, and `out` must have room for as many result rows.
 #[target_feature(enable = "avx2")]
 #[inline]
 unsafe fn along_rows<const N: usize>(rows: [*const i16; N], x: &Weights<u8>, out: &mut [u8]) {
@@ -152,7 +157,7 @@ unsafe fn along_rows<const N: usize>(rows: [*const i16; N], x: &Weights<u8>, out
     }
 }
 
-/// 8 sums to samples.
+/// Converts 8 sums to samples.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn results(sums: __m256i) -> [u8; 8] {
@@ -164,11 +169,11 @@ fn results(sums: __m256i) -> [u8; 8] {
     (u64::from(left) | u64::from(right) << 32).to_le_bytes()
 }
 
-/// For results too far from each other for a permutation: 8 samples of two results to a register, whose
-/// sums are added up at the end.
+/// Weighs rows horizontally when results are too far apart for a permutation. A register takes 8 samples of each of two
+/// results, whose sums are added up at the end.
 ///
 /// # Safety
-/// As [`Passes::along`] says.
+/// The conditions of [`Passes::along`] must hold.
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn along_far(between: &[i16], stride: usize, x: &Weights<u8>, out: &mut [u8]) {
     let width = x.output();
@@ -179,8 +184,10 @@ pub(super) unsafe fn along_far(between: &[i16], stride: usize, x: &Weights<u8>, 
     }
 }
 
+/// Weighs one row horizontally, as far as its results come in groups of 8.
+///
 /// # Safety
-/// `between` must have `x.taps` samples from every start on.
+/// `between` must have `x.taps` samples from the first input sample of every result on.
 #[target_feature(enable = "avx2")]
 #[inline]
 unsafe fn along_far_row(between: &[i16], x: &Weights<u8>, out: &mut [u8]) {

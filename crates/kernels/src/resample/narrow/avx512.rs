@@ -1,4 +1,5 @@
-//! 32 columns, or 16 results, to a register; two products and their sum in one instruction (VNNI).
+//! AVX-512 version for 8-bit samples: 32 columns or 16 results to a register. One instruction makes two products and
+//! adds them up (VNNI).
 
 use std::arch::x86_64::*;
 
@@ -24,10 +25,11 @@ const SHAPE: Shape<i16> = Shape {
     index: |offset| offset | (offset + 1) << 16,
 };
 
-/// Pairs of 16 bits: of each 32 columns 0–3, 8–11, 16–19, 24–27, then the others.
+/// Interleaves two rows to pairs of 16-bit samples. Of every 32 columns, columns 0–3, 8–11, 16–19 and 24–27 come first,
+/// then the others.
 ///
 /// # Safety
-/// As [`Passes::fill`] says.
+/// The conditions of [`Passes::fill`] must hold.
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vnni")]
 unsafe fn fill(above: &[u8], below: &[u8], step: &mut [u32]) {
     for (index, to) in step.chunks_exact_mut(COLUMNS).enumerate() {
@@ -49,8 +51,10 @@ unsafe fn fill(above: &[u8], below: &[u8], step: &mut [u32]) {
     }
 }
 
+/// Weighs steps vertically.
+///
 /// # Safety
-/// As [`Passes::down`] says.
+/// The conditions of [`Passes::down`] must hold.
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vnni")]
 unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [i16]) {
     let mut at = 0;
@@ -66,10 +70,10 @@ unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [i16]) {
     }
 }
 
-/// `N` times 32 columns.
+/// Weighs `N` × 32 columns vertically.
 ///
 /// # Safety
-/// They must be there, from `ring` plus each step's place on, and in `between`.
+/// So many columns must exist in each step, from `ring` plus the step's place on, and in `between`.
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vnni")]
 #[inline]
 unsafe fn down_columns<const N: usize>(ring: *const u32, steps: &[Step], between: *mut i16) {
@@ -96,10 +100,11 @@ unsafe fn down_columns<const N: usize>(ring: *const u32, steps: &[Step], between
     }
 }
 
-/// Four rows at a time, 16 results each; far results as AVX2 does them.
+/// Weighs rows horizontally, four rows at a time and 16 results each. When results are too far apart, the AVX2 version
+/// is used.
 ///
 /// # Safety
-/// As [`Passes::along`] says.
+/// The conditions of [`Passes::along`] must hold.
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vnni")]
 unsafe fn along(between: &[i16], stride: usize, x: &Weights<u8>, out: &mut [u8]) {
     if x.lanes(&SHAPE).span > 64 {
@@ -111,8 +116,10 @@ unsafe fn along(between: &[i16], stride: usize, x: &Weights<u8>, out: &mut [u8])
     unsafe { bands::along(between, stride, x, out, along_rows::<4>, along_rows::<1>) };
 }
 
+/// Weighs `N` rows horizontally.
+///
 /// # Safety
-/// Each row must be the input and its slack, and `out` hold as many rows of results.
+/// Each row must consist of the input and its slack, and `out` must have room for as many result rows.
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vnni")]
 #[inline]
 unsafe fn along_rows<const N: usize>(rows: [*const i16; N], x: &Weights<u8>, out: &mut [u8]) {

@@ -1,5 +1,5 @@
-//! 8 columns to a register, or 8 samples of one result; products are added up in 32 bits as they are made
-//! (`smlal`).
+//! NEON version for 8-bit samples: 8 columns, or 8 samples of one result, to a register. Products are accumulated in 32
+//! bits as they are made (`smlal`).
 
 use std::arch::aarch64::*;
 
@@ -15,13 +15,13 @@ pub(super) const PASSES: Passes<u8, i16> = Passes {
     pack,
 };
 
-/// Columns of a register.
+/// Number of columns in a register.
 const WIDE: usize = 8;
 
-/// 16 bits: 8 columns of one row, then of the other.
+/// Widens two rows to 16 bits: of every 8 columns, first the samples of one row, then those of the other.
 ///
 /// # Safety
-/// As [`Passes::fill`] says.
+/// The conditions of [`Passes::fill`] must hold.
 #[target_feature(enable = "neon")]
 unsafe fn fill(above: &[u8], below: &[u8], step: &mut [u32]) {
     let rows = above.chunks(WIDE).zip(below.chunks(WIDE));
@@ -36,8 +36,10 @@ unsafe fn fill(above: &[u8], below: &[u8], step: &mut [u32]) {
     }
 }
 
+/// Weighs steps vertically.
+///
 /// # Safety
-/// As [`Passes::down`] says.
+/// The conditions of [`Passes::down`] must hold.
 #[target_feature(enable = "neon")]
 unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [i16]) {
     for (index, between) in between.chunks_exact_mut(COLUMNS).enumerate() {
@@ -46,8 +48,10 @@ unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [i16]) {
     }
 }
 
+/// Weighs [`COLUMNS`] columns vertically.
+///
 /// # Safety
-/// There must be [`COLUMNS`] columns, from `ring` plus each step's place on, and in `between`.
+/// So many columns must exist in each step, from `ring` plus the step's place on, and in `between`.
 #[target_feature(enable = "neon")]
 #[inline]
 unsafe fn down_columns(ring: *const u32, steps: &[Step], between: &mut [i16]) {
@@ -74,18 +78,20 @@ unsafe fn down_columns(ring: *const u32, steps: &[Step], between: &mut [i16]) {
     }
 }
 
+/// Weighs rows horizontally.
+///
 /// # Safety
-/// As [`Passes::along`] says.
+/// The conditions of [`Passes::along`] must hold.
 #[target_feature(enable = "neon")]
 unsafe fn along(between: &[i16], stride: usize, x: &Weights<u8>, out: &mut [u8]) {
     // SAFETY: the caller vouches for the rows.
     unsafe { bands::along(between, stride, x, out, along_rows::<2>, along_rows::<1>) };
 }
 
-/// Four results at a time, whose sums of sums are added up at the end.
+/// Weighs `N` rows horizontally, four results at a time. The partial sums of each result are added up at the end.
 ///
 /// # Safety
-/// Each row must be the input and its slack, and `out` hold as many rows of results.
+/// Each row must consist of the input and its slack, and `out` must have room for as many result rows.
 #[target_feature(enable = "neon")]
 #[inline]
 unsafe fn along_rows<const N: usize>(rows: [*const i16; N], x: &Weights<u8>, out: &mut [u8]) {
@@ -120,7 +126,7 @@ unsafe fn along_rows<const N: usize>(rows: [*const i16; N], x: &Weights<u8>, out
     }
 }
 
-/// 4 sums to samples.
+/// Converts 4 sums to samples.
 #[target_feature(enable = "neon")]
 #[inline]
 fn results(sums: int32x4_t) -> [u8; 4] {

@@ -1,4 +1,4 @@
-//! 8 columns or results to a register.
+//! AVX2 version for 16-bit samples: 8 columns or results to a register.
 
 use std::arch::x86_64::*;
 
@@ -23,11 +23,13 @@ const SHAPE: Shape<f32> = Shape {
     index: |offset| offset,
 };
 
-/// Lanes of a register.
+/// Number of lanes in a register.
 const WIDE: usize = 8;
 
+/// Converts a row to a step of floats.
+///
 /// # Safety
-/// As [`Passes::fill`] says.
+/// The conditions of [`Passes::fill`] must hold.
 #[target_feature(enable = "avx2,fma")]
 unsafe fn fill(row: &[u16], _: &[u16], step: &mut [u32]) {
     for (to, &sample) in step.iter_mut().zip(row) {
@@ -35,8 +37,10 @@ unsafe fn fill(row: &[u16], _: &[u16], step: &mut [u32]) {
     }
 }
 
+/// Weighs steps vertically.
+///
 /// # Safety
-/// As [`Passes::down`] says.
+/// The conditions of [`Passes::down`] must hold.
 #[target_feature(enable = "avx2,fma")]
 unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [f32]) {
     let mut at = 0;
@@ -52,10 +56,10 @@ unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [f32]) {
     }
 }
 
-/// `N` times 8 columns.
+/// Weighs `N` × 8 columns vertically.
 ///
 /// # Safety
-/// They must be there, from `ring` plus each step's place on, and in `between`.
+/// So many columns must exist in each step, from `ring` plus the step's place on, and in `between`.
 #[target_feature(enable = "avx2,fma")]
 #[inline]
 unsafe fn down_columns<const N: usize>(ring: *const u32, steps: &[Step], between: *mut f32) {
@@ -74,10 +78,10 @@ unsafe fn down_columns<const N: usize>(ring: *const u32, steps: &[Step], between
     }
 }
 
-/// 8 results at a time.
+/// Weighs rows horizontally, 8 results at a time.
 ///
 /// # Safety
-/// As [`Passes::along`] says.
+/// The conditions of [`Passes::along`] must hold.
 #[target_feature(enable = "avx2,fma")]
 pub(super) unsafe fn along(between: &[f32], stride: usize, x: &Weights<u16>, out: &mut [u16]) {
     let lanes = x.lanes(&SHAPE);
@@ -113,10 +117,10 @@ pub(super) unsafe fn along(between: &[f32], stride: usize, x: &Weights<u16>, out
     }
 }
 
-/// The samples at 8 places less than `span`.
+/// Loads the samples at 8 indices, all of which are less than `span`.
 ///
 /// # Safety
-/// There must be 16 samples, and `span`.
+/// At least 16 samples, and at least `span`, must be readable from `from` on.
 #[target_feature(enable = "avx2,fma")]
 #[inline]
 unsafe fn gather(from: *const f32, places: __m256i, span: u32) -> __m256 {

@@ -1,4 +1,4 @@
-//! 16 columns or results to a register.
+//! AVX-512 version for 16-bit samples: 16 columns or results to a register.
 
 use std::arch::x86_64::*;
 
@@ -23,11 +23,13 @@ const SHAPE: Shape<f32> = Shape {
     index: |offset| offset,
 };
 
-/// Lanes of a register.
+/// Number of lanes in a register.
 const WIDE: usize = 16;
 
+/// Converts a row to a step of floats.
+///
 /// # Safety
-/// As [`Passes::fill`] says.
+/// The conditions of [`Passes::fill`] must hold.
 #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512vl")]
 unsafe fn fill(row: &[u16], _: &[u16], step: &mut [u32]) {
     for (samples, to) in row.chunks(WIDE).zip(step.chunks_exact_mut(WIDE)) {
@@ -41,8 +43,10 @@ unsafe fn fill(row: &[u16], _: &[u16], step: &mut [u32]) {
     }
 }
 
+/// Weighs steps vertically.
+///
 /// # Safety
-/// As [`Passes::down`] says.
+/// The conditions of [`Passes::down`] must hold.
 #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512vl")]
 unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [f32]) {
     let mut at = 0;
@@ -58,10 +62,10 @@ unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [f32]) {
     }
 }
 
-/// `N` times 16 columns.
+/// Weighs `N` × 16 columns vertically.
 ///
 /// # Safety
-/// They must be there, from `ring` plus each step's place on, and in `between`.
+/// So many columns must exist in each step, from `ring` plus the step's place on, and in `between`.
 #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512vl")]
 #[inline]
 unsafe fn down_columns<const N: usize>(ring: *const u32, steps: &[Step], between: *mut f32) {
@@ -80,10 +84,11 @@ unsafe fn down_columns<const N: usize>(ring: *const u32, steps: &[Step], between
     }
 }
 
-/// Four rows at a time, 16 results each; far results as AVX2 does them.
+/// Weighs rows horizontally, four rows at a time and 16 results each. When results are too far apart, the AVX2 version
+/// is used.
 ///
 /// # Safety
-/// As [`Passes::along`] says.
+/// The conditions of [`Passes::along`] must hold.
 #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512vl")]
 unsafe fn along(between: &[f32], stride: usize, x: &Weights<u16>, out: &mut [u16]) {
     if x.lanes(&SHAPE).span > 4 * WIDE {
@@ -95,8 +100,10 @@ unsafe fn along(between: &[f32], stride: usize, x: &Weights<u16>, out: &mut [u16
     unsafe { bands::along(between, stride, x, out, along_rows::<4>, along_rows::<1>) };
 }
 
+/// Weighs `N` rows horizontally.
+///
 /// # Safety
-/// Each row must be the input and its slack, and `out` hold as many rows of results.
+/// Each row must consist of the input and its slack, and `out` must have room for as many result rows.
 #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512vl")]
 #[inline]
 unsafe fn along_rows<const N: usize>(rows: [*const f32; N], x: &Weights<u16>, out: &mut [u16]) {
@@ -133,10 +140,10 @@ unsafe fn along_rows<const N: usize>(rows: [*const f32; N], x: &Weights<u16>, ou
     }
 }
 
-/// The samples at 16 places less than `span`, at most 64.
+/// Loads the samples at 16 indices, all of which are less than `span`, which is at most 64.
 ///
 /// # Safety
-/// There must be 64 samples.
+/// At least 64 samples must be readable from `from` on.
 #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512vl")]
 #[inline]
 unsafe fn gather(from: *const f32, places: __m512i, span: u32) -> __m512 {

@@ -1,4 +1,4 @@
-//! 4 columns or results to a register.
+//! NEON version for 16-bit samples: 4 columns or results to a register.
 
 use std::arch::aarch64::*;
 use std::array;
@@ -15,11 +15,13 @@ pub(super) const PASSES: Passes<u16, f32> = Passes {
     pack,
 };
 
-/// Lanes of a register.
+/// Number of lanes in a register.
 const WIDE: usize = 4;
 
+/// Converts a row to a step of floats.
+///
 /// # Safety
-/// As [`Passes::fill`] says.
+/// The conditions of [`Passes::fill`] must hold.
 #[target_feature(enable = "neon")]
 unsafe fn fill(row: &[u16], _: &[u16], step: &mut [u32]) {
     for (to, &sample) in step.iter_mut().zip(row) {
@@ -27,8 +29,10 @@ unsafe fn fill(row: &[u16], _: &[u16], step: &mut [u32]) {
     }
 }
 
+/// Weighs steps vertically.
+///
 /// # Safety
-/// As [`Passes::down`] says.
+/// The conditions of [`Passes::down`] must hold.
 #[target_feature(enable = "neon")]
 unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [f32]) {
     for (index, between) in between.chunks_exact_mut(COLUMNS).enumerate() {
@@ -37,8 +41,10 @@ unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [f32]) {
     }
 }
 
+/// Weighs [`COLUMNS`] columns vertically.
+///
 /// # Safety
-/// There must be [`COLUMNS`] columns, from `ring` plus each step's place on, and in `between`.
+/// So many columns must exist in each step, from `ring` plus the step's place on, and in `between`.
 #[target_feature(enable = "neon")]
 #[inline]
 unsafe fn down_columns(ring: *const u32, steps: &[Step], between: &mut [f32]) {
@@ -57,19 +63,21 @@ unsafe fn down_columns(ring: *const u32, steps: &[Step], between: &mut [f32]) {
     }
 }
 
+/// Weighs rows horizontally.
+///
 /// # Safety
-/// As [`Passes::along`] says.
+/// The conditions of [`Passes::along`] must hold.
 #[target_feature(enable = "neon")]
 unsafe fn along(between: &[f32], stride: usize, x: &Weights<u16>, out: &mut [u16]) {
     // SAFETY: the caller vouches for the rows.
     unsafe { bands::along(between, stride, x, out, along_rows::<4>, along_rows::<1>) };
 }
 
-/// Four results at a time, a lane to each: of four neighbouring samples of every lane the transpose, so that
-/// each lane adds up its own in their order.
+/// Weighs `N` rows horizontally, four results at a time, one to a lane. Four neighbouring samples of every result are
+/// loaded and transposed, so that each lane adds up its own in their order.
 ///
 /// # Safety
-/// Each row must be the input and its slack, and `out` hold as many rows of results.
+/// Each row must consist of the input and its slack, and `out` must have room for as many result rows.
 #[target_feature(enable = "neon")]
 #[inline]
 unsafe fn along_rows<const N: usize>(rows: [*const f32; N], x: &Weights<u16>, out: &mut [u16]) {
@@ -103,7 +111,7 @@ unsafe fn along_rows<const N: usize>(rows: [*const f32; N], x: &Weights<u16>, ou
     }
 }
 
-/// 4 sums to samples.
+/// Converts 4 sums to samples.
 #[target_feature(enable = "neon")]
 #[inline]
 fn results(sums: float32x4_t) -> [u16; WIDE] {

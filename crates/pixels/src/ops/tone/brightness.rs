@@ -1,4 +1,4 @@
-//! `brightness:LEVELS`: the same added to red, green and blue.
+//! `brightness:LEVELS`: adds the same amount to red, green and blue.
 
 use andon_recipe::{Arg, Word};
 

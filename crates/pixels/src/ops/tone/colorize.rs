@@ -1,4 +1,4 @@
-//! `colorize:OPACITY:COLOUR`: one colour over all of the image.
+//! `colorize:OPACITY:COLOUR`: lays one colour over the whole image.
 
 use andon_recipe::{Arg, Word};
 

@@ -1,10 +1,10 @@
-//! `contrast:FACTOR`: away from mid-gray, or towards it.
+//! `contrast:FACTOR`: moves levels away from mid-gray or towards it.
 
 use andon_recipe::{Arg, Word};
 
 use super::{Affine, Map, Tone};
 
-/// Spreads or draws together what is light and dark.
+/// Raises or lowers the contrast of an image.
 pub(in crate::ops) const CONTRAST: Tone = Tone {
     word: &Word {
         name: "contrast",

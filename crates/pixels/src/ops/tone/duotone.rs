@@ -1,10 +1,10 @@
-//! `duotone:DARK:LIGHT`: luma from one colour to another.
+//! `duotone:DARK:LIGHT`: maps luma to a gradient from one colour to another.
 
 use andon_recipe::{Arg, Word};
 
 use super::{Affine, Map, Tone};
 
-/// Makes an image of two colours and what lies between them.
+/// Makes an image of two colours and the shades between them.
 pub(in crate::ops) const DUOTONE: Tone = Tone {
     word: &Word {
         name: "duotone",

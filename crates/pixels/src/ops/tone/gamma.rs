@@ -1,10 +1,10 @@
-//! `gamma:G`: each level to the power of 1/G.
+//! `gamma:G`: raises each level to the power of 1/G.
 
 use andon_recipe::{Arg, Word};
 
 use super::{Map, Tone};
 
-/// Lightens or darkens what lies between black and white.
+/// Lightens or darkens the tones between black and white.
 pub(in crate::ops) const GAMMA: Tone = Tone {
     word: &Word {
         name: "gamma",

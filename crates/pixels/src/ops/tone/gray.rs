@@ -1,4 +1,4 @@
-//! `gray:OF`: lightness alone.
+//! `gray:OF`: reduces an image to its luma or to the luminance of its light.
 
 use andon_recipe::{Arg, Word};
 
@@ -9,7 +9,7 @@ const OF: Arg = Arg::choice("of", &["luma", "light"]).default("luma").help(
     "luma: the weighted mean of the numbers, by Rec. 601; light: that of the light, by Rec. 709",
 );
 
-/// Takes the colour out of an image.
+/// Removes the colour from an image.
 pub(in crate::ops) const GRAY: Tone = Tone {
     word: &Word {
         name: "gray",

@@ -1,13 +1,13 @@
-//! `hue:DEGREES`: colours turned around the axis of grays.
+//! `hue:DEGREES`: rotates colours around the axis of grays.
 //!
-//! A turn of red, green and blue about the line on which they are equal makes green of red at 120 degrees; what
-//! it changes in luma is taken back.
+//! A rotation of red, green and blue about the line on which they are equal turns red into green at 120 degrees. The
+//! change that this makes to luma is undone.
 
 use andon_recipe::{Arg, Word};
 
 use super::{Affine, LUMA, Map, Tone};
 
-/// Turns hues.
+/// Rotates the hues of an image.
 pub(in crate::ops) const HUE: Tone = Tone {
     word: &Word {
         name: "hue",

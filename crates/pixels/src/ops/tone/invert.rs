@@ -1,10 +1,10 @@
-//! `invert`: the negative.
+//! `invert`: the negative of an image.
 
 use andon_recipe::Word;
 
 use super::{Affine, Map, Tone};
 
-/// Turns light to dark.
+/// Makes the negative of an image.
 pub(in crate::ops) const INVERT: Tone = Tone {
     word: &Word {
         name: "invert",

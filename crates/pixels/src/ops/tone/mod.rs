@@ -1,8 +1,8 @@
-//! Tone and colour: what each pixel becomes by itself. One file for each effect, which is a word and the [`Map`]
-//! that it asks for; this one says how maps are applied to whatever model a frame is in.
+//! Tone and colour: effects that change each pixel by itself. Each effect has its own file, with its word and the
+//! [`Map`] that it asks for. This module applies maps to frames of any model.
 //!
-//! Numbers are taken as they are in the frame, whatever its space. Opacity stays. Luma is Rec. 601's, as in gray
-//! images.
+//! Numbers are taken as they are in the frame, whatever its colour space. Opacity stays unchanged. Luma is that of Rec.
+//! 601, as in gray images.
 
 mod bitonal;
 mod brightness;
@@ -38,42 +38,43 @@ use crate::samples::{Planes, Sample, by_depth, bytes};
 use crate::space::Matrix as Mixing;
 use crate::stage::{Context, Op, Stage, wrong};
 
-/// An effect on each pixel by itself.
+/// An effect that changes each pixel by itself.
 pub(super) struct Tone {
     word: &'static Word,
-    /// What its arguments ask for; `None`: nothing.
+    /// Returns the map that the effect's arguments ask for; `None` if they ask for no change.
     map: fn(&Args<'_>) -> Result<Option<Map>, ParseError>,
 }
 
-/// What becomes of red, green and blue. They are in 0..=1; results are clamped to that.
+/// What becomes of red, green and blue. They are in 0..=1, and results are clamped to that range.
 enum Map {
-    /// Each goes along the same curve.
+    /// Each component follows the same curve.
     Curve(Box<dyn Fn(f64) -> f64 + Send + Sync>),
-    /// Each is a sum of them.
+    /// Each component becomes a weighted sum of all three, plus an offset.
     Affine(Affine),
-    /// Luma stays; by how much they differ from it is multiplied by 0..=1.
+    /// Luma stays, and the differences of the components from luma are multiplied by this factor in 0..=1.
     Chroma(f32),
-    /// Luma is below this, or not: black or white.
+    /// Black where luma is below this value, white elsewhere.
     Threshold(f32),
-    /// Anything else.
+    /// Any other function of a pixel.
     Pixel {
-        /// May it bring colour into gray?
+        /// Whether the map may bring colour into gray.
         colours: bool,
         map: Box<dyn Fn([f32; 3]) -> [f32; 3] + Send + Sync>,
     },
 }
 
-/// Shares of red, green, blue and full scale in red, in green and in blue.
+/// For each of red, green and blue in the result: the factors of red, green and blue in the input, and an offset as a
+/// share of full scale.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Affine([[f32; 4]; 3]);
 
-/// Shares of red, green and blue in luma.
+/// The shares of red, green and blue in luma, by Rec. 601.
 const LUMA: [f32; 3] = [0.299, 0.587, 0.114];
 
 impl Affine {
     const IDENTITY: Self = Self::scaled(1.0, [0.0; 3]);
 
-    /// All times a factor, plus a part of full scale each.
+    /// Multiplies each component by `factor` and adds a share of full scale to it.
     const fn scaled(factor: f32, plus: [f32; 3]) -> Self {
         let [r, g, b] = plus;
         Self([
@@ -83,7 +84,7 @@ impl Affine {
         ])
     }
 
-    /// From one colour for black to another for white, along luma.
+    /// Maps luma to a gradient from the colour `black` to the colour `white`.
     fn ramp(black: [f32; 3], white: [f32; 3]) -> Self {
         Self([0, 1, 2].map(|c| {
             let [r, g, b] = LUMA.map(|share| share * (white[c] - black[c]));
@@ -91,7 +92,7 @@ impl Affine {
         }))
     }
 
-    /// On the way from `other` to this one: 0 is the other.
+    /// Interpolates between `other`, at a `share` of 0, and this map, at 1.
     fn mixed(self, share: f32, other: Self) -> Self {
         let mix = |own: f32, other: f32| other + share * (own - other);
         Self([0, 1, 2].map(|row| [0, 1, 2, 3].map(|at| mix(self.0[row][at], other.0[row][at]))))
@@ -103,7 +104,7 @@ impl Affine {
             .map(|[from_r, from_g, from_b, plus]| from_r * r + from_g * g + from_b * b + plus)
     }
 
-    /// Does it make colours of grays? Less than a 16-bit level is none.
+    /// Whether the map turns grays into colours. Differences of less than a 16-bit level do not count.
     fn colours(&self) -> bool {
         let [r, g, b] = self.0.map(|[r, g, b, plus]| (r + g + b, plus));
         let differs = |a: f32, b: f32| (a - b).abs() > 1e-5;
@@ -114,7 +115,7 @@ impl Affine {
 }
 
 impl Map {
-    /// This one, unless it changes nothing.
+    /// Returns the map, or `None` if it changes nothing.
     fn affine(affine: Affine) -> Option<Self> {
         (affine != Affine::IDENTITY).then_some(Self::Affine(affine))
     }
@@ -127,7 +128,7 @@ impl Map {
         }
     }
 
-    /// The model in which it is applied to images of this one.
+    /// Returns the model in which the map is applied to images of `model`.
     fn works_in(&self, model: Model) -> Model {
         match (self, model) {
             (_, Model::Gray) if !self.colours() => model,
@@ -142,7 +143,7 @@ impl Map {
         }
     }
 
-    /// What one gray becomes, in 0..=1.
+    /// Returns what a gray `level` in 0..=1 becomes.
     fn gray(&self, level: f64) -> f64 {
         let pixel = [level as f32; 3];
         let mapped = match self {
@@ -176,7 +177,7 @@ impl Map {
         }
     }
 
-    /// Picoseconds per px, estimated.
+    /// Returns the estimated picoseconds per px.
     fn picos(&self) -> u64 {
         match self {
             Self::Chroma(_) => 5_000,
@@ -187,7 +188,7 @@ impl Map {
     }
 }
 
-/// Chroma brought closer to its middle.
+/// Moves chroma towards its neutral middle: the difference is multiplied by `factor`.
 fn shrink<T: Sample>(chroma: &mut [Grid<T>], factor: f32) {
     let middle = 128.0 * f32::from(T::UNIT);
     for grid in chroma {
@@ -202,7 +203,7 @@ fn shrink<T: Sample>(chroma: &mut [Grid<T>], factor: f32) {
     }
 }
 
-/// Every sample by a table.
+/// Maps every sample through a lookup table of `curve`.
 fn look_up<T: Sample>(grids: &mut [Grid<T>], curve: impl Fn(f64) -> f64) {
     let full = f64::from(T::MAX.float());
     let levels = 0..=T::MAX.float() as u32;
@@ -218,7 +219,7 @@ fn look_up<T: Sample>(grids: &mut [Grid<T>], curve: impl Fn(f64) -> f64) {
     }
 }
 
-/// Every pixel of red, green and blue planes.
+/// Maps every pixel of red, green and blue planes.
 #[inline(always)]
 fn each<T: Sample>(rgb: &mut [Grid<T>], map: impl Fn([f32; 3]) -> [f32; 3]) {
     let [r, g, b] = rgb else { return };
@@ -260,14 +261,14 @@ impl Op for Tone {
     }
 }
 
-/// The arguments of an effect, checked by its word.
+/// The arguments of an effect, checked against its word.
 struct Args<'a> {
     word: &'static Word,
     texts: [Option<&'a str>; 3],
 }
 
 impl Args<'_> {
-    /// As it stands there, or the default.
+    /// Returns argument `at` as it was written, or its default.
     fn text(&self, at: usize) -> &str {
         let default = || self.word.args[at].default.unwrap_or_default();
         self.texts[at].unwrap_or_else(default)
@@ -277,23 +278,23 @@ impl Args<'_> {
         self.word.args[at].read_number(self.text(at))
     }
 
-    /// Red, green and blue in 0..=1.
+    /// Returns argument `at` as red, green and blue in 0..=1.
     fn colour(&self, at: usize) -> Result<[f32; 3], ParseError> {
         let colour = self.word.args[at].read_colour(self.text(at))?;
         Ok([colour.r, colour.g, colour.b].map(|level| f32::from(level) / 255.0))
     }
 }
 
-/// A map of pixels.
+/// The stage of a tone effect: a map applied to every pixel.
 struct Toned {
-    /// As in the recipe.
+    /// The effect as written in the recipe.
     effect: Effect,
     map: Map,
 }
 
 impl Toned {
-    /// What comes out is in the model that was worked in, so that the next effect need not convert again; inks,
-    /// which something else decided to keep, come back.
+    /// Returns the model of the result: the one worked in, so that the next effect need not convert again. CMYK is
+    /// converted back, because something else decided to keep it.
     fn model_after(&self, model: Model) -> Model {
         match model {
             Model::Cmyk => model,
@@ -343,7 +344,7 @@ impl Stage for Toned {
     }
 }
 
-/// Picoseconds per px, estimated: brought to red, green and blue.
+/// Estimated picoseconds per px to convert to red, green and blue.
 const PICOS_CONVERTED: u64 = 6_000;
 
 impl fmt::Display for Toned {

@@ -1,4 +1,4 @@
-//! `rgb:R:G:B`: something added to red, green and blue each.
+//! `rgb:R:G:B`: adds an amount of its own to each of red, green and blue.
 
 use andon_recipe::{Arg, Word};
 
@@ -8,7 +8,7 @@ const RED: Arg = Arg::number("red", -255.0, 255.0)
     .unit("levels of 255")
     .help("added to red");
 
-/// Shifts the balance of colours.
+/// Shifts the colour balance of an image.
 pub(in crate::ops) const RGB: Tone = Tone {
     word: &Word {
         name: "rgb",

@@ -1,4 +1,4 @@
-//! `saturation:FACTOR:GRAY`: away from gray, or towards it.
+//! `saturation:FACTOR:GRAY`: moves colours away from gray or towards it.
 
 use andon_recipe::{Arg, Word};
 

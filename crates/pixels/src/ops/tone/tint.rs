@@ -1,4 +1,4 @@
-//! `tint:COLOUR`: the image's lightness in one colour, measured in CIELAB.
+//! `tint:COLOUR`: keeps the lightness of an image and gives it the hue and chroma of one colour, measured in CIELAB.
 
 use andon_recipe::{Arg, Word};
 

@@ -18,7 +18,7 @@ pub(crate) static RULE: Rule = Rule {
     act,
 };
 
-/// Is every wish already true of the source? A resolved recipe has no step that changes nothing.
+/// Decides whether the source already is what the recipe asks for. A resolved recipe has no step that changes nothing.
 fn act(draft: &mut Draft<'_>) -> bool {
     let (info, output) = (draft.info, &draft.recipe.output);
     let rewrites = draft.target.name() != draft.source.name()
@@ -33,12 +33,12 @@ fn act(draft: &mut Draft<'_>) -> bool {
     draft.is_copy
 }
 
-/// Is something done with the image or its metadata?
+/// Whether the recipe changes the image, its colours, its gain map or its metadata.
 pub(in crate::plan) fn changes(draft: &Draft<'_>) -> bool {
     changes_but_turn(draft, Orientation::default())
 }
 
-/// Is something done with an image that is turned so, beside that turn?
+/// Whether the recipe changes anything about the image beside turning it by `turn`.
 fn changes_but_turn(draft: &Draft<'_>, turn: Orientation) -> bool {
     let mut whole = View::whole((draft.info.width, draft.info.height));
     whole.turn(turn);
@@ -48,8 +48,8 @@ fn changes_but_turn(draft: &Draft<'_>, turn: Orientation) -> bool {
     steps || metadata || gain_map || !convert_colour_late::keeps_file(draft)
 }
 
-/// Is the one image there is shown as it is, or upright, which the other format's header says, and nothing said of its
-/// file but the format?
+/// Whether only the file format changes: the source has a single image, shown as stored or upright, which the new
+/// format's header can declare, and the recipe asks for nothing else about the file.
 pub(in crate::plan) fn changes_format_alone(draft: &Draft<'_>) -> bool {
     let output = &draft.recipe.output;
     let said = output.goal.is_some()
@@ -62,7 +62,7 @@ pub(in crate::plan) fn changes_format_alone(draft: &Draft<'_>) -> bool {
     draft.info.frames == 1 && !changes && !said
 }
 
-/// Is the source what the encoder would aim at? A copy loses nothing, so a lossless result is one.
+/// Whether the source meets the goal of the encoder. A copy loses nothing, so it counts as a lossless result.
 fn keeps_goal(draft: &Draft<'_>) -> bool {
     match draft.recipe.output.goal {
         None => true,

@@ -16,7 +16,8 @@ pub(crate) static RULE: Rule = Rule {
     act,
 };
 
-/// Views cut while they are put together; see [`View::crop`](crate::plan::view::View::crop).
+/// Returns whether a view cuts something off after scaling. The cut itself is made while views are put together; see
+/// [`View::crop`](crate::plan::view::View::crop).
 fn act(draft: &mut Draft<'_>) -> bool {
     let cut = |run: &Run| matches!(run, Run::View(view) if view.is_cut_scaled);
     draft.runs.first.is_cut_scaled || draft.runs.rest.iter().any(cut)

@@ -29,8 +29,8 @@ pub const RULES: &[&Rule] = &[
     &scale_in_linear_light::RULE,
 ];
 
-/// The rules by phase: the first decides what is shown, the second, when the planes are known that the
-/// encoder needs, how the source is read.
+/// The rules by phase. The first phase decides what is shown. The second decides how the source is read, once the
+/// planes that the encoder needs are known.
 pub(super) static PHASES: [&[&Rule]; 2] = [
     &[
         &turn_what_is_not_said::RULE,
@@ -48,16 +48,16 @@ pub(super) static PHASES: [&[&Rule]; 2] = [
     ],
 ];
 
-/// One way in which a plan is made cheaper without changing what is seen, or which keeps what is seen.
+/// One way to make a plan cheaper without changing what is seen, or to preserve what is seen.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
-    /// Its name.
+    /// The rule's name.
     pub name: &'static str,
-    /// The reason for which the result stays the same, and what the rule saves.
+    /// Why the result stays the same, and what the rule saves.
     pub reason: &'static str,
-    /// One case of it.
+    /// An example of the rule.
     pub example: Example,
-    /// Acts on a draft, if there is anything to do: then it says so.
+    /// Applies the rule to a draft; returns whether it had anything to do.
     act: fn(&mut Draft<'_>) -> bool,
 }
 
@@ -73,14 +73,14 @@ impl PartialEq for Rule {
     }
 }
 
-/// A case of a rule: what is planned and what comes of it.
+/// An example of a rule: a source, a recipe, and the resulting plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Example {
     /// The source in words: format, size, model, and what else matters.
     pub source: &'static str,
-    /// The recipe.
+    /// The recipe that is planned.
     pub recipe: &'static str,
-    /// The plan's line.
+    /// The resulting plan, as printed.
     pub plan: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! Scale light rather than what is stored of it, where that is asked for.
+//! Scale in linear light rather than in stored values, where the recipe asks for it.
 
 use super::{Example, Rule};
 use crate::frame::{Model, Traits};
@@ -17,7 +17,8 @@ pub(crate) static RULE: Rule = Rule {
     act,
 };
 
-/// Decides what the image becomes after it was scaled: what it would have been without this.
+/// Plans scaling in linear light, and afterwards the conversion to the traits that the image would have had without
+/// this rule.
 fn act(draft: &mut Draft<'_>) -> bool {
     if draft.light().is_none() || !matches!(draft.first, First::Resample(_)) {
         draft.scales_light = false;

@@ -18,9 +18,10 @@ pub(crate) static RULE: Rule = Rule {
     act,
 };
 
-/// The subsampling that resampling should end in, before any turn: what the encoder needs, or none
-/// where it needs RGB, so that chroma is resampled once and not thinned in between. Planes that are green, blue
-/// and red by the identity matrix are no chroma: each holds a part of luma. `None`: there are no three such planes.
+/// Returns the subsampling that resampling should end in, before any turn, so that chroma is resampled once and not
+/// subsampled in between: what the encoder needs, or `Subsampling::NONE` where it needs RGB. The green, blue and red
+/// planes of the identity matrix are not chroma, because each holds a part of luma, so they are not subsampled. `None`:
+/// the image has no three such planes.
 fn chroma(have: Traits, needed: Traits, orientation: Orientation) -> Option<Subsampling> {
     let Model::YCbCr { matrix, .. } = have.model else {
         return None;
@@ -31,8 +32,8 @@ fn chroma(have: Traits, needed: Traits, orientation: Orientation) -> Option<Subs
     })
 }
 
-/// Decides the subsampling that resampling ends in. Does the image go from chroma planes to chroma planes
-/// of one matrix?
+/// Decides the subsampling that resampling ends in. Returns whether the image stays in luma and chroma planes of the
+/// same matrix from decoder to encoder.
 fn act(draft: &mut Draft<'_>) -> bool {
     if draft.light().is_some() {
         // Light is not that of luma and chroma.

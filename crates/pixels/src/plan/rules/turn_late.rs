@@ -15,7 +15,7 @@ pub(crate) static RULE: Rule = Rule {
     act,
 };
 
-/// Turns after resampling.
+/// Plans the turn after resampling; returns whether there is one.
 fn act(draft: &mut Draft<'_>) -> bool {
     draft.turn = turn(draft.orientation());
     draft.turn.is_some()

@@ -1,23 +1,23 @@
-//! The largest quality whose file is short enough.
+//! Searches for the largest quality whose file is short enough.
 
 use andon_recipe::options;
 
 use crate::error::Result;
 use crate::plan::output::{refused, said};
 
-/// The search for the largest quality whose file is short enough, by halving.
+/// A binary search for the largest quality whose file is short enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Length {
-    /// The most bytes.
+    /// The most bytes that the file may have.
     pub(crate) bytes: u64,
-    /// Where none is so short, is the shortest one the result?
+    /// Whether the shortest file becomes the result if none is short enough.
     pub(crate) shortest: bool,
-    /// The most that the quality may be: more than the source's own shows nothing more of it.
+    /// The highest quality to try. More than the source's own would show nothing more of it.
     pub(crate) quality: u8,
 }
 
 impl Length {
-    /// Bytes of what is kept beside the file that is being tried, of a frame of this size.
+    /// Returns the most bytes kept beside the file being tried, for a frame of `frame` bytes.
     pub(crate) fn kept(self, frame: u64) -> u64 {
         match self.shortest {
             true => frame,
@@ -25,18 +25,18 @@ impl Length {
         }
     }
 
-    /// How many encodes it takes at most.
+    /// Returns how many encodes the search takes at most.
     pub(crate) fn tries(self) -> u32 {
         u8::BITS - self.quality.leading_zeros()
     }
 
-    /// The quality that it begins with.
+    /// Returns the quality that the search begins with.
     pub(crate) fn first(self) -> u8 {
         self.quality.div_ceil(2)
     }
 
-    /// The largest of the files that are short enough. They are taken to grow with the quality; where they do not, a
-    /// larger one may be missed, but what is found is short enough.
+    /// Returns the largest of the files that are short enough. Files are assumed to grow with the quality. Where they
+    /// do not, a larger one may be missed, but the one found is short enough.
     pub(crate) fn run(self, mut encode: impl FnMut(u8) -> Result<Vec<u8>>) -> Result<Vec<u8>> {
         let (mut fits, mut most) = (0, self.quality);
         let (mut best, mut shortest): (Option<Vec<u8>>, usize) = (None, usize::MAX);

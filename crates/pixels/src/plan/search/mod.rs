@@ -8,17 +8,17 @@ use andon_recipe::{Goal, Output, options};
 pub(crate) use length::Length;
 pub(crate) use score::{Candidate, Scored};
 
-/// What the quality is looked for by.
+/// A search for the quality, named after what it looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Search {
-    /// The length of the file.
+    /// Searches by the length of the file.
     Length(Length),
-    /// The score of the image.
+    /// Searches by the score of the image.
     Score(Scored),
 }
 
 impl Search {
-    /// The search that an output asks for, of an image whose own quality is `inherited`.
+    /// Returns the search that an output asks for, if it asks for one. `inherited` is the source image's own quality.
     pub(super) fn of(output: &Output, inherited: Option<u8>) -> Option<Self> {
         let length = |bytes, shortest| {
             Some(Self::Length(Length {
@@ -35,7 +35,7 @@ impl Search {
         }
     }
 
-    /// How many encodes it takes at most.
+    /// Returns how many encodes the search takes at most.
     pub(crate) fn tries(self) -> u32 {
         match self {
             Self::Length(length) => length.tries(),
@@ -43,7 +43,7 @@ impl Search {
         }
     }
 
-    /// The quality that it begins with.
+    /// Returns the quality that the search begins with.
     pub(super) fn first(self) -> u8 {
         match self {
             Self::Length(length) => length.first(),
@@ -51,7 +51,7 @@ impl Search {
         }
     }
 
-    /// The word that asked for it, as a recipe has it.
+    /// Returns the word that asked for the search, with its value, as in a recipe.
     pub(super) fn piece(self) -> String {
         match self {
             Self::Length(length) => format!("{}:{}", options::MAX.name, length.bytes),

@@ -1,27 +1,27 @@
-//! The smallest file that scores enough.
+//! Searches for the smallest file that scores enough.
 
 use crate::error::Result;
 
-/// The search for the smallest quality whose image scores at least this much.
+/// The search for the smallest quality whose image scores at least `score`.
 ///
-/// Scores grow with quality along much the same curve for all photographs and formats, only higher or lower, and steeper
-/// or flatter. So one encode tells where the curve of this image lies, a second one how steep it is, and a third is
-/// close; one more is left for images that are not like photographs.
+/// Scores grow with quality along much the same curve for all photographs and formats, only higher or lower, and
+/// steeper or flatter. So one encode tells where the curve of this image lies, a second one how steep it is, and a
+/// third is close. One more is left for images that are not like photographs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Scored {
-    /// 1 to 100.
+    /// The score to reach, from 1 to 100.
     pub(crate) score: u8,
 }
 
-/// A file, and what its image scores.
+/// An encoded file, and the score of its image.
 pub(crate) struct Candidate {
-    /// The file.
+    /// The encoded file.
     pub(crate) file: Vec<u8>,
-    /// At most 100; below 0 for very bad images.
+    /// The image's score: at most 100, below 0 for very bad images.
     pub(crate) score: f64,
 }
 
-/// Quality and score: means over JPEG and WebP, of sixteen photographs at 400 to 2000 px, by SSIMULACRA2.
+/// Pairs of quality and SSIMULACRA2 score: means over JPEG and WebP of sixteen photographs at 400 to 2000 px.
 const CURVE: [(f64, f64); 8] = [
     (1.0, -30.0),
     (10.0, 15.0),
@@ -33,20 +33,20 @@ const CURVE: [(f64, f64); 8] = [
     (100.0, 96.0),
 ];
 
-/// A file that scores this much more than it has to is small enough.
+/// The search ends with a file whose score exceeds the required one by no more than this.
 const CLOSE: f64 = 1.0;
 
 impl Scored {
-    /// How many encodes it takes at most.
+    /// How many encodes the search takes at most.
     pub(crate) const TRIES: u32 = 4;
 
-    /// The quality that it begins with.
+    /// Returns the quality that the search begins with.
     pub(super) fn first(self) -> u8 {
         self.quality(&[])
     }
 
-    /// The quality that should score a little more than enough, as far as those tell that were tried: each by what an
-    /// image on the curve scores there, and what this one does.
+    /// Returns the quality that should score a little more than required, judging by the tries so far. Each of `tried`
+    /// is the score on `CURVE` at the tried quality, and this image's score there.
     fn quality(self, tried: &[(f64, f64)]) -> u8 {
         let aim = f64::from(self.score) + CLOSE / 2.0;
         let mut nearest: Vec<_> = tried.to_vec();
@@ -71,7 +71,7 @@ impl Scored {
         quality.round().clamp(1.0, 100.0) as u8
     }
 
-    /// The smallest of the files tried that scores enough; where none does, the best.
+    /// Returns the smallest of the tried files that scores enough, or the best one if none does.
     pub(crate) fn run(self, mut encode: impl FnMut(u8) -> Result<Candidate>) -> Result<Vec<u8>> {
         let enough = f64::from(self.score);
         // The largest quality known to be too small, and the smallest known to be enough.
@@ -107,7 +107,7 @@ impl Scored {
     }
 }
 
-/// What an image on the curve scores.
+/// Returns the score on `CURVE` at a quality.
 fn expected(quality: u8) -> f64 {
     let quality = f64::from(quality);
     let after = CURVE.partition_point(|&(known, _)| known < quality);
@@ -120,7 +120,7 @@ fn expected(quality: u8) -> f64 {
 mod tests {
     use super::*;
 
-    /// What is found for an image whose scores follow `curve`: the quality, and how many were tried.
+    /// Runs the search for an image whose scores follow `curve`; returns the quality found and the number of tries.
     fn found(score: u8, curve: impl Fn(f64) -> f64) -> (u8, u32) {
         let mut tries = 0;
         let file = Scored { score }.run(|quality| {

@@ -1,7 +1,7 @@
 //! The live dashboard, `/_andon/board`: a page, and the state of the server twice a second as server-sent events.
 //!
-//! One task encodes for all watchers. It starts with the first of them and ends with the last, with a reload, and when the
-//! server is told to stop; without it nothing is counted for the board.
+//! One task encodes the events for all watchers. It starts with the first watcher, and ends with the last one, on a
+//! reload, and when the server is told to stop. While it does not run, nothing is recorded for the dashboard.
 
 mod scene;
 
@@ -24,15 +24,15 @@ use crate::request::forwarded::Visitor;
 use crate::request::route::{BOARD, Purpose, below};
 use crate::response::{self, Reply};
 
-/// What the watchers are told, while there are any.
+/// The channel of events for the watchers; `None` if there are no watchers.
 type Updates = Mutex<Option<watch::Sender<Bytes>>>;
 
-/// The watchers of one configuration.
+/// The watchers of one configuration's dashboard.
 #[derive(Debug, Default)]
 pub(crate) struct Board(Arc<Updates>);
 
 impl Board {
-    /// One more watcher.
+    /// Adds a watcher, or returns an error if there are too many. The first one starts the task that sends events.
     fn join(&self, scene: Scene) -> Result<watch::Receiver<Bytes>, Error> {
         let mut updates = lock(&self.0);
         if let Some(sender) = &*updates {
@@ -53,14 +53,14 @@ impl Board {
     }
 }
 
-/// After a reload: watchers come again, and see the new configuration.
+/// Ends the streams of events after a reload. Watchers reconnect and see the new configuration.
 impl Drop for Board {
     fn drop(&mut self) {
         *lock(&self.0) = None;
     }
 }
 
-/// Tells the state until nobody wants to know it.
+/// Sends the state twice a second until nobody watches or the server is stopping.
 async fn tell(scene: Scene, updates: Arc<Updates>) {
     loop {
         tokio::time::sleep(EVERY).await;
@@ -82,18 +82,18 @@ async fn tell(scene: Scene, updates: Arc<Updates>) {
     }
 }
 
-/// No code panics while it holds the lock.
+/// Locks the channel. No code panics while it holds this lock, so poisoning is ignored.
 fn lock(updates: &Updates) -> MutexGuard<'_, Option<watch::Sender<Bytes>>> {
     updates.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl App {
-    /// Is the board at this address?
+    /// Whether the dashboard is served at addresses of this purpose.
     pub(crate) fn has_board(&self, purpose: Purpose) -> bool {
         purpose == Purpose::Metrics || self.token.is_some()
     }
 
-    /// Answers a request for the board.
+    /// Answers a request for the dashboard.
     pub(super) fn show_board<B>(
         &self,
         request: &Request<B>,

@@ -1,4 +1,4 @@
-//! The state of the server at one moment, as the board shows it.
+//! The state of the server at one moment, as the dashboard shows it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::operations::metrics::Metrics;
 use crate::origins::RESULTS;
 use crate::results::making::Maker;
 
-/// The worker processes.
+/// Returns the state of the worker processes as JSON.
 fn processes(now: &Counts) -> Value {
     let deaths = Death::ALL.iter().zip(now.deaths);
     let deaths: Vec<Value> = deaths
@@ -26,7 +26,7 @@ fn processes(now: &Counts) -> Value {
     })
 }
 
-/// What the state is read from.
+/// The parts of the server that the dashboard's state is read from.
 pub(super) struct Scene {
     maker: Arc<Maker>,
     metrics: Arc<Metrics>,
@@ -46,12 +46,12 @@ impl Scene {
         self.readiness.is_stopping()
     }
 
-    /// Slow requests are noted only for who watches.
+    /// Starts or stops recording slow requests, which happens only while somebody watches.
     pub(super) fn watch(&self, watched: bool) {
         self.metrics.slowest.watch(watched);
     }
 
-    /// One server-sent event.
+    /// Returns the current state as one server-sent event.
     pub(super) fn event(&self) -> Bytes {
         format!("data: {}\n\n", self.told()).into()
     }
@@ -168,7 +168,7 @@ fn worker(work: &Option<AtWork>) -> Value {
     })
 }
 
-/// To tenths.
+/// Converts a duration to milliseconds, rounded to tenths.
 fn millis(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e4).round() / 10.0
 }

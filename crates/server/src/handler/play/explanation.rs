@@ -1,4 +1,4 @@
-//! What the page shows before anything is rendered: a recipe in every language, its plan, and what it takes.
+//! What the playground shows before anything is rendered: a recipe in every URL dialect, its plan, and its cost.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -19,7 +19,7 @@ use crate::sources::geometry;
 use crate::sources::resolver::Resolver;
 
 impl App {
-    /// The recipe of a URL in any dialect.
+    /// Returns the recipe for a URL in any dialect.
     pub(super) async fn read_url(&self, play: &Play, query: Query) -> Result<Reply, Error> {
         let url = query
             .url
@@ -42,7 +42,7 @@ impl App {
         Ok(super::json(told.to_string()))
     }
 
-    /// A recipe's plan and URLs.
+    /// Returns a recipe's plan and its URLs.
     pub(super) async fn explained(
         &self,
         play: &Play,
@@ -71,7 +71,7 @@ impl App {
     }
 }
 
-/// What a URL asks for, as one of its dialects reads it, or this server with its rules of rewriting.
+/// Reads what a URL asks for, in one of the dialects or else as this server does with its rewrite rules.
 fn read(
     resolver: &Resolver,
     translator: &Translator,
@@ -87,7 +87,7 @@ fn read(
     })
 }
 
-/// The recipe that says the same as a request in another language.
+/// Returns the recipe that is equivalent to a request in another dialect, as JSON.
 fn recipe_of(
     translator: &Translator,
     dialect: &str,
@@ -120,7 +120,7 @@ fn recipe_of(
     }))
 }
 
-/// What is known of a source whose header was read.
+/// Returns what a translation needs to know of a source whose header was read.
 fn known(facts: Option<Facts>) -> Known<'static> {
     Known {
         facts,
@@ -128,20 +128,21 @@ fn known(facts: Option<Facts>) -> Known<'static> {
     }
 }
 
-/// Everything that an explanation needs beside the plan.
+/// Everything that an explanation needs apart from the plan.
 struct Explainer {
     translator: Arc<Translator>,
     resolver: Arc<Resolver>,
     engine: Engine,
-    /// Those that a client may be offered, with their media types.
+    /// Formats that a client may be offered, with their media types.
     formats: Vec<(FormatName, &'static str)>,
     source: Source,
-    /// As the page has it, without what the configuration adds.
+    /// The recipe as the page has it, without what the configuration adds.
     recipe: Recipe,
 }
 
 impl Explainer {
-    /// The whole, with the plan and the recipe of its lossless twin, or the reason why there is none.
+    /// Returns the whole explanation as JSON, with the plan and the recipe of its lossless counterpart, or with the
+    /// reason why there is no plan.
     fn explain(&self, rehearsal: Result<(Rehearsal, Recipe), Error>) -> Value {
         let (plan, facts) = match &rehearsal {
             Ok((rehearsal, reference)) => {
@@ -164,7 +165,7 @@ impl Explainer {
         })
     }
 
-    /// The URL by which this server serves exactly this; a native one, if there is one.
+    /// Returns the URL by which this server serves exactly this recipe, preferably a native one.
     fn served(&self, recipe: Recipe) -> Option<String> {
         let request = ImageRequest::picture(self.source.clone(), recipe);
         let mut written: Vec<_> = self.resolver.written(&request).collect();
@@ -175,7 +176,7 @@ impl Explainer {
         }
     }
 
-    /// URLs for screens of more pixels, unless the recipe says for which ones it is.
+    /// Returns URLs for screens of higher pixel density, unless the recipe sets a density itself.
     fn densities(&self) -> Vec<Value> {
         let is_dpr = |step: &Step| matches!(step, Step::Dpr(_));
         if self.recipe.steps.iter().any(is_dpr) {
@@ -189,7 +190,7 @@ impl Explainer {
         [2.0, 3.0].into_iter().filter_map(url).collect()
     }
 
-    /// URLs in the formats that browsers choose from.
+    /// Returns URLs for the formats that are offered to browsers.
     fn in_formats(&self) -> Vec<Value> {
         let url = |(name, media_type): &(FormatName, &str)| {
             let output = Output {
@@ -203,7 +204,7 @@ impl Explainer {
         self.formats.iter().filter_map(url).collect()
     }
 
-    /// The request in each dialect.
+    /// Returns the request as a URL in each dialect, or the reason why that is not possible.
     fn urls(&self, facts: Option<Facts>) -> Vec<Value> {
         let request = ImageRequest::picture(self.source.clone(), self.recipe.clone());
         let translation = self.translator.translation(&request, &known(facts));

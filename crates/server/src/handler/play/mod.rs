@@ -1,7 +1,7 @@
-//! The playground, `/_andon/play`: a page that builds recipes, and what it asks of the server.
+//! The playground, `/_andon/play`: a page that builds recipes, and the requests that it sends to the server.
 //!
-//! The files of the page are for everybody who may open it and hold nothing that is secret. What they ask for is answered
-//! to browsers that are local, and to everybody else with the administrator's token.
+//! The page's files are served to everyone who may open it, since they contain nothing secret. The requests that the
+//! page sends are answered for local browsers, and for others only with the administrator's token.
 
 mod explanation;
 mod trial;
@@ -29,20 +29,20 @@ use crate::request::forwarded::Visitor;
 use crate::request::route::{PLAY, below};
 use crate::response::{self, Reply};
 
-/// What the playground needs beside what every request needs.
+/// What the playground needs in addition to what every request needs.
 #[derive(Debug)]
 pub(crate) struct Play {
     allow: AllowedClients,
     translator: Arc<Translator>,
-    /// The declared words, in JSON.
+    /// The declared words of recipes and the formats, as JSON.
     words: Bytes,
 }
 
 impl Play {
-    /// `None` where it is off.
+    /// Returns the playground, or `None` if it is switched off.
     ///
     /// # Errors
-    /// Where everybody may open it and nobody has a token.
+    /// If everybody may open it and there is no administrator's token.
     pub(crate) fn new(
         config: &Config,
         codecs: &[&'static dyn Codec],
@@ -64,17 +64,17 @@ impl Play {
         }))
     }
 
-    /// Who may open the page.
+    /// Returns which clients may open the page.
     pub(crate) fn allow(&self) -> AllowedClients {
         self.allow
     }
 }
 
-/// What the query of a request says.
+/// The query parameters of a request to the playground.
 #[derive(Debug, Default)]
 struct Query {
     recipe: Option<String>,
-    /// The path or URL of the source; with an image in the body, the name that it has in URLs.
+    /// The path or URL of the source. If the body contains the image, the name that it has in URLs.
     source: Option<String>,
     url: Option<String>,
     dialect: Option<String>,
@@ -104,7 +104,7 @@ impl Query {
 }
 
 impl Query {
-    /// The recipe; without one, the image changes in nothing but its encoding.
+    /// Returns the parsed recipe. Without one, only the encoding of the image changes.
     fn recipe(&self) -> Result<Recipe, Error> {
         let recipe = self
             .recipe
@@ -175,7 +175,8 @@ impl App {
         }
     }
 
-    /// Is it a browser of this machine, without a proxy in between, or one with the token?
+    /// Checks that the request comes from a browser on this machine without a proxy in between, or carries the
+    /// administrator's token.
     fn admits_player(&self, headers: &HeaderMap, visitor: Visitor) -> Result<(), Error> {
         match self.is_local(visitor, headers) || self.knows_token(headers) {
             true => Ok(()),
@@ -183,7 +184,7 @@ impl App {
         }
     }
 
-    /// What there is to choose from in the folder at `/`.
+    /// Lists the images to choose from in the folder at `/`.
     async fn images(&self) -> Result<Reply, Error> {
         let resolver = self.maker.resolver.clone();
         let look = move || Ok::<_, Error>(resolver.images(MOST_IMAGES));
@@ -211,5 +212,5 @@ const FILES: &[PageFile] = page::files! {
     "play.js", page::SCRIPT, "play.js";
 };
 
-/// As many as fit into a list that somebody looks through.
+/// Maximum number of images in the list that a person chooses from.
 const MOST_IMAGES: usize = 200;

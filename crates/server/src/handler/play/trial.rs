@@ -1,4 +1,4 @@
-//! Requests of the page for images: planned, rendered and scored as others are, and never cached.
+//! Image requests of the playground. They are planned, rendered and scored like all others, and never cached.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ use crate::response::{self, Reply};
 use crate::results::making::{Allowance, Holds, Rehearsal};
 
 impl App {
-    /// The image itself.
+    /// Renders the image and returns it.
     pub(super) async fn tried(
         &self,
         query: Query,
@@ -40,7 +40,7 @@ impl App {
         Ok(reply)
     }
 
-    /// How long the result is and what it scores.
+    /// Renders the image, and returns its length in bytes and its score as JSON.
     pub(super) async fn scored(
         &self,
         query: Query,
@@ -69,7 +69,7 @@ impl App {
         Ok(super::json(told.to_string()))
     }
 
-    /// What the query asks for.
+    /// Returns the image request that the query describes.
     pub(super) fn trial(&self, query: &Query) -> Result<Arc<ImageRequest>, Error> {
         let recipe = query.recipe()?;
         let source = query.source.as_deref().unwrap_or_default();
@@ -89,7 +89,7 @@ impl App {
         Ok(Arc::new(request))
     }
 
-    /// Its plan, for the image that came along or for the source that it names.
+    /// Plans the request for the image in the body, or else for the source that the request names.
     pub(super) async fn rehearsal(
         &self,
         request: &Arc<ImageRequest>,
@@ -123,7 +123,7 @@ impl App {
         })
     }
 
-    /// The recipe of this image with nothing lost in encoding.
+    /// Returns the recipe for the same image without loss from encoding.
     pub(super) fn reference(&self, rehearsal: &Rehearsal) -> Recipe {
         let plan = rehearsal.planned.plan();
         let Recipe { mut steps, output } = plan.recipe().clone();
@@ -148,7 +148,7 @@ impl App {
         Recipe { steps, output }
     }
 
-    /// An answer in time.
+    /// Waits for an answer, or fails when the request times out.
     pub(super) async fn within<T>(
         &self,
         answer: impl Future<Output = Result<T, Error>>,
@@ -163,5 +163,5 @@ impl App {
     }
 }
 
-/// The format of images with nothing lost.
+/// The format of lossless images.
 const LOSSLESS: &str = "png";

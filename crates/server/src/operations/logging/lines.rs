@@ -1,5 +1,5 @@
-//! Lines on their way to standard error. They pass through a bounded channel to one thread, so that a
-//! log nobody reads costs lines, which are counted, and never a request.
+//! Lines on their way to standard error. They pass through a bounded channel to one thread. If nobody reads the log,
+//! lines are lost, which are counted, but requests are never blocked.
 
 use std::io::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-/// The way to standard error.
+/// The channel for lines to standard error.
 #[derive(Debug)]
 pub(crate) struct Lines {
     waiting: SyncSender<Piece>,
@@ -18,14 +18,14 @@ pub(crate) struct Lines {
 
 #[derive(Debug)]
 enum Piece {
-    /// With its end of line.
+    /// A line, including its line end.
     Line(String),
-    /// Somebody waits until all before it is written.
+    /// A mark that is answered when everything before it is written.
     Mark(oneshot::Sender<()>),
 }
 
 impl Lines {
-    /// There is one standard error, and so one who writes to it.
+    /// Returns the only instance of this process, since there is only one standard error.
     pub(crate) fn of_this_process() -> &'static Self {
         static LINES: OnceLock<Lines> = OnceLock::new();
         LINES.get_or_init(Self::start)
@@ -42,14 +42,14 @@ impl Lines {
         Self { waiting, lost }
     }
 
-    /// Hands over a line, or counts it as lost.
+    /// Queues a line, or counts it as lost if there is no room.
     pub(crate) fn push(&self, line: String) {
         if self.waiting.try_send(Piece::Line(line)).is_err() {
             self.lost.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Waits until everything that was handed over is written, for a few seconds at most.
+    /// Waits until everything queued so far is written, but only for a few seconds.
     pub(crate) async fn flush(&self) {
         let (mark, written) = oneshot::channel();
         let flushing = async {
@@ -65,8 +65,8 @@ impl Lines {
     }
 }
 
-/// The writing thread: everything that waits goes out in one write. Between two writes it waits for a moment, for while
-/// it sleeps in the channel every line wakes it up, at the cost of whoever hands the line over.
+/// Runs the writing thread. Everything that waits is written at once, with a pause before the next write: a thread that
+/// sleeps in the channel is woken by every line, at the cost of the thread that queues it.
 fn write(pieces: &Receiver<Piece>, lost: &AtomicU64) {
     while let Ok(first) = pieces.recv() {
         let (mut text, mut marks) = (String::new(), Vec::new());
@@ -93,7 +93,7 @@ fn write(pieces: &Receiver<Piece>, lost: &AtomicU64) {
     }
 }
 
-/// Lines that wait for standard error: those of a few hundred thousand requests a second.
+/// Maximum number of lines that wait for standard error, enough for a few hundred thousand requests per second.
 const MOST_WAITING: usize = 4096;
 
 const BETWEEN_WRITES: Duration = Duration::from_millis(10);

@@ -1,5 +1,5 @@
-//! What the server says about itself: `tracing` events as text or JSON, on standard error, between the
-//! lines of the access log and through the same writer.
+//! What the server reports about itself: `tracing` events as text or JSON, on standard error, between the lines of the
+//! access log and through the same writer.
 
 mod lines;
 
@@ -14,8 +14,8 @@ use tracing_subscriber::{Layer, Registry, fmt, reload};
 pub(crate) use self::lines::Lines;
 use crate::config::{LogConfig, LogFormat, LogLevel};
 
-/// Writes down, from now on, what every part of this process says; called once more, it changes how.
-/// For programs, not for libraries: there is one such log in a process. A panic becomes an event too.
+/// Starts logging what every part of this process reports. Calling it again changes the level and format. It is for
+/// programs, not for libraries, because a process has only one such log. Panics become events too.
 pub fn install(config: LogConfig) {
     static SWITCHES: OnceLock<Option<Switches>> = OnceLock::new();
     if let Some(switches) = SWITCHES.get_or_init(|| Switches::install(config)) {
@@ -28,14 +28,14 @@ pub fn install(config: LogConfig) {
 type Filtered = Layered<reload::Layer<Targets, Registry>, Registry>;
 type Shape = Box<dyn Layer<Filtered> + Send + Sync>;
 
-/// What can be changed while it runs.
+/// Handles for the settings of the log that can be changed while it runs.
 struct Switches {
     filter: reload::Handle<Targets, Registry>,
     shape: reload::Handle<Shape, Filtered>,
 }
 
 impl Switches {
-    /// `None` if somebody else writes this process's log already.
+    /// Installs the log. Returns `None` if the process has another one already.
     fn install(config: LogConfig) -> Option<Self> {
         let (filtering, filter) = reload::Layer::new(filter(config.level));
         let (shaping, shape) = reload::Layer::new(shape(config.format));
@@ -52,7 +52,7 @@ impl Switches {
     }
 }
 
-/// Our own parts as loud as configured; what they are built on only when it warns.
+/// Returns the filter: our own crates log at the configured level, and their dependencies only warnings and errors.
 fn filter(level: LogLevel) -> Targets {
     let level = LevelFilter::from(level);
     Targets::new()
@@ -70,7 +70,7 @@ fn shape(format: LogFormat) -> Shape {
     }
 }
 
-/// Takes one event in one piece, as the formatter writes it.
+/// Takes each event in one piece from the formatter and queues it as a line.
 struct Writer(&'static Lines);
 
 impl io::Write for Writer {

@@ -1,9 +1,9 @@
-//! What waits for pixels, and the memory it is planned with.
+//! Metrics of the queue for pixel threads, and of the memory planned for it.
 
 use crate::admission::Gauges;
 use crate::prometheus::Exposition;
 
-/// Image headers that are being read, and those of them that have taken too long.
+/// Writes how many image headers are being read, and how many of these have taken too long.
 pub(crate) fn write_headers(out: &mut Exposition, [reading, stuck]: [usize; 2]) {
     for (name, help, value) in [
         (
@@ -22,7 +22,7 @@ pub(crate) fn write_headers(out: &mut Exposition, [reading, stuck]: [usize; 2]) 
     }
 }
 
-/// Reloads do not begin anew.
+/// Writes the metrics of admission. Reloads do not reset them.
 pub(crate) fn write(out: &mut Exposition, now: &Gauges) {
     for (name, help, value) in [
         (

@@ -1,10 +1,10 @@
-//! What is kept in each tier of the cache, how look-ups ended, and how the disk is.
+//! Metrics of the cache: what each tier keeps, how look-ups ended, and the state of the disk.
 
 use andon_cache::{DiskErrorKind, Stats};
 
 use crate::prometheus::Exposition;
 
-/// Followers of others' results, fetches and measurements, right now.
+/// Writes how many requests currently wait for results, fetches and measurements that other requests have started.
 pub(crate) fn write_coalesced(out: &mut Exposition, followers: [usize; 3]) {
     out.gauge(
         "andon_coalesced_requests",
@@ -15,7 +15,8 @@ pub(crate) fn write_coalesced(out: &mut Exposition, followers: [usize; 3]) {
     }
 }
 
-/// Sources that were fetched over a network and are kept for further sizes: fetches that were saved, and what is kept.
+/// Writes metrics of the sources that were fetched over a network and are kept for further sizes: the fetches saved,
+/// and the bytes kept.
 pub(crate) fn write_sources(out: &mut Exposition, hits: u64, kept: &Stats) {
     out.counter(
         "andon_source_cache_hits_total",

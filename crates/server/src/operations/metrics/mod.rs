@@ -1,8 +1,8 @@
-//! The server's figures, in the text that Prometheus reads.
+//! The server's metrics, in the text formats that Prometheus reads.
 //!
-//! Names and units follow Prometheus' conventions: `andon_` in front, base units, `_total` on counters.
-//! What requests did comes from the entries of the access log, so that a figure and a log line never
-//! disagree; what is now (memory, threads, open files) is looked up when it is asked for.
+//! Names and units follow the conventions of Prometheus: prefix `andon_`, base units, `_total` on counters. Metrics
+//! about requests come from the entries of the access log, so that a metric and a log line never disagree. Current
+//! values (memory, threads, open files) are looked up when they are requested.
 
 pub(crate) mod admission;
 pub(crate) mod cache;
@@ -22,7 +22,7 @@ use crate::operations::entry::Entry;
 use crate::operations::slowest::Slowest;
 use crate::prometheus::{Exemplar, Exposition, Histogram};
 
-/// Everything that is counted from the server's start on; reloads do not begin anew.
+/// Everything that is counted since the server's start. Reloads do not reset it.
 #[derive(Debug)]
 pub(crate) struct Metrics {
     began: SystemTime,
@@ -37,15 +37,16 @@ pub(crate) struct Metrics {
     reloads: AtomicU64,
     failed_reloads: AtomicU64,
     last_reload_failed: AtomicBool,
-    /// For who watches the board.
+    /// The slowest requests, for the live dashboard.
     pub(crate) slowest: Slowest,
 }
 
-/// Where a request's status counts; 499 is nobody's answer.
+/// The classes by which the statuses of requests are counted. The status 499, which is never sent, counts as
+/// `client_left`.
 const CLASSES: [&str; 5] = ["2xx", "3xx", "4xx", "5xx", "client_left"];
 
-/// The stages that entries name: `cache` is a hit from its look-up on, `wait` is for somebody else who
-/// makes the same.
+/// The stages that log entries name. `cache` is a hit, measured from its look-up on. `wait` is waiting for another
+/// request that makes the same result.
 const STAGES: [&str; 10] = [
     "cache", "store", "wait", "receive", "fetch", "measure", "queue", "decode", "resize", "encode",
 ];
@@ -102,23 +103,23 @@ impl Metrics {
         }
     }
 
-    /// A connection is open until the guard goes.
+    /// Counts a connection as open until the guard is dropped.
     pub(crate) fn connected(self: &std::sync::Arc<Self>) -> Connected {
         self.connections.fetch_add(1, Ordering::Relaxed);
         Connected(self.clone())
     }
 
-    /// A connection that asked for nothing was closed for the sake of another.
+    /// Counts an idle connection that was closed in favour of another one.
     pub(crate) fn closed_idle(&self) {
         self.closed_idle.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A connection was closed as soon as it was there.
+    /// Counts a connection that was closed as soon as it was accepted.
     pub(crate) fn rejected_connection(&self) {
         self.rejected_connection.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The configuration was read again.
+    /// Counts a reload of the configuration. `well` says whether it succeeded.
     pub(crate) fn reloaded(&self, well: bool) {
         let counter = if well {
             &self.reloads
@@ -129,7 +130,7 @@ impl Metrics {
         self.last_reload_failed.store(!well, Ordering::Relaxed);
     }
 
-    /// What the board shows of it.
+    /// Returns the metrics that the live dashboard shows, as JSON.
     pub(crate) fn told(&self) -> Value {
         let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let requests: Vec<_> = CLASSES.iter().zip(self.requests.iter().map(of)).collect();
@@ -148,7 +149,7 @@ impl Metrics {
         })
     }
 
-    /// Writes everything that is counted here.
+    /// Writes all metrics that are counted here, and those of the process.
     pub(crate) fn write(&self, out: &mut Exposition) {
         let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64;
         out.gauge("andon_build_info", "The version that runs; always 1.");
@@ -202,13 +203,13 @@ impl Metrics {
         process::write(out, self.began);
     }
 
-    /// No code panics while it holds the lock.
+    /// Locks the counts of errors. No code panics while it holds this lock, so poisoning is ignored.
     fn refusals(&self) -> MutexGuard<'_, BTreeMap<(&'static str, &'static str), u64>> {
         self.refusals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// One open connection.
+/// A guard that counts one open connection.
 #[derive(Debug)]
 pub(crate) struct Connected(std::sync::Arc<Metrics>);
 

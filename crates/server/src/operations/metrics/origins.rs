@@ -1,9 +1,9 @@
-//! What was fetched from each origin, how it ended and how long it took.
+//! Metrics of the fetches from each origin: their bytes, how they ended, and how long they took.
 
 use crate::origins::{Origins, RESULTS};
 use crate::prometheus::Exposition;
 
-/// Its counters begin anew with a reload, as counters may.
+/// Writes the metrics of all origins. Their counters start anew with a reload, as Prometheus counters may.
 pub(crate) fn write(out: &mut Exposition, origins: &Origins) {
     let readings: Vec<_> = origins.readings().collect();
     out.counter(

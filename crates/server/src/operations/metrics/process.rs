@@ -1,5 +1,5 @@
-//! What the process holds, under the names that every exporter uses for it. What the system does not
-//! tell is left out.
+//! Metrics of the process, under the names that every Prometheus exporter uses for them. Values that the system does
+//! not provide are left out.
 
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -46,13 +46,14 @@ pub(crate) fn write(out: &mut Exposition, began: SystemTime) {
     }
 }
 
-/// The number after `name` in `/proc/self/status`.
+/// Returns the number after `name` in `status`, the text of `/proc/self/status`.
 fn field(status: &str, name: &str) -> Option<f64> {
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// `/proc/self/stat` counts in ticks, after a name that may hold anything but is in parentheses.
+/// Returns the CPU time of the process in seconds. `/proc/self/stat` counts it in ticks, after a process name that may
+/// contain anything but is in parentheses.
 fn processor_seconds() -> Option<f64> {
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
     let (_, fields) = stat.rsplit_once(')')?;

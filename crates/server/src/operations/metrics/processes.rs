@@ -1,10 +1,10 @@
-//! Worker processes.
+//! Metrics of the worker processes.
 
 use andon_isolation::{Counts, Death};
 
 use crate::prometheus::Exposition;
 
-/// Of the whole program: reloads do not begin anew.
+/// Writes the metrics of the worker processes. They are those of the whole program, so reloads do not reset them.
 pub(crate) fn write(out: &mut Exposition, now: &Counts) {
     out.gauge("andon_processes", "Worker processes, by what they do.");
     for (state, count) in [("idle", now.idle), ("busy", now.busy)] {

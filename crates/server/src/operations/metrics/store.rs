@@ -1,10 +1,10 @@
-//! The store that nodes share: how look-ups ended, what was written, and how it is.
+//! Metrics of the store that nodes share: how look-ups ended, what was written, and its state.
 
 use andon_cache::StoreStats;
 
 use crate::prometheus::Exposition;
 
-/// Without a store the figures have names and no values.
+/// Writes the metrics of the store. Without a store, they have names but no values.
 pub(crate) fn write(out: &mut Exposition, stats: Option<&StoreStats>) {
     out.counter(
         "andon_store_lookups_total",

@@ -1,4 +1,4 @@
-//! Where spans go: a POST on a connection of its own.
+//! The collector that spans are sent to: one POST request on a connection of its own per message.
 
 use std::fmt;
 use std::time::Duration;
@@ -14,15 +14,15 @@ use tokio::net::TcpStream;
 
 use crate::config::BaseUrl;
 
-/// A collector of OTLP over HTTP.
+/// A collector that takes spans by OTLP over HTTP.
 #[derive(Debug)]
 pub(super) struct Collector {
-    /// Host and port.
+    /// Host and port of the collector.
     address: String,
     path: String,
 }
 
-/// The reason for which the collector did not take spans.
+/// Why the collector did not take spans.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SendError {
     #[error("it cannot be reached: {0}")]
@@ -38,7 +38,7 @@ pub(super) enum SendError {
 }
 
 impl Collector {
-    /// Below this URL.
+    /// The collector below this base URL.
     pub(super) fn at(base: &BaseUrl) -> Self {
         let url = &base.0;
         let host = url.host_str().unwrap_or_default();
@@ -52,7 +52,7 @@ impl Collector {
     /// Sends one message.
     ///
     /// # Errors
-    /// When it was not taken within [`PATIENCE`].
+    /// When the collector did not take it within [`PATIENCE`].
     pub(super) async fn send(&self, message: Value) -> Result<(), SendError> {
         let sent = tokio::time::timeout(PATIENCE, self.post(message.to_string()));
         sent.await.unwrap_or(Err(SendError::Late))
@@ -81,5 +81,5 @@ impl fmt::Display for Collector {
     }
 }
 
-/// For a connection, the message and the answer.
+/// Time limit for connecting, sending the message and reading the answer.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -1,7 +1,7 @@
 //! Spans of traced requests for a collector (OTLP over HTTP), in builds with the cargo feature `otlp`.
 //!
-//! Whoever begins a trace decides whether it is recorded: a request is exported when its `traceparent` says that it is
-//! sampled. Requests never wait for the collector. What it does not take in time is dropped.
+//! The client that begins a trace decides whether it is recorded: a request is exported when its `traceparent` header
+//! says that it is sampled. Requests never wait for the collector. Spans that it does not take in time are dropped.
 
 mod collector;
 mod span;
@@ -17,7 +17,7 @@ use self::collector::Collector;
 use crate::config::BaseUrl;
 use crate::operations::entry::Entry;
 
-/// Sends spans while it lives.
+/// Queues spans and sends them to a collector from a background task.
 #[derive(Debug)]
 pub(super) struct Exporter {
     queue: mpsc::Sender<Vec<Value>>,
@@ -25,14 +25,14 @@ pub(super) struct Exporter {
 }
 
 impl Exporter {
-    /// To the collector at `base`; needs a tokio runtime.
+    /// Starts an exporter to the collector at `base`. Needs a tokio runtime.
     pub(super) fn start(base: &BaseUrl) -> Self {
         let (queue, queued) = mpsc::channel(MOST_WAITING);
         let sending = tokio::spawn(send_all(queued, Collector::at(base)));
         Self { queue, sending }
     }
 
-    /// Takes the spans of a request, if its trace is sampled.
+    /// Queues the spans of a request if its trace is sampled. If the queue is full, they are dropped.
     pub(super) fn export(&self, entry: &Entry) {
         let Some(trace) = entry.trace.as_ref().filter(|trace| trace.is_sampled()) else {
             return;
@@ -45,7 +45,7 @@ impl Exporter {
         }
     }
 
-    /// Sends what waits, within a few seconds.
+    /// Sends the spans that are still queued, and gives up after a few seconds.
     pub(super) async fn finish(self) {
         drop(self.queue);
         // A collector that hangs is not waited for.
@@ -53,7 +53,8 @@ impl Exporter {
     }
 }
 
-/// Sends spans together that come within a moment, until nobody can add any.
+/// Sends queued spans until the queue is closed. Spans that arrive within a short time of each other go into one
+/// message.
 async fn send_all(mut queued: mpsc::Receiver<Vec<Value>>, collector: Collector) {
     let mut is_reached = true;
     while let Some(mut spans) = queued.recv().await {
@@ -79,13 +80,13 @@ async fn send_all(mut queued: mpsc::Receiver<Vec<Value>>, collector: Collector) 
     }
 }
 
-/// Requests whose spans wait for the collector; of some kilobytes each.
+/// Maximum number of requests whose spans wait for the collector; those of one request take some kilobytes.
 const MOST_WAITING: usize = 1024;
 
-/// Spans of one message, about.
+/// Approximate maximum number of spans in one message.
 const MOST_TOGETHER: usize = 512;
 
 const GATHERING: Duration = Duration::from_secs(1);
 
-/// For what waits at the end.
+/// Time limit for sending the spans that are still queued at shutdown.
 const LAST: Duration = Duration::from_secs(5);

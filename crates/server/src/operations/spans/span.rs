@@ -1,4 +1,4 @@
-//! A request as spans in the JSON of OTLP: one for the server, and one below it for each stage.
+//! Converts a request to spans in the JSON of OTLP: one span for the server, and below it one for each stage.
 
 use std::time::{Duration, SystemTime};
 
@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use crate::operations::entry::Entry;
 use crate::trace::{Trace, new_span};
 
-/// The spans of a request of this trace. Its stages follow each other: what is known of each is how long it took.
+/// Returns the spans of a request in this trace. Only the durations of its stages are known, so they are placed one
+/// after the other.
 pub(super) fn of(entry: &Entry, trace: &Trace) -> Vec<Value> {
     let mut server = span(trace, trace.span(), trace.parent(), entry.time, entry.total);
     server["name"] = json!(entry.method.as_str());
@@ -38,7 +39,7 @@ fn span(trace: &Trace, id: &str, parent: &str, begins: SystemTime, time: Duratio
     })
 }
 
-/// By the names of OpenTelemetry's conventions for HTTP, and our own.
+/// Returns the attributes of a request's span, named by OpenTelemetry's conventions for HTTP or by our own.
 fn attributes(entry: &Entry) -> Value {
     let text = |key: &str, value: &str| json!({ "key": key, "value": { "stringValue": value } });
     let number =
@@ -61,7 +62,7 @@ fn attributes(entry: &Entry) -> Value {
     Value::Array(all)
 }
 
-/// A message of these spans.
+/// Returns the OTLP message that holds these spans.
 pub(super) fn request(spans: Vec<Value>) -> Value {
     let named = |key: &str, value: &str| json!({ "key": key, "value": { "stringValue": value } });
     json!({
@@ -72,7 +73,7 @@ pub(super) fn request(spans: Vec<Value>) -> Value {
     })
 }
 
-/// Since 1970, as text: JSON's numbers are too small.
+/// Nanoseconds since 1970, as text: JSON numbers are too small for them.
 fn nanoseconds(time: SystemTime) -> String {
     let since = time.duration_since(SystemTime::UNIX_EPOCH);
     since.unwrap_or_default().as_nanos().to_string()
@@ -81,9 +82,9 @@ fn nanoseconds(time: SystemTime) -> String {
 const NAME: &str = "andon";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Kinds of spans.
+/// OTLP kind of a span for an internal operation, here a stage.
 const INTERNAL: u8 = 1;
 const SERVER: u8 = 2;
 
-/// The status of a span that failed.
+/// OTLP status code of a span that failed.
 const FAILED: u8 = 2;

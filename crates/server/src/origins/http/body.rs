@@ -1,4 +1,4 @@
-//! Reading a body to its end, and nothing less.
+//! Reads a response body to its end, or fails.
 
 use std::time::Duration;
 
@@ -12,9 +12,9 @@ use crate::error::Error;
 use crate::error::{Late, OriginError};
 use crate::origins::budget::{Reservation, SourceMemory};
 
-/// The whole body, and the right to hold it. hyper makes an error of every body that ends before its
-/// length or its last chunk; one that has neither ends with its connection, and is as whole as can be
-/// known.
+/// Reads the whole body, and returns it with the reservation of its memory. hyper reports an error for every body that
+/// ends before its declared length or its last chunk. A body that has neither ends with its connection, and nothing
+/// more can be known about its completeness.
 pub(super) async fn whole(
     mut body: Incoming,
     most: u64,

@@ -1,5 +1,5 @@
-//! The client that asks origins: one pool of guarded connections per origin, and what one GET may
-//! take. A reply is whole or it is an error.
+//! The HTTP client for origins: one pool of guarded connections per origin, and limits for each GET. A reply is either
+//! complete or an error.
 
 use std::error::Error as StdError;
 use std::hash::{BuildHasher, RandomState};
@@ -31,7 +31,7 @@ use crate::origins::source::{Fetched, Source, SourceValidators};
 use crate::permits::Permits;
 use crate::trace;
 
-/// The client of one origin.
+/// The HTTP client of one origin.
 #[derive(Debug)]
 pub(crate) struct Client {
     http: legacy::Client<Connector, Empty<Bytes>>,
@@ -39,32 +39,33 @@ pub(crate) struct Client {
     retries: AtomicU64,
 }
 
-/// What one origin may be asked, and for how long.
+/// Limits for the requests to one origin.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
     pub(crate) timeouts: OriginTimeouts,
-    /// Requests at a time.
+    /// Maximum number of requests at a time.
     pub(crate) fetches: usize,
-    /// As many slots, once they have been resized: those of an origin outlive a reload.
+    /// Permits for these requests. The slots of an origin outlive a reload, so their number may differ from `fetches`
+    /// until they have been resized.
     pub(crate) slots: Permits,
     pub(crate) most_bytes: u64,
     pub(crate) redirects: u32,
     pub(crate) retries: u32,
 }
 
-/// One question.
+/// One request to an origin.
 #[derive(Debug)]
 pub(crate) struct Ask<'a> {
-    /// What the source is called in front of clients.
+    /// The name of the source in messages to clients.
     pub(crate) path: &'a str,
-    /// What tells it from all other sources; never with a signature in it.
+    /// Tells the source from all other sources. It never contains a signature.
     pub(crate) name: &'a str,
-    /// Sent as it stands here: no segment is resolved and nothing is escaped.
+    /// The request URI, sent as it is: no segment is resolved and nothing is escaped.
     pub(crate) uri: Uri,
-    /// Sent to the origin itself and to nobody it sends us on to.
+    /// Headers for the origin itself; they are not sent to other hosts that it redirects to.
     pub(crate) headers: &'a HeaderMap,
     pub(crate) known: Option<&'a SourceValidators>,
-    /// Redirects stay among these, if there are any.
+    /// Patterns that redirects have to match, if there are any.
     pub(crate) listed: &'a [UrlPattern],
 }
 
@@ -83,17 +84,17 @@ impl Client {
         }
     }
 
-    /// What its requests take, one each.
+    /// Returns the slots, of which each request takes one.
     pub(crate) fn slots(&self) -> &Permits {
         &self.rules.slots
     }
 
-    /// Gives the slots the number of this configuration.
+    /// Sets the number of slots to that of this client's configuration.
     pub(crate) fn resize(&self) {
         self.rules.slots.resize_to(self.rules.fetches);
     }
 
-    /// The fetches under way, the most that there may be, and the retries.
+    /// Returns the number of fetches under way, their maximum, and the number of retries.
     pub(crate) fn line(&self) -> Line {
         let slots = self.rules.fetches;
         Line {
@@ -103,10 +104,10 @@ impl Client {
         }
     }
 
-    /// Asks, follows redirects, and reads the reply to its end.
+    /// Sends the request, follows redirects, and reads the reply to its end.
     ///
     /// # Errors
-    /// `Missing`, `Forbidden`, `Origin`, and `Pixels(Limit)` for what is too large.
+    /// `Missing`, `Forbidden`, `Origin`, and `Pixels(Limit)` for a reply that is too large.
     pub(crate) async fn get(&self, ask: &Ask<'_>, budget: &Budget) -> Result<Fetched, Error> {
         let began = Instant::now();
         let total = self.rules.timeouts.total.0;
@@ -133,8 +134,8 @@ impl Client {
         })
     }
 
-    /// The head of the reply at the end of all redirects, and whether it came over TLS. `reached` is the
-    /// URL that is asked, from one redirect to the next, and `way` what each of them says of how long it is good.
+    /// Returns the reply at the end of all redirects, its body unread, and whether it came over TLS. `reached` becomes
+    /// the URL of the last request, and `way` collects the freshness of each redirect.
     async fn reply(
         &self,
         ask: &Ask<'_>,
@@ -155,7 +156,7 @@ impl Client {
         Err(redirect::too_many(self.rules.redirects))
     }
 
-    /// Asks again while the connection breaks before anything was answered.
+    /// Sends the request, and repeats it while the connection fails before anything was answered and retries are left.
     async fn persist(
         &self,
         uri: &Uri,
@@ -195,7 +196,8 @@ impl Client {
         }
     }
 
-    /// Reads the body, if that is what the reply is for.
+    /// Reads the body if the status says that it is the source. Otherwise returns `NotModified` for a 304, or the error
+    /// that the status stands for.
     async fn read(
         &self,
         ask: &Ask<'_>,
@@ -240,8 +242,8 @@ impl Client {
     }
 }
 
-/// Where something went wrong, for the log: host, port and path, never a query, which may hold a
-/// signature.
+/// Returns where something went wrong, for the log: scheme, host, port and path, and the address if it is known. The
+/// query is left out, since it may hold a signature.
 fn place(url: &Url, trouble: &OriginError) -> String {
     let (scheme, host) = (url.scheme(), url.host_str().unwrap_or_default());
     let port = url.port_or_known_default().unwrap_or_default();
@@ -252,10 +254,10 @@ fn place(url: &Url, trouble: &OriginError) -> String {
     place
 }
 
-/// What a URL is asked by.
+/// Returns the request URI of a URL, without its fragment.
 ///
 /// # Errors
-/// `Garbled` for what no request line can hold.
+/// `Garbled` for a URL that cannot be sent in a request line.
 pub(crate) fn target(url: &Url) -> Result<Uri, OriginError> {
     let mut url = url.clone();
     url.set_fragment(None);
@@ -299,7 +301,7 @@ fn headers(ask: &Ask<'_>, ours: bool) -> HeaderMap {
     headers
 }
 
-/// What a status means that brings no image.
+/// Returns the error that a status without an image stands for.
 fn refusal(status: StatusCode, headers: &HeaderMap, path: &str) -> Error {
     let path = path.to_owned();
     match status {
@@ -319,7 +321,7 @@ fn refusal(status: StatusCode, headers: &HeaderMap, path: &str) -> Error {
     }
 }
 
-/// Seconds, or a date (RFC 9110, 10.2.3).
+/// Reads `Retry-After`, which is a number of seconds or a date (RFC 9110, 10.2.3), as seconds from now.
 fn retry_after(headers: &HeaderMap) -> Option<u32> {
     let text = headers.get(header::RETRY_AFTER)?.to_str().ok()?.trim();
     let seconds = text.parse().ok();
@@ -330,8 +332,8 @@ fn retry_after(headers: &HeaderMap) -> Option<u32> {
     })
 }
 
-/// Does the body end with its last chunk? With any other last coding it ends with its connection
-/// (RFC 9112, 6.3).
+/// Whether the body is chunked, and so ends with its last chunk. With any other last transfer coding it ends with its
+/// connection (RFC 9112, 6.3).
 fn is_chunked(headers: &HeaderMap) -> bool {
     let codings = headers.get_all(header::TRANSFER_ENCODING);
     let last = codings.iter().next_back().map(HeaderValue::as_bytes);
@@ -339,7 +341,8 @@ fn is_chunked(headers: &HeaderMap) -> bool {
     last.is_some_and(|coding| coding.trim_ascii().eq_ignore_ascii_case(b"chunked"))
 }
 
-/// Our own trouble if it is in the chain, hyper's reading of the wire otherwise.
+/// Converts an error of the HTTP client: to our own error if its chain of causes holds one, to `Garbled` if hyper could
+/// not parse the reply, to `BrokenOff` otherwise.
 fn trouble(error: &legacy::Error) -> OriginError {
     let mut next: Option<&(dyn StdError + 'static)> = Some(error);
     while let Some(error) = next {
@@ -357,7 +360,7 @@ fn trouble(error: &legacy::Error) -> OriginError {
     OriginError::BrokenOff
 }
 
-/// Some 50 ms, so that requests that failed together do not come back together.
+/// Returns a random pause of about 50 ms, so that requests that failed together are not repeated together.
 fn jitter() -> Duration {
     let random = RandomState::new().hash_one(0u8);
     Duration::from_millis(25 + random % 50)
@@ -365,8 +368,9 @@ fn jitter() -> Duration {
 
 const NAME: &str = concat!("andon/", env!("CARGO_PKG_VERSION"));
 
-/// Status line and headers of one reply together.
+/// Maximum bytes of the status line and all headers of one reply together.
 const MOST_HEADER_BYTES: usize = 64 << 10;
 
-/// Below the usual keep-alive of servers, so that connections are closed by us.
+/// How long an idle connection is kept: less than the usual keep-alive of servers, so that it is closed by us and not
+/// by them.
 const IDLE_CONNECTION: Duration = Duration::from_secs(20);

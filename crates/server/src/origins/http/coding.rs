@@ -1,4 +1,4 @@
-//! What sources are packed in although nobody asked for that: objects that were stored gzipped are sent so.
+//! Content codings of sources that were not requested: objects that were stored gzipped are sent that way.
 
 use std::io::Read;
 
@@ -8,7 +8,7 @@ use hyper::header::{self, HeaderMap};
 
 use crate::error::{Error, OriginError};
 
-/// How a body is packed.
+/// The content coding of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Coding {
     Plain,
@@ -16,10 +16,11 @@ pub(super) enum Coding {
 }
 
 impl Coding {
-    /// By `Content-Encoding`, in which clients of S3 leave `aws-chunked` behind, which names nothing that is stored.
+    /// Reads the coding from `Content-Encoding`. `aws-chunked` is ignored: S3 clients leave it behind, and it says
+    /// nothing about the stored bytes.
     ///
     /// # Errors
-    /// `Packed` for other codings, and for several.
+    /// `Packed` for other codings, and for more than one.
     pub(super) fn of(headers: &HeaderMap) -> Result<Self, OriginError> {
         let lines = headers.get_all(header::CONTENT_ENCODING).iter();
         let lines = lines.map(|line| String::from_utf8_lossy(line.as_bytes()));
@@ -36,7 +37,8 @@ impl Coding {
         Ok(coding)
     }
 
-    /// Bytes that have to be held for a body of `length`, which is at most `most` when it is unpacked.
+    /// Returns how many bytes have to be reserved for a body of `length` bytes that has at most `most` bytes when
+    /// decoded.
     pub(super) fn holds(self, length: u64, most: u64) -> u64 {
         match self {
             Self::Plain => length,
@@ -44,10 +46,10 @@ impl Coding {
         }
     }
 
-    /// The bytes that were packed.
+    /// Returns the decoded bytes of a body.
     ///
     /// # Errors
-    /// `BrokenOff` for what is not packed so; a `Limit` for more than `most` of them.
+    /// `BrokenOff` for a body that is not encoded as declared; a `Limit` for more than `most` decoded bytes.
     pub(super) async fn unpacked(self, packed: Bytes, most: u64) -> Result<Bytes, Error> {
         match self {
             Self::Plain => Ok(packed),

@@ -1,5 +1,5 @@
-//! Connections of an origin: a name is looked up once, every address it has goes past the guard, and
-//! the connection is made to one of those that passed, not to the name again.
+//! Connections to an origin: a name is looked up once, the guard checks each of its addresses, and the connection is
+//! made to one of those that passed, not to the name again.
 
 use std::fmt;
 use std::future::Future;
@@ -25,31 +25,31 @@ use tower_service::Service;
 use crate::error::{Late, OriginError};
 use crate::net::Guard;
 
-/// Makes connections.
+/// Makes guarded connections to an origin, with TLS for https.
 #[derive(Clone)]
 pub(crate) struct Connector {
     pub(crate) guard: Arc<Guard>,
     pub(crate) names: Arc<dyn Names>,
     pub(crate) tls: TlsConnector,
-    /// For look-up, connection and TLS together.
+    /// Time limit for name look-up, connection and TLS handshake together.
     pub(crate) timeout: Duration,
 }
 
-/// Whoever knows the addresses of a name.
+/// A resolver of host names.
 pub(crate) trait Names: fmt::Debug + Send + Sync {
-    /// All addresses of `host`.
+    /// Looks up all addresses of `host`.
     fn look_up(&self, host: String) -> LookUp;
 }
 
-/// A look-up under way.
+/// A pending look-up of a host name.
 pub(crate) type LookUp = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send>>;
 
-/// The system's own: hosts file, DNS and whatever else it is set up with.
+/// The resolver of the system: hosts file, DNS and whatever else it is configured with.
 #[derive(Debug)]
 pub(crate) struct SystemNames;
 
-/// The system's look-up blocks a thread and cannot be called off: a dead name server must not take the
-/// threads that read files.
+/// Limits concurrent look-ups to two: the system's look-up blocks a thread and cannot be cancelled, and a dead name
+/// server must not take up the threads that read files.
 static LOOK_UPS: Semaphore = Semaphore::const_new(2);
 
 impl Names for SystemNames {
@@ -99,7 +99,7 @@ impl Connector {
         Ok(Stream(TokioIo::new(Box::new(stream))))
     }
 
-    /// The addresses of `host` that may be connected to.
+    /// Returns the addresses of `host` that may be connected to.
     async fn permitted(&self, host: &str, port: u16) -> Result<Vec<IpAddr>, OriginError> {
         let all = match host.parse() {
             Ok(address) => vec![address],
@@ -120,8 +120,8 @@ impl Connector {
     }
 }
 
-/// Tries one address after the other; each gets its share of the time, so that a dead one leaves some
-/// to the next.
+/// Tries one address after the other and returns the first connection. Each address gets a share of the remaining time,
+/// so that a dead one leaves some to the next.
 async fn first_to_answer(
     addresses: &[IpAddr],
     port: u16,
@@ -156,7 +156,7 @@ impl Service<Uri> for Connector {
     }
 }
 
-/// A connection, encrypted or not.
+/// A connection, with or without TLS.
 pub(crate) struct Stream(TokioIo<Box<dyn Io>>);
 
 trait Io: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -202,7 +202,7 @@ mod tests {
     use super::*;
     use crate::origins::http::tls;
 
-    /// A name server that answers each question with the next of its answers.
+    /// A test resolver that answers each look-up with the next of its prepared answers.
     #[derive(Debug)]
     struct Answers(std::sync::Mutex<Vec<Vec<IpAddr>>>);
 
@@ -308,7 +308,7 @@ mod tests {
         }
     }
 
-    /// The parts of an address in every mixture of decimal, octal and hexadecimal.
+    /// Returns the parts of an address in every mixture of decimal, octal and hexadecimal.
     fn mixtures(parts: &[u32]) -> Vec<String> {
         let Some((first, rest)) = parts.split_first() else {
             return vec![String::new()];
@@ -331,7 +331,7 @@ mod tests {
             .collect()
     }
 
-    /// Every spelling of an address that C libraries and browsers read: one to four parts.
+    /// Returns every spelling of an address, with one to four parts, that C libraries and browsers read.
     fn spellings(address: std::net::Ipv4Addr) -> Vec<String> {
         let [a, b, c, d] = address.octets().map(u32::from);
         [

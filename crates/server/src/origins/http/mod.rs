@@ -1,7 +1,7 @@
-//! Images that another web server keeps, asked over HTTP/1.1, with or without TLS.
+//! Images on another web server, requested over HTTP/1.1, with or without TLS.
 //!
-//! Proxy variables of the environment are not read, cookies are not kept, and compression is not asked
-//! for. The guard of `private_net` stands before every connection.
+//! Proxy variables of the environment are not read, cookies are not kept, and compression is not requested. The guard
+//! of `private_net` checks every connection.
 
 pub(crate) mod body;
 pub(crate) mod client;
@@ -26,7 +26,7 @@ use crate::config::{HttpConfig, UrlPattern};
 use crate::error::{Error, OriginError};
 use crate::net::{Cidr, Guard};
 
-/// A web server, or those of the URLs that requests may name.
+/// An origin that is one web server, or the web servers of the URLs that requests may name.
 #[derive(Debug)]
 pub(crate) struct HttpOrigin {
     base: Option<Url>,
@@ -36,10 +36,10 @@ pub(crate) struct HttpOrigin {
 }
 
 impl HttpOrigin {
-    /// Reads credentials and certificates; connects to nothing yet.
+    /// Reads credentials and certificates. Does not connect to anything yet.
     ///
     /// # Errors
-    /// A sentence about the key that cannot work.
+    /// A sentence about the configuration key that cannot work.
     pub(crate) fn new(config: &HttpConfig, allow: &[Cidr], rules: Rules) -> Result<Self, String> {
         let rules = Rules {
             redirects: config.redirects,
@@ -58,7 +58,8 @@ impl HttpOrigin {
         &self.client
     }
 
-    /// The path of an absolute URL below the base, percent-decoded, where the server is asked for that very URL by it.
+    /// Returns the percent-decoded path of an absolute URL below the base, if asking for that path requests exactly
+    /// this URL.
     pub(crate) fn path_of(&self, url: &Url) -> Option<String> {
         let path = self.path_below(url)?;
         let asked = below(self.base.as_ref()?, &path)?;
@@ -66,13 +67,14 @@ impl HttpOrigin {
         (asked == *url && !path.contains("//")).then_some(path)
     }
 
-    /// May the server be asked for an absolute URL, which is below the base?
+    /// Whether the server may be asked for this absolute URL: it has to be below the base, without credentials in it.
     pub(crate) fn may_ask(&self, url: &Url) -> bool {
         let is_plain = url.username().is_empty() && url.password().is_none();
         is_plain && self.path_below(url).is_some()
     }
 
-    /// The path below the base, whatever a URL says beside it: the server may give the same for it.
+    /// Returns the percent-decoded path of a URL below the base, whatever else the URL says (such as a query): the
+    /// server may send the same source for it.
     pub(crate) fn path_below(&self, url: &Url) -> Option<String> {
         let base = self.base.as_ref()?;
         let path = url.path().strip_prefix(base.path().trim_end_matches('/'))?;
@@ -81,11 +83,11 @@ impl HttpOrigin {
         (base.origin() == url.origin()).then(|| path.into_owned())
     }
 
-    /// Asks for the source at `path` below the base: percent-decoded already, or behind `//` as it is escaped. Or for a URL
-    /// that may be asked.
+    /// Requests a source. `path` is percent-decoded and below the base, or `//` and such a path as it is escaped, or a
+    /// URL that may be asked for.
     ///
     /// # Errors
-    /// As [`Client::get`].
+    /// Those of [`Client::get`].
     pub(crate) async fn fetch(
         &self,
         path: &str,
@@ -132,7 +134,7 @@ fn guard(config: &HttpConfig, allow: &[Cidr]) -> Guard {
     Guard::allowing(allow.to_vec(), ports)
 }
 
-/// A guarded client.
+/// Creates a client whose connections the guard checks. `ca` is a file of further trusted certificates.
 pub(crate) fn client(ca: Option<&Path>, guard: Guard, rules: Rules) -> Result<Client, String> {
     let connector = Connector {
         guard: Arc::new(guard),
@@ -143,7 +145,7 @@ pub(crate) fn client(ca: Option<&Path>, guard: Guard, rules: Rules) -> Result<Cl
     Ok(Client::new(connector, rules))
 }
 
-/// The value of an environment variable that the configuration names under `key`.
+/// Returns the value of the environment variable `name`, which the configuration names under `key`.
 pub(crate) fn from_env(key: &str, name: &str) -> Result<String, String> {
     std::env::var(name)
         .map_err(|_| format!("`{key}` names the environment variable {name}, and it is not set"))
@@ -192,8 +194,7 @@ fn headers(config: &HttpConfig) -> Result<HeaderMap, String> {
     Ok(headers)
 }
 
-/// The URL of `path` below `base`. There is none for a path that would climb out of it, nor for one
-/// that names nothing.
+/// Returns the URL of `path` below `base`, or `None` for an empty path and for one that would leave the base.
 pub(crate) fn below(base: &Url, path: &str) -> Option<Url> {
     let path = path.trim_start_matches('/');
     let unfit = |segment: &str| matches!(segment, "." | "..") || segment.contains(char::is_control);
@@ -204,13 +205,13 @@ pub(crate) fn below(base: &Url, path: &str) -> Option<Url> {
     Url::parse(&format!("{base}/{}", encoded(path))).ok()
 }
 
-/// The URL of a path below `base` that is escaped already and stays as it is.
+/// Returns the URL of a path below `base` that is escaped already and must stay exactly as it is.
 fn as_written(base: &Url, raw: &str) -> Option<Url> {
     let text = format!("{}/{raw}", base.as_str().trim_end_matches('/'));
     Url::parse(&text).ok().filter(|url| url.as_str() == text)
 }
 
-/// A path as it stands in a URL.
+/// Percent-encodes a path for a URL, segment by segment.
 pub(crate) fn encoded(path: &str) -> String {
     let segments = path.split('/');
     let encoded: Vec<String> = segments
@@ -219,7 +220,7 @@ pub(crate) fn encoded(path: &str) -> String {
     encoded.join("/")
 }
 
-/// RFC 4648, with padding: one line of use does not need a crate.
+/// Encodes bytes in Base64 with padding (RFC 4648). It is used in one line, which does not need a crate.
 fn base64(bytes: &[u8]) -> String {
     let mut text = String::new();
     for group in bytes.chunks(3) {
@@ -241,7 +242,7 @@ fn base64(bytes: &[u8]) -> String {
 
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// What has to be encoded in a segment of a path: all but what RFC 3986 lets stand there.
+/// The bytes that have to be percent-encoded in a path segment: all but those that RFC 3986 allows there.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
@@ -261,7 +262,7 @@ const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b':')
     .remove(b'@');
 
-/// Headers that decide what a reply means, and those that belong to the connection.
+/// Request headers that the configuration may not set: they decide what a reply means, or belong to the connection.
 const RESERVED: [HeaderName; 11] = [
     header::ACCEPT_ENCODING,
     header::CONNECTION,

@@ -1,5 +1,5 @@
-//! Where a redirect leads, if it may be followed: only ever to http or https, and never from the
-//! second back to the first. Whether the place may be connected to is the connector's to say.
+//! Where a redirect leads, if it may be followed: only to http or https, and never from https to http. Whether the
+//! target may be connected to is decided by the connector.
 
 use hyper::StatusCode;
 use hyper::header::{self, HeaderMap};
@@ -8,12 +8,13 @@ use url::Url;
 use crate::config::UrlPattern;
 use crate::error::{OriginError, RedirectError};
 
-/// Does a reply of this status send us on?
+/// Whether this status is a redirect.
 pub(super) fn is_one(status: StatusCode) -> bool {
     matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
 }
 
-/// Where a redirect from `url` leads. It stays among `listed`, if there are any.
+/// Returns where a redirect from `url` leads. The target has to match one of the patterns in `listed`, if there are
+/// any.
 pub(super) fn next(
     url: &Url,
     headers: &HeaderMap,
@@ -39,12 +40,12 @@ pub(super) fn next(
     }
 }
 
-/// A place as browsers read it: bytes beyond ASCII stand for themselves.
+/// Percent-encodes control characters and non-ASCII bytes of a `Location` header, which is how browsers read it.
 fn ascii(location: &[u8]) -> String {
     percent_encoding::percent_encode(location, percent_encoding::CONTROLS).to_string()
 }
 
-/// There were more than `limit`.
+/// Returns the error for more than `limit` redirects.
 pub(super) fn too_many(limit: u32) -> OriginError {
     OriginError::Redirect(RedirectError::TooMany { limit })
 }

@@ -1,4 +1,4 @@
-//! How an https origin proves who it is: by the authorities that browsers trust, and by those of the
+//! How the certificate of an https origin is verified: by the authorities that browsers trust, and by those in the
 //! origin's own `ca` file.
 
 use std::path::Path;
@@ -9,7 +9,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use tokio_rustls::TlsConnector;
 
-/// Trusts the public authorities, and those in the PEM file `ca`.
+/// Creates a TLS connector that trusts the public authorities, and those in the PEM file `ca`.
 ///
 /// # Errors
 /// A sentence about the file.

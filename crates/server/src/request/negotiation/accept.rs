@@ -1,9 +1,9 @@
-//! What a client says it accepts.
+//! The `Accept` header: what a client accepts.
 
 use hyper::HeaderMap;
 use hyper::header;
 
-/// An `Accept` header: ranges of media types and their qualities in thousandths.
+/// A parsed `Accept` header: media ranges and their qualities in thousandths.
 pub(super) struct Accept(Vec<(String, u16)>);
 
 impl Accept {
@@ -27,13 +27,14 @@ impl Accept {
         Self(ranges)
     }
 
-    /// The quality of a type that is named itself.
+    /// Returns the quality of a media type, in thousandths, if the header names it literally.
     pub(super) fn named(&self, media_type: &str) -> Option<u16> {
         let found = self.0.iter().find(|(range, _)| range == media_type);
         found.map(|(_, quality)| *quality)
     }
 
-    /// The quality of a type, by the most specific range; 0 when none holds it.
+    /// Returns the quality of a media type in thousandths, from the most specific range that contains it; 0 if none
+    /// does.
     pub(super) fn quality(&self, media_type: &str) -> u16 {
         [media_type, "image/*", "*/*"]
             .iter()
@@ -42,7 +43,7 @@ impl Accept {
     }
 }
 
-/// What cannot be read is no welcome.
+/// Parses a quality as thousandths. One that cannot be read counts as 0: not accepted.
 fn thousandths(quality: &str) -> u16 {
     match quality.trim().parse::<f32>() {
         Ok(quality) if (0.0..=1.0).contains(&quality) => (quality * 1000.0).round() as u16,

@@ -1,6 +1,6 @@
-//! Which format an image is written in when the URL leaves it to us: the shortest of those that the client says it
-//! accepts. Only what it accepts of them goes into the cache's key, never the header itself, so that a thousand spellings
-//! of `Accept` share a handful of entries.
+//! Format negotiation: which format an image is written in if the URL leaves it open. It is the one with the shortest
+//! file of those that the client accepts. The cache key contains only which of the offered formats are accepted, never
+//! the header itself, so that a thousand spellings of `Accept` share a handful of entries.
 
 mod accept;
 mod background;
@@ -18,7 +18,7 @@ pub use self::background::Background;
 use self::shortest::{Offer, Shortest};
 use crate::config::{DefaultFormat, NegotiationConfig};
 
-/// The formats there are to choose from.
+/// The formats to choose from, and the background for those without opacity.
 #[derive(Debug)]
 pub(crate) struct Negotiation {
     offers: Vec<Offer>,
@@ -26,22 +26,22 @@ pub(crate) struct Negotiation {
     background: Background,
 }
 
-/// Those of the formats that will do, one bit for each.
+/// The set of offered formats that are acceptable, one bit for each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Choice(u32);
 
-/// A request whose format is settled.
+/// A request after format negotiation.
 #[derive(Clone, Debug)]
 pub(crate) struct SettledRequest {
     pub(crate) request: Arc<ImageRequest>,
-    /// The answer depends on `Accept`.
+    /// Whether the answer depends on `Accept`.
     pub(crate) negotiated: bool,
-    /// The format is one of several that will do.
+    /// Whether the format is still one of several acceptable ones.
     pub(crate) is_open: bool,
 }
 
 impl Negotiation {
-    /// The configured formats that a codec knows.
+    /// Offers those of the configured formats for which there is a codec.
     pub(crate) fn new(
         config: &NegotiationConfig,
         background: Colour,
@@ -55,22 +55,22 @@ impl Negotiation {
         }
     }
 
-    /// Does the answer to a request depend on `Accept`?
+    /// Whether the answer to a request depends on `Accept`.
     pub(crate) fn is_open(&self, request: &ImageRequest) -> bool {
         let open = request.rules.output().is_open()
             || (self.by_default && request.rules.output().format.is_none() && !request.style.exact);
         open && request.ask == Ask::Picture && !self.offers.is_empty()
     }
 
-    /// What there is to choose from: names and media types.
+    /// Returns the names and media types of the formats to choose from.
     pub(crate) fn formats(&self) -> impl Iterator<Item = (FormatName, &'static str)> {
         let offers = self.offers.iter();
         offers.map(|offer| (offer.name.clone(), offer.media_type))
     }
 
-    /// Which of the formats a client accepts, without those in `without`: the ones that are named in `Accept`, no less
-    /// welcome than the formats most sources have, and the most welcome of these. Wildcards name nothing, because everybody
-    /// sends them.
+    /// Returns which of the formats, except those in `without`, are acceptable to a client: those that `Accept` names
+    /// with the highest quality, if it is no lower than that of JPEG and PNG, the formats of most sources. Wildcards do
+    /// not count, because every client sends them.
     pub(crate) fn choose(&self, headers: &HeaderMap, without: &[FormatName]) -> Choice {
         let accept = Accept::read(headers);
         let usual = accept
@@ -92,7 +92,7 @@ impl Negotiation {
         choice
     }
 
-    /// Settles the format of a request: `choice`, if the request leaves it open.
+    /// Settles the format of a request. If the request leaves it open, it is one of `choice`.
     pub(crate) fn settle(
         &self,
         mut request: ImageRequest,
@@ -129,13 +129,13 @@ impl Negotiation {
         }
     }
 
-    /// What images are flattened over.
+    /// Returns the background that images are flattened onto.
     pub(crate) fn background(&self) -> &Background {
         &self.background
     }
 }
 
-/// Settles a request without a client to ask: its format, and what shows through it.
+/// Settles the format and the background of a request where no client's `Accept` counts.
 pub fn settle_without_accept(request: &mut ImageRequest, background: &Background) {
     let mut output = request.rules.output().clone();
     output.without_accept();
@@ -143,7 +143,7 @@ pub fn settle_without_accept(request: &mut ImageRequest, background: &Background
     request.write_as(output);
 }
 
-/// Does a client ask for the media type `wanted` by its name, and for `usual` no more than for that?
+/// Whether a client names the media type `wanted` in `Accept`, with a quality no lower than that of `usual`.
 pub(crate) fn prefers(headers: &HeaderMap, wanted: &str, usual: &str) -> bool {
     let accept = Accept::read(headers);
     let quality = |media_type| accept.named(media_type).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Who gets which format.
+//! Tests of format negotiation.
 
 use andon_recipe::{Facts, Recipe};
 use hyper::header::{self, HeaderValue};
@@ -10,7 +10,7 @@ fn negotiation() -> Negotiation {
     Negotiation::new(&config, Colour::WHITE, andon_codecs::ALL)
 }
 
-/// The formats that will do for a client.
+/// Returns the formats that are acceptable to a client with this `Accept` header.
 fn accepted(accept: &str) -> String {
     let negotiation = negotiation();
     let mut headers = HeaderMap::new();
@@ -44,7 +44,7 @@ fn the_most_welcome_of_the_named_formats_will_do() {
     }
 }
 
-/// What a recipe comes to for a source and a client that accepts some formats.
+/// Returns the recipe that results for a source and a client that accepts these formats.
 fn settled(recipe: &str, accepted: &[&str], facts: &Facts) -> String {
     let negotiation = negotiation();
     let offers = negotiation.offers.iter();

@@ -1,8 +1,8 @@
-//! What the headers of sources say, remembered: with it a request comes to whole pixels, and so to the name of its
-//! result, without its source.
+//! Remembers what the headers of sources say. With that, the recipe of a request is resolved to whole pixels, and the
+//! name of its result is known, without reading its source.
 //!
-//! The facts are those of the version that was seen last. A result that was made from an earlier one is not found
-//! under the name that they give, unless it is the same in whole pixels; then its entity tag tells the two apart.
+//! The facts are those of the version that was seen last. A result made from an earlier version is not found under the
+//! name that they give, unless its recipe is the same in whole pixels; then its entity tag tells the two apart.
 
 use std::sync::Arc;
 
@@ -15,18 +15,18 @@ use crate::results::recent::Recent;
 /// What the header of one version of a source says.
 #[derive(Debug)]
 pub(crate) struct SourceFacts {
-    /// The version.
+    /// The version of the source that the facts belong to.
     pub(crate) version: String,
     pub(crate) facts: Facts,
 }
 
-/// The facts of the sources that were used most recently; on disk, if there is a disk tier, of all that have results
-/// there.
+/// The facts of the sources that were used most recently. If there is a disk tier, the facts of all sources that have
+/// results there are on disk.
 #[derive(Debug)]
 pub(crate) struct FactsTable(Recent<Arc<SourceFacts>>);
 
 impl FactsTable {
-    /// For the sources of about as many results as fit into so many bytes.
+    /// Creates a table for the sources of about as many results as fit into `cache_bytes`.
     pub(crate) fn new(cache_bytes: u64) -> Self {
         let most = (cache_bytes / BYTES_PER_SOURCE).clamp(LEAST, MOST);
         Self(Recent::new(most as usize))
@@ -44,7 +44,7 @@ impl FactsTable {
         Some(facts)
     }
 
-    /// Those that another node wrote into the store that nodes share.
+    /// Returns the facts that another node wrote into the store that nodes share, and remembers them.
     pub(crate) async fn get_shared(&self, key: &Key, cache: &Cache) -> Option<Arc<SourceFacts>> {
         let entry = cache.get_note_from_store(key).await?;
         let record: Record = serde_json::from_slice(&entry.notes).ok()?;
@@ -53,8 +53,8 @@ impl FactsTable {
         Some(facts)
     }
 
-    /// Remembers; on disk, too, if others may be answered from there, and in the store that nodes share for a source
-    /// that is asked for over a network.
+    /// Remembers the facts of a source. With `kept`, they are also written to disk, and to the store that nodes share
+    /// if the source is on an origin over a network.
     pub(crate) fn remember(&self, key: Key, facts: Arc<SourceFacts>, kept: Option<KeptFacts<'_>>) {
         if let Some(kept) = kept {
             let KeptFacts {
@@ -80,17 +80,17 @@ impl FactsTable {
     }
 }
 
-/// Where facts are kept beside the table.
+/// Where facts are kept besides the table.
 pub(crate) struct KeptFacts<'a> {
     pub(crate) cache: &'a Cache,
     pub(crate) ticket: Ticket,
     /// The source's path.
     pub(crate) source: String,
-    /// Is it asked for over a network?
+    /// Whether the source is on an origin that is asked over a network.
     pub(crate) is_remote: bool,
 }
 
-/// As it is on disk.
+/// The format in which facts are stored on disk.
 #[derive(Serialize, Deserialize)]
 struct Record {
     version: String,
@@ -158,7 +158,8 @@ impl From<Record> for SourceFacts {
     }
 }
 
-/// At about 300 bytes for each source, the table takes up to 4 % of what the results may.
+/// Bytes of cached results for each source in the table. A source takes about 300 bytes there, so the table takes up to
+/// 4 % of what the results may.
 const BYTES_PER_SOURCE: u64 = 16 << 10;
 
 const LEAST: u64 = 4096;

@@ -1,5 +1,5 @@
-//! Sources that were fetched over a network lately: further sizes of an image cost its origin nothing, and further sizes of an
-//! image that is not there, or that its origin is too busy for, do not either.
+//! Keeps sources that were fetched over a network lately, so that further sizes of an image cost its origin nothing.
+//! The same holds for images that are missing, or that their origin is too busy to send.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,18 +13,19 @@ use crate::config::CacheConfig;
 use crate::error::{Error, SharedError};
 use crate::origins::{Budget, Freshness, Source, SourceValidators};
 
-/// Those sources, in memory and on disk, each within a number of bytes; and faults, which take none.
+/// Sources fetched over a network, in memory and on disk, each within a number of bytes; and faults, which do not
+/// count.
 pub(crate) struct KeptSources {
     cache: Cache,
-    /// Fetches that were saved.
+    /// Number of fetches that were saved.
     hits: AtomicU64,
-    /// Faults of sources.
+    /// Remembered faults of sources.
     faults: Memo<SharedError>,
-    /// Origins that asked not to be asked for a while.
+    /// Origins that asked not to be sent requests for a while.
     pauses: Memo<SharedError>,
 }
 
-/// What is kept beside the bytes of a source.
+/// What is kept along with the bytes of a source.
 #[derive(Debug, Serialize, Deserialize)]
 struct KeptNotes {
     validators: SourceValidators,
@@ -33,21 +34,22 @@ struct KeptNotes {
     media_type: Option<String>,
 }
 
-/// What is known of a source without asking for it.
+/// What is known of a source without asking its origin.
 #[derive(Debug)]
 pub(crate) enum Known {
-    /// All of it.
+    /// The whole source, still fresh.
     Source(Source),
-    /// The error for which the source cannot be had now.
+    /// The error because of which the source cannot be had now.
     Fault(SharedError),
-    /// What it was; its origin has to say whether it still is.
+    /// The validators of a source that is no longer fresh: its origin has to say whether it has changed.
     Stale(SourceValidators),
     Nothing,
 }
 
 impl KeptSources {
-    /// So many bytes in memory, and as many on disk as are configured. The cache is that of `before`, if its tiers are in the
-    /// same places; then it keeps its sizes until [`KeptSources::resize`]. Needs a tokio runtime.
+    /// Opens a cache with `memory` bytes in memory, and as many on disk as are configured. The cache of `before` is
+    /// used if its tiers are in the same places; it keeps its sizes until [`KeptSources::resize`]. Needs a tokio
+    /// runtime.
     pub(crate) fn new(config: &CacheConfig, memory: u64, before: Option<&Self>) -> Self {
         let tiers = tiers(config, memory);
         let same = before.filter(|before| before.cache.has_tiers_of(&tiers));
@@ -60,17 +62,18 @@ impl KeptSources {
         }
     }
 
-    /// So many bytes from now on.
+    /// Sets the size to `memory` bytes in memory, and as many on disk as are configured.
     pub(crate) fn resize(&self, config: &CacheConfig, memory: u64) {
         self.cache.resize(&tiers(config, memory));
     }
 
-    /// To be taken before a source is fetched, and given back with it.
+    /// Returns a ticket, to be taken before a source is fetched and passed to `keep` with it. If a purge comes in
+    /// between, the source is not kept.
     pub(crate) fn ticket(&self) -> Ticket {
         self.cache.ticket()
     }
 
-    /// What is known of the source called `name`, whose origin is called `origin`.
+    /// Returns what is known of the source called `name`, whose origin is called `origin`.
     pub(crate) async fn look_up(&self, name: &Key, origin: &Key, budget: &Budget) -> Known {
         let hit = self.cache.get(name).await;
         let notes = hit.as_ref().and_then(|hit| KeptNotes::of(&hit.entry));
@@ -90,7 +93,8 @@ impl KeptSources {
         }
     }
 
-    /// Keeps a source at `place` that is good for so long. One without validators is of no use after that.
+    /// Keeps the source at the path `place`, which is fresh for `fresh_for`. Sources that are too large are not kept,
+    /// nor are those without validators unless they are fresh for a while, since they cannot be renewed.
     pub(crate) fn keep(
         &self,
         name: Key,
@@ -122,7 +126,8 @@ impl KeptSources {
         self.cache.put(name, entry, ticket);
     }
 
-    /// Its origin says that it still is what it was, and `lifetime` how long that is good; `None`: it is not kept any more.
+    /// Renews a kept source that its origin says is unchanged, and returns it, or `None` if it is no longer kept.
+    /// `lifetime` says for how long the source is fresh now.
     pub(crate) async fn renewed(
         &self,
         name: Key,
@@ -143,7 +148,8 @@ impl KeptSources {
         Some(source)
     }
 
-    /// Remembers why a source cannot be had, for `negative`; and of what its origin asked to be spared, for that long.
+    /// Remembers for `negative` why a source cannot be had. If its origin asked not to be sent requests for a while,
+    /// that is remembered instead, for all its sources and for that while.
     pub(crate) fn note(&self, name: Key, origin: Key, fault: &SharedError, negative: Duration) {
         let error = Error::from(fault.clone());
         if let Some(seconds) = error.origin_pause() {
@@ -154,7 +160,8 @@ impl KeptSources {
         }
     }
 
-    /// Forgets what `selector` names, and every fault. Sources have no tags: whatever has one may be made of any.
+    /// Forgets the sources that `selector` names, and every fault. Sources have no tags, so a purge by tag forgets all
+    /// of them: any may be part of a result with that tag.
     pub(crate) async fn purge(&self, selector: Selector) -> Purged {
         self.faults.clear();
         self.pauses.clear();
@@ -166,22 +173,22 @@ impl KeptSources {
             .await
     }
 
-    /// Waits until what is on disk takes part.
+    /// Waits until the disk tier takes part.
     pub(crate) async fn ready(&self) {
         self.cache.ready().await;
     }
 
-    /// Waits until what is kept is on disk.
+    /// Waits until everything kept has been written to disk.
     pub(crate) async fn flush(&self) {
         self.cache.flush().await;
     }
 
-    /// Fetches that were saved, and what is kept where.
+    /// Returns the number of fetches that were saved, and the statistics of the cache.
     pub(crate) fn figures(&self) -> (u64, Stats) {
         (self.hits.load(Ordering::Relaxed), self.cache.stats())
     }
 
-    /// Bytes that memory and disk may have.
+    /// Returns the maximum bytes in memory and on disk.
     fn most(&self) -> [u64; 2] {
         let stats = self.cache.stats();
         [stats.memory.limit, stats.disk.map_or(0, |disk| disk.limit)]
@@ -200,12 +207,13 @@ fn tiers(config: &CacheConfig, memory: u64) -> andon_cache::Config {
 }
 
 impl KeptNotes {
-    /// Those of an entry; of another version's there are none.
+    /// Reads the notes of a cache entry; `None` if another version wrote them in a different form.
     fn of(entry: &Entry) -> Option<Self> {
         serde_json::from_slice(&entry.notes).ok()
     }
 
-    /// As if it had arrived now. Its bytes are counted here.
+    /// Returns the source of an entry as if it had arrived now, its freshness reduced by `age`. It takes nothing from
+    /// the budget, since the kept sources count its bytes.
     async fn source(&self, entry: &Entry, age: Duration, budget: &Budget) -> Source {
         Source {
             bytes: entry.body.clone(),
@@ -218,10 +226,10 @@ impl KeptNotes {
     }
 }
 
-/// A source may take a fourth of all bytes.
+/// A source may take up to one part in this many of the bytes in memory or on disk, whichever are more.
 const LARGEST_SHARE: u64 = 4;
 
-/// However long an origin wants to be spared.
+/// The longest time for which an origin is spared requests, however long it asks for.
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 
 #[cfg(test)]

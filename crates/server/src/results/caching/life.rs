@@ -1,5 +1,5 @@
-//! How long a result is good here, and what clients are told about keeping it: what the operator's rule
-//! says goes first, then what the origin says, then the defaults.
+//! How long a result is fresh here, and what clients are told about keeping it: the operator's rule goes first, then
+//! what the origin says, then the defaults.
 
 use std::time::Duration;
 
@@ -13,34 +13,35 @@ use crate::operations::clock;
 use crate::origins::{Freshness, Told};
 use crate::response::cache_status::CacheStatus;
 
-/// The terms a result is kept on.
+/// The terms on which a result is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Terms {
     pub(crate) life: Life,
     pub(crate) client: ClientSide,
-    /// May it be given to others than the one who asked?
+    /// Whether the result may be given to clients other than the one that requested it.
     pub(crate) shared: bool,
 }
 
-/// Why a result is not kept whose terms are not `shared`.
+/// Why a result whose terms are not `shared` is not kept.
 pub(crate) const NOT_SHARED: &str = "its origin says private or no-store";
 
-/// What clients are told.
+/// What clients are told about keeping a result.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum ClientSide {
-    /// Nothing: they ask again with the entity tag when they like.
+    /// Nothing: they may ask again with the entity tag at any time.
     #[default]
     Silence,
-    /// To keep it for as long as it is fresh here.
+    /// To keep the result for as long as it is fresh here.
     AsHere,
-    /// What the origin says.
+    /// The directives of the origin.
     AsTheOrigin(Told),
-    /// These very words.
+    /// Exactly this text.
     Words(String),
 }
 
 impl Terms {
-    /// For a file in a folder, whose date and size are looked at instead of a clock.
+    /// Returns the terms for a file in a folder. Whether it is current is decided by its date and size and not by a
+    /// clock.
     pub(crate) fn of_file(config: &CacheConfig, source: &str) -> Self {
         let words = config
             .rule(source)
@@ -52,7 +53,7 @@ impl Terms {
         }
     }
 
-    /// For what is left of a source that is cut or damaged: it may be whole the next time.
+    /// Returns the terms for a result of a truncated or damaged source, which may be complete the next time.
     pub(crate) fn of_damaged(config: &CacheConfig) -> Self {
         Self {
             life: Life::fresh_for(config.negative.0),
@@ -61,8 +62,8 @@ impl Terms {
         }
     }
 
-    /// For what an origin says is still what it was. Where it says no more than that, what it said before holds again
-    /// (RFC 9111, 4.3.4).
+    /// Returns the terms for a source that its origin says is unchanged. If the origin says nothing about caching, what
+    /// it said before holds again (RFC 9111, 4.3.4).
     pub(crate) fn again(config: &CacheConfig, source: &str, said: Freshness, old: &Entry) -> Self {
         let terms = Self::of_origin(config, source, said);
         let is_ruled = config.rule(source).is_some_and(|rule| rule.ttl.is_some());
@@ -76,7 +77,7 @@ impl Terms {
         }
     }
 
-    /// For what an origin sent, with what it said about it.
+    /// Returns the terms for a source from an origin, given what the origin said about caching.
     pub(crate) fn of_origin(config: &CacheConfig, source: &str, said: Freshness) -> Self {
         let rule = config.rule(source);
         let ruled = rule.and_then(|rule| rule.ttl);
@@ -107,13 +108,14 @@ impl Terms {
 }
 
 impl ClientSide {
-    /// Seconds for the `Age` of a result that was kept for so long: what its origin said counts from its arrival.
+    /// Returns the `Age` in seconds of a result that was kept for `age`, or `None` if it is not sent. It is needed only
+    /// with the origin's directives, which count from the arrival of the source.
     pub(crate) fn age(&self, age: Duration, status: CacheStatus) -> Option<u64> {
         let is_kept = !matches!(status, CacheStatus::Forwarded { .. });
         (is_kept && matches!(self, Self::AsTheOrigin(_))).then_some(age.as_secs())
     }
 
-    /// The `Cache-Control` of a result of this age, for a URL that is answered in this style.
+    /// Returns the `Cache-Control` for a result of this age, in a reply of this style.
     pub(crate) fn text(&self, life: &Life, age: Duration, style: &AnswerStyle) -> Option<String> {
         let text = match self {
             Self::Silence => style.max_age.map(|seconds| format!("max-age={seconds}")),
@@ -134,7 +136,7 @@ impl ClientSide {
     }
 }
 
-/// A `Cache-Control` that allows no cache to keep a reply for longer than `left` seconds.
+/// Returns a `Cache-Control` that allows no cache to keep a reply for longer than `left` seconds.
 fn at_most(left: u64, text: &str) -> String {
     let mut limited = false;
     let mut directives: Vec<String> = Vec::new();
@@ -164,7 +166,7 @@ fn at_most(left: u64, text: &str) -> String {
     directives.join(", ")
 }
 
-/// Ten years: the cache's size ends its entries, not a date.
+/// Ten years: entries are removed when the cache is full, not at a date.
 const AS_LONG_AS_THERE_IS_ROOM: Duration = Duration::from_secs(10 * 365 * 86_400);
 
 #[cfg(test)]

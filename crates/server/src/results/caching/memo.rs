@@ -1,4 +1,4 @@
-//! Small things remembered for seconds.
+//! Small values that are remembered for a short time.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use andon_cache::Key;
 
-/// Values by key, each forgotten after its time; by the clock that nobody sets.
+/// Values by key, each forgotten after its own time span. Time is measured by the monotonic clock, which cannot be set.
 #[derive(Debug)]
 pub(crate) struct Memo<V>(Mutex<HashMap<Key, (Instant, V)>>);
 
@@ -17,7 +17,7 @@ impl<V> Default for Memo<V> {
 }
 
 impl<V: Clone> Memo<V> {
-    /// What is remembered, and for how much longer.
+    /// Returns the value and how much longer it is remembered.
     pub(crate) fn get(&self, key: &Key) -> Option<(V, Duration)> {
         let (until, value) = self.lock().get(key)?.clone();
         let left = until.checked_duration_since(Instant::now())?;
@@ -33,7 +33,7 @@ impl<V: Clone> Memo<V> {
         }
     }
 
-    /// Remembers a value unless there is one; false if there is.
+    /// Remembers a value unless there is one already. Returns whether it did.
     pub(crate) fn claim(&self, key: Key, value: V, span: Duration) -> bool {
         let mut all = self.lock();
         let now = Instant::now();
@@ -53,13 +53,14 @@ impl<V: Clone> Memo<V> {
         self.lock().clear();
     }
 
-    /// No code panics while it holds the lock.
+    /// Locks the values. A poisoned lock is used all the same: no code panics while it holds the lock.
     fn lock(&self) -> MutexGuard<'_, HashMap<Key, (Instant, V)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Forgetting too early costs a look at a file or a fetch, and is always right.
+/// Removes the expired values if there are too many, or all values if that is not enough. Forgetting too early costs a
+/// look at a file or a fetch, and is always correct.
 fn make_room<V>(all: &mut HashMap<Key, (Instant, V)>) {
     if all.len() >= MOST {
         let now = Instant::now();

@@ -1,5 +1,5 @@
-//! The cache in the path of a request: what results are called, how long they are good, and how they
-//! become replies. They are made in `results::making`.
+//! The cache in the path of a request: the names of results, how long they are fresh, and how they become replies.
+//! Results are made in `results::making`.
 
 mod facts;
 mod kept_sources;
@@ -36,51 +36,54 @@ use crate::request::conditional::Validators;
 use crate::results::served_file::RecentFiles;
 use crate::sources::source_cache::CachedSource;
 
-/// A header that was read.
+/// The header of a source that was read.
 #[derive(Clone, Debug)]
 pub(crate) struct Header {
     pub(crate) facts: Arc<SourceFacts>,
-    /// Its file, if that is in memory now.
+    /// The source's file, if it is in memory now.
     pub(crate) cached: Option<CachedSource>,
-    /// What was admitted for reading it, for the first who goes on with the file.
+    /// The admission granted for reading the header. The first task that continues with the file takes it over.
     pub(crate) admitted: Arc<Mutex<Option<Admitted>>>,
 }
 
-/// Everything that is remembered about results, and those being made.
+/// Everything that is remembered about results, and the results that are being made.
 pub(crate) struct Results<Made, Source> {
     pub(crate) cache: Cache,
     pub(crate) config: CacheConfig,
-    /// Results being made.
+    /// Results that are being made.
     pub(crate) flights: Flights<Key, Result<Made, SharedError>>,
-    /// Sources being fetched, for any number of results.
+    /// Sources that are being fetched, each for any number of results.
     pub(crate) fetches: Flights<Key, Result<Source, SharedError>>,
-    /// Those that were fetched lately.
+    /// Sources that were fetched lately.
     pub(crate) sources: KeptSources,
-    /// Headers being read.
+    /// Headers of sources that are being read.
     pub(crate) headers: Flights<Key, Result<Header, SharedError>>,
-    /// The facts that headers of sources state.
+    /// The facts that the headers of sources state.
     pub(crate) facts: Arc<FactsTable>,
-    /// Where the images in files end, or why they cannot be passed on.
+    /// The length in bytes of the image in each source file, or the error because of which the file cannot be served
+    /// unchanged; `None` for an image that lacks its end.
     pub(crate) ends: SourceMemo<Option<u64>>,
-    /// What was measured of sources' pixels.
+    /// What was measured of the pixels of sources.
     pub(crate) measured: SourceMemo<Measured>,
-    /// Indexes of sources being made; the cache has those that are.
+    /// Indexes of sources that are being built; finished ones are in the cache.
     pub(crate) indexes: Flights<Key, Result<Bytes, SharedError>>,
-    /// How many bytes of a source were gone through for the part of it that was decoded last.
+    /// How many bytes of a source had to be read for the part of the image that was decoded last.
     pub(crate) parts: Memo<u64>,
-    /// Results whose file was looked at a moment ago.
+    /// Results whose source file was checked a moment ago.
     pub(crate) checked: Memo<()>,
-    /// Small files that are served as they are.
+    /// Small files that are served unchanged.
     pub(crate) files: RecentFiles,
-    /// Faults of the client or of the image, which are answered from here.
+    /// Faults of the client or of the image, from which further requests are answered.
     pub(crate) faults: Memo<SharedError>,
-    /// Results that an origin failed to renew a moment ago: the stale one is served at once.
+    /// Results whose renewal failed at the origin a moment ago: the stale result is served at once.
     pub(crate) failed_origins: Memo<()>,
-    /// Results that take too long to write: they are being made, or cannot be.
+    /// Results that take too long to write. They are being made in the background, or cannot be made.
     pub(crate) postponed: Memo<()>,
-    /// Results being renewed behind a reply.
+    /// Results that are being renewed in the background after a stale reply, and those whose renewal failed a moment
+    /// ago.
     pub(crate) renewing: Memo<()>,
-    /// What is worth a place in the store that nodes share, where there is one.
+    /// Minimum cost and lifetime of results that are worth a place in the store that nodes share; `None` without such a
+    /// store.
     worth: Option<Worth>,
     pub(crate) names: Names,
 }
@@ -90,9 +93,9 @@ where
     Made: Clone + Send + Sync + 'static,
     Source: Clone + Send + Sync + 'static,
 {
-    /// Needs a tokio runtime. As many bytes of results and sources are kept as `shares` say, whatever is configured. The cache
-    /// itself is that of `before`, if its tiers are in the same places; then it keeps its sizes until
-    /// [`Results::resize`].
+    /// Creates the cache and the tables; needs a tokio runtime. `shares` decides how many bytes of results and sources
+    /// are kept in memory, whatever is configured. The cache of `before` is used again if its tiers are in the same
+    /// places; it then keeps its sizes until [`Results::resize`].
     pub(crate) fn new(
         config: &Config,
         names: Names,
@@ -140,13 +143,15 @@ where
         }
     }
 
-    /// What a computation is called that begins now: one of before a purge is another.
+    /// Returns the key of a computation that begins now. Computations from before and after a purge have different
+    /// keys.
     pub(crate) fn flight(&self, key: &Key, state: &str) -> Key {
         let purges = self.purges().to_string();
         Key::of(&[key.to_string().as_str(), state, &purges])
     }
 
-    /// What the fetch of a request's source is called, unless it still is `known`.
+    /// Returns the key under which concurrent fetches of a request's source are joined. `known` is the identity of the
+    /// version that need not be sent again, or empty.
     pub(crate) fn fetch(&self, request: &ImageRequest, known: &str) -> Key {
         let purges = self.purges().to_string();
         // What is passed on as it is has to meet more.
@@ -159,7 +164,7 @@ where
         Key::of(&["source", kind, path, known, &purges])
     }
 
-    /// What a request's source is called among those that are kept.
+    /// Returns the key of a request's source among the kept sources.
     pub(crate) fn source(&self, request: &ImageRequest) -> Key {
         let source = &request.source;
         let origin = self.names.origin(&source.place());
@@ -171,59 +176,60 @@ where
         Key::of(&["kept", origin, source.as_str(), &purges])
     }
 
-    /// Is anything kept at all?
+    /// Whether results are kept at all, in memory or on disk.
     pub(crate) fn keeps(&self) -> bool {
         let disk = self.config.disk.as_ref();
         self.config.memory.0 > 0 || disk.is_some_and(|disk| disk.size.0 > 0)
     }
 
-    /// Is there room for indexes of sources that stay until they are asked for again?
+    /// Whether the cache has room for indexes of sources, so that they stay until they are needed again.
     pub(crate) fn keeps_indexes(&self) -> bool {
         let disk = self.config.disk.as_ref().map_or(0, |disk| disk.size.0);
         self.config.memory.0.max(disk) >= ROOM_FOR_INDEXES
     }
 
-    /// Of a source's bytes, those that the next request for it will probably go through: who wants one part of an
-    /// image wants others.
+    /// Returns how many of a source's `bytes` the next request for it will probably read: those that the last decoded
+    /// part took, because clients that look at one part of an image tend to look at others.
     pub(crate) fn part_of(&self, source: &Key, bytes: u64) -> u64 {
         self.parts
             .get(source)
             .map_or(bytes, |(part, _)| part.min(bytes))
     }
 
-    /// Gives the cache the sizes of this configuration, and sources as many bytes in memory.
+    /// Gives the cache the sizes of this configuration, and the kept sources `kept_sources` bytes in memory.
     pub(crate) fn resize(&self, kept_sources: u64) {
         self.cache.resize(&self.config.tiers());
         self.sources.resize(&self.config, kept_sources);
     }
 
-    /// Waits until what is on disk takes part.
+    /// Waits until the disk tiers of results and sources take part.
     pub(crate) async fn ready(&self) {
         tokio::join!(self.cache.ready(), self.sources.ready());
     }
 
-    /// Waits until all that was kept is where it stays.
+    /// Waits until everything that was kept is written to disk and to the shared store.
     pub(crate) async fn flush(&self) {
         tokio::join!(self.cache.flush(), self.sources.flush());
     }
 
-    /// Purges so far, those of other nodes included.
+    /// Returns a number that grows with each purge, including those of other nodes.
     pub(crate) fn purges(&self) -> u64 {
         self.cache.purge_epoch()
     }
 
-    /// Is there a store that nodes share?
+    /// Whether there is a store that nodes share.
     pub(crate) fn shares(&self) -> bool {
         self.worth.is_some()
     }
 
-    /// Is a result that takes so much processor time, and is good on these terms, worth a place in the store?
+    /// Whether a result that takes `cost` of processor time and has these terms is worth a place in the store that
+    /// nodes share.
     pub(crate) fn is_worth_sharing(&self, cost: Duration, terms: &Terms) -> bool {
         let worth = self.worth.as_ref();
         worth.is_some_and(|least| least.check(cost, terms).is_ok())
     }
 
-    /// Why a result that was made did not get into the store.
+    /// Returns why a result that was made did not get into the store that nodes share.
     pub(crate) fn why_not_shared(&self, entry: &Entry) -> String {
         let Some(worth) = self.worth else {
             return "there is no [store]".to_owned();
@@ -242,7 +248,7 @@ where
         }
     }
 
-    /// Forgets what `selector` names, and of the sources that are kept what `of_sources` does.
+    /// Removes the results that `selector` names and the kept sources that `of_sources` names.
     pub(crate) async fn purge(&self, selector: Selector, of_sources: Selector) -> Purged {
         // They live for seconds: not worth telling which of them are meant.
         self.checked.clear();
@@ -258,17 +264,18 @@ where
     }
 }
 
-/// Where sources are kept: on disk only where no other nodes purge, since what they did while this one was down is not known.
+/// Returns the cache configuration for sources. They are kept on disk only if no other nodes can purge, because purges
+/// that happened while this node was down are not known.
 fn cache_of_sources(config: &Config) -> CacheConfig {
     let cache = config.cache.clone();
     let disk = cache.disk.filter(|_| config.store.is_none());
     CacheConfig { disk, ..cache }
 }
 
-/// Some eighty of the largest.
+/// Size in bytes that a cache tier must have for indexes of sources to be kept: room for about ninety of the largest.
 const ROOM_FOR_INDEXES: u64 = 16 << 20;
 
-/// What a client may hold its copy of an entry against.
+/// Returns the validators of an entry, with which a client can check whether its copy is current.
 pub(crate) fn validators(entry: &Entry) -> Validators {
     Validators {
         etag: entry.etag.clone(),

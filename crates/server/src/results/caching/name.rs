@@ -1,7 +1,8 @@
-//! What results are called: by everything that their bytes depend on, and by nothing of one machine.
+//! Keys of results: made of everything that their bytes depend on, and of nothing specific to one machine.
 //!
-//! Results outlive the process and the version on a disk, and machines may share them. So every part is a text
-//! written here by hand, and a test freezes it: no derived `Debug`, no version of the package, no folder.
+//! Results on a disk outlive the process and the version of the program, and machines may share them. So every part of
+//! a key is a text that is written by hand here and frozen by a test: no derived `Debug`, no package version, no
+//! folder.
 
 use std::cmp::Reverse;
 use std::fmt::{Display, Write};
@@ -15,18 +16,19 @@ use crate::config::{BucketConfig, Config, HttpConfig, OriginConfig, OriginKind, 
 use crate::request::negotiation::SettledRequest;
 use crate::sources::revision::Revision;
 
-/// A request in whole pixels. Equal requests are equal here, in whichever dialect and spelling they came.
+/// A request resolved to whole pixels. Equal requests resolve to equal values, in whichever dialect and spelling they
+/// came.
 #[derive(Debug)]
 pub(crate) struct Resolved {
     /// The key of the result in the cache.
     pub(crate) key: Key,
     /// The name of the result's format.
     pub(crate) format: String,
-    /// What the entity tag says besides the files: the recipe and who makes it.
+    /// What the entity tag is made of besides the files: the recipe and the revision of the code that applies it.
     pub(crate) text: String,
-    /// What its results have in common in all formats: purging by URL means each of them.
+    /// Tag that the request's results have in common in all formats, so that purging by URL removes each of them.
     pub(crate) tag: String,
-    /// Its canonical target, if that depends on the source.
+    /// The request's canonical target, if that depends on the source.
     pub(crate) canonical: Option<String>,
 }
 
@@ -34,7 +36,7 @@ pub(crate) struct Resolved {
 #[derive(Debug)]
 pub(crate) struct Names {
     revision: Revision,
-    /// Which sources there are, and where each come from: when that changes, a path is another image.
+    /// Places of the origins, and where each gets its sources from: when that changes, the same path is another image.
     origins: Vec<(Place, String)>,
 }
 
@@ -49,12 +51,12 @@ impl Names {
         }
     }
 
-    /// Counts changes of results: those of another revision are never used.
+    /// Returns the revision of the code that makes results. Results of another revision are never used.
     pub(crate) fn revision(&self) -> &str {
         self.revision.text()
     }
 
-    /// What a request comes to for a source with these facts.
+    /// Resolves a request to whole pixels, for a source with these facts.
     pub(crate) fn resolve(
         &self,
         asked: &SettledRequest,
@@ -87,13 +89,13 @@ impl Names {
         })
     }
 
-    /// The key of a file as it is, whatever its facts are.
+    /// Resolves a request for a file as it is, whatever its facts are.
     pub(crate) fn file(&self, asked: &SettledRequest) -> Resolved {
         let original = Recipe::original();
         self.resolved(asked, false, "", &original, &original)
     }
 
-    /// The key of a request's computation until its recipe is resolved to pixels.
+    /// Returns the key of a request's computation until its recipe is resolved to pixels.
     pub(crate) fn unresolved(&self, asked: &SettledRequest) -> Key {
         let ask = match &asked.request.ask {
             Ask::Describe(document) => document.name(),
@@ -103,7 +105,7 @@ impl Names {
         Key::of(&self.parts(asked, asked.request.style.sends_what_is_made(), text))
     }
 
-    /// What the facts of a request's source are kept under.
+    /// Returns the key under which the facts of a request's source are kept.
     pub(crate) fn facts(&self, request: &ImageRequest) -> Key {
         let source = &request.source;
         let origin = self.origin(&source.place());
@@ -130,7 +132,8 @@ impl Names {
         }
     }
 
-    /// Nothing else that a client sends matters: the format is settled and part of the text.
+    /// Returns the parts of a key: origin, source, `text` and rules. Nothing else that a client sends matters, because
+    /// the format is settled and part of the text.
     fn parts(&self, asked: &SettledRequest, exact: bool, text: String) -> [String; 4] {
         let request = &asked.request;
         let source = &request.source;
@@ -158,7 +161,7 @@ impl Names {
         ]
     }
 
-    /// The origin of the longest prefix.
+    /// Returns the name of the origin with the longest prefix that `source` is below; empty if there is none.
     pub(super) fn origin(&self, source: &str) -> &str {
         let mut origins = self.origins.iter();
         origins
@@ -167,13 +170,13 @@ impl Names {
     }
 }
 
-/// What purging by source compares with.
+/// Returns the path of a request's source with which a purge by source compares.
 pub(crate) fn source_path(request: &ImageRequest) -> String {
     format!("/{}", request.source.place())
 }
 
-/// Where an origin's sources come from, as far as it decides which images they are. A folder has no name of
-/// its own: it may be mounted anywhere, and its files are looked at before a result is used again.
+/// Returns a name for the place that an origin's sources come from, as far as it decides which images they are. A
+/// folder has no name of its own: it may be mounted anywhere, and its files are checked before a result is used again.
 fn origin_name(keeper: &OriginKind) -> String {
     match keeper {
         OriginKind::Fs(_) => "fs".to_owned(),
@@ -210,7 +213,8 @@ mod tests {
 
     use super::*;
 
-    /// A request as the configuration `keys`, read in `folder`, understands it, and what it comes to for a JPEG.
+    /// Returns the key and its parts for a request, read with the configuration `keys` in `folder`; the source is a
+    /// JPEG.
     fn parts(keys: &str, folder: &str, target: &str) -> ([String; 4], Key) {
         let config = Config::parse(keys, Path::new(folder)).unwrap();
         let request = Dialects::new(&config.dialects)
@@ -245,8 +249,8 @@ mod tests {
         prefix = \"/bucket\"
         s3 = { bucket = \"b\", folder = \"f\", region = \"eu-central-1\" }";
 
-    /// A changed text empties every cache: whoever changes this test does it on purpose. The revisions are
-    /// the only part that may change by itself.
+    /// Changing this text empties every cache, so this test may only be changed on purpose. The revisions are the only
+    /// part that may change by itself.
     #[test]
     fn the_text_of_keys_is_frozen() {
         let revision = andon_pixels::revision(andon_codecs::ALL);

@@ -1,5 +1,5 @@
-//! What the server writes down beside a result: enough to ask the origin whether it is still good, and
-//! to answer as if it had just been made.
+//! Notes that the server stores with a result: enough to ask the origin whether it is still current, and to answer as
+//! if it had just been made.
 
 use andon_cache::Entry;
 use bytes::Bytes;
@@ -8,19 +8,19 @@ use serde::{Deserialize, Serialize};
 use super::life::ClientSide;
 use crate::origins::SourceValidators;
 
-/// The notes of one entry.
+/// The notes of one cache entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Notes {
-    /// The state of the source that it was made from, if that came over a network.
+    /// State of the source that the result was made from, if it was fetched over a network.
     pub(crate) source: Option<SourceValidators>,
-    /// What clients are told about keeping it.
+    /// What clients are told about keeping the result.
     pub(crate) client: ClientSide,
-    /// How it was made, if that is told.
+    /// The plan by which the result was made, if plans are shown to clients.
     pub(crate) plan: Option<String>,
-    /// What of the source was left out although nobody asked for that.
+    /// What was left out of the source although the request did not ask for that.
     #[serde(default)]
     pub(crate) picture: Vec<String>,
-    /// Microseconds of processor time that its plan predicted.
+    /// Processor time that the result's plan predicted, in microseconds.
     #[serde(default)]
     pub(crate) cost: u64,
 }

@@ -1,5 +1,5 @@
-//! What is found out about sources beside results: once for all who want to know, and remembered by the state of the
-//! source.
+//! What is found out about sources, apart from results: found out once for all requests that need it, and remembered by
+//! the state of the source.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,12 +9,12 @@ use andon_cache::{FlightError, Flights, Key};
 use super::Memo;
 use crate::error::{Error, SharedError};
 
-/// One kind of it.
+/// Remembers one kind of finding about sources.
 #[derive(Clone, Debug)]
 pub(crate) struct SourceMemo<V> {
     flights: Flights<Key, Result<V, SharedError>>,
     known: Arc<Memo<Result<V, SharedError>>>,
-    /// How long the client's and the source's faults are remembered.
+    /// How long errors of the client or the source are remembered.
     negative: Duration,
 }
 
@@ -27,16 +27,17 @@ impl<V: Clone + Send + Sync + 'static> SourceMemo<V> {
         }
     }
 
-    /// What is known of the source in the state that `key` names.
+    /// Returns what is known about the source in the state that `key` names.
     pub(crate) fn get(&self, key: &Key) -> Option<Result<V, Error>> {
         let (known, _) = self.known.get(key)?;
         Some(known.map_err(Error::from))
     }
 
-    /// What is known of the source in that state, or what `work` finds out.
+    /// Returns what is known about the source in the state that `key` names, or what `work` finds out. Concurrent
+    /// callers share one run of the work.
     ///
     /// # Errors
-    /// Those of `work`, which may have been somebody else's.
+    /// Those of `work`, which may be another caller's.
     pub(crate) async fn get_or<W>(
         &self,
         key: Key,
@@ -63,13 +64,13 @@ impl<V: Clone + Send + Sync + 'static> SourceMemo<V> {
         Ok(landed.map_err(fallen)?.value?)
     }
 
-    /// How many wait for what somebody else is finding out.
+    /// Returns the number of callers that wait for the work of another caller.
     pub(crate) fn followers(&self) -> usize {
         self.flights.followers()
     }
 }
 
-/// A flight that did not land.
+/// Returns the error for shared work that panicked or was stopped.
 pub(crate) fn fallen(error: FlightError) -> Error {
     match error {
         FlightError::Panicked => Error::Panicked,
@@ -77,5 +78,6 @@ pub(crate) fn fallen(error: FlightError) -> Error {
     }
 }
 
-/// A changed source has another key, so it is only for the room.
+/// How long a finding is remembered. It never becomes wrong, because a changed source has another key, so this only
+/// limits the memory taken.
 const REMEMBERED: Duration = Duration::from_secs(24 * 3600);

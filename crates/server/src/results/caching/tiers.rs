@@ -1,4 +1,4 @@
-//! Where a server would look a result up, and keep it, in words: for `andon explain`.
+//! Describes in words where a server would look a result up and keep it, for `andon explain`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,8 @@ use crate::config::{Config, StoreConfig, StorePlace};
 use crate::request::negotiation::SettledRequest;
 use crate::sources::resolver::OpenSource;
 
-/// The key of a planned result, and its tiers in the order in which they are asked, each with what is to be said of it.
+/// Returns the key of a planned result and its cache tiers in the order in which they are asked, each with a
+/// description.
 #[must_use]
 pub fn tiers(
     config: &Config,

@@ -6,12 +6,12 @@ use super::Terms;
 use super::life::NOT_SHARED;
 use crate::config::StoreConfig;
 
-/// The least that is stored for all nodes.
+/// Minimum cost and lifetime of a result that is stored for all nodes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Worth {
-    /// Processor time that a plan predicts.
+    /// Minimum processor time that the result's plan must predict.
     cost: Duration,
-    /// How long a result may be used.
+    /// Minimum time for which the result may be used.
     life: Duration,
 }
 
@@ -23,10 +23,10 @@ impl Worth {
         }
     }
 
-    /// Whether a result is that takes so much processor time, and is good on these terms.
+    /// Checks whether a result that takes `cost` of processor time and has these terms is worth a place in the store.
     ///
     /// # Errors
-    /// Why it is not.
+    /// The reason why it is not.
     pub(crate) fn check(&self, cost: Duration, terms: &Terms) -> Result<(), String> {
         let life = terms.life.fresh_for + terms.life.stale_while_revalidate;
         let millis = |time: Duration| time.as_secs_f64() * 1e3;

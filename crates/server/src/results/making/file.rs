@@ -1,8 +1,8 @@
-//! A file of a folder as it is: nothing is made, and nothing kept but where the image in it ends.
+//! Serves a file of a folder as it is. Nothing is made, and only the place where the image in it ends is kept.
 //!
-//! An image is gone through before any of it is sent: one that is cut or broken is refused, and what follows its
-//! end is left out. That takes its bytes in memory once; what comes of it is remembered with the file's date, size
-//! and number, so that later requests read it piece by piece.
+//! An image is checked as a whole before any of it is sent: a truncated or broken one is refused, and what follows its
+//! end is left out. That takes its bytes into memory once. The outcome is remembered with the file's date, size and
+//! inode number, so that later requests read it piece by piece.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::response::body::{Body, MOST_WHOLE, PIECE, Pieces};
 use crate::sources::media_type;
 use crate::sources::resolver::{FileHead, OpenSource};
 
-/// A file as it is.
+/// A file that is served as it is.
 pub(crate) struct Served {
     pub(crate) body: Body,
     pub(crate) media_type: &'static str,
@@ -25,7 +25,7 @@ pub(crate) struct Served {
 }
 
 impl Maker {
-    /// A file of a folder as it is: in pieces, unless it is small.
+    /// Serves a file of a folder as it is, in pieces unless it is small.
     pub(crate) async fn serve(
         self: &Arc<Self>,
         task: &Task<'_>,
@@ -68,10 +68,11 @@ impl Maker {
         })
     }
 
-    /// Does a file begin as an image?
+    /// Whether a file begins like an image.
     ///
     /// # Errors
-    /// `UnknownFormat` for what calls itself one that we know and is none: the rest of it, if it was cut.
+    /// `UnknownFormat` if the file's name promises an image of a known format and its content is none, for example
+    /// because it was truncated.
     fn is_picture(&self, found: &OpenSource, beginning: &[u8]) -> Result<bool, Error> {
         let is_picture = media_type::is_picture(self.codecs, beginning);
         if !is_picture && media_type::promises_picture(self.codecs, &found.path) {
@@ -80,15 +81,15 @@ impl Maker {
         Ok(is_picture)
     }
 
-    /// An image with the end that its file lacks.
+    /// Returns the image with the end that its file lacks.
     async fn completed(&self, task: &Task<'_>) -> Result<Body, Error> {
         let found = self.open(&task.asked.request).await?;
         let picture = self.picture(task, found, &mut Stages::new()).await?;
         Ok(Body::from(picture.body))
     }
 
-    /// How many bytes of a file are the image: known, or found out, together with all who want to know. `None`: all of
-    /// them, and an end that the file lacks.
+    /// Returns how many bytes of a file are the image; `None` if all of them are and the file lacks the image's end.
+    /// What is not known yet is found out once for all requests that need it.
     async fn end_of_picture(
         self: &Arc<Self>,
         task: &Task<'_>,

@@ -1,4 +1,4 @@
-//! Results made for the store that nodes share, and for nobody who waits.
+//! Fills the store that nodes share with results for which no client waits.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -10,19 +10,19 @@ use crate::error::Error;
 use crate::response::cache_status::CacheStatus;
 use crate::results::variant::RequestVariant;
 
-/// What came of a result that was to be in the store.
+/// Outcome of filling the store with one result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Filled {
-    /// It was there, and as good as a new one.
+    /// The store already had the result, as good as a new one.
     Present,
-    /// It was made, and is there now.
+    /// The result was made, and is in the store now.
     Stored,
-    /// It is not worth a place, or may not have one, as the sentence says.
+    /// The result was left out of the store, for the reason that the text states.
     Left(String),
 }
 
 impl Maker {
-    /// Makes a result unless the store has it, and waits until it is written.
+    /// Makes a result unless the store that nodes share has it, and waits until it is written there.
     pub(crate) async fn fill(
         self: &Arc<Self>,
         known: &Arc<RequestVariant>,
@@ -47,7 +47,7 @@ impl Maker {
         })
     }
 
-    /// Would a node that has nothing else take this result from there?
+    /// Whether a node that has nothing else would take this result from the store that nodes share.
     async fn is_in_store(
         self: &Arc<Self>,
         known: &Arc<RequestVariant>,

@@ -1,5 +1,5 @@
-//! Requests that give way to all others: what they need is made while nobody else waits for a worker thread, or not at
-//! all.
+//! Requests of idle priority, which give way to all others: what they need is made while no other request waits for a
+//! worker thread, or not at all.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use crate::admission::Gauges;
 use crate::error::Error;
 use crate::results::variant::RequestVariant;
 
-/// The requests of idle priority that wait, and those that are at work.
+/// Counts the requests of idle priority: those that wait and those at work.
 #[derive(Debug, Default)]
 pub(crate) struct Idle(Mutex<Counts>);
 
@@ -22,15 +22,15 @@ struct Counts {
     at_work: usize,
 }
 
-/// The right to make something, until it is dropped.
+/// The right to make something at idle priority, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct IdleTurn {
     idle: Arc<Idle>,
-    /// Told when it ends: another may begin.
+    /// Notified when the turn ends, because another may begin then.
     eased: Arc<Notify>,
 }
 
-/// A place among those that wait for one.
+/// A place among the requests that wait for an idle turn.
 struct Place<'a>(&'a Idle);
 
 impl Maker {
@@ -38,7 +38,7 @@ impl Maker {
     /// other: requests that join it are not delayed by its priority.
     ///
     /// # Errors
-    /// `NotIdle`, if that does not come soon.
+    /// `NotIdle` if no such moment comes soon.
     pub(crate) async fn idle_turn(&self, deadline: Instant) -> Result<IdleTurn, Error> {
         let now = Instant::now();
         // The rest is for the work.
@@ -52,7 +52,7 @@ impl Maker {
         turn.map_err(|_| self.not_idle())
     }
 
-    /// Is there a result in memory or on disk that is as good as a new one?
+    /// Whether memory or disk has a result that is as good as a new one.
     pub(crate) async fn has_fresh(&self, known: &RequestVariant) -> bool {
         let Some(resolved) = self.resolve_known(known).await else {
             return false;
@@ -82,7 +82,8 @@ impl Idle {
         })
     }
 
-    /// One worker thread stays free for others, where there are two or more.
+    /// Begins an idle turn if no request waits and a worker thread is free. Of two or more worker threads, one stays
+    /// free for other requests.
     fn begin(self: &Arc<Self>, gauges: &Gauges, eased: &Arc<Notify>) -> Option<IdleTurn> {
         let most = gauges.threads.saturating_sub(1).max(1);
         let mut counts = self.counts();
@@ -114,13 +115,13 @@ impl Drop for Place<'_> {
     }
 }
 
-/// Shorter than the usual time-outs of proxies in front.
+/// Longest wait for an idle turn, shorter than the usual timeouts of proxies in front.
 const MOST_WAIT: Duration = Duration::from_secs(5);
 
-/// Further requests are told to retry later.
+/// Maximum number of requests that wait for an idle turn. Further ones are told to retry later.
 const MOST_WAITING: usize = 64;
 
-/// Seconds.
+/// Longest time in seconds after which a refused client is told to retry.
 const LONGEST_RETRY: u32 = 60;
 
 #[cfg(test)]

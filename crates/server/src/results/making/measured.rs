@@ -1,6 +1,6 @@
-//! What a source's pixels tell, before a request for it can be planned: measured on a worker thread, once for all
-//! who want to know, and remembered with the state of the source. So are the places in its file from which parts of it
-//! can be decoded.
+//! Measurements of a source's pixels that are needed before a request for it can be planned. They are made on a worker
+//! thread, once for all requests that need them, and remembered by the state of the source. So are the places in its
+//! file from which parts of it can be decoded.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,19 +16,20 @@ use crate::operations::entry::Stages;
 use crate::results::caching::{fallen, source_path};
 use crate::sources::rendering::{Planned, Prepared};
 
-/// A look at a source's pixels.
+/// A task that inspects a source's pixels.
 struct Task<H> {
     bytes: Bytes,
-    /// Names the bytes, where others may ask the same of them.
+    /// Key of the bytes, if other requests may ask the same of them.
     source: Option<Key>,
     deadline: Instant,
-    /// Counts the bytes.
+    /// Keeps the memory of the bytes reserved.
     holds: Arc<H>,
 }
 
 impl Maker {
-    /// Plans what is prepared, after it was measured if it has to be. `source` names its bytes, unless they are
-    /// nobody else's; `holds` counts them until the measurement is done.
+    /// Plans a prepared request, after measuring the source's pixels if that is needed. `source` is the key of the
+    /// source's bytes, or `None` if no other request uses them. `holds` keeps their memory reserved until the
+    /// measurement is done.
     pub(crate) async fn planned<H: Send + Sync + 'static>(
         &self,
         prepared: Prepared,
@@ -82,8 +83,8 @@ impl Maker {
         Ok(planned)
     }
 
-    /// This plan through an index of its source, where one helps: made once for all, and kept beside the results
-    /// that it serves. A source that cannot have one has an empty one.
+    /// Plans again with an index of the source, if an index helps. It is made once for all requests and kept in the
+    /// cache beside the results. For a source that cannot have an index, an empty one is kept.
     pub(super) async fn indexed<H: Send + Sync + 'static>(
         &self,
         mut planned: Planned,
@@ -171,7 +172,7 @@ impl Maker {
 const LIKELY: Duration = Duration::from_secs(600);
 
 impl<H: Send + Sync + 'static> Task<H> {
-    /// Looks at the bytes on a worker thread, admitted as all work is.
+    /// Runs `look` over the bytes on a worker thread, admitted like all work.
     async fn run<T: Send + 'static>(
         self,
         admission: &Admission,

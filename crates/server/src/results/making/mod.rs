@@ -1,4 +1,4 @@
-//! How a result is obtained: from the cache, from somebody who is already making it, or by making it.
+//! Obtains results: from the cache, from a computation that is already running, or by making them.
 //!
 //! Each computation runs as a task of its own, so that the first requester may disconnect without cancelling it for the
 //! others.
@@ -48,10 +48,10 @@ use crate::sources::headers::HeaderReaders;
 use crate::sources::resolver::Resolver;
 use crate::sources::source_cache::SourceCache;
 
-/// Sources by path: their bytes, and the name of these very bytes.
+/// The size in bytes and the content's key of sources, by path.
 pub(crate) type Looks = Recent<(u64, Key)>;
 
-/// What makes results, and keeps them.
+/// Makes results and keeps them.
 pub(crate) struct Maker {
     pub(crate) resolver: Arc<Resolver>,
     pub(crate) engine: Engine,
@@ -61,18 +61,18 @@ pub(crate) struct Maker {
     pub(crate) source_cache: Arc<SourceCache>,
     pub(crate) admission: Arc<Admission>,
     pub(crate) results: Results<Made, Fetch>,
-    /// Sources in folders of which results were made, as they were then.
+    /// Sources in folders from which results were made, in the state that they had then.
     pub(crate) looks: Looks,
     pub(crate) under_way: Arc<UnderWay>,
-    /// For one answer, waiting included.
+    /// Time limit for one answer, including waiting.
     pub(crate) timeout: Duration,
-    /// How long writing may take, where another format will do.
+    /// How long encoding may take for a request that another format can answer as well.
     pub(crate) patience: Duration,
-    /// What takes longer.
+    /// Results that take longer to encode and are made in the background.
     pub(crate) behind: Behind,
-    /// Requests that give way to all others.
+    /// Requests of idle priority, which give way to all others.
     pub(crate) idle: Arc<Idle>,
-    /// Tell plans?
+    /// Whether replies show the plan by which the result was made.
     pub(crate) plan_header: bool,
 }
 
@@ -83,21 +83,21 @@ pub(crate) struct Made {
     stages: Arc<Stages>,
     stored: bool,
     not_modified: bool,
-    /// Of one that was made before, or by another node.
+    /// Details of a result that was made before, or by another node.
     reused: Option<Reuse>,
 }
 
-/// A result that was there already when it was about to be made.
+/// How a result was found that already existed when it was about to be made.
 #[derive(Clone, Copy, Debug)]
 struct Reuse {
-    /// From the store that nodes share, and not from the cache of this one.
+    /// Whether the result came from the store that nodes share, and not from the cache of this node.
     from_store: bool,
     age: Duration,
-    /// For how much longer it is good.
+    /// How much longer the result may be used.
     left: Duration,
 }
 
-/// A source, shared by all that are made of it.
+/// The outcome of fetching a source, shared by all results that are made of it.
 #[derive(Clone, Debug)]
 pub(crate) enum Fetch {
     Body(Arc<Source>),
@@ -105,8 +105,8 @@ pub(crate) enum Fetch {
 }
 
 impl Maker {
-    /// Obtains the result of a request; `headers` tell what the client has already. Who has waited for a turn has time
-    /// for every format.
+    /// Obtains the result of a request. `headers` tell what the client already has. A request that has waited for its
+    /// `turn` may take the time for every format.
     pub(crate) async fn obtain(
         self: &Arc<Self>,
         known: &Arc<RequestVariant>,
@@ -127,7 +127,7 @@ impl Maker {
         }
     }
 
-    /// Obtains the result within an allowance; of what takes longer to write there is nothing but what is in the cache.
+    /// Obtains the result within an allowance. A result that takes longer to encode is only taken from the cache.
     async fn obtain_within(
         self: &Arc<Self>,
         allowance: Allowance,
@@ -158,7 +158,8 @@ impl Maker {
         self.local(known, lookup, headers, deadline, began).await
     }
 
-    /// Whether new images can be made: workers and threads that read headers come back from their work.
+    /// Checks whether new images can be made: whether worker threads and threads that read headers return from their
+    /// work.
     ///
     /// # Errors
     /// `Stuck`.
@@ -168,8 +169,8 @@ impl Maker {
         stuck.map_or(Ok(()), |stuck| Err(Error::Stuck(stuck)))
     }
 
-    /// What [`Maker::obtain`] has without asking anybody or waiting for anything; where it has nothing so,
-    /// this leaves no trace.
+    /// Returns the result that [`Maker::obtain`] would have, if it is available without asking anybody or waiting for
+    /// anything. Otherwise this leaves no trace.
     pub(crate) fn at_hand(&self, known: &RequestVariant, began: Instant) -> Option<ObtainedResult> {
         let (cache, resolved) = (&self.results.cache, known.resolved(self.results.purges())?);
         cache.take_from_memory(&resolved.key, |hit| {
@@ -181,7 +182,7 @@ impl Maker {
         })
     }
 
-    /// Of a folder: the file is looked at, at most every `fs_fresh`.
+    /// Obtains the result for a source in a folder. The file is checked for changes at most once per `fs_fresh`.
     async fn local(
         self: &Arc<Self>,
         known: &Arc<RequestVariant>,
@@ -291,9 +292,9 @@ impl Maker {
         ObtainedResult::landed(landed, hit.is_some(), began).map(Answer::Result)
     }
 
-    /// Admits a request to the queue by what its file was when it was last looked at: under overload even looking at
-    /// it again is too much. Nothing for a file that nobody has looked at, and for a result that somebody makes
-    /// already: who joins them costs nothing.
+    /// Admits a request to the queue by the state that its file had when it was last looked at, because under overload
+    /// even looking at it again is too much. Returns `None` for a file that was not looked at before and for a result
+    /// that is already being made, as joining that costs nothing.
     fn place(
         &self,
         request: &ImageRequest,
@@ -323,7 +324,7 @@ impl Maker {
 /// A place in the queue that was taken before the file was opened.
 struct PlaceInQueue {
     making: Making,
-    /// Names the bytes that the file had when it was last looked at.
+    /// Key of the bytes that the file had when it was last looked at.
     source: Key,
     admitted: Admitted,
 }
@@ -336,7 +337,7 @@ struct Lookup {
     allowance: Allowance,
 }
 
-/// For how much longer a result is good, whoever it came from.
+/// Returns how much longer a result is fresh, wherever it was found; `None` if it is stale.
 fn fresh_for(hit: &Hit) -> Option<Duration> {
     let fresh = hit.freshness == Freshness::Fresh;
     fresh.then(|| hit.entry.life.fresh_for.saturating_sub(hit.age))

@@ -1,4 +1,4 @@
-//! What an answer is made of, and how it came about.
+//! Results as obtained for a request, and how they came about.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,20 +12,20 @@ use crate::request::conditional::Validators;
 use crate::response::cache_status::CacheStatus;
 use crate::results::caching::fallen;
 
-/// What an answer is made of.
+/// A result for one request, and how it was obtained.
 pub(crate) struct ObtainedResult {
     pub(crate) entry: Arc<Entry>,
-    /// Since it was stored.
+    /// Time since the result was stored.
     pub(crate) age: Duration,
     pub(crate) status: CacheStatus,
-    /// What the time of this very request went into.
+    /// The stages in which this request spent its time.
     pub(crate) stages: Stages,
 }
 
 /// The outcome of asking for a result.
 pub(crate) enum Answer {
     Result(ObtainedResult),
-    /// The client holds this very answer already, and nothing had to be made to know it.
+    /// The client already has this answer, and nothing had to be made to know that.
     Unchanged(Validators),
 }
 

@@ -1,4 +1,4 @@
-//! From a source's bytes to the bytes of an answer: read, planned, and rendered on a pixel thread.
+//! Reads a source, plans the request and renders the image on a pixel thread.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -30,14 +30,15 @@ pub(crate) struct Task<'a> {
 /// How much processor time making a result may take.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Allowance {
-    /// For writing it, where another format will do.
+    /// Maximum time for encoding, if another format can answer the request as well.
     pub(crate) patience: Option<Duration>,
-    /// Nobody waits for it: `limits.cpu` does not apply.
+    /// Whether nobody waits for the result, so that `limits.cpu` does not apply.
     pub(crate) is_idle: bool,
 }
 
 impl Allowance {
-    /// Refuses work on a source of `bytes` that is planned to take longer than `limits.cpu` allows.
+    /// Refuses work on a source of `bytes` that is planned to take longer than `limits.cpu` allows, unless it is done
+    /// at idle priority.
     pub(super) fn check(&self, engine: &Engine, planned: CpuTime, bytes: u64) -> Result<(), Error> {
         match self.is_idle {
             true => Ok(()),
@@ -46,16 +47,16 @@ impl Allowance {
     }
 }
 
-/// What is rendered once it is admitted and planned.
+/// An admitted and planned image that is to be rendered.
 pub(crate) struct RenderTask<H> {
     pub(crate) admitted: Admitted,
     pub(crate) planned: Planned,
-    /// Names the source's bytes, where others may begin with the same ones.
+    /// Key of the source's bytes, if other requests may decode the same ones.
     pub(crate) source: Option<Key>,
     pub(crate) source_bytes: u64,
     pub(crate) deadline: Instant,
     pub(crate) allowance: Allowance,
-    /// Counts the source's bytes until it is rendered.
+    /// Keeps the memory of the source's bytes reserved until the image is rendered.
     pub(crate) holds: H,
 }
 
@@ -63,20 +64,21 @@ pub(crate) struct RenderTask<H> {
 pub(crate) struct Picture {
     pub(crate) body: Bytes,
     pub(crate) media_type: &'static str,
-    /// What of the source is left out of it although nobody asked for that.
+    /// What was left out of the source although the request did not ask for that.
     pub(crate) notes: Vec<String>,
-    /// The source is cut or damaged, and shown as far as it goes.
+    /// Whether the source is truncated or damaged, and shown as far as it can be decoded.
     pub(crate) damaged: bool,
-    /// It is the source with the end that it lacked.
+    /// Whether the image is the source with the end that its file lacked.
     pub(crate) completed: bool,
-    /// Where plans are told.
+    /// The plan as text, if plans are shown to clients.
     pub(crate) plan: Option<String>,
     /// Processor time that the plan predicted.
     pub(crate) cost: Duration,
 }
 
 impl Maker {
-    /// A source as it is: an image up to its end, anything else unseen.
+    /// Returns a source as it is: an image up to its end, any other file unchecked. A fetched source has to be an
+    /// image.
     pub(super) async fn file(
         &self,
         task: &Task<'_>,
@@ -106,8 +108,8 @@ impl Maker {
         })
     }
 
-    /// A document about a source and about what a recipe makes of it: from its header, and decoded only where the
-    /// recipe asks for something that has to be measured, or the document for something that is seen.
+    /// Makes a document about a source and about what a recipe makes of it. The header is enough unless the recipe
+    /// needs something measured or the document shows something rendered; only then is the source decoded.
     pub(super) async fn describe(
         &self,
         document: &dyn Document,
@@ -167,7 +169,7 @@ impl Maker {
         })
     }
 
-    /// An image made to a recipe.
+    /// Makes an image according to a recipe.
     pub(super) async fn picture(
         &self,
         task: &Task<'_>,
@@ -194,7 +196,8 @@ impl Maker {
         self.render(order, stages).await
     }
 
-    /// Before anything is read: whoever finds no place must cost next to nothing.
+    /// Admits a request before anything is read, because a request that finds no place in the queue must cost next to
+    /// nothing.
     pub(super) fn admit(
         &self,
         found: &mut OpenSource,
@@ -208,7 +211,7 @@ impl Maker {
         (self.admission).enter_for_part(bytes, part, Some(source), deadline)
     }
 
-    /// Renders on a pixel thread what was admitted and planned, unless it is planned to take longer than it may.
+    /// Renders an admitted and planned image on a pixel thread, unless it is planned to take longer than it may.
     pub(crate) async fn render<H: Send + 'static>(
         &self,
         order: RenderTask<H>,
@@ -271,18 +274,18 @@ impl Maker {
         })
     }
 
-    /// Opens the files of a request in a folder.
+    /// Opens the files of a request whose source is in a folder.
     pub(crate) async fn open(&self, request: &Arc<ImageRequest>) -> Result<OpenSource, Error> {
         let (resolver, request) = (self.resolver.clone(), request.clone());
         let open = move |blocking| resolver.open_files(&request, blocking);
         self.fetcher.open(open).await
     }
 
-    /// Reads an image's files and its header and plans it, after it was measured if it has to be. What comes with
-    /// the plan counts the files' bytes.
+    /// Reads an image's files and header and plans it, after measuring its pixels if that is needed. The second value
+    /// returned keeps the memory of the files reserved.
     ///
-    /// Files are read in the fetcher's slots, headers in slots of their own: a refusal costs no pixel thread, a slow header
-    /// no file and no socket.
+    /// Files are read in the fetcher's slots and headers in slots of their own: a refusal takes no pixel thread, and a
+    /// slow header holds up no file and no socket.
     pub(super) async fn read_and_plan(
         &self,
         task: &Task<'_>,

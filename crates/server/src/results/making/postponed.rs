@@ -1,5 +1,5 @@
-//! Results in formats that take too long to write, of those that a client accepts: it gets the next best, and they are
-//! made once nobody waits.
+//! Results in formats that take too long to encode, for clients that accept others as well: the client gets the next
+//! best format, and the slow one is made once the server is idle.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use crate::admission::Gauges;
 use crate::error::Error;
 use crate::results::variant::RequestVariant;
 
-/// What waits to be made, and what is being made of it: one after the other.
+/// The queue of results that are made in the background, one after another.
 pub(crate) struct Behind {
     room: Arc<Semaphore>,
     turn: Mutex<()>,
@@ -28,11 +28,13 @@ impl Default for Behind {
     }
 }
 
-/// Results that wait; of more the client asks again.
+/// Maximum number of results that wait to be made in the background. Any further one is not queued and has to be
+/// requested again.
 const MOST: usize = 64;
 
 impl Maker {
-    /// How long writing may take for a request that another format will do for as well: less while others wait.
+    /// Returns how long encoding may take for a request that another format can answer as well: less while others wait.
+    /// `None` if the format is settled.
     pub(super) fn patience(&self, known: &RequestVariant) -> Option<Duration> {
         if !known.asked.is_open {
             return None;
@@ -41,7 +43,8 @@ impl Maker {
         Some(self.patience / if waiting { 8 } else { 1 })
     }
 
-    /// What becomes of a result that was not made at once: `Postponed`, if it is its format's fault.
+    /// Handles a result that was not made at once. Returns `Postponed` if its format is to blame, and otherwise the
+    /// error; a result that took too long to encode is queued to be made in the background.
     pub(super) async fn put_off(
         self: &Arc<Self>,
         known: &Arc<RequestVariant>,
@@ -68,7 +71,7 @@ impl Maker {
         error
     }
 
-    /// Renders it in the background when the server is idle; after a failure, nothing tries again for a while.
+    /// Renders the result in the background once the server is idle. After a failure it is not tried again for a while.
     async fn make_behind(self: &Arc<Self>, known: &Arc<RequestVariant>) {
         let Some(resolved) = self.resolve_known(known).await else {
             return;
@@ -101,5 +104,5 @@ impl Maker {
     }
 }
 
-/// Whoever has not had a turn by then is asked for anew.
+/// How long a result may wait for its turn before a new request queues it again.
 const MOST_WAIT: Duration = Duration::from_secs(3600);

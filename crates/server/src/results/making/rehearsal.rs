@@ -1,4 +1,4 @@
-//! Requests that are planned and tried for the playground: admitted as all work is, and never cached.
+//! Requests that are planned and tried out for the playground: admitted like all work, and never cached.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -20,20 +20,20 @@ use crate::sources::resolver::OpenSource;
 /// A request with its plan.
 pub(crate) struct Rehearsal {
     pub(crate) planned: Planned,
-    /// Counts the bytes of the source.
+    /// Keeps the memory of the source's bytes reserved.
     pub(crate) holds: Arc<Holds>,
     pub(crate) stages: Stages,
 }
 
-/// Whatever is given back when nobody needs a source any more.
+/// Reservations that are given back when nobody needs the source any more.
 pub(crate) struct Holds {
     _held: Box<dyn Send + Sync>,
 }
 
-/// A result that was held against what it was made of.
+/// A result that was compared with a reference made from the same source.
 pub(crate) struct Scored {
     pub(crate) picture: Picture,
-    /// By SSIMULACRA2.
+    /// The SSIMULACRA2 score.
     pub(crate) score: f64,
     pub(crate) stages: Stages,
 }
@@ -47,7 +47,7 @@ impl Holds {
 }
 
 impl Maker {
-    /// Plans a request as for its result.
+    /// Plans a request as if its result were to be made.
     pub(crate) async fn rehearse(
         &self,
         request: &Arc<ImageRequest>,
@@ -96,7 +96,7 @@ impl Maker {
         }
     }
 
-    /// Renders what is planned.
+    /// Renders the planned request.
     pub(crate) async fn perform(
         &self,
         rehearsal: Rehearsal,
@@ -121,7 +121,7 @@ impl Maker {
         Ok((picture, stages))
     }
 
-    /// Renders what is planned, and holds it against what `reference` makes of the same source.
+    /// Renders the planned request and compares the result with what `reference` makes of the same source.
     pub(crate) async fn score(
         &self,
         rehearsal: Rehearsal,

@@ -1,5 +1,5 @@
-//! Results of sources that are asked for over a network: when to ask, what to serve meanwhile, and what to
-//! do when nobody answers.
+//! Results of sources that are fetched over a network: when to ask the origin, what to serve meanwhile, and what to do
+//! when it does not answer.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ use crate::results::variant::RequestVariant;
 use crate::trace;
 
 impl Maker {
-    /// Of an origin that is asked over a network.
+    /// Obtains the result for a source whose origin is asked over a network.
     pub(super) async fn remote(
         self: &Arc<Self>,
         known: &Arc<RequestVariant>,
@@ -66,7 +66,8 @@ impl Maker {
         }
     }
 
-    /// One renewal at a time, and after a failed one none for a while.
+    /// Renews a result in the background. Only one renewal of a result runs at a time, and after a failed one there is
+    /// none for a while.
     fn renew_behind(self: &Arc<Self>, known: &Arc<RequestVariant>, lookup: Lookup) {
         let key = lookup.key(known);
         if !self.results.renewing.claim(key, (), self.timeout) {
@@ -120,7 +121,7 @@ impl Maker {
         ObtainedResult::landed(landed, stale, began)
     }
 
-    /// What another flight has made that landed between the look-up and this flight.
+    /// Returns a fresh result that another computation made between the look-up and the start of this one.
     async fn made_meanwhile(&self, job: &ResultJob) -> Option<Made> {
         let resolved = self.resolve_known(&job.known).await?;
         let wanted = |hit: &Hit| fresh_for(hit).is_some();
@@ -197,7 +198,7 @@ impl Maker {
         Ok(landed.map_err(fallen)?.value?)
     }
 
-    /// Fetches a source over a network, together with all who want it now.
+    /// Fetches a source over a network, once for all requests that want it now.
     async fn fetch(
         self: &Arc<Self>,
         request: &Arc<ImageRequest>,
@@ -219,7 +220,7 @@ impl Maker {
         Ok(landed.map_err(fallen)?.value?)
     }
 
-    /// A source that is kept, or what its origin says.
+    /// Returns a source that is kept, or asks its origin.
     async fn kept_or_fetched(
         &self,
         request: &ImageRequest,
@@ -283,7 +284,7 @@ impl Maker {
         }
     }
 
-    /// The old result again, on new terms.
+    /// Keeps the old result again, on new terms.
     fn prolong(&self, job: &ResultJob, key: Key, old: &Entry, terms: &Terms) -> Made {
         let notes = Notes {
             client: terms.client.clone(),
@@ -303,7 +304,7 @@ impl Maker {
     }
 }
 
-/// Does a URL carry a signature, which ends some time?
+/// Whether a URL carries a signature, which expires at some time.
 fn is_signed(source: &str) -> bool {
     let query = source.split_once('?').map_or("", |(_, query)| query);
     query.split('&').any(|pair| {
@@ -312,11 +313,12 @@ fn is_signed(source: &str) -> bool {
     })
 }
 
-/// Parameters of the clouds' signed URLs.
+/// Query parameters that hold the signature in signed URLs of the clouds.
 const SIGNATURES: [&str; 4] = ["X-Amz-Signature", "X-Goog-Signature", "Signature", "sig"];
 
 impl Lookup {
-    /// What sets computations apart that wait, and those that do not.
+    /// Returns the part of a computation's key that distinguishes requests that wait for slow formats from those that
+    /// do not.
     pub(super) fn state(&self) -> &'static str {
         if self.allowance.patience.is_some() {
             ""
@@ -325,7 +327,7 @@ impl Lookup {
         }
     }
 
-    /// What the result is called until more is known.
+    /// Returns the key of the result or, as long as that is not known, of the unresolved request.
     fn key(&self, known: &RequestVariant) -> Key {
         let resolved = self.resolved.as_ref();
         resolved.map_or(known.unresolved, |resolved| resolved.key)

@@ -1,4 +1,4 @@
-//! From a request to whole pixels: by what is known of its source, or by the source's header.
+//! Resolves requests to whole pixels, by what is known of the source or by the source's header.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -16,7 +16,7 @@ use crate::results::variant::RequestVariant;
 use crate::sources::resolver::OpenSource;
 
 impl Maker {
-    /// What a request comes to, as far as it is known without its source.
+    /// Resolves a request by what is already known of its source; `None` if that is not enough.
     pub(crate) async fn resolve_known(&self, known: &RequestVariant) -> Option<Arc<Resolved>> {
         let (results, purges) = (&self.results, self.results.purges());
         if let Some(resolved) = known.resolved(purges) {
@@ -29,8 +29,8 @@ impl Maker {
         self.resolved(known, Some(&facts), purges).ok()
     }
 
-    /// What a request comes to for the file that was found. The header is read if it is not known, which brings the
-    /// file into memory.
+    /// Resolves a request for the file that was found. If the header is not known it is read, which brings the file
+    /// into memory.
     pub(super) async fn resolve(
         self: &Arc<Self>,
         known: &Arc<RequestVariant>,
@@ -47,8 +47,8 @@ impl Maker {
         Ok((found, self.resolved(known, Some(&facts), purges)?))
     }
 
-    /// What a request comes to for a source that was fetched, and what was found out about the source for it. Nobody
-    /// else learns of either before they are published.
+    /// Resolves a request for a source that was fetched. Also returns what was found out about the source for that.
+    /// Other requests learn of neither before they are published.
     pub(super) async fn resolve_fetched(
         &self,
         known: &RequestVariant,
@@ -72,7 +72,8 @@ impl Maker {
         Ok((self.derived(known, Some(&facts))?, Some(facts)))
     }
 
-    /// Tells all who ask from now on what a request comes to; others may share the facts if `shared`.
+    /// Tells all later requests what this request resolves to, and the facts of its source. The facts are also kept on
+    /// disk and for other nodes if `shared` has a ticket.
     pub(super) fn publish(
         &self,
         known: &RequestVariant,
@@ -112,7 +113,7 @@ impl Maker {
         Ok(Arc::new(resolved))
     }
 
-    /// Reads a file's header, together with all who want to know it.
+    /// Reads a file's header, once for all requests that want to know it.
     async fn read_header(
         self: &Arc<Self>,
         known: &Arc<RequestVariant>,
@@ -179,7 +180,7 @@ impl Maker {
             .await
     }
 
-    /// Does the system have the beginning of a file in memory, and is that of no format?
+    /// Whether the system has the beginning of the file in memory, and that is of no known format.
     fn is_no_image(&self, found: &OpenSource) -> bool {
         let head = found.begin(PIECE, Blocking::Refused);
         head.is_ok_and(|head| !self.codecs.iter().any(|codec| codec.sniff(&head.beginning)))

@@ -1,4 +1,4 @@
-//! One result, made and kept, or its fault remembered.
+//! Makes and keeps one result, or remembers why it failed.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,11 +16,11 @@ use crate::results::caching::{self, Notes, Resolved, Terms};
 use crate::results::variant::RequestVariant;
 use crate::sources::resolver::OpenSource;
 
-/// What is to be made, and until when.
+/// A result that is to be made, and its deadline.
 #[derive(Clone)]
 pub(super) struct ResultJob {
     pub(super) known: Arc<RequestVariant>,
-    /// Taken before the source was looked at.
+    /// Cache ticket that was taken before the source was looked at.
     pub(super) ticket: Ticket,
     pub(super) deadline: Instant,
     pub(super) began: Instant,
@@ -28,7 +28,7 @@ pub(super) struct ResultJob {
 }
 
 impl Maker {
-    /// Makes a result.
+    /// Makes a result and keeps it.
     pub(super) async fn make(
         &self,
         job: &ResultJob,
@@ -82,7 +82,7 @@ impl Maker {
         Ok(self.keep(job, resolved.key, entry, &terms, picture.cost, stages))
     }
 
-    /// Keeps a result; for all nodes, too, if it took long enough to make.
+    /// Keeps a result in the cache, and also for all nodes if it took long enough to make.
     pub(super) fn keep(
         &self,
         job: &ResultJob,
@@ -110,7 +110,7 @@ impl Maker {
         }
     }
 
-    /// Remembers faults that would be the same the next moment; never our own, nor an origin's trouble.
+    /// Remembers an error that would be the same the next moment, but never a failure of this server or of an origin.
     pub(super) fn note_fault(&self, flight: Key, error: Error) -> SharedError {
         let error = error.shared();
         // Another client may have the time that this one has not.

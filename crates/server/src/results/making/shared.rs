@@ -1,5 +1,6 @@
-//! Results that another node has made: they are looked up in the store that nodes share, within the flight that would
-//! make them. The look-up goes first, but not for long; after that both run, and the first whole result is taken.
+//! Results that another node has made: they are looked up in the store that nodes share, within the computation that
+//! would make them. The look-up starts first, but not by much; after that both run, and the first complete result is
+//! taken.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,11 +15,11 @@ use crate::request::conditional::Validators;
 use crate::results::caching::{Notes, Resolved, Terms};
 use crate::sources::resolver::OpenSource;
 
-/// The result of a look-up in the shared store, raced with the making.
+/// The outcome of a look-up in the shared store, which races with making the result.
 type Found = andon_cache::Found<Made, (Arc<Resolved>, Hit)>;
 
 impl Maker {
-    /// The result of a file, which another node made of the same file, or one that is made now.
+    /// Returns the result for a file: one that another node made from the same file, or one that is made now.
     pub(super) async fn shared_or_made(
         &self,
         job: &ResultJob,
@@ -45,7 +46,7 @@ impl Maker {
         .await
     }
 
-    /// The result of a source that is asked for over a network.
+    /// Returns the result for a source that is fetched over a network, from the shared store or by asking the origin.
     pub(super) async fn shared_or_renewed(
         self: &Arc<Self>,
         job: &ResultJob,
@@ -70,7 +71,7 @@ impl Maker {
         .await
     }
 
-    /// What the store has, or what is made. The look-up is alone for `most` at the longest.
+    /// Returns what the store has, or else what is made. The look-up runs alone for `most` at the longest.
     async fn first_of<M>(
         &self,
         most: Duration,
@@ -85,7 +86,8 @@ impl Maker {
         found_or_made(patience.min(most), look_up, make, can_wait).await
     }
 
-    /// Looks up by what is known of the source here or, on a node that never saw it, by what others have noted.
+    /// Looks a result up in the store by what this node knows of the source or, on a node that never saw it, by what
+    /// others have noted.
     async fn look_up(&self, job: &ResultJob, resolved: Option<Arc<Resolved>>) -> Option<Found> {
         let (began, known, results) = (Instant::now(), &job.known, &self.results);
         let resolved = match resolved {
@@ -104,7 +106,7 @@ impl Maker {
         })
     }
 
-    /// A result that was composed with the overlay images that are here.
+    /// Returns the stored result if it was composed with the overlay images that this node has.
     async fn fitting(&self, job: &ResultJob, resolved: &Resolved, ticket: Ticket) -> Option<Hit> {
         let request = &job.known.asked.request;
         let cache = &self.results.cache;

@@ -1,15 +1,15 @@
-//! Results that somebody is making.
+//! Results that are being made.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use andon_cache::Key;
 
-/// The names of results that are being made, from the place in the queue to the last byte.
+/// Keys of the results that are being made, from the place in the queue to the last byte.
 #[derive(Debug, Default)]
 pub(crate) struct UnderWay(Mutex<HashSet<Key>>);
 
-/// Whoever holds this makes the result.
+/// Marks a result as being made until this is dropped.
 #[derive(Debug)]
 pub(super) struct Making {
     all: Arc<UnderWay>,
@@ -17,7 +17,7 @@ pub(super) struct Making {
 }
 
 impl UnderWay {
-    /// Nothing, where somebody makes this result already.
+    /// Marks a result as being made; `None` if it already is.
     pub(super) fn begin(self: &Arc<Self>, result: Key) -> Option<Making> {
         let is_first = self.change(|results| results.insert(result));
         is_first.then(|| Making {

@@ -1,4 +1,5 @@
-//! The baseline differs from itself: then so may everything else, for reasons that are not the variants'.
+//! Check `aa-suspect`: the baseline differs from itself. Everything else may then differ too, for reasons other than
+//! the variants.
 
 use super::{Evidence, Remark, SelfCheck, Severity};
 

@@ -1,12 +1,12 @@
-//! The client was the bottleneck: what was measured is the client.
+//! Check `client-saturation`: the client was the bottleneck, so its own speed was measured.
 
 use super::super::client_limit::client_limit;
 use super::{Evidence, Remark, SelfCheck, Severity};
 use crate::record::Block;
 
-/// Share of its threads' time that the client may be busy.
+/// Largest share of its threads' time that the client may be busy.
 const BUSY: f64 = 0.70;
-/// Share of what it reached against a null responder.
+/// Largest share of the client's limit, as measured against a responder that does nothing, that a rate may reach.
 const OF_CEILING: f64 = 0.80;
 
 pub(super) const CHECK: SelfCheck = SelfCheck {

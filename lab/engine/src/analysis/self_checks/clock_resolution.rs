@@ -1,8 +1,8 @@
-//! Latencies that are a few steps of the clock.
+//! Check `clock-resolution`: latencies are only a few steps of the clock.
 
 use super::{Evidence, Remark, SelfCheck, Severity};
 
-/// A latency of fewer steps than this is known to a tenth at best.
+/// Number of clock steps that a latency should have at least. Below it, the latency is known to a tenth at best.
 const STEPS: f64 = 10.0;
 
 pub(super) const CHECK: SelfCheck = SelfCheck {

@@ -1,9 +1,9 @@
-//! The wall clock was set while a block ran. Durations are safe (they come from the monotonic clock); time stamps
-//! beside other logs are not.
+//! Check `clock-step`: the wall clock was set while a block ran. Durations are safe, because they come from the
+//! monotonic clock; comparing time stamps with other logs is not.
 
 use super::{Evidence, Remark, SelfCheck, Severity};
 
-/// More than any slewing moves it within a block, in seconds.
+/// Clock step within a block, in seconds, that is more than slewing can cause.
 const ALLOWED: f64 = 0.05;
 
 pub(super) const CHECK: SelfCheck = SelfCheck {

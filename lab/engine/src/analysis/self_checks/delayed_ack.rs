@@ -1,17 +1,19 @@
-//! Nagle's algorithm on the server and delayed acknowledgements on the client wait for each other: a reply that is written
-//! in two parts, without TCP_NODELAY, takes 40 ms that nobody works in. Python's `http.server` does it with every reply.
+//! Check `delayed-ack`: Nagle's algorithm on the server and delayed acknowledgements on the client wait for each other.
+//! A reply that is written in two parts, without TCP_NODELAY, takes 40 ms in which nothing works. Python's
+//! `http.server` does this with every reply.
 //!
 //! The first part is sent at once. The second, being small, is held back until the first is acknowledged, and the
-//! client's kernel puts that off for 40 ms (TCP_DELACK_MIN), hoping for data to send it with.
+//! client's kernel delays that acknowledgement for 40 ms (TCP_DELACK_MIN), hoping for data to send it with.
 
 use super::{Evidence, Remark, SelfCheck, Severity};
 use crate::record::{Block, Latencies};
 
-/// The kernel's 40 ms, a little early by rounding, and a little late on a busy machine.
+/// Gap, in seconds, that counts as the kernel's timer of 40 ms: a little shorter by rounding, or a little longer on a
+/// busy machine.
 const TIMER: std::ops::Range<f64> = 0.038..0.060;
-/// A timer is the same for everybody: nine tenths of all requests lie within this many seconds of each other.
+/// Range in seconds within which nine tenths of all requests must lie, because a timer is the same for all of them.
 const SPREAD: f64 = 0.015;
-/// A server that computes for more than this share of the time does not wait for a timer.
+/// Share of the gap above which a server's computing explains it: such a server does not wait for a timer.
 const WORKING: f64 = 0.5;
 
 pub(super) const CHECK: SelfCheck = SelfCheck {
@@ -39,7 +41,7 @@ fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
     })
 }
 
-/// The time from a reply's head to its end, where it is the timer's.
+/// Returns the median time from a reply's head to its end, in seconds, if it looks like the timer's; otherwise `None`.
 fn gap(block: &Block) -> Option<f64> {
     let load = &block.load;
     let gap = load.service.quantile(0.5) - load.waiting.quantile(0.5);
@@ -52,7 +54,7 @@ fn gap(block: &Block) -> Option<f64> {
     (fewest > 0 && TIMER.contains(&gap) && spread < SPREAD && !works).then_some(gap)
 }
 
-/// Between one twentieth and nineteen of all.
+/// Returns the distance between the 5th and the 95th percentile, in seconds.
 fn spread(times: &Latencies) -> f64 {
     times.quantile(0.95) - times.quantile(0.05)
 }
@@ -72,7 +74,8 @@ mod tests {
         all
     }
 
-    /// A run whose heads and whole replies take so many microseconds, and whose server works for so long.
+    /// Returns a run in which `head` and `whole` give the time to each reply's head and end in microseconds, and the
+    /// server spends `cpu_seconds` on each request.
     fn run(head: fn(u64) -> u64, whole: fn(u64) -> u64, cpu_seconds: f64) -> Run {
         fixture::run(1, 4, |block: &mut Block| {
             block.load.waiting = latencies((0..200).map(head));
@@ -83,7 +86,8 @@ mod tests {
         })
     }
 
-    /// As Python's `http.server` answered on a machine of two cores: 41 to 44 ms, the head after 0.6 to 1.4.
+    /// Replies as Python's `http.server` sent them on a machine with two cores: 41 to 44 ms, the head after 0.6 to 1.4
+    /// ms.
     #[test]
     fn two_writes_without_nodelay_are_told_from_the_time_between_head_and_body() {
         let run = run(

@@ -1,4 +1,4 @@
-//! The robust statistics contradict the interval: a few wild pairs decide.
+//! Check `disagreement`: the robust statistics contradict the t interval, because a few wild pairs decide.
 
 use super::{Evidence, Remark, SelfCheck, Severity};
 

@@ -1,4 +1,4 @@
-//! An open loop's throughput is what was asked for, whatever the variant does.
+//! Check `fixed-rate`: the throughput of an open loop is the requested rate, whatever the variant does.
 
 use super::{Evidence, Remark, SelfCheck, Severity};
 use crate::scenario::{Metric, Mode};

@@ -1,8 +1,8 @@
-//! The sampler itself came late: peaks of memory, threads and CPU fell between its samples.
+//! Check `late-samples`: the sampler itself came late, so peaks of memory, threads and CPU may lie between its samples.
 
 use super::{Evidence, Remark, SelfCheck, Severity};
 
-/// Share of samples that may come late.
+/// Largest share of samples that may come late.
 const ALLOWED: f64 = 0.10;
 
 pub(super) const CHECK: SelfCheck = SelfCheck {

@@ -1,11 +1,11 @@
-//! Little's law: in a closed loop, rate times mean latency is the number of connections. If it is not, time
-//! passed that no latency shows: connections idle, the client late, a run too short.
+//! Check `littles-law`: in a closed loop, rate times mean latency is the number of connections. If it is not, time
+//! passed that no latency shows: connections were idle, the client was late, or the run was too short.
 
 use super::{Evidence, Remark, SelfCheck, Severity};
 use crate::record::Block;
 use crate::scenario::Mode;
 
-/// The difference that is allowed, as a share.
+/// Largest allowed difference from Little's law, as a share.
 const ALLOWED: f64 = 0.05;
 
 pub(super) const CHECK: SelfCheck = SelfCheck {
@@ -37,7 +37,8 @@ fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
     })
 }
 
-/// Failed requests keep a connection busy as well, so blocks with failures cannot tell.
+/// Returns rate times mean latency, i.e. the mean number of requests in flight. `None` for blocks with failures,
+/// because failed requests keep a connection busy as well.
 fn in_flight(block: &Block) -> Option<f64> {
     let load = &block.load;
     let can_tell = load.completed > 0 && load.connections > 0 && load.failures.all() == 0;

@@ -1,11 +1,11 @@
-//! Field report 1: load averages of 13.9 and 5.1 came from runs of 205 and 27 s. With the decay undone both are
-//! about 14.
+//! Check `load-windows`, from field report 1: load averages of 13.9 and 5.1 came from runs of 205 and 27 s. Without the
+//! decay, both are about 14.
 
 use super::{Evidence, Remark, SelfCheck, Severity, Subject};
 use crate::record::{Block, PhaseKind};
 use crate::stats::{Decay, undecayed};
 
-/// Windows may differ by this share.
+/// Largest difference, as a share, between the lengths of two windows.
 const ALLOWED: f64 = 0.10;
 
 pub(super) const CHECK: SelfCheck = SelfCheck {
@@ -43,7 +43,7 @@ fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
     remarks
 }
 
-/// What a load average was made in.
+/// The time under load that a load average comes from.
 struct Window {
     seconds: f64,
     load: f64,
@@ -68,7 +68,7 @@ impl Window {
     }
 }
 
-/// Seconds under load until the window's end.
+/// Returns the seconds under load until the end of the window: ramp-up, warm-up and measured window.
 fn loaded(block: &Block) -> Option<f64> {
     let loaded = block.phases.iter().filter(|it| {
         matches!(

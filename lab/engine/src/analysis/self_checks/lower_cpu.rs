@@ -1,10 +1,11 @@
-//! Field report 2: CPU fell from 80 to 25 %, mostly because the rate fell from 2.97 to 1.27 requests per second.
+//! Check `lower-cpu`, from field report 2: CPU use fell from 80 to 25 %, mostly because the rate fell from 2.97 to 1.27
+//! requests per second.
 
 use super::{Evidence, Remark, SelfCheck, Severity};
 
-/// A variant that uses this share less CPU…
+/// Least reduction of CPU use, as a share, at which the check reports a variant, if its rate is the main cause.
 const LESS_CPU: f64 = 0.10;
-/// …while its rate is this share lower, mostly for that reason, is told.
+/// Least reduction of the rate, as a share, at which the check reports a variant with lower CPU use.
 const LESS_RATE: f64 = 0.05;
 
 pub(super) const CHECK: SelfCheck = SelfCheck {

@@ -1,4 +1,5 @@
-//! All five field reports: one run per variant, in one order. Whatever changed meanwhile looks like an effect.
+//! Check `one-order`, from all five field reports: there was one run per variant, in one order, so whatever changed
+//! meanwhile looks like an effect.
 
 use super::{Evidence, Remark, SelfCheck, Severity};
 use crate::analysis::pairs::{Pair, contrasts, pairs};

@@ -1,8 +1,9 @@
-//! The server waited for storage to bring its memory: a cold start or a machine short of memory, not the variant.
+//! Check `page-faults`: the server waited for its memory to be read from storage. The cause is a cold start or a
+//! machine short of memory, not the variant.
 
 use super::{Evidence, Remark, SelfCheck, Severity};
 
-/// More major faults than these in one window.
+/// Largest number of major page faults allowed in one window.
 const ALLOWED: f64 = 100.0;
 
 pub(super) const CHECK: SelfCheck = SelfCheck {

@@ -1,9 +1,10 @@
-//! Field report 3: the cached run lasted 0.94 s of a 0.9 s ramp-up. It measured the ramp-up.
+//! Check `ramp-share`, from field report 3: the cached run lasted 0.94 s, of which 0.9 s were ramp-up. It measured the
+//! ramp-up.
 
 use super::{Evidence, Remark, SelfCheck, Severity};
 use crate::record::{Block, PhaseKind};
 
-/// Share of the run that may be ramp-up.
+/// Largest share of the run that may be ramp-up.
 const ALLOWED: f64 = 0.10;
 
 pub(super) const CHECK: SelfCheck = SelfCheck {
@@ -44,7 +45,7 @@ fn share(block: &Block) -> Option<f64> {
     (all > 0.0).then(|| length(block, PhaseKind::Ramp) / all)
 }
 
-/// Seconds from the first to the last request.
+/// Returns the seconds from the first to the last request, ramp-up and warm-up included.
 fn under_load(block: &Block) -> f64 {
     let loaded = || {
         block.phases.iter().filter(|it| {
@@ -64,7 +65,7 @@ fn length(block: &Block, kind: PhaseKind) -> f64 {
     phases.map(|it| it.to - it.from).sum()
 }
 
-/// Seconds that are both ramp-up and measured.
+/// Returns the seconds that belong both to the ramp-up and to the measured window.
 fn overlap(block: &Block) -> f64 {
     let of = |kind| block.phases.iter().filter(move |it| it.kind == kind);
     of(PhaseKind::Ramp)

@@ -1,8 +1,8 @@
-//! Field report 3: replies of 44 KB beside 14 KB at the same quality are not the same work.
+//! Check `reply-bytes`, from field report 3: replies of 44 KB and of 14 KB at the same quality are not the same work.
 
 use super::{Evidence, Remark, SelfCheck, Severity};
 
-/// Replies of one URL may differ by this share.
+/// Largest difference in size, as a share, between two variants' replies for one URL.
 const ALLOWED: f64 = 0.05;
 
 pub(super) const CHECK: SelfCheck = SelfCheck {

@@ -1,11 +1,11 @@
-//! The client itself came late, or could not send at all: an open loop that is none.
+//! Check `send-lag`: the client itself sent late, or could not send at all, so the open loop was not really open.
 
 use super::{Evidence, Remark, SelfCheck, Severity};
 use crate::record::Block;
 
-/// Lag that nobody needs to know of, in seconds.
+/// Lag in seconds that is too small to matter.
 const NEGLIGIBLE: f64 = 0.001;
-/// Share of the median latency that the lag of the 99th percentile may reach.
+/// Largest share of the median latency that the 99th percentile of the send lag may reach.
 const ALLOWED: f64 = 0.10;
 
 pub(super) const CHECK: SelfCheck = SelfCheck {

@@ -1,10 +1,10 @@
-//! A narrow interval is no proof of a small effect: the luck of one layout in memory stays the same throughout a
-//! run. (php-judy #104: +11.6 % [10.4, 11.9], gone when run again.)
+//! Check `small-effect`: a narrow interval does not prove a small effect, because the luck of one memory layout stays
+//! the same throughout a run. (php-judy #104: +11.6 % [10.4, 11.9], gone when run again.)
 
 use super::{Evidence, Remark, SelfCheck, Severity};
 use crate::analysis::Verdict;
 
-/// Effects below this want a second look.
+/// Effects below this share should be confirmed by a second run.
 const SMALL: f64 = 0.05;
 
 pub(super) const CHECK: SelfCheck = SelfCheck {

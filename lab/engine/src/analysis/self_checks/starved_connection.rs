@@ -1,13 +1,14 @@
-//! Field report 3: equal throughput, medians of 1605 and 203 ms, and one stall of 91 s: one connection got
-//! nothing while the others got everything.
+//! Check `starved-connection`, from field report 3: equal throughput, medians of 1605 and 203 ms, and one stall of 91
+//! s. One connection got nothing while the others got everything.
 
 use super::{Evidence, Remark, SelfCheck, Severity};
 use crate::record::Block;
 use crate::stats::median;
 
-/// So many times the usual wait is starvation…
+/// Multiple of the usual wait above which a connection counts as starved, if the wait is also a large share of the
+/// window.
 const TIMES: f64 = 10.0;
-/// …if it is also this share of the window: shorter ones change no figure.
+/// Share of the window that a wait must last to count as starvation. Shorter waits change no figure.
 const OF_WINDOW: f64 = 0.05;
 
 pub(super) const CHECK: SelfCheck = SelfCheck {
@@ -36,8 +37,9 @@ fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
     })
 }
 
-/// The longest wait through the usual one: the median of all connections' longest waits, or, where so many
-/// starve that half of the window is lost, the median latency.
+/// Returns the longest wait divided by the usual one; `None` if the longest is too short to matter. The usual wait is
+/// the median of all connections' longest waits or, if the longest one takes more than half of the window, the median
+/// latency if that is lower.
 fn excess(block: &Block) -> Option<f64> {
     let longest = longest(block);
     if longest < OF_WINDOW * block.load.seconds {

@@ -1,4 +1,4 @@
-//! A 99th percentile of 500 requests is the fifth-worst of them: chance, not a figure.
+//! Check `tail-samples`: the 99th percentile of 500 requests is the fifth-worst of them, which is chance and no figure.
 
 use super::{Evidence, Remark, SelfCheck, Severity};
 use crate::analysis::metric::{BEYOND, beyond};

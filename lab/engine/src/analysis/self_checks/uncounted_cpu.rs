@@ -1,11 +1,12 @@
-//! Field report 4: counted without child processes, the server explained 8 % of the cost.
+//! Check `uncounted-cpu`, from field report 4: counted without child processes, the server explained only 8 % of the
+//! cost.
 
 use super::{Evidence, Remark, SelfCheck, Severity};
 use crate::record::Block;
 
-/// The server's tree should explain this share of the CPU time that is not the client's…
+/// Least share of the CPU time (without the client's) that the server's process tree should explain.
 const EXPLAINED: f64 = 0.50;
-/// …where this share of the machine is busy at all.
+/// Share of the machine that must be busy for the check to apply.
 const BUSY: f64 = 0.10;
 
 pub(super) const CHECK: SelfCheck = SelfCheck {

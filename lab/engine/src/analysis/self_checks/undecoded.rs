@@ -1,4 +1,4 @@
-//! All five field reports: nobody decoded the replies.
+//! Check `undecoded`, from all five field reports: the replies were never decoded.
 
 use super::{Evidence, Remark, SelfCheck, Severity};
 use crate::scenario::BodyCheck;

@@ -1,4 +1,5 @@
-//! Field report 2: the author could not see whether the variable had reached the server.
+//! Check `unread-assertion`, from field report 2: the author could not see whether the environment variable had reached
+//! the server.
 
 use super::{Evidence, Remark, SelfCheck, Severity};
 use crate::record::Reading;

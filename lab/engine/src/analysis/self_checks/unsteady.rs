@@ -1,13 +1,14 @@
-//! Measuring began before the server had settled: the window shows a warm-up.
+//! Check `unsteady`: measuring began before the server had settled, so the window shows a warm-up.
 
 use super::{Evidence, Remark, SelfCheck, Severity};
 use crate::record::Block;
 use crate::stats::theil_sen;
 
-/// A level rate is taken for a trend now and then: so large a share of blocks is not chance.
+/// Largest share of blocks that may be unsteady. A level rate is sometimes taken for a trend by chance, but not in more
+/// blocks than this.
 const ALLOWED: f64 = 0.20;
 
-/// Slices of a window that can show a trend.
+/// Number of slices that a window needs to show whether it has a trend.
 const FEWEST: usize = 6;
 
 pub(super) const CHECK: SelfCheck = SelfCheck {
@@ -40,7 +41,7 @@ fn examine(evidence: &Evidence<'_>) -> Vec<Remark> {
     })
 }
 
-/// A warm-up too short to be judged is judged by what came after: is the window without a trend?
+/// Whether the measured window shows no trend. This judges a warm-up that was too short to be judged by itself.
 fn level(block: &Block) -> bool {
     // The last slice is mostly cut short.
     let bins = &block.load.bins;

@@ -1,4 +1,4 @@
-//! One window at one rate, and whether it met the target.
+//! One measured window at one rate, and whether it met the target.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -14,41 +14,42 @@ use crate::sample::{ClientThreads, Sampler, Watched};
 use crate::scenario::{Load, Mode, Seconds};
 use crate::stats::{Count, Seen, median};
 
-/// One window at one rate.
+/// One measured window at one rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Trial {
-    /// Requests per second that arrived, as asked for.
+    /// The requested arrival rate, in requests per second.
     pub rate: f64,
     /// Length of the window in seconds.
     pub seconds: f64,
-    /// Whole and expected replies.
+    /// Replies that arrived whole and as expected.
     pub completed: u64,
-    /// Those that took longer than the target.
+    /// Completed replies that took longer than the target.
     pub late: u64,
-    /// Requests without one.
+    /// Requests without a good reply.
     pub failed: u64,
     /// Arrivals for which no connection was free.
     pub missed: u64,
-    /// The latency that is held against the target, in seconds.
+    /// The latency that is compared with the target, in seconds.
     pub latency: f64,
-    /// Did latency rise all through the window, by a good part of the target? A longer one would not have met it.
+    /// Whether latency rose throughout the window by a good part of the target. A longer window would not have met it.
     pub rising: bool,
-    /// Share of its threads' time that the client was busy: near 1, the trial says how fast the client is.
+    /// Share of its threads' time that the client was busy. Near 1, the trial shows the speed of the client.
     pub client_busy: f64,
-    /// CPU used by others than the server and the client, share of all CPUs; 0 where the server's processes are not known.
+    /// CPU used by processes other than server and client, as a share of all CPUs; 0 if the server's processes are not
+    /// known.
     pub foreign: f64,
-    /// Was the target met, without more failures than are permitted?
+    /// Whether the target was met without more failures than permitted.
     pub met: bool,
 }
 
-/// A trial, and what the search has to know of it.
+/// A trial, and what the search needs to know about it.
 pub(super) struct Window {
     pub(super) trial: Trial,
     pub(super) seen: Seen,
 }
 
 impl CapacityTest<'_> {
-    /// Drives one window of `parts` parts, each `part` long; nothing if it was cancelled.
+    /// Drives one window of `parts` parts, each `part` long; `None` if the test was cancelled.
     pub(super) fn drive(
         &self,
         rate: f64,
@@ -124,7 +125,7 @@ impl CapacityTest<'_> {
         Ok(Some(Window { trial, seen }))
     }
 
-    /// Did more fail than may, by more than chance?
+    /// Whether more requests failed than permitted, by more than chance.
     fn is_lost(&self, seen: &LoadResult) -> bool {
         let bad = (seen.failures.all() + seen.missed_sends) as f64;
         let all = seen.completed as f64 + bad;
@@ -134,7 +135,7 @@ impl CapacityTest<'_> {
     }
 }
 
-/// Replies and late ones in each part of the window; what came after its end belongs to the last.
+/// Counts all and late replies in each part of the window. Replies after its end count in the last part.
 fn slices(seen: &LoadResult, part: f64, parts: usize) -> Vec<Count> {
     let mut slices = vec![Count::default(); parts];
     for bin in &seen.bins {
@@ -145,8 +146,8 @@ fn slices(seen: &LoadResult, part: f64, parts: usize) -> Vec<Count> {
     slices
 }
 
-/// Does the median latency rise from quarter to quarter of the window, by more than [`RISE`] of the target in all? The
-/// queue grows then as long as requests come so fast.
+/// Whether the median latency rises from quarter to quarter of the window, by more than [`RISE`] of the target in all.
+/// The queue then grows as long as requests come this fast.
 fn rising(seen: &LoadResult, target: f64) -> bool {
     let quarter = |index: usize| {
         let (from, to) = (index as f64, index as f64 + 1.0);
@@ -163,13 +164,13 @@ fn rising(seen: &LoadResult, target: f64) -> bool {
 
 const SAMPLE: Duration = Duration::from_millis(500);
 
-/// Standard deviations of the number of failures that are chance.
+/// Number of standard deviations by which failures may exceed the permitted number by chance.
 const CHANCE: f64 = 2.5;
 
-/// A rise of the median by this share of the target is a queue that grows.
+/// Rise of the median latency, as a share of the target, that shows a growing queue.
 const RISE: f64 = 0.25;
 
-/// Medians of fewer replies rise by chance.
+/// Number of replies needed to judge a rise. Medians of fewer replies rise by chance.
 const FEWEST_TO_RISE: u64 = 40;
 
 #[cfg(test)]
@@ -177,7 +178,7 @@ mod tests {
     use super::*;
     use crate::record::Bin;
 
-    /// A window of 8 s with a bin each second, of these medians in milliseconds.
+    /// Returns a window of 8 s with a bin for each second; `medians` are their median latencies in milliseconds.
     fn window(medians: [u32; 8]) -> LoadResult {
         let bins = medians.into_iter().enumerate().map(|(at, median)| Bin {
             at: at as f64,

@@ -1,4 +1,4 @@
-//! Every block's response times in the order in which they ran: shows drift, and blocks out of line.
+//! Box plot of every block's response times in the order of the run, which shows drift and outlying blocks.
 
 use super::figure::{Figure, colour, variants};
 use super::scale::Scale;

@@ -1,4 +1,5 @@
-//! What was served: one image per URL and variant, with its bytes, its size and how it compares.
+//! Previews of the replies: one image per URL and variant, with its bytes, its media type and how it compares with the
+//! baseline's.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,11 +15,11 @@ use crate::report::{ReportInput, units};
 
 /// Longest side of a thumbnail in px.
 const SIDE: u32 = 160;
-/// Bytes of all thumbnails together: keeps the page below 2 MB, as base64 adds a third.
+/// Largest total size of all thumbnails in bytes. It keeps the page below 2 MB, as base64 adds a third.
 const MOST_BYTES: usize = 1_000_000;
-/// Images decoded at most: each takes its time.
+/// Largest number of images that are decoded, since each takes time.
 const MOST_PICTURES: usize = 120;
-/// Cards, with or without an image.
+/// Largest number of cards, with or without an image.
 const MOST_CARDS: usize = 600;
 
 pub(super) fn draw(input: &ReportInput<'_>) -> Option<Figure> {
@@ -68,7 +69,7 @@ pub(super) fn draw(input: &ReportInput<'_>) -> Option<Figure> {
 
 struct Sheet<'a> {
     input: &'a ReportInput<'a>,
-    /// By hash; an error says why there is no image.
+    /// Thumbnails by the hash of the reply's body. An error says why there is none.
     pictures: BTreeMap<&'a str, Result<Thumbnail, String>>,
     bytes: usize,
     cards: usize,
@@ -141,7 +142,7 @@ impl<'a> Sheet<'a> {
         out
     }
 
-    /// Every image once, to be used by its hash.
+    /// Returns SVG definitions that contain every thumbnail once, to be referred to by its hash.
     fn definitions(&self) -> String {
         let mut out = String::from(
             "<svg width=\"0\" height=\"0\" style=\"position: absolute\" aria-hidden=\"true\"><defs>\n",
@@ -174,7 +175,7 @@ fn thumbnail(input: &ReportInput<'_>, reply: &Reply, room: usize) -> Result<Thum
     Ok(Thumbnail { png, width, height })
 }
 
-/// Width and height as the first chunk of a PNG tells them.
+/// Reads width and height in px from the first chunk of a PNG.
 fn png_size(png: &[u8]) -> Option<(u32, u32)> {
     let number = |at: usize| Some(u32::from_be_bytes(png.get(at..at + 4)?.try_into().ok()?));
     png.starts_with(b"\x89PNG\r\n\x1a\n").then_some(())?;

@@ -1,4 +1,4 @@
-//! A figure: what it shows, how to read it, and the drawing.
+//! A figure of the report: title, caption, legend and drawing.
 
 use std::fmt::Write as _;
 
@@ -9,16 +9,16 @@ use crate::report::ReportInput;
 pub(super) struct Figure {
     /// The title above the figure.
     pub(super) title: &'static str,
-    /// How to read it, in a sentence or two.
+    /// How to read the figure, in a sentence or two.
     pub(super) caption: String,
-    /// Class and name of each colour.
+    /// CSS class and name of each colour.
     pub(super) legend: Vec<(String, String)>,
-    /// The drawing: markup, already escaped.
+    /// The drawing, as escaped markup.
     pub(super) body: String,
 }
 
 impl Figure {
-    /// As a section.
+    /// Returns the figure as an HTML section.
     pub(super) fn html(&self) -> String {
         let mut out = format!("<section>\n<h2>{}</h2>\n<figure>\n", escape(self.title));
         let _ = writeln!(out, "<figcaption>{}</figcaption>", escape(&self.caption));
@@ -36,12 +36,12 @@ impl Figure {
     }
 }
 
-/// A variant's colour.
+/// Returns the CSS class of a variant's colour.
 pub(super) fn colour(variant: u32) -> String {
     format!("c{}", variant % COLOURS)
 }
 
-/// The variants' colours and names.
+/// Returns the CSS class of each variant's colour and the variant's name, for a legend.
 pub(super) fn variants(input: &ReportInput<'_>) -> Vec<(String, String)> {
     let named = input
         .variants()

@@ -1,4 +1,4 @@
-//! Every ratio with its interval, and the band within which variants count as the same.
+//! Forest plot: every ratio to the baseline with its interval, and the band within which variants count as the same.
 
 use super::figure::Figure;
 use super::scale::Scale;
@@ -8,7 +8,7 @@ use crate::record::Arm;
 use crate::report::outcome::{Tone, quotable};
 use crate::report::{ReportInput, units};
 
-/// Height of a row: its label and its interval.
+/// Height of a row, which holds a label and an interval, in units of the view box.
 const ROW: f64 = 50.0;
 const TOP: f64 = 6.0;
 const EDGE: f64 = 36.0;

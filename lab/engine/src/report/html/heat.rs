@@ -1,4 +1,4 @@
-//! Which URL is slow with which variant: median response times, coloured by their ratio to the baseline's.
+//! Heat map of the median response time by URL and variant, coloured by the ratio to the baseline's.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use super::page::escape;
 use crate::analysis::Summary;
 use crate::report::{ReportInput, units};
 
-/// URLs shown: those with the most requests at the baseline.
+/// Largest number of URLs shown. Those with the most good replies in the baseline are chosen.
 const MOST: usize = 60;
 
 pub(super) fn draw(input: &ReportInput<'_>) -> Option<Figure> {

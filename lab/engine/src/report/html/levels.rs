@@ -1,4 +1,4 @@
-//! Rate and latency against connections, one under the other on the same axis.
+//! Rate and latency against the number of connections, one above the other with the same axis.
 
 use super::figure::{Figure, colour};
 use super::scale::Scale;
@@ -57,7 +57,7 @@ pub(super) fn draw(input: &ReportInput<'_>) -> Option<Figure> {
     })
 }
 
-/// A line's class and what it shows.
+/// CSS class of a line and the value that it shows.
 type Line = (&'static str, fn(&Level<'_>) -> f64);
 
 fn panel(

@@ -1,4 +1,4 @@
-//! The page around the figures.
+//! The HTML page that holds the figures, verdicts and tables.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use crate::record::Purpose;
 use crate::report::outcome::Outcome;
 use crate::report::{ReportInput, ab, jmeter, result, sar, strace, text, trust};
 
-/// All figures in the order of the page. Each is left out where there is nothing to show.
+/// All figures in the order of the page. A figure without data is left out.
 const FIGURES: &[fn(&ReportInput<'_>) -> Option<Figure>] = &[
     forest::draw,
     slopes::draw,
@@ -26,7 +26,7 @@ const FIGURES: &[fn(&ReportInput<'_>) -> Option<Figure>] = &[
 
 const STYLE: &str = include_str!("style.css");
 
-/// The whole file.
+/// Returns the whole HTML file.
 pub(super) fn print(input: &ReportInput<'_>) -> String {
     let name = text::name(input);
     let mut out =
@@ -60,7 +60,7 @@ pub(super) fn print(input: &ReportInput<'_>) -> String {
     out
 }
 
-/// The verdicts in cards, readable at any width.
+/// Writes the verdicts as cards, which are readable at any width, and the secondary metrics as a table.
 fn verdicts(out: &mut String, input: &ReportInput<'_>) {
     out.push_str("<section>\n<h2>Verdicts</h2>\n");
     let outcomes = Outcome::all(input.analysis);
@@ -148,7 +148,7 @@ fn findings(out: &mut String, input: &ReportInput<'_>) {
     out.push_str("</ul>\n</section>\n");
 }
 
-/// What this machine does not tell; no figure is wrong for it.
+/// Lists the sources of data that this machine lacks. No figure is wrong because of that.
 fn missing(out: &mut String, input: &ReportInput<'_>) {
     for source in &input.run.header.machine.missing {
         let _ = writeln!(

@@ -1,4 +1,4 @@
-//! Latency over the share of requests that were faster, stretched towards the slowest ones: an HDR plot.
+//! HDR plot: latency by percentile, with the axis stretched towards the slowest requests.
 
 use super::figure::{Figure, colour, variants};
 use super::scale::Scale;
@@ -8,7 +8,7 @@ use crate::report::{ReportInput, units};
 
 const TOP: f64 = 10.0;
 const BOTTOM: f64 = 330.0;
-/// Steps of a curve per factor of ten.
+/// Points of a curve per factor of ten.
 const STEPS: f64 = 40.0;
 
 pub(super) fn draw(input: &ReportInput<'_>) -> Option<Figure> {
@@ -59,10 +59,10 @@ pub(super) fn draw(input: &ReportInput<'_>) -> Option<Figure> {
     })
 }
 
-/// Places in the drawing.
+/// Points of a curve, as positions in the drawing.
 type Curve = Vec<(f64, f64)>;
 
-/// The part with at least ten requests beyond, and the rest.
+/// Returns the part of a curve with at least ten requests beyond each point, and the rest.
 fn curve(times: &Latencies, x: &Scale, y: &Scale) -> (Curve, Curve) {
     let count = times.count() as f64;
     let steps = (count.log10() * STEPS).floor().max(0.0) as u32;

@@ -1,6 +1,6 @@
-//! Where a value lies on an axis, and which values to label.
+//! Axis scales: where a value lies on an axis, and which values get a label.
 
-/// A mapping of values to positions, linear or logarithmic.
+/// A linear or logarithmic mapping of values to positions in a drawing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale {
     low: f64,
@@ -11,7 +11,8 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// Values `low` to `high` lie at `from` to `to`. An empty range is widened.
+    /// Creates a linear scale that maps the values `low` to `high` to the positions `from` to `to`. An empty range is
+    /// widened.
     pub(super) fn linear(low: f64, high: f64, from: f64, to: f64) -> Self {
         let high = if high > low { high } else { low + 1.0 };
         Self {
@@ -23,7 +24,7 @@ impl Scale {
         }
     }
 
-    /// A logarithmic scale. What is not above zero is put at the low end.
+    /// Creates a logarithmic scale. Values that are not above zero are placed at the low end.
     pub(super) fn log(low: f64, high: f64, from: f64, to: f64) -> Self {
         let low = low.max(1e-12);
         let high = if high > low { high } else { low * 2.0 };
@@ -36,7 +37,7 @@ impl Scale {
         }
     }
 
-    /// The position of a value, kept within the range.
+    /// Returns the position of a value. Values outside the range are placed at its ends.
     pub(super) fn at(&self, value: f64) -> f64 {
         let value = if value.is_nan() {
             self.low
@@ -51,7 +52,7 @@ impl Scale {
         self.from + share * (self.to - self.from)
     }
 
-    /// Round values within the range, about `count` of them.
+    /// Returns round values within the range, about `count` of them.
     pub(super) fn ticks(&self, count: usize) -> Vec<f64> {
         if self.log && self.high / self.low > 5.0 {
             return self.decades(count);
@@ -68,7 +69,8 @@ impl Scale {
         (first..=last).map(|at| at as f64 * step).collect()
     }
 
-    /// 1, 2, 5 of each power of ten; fewer of them where they are many.
+    /// Returns ticks of a logarithmic scale, such as 1, 2 and 5 times each power of ten; fewer per power if there would
+    /// be too many.
     fn decades(&self, count: usize) -> Vec<f64> {
         let (first, last) = (
             self.low.log10().floor() as i32,

@@ -1,4 +1,5 @@
-//! Single response times over the window's course: shows steps, waves and stripes that a mean hides.
+//! Scatter plot of single response times over the measured window, which shows steps, waves and stripes that a mean
+//! hides.
 
 use super::figure::{Figure, colour};
 use super::scale::Scale;
@@ -6,9 +7,9 @@ use super::svg::{Anchor, FOOT, LEFT, RIGHT, Svg, WIDTH};
 use crate::record::{Arm, Block, Point};
 use crate::report::{ReportInput, units};
 
-/// Points drawn per variant.
+/// Largest number of sampled points per variant. Failures are drawn in addition.
 const MOST: usize = 2500;
-/// Variants shown.
+/// Largest number of variants shown.
 const PANELS: usize = 8;
 const PANEL: f64 = 190.0;
 const TOP: f64 = 26.0;

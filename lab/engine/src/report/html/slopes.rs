@@ -1,4 +1,4 @@
-//! Each pair as a line from the baseline's block to its neighbour's: if they all lean one way, the verdict is no
+//! Each pair as a line from the baseline's block to the other one. If all lines lean the same way, the verdict is no
 //! accident.
 
 use super::figure::{Figure, colour};
@@ -91,7 +91,7 @@ pub(super) fn draw(input: &ReportInput<'_>) -> Option<Figure> {
     })
 }
 
-/// A name that fits beside another.
+/// Shortens a name so that it fits beside another one.
 fn short(name: &str) -> String {
     if name.chars().count() <= 16 {
         return name.to_owned();

@@ -1,20 +1,21 @@
-//! Drawing with few words. Positions are in units of the view box; the browser scales it to the page.
+//! A small SVG writer. Positions are in units of the view box, which the browser scales to the page.
 
 use std::fmt::Write as _;
 
 use super::page::escape;
 use super::scale::Scale;
 
-/// The width of every full figure.
+/// Width of a full-width figure, in units of the view box.
 pub(super) const WIDTH: f64 = 720.0;
-/// Room for the labels of a vertical axis; enough for a phone's larger letters.
+/// Left margin for the labels of a vertical axis, in units of the view box. It is wide enough for the larger type on
+/// phones.
 pub(super) const LEFT: f64 = 92.0;
-/// Room at the right for half a label.
+/// Right margin for half a label, in units of the view box.
 pub(super) const RIGHT: f64 = 26.0;
-/// Room for the labels of a horizontal axis.
+/// Bottom margin for the labels of a horizontal axis, in units of the view box.
 pub(super) const FOOT: f64 = 34.0;
 
-/// A drawing.
+/// An SVG drawing that is being written.
 pub(super) struct Svg {
     width: f64,
     height: f64,
@@ -22,7 +23,7 @@ pub(super) struct Svg {
     body: String,
 }
 
-/// Where a text is anchored.
+/// Which part of a text is at its position.
 #[derive(Clone, Copy)]
 pub(super) enum Anchor {
     Start,
@@ -31,7 +32,7 @@ pub(super) enum Anchor {
 }
 
 impl Svg {
-    /// An empty drawing; `label` is read to those who cannot see it.
+    /// Creates an empty drawing. Screen readers read `label` aloud.
     pub(super) fn new(width: f64, height: f64, label: impl Into<String>) -> Self {
         Self {
             width,
@@ -63,12 +64,12 @@ impl Svg {
         );
     }
 
-    /// A line through points; nothing without any.
+    /// Draws a line through points. Draws nothing if there are none.
     pub(super) fn polyline(&mut self, class: &str, points: &[(f64, f64)]) {
         self.path(class, &through(points));
     }
 
-    /// The area between an upper and a lower line over the same places.
+    /// Fills the area between an upper and a lower line over the same horizontal positions.
     pub(super) fn area(&mut self, class: &str, upper: &[(f64, f64)], lower: &[(f64, f64)]) {
         let mut path = through(upper.iter().chain(lower.iter().rev()));
         if !path.is_empty() {
@@ -77,7 +78,7 @@ impl Svg {
         self.path(class, &path);
     }
 
-    /// Points without a line: strokes of no length with round ends, the shortest way to write many.
+    /// Draws points as strokes of length zero with round ends, which is the shortest markup for many points.
     pub(super) fn dots(&mut self, class: &str, points: impl Iterator<Item = (f64, f64)>) {
         let mut path = String::new();
         for (x, y) in points {
@@ -107,7 +108,7 @@ impl Svg {
         );
     }
 
-    /// Horizontal grid lines with labels at the left.
+    /// Draws horizontal grid lines with labels on the left.
     pub(super) fn rows(&mut self, scale: &Scale, count: usize, label: impl Fn(f64) -> String) {
         for tick in scale.ticks(count) {
             let y = scale.at(tick);
@@ -116,7 +117,7 @@ impl Svg {
         }
     }
 
-    /// Vertical grid lines from `top` to `bottom` with labels below.
+    /// Draws vertical grid lines from `top` to `bottom` with labels below.
     pub(super) fn columns(
         &mut self,
         ticks: impl Iterator<Item = (f64, String)>,
@@ -128,7 +129,7 @@ impl Svg {
         }
     }
 
-    /// The finished element.
+    /// Returns the complete SVG element.
     pub(super) fn finish(self) -> String {
         format!(
             "<svg class=\"figure\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n{}</svg>\n",
@@ -140,7 +141,7 @@ impl Svg {
     }
 }
 
-/// The path of a line through points.
+/// Returns the SVG path data of a line through points.
 fn through<'a>(points: impl IntoIterator<Item = &'a (f64, f64)>) -> String {
     let mut path = String::new();
     for (x, y) in points {
@@ -150,7 +151,8 @@ fn through<'a>(points: impl IntoIterator<Item = &'a (f64, f64)>) -> String {
     path
 }
 
-/// A tenth of a unit is finer than any screen; without digits that say nothing.
+/// Formats a coordinate with at most one decimal, as a tenth of a unit is finer than any screen can show. Trailing
+/// zeros are left out.
 fn n(value: f64) -> String {
     if !value.is_finite() {
         return "0".to_owned();

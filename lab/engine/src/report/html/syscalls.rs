@@ -1,4 +1,4 @@
-//! System calls per request as bars, variants below each other.
+//! Bar chart of system calls per request, with the variants below each other.
 
 use super::figure::{Figure, colour, variants};
 use super::scale::Scale;
@@ -7,7 +7,7 @@ use crate::record::Pass;
 use crate::report::strace::{find, names};
 use crate::report::{ReportInput, units};
 
-/// Names shown, the most frequent ones.
+/// Largest number of system calls shown; the most frequent ones are chosen.
 const MOST: usize = 16;
 const BAR: f64 = 20.0;
 const LABEL: f64 = 32.0;

@@ -1,4 +1,4 @@
-//! What happened when: processors, run queue, rate and response times on one axis, as ksar draws them.
+//! Timeline of the run: CPU use, run queue, rate and response times on one time axis, as ksar draws them.
 
 use super::figure::{Figure, colour, variants};
 use super::scale::Scale;
@@ -8,9 +8,9 @@ use crate::report::input::window_start;
 use crate::report::{ReportInput, units};
 use crate::scenario::Metric;
 
-/// Samples drawn over the whole width; neighbours are put together.
+/// Largest number of samples drawn over the whole width. Neighbouring samples are merged.
 const MOST: usize = 450;
-/// Height of a strip, its title above it.
+/// Height of a strip in units of the view box, without the title above it.
 const STRIP: f64 = 118.0;
 const TITLE: f64 = 28.0;
 
@@ -90,10 +90,10 @@ fn shade(svg: &mut Svg, input: &ReportInput<'_>, x: &Scale, bottom: f64) {
     }
 }
 
-/// A part of the CPUs' time.
+/// Selects one part of the CPU time from a sample.
 type Share = fn(&Tick) -> f64;
 
-/// Shares of all CPUs, one on top of the other.
+/// Draws the parts of the CPU time as stacked areas, as shares of all CPUs.
 fn processors(svg: &mut Svg, ticks: &[Tick], x: &Scale, top: f64) {
     let y = Scale::linear(0.0, 1.0, top + TITLE + STRIP, top + TITLE);
     svg.text(
@@ -155,7 +155,7 @@ fn queue(svg: &mut Svg, ticks: &[Tick], x: &Scale, top: f64) {
     svg.polyline("line dash soft", &line(|it| it.load_1));
 }
 
-/// A figure of the client's bins.
+/// A strip of the timeline that shows one figure of the client's time slices.
 struct Strip {
     title: &'static str,
     log: bool,
@@ -213,7 +213,7 @@ impl Strip {
     }
 }
 
-/// Neighbours put together, by their means, so that at most [`MOST`] are left.
+/// Merges neighbouring samples into their means, so that at most [`MOST`] are left.
 fn thinned<'a>(ticks: impl Iterator<Item = &'a Tick>) -> Vec<Tick> {
     let mut all: Vec<Tick> = ticks.copied().collect();
     all.sort_by(|a, b| a.at.total_cmp(&b.at));

@@ -1,10 +1,10 @@
-//! The lines that strace writes: one per call, or two where other threads came between. It writes each before the
-//! thread goes on.
+//! The lines that strace writes: one per call, or two if output of other threads came in between. Each line is written
+//! before the traced thread continues.
 
 use crate::syscalls::trace::{Call, Line, Time};
 
-/// `PID name(…) = result <seconds>`, its first half `PID name(… <unfinished ...>`, or its second half
-/// `PID <... name resumed>…) = result <seconds>`. `None` for anything else.
+/// Parses `PID name(…) = result <seconds>`, its first half `PID name(… <unfinished ...>`, or its second half `PID <...
+/// name resumed>…) = result <seconds>`. Returns `None` for anything else.
 pub(super) fn parse(line: &str) -> Option<Line<'_>> {
     let (thread, rest) = line.trim_end().split_once(' ')?;
     let rest = rest.trim_start();

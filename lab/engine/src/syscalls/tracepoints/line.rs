@@ -1,9 +1,9 @@
-//! The lines of the kernel's trace: `COMMAND-THREAD [CPU] FLAGS SECOND: what`, where `what` is `sys_NAME(…)` when a
-//! call begins and `sys_NAME -> 0xRESULT` when it ends.
+//! The lines of the kernel's trace: `COMMAND-THREAD [CPU] FLAGS SECOND: what`, where `what` is `sys_NAME(…)` at the
+//! beginning of a call and `sys_NAME -> 0xRESULT` at its end.
 
 use crate::syscalls::trace::{Call, Line, Time};
 
-/// `None` for what is no call.
+/// Parses a line of the trace. `None` if it is neither a call nor a notice of lost calls.
 pub(super) fn parse(line: &str) -> Option<Line<'_>> {
     if line.starts_with("CPU:") && line.contains("[LOST ") {
         return Some(Line::Lost);
@@ -14,7 +14,7 @@ pub(super) fn parse(line: &str) -> Option<Line<'_>> {
     call.map(Line::Call).next()
 }
 
-/// Before and after the bracket of the CPU.
+/// Parses a call from the parts of a line before and after the opening bracket of the CPU number.
 fn call<'a>(before: &str, after: &'a str) -> Option<Call<'a>> {
     let (_, thread) = before.rsplit_once('-')?;
     let (cpu, rest) = after.split_once("] ")?;
@@ -37,17 +37,18 @@ fn call<'a>(before: &str, after: &'a str) -> Option<Call<'a>> {
     })
 }
 
-/// A mark that the laboratory writes between the calls.
+/// Returns the marker with this number, which the laboratory writes between the calls.
 pub(super) fn mark(number: u32) -> String {
     format!("andon-lab {number}\n")
 }
 
-/// Is this whole line that mark?
+/// Whether this complete line is the marker with this number.
 pub(super) fn is_mark(line: &str, number: u32) -> bool {
     line.ends_with(&format!(": tracing_mark_write: {}", mark(number)))
 }
 
-/// Is a call's result a number of an error?
+/// Whether the result of a call, in hexadecimal, is an error number. A call that is resumed after a signal
+/// (`ERESTARTSYS` and the like) has not failed.
 fn failed(result: &str) -> bool {
     let digits = result.trim_end().trim_start_matches("0x");
     let number = u64::from_str_radix(digits, 16).map_or(0, |bits| bits as i64);
@@ -55,7 +56,7 @@ fn failed(result: &str) -> bool {
     (-4095..0).contains(&number) && !(-516..=-512).contains(&number)
 }
 
-/// The name that programs, manuals and strace call it by, where the kernel's own is another.
+/// Returns the name that programs, manuals and strace use for a system call, where the kernel's own name differs.
 fn usual(name: &str) -> &str {
     match name {
         "newstat" => "stat",

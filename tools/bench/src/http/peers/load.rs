@@ -1,4 +1,4 @@
-//! One load on one server.
+//! Measures one load on one server.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -14,14 +14,14 @@ use crate::http::client::{Connection, together};
 use crate::http::server::{ResultCaching, Server};
 use crate::proc;
 
-/// Who answers.
+/// A server under comparison.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Peer {
     Andon,
     Sharp,
 }
 
-/// The requests of a load.
+/// A kind of load, by the requests it consists of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Work {
@@ -29,29 +29,29 @@ pub(super) enum Work {
     Side { side: u32 },
     /// Every file in the seven widths of a page's `srcset`, none of them requested before.
     Srcset,
-    /// Sizes of 400 px and a little less, of files that were requested in another size before.
+    /// A few files in eight sizes of 400 px and a little less, after each was requested in another size.
     Second,
 }
 
-/// What one load came to.
+/// Outcome of one load.
 #[derive(Serialize)]
 pub(super) struct Load {
     pub(super) images: usize,
     pub(super) seconds: f64,
-    /// Of the server's.
+    /// CPU seconds of the server.
     pub(super) cpu_seconds: f64,
     peak_bytes: u64,
 }
 
 const SRCSET: [u32; 7] = [160, 320, 480, 640, 960, 1280, 1920];
 
-/// How many files are known before the load of `Second`, and the size in which.
+/// How many files have been requested in the size `KNOWN_SIDE` before the load `Work::Second` begins.
 const KNOWN: usize = 32;
 const KNOWN_SIDE: u32 = 800;
-/// How many sizes of each are asked for.
+/// Number of sizes in which `Work::Second` requests each file.
 const SECOND_SIZES: usize = 8;
 
-/// Asks a server that was just started, whose caches are empty.
+/// Starts a server with empty caches, measures one load on it and stops it.
 pub(super) fn measure(
     peer: Peer,
     set: &Set,
@@ -75,7 +75,7 @@ pub(super) fn measure(
     }
 }
 
-/// What one server answers to one kind of request.
+/// Returns the path at which a server answers with the named photograph fitted into a square of `side` px.
 pub(super) fn url(peer: Peer, side: u32, name: &str) -> String {
     match peer {
         Peer::Andon => format!("/r/fit:{side}x{side},as:jpeg,q:80/{name}"),
@@ -140,7 +140,8 @@ fn ask(
     })
 }
 
-/// Every connection asks for the next request until there is none; how many were answered.
+/// Sends requests on all connections, each in a closed loop, until `request` returns `None`. Returns how many were
+/// answered.
 fn closed_loops<'a>(
     peer: Peer,
     address: SocketAddr,

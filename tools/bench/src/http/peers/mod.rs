@@ -1,5 +1,6 @@
-//! Andon beside sharp, both as servers: the same photographs in the same sizes, ten connections in closed loops, every file asked
-//! for once and under its own name. Loads of a few seconds, one server after the other, in turns; the clients run on these cores too.
+//! Comparison of Andon and sharp, both as servers. They get the same photographs in the same sizes on ten connections
+//! (by default) in closed loops, and each file is requested under a name of its own. The servers take turns with loads
+//! of a few seconds. The clients share their cores.
 
 mod load;
 mod photographs;
@@ -16,7 +17,7 @@ use crate::stats::median;
 use load::{Load, Peer, Work};
 use quality::Quality;
 
-/// All that was measured.
+/// Results of the comparison.
 #[derive(Serialize)]
 pub(crate) struct Peers {
     peer: String,
@@ -27,28 +28,28 @@ pub(crate) struct Peers {
     goals: Vec<Goal>,
 }
 
-/// One kind of work, by both.
+/// Results of both servers for one kind of load.
 #[derive(Serialize)]
 struct Case {
     megapixels: u32,
     work: Work,
     andon: Side,
     sharp: Side,
-    /// Images/s of Andon over those of sharp.
+    /// Andon's images per second divided by sharp's.
     ratio: f64,
 }
 
-/// One of the two.
+/// Results of one of the two servers.
 #[derive(Serialize)]
 struct Side {
-    /// The median of all loads.
+    /// Median of all loads.
     images_per_second: f64,
     cpu_milliseconds_per_image: f64,
     quality: Option<Quality>,
     loads: Vec<Load>,
 }
 
-/// Measures and prints. `quick`: one short round, a first look.
+/// Runs the comparison and prints the results. `quick` makes it one short round, for a first look.
 pub(crate) fn run(connections: usize, photos: &Folder, quick: bool) -> Result<Peers> {
     let (seconds, rounds) = if quick { (1.0, 1) } else { (4.0, 3) };
     let peer = sharp::versions()?;
@@ -96,9 +97,9 @@ pub(crate) fn run(connections: usize, photos: &Folder, quick: bool) -> Result<Pe
     })
 }
 
-/// In megapixels.
+/// Sizes of the photographs of each set, in megapixels.
 const SETS: [u32; 4] = [2, 4, 8, 15];
-/// The set that has goals.
+/// Megapixels of the only set that has goals.
 const JUDGED: u32 = 4;
 
 fn goals(cases: &[Case]) -> Vec<Goal> {

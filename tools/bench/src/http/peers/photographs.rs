@@ -9,20 +9,21 @@ use anyhow::{Context, Result};
 use crate::engines::{engine, render};
 use crate::photos::Folder;
 
-/// Photographs of one size.
+/// Photographs of one size in megapixels.
 pub(super) struct Set {
-    /// Of the files, below the folder of all sets, each photograph's first name before any second one.
+    /// Paths of the files below the folder of all sets. The first name of every photograph comes before any second
+    /// name.
     pub(super) names: Vec<String>,
-    /// How many photographs there are.
+    /// Number of distinct photographs.
     pub(super) distinct: usize,
 }
 
-/// The folder beside this program in which all sets are.
+/// Returns the folder of all sets, which lies beside this program.
 pub(super) fn folder() -> Result<PathBuf> {
     Ok(env::current_exe()?.with_file_name("bench-peers-photographs"))
 }
 
-/// The photographs resized to this many megapixels, up or down. Files that an earlier run made are used again.
+/// Returns the photographs resized to this many megapixels, up or down. Files of an earlier run are used again.
 pub(super) fn set(photos: &Folder, megapixels: u32) -> Result<Set> {
     let folder = folder()?;
     fs::create_dir_all(folder.join(megapixels.to_string()))?;
@@ -51,7 +52,7 @@ pub(super) fn set(photos: &Folder, megapixels: u32) -> Result<Set> {
     })
 }
 
-/// More than are asked for in one load.
+/// Smallest number of names in a set, more than one load requests.
 const NAMES: usize = 8192;
 
 fn make(original: &[u8], megapixels: u32, file: &Path) -> Result<()> {

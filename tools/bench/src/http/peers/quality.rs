@@ -1,4 +1,4 @@
-//! How good the images of both are, against a full decode and Lanczos3 in floats.
+//! Compares the image quality of both servers' results with a full decode and Lanczos3 in floats.
 
 use std::fs;
 
@@ -15,15 +15,15 @@ use crate::quality::psnr;
 use crate::reference;
 use crate::stats::mean;
 
-/// Means of all photographs.
+/// Quality of one server's results, as means over all photographs.
 #[derive(Serialize)]
 pub(super) struct Quality {
     pub(super) bytes: f64,
-    /// dB
+    /// PSNR in dB.
     pub(super) psnr: f64,
 }
 
-/// Andon's and sharp's.
+/// Returns the quality of Andon's and of sharp's results.
 pub(super) fn compare(set: &Set, side: u32) -> Result<(Quality, Quality)> {
     let folder = photographs::folder()?;
     let andon = Server::start(&folder, ResultCaching::Nothing)?;

@@ -1,4 +1,4 @@
-//! sharp behind a bare Node server, as a child process.
+//! Runs sharp behind a bare Node server, as a child process.
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::proc;
 
-/// A running server; stopped when dropped. Node finds sharp by `NODE_PATH`.
+/// A running server. It is stopped when this is dropped. Node finds sharp by `NODE_PATH`.
 pub(super) struct Sharp {
     child: Child,
     address: SocketAddr,
@@ -48,7 +48,7 @@ impl Drop for Sharp {
     }
 }
 
-/// Of sharp and what it is made of.
+/// Returns the versions of sharp and of its libvips.
 pub(super) fn versions() -> Result<String> {
     let output = Command::new("node")
         .args(["-e", "const { sharp, vips } = require('sharp').versions; console.log(`sharp ${sharp}, libvips ${vips}`)"])

@@ -163,7 +163,8 @@ impl Wave {
 /// How long a worker waits before it checks for an interrupt.
 const A_MOMENT: Duration = Duration::from_millis(20);
 
-/// Rows of a job that are being done; dropping this without [`end`](Self::end) means a panic.
+/// The rows of a job that a worker is decoding. Dropping this without [`end`](Self::end) means that the worker
+/// panicked, and fails the job.
 struct Taken<'a> {
     wave: &'a Wave,
     job: usize,
@@ -203,7 +204,7 @@ impl State {
         }
     }
 
-    /// Takes a step whose rows nobody has begun with.
+    /// Makes `worker` the owner of `step`, unless the step has an owner already.
     fn own(&mut self, step: u32, worker: usize) {
         let step = step as usize;
         if self.owners.len() <= step {
@@ -212,8 +213,9 @@ impl State {
         self.owners[step].get_or_insert(worker);
     }
 
-    /// Up to `step` rows of MCUs of a job that can go on: of those that are behind the others, one whose rows this worker has had
-    /// before, then one whose rows nobody has had.
+    /// Chooses up to `step` rows of MCUs of a job that can go on. Steps that this worker owns come first, then steps
+    /// without an owner that are at most `AHEAD` steps ahead of the job furthest behind; among equals, the topmost
+    /// rows.
     fn next(&self, jobs: &[Job], step: u32, worker: usize) -> Next {
         // What comes after a failed job in the file does not matter any more.
         let end = match self.failed {

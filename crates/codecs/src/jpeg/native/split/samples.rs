@@ -1,4 +1,5 @@
-//! Samples of what the other core has decoded, once both have met: each component on one of the two.
+//! Computes the samples of what the other core has decoded, once both decoders have synchronized. The components are
+//! divided between both cores.
 
 use std::sync::Arc;
 
@@ -10,9 +11,9 @@ use super::super::sequential::Coder;
 use super::super::{Refused, Request};
 use super::{Decoded, State, SyncPoint, Tail};
 
-/// One component.
+/// One component of the scan, with what is needed to compute its samples.
 struct Part {
-    /// Of the scan's components.
+    /// Index among the scan's components.
     index: usize,
     coder: Coder,
     lane: Lane,
@@ -22,8 +23,9 @@ struct Part {
 }
 
 impl Tail {
-    /// Makes samples of the rows of MCUs from `row` to the end: of the first component here, which has as many as all others in
-    /// most files, and of those on an idle core. Both cores must have met.
+    /// Computes the samples of the rows of MCUs from `row` to the end: those of the first component, which has as many
+    /// as all others together in most files, on this core, and the others on an idle core. Both decoders must have
+    /// synchronized.
     pub(in super::super) fn finish(
         self,
         row: usize,
@@ -78,7 +80,7 @@ impl Tail {
 }
 
 impl Part {
-    /// Makes samples of the row of MCUs that begins with MCU `first`.
+    /// Computes the samples of the row of MCUs that begins with MCU `first`.
     fn write_row(&mut self, first: usize) {
         let theirs = self.place.theirs + first - self.place.ours;
         let theirs = theirs..theirs + self.decoded.across;

@@ -1,26 +1,29 @@
-//! Flat parts of an image: a white background, a black sky.
+//! Flat parts of an image, such as a white background or a black sky.
 //!
-//! A stream falls into step because wrong codes end somewhere else than right ones. In a flat part all MCUs are the same few bits, a wrong
-//! beginning is repeated with them, and a stream may be out of step for as long as it reads. But most of the time these bits tell where
-//! an MCU begins. Where they do not, for they are all zeros, MCUs can be passed over several at a time.
+//! A stream synchronizes because wrong codes end at other bits than right ones. In a flat part all MCUs are the same
+//! few bits, so that a wrong beginning is repeated with them, and a stream may stay out of step for as long as it
+//! reads. But most of the time these bits tell where an MCU begins. Where they do not, because they are all zeros, MCUs
+//! can be skipped several at a time.
 
 use andon_kernels::huffman::Code;
 
-/// Places that are looked at, and how many bits there are from one to the next: an odd number, so that they differ in their phase.
+/// Number of places to probe. `DISTANCE` is the number of bits from one to the next: an odd number, so that they differ
+/// in phase.
 const PLACES: u32 = 8;
 const DISTANCE: u32 = 211;
 
-/// The bits of an MCU in which nothing changes.
+/// The bits of a flat MCU: one without DC differences and AC coefficients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Flat {
-    /// Again and again, as many as fit.
+    /// The bits of the MCU, repeated to fill the word.
     bits: u64,
-    /// Of one MCU.
+    /// Bits per MCU.
     length: u32,
 }
 
 impl Flat {
-    /// For MCUs of blocks with these codes of the DC and of the AC. `None`: no block can be flat, or an MCU is too long.
+    /// Creates the flat MCU of blocks with these DC and AC codes. `None` if no block can be flat, or the MCU is longer
+    /// than 64 bits.
     pub(super) fn new<'a>(blocks: impl Iterator<Item = (&'a [Code], &'a [Code])>) -> Option<Self> {
         let (mut mcu, mut length) = (0, 0);
         for (dc, ac) in blocks {
@@ -39,7 +42,8 @@ impl Flat {
         Some(Self { bits, length })
     }
 
-    /// How many MCUs from the one on that begins at bit `position` are flat, `most` at most. 0: fewer than 64 bits are.
+    /// Returns how many MCUs are flat from the one on that begins at bit `position`, at most `most`; 0 if fewer than 64
+    /// bits are flat.
     pub(super) fn run(&self, data: &[u8], position: u64, most: usize) -> usize {
         let Ok(mut position) = u32::try_from(position) else {
             return 0;
@@ -53,12 +57,12 @@ impl Flat {
         run.min(most)
     }
 
-    /// Bits of an MCU.
+    /// Returns the length of the MCU in bits.
     pub(super) fn length(&self) -> u32 {
         self.length
     }
 
-    /// Where an MCU begins not far behind bit `position`, if it is flat there.
+    /// Returns a bit shortly after bit `position` at which an MCU begins, if the data are flat there.
     pub(super) fn near(&self, data: &[u8], position: u32) -> Option<u32> {
         let mut places = (0..PLACES).map(|place| position.saturating_add(place * DISTANCE));
         places.find_map(|place| {
@@ -70,7 +74,7 @@ impl Flat {
     }
 }
 
-/// The 64 bits from `position` on.
+/// Returns the 64 bits from bit `position` on, unless the data end near there.
 fn bits_at(data: &[u8], position: u32) -> Option<u64> {
     let bytes = data.get(position as usize / 8..)?.first_chunk::<9>()?;
     let (first, last) = bytes.split_first_chunk::<8>()?;

@@ -1,4 +1,4 @@
-//! The streams of one core: who reads what, and where the values go.
+//! The streams of one core: which bits each of them reads, and where the values go.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,71 +11,73 @@ use super::Known;
 use super::flat::Flat;
 use super::rows::Pieces;
 
-/// MCUs by which a stretch goes on into the next one, if they are as long as the others. Most streams are in step after fewer.
+/// Number of MCUs, if they are of average length, by which a stretch goes on into the next one. Most streams are
+/// synchronized after fewer.
 const MARGIN: u32 = 6;
 
-/// A stretch with fewer margins left is not cut in two.
+/// Minimum length, in margins, of what is left of a stretch for cutting it in two.
 const LEAST_CUT: u32 = 4;
 
-/// Blocks of a stretch whose values lie in one piece: those of a few calls of the kernel.
+/// Blocks of a stretch whose values are stored contiguously: those of a few calls of the kernel.
 const CHUNK: usize = 8 * BLOCKS;
 
-/// Beginnings of MCUs, and chunks, that a stretch has room for before it grows.
+/// Maximum initial capacity of a stretch for beginnings of MCUs, and for chunks. It grows beyond that where needed.
 const ROOM_TO_NOTE: usize = 256;
 
-/// Values for which a core has room: as many for each image, so that the memory of the last one is used again.
+/// Number of values that a core has room for. It is the same for every image, so that the memory of the last one is
+/// reused.
 const ROOM: usize = 1 << 20;
 
-/// Calls of the kernel between two questions whether anybody still wants the image.
+/// Calls of the kernel between two checks for an interrupt.
 const CALLS: usize = 64;
 
-/// What is to be read, and how.
+/// The data to read, their codes and their average sizes.
 #[derive(Clone)]
 pub(super) struct Reader {
     pub(super) data: Arc<Unstuffed>,
     pub(super) codes: Arc<Codes>,
     pub(super) flat: Option<Flat>,
-    /// In the mean.
+    /// Mean number of bits per MCU.
     pub(super) bits_per_mcu: u32,
-    /// Values of an MCU, and of its longest block.
+    /// Values per MCU. `longest` is the number of values of its largest block.
     pub(super) values_per_mcu: usize,
     pub(super) longest: usize,
 }
 
-/// What one core has read.
+/// What one core has read of a window.
 pub(super) struct Part {
     pub(super) stretches: Vec<Stretch>,
-    /// In chunks: block by block what is kept of it.
+    /// The coefficients kept of each block, stored in chunks.
     values: Buffer<i16>,
 }
 
-/// What one stream has read without a jump.
+/// A contiguous run of bits that one stream has read.
 #[derive(Default)]
 pub(super) struct Stretch {
-    /// The chunks of values that the stretch has read.
+    /// Chunks of the part's values that the stretch has filled, in order.
     chunks: Vec<Range<usize>>,
-    /// Noted beginnings of MCUs: at which bit, which MCU, and where its values are.
+    /// Noted beginnings of MCUs: the bit, the index of the MCU, and where its values are.
     pub(super) begun: Vec<huffman::Event>,
-    /// The first MCU after the last error.
+    /// Index of the first MCU after the last error.
     sound: u32,
-    /// How many MCUs it has read to their end, and where the next one begins.
+    /// Number of MCUs that were read to their end. `end` is the bit at which the next one begins.
     pub(super) read: usize,
     pub(super) end: u32,
 }
 
 impl Reader {
-    /// Bits by which a stretch goes on into the next one.
+    /// Returns the number of bits by which a stretch goes on into the next one.
     pub(super) fn margin(&self) -> u32 {
         MARGIN * self.bits_per_mcu + 64
     }
 
-    /// Bits whose values take half of the room if their MCUs are no shorter than the others.
+    /// Returns how many bits fill half of the room with their values, if their MCUs are no shorter than the average.
     pub(super) fn window(&self) -> u32 {
         let mcus = ROOM / 2 / self.values_per_mcu;
         u32::try_from(mcus as u64 * u64::from(self.bits_per_mcu)).unwrap_or(u32::MAX)
     }
 
-    /// A stretch with room for what is found in about `mcus` MCUs.
+    /// Creates a stretch with capacity for what is found in about `mcus` MCUs.
     fn stretch(&self, mcus: usize) -> Stretch {
         let noted = 2 * MARGIN as usize + mcus / huffman::NOTED as usize;
         let chunks = 2 + mcus * self.values_per_mcu / (CHUNK * self.longest);
@@ -86,7 +88,7 @@ impl Reader {
         }
     }
 
-    /// Reads these bits. `None`: nobody wants them any more.
+    /// Reads the given bits; `None` if interrupted.
     pub(super) fn read(&self, bits: Range<u32>, interrupted: &dyn Fn() -> bool) -> Option<Part> {
         let mut reading = Reading {
             of: self,
@@ -113,19 +115,19 @@ impl Reader {
     }
 }
 
-/// The streams while they read.
+/// State of the streams while they read.
 struct Reading<'a> {
     of: &'a Reader,
     stretches: Vec<Stretch>,
     streams: huffman::Streams,
-    /// Which stretch each stream reads.
+    /// Index of the stretch that each stream reads.
     stretch: [usize; STREAMS],
     values: Buffer<i16>,
     found: Found,
 }
 
 impl Reading<'_> {
-    /// Cuts the bits into a stretch for each stream.
+    /// Divides the bits into one stretch for each stream.
     fn begin(&mut self, bits: Range<u32>) {
         let length = u64::from(bits.end - bits.start);
         let part = |number: usize| bits.start + (length * number as u64 / STREAMS as u64) as u32;
@@ -151,7 +153,7 @@ impl Reading<'_> {
         self.streams.begin(stream, bits, noted);
     }
 
-    /// Lets each stream go on for some blocks. False: there is no room for them.
+    /// Lets each stream read some more blocks. Returns `false` if there is no room for them.
     fn go_on(&mut self) -> bool {
         let room = (BLOCKS + 1) * self.of.longest;
         for stream in 0..STREAMS {
@@ -176,7 +178,7 @@ impl Reading<'_> {
         true
     }
 
-    /// Gives the stream another chunk, if there is room, and moves what it has of its block there.
+    /// Gives the stream another chunk and moves its unfinished block there. Returns `false` if there is no room.
     #[cold]
     fn next_chunk(&mut self, stream: usize) -> bool {
         let chunk = self.values.len()..self.values.len() + CHUNK * self.of.longest;
@@ -196,7 +198,8 @@ impl Reading<'_> {
         true
     }
 
-    /// Gives every stream that has nothing left the second half of what another one has. False: all have nothing left.
+    /// Gives every stream that has nothing left the second half of what the slowest one has left, unless that is too
+    /// short. Returns `false` once no stream has anything left.
     fn give_work(&mut self) -> bool {
         for stream in 0..STREAMS {
             if self.streams.left(stream) > 0 {
@@ -217,7 +220,7 @@ impl Reading<'_> {
         true
     }
 
-    /// Keeps how far the stream has come.
+    /// Records in the stretch how far the stream has come.
     fn end_stretch(&mut self, stream: usize) {
         let stretch = &mut self.stretches[self.stretch[stream]];
         if let Some((read, end)) = self.streams.mcu(stream) {
@@ -230,12 +233,13 @@ impl Reading<'_> {
 }
 
 impl Part {
-    /// How many beginnings of MCUs are noted in it.
+    /// Returns how many beginnings of MCUs are noted in this part.
     pub(super) fn noted(&self) -> usize {
         self.stretches.iter().map(|it| it.begun.len()).sum()
     }
 
-    /// Where MCUs are known to begin of part `number`.
+    /// Returns the known beginnings of MCUs of this part, whose index is `number`, without those before an error in
+    /// their stretch.
     pub(super) fn known(&self, number: usize) -> impl Iterator<Item = Known> {
         let stretches = self.stretches.iter().enumerate();
         stretches.flat_map(move |(index, stretch)| {
@@ -251,7 +255,7 @@ impl Part {
         })
     }
 
-    /// The values of a stretch from `cursor` on.
+    /// Returns the values of `stretch` from `cursor` on.
     pub(super) fn values<'a>(
         &'a self,
         stretch: &'a Stretch,
@@ -265,7 +269,7 @@ impl Part {
     }
 }
 
-/// A place among the values of a stretch: which chunk, and where it is.
+/// A position among the values of a stretch: the index of the chunk, and the index of the value.
 #[derive(Clone, Copy)]
 pub(super) struct Cursor {
     chunk: usize,
@@ -273,7 +277,8 @@ pub(super) struct Cursor {
 }
 
 impl Stretch {
-    /// The cursor to the values of the block that went to this place. If it was moved to the next chunk, this one ends there.
+    /// Returns the cursor to the values of the block that was stored at `place`. If a chunk ends there, the block was
+    /// moved to the next chunk.
     pub(super) fn cursor(&self, place: u32) -> Cursor {
         let place = place as usize;
         let mut chunks = self.chunks.iter();
@@ -286,7 +291,7 @@ impl Stretch {
 }
 
 impl Cursor {
-    /// At the end of a chunk it goes on to the next one.
+    /// Moves a cursor at the end of a chunk on to the next chunk.
     fn leave_end(&mut self, stretch: &Stretch) {
         let chunks = &stretch.chunks;
         if chunks

@@ -1,25 +1,25 @@
-//! From values in the order of the data to rows of blocks.
+//! Copies values from the order of the data to rows of blocks.
 
 use std::ops::Range;
 
 use super::super::sequential::Coder;
 
-/// Components of a scan that this is for.
+/// Maximum number of components of a scan that is read by streams.
 pub(super) const MOST: usize = 4;
 
-/// How a row of MCUs is laid out.
+/// Layout of a row of MCUs.
 pub(super) struct Rows {
-    /// Each block in the order of the data.
+    /// All blocks of the row, in the order of the data.
     blocks: Vec<Block>,
-    /// Of an MCU.
+    /// Blocks per MCU.
     per_mcu: usize,
-    /// Values of a block of each component.
+    /// Values per block of each component.
     counts: [usize; MOST],
-    /// Values of a block, if all components have as many.
+    /// Values per block, if all components have the same number.
     count: Option<usize>,
 }
 
-/// A block: of which component, and where in its row it begins.
+/// A block: its component, and the index at which it begins in that component's row.
 #[derive(Clone, Copy)]
 struct Block {
     component: u32,
@@ -27,7 +27,7 @@ struct Block {
 }
 
 impl Rows {
-    /// For rows of `across` MCUs.
+    /// Creates the layout of rows of `across` MCUs. `None` if there are more than `MOST` components.
     pub(super) fn new(coders: &[Coder], across: usize) -> Option<Self> {
         if coders.len() > MOST {
             return None;
@@ -55,7 +55,7 @@ impl Rows {
         })
     }
 
-    /// Takes the values of these MCUs into the coders' rows.
+    /// Copies the values of these MCUs into the coders' rows, and adds up their DC differences.
     pub(super) fn take<'a>(
         &self,
         pieces: impl Pieces<'a>,
@@ -79,16 +79,16 @@ impl Rows {
     }
 }
 
-/// Values that lie in pieces of whole blocks.
+/// Values that are stored in pieces of whole blocks.
 pub(super) trait Pieces<'a> {
-    /// The next piece. `None`: there are no more.
+    /// Returns the next piece without passing over it; `None` if there are no more.
     fn next(&self) -> Option<&'a [i16]>;
 
-    /// Passes over the first `count` values of it.
+    /// Passes over the first `count` values of the next piece.
     fn pass(&mut self, count: usize);
 }
 
-/// Takes blocks that have `counts` values each, by their component.
+/// Copies blocks to the rows of their components. `counts` has the values per block of each component.
 #[inline(always)]
 fn take_blocks<'a>(
     mut pieces: impl Pieces<'a>,
@@ -113,7 +113,7 @@ fn take_blocks<'a>(
     }
 }
 
-/// These MCUs are flat, and as bright as the one before them.
+/// Fills in flat MCUs, which are as bright as the MCU before them.
 pub(super) fn fill(mcus: Range<usize>, coders: &mut [Coder]) {
     for coder in coders {
         // Their differences are zeros, and so are the other coefficients of a row that nothing was decoded into yet.
@@ -121,7 +121,7 @@ pub(super) fn fill(mcus: Range<usize>, coders: &mut [Coder]) {
     }
 }
 
-/// Adds up the DC differences of these MCUs.
+/// Replaces the DC differences of these MCUs by their running sum.
 fn integrate(coder: &mut Coder, mcus: Range<usize>) {
     let add = match (coder.h, coder.v) {
         (1, 1) => add_up::<1, 1>,
@@ -132,7 +132,7 @@ fn integrate(coder: &mut Coder, mcus: Range<usize>) {
     add(coder, mcus);
 }
 
-/// Adds up blocks of `H` × `V` per MCU, or if that is 0, of as many as there are.
+/// Adds up the DC differences of `H` × `V` blocks per MCU. If `H` is 0, the coder tells how many there are.
 fn add_up<const H: usize, const V: usize>(coder: &mut Coder, mcus: Range<usize>) {
     let count = coder.count();
     let (h, v) = if H > 0 { (H, V) } else { (coder.h, coder.v) };
