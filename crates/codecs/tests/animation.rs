@@ -91,7 +91,11 @@ fn frames(file: &[u8]) -> Vec<(Frame, Delay)> {
         cores: &Alone,
         keep_metadata: true,
     };
-    let mut reader = codec(info.format).open(file, &info, &how).expect("frames");
+    let mut reader = codec(info.format)
+        .animation()
+        .expect("the capability")
+        .open(file, &info, &how)
+        .expect("frames");
     let mut frames = Vec::new();
     while let Some(timed) = reader.next().expect("a frame") {
         frames.push((timed.frame, timed.delay));

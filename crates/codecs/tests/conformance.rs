@@ -59,13 +59,21 @@ fn composed(file: &[u8]) -> Result<(Info, Vec<Shown>)> {
         .iter()
         .find(|codec| codec.name() == info.format)
         .expect("its codec");
-    if codec.composed(&info).is_none() {
+    if codec
+        .animation()
+        .expect("the capability")
+        .composed(&info)
+        .is_none()
+    {
         return Err(Error::Unsupported {
             format: info.format,
             what: "one frame".to_owned(),
         });
     }
-    let mut reader = codec.open(file, &info, &how)?;
+    let mut reader = codec
+        .animation()
+        .expect("the capability")
+        .open(file, &info, &how)?;
     let mut frames = Vec::new();
     while let Some(timed) = reader.next()? {
         frames.push((timed.delay.seconds() * 1000.0, rgba(&timed.frame)));

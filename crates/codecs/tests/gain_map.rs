@@ -27,7 +27,10 @@ fn render(file: &[u8], recipe: &str) -> Result<Rendered> {
 /// What a file says of its map, and the map.
 fn read(file: &[u8]) -> Option<(GainHeader, Frame)> {
     let codec = ALL.iter().find(|codec| codec.sniff(file))?;
-    let header = codec.gain_map(file, &codec.probe(file).ok()?)?;
+    let header = codec
+        .gain_maps()
+        .expect("the capability")
+        .gain_map(file, &codec.probe(file).ok()?)?;
     let how = Decode {
         scales: Scales::FULL,
         limits: &Limits::default(),
@@ -35,7 +38,11 @@ fn read(file: &[u8]) -> Option<(GainHeader, Frame)> {
         cores: &Alone,
         keep_metadata: false,
     };
-    let frame = codec.decode_gain_map(file, &how).expect("a whole map");
+    let frame = codec
+        .gain_maps()
+        .expect("the capability")
+        .decode_gain_map(file, &how)
+        .expect("a whole map");
     Some((header, frame))
 }
 
@@ -289,7 +296,13 @@ fn a_broken_map_never_breaks_the_picture() {
 fn read_header(file: &[u8]) -> bool {
     let codec = codec("jpeg");
     let info = codec.probe(file);
-    info.is_ok_and(|info| codec.gain_map(file, &info).is_some())
+    info.is_ok_and(|info| {
+        codec
+            .gain_maps()
+            .expect("the capability")
+            .gain_map(file, &info)
+            .is_some()
+    })
 }
 
 #[test]

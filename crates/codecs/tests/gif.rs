@@ -122,7 +122,13 @@ fn everything_becomes_8_bit_rgb() {
                 alpha,
                 space: Space::UNSPECIFIED,
             };
-            assert_eq!(gif().accepts(have, &Encode::default()), Some(want));
+            assert_eq!(
+                gif()
+                    .encoder()
+                    .expect("an encoder")
+                    .accepts(have, &Encode::default()),
+                want
+            );
         }
     }
 }
@@ -131,7 +137,11 @@ fn everything_becomes_8_bit_rgb() {
 fn a_side_that_gif_cannot_hold_is_refused() {
     let image = few_colours(65_536, 1, 2, false);
     assert!(matches!(
-        gif().encode(&image, &Encode::default(), &andon_pixels::Never),
+        gif().encoder().expect("an encoder").encode(
+            &image,
+            &Encode::default(),
+            &andon_pixels::Never
+        ),
         Err(Error::Limit {
             name: "gif_side",
             value: 65_536,
@@ -264,7 +274,11 @@ fn an_interrupt_stops_decoding_and_encoding() {
             &After::looks(looks),
         );
         assert_eq!(decoded, Err(Error::Interrupted));
-        let encoded = gif().encode(&image, &Encode::default(), &After::looks(looks));
+        let encoded = gif().encoder().expect("an encoder").encode(
+            &image,
+            &Encode::default(),
+            &After::looks(looks),
+        );
         assert_eq!(encoded, Err(Error::Interrupted));
     }
 }

@@ -663,7 +663,10 @@ fn a_side_that_the_format_cannot_hold_is_refused() {
         )
         .unwrap(),
     );
-    let refused = jpeg().encode(&image, &Encode::default(), &Never);
+    let refused = jpeg()
+        .encoder()
+        .expect("an encoder")
+        .encode(&image, &Encode::default(), &Never);
     assert!(matches!(
         refused,
         Err(Error::Limit {
@@ -690,7 +693,11 @@ fn work_is_dropped_in_the_middle_when_nobody_waits() {
         jpeg()
             .decode(&file, &info, &ask(Scale::FULL, &limits, &patient))
             .expect("an image");
-        jpeg().encode(&image, &how, &patient).expect("a file");
+        jpeg()
+            .encoder()
+            .expect("an encoder")
+            .encode(&image, &how, &patient)
+            .expect("a file");
         assert!(
             patient.asked.load(Ordering::Relaxed) > 50,
             "asked once per band of 16 rows"
@@ -698,7 +705,10 @@ fn work_is_dropped_in_the_middle_when_nobody_waits() {
 
         let decoded = jpeg().decode(&file, &info, &ask(Scale::FULL, &limits, &After::asks(10)));
         assert_eq!(decoded, Err(Error::Interrupted));
-        let encoded = jpeg().encode(&image, &how, &After::asks(30));
+        let encoded = jpeg()
+            .encoder()
+            .expect("an encoder")
+            .encode(&image, &how, &After::asks(30));
         assert_eq!(encoded, Err(Error::Interrupted));
     }
 }
@@ -714,7 +724,7 @@ fn frames_are_brought_into_what_jpeg_holds() {
             alpha: true,
             space: Space::UNSPECIFIED,
         };
-        let want = jpeg().accepts(have, how).expect("JPEG is written");
+        let want = jpeg().encoder().expect("an encoder").accepts(have, how);
         assert_eq!((want.depth, want.alpha), (Depth::U8, false));
         want.model
     };
@@ -753,7 +763,11 @@ fn frames_are_brought_into_what_jpeg_holds() {
 
 #[test]
 fn a_frame_that_was_not_brought_into_shape_is_our_fault() {
-    let refused = jpeg().encode(&picture(Model::Rgb, 8, 8), &Encode::default(), &Never);
+    let refused = jpeg().encoder().expect("an encoder").encode(
+        &picture(Model::Rgb, 8, 8),
+        &Encode::default(),
+        &Never,
+    );
     assert!(matches!(refused, Err(Error::Internal(_))));
 }
 
@@ -805,6 +819,8 @@ fn picture(model: Model, width: u32, height: u32) -> Image {
 
 fn encode(image: &Image, how: &Encode) -> Vec<u8> {
     jpeg()
+        .encoder()
+        .expect("an encoder")
         .encode(image, how, &Never)
         .expect("a frame that JPEG holds")
 }

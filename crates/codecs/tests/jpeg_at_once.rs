@@ -138,7 +138,10 @@ fn memory_is_counted_for_all_of_them() {
             ..Limits::default()
         };
         let info = jpeg().probe(&file).expect("a header");
-        jpeg().decode_at_once(&file, &info, &how(&limits), scales)
+        jpeg()
+            .many_scales()
+            .expect("the capability")
+            .decode_at_once(&file, &info, &how(&limits), scales)
     };
     let least = |scales: &[Scales]| {
         (0..)
@@ -154,7 +157,10 @@ fn at_once(file: &[u8]) -> Result<Option<Vec<Image>>> {
 
 fn scales_at_once(file: &[u8], scales: &[Scales]) -> Result<Option<Vec<Image>>> {
     let info = jpeg().probe(file)?;
-    jpeg().decode_at_once(file, &info, &how(&Limits::default()), scales)
+    jpeg()
+        .many_scales()
+        .expect("the capability")
+        .decode_at_once(file, &info, &how(&Limits::default()), scales)
 }
 
 fn alone(file: &[u8], scales: Scales) -> Result<Image> {

@@ -35,7 +35,11 @@ fn how(scales: Scales, limits: &Limits) -> Decode<'_> {
 fn index(bytes: &[u8]) -> Option<Vec<u8>> {
     let info = jpeg().probe(bytes).ok()?;
     let limits = Limits::default();
-    let index = jpeg().index(bytes, &info, &how(Scales::FULL, &limits));
+    let index =
+        jpeg()
+            .parts()
+            .expect("the capability")
+            .index(bytes, &info, &how(Scales::FULL, &limits));
     index.expect("nothing over a limit")
 }
 
@@ -60,7 +64,13 @@ impl Indexed {
     fn part(&self, scales: Scales, part: Area) -> Result<Image> {
         let limits = Limits::default();
         let how = how(scales, &limits);
-        jpeg().decode_part(&self.bytes, &self.info, &how, &self.index, part)
+        jpeg().parts().expect("the capability").decode_part(
+            &self.bytes,
+            &self.info,
+            &how,
+            &self.index,
+            part,
+        )
     }
 
     fn whole(&self, scales: Scales) -> Frame {
@@ -72,7 +82,12 @@ impl Indexed {
     /// The part around some px of the image.
     fn around(&self, x: u32, y: u32, w: u32, h: u32) -> Area {
         let wanted = Area { x, y, w, h };
-        let part = jpeg().part(&self.bytes, &self.info, &self.index, wanted);
+        let part = jpeg().parts().expect("the capability").part(
+            &self.bytes,
+            &self.info,
+            &self.index,
+            wanted,
+        );
         let part = part.expect("a part");
         assert!(part.x <= x && part.y <= y, "{}: {part:?}", self.name);
         let (right, bottom) = (part.x + part.w, part.y + part.h);
@@ -193,7 +208,11 @@ fn a_damaged_file_has_no_index_or_that_of_the_picture_it_decodes_to() {
             let limits = Limits::default();
             let how = how(Scales::FULL, &limits);
             let whole = jpeg().decode(&bytes, &info, &how);
-            let Ok(Some(index)) = jpeg().index(&bytes, &info, &how) else {
+            let Ok(Some(index)) = jpeg()
+                .parts()
+                .expect("the capability")
+                .index(&bytes, &info, &how)
+            else {
                 refused += 1;
                 continue;
             };
@@ -236,7 +255,12 @@ fn an_index_of_another_file_is_refused_and_a_damaged_one_breaks_nothing() {
         w: one.info.width,
         h: one.info.height,
     };
-    let part = |index: &[u8]| jpeg().part(&one.bytes, &one.info, index, everything);
+    let part = |index: &[u8]| {
+        jpeg()
+            .parts()
+            .expect("the capability")
+            .part(&one.bytes, &one.info, index, everything)
+    };
     assert_eq!(part(&other.index), None);
     assert_eq!(part(&one.index[..one.index.len() - 1]), None);
     assert_eq!(part(&[]), None);
@@ -250,7 +274,10 @@ fn an_index_of_another_file_is_refused_and_a_damaged_one_breaks_nothing() {
             let limits = Limits::default();
             let how = how(Scales::FULL, &limits);
             // An image, a wrong one or none.
-            let _ = jpeg().decode_part(&one.bytes, &one.info, &how, &index, place);
+            let _ = jpeg()
+                .parts()
+                .expect("the capability")
+                .decode_part(&one.bytes, &one.info, &how, &index, place);
         }
     }
 }

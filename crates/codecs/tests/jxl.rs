@@ -40,7 +40,11 @@ const SAMPLES: [&str; 8] = [
 fn frames(codec: &dyn Codec, file: &[u8]) -> Vec<Timed> {
     let limits = Limits::default();
     let info = codec.probe(file).expect("a header");
-    let mut reader = codec.open(file, &info, &how(&limits)).expect("frames");
+    let mut reader = codec
+        .animation()
+        .expect("the capability")
+        .open(file, &info, &how(&limits))
+        .expect("frames");
     std::iter::from_fn(|| reader.next().expect("a frame")).collect()
 }
 
@@ -277,6 +281,10 @@ fn an_animation_comes_back_frame_by_frame() {
             metadata: Metadata::default(),
         };
         let mut writer = jxl()
+            .encoder()
+            .expect("an encoder")
+            .animation()
+            .expect("animations")
             .writer(&head, &lossless(None), &Never)
             .expect("a writer");
         for timed in &shown {
@@ -306,7 +314,11 @@ fn an_interrupt_is_heard_whenever_libjxl_asks_for_memory() {
     let image = picture(Model::Rgb, Depth::U8, true, 70, 50);
     let mut heard = 0;
     for looks in 0..400 {
-        match jxl().encode(&image, &Encode::default(), &After::looks(looks)) {
+        match jxl().encoder().expect("an encoder").encode(
+            &image,
+            &Encode::default(),
+            &After::looks(looks),
+        ) {
             Err(Error::Interrupted) => heard += 1,
             Err(error) => panic!("{error} after {looks}"),
             Ok(_) => break,
@@ -375,7 +387,11 @@ fn damaged_jpeg_xl_gives_no_jpeg_back_and_does_no_harm() {
         let Ok(info) = jxl().probe(&damaged) else {
             continue;
         };
-        let result = jxl().recode(&damaged, &info, "jpeg", &how(&limits));
+        let result =
+            jxl()
+                .recoder()
+                .expect("the capability")
+                .recode(&damaged, &info, "jpeg", &how(&limits));
         assert!(!matches!(result, Err(Error::Internal(_))), "{result:?}");
     }
 }

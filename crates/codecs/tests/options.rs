@@ -49,6 +49,8 @@ fn said(word: &Word) -> Vec<String> {
 fn all() -> impl Iterator<Item = (&'static dyn Codec, &'static Word)> {
     let options = |codec: &&'static dyn Codec| {
         codec
+            .encoder()
+            .expect("an encoder")
             .options()
             .iter()
             .map(|word| (*codec, *word))
@@ -117,7 +119,14 @@ fn shared_options_that_a_codec_does_not_declare_are_refused_by_its_name() {
     let source = source();
     for codec in ALL {
         for word in options::ALL {
-            let known = |name| codec.options().iter().any(|option| option.name == name);
+            let known = |name| {
+                codec
+                    .encoder()
+                    .expect("an encoder")
+                    .options()
+                    .iter()
+                    .any(|option| option.name == name)
+            };
             let taken = match word.name {
                 "max" | "score" => known("q"),
                 name => known(name),

@@ -138,9 +138,14 @@ fn what_png_cannot_hold_becomes_rgb_of_the_same_depth() {
                 alpha,
                 space: Space::UNSPECIFIED,
             };
-            let accepted = |model| png().accepts(traits(model), &Encode::default());
-            assert_eq!(accepted(Model::Cmyk), Some(traits(Model::Rgb)));
-            assert_eq!(accepted(Model::Gray), Some(traits(Model::Gray)));
+            let accepted = |model| {
+                png()
+                    .encoder()
+                    .expect("an encoder")
+                    .accepts(traits(model), &Encode::default())
+            };
+            assert_eq!(accepted(Model::Cmyk), traits(Model::Rgb));
+            assert_eq!(accepted(Model::Gray), traits(Model::Gray));
         }
     }
 }
@@ -448,7 +453,11 @@ fn one_frame_beside_a_default_image_is_an_animation() {
         cores: &Alone,
         keep_metadata: false,
     };
-    let mut frames = png().open(&file, &info, &how).expect("frames");
+    let mut frames = png()
+        .animation()
+        .expect("the capability")
+        .open(&file, &info, &how)
+        .expect("frames");
     let shown = frames.next().expect("a frame").expect("one").frame;
     assert!(
         shown.planes[0]
@@ -578,7 +587,10 @@ fn an_interrupt_stops_decoding_and_encoding() {
             );
             assert_eq!(decoded, Err(Error::Interrupted));
             assert_eq!(
-                png().encode(&image, &how, &After::looks(looks)),
+                png()
+                    .encoder()
+                    .expect("an encoder")
+                    .encode(&image, &how, &After::looks(looks)),
                 Err(Error::Interrupted)
             );
         }

@@ -115,6 +115,8 @@ fn nothing_is_called_lossless_that_loses_colours() {
         ..reduced(16)
     };
     let refused = png()
+        .encoder()
+        .expect("an encoder")
         .encode(&image, &how, &Never)
         .expect_err("a contradiction");
     assert!(refused.to_string().contains("with:colours"), "{refused}");
@@ -129,7 +131,13 @@ fn an_animation_is_refused_and_told_what_to_ask_for() {
         plays: 0,
         metadata: Metadata::default(),
     };
-    let refused = png().writer(&head, &reduced(16), &Never).err();
+    let refused = png()
+        .encoder()
+        .expect("an encoder")
+        .animation()
+        .expect("animations")
+        .writer(&head, &reduced(16), &Never)
+        .err();
     let refused = refused.expect("a refusal").to_string();
     assert!(refused.contains("as:gif"), "{refused}");
 }

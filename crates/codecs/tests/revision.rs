@@ -93,7 +93,7 @@ fn written(codec: &dyn Codec) -> BTreeMap<String, u64> {
             };
             // A frame in another model would be converted before the codec sees it.
             let exact = is_exact(codec, how.lossless);
-            if exact && codec.accepts(have, &how) == Some(have) {
+            if exact && codec.encoder().expect("an encoder").accepts(have, &how) == have {
                 let file = encode(codec, &picture(*model, *depth, *alpha, 67, 45), &how);
                 let name = format!("write {} | {option}", andon_pixels::color::name(have));
                 rows.insert(name, blessed::hash(&file));
@@ -176,7 +176,7 @@ fn ways(codec: &dyn Codec) -> Vec<(&'static str, Encode)> {
     ];
     let taken = |option: &str| {
         let name = option.split([' ', ',']).next();
-        let options = codec.options().iter();
+        let options = codec.encoder().expect("an encoder").options().iter();
         options.map(|word| word.name).any(|word| Some(word) == name)
     };
     let ways = ways.into_iter().filter(|(option, _)| taken(option));

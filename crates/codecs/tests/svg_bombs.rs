@@ -50,7 +50,10 @@ fn magnify(file: &[u8], info: &Info) -> Result<()> {
         cores: &Alone,
         keep_metadata: false,
     };
-    let image = codec("svg").draw(file, info, &how, &window)?;
+    let image = codec("svg")
+        .vector()
+        .expect("the capability")
+        .draw(file, info, &how, &window)?;
     assert_eq!((image.frames[0].width, image.frames[0].height), window.to);
     Ok(())
 }

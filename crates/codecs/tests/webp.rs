@@ -65,9 +65,11 @@ fn near_lossless_is_smaller_and_off_by_little() {
     };
     assert_eq!(
         webp()
+            .encoder()
+            .expect("an encoder")
             .accepts(image.frames[0].traits(), &near)
-            .map(|traits| traits.model),
-        Some(Model::Rgb)
+            .model,
+        Model::Rgb
     );
     let [exact, near] = [lossless(), near].map(|how| encode(webp(), &image, &how));
     assert!(
@@ -172,17 +174,33 @@ fn lossless_files_hold_rgb_and_others_luma_and_chroma() {
                 alpha,
                 space: Space::UNSPECIFIED,
             };
-            let want = |model| {
-                Some(Traits {
-                    model,
-                    depth: Depth::U8,
-                    alpha,
-                    space: Space::UNSPECIFIED,
-                })
+            let want = |model| Traits {
+                model,
+                depth: Depth::U8,
+                alpha,
+                space: Space::UNSPECIFIED,
             };
-            assert_eq!(webp().accepts(have, &quality(100)), want(LOSSY));
-            assert_eq!(webp().accepts(have, &Encode::default()), want(LOSSY));
-            assert_eq!(webp().accepts(have, &lossless()), want(Model::Rgb));
+            assert_eq!(
+                webp()
+                    .encoder()
+                    .expect("an encoder")
+                    .accepts(have, &quality(100)),
+                want(LOSSY)
+            );
+            assert_eq!(
+                webp()
+                    .encoder()
+                    .expect("an encoder")
+                    .accepts(have, &Encode::default()),
+                want(LOSSY)
+            );
+            assert_eq!(
+                webp()
+                    .encoder()
+                    .expect("an encoder")
+                    .accepts(have, &lossless()),
+                want(Model::Rgb)
+            );
         }
     }
 }
@@ -231,7 +249,10 @@ fn a_side_that_webp_cannot_hold_is_refused() {
     for (model, how) in [(LOSSY, quality(75)), (Model::Rgb, lossless())] {
         let image = picture(model, Depth::U8, false, 16_384, 1);
         assert_eq!(
-            webp().encode(&image, &how, &Never),
+            webp()
+                .encoder()
+                .expect("an encoder")
+                .encode(&image, &how, &Never),
             Err(Error::Limit {
                 name: "webp_side",
                 value: 16_384,
@@ -405,7 +426,11 @@ fn an_interrupt_stops_decoding_and_encoding() {
                 &After::looks(looks),
             );
             assert_eq!(decoded, Err(Error::Interrupted), "{model:?} {looks}");
-            let encoded = webp().encode(&image, &how, &After::looks(looks));
+            let encoded =
+                webp()
+                    .encoder()
+                    .expect("an encoder")
+                    .encode(&image, &how, &After::looks(looks));
             assert_eq!(encoded, Err(Error::Interrupted), "{model:?} {looks}");
         }
     }

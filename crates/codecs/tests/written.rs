@@ -45,6 +45,8 @@ fn others_and_we_read_the_same_pixels_that_were_written() {
         let image = picture(model, Depth::U8, alpha, 67, 145);
         let format = codec(name);
         let file = format
+            .encoder()
+            .expect("an encoder")
             .encode(&image, &Encode::default(), &Never)
             .expect("a file");
         let want = rgba(&image.frames[0]);
@@ -78,6 +80,8 @@ fn sixteen_bits_of_a_tiff_come_back() {
         let image = picture(model, Depth::U16, alpha, 31, 17);
         let format = codec("tiff");
         let file = format
+            .encoder()
+            .expect("an encoder")
             .encode(&image, &Encode::default(), &Never)
             .expect("a file");
         let again = decode(format, &file).expect("it is read");
@@ -90,7 +94,10 @@ fn sixteen_bits_of_a_tiff_come_back() {
 fn an_icon_with_a_side_that_its_directory_cannot_say_is_refused() {
     let write = |side| {
         let image = picture(Model::Rgb, Depth::U8, false, side, 8);
-        codec("ico").encode(&image, &Encode::default(), &Never)
+        codec("ico")
+            .encoder()
+            .expect("an encoder")
+            .encode(&image, &Encode::default(), &Never)
     };
     assert!(write(256).is_ok());
     let error = write(257).expect_err("too wide");

@@ -1,17 +1,19 @@
-//! The format that the name of a result promises.
+//! Finds the format that the file name of a result stands for.
 
 use andon_server::media_type;
 use anyhow::bail;
 
-use crate::reference::is_written;
-
-/// The format that the extension of `output` means, if it is an image's.
+/// Returns the format that the extension of `output` stands for, or `None` if it is not an image's.
 ///
 /// # Errors
-/// For a format that is not written.
+/// If the format cannot be written.
 pub(crate) fn format_of(output: &str) -> anyhow::Result<Option<&'static str>> {
     let promised = media_type::by_name(andon_codecs::ALL, output);
-    let written = || andon_codecs::ALL.iter().filter(|codec| is_written(**codec));
+    let written = || {
+        andon_codecs::ALL
+            .iter()
+            .filter(|codec| codec.encoder().is_some())
+    };
     let codec = written().find(|codec| promised == Some(codec.format().media_type));
     match (codec, promised) {
         (None, Some(promised)) if promised.starts_with("image/") => {

@@ -1,11 +1,12 @@
-//! `andon reference`: every word of recipes, option of a format and small_light parameter, from their declarations.
+//! `andon reference`: prints every word of recipes, every option of formats and every `small_light` parameter, from
+//! their declarations.
 
 use std::fmt::Write;
 
 use andon_codecs::{ALL, BEHIND_FEATURES};
 use andon_dialects::small_light::PARAMETERS;
 use andon_pixels::ops;
-use andon_pixels::{Codec, Depth, Encode, Model, Traits};
+
 use andon_recipe::{Arg, WORDS, Word, options};
 
 use andon_terminal::print;
@@ -37,7 +38,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     print(text.as_bytes())
 }
 
-/// Every word that a recipe may have.
+/// Returns every word that a recipe may contain.
 fn words() -> impl Iterator<Item = &'static Word> {
     WORDS.iter().copied().chain(effects())
 }
@@ -80,11 +81,12 @@ fn reference(to: &mut String, markdown: bool) -> std::fmt::Result {
          no use for\nthem, unless it was asked for by name; max goes where q does. Options of a format's own are written \
          `with:NAME:VALUE`.\n"
     )?;
-    let (written, read): (Vec<&&dyn Codec>, Vec<&&dyn Codec>) =
-        ALL.iter().partition(|codec| is_written(**codec));
-    for codec in written {
+    for codec in ALL {
+        let Some(encoder) = codec.encoder() else {
+            continue;
+        };
         let (shared, own): (Vec<&Word>, Vec<&Word>) =
-            codec.options().iter().partition(|word| is_shared(word));
+            encoder.options().iter().partition(|word| is_shared(word));
         let mut names: Vec<String> = shared.iter().map(|word| taken(word)).collect();
         if names.is_empty() {
             names.push("none".to_owned());
@@ -98,8 +100,9 @@ fn reference(to: &mut String, markdown: bool) -> std::fmt::Result {
             entry(to, word, markdown, word.example)?;
         }
     }
+    let read = ALL.iter().filter(|codec| codec.encoder().is_none());
     let (behind_features, read): (Vec<&str>, Vec<&str>) =
-        (read.iter().map(|codec| codec.name())).partition(|name| BEHIND_FEATURES.contains(name));
+        (read.map(|codec| codec.name())).partition(|name| BEHIND_FEATURES.contains(name));
     writeln!(
         to,
         "\nOnly read: {}; {} in builds with the cargo feature of that name. Where no format is asked for, these and bmp, \
@@ -128,23 +131,18 @@ fn entry(to: &mut String, word: &Word, markdown: bool, example: &str) -> std::fm
     word.args.iter().try_for_each(|arg| argument(to, arg))
 }
 
-/// Can images be written in this format?
-pub(crate) fn is_written(codec: &dyn Codec) -> bool {
-    let plain = Traits::new(Model::Rgb, Depth::U8);
-    codec.accepts(plain, &Encode::default()).is_some()
-}
-
-/// Is it a word that formats share?
+/// Whether the word is an option that formats share.
 fn is_shared(word: &Word) -> bool {
     options::ALL.iter().any(|shared| shared.name == word.name)
 }
 
-/// Is it an option of a format's own?
+/// Whether the word is an option that a single format has for itself.
 fn is_own(word: &Word) -> bool {
     !words().any(|known| known.name == word.name)
 }
 
-/// A shared word as a format takes it: with its values where they are fewer than in the language.
+/// Returns a shared option as a format takes it: with its values if they are fewer than in the recipe language, or else
+/// only its name.
 fn taken(word: &Word) -> String {
     if options::ALL.contains(&word) {
         word.name.to_owned()
@@ -168,7 +166,8 @@ fn declared(to: &mut String, arg: &Arg) -> std::fmt::Result {
 
 fn dictionary(to: &mut String) -> std::fmt::Result {
     let mut entries = std::collections::BTreeSet::new();
-    let own = ALL.iter().flat_map(|codec| codec.options()).copied();
+    let encoders = ALL.iter().filter_map(|codec| codec.encoder());
+    let own = encoders.flat_map(|encoder| encoder.options()).copied();
     for word in words().chain(own) {
         entries.insert(word.name.to_owned());
         entries.insert(word.example.to_owned());

@@ -11,7 +11,7 @@
 //!
 //! | to … | open |
 //! |---|---|
-//! | change what runs in worker processes, and what those may do | `Codec::foreign`; `crates/isolation/` (`codec.rs` what is asked, `wire/` how it is written, `pool.rs` who has which worker, `confine/` what they may call); then `./dev bench fuse` |
+//! | change what runs in worker processes, and what those may do | `Codec::isolation`; `crates/isolation/` (`codec/` what is asked, `wire/` how it is written, `pool.rs` who has which worker, `confine/` what they may call); then `./dev bench fuse` |
 
 #![forbid(unsafe_code)]
 
@@ -26,33 +26,32 @@ mod wire;
 
 use std::sync::{Arc, OnceLock};
 
-use andon_pixels::{Codec, Foreign};
-
-use crate::facts::Facts;
+use andon_pixels::{Codec, Isolation};
 
 pub use pool::{Counts, Death, Pool, Prepared, Settings};
 pub use process::{AT_REST, BARE, Program, as_process};
 
-/// Whose work is done in worker processes.
+/// Which codecs do their work in worker processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Which {
-    /// That of codecs that [say so](Codec::foreign).
+    /// Only codecs that [report third-party code](Codec::isolation), for the operations that run it.
     #[default]
     ThirdParty,
-    /// That of all codecs.
+    /// All codecs.
     All,
 }
 
-/// The pool of this program, if it has one.
+/// The program's pool of worker processes, if it has one.
 static INSTALLED: OnceLock<Arc<Pool>> = OnceLock::new();
 
-/// The pool that [`install`] was given.
+/// Returns the pool that was passed to [`install`], if any.
 #[must_use]
 pub fn installed() -> Option<&'static Pool> {
     INSTALLED.get().map(|pool| &**pool)
 }
 
-/// The same as [`isolated`], with a pool that is the program's from now on. A second one is dropped.
+/// Does the same as [`isolated`] with a pool that stays the program's own. If one is installed already, that is used
+/// and the new one is dropped.
 #[must_use]
 pub fn install(
     codecs: &'static [&'static dyn Codec],
@@ -62,7 +61,8 @@ pub fn install(
     isolated(codecs, INSTALLED.get_or_init(|| pool), which)
 }
 
-/// Codecs of which some do their work in the workers of `pool`. They are never freed: to be called once for a pool.
+/// Returns the codecs, with those that `which` selects replaced by ones that do their work in the workers of `pool`.
+/// They are never freed, so this should be called only once for a pool.
 #[must_use]
 pub fn isolated(
     codecs: &'static [&'static dyn Codec],
@@ -72,22 +72,17 @@ pub fn isolated(
     let isolated = |codec: &&'static dyn Codec| -> &'static dyn Codec {
         let elsewhere = match which {
             Which::All => EVERYTHING,
-            Which::ThirdParty => codec.foreign(),
+            Which::ThirdParty => codec.isolation(),
         };
-        match elsewhere == Foreign::default() {
+        match elsewhere == Isolation::default() {
             true => *codec,
-            false => Box::leak(Box::new(codec::Isolated {
-                codec: *codec,
-                pool,
-                elsewhere,
-                facts: Facts::default(),
-            })),
+            false => Box::leak(Box::new(codec::Isolated::new(*codec, pool, elsewhere))),
         }
     };
     Box::leak(codecs.iter().map(isolated).collect())
 }
 
-const EVERYTHING: Foreign = Foreign {
+const EVERYTHING: Isolation = Isolation {
     writes: true,
-    ..Foreign::READS
+    ..Isolation::READS
 };

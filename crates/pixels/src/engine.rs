@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use andon_recipe::{Colour, Effect, Facts, Measured, Orientation, Recipe, Rules};
 
-use crate::codec::{Codec, Decode, Info, Scales, Tags};
+use crate::codec::{AnimationDecoder, AnimationEncoder, Codec, Decode, Info, Scales, Tags};
 use crate::color::{Convert, profile_of};
 use crate::cores::{Alone, Cores};
 use crate::cost::Cost;
@@ -18,7 +18,7 @@ use crate::limits::{Damaged, Interrupt, Limits, Never};
 use crate::measure::{self, Measurement};
 use crate::ops::turn::Turned;
 use crate::plan::search::{Candidate, Scored, Search};
-use crate::plan::{self, Frames, Index, Part, Pipeline, Plan, Tag, Taken};
+use crate::plan::{self, Drawing, Frames, Index, Part, Pipeline, Plan, Tag, Taken};
 use crate::profiles;
 use crate::score::{self, Reference};
 use crate::sequence::{Head, Timed};
@@ -209,13 +209,13 @@ impl Engine {
     /// `UnknownFormat`, `Broken`, `Unsupported`.
     pub fn facts(&self, bytes: &[u8]) -> Result<Facts> {
         let (codec, info) = self.formats.header(bytes)?;
-        let gain_map = codec.gain_map(bytes, &info);
+        let gain_map = plan::planner::gain_map(codec, &info, bytes);
         let measured = Measured::default();
         Ok(plan::planner::facts(
             codec,
             &info,
             bytes,
-            gain_map.as_ref(),
+            gain_map.is_some(),
             &measured,
         ))
     }
@@ -330,7 +330,10 @@ impl Engine {
         interrupt: &dyn Interrupt,
     ) -> Result<Option<Vec<u8>>> {
         let (codec, info) = self.formats.header(bytes)?;
-        codec.index(bytes, &info, &self.how_in_full(cores, interrupt))
+        match codec.parts() {
+            Some(parts) => parts.index(bytes, &info, &self.how_in_full(cores, interrupt)),
+            None => Ok(None),
+        }
     }
 
     /// Runs a plan. The result does not depend on borrowed cores, nor on whether the image was decoded before.
@@ -368,20 +371,23 @@ impl Engine {
                     self.ended(&bytes[..of_source], plan.format())
                 }
             }
-            Some(pipeline) if matches!(pipeline.frames, Frames::All(_)) => {
-                Some(job.animation(pipeline, plan.info(), bytes, &mut timings)?)
-            }
             Some(pipeline) => Some(
-                match job.recoded(pipeline, plan.info(), bytes, &mut timings)? {
-                    Some(body) => body,
-                    None => {
-                        let image =
-                            job.picture(decoded, pipeline, plan.info(), bytes, &mut timings)?;
-                        if pipeline.gain_map.is_some() && image.gain_map.is_none() {
-                            notes.push(BROKEN_GAIN_MAP.to_owned());
-                        }
-                        job.write(pipeline, &image, &mut timings)?
+                if let Frames::All {
+                    count,
+                    decoder,
+                    encoder,
+                } = pipeline.frames
+                {
+                    let coders = (decoder, encoder);
+                    job.animation(coders, count, pipeline, plan.info(), bytes, &mut timings)?
+                } else if let Some(body) = job.recoded(pipeline, plan, bytes, &mut timings)? {
+                    body
+                } else {
+                    let image = job.still(decoded, pipeline, plan.info(), bytes, &mut timings)?;
+                    if pipeline.gain_map.is_some() && image.gain_map.is_none() {
+                        notes.push(BROKEN_GAIN_MAP.to_owned());
                     }
+                    job.write(pipeline, &image, &mut timings)?
                 },
             ),
         };
@@ -469,7 +475,7 @@ impl Engine {
         let Some(source) = pipelines.first().map(|pipeline| pipeline.source) else {
             return Ok(None);
         };
-        if pipelines.iter().any(|pipeline| pipeline.window.is_some()) {
+        if pipelines.iter().any(|pipeline| pipeline.drawing.is_some()) {
             return Ok(None);
         }
         let mut scales: Vec<Scales> = Vec::new();
@@ -491,10 +497,13 @@ impl Engine {
                 let (image, damaged) = self.decode_or_salvage(source, bytes, first.info(), &how)?;
                 (Some(vec![image]), damaged)
             }
-            several => (
-                source.decode_at_once(bytes, first.info(), &how, several)?,
-                false,
-            ),
+            several => {
+                let images = match source.many_scales() {
+                    Some(decoder) => decoder.decode_at_once(bytes, first.info(), &how, several)?,
+                    None => None,
+                };
+                (images, false)
+            }
         };
         let time = began.elapsed();
         Ok(images.and_then(|images| deal(images, &scales, &pipelines, (time, damaged))))
@@ -523,7 +532,7 @@ impl Engine {
         let image = match plan.pipeline() {
             Some(pipeline) => {
                 let timings = &mut Timings::default();
-                job.picture(decoded, pipeline, plan.info(), bytes, timings)?
+                job.still(decoded, pipeline, plan.info(), bytes, timings)?
             }
             None => job.whole(bytes)?,
         };
@@ -606,21 +615,21 @@ impl Job<'_> {
     fn recoded(
         &self,
         pipeline: &Pipeline,
-        info: &Info,
+        plan: &Plan,
         bytes: &[u8],
         timings: &mut Timings,
     ) -> Result<Option<Vec<u8>>> {
-        let Some(codec) = pipeline.recoder else {
+        let Some(recoder) = pipeline.recoder else {
             return Ok(None);
         };
         let start = Instant::now();
-        let body = codec.recode(bytes, info, pipeline.target.name(), &self.how(pipeline))?;
+        let body = recoder.recode(bytes, plan.info(), plan.format(), &self.how(pipeline))?;
         timings.encode = start.elapsed();
         Ok(body)
     }
 
     /// Decodes the source, unless that is done already, and applies the stages.
-    fn picture(
+    fn still(
         &self,
         decoded: Option<Decoded>,
         pipeline: &Pipeline,
@@ -635,7 +644,10 @@ impl Job<'_> {
         let decoded = match (decoded, pipeline.frames) {
             (Some(decoded), _) => decoded,
             (None, Frames::First) => self.decoded(pipeline, info, bytes)?,
-            (None, frames) => self.nth(frames.count(), pipeline, info, bytes)?,
+            (None, Frames::Nth { decoder, .. } | Frames::All { decoder, .. }) => {
+                let number = pipeline.frames.count();
+                self.nth(number, decoder, pipeline, info, bytes)?
+            }
         };
         timings.decode = decoded.time;
         self.damaged.set(self.damaged.get() || decoded.damaged);
@@ -673,11 +685,7 @@ impl Job<'_> {
             let mut stages = taken.stages.iter();
             stages.try_fold(frame, |frame, stage| stage.apply(frame, context))
         };
-        match pipeline
-            .source
-            .decode_gain_map(bytes, &how)
-            .and_then(stages)
-        {
+        match taken.decoder.decode_gain_map(bytes, &how).and_then(stages) {
             Ok(frame) => Ok(Some(Box::new(GainMap {
                 frame,
                 quality: taken.quality,
@@ -729,7 +737,7 @@ impl Job<'_> {
             Tag::Own | Tag::None => space::Colour::default(),
             Tag::Space(space) => space.into(),
         };
-        let by_profile = matches!(pipeline.target.tags(), Tags::Icc | Tags::IccAndCodePoints);
+        let by_profile = matches!(pipeline.encoder.tags(), Tags::Icc | Tags::IccAndCodePoints);
         if by_profile && frame.colour.icc.is_none() {
             frame.colour.icc = profile_of(frame.colour.space);
         }
@@ -750,12 +758,22 @@ impl Job<'_> {
     fn decoded(&self, pipeline: &Pipeline, info: &Info, bytes: &[u8]) -> Result<Decoded> {
         let start = Instant::now();
         let (source, how) = (pipeline.source, self.how(pipeline));
-        let (image, damaged) = match (&pipeline.window, &pipeline.part) {
-            (Some(window), _) => (source.draw(bytes, info, &how, window)?, false),
+        let (image, damaged) = match (&pipeline.drawing, &pipeline.part) {
+            (
+                Some(Drawing {
+                    decoder, window, ..
+                }),
+                _,
+            ) => (decoder.draw(bytes, info, &how, window)?, false),
             (None, None) => self.engine.decode_or_salvage(source, bytes, info, &how)?,
-            (None, Some(Part { index, area })) => {
+            (None, Some(part)) => {
+                let Part {
+                    decoder,
+                    index,
+                    area,
+                } = part;
                 let index = (**index).as_ref();
-                let part = source.decode_part(bytes, info, &how, index, *area)?;
+                let part = decoder.decode_part(bytes, info, &how, index, *area)?;
                 (part, false)
             }
         };
@@ -767,9 +785,16 @@ impl Job<'_> {
     }
 
     /// Decodes one of several frames, which requires composing those before it.
-    fn nth(&self, number: u32, pipeline: &Pipeline, info: &Info, bytes: &[u8]) -> Result<Decoded> {
+    fn nth(
+        &self,
+        number: u32,
+        decoder: &dyn AnimationDecoder,
+        pipeline: &Pipeline,
+        info: &Info,
+        bytes: &[u8],
+    ) -> Result<Decoded> {
         let start = Instant::now();
-        let mut reader = pipeline.source.open(bytes, info, &self.how(pipeline))?;
+        let mut reader = decoder.open(bytes, info, &self.how(pipeline))?;
         let mut last = None;
         for _ in 0..number {
             if self.interrupt.interrupted() {
@@ -796,6 +821,8 @@ impl Job<'_> {
     /// in flight at a time.
     fn animation(
         &self,
+        (decoder, encoder): (&dyn AnimationDecoder, &dyn AnimationEncoder),
+        count: u32,
         pipeline: &Pipeline,
         info: &Info,
         bytes: &[u8],
@@ -821,10 +848,10 @@ impl Job<'_> {
             *time += now - clock;
             clock = now;
         };
-        let mut reader = pipeline.source.open(bytes, info, &self.how(pipeline))?;
+        let mut reader = decoder.open(bytes, info, &self.how(pipeline))?;
         let read = reader.metadata();
         let mut writer = None;
-        let mut left = pipeline.frames.count();
+        let mut left = count;
         // To its end where all of it is shown, for what is cut off there is broken.
         let whole = left == info.frames;
         while whole || left > 0 {
@@ -853,9 +880,7 @@ impl Job<'_> {
                         plays: info.animation.map_or(1, |animation| animation.plays),
                         metadata,
                     };
-                    pipeline
-                        .target
-                        .writer(&head, &pipeline.encode, self.interrupt)?
+                    encoder.writer(&head, &pipeline.encode, self.interrupt)?
                 }
             };
             open.push(Timed { frame, delay })?;
@@ -876,8 +901,8 @@ impl Job<'_> {
         let start = Instant::now();
         let encode = |image: &Image, quality| {
             let how = pipeline.encode_at(quality);
-            let codec = pipeline.target;
-            codec.encode_shared(image, &how, self.cores, self.interrupt)
+            let encoder = pipeline.encoder;
+            encoder.encode_shared(image, &how, self.cores, self.interrupt)
         };
         let body = match pipeline.search {
             None => encode(image, None)?,
@@ -905,7 +930,7 @@ impl Job<'_> {
             let how = pipeline.encode_at(Some(quality));
             let traits = frame.traits();
             let convert = Convert {
-                to: plan::accepted(pipeline.target, traits, &how)?,
+                to: plan::accepted(pipeline.encoder, traits, &how),
                 from: traits.space,
             };
             let image = Image {

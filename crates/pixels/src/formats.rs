@@ -43,7 +43,10 @@ impl Formats {
             alpha: true,
             ..Traits::new(Model::Rgb, Depth::U8)
         };
-        let takes = |codec: &&&dyn Codec| codec.accepts(traits, &Encode::default()) == Some(traits);
+        let takes = |codec: &&&dyn Codec| {
+            let encoder = codec.encoder();
+            encoder.is_some_and(|encoder| encoder.accepts(traits, &Encode::default()) == traits)
+        };
         let codec = self.codecs.iter().find(takes)?;
         FormatName::new(codec.name()).ok()
     }

@@ -41,7 +41,9 @@ pub mod stage;
 mod window;
 
 pub use codec::{
-    Codec, Decode, Encode, Foreign, Format, GainHeader, Info, Orientation, Scale, Scales, Tags,
+    AnimationDecoder, AnimationEncoder, Codec, Decode, Encode, Encoder, Format, GainHeader,
+    GainMaps, Info, Isolation, ManyScales, Orientation, Parts, Recoder, Scale, Scales, Tags,
+    Vector,
 };
 pub use color::profile_of_gamma;
 pub use cores::{Alone, Cores, STACK, Task};

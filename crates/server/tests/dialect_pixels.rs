@@ -23,7 +23,9 @@ fn half(colour: [u8; 3]) -> Vec<u8> {
     let frame = Frame::new(Model::Rgb, 40, 20, colours, Some(alpha)).expect("a frame");
     assert_eq!(frame.depth(), Depth::U8);
     let png = ALL.iter().find(|codec| codec.name() == "png").expect("PNG");
-    png.encode(&Image::still(frame), &Encode::default(), &Never)
+    png.encoder()
+        .expect("an encoder")
+        .encode(&Image::still(frame), &Encode::default(), &Never)
         .expect("a file")
 }
 

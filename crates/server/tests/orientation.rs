@@ -87,7 +87,11 @@ fn chart() -> Frame {
 /// A file in a format whose pixels are the chart, as they are stored where this turn makes them upright.
 fn source(format: &str, turn: Orientation) -> Vec<u8> {
     let chart = Image::still(chart());
-    let png = codec("png").encode(&chart, &Encode::default(), &Never);
+    let png =
+        codec("png")
+            .encoder()
+            .expect("an encoder")
+            .encode(&chart, &Encode::default(), &Never);
     let png = png.expect("a PNG");
     let undone = all().find(|other| other.followed_by(turn).is_upright());
     let undone = match format {
@@ -141,7 +145,10 @@ fn source(format: &str, turn: Orientation) -> Vec<u8> {
         },
         ..Image::still(frame)
     };
-    let file = codec(through).encode(&image, &written, &Never);
+    let file = codec(through)
+        .encoder()
+        .expect("an encoder")
+        .encode(&image, &written, &Never);
     let file = file.expect("a file");
     match format {
         "jxl" => recoded(&file),
@@ -159,7 +166,10 @@ fn recoded(jpeg: &[u8]) -> Vec<u8> {
         cores: &Alone,
         keep_metadata: true,
     };
-    let file = codec("jxl").recode(jpeg, &info, "jxl", &how);
+    let file = codec("jxl")
+        .recoder()
+        .expect("the capability")
+        .recode(jpeg, &info, "jxl", &how);
     file.expect("no fault").expect("a JPEG XL")
 }
 

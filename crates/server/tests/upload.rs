@@ -307,6 +307,8 @@ fn an_upload_borrows_idle_cores() {
     let jpeg = ALL.iter().find(|codec| codec.name() == "jpeg");
     let picture = jpeg
         .expect("the codec")
+        .encoder()
+        .expect("an encoder")
         .encode(&Image::still(frame), &Encode::default(), &Never)
         .expect("an image");
     // Both threads have to be waiting before one of them can be lent.

@@ -1,8 +1,8 @@
-//! GIFs that become animated WebP, by Andon and by libvips: frames per second, and memory for 10 and for 1,000 frames.
-//! `./dev bench animation`.
+//! Benchmark of converting GIFs to animated WebP with Andon and with libvips: frames per second, and memory for 10 and
+//! for 1,000 frames. Run it with `./dev bench animation`.
 //!
-//! The GIFs are made here, of a photograph: a window that pans over it, where every pixel changes, and a patch that
-//! wanders over a still ground, where few do.
+//! The GIFs are made here from a photograph. In one kind a window pans over the photograph and every pixel changes. In
+//! the other a patch wanders over a still background and few pixels change.
 
 use std::env;
 use std::fs;
@@ -28,21 +28,21 @@ use crate::{compare, memory, peers, raw};
 /// Options of `./dev bench animation`.
 #[derive(Args)]
 pub(crate) struct AnimationArgs {
-    /// Fewer frames and repeats: a first look, not a result to publish.
+    /// Fewer frames and repeats: for a first look, not for results to publish.
     #[arg(long)]
     quick: bool,
     #[command(flatten)]
     pub(crate) strictness: Strictness,
 }
 
-/// The hidden task `animation-alone`.
+/// Arguments of the hidden task `animation-alone`.
 #[derive(Args)]
 pub(crate) struct AloneArgs {
     contestant: Contestant,
     gif: PathBuf,
 }
 
-/// Who converts.
+/// A converter from GIF to WebP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 enum Contestant {
@@ -50,13 +50,13 @@ enum Contestant {
     Vips,
 }
 
-/// What the GIF shows.
+/// How the frames of a generated GIF differ from each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Motion {
-    /// Everything changes.
+    /// A window pans over the photograph, so every pixel changes.
     Pan,
-    /// A patch of 64×64 px wanders.
+    /// A patch of 64×64 px wanders over a still background.
     Patch,
 }
 
@@ -71,43 +71,43 @@ pub(crate) struct Run {
     pub(crate) goals: Vec<Goal>,
 }
 
-/// One contestant on one GIF.
+/// Results of one contestant on one GIF.
 #[derive(Serialize)]
 struct Measured {
     motion: Motion,
     frames: u32,
-    /// The longest side of the result; nothing: the GIF's own.
+    /// Longest side of the result in px. `None` keeps the GIF's size.
     side: Option<u32>,
     contestant: Contestant,
-    /// Wall-clock seconds of each run, in order; the contestants take turns, there and back.
+    /// Wall-clock seconds of each run, in order. The contestants take turns in the order ABBA.
     seconds: Vec<f64>,
     cpu_seconds: Vec<f64>,
     frames_per_second: f64,
     bytes: usize,
-    /// Against the GIF's own frames, where their size is kept.
+    /// PSNR in dB against the GIF's own frames. `None` if the result has another size.
     psnr: Option<f64>,
 }
 
-/// What one contestant allocated at most, alone in a process.
+/// Peak memory of one contestant, alone in a process.
 #[derive(Serialize)]
 struct Peak {
     contestant: Contestant,
     frames: u32,
     gif_bytes: usize,
     result_bytes: u64,
-    /// Beyond what was resident with the GIF in memory; the result included.
+    /// Growth from the resident memory with the GIF loaded to the peak, in bytes. The result is included.
     peak_bytes: u64,
 }
 
 const WIDTH: u32 = 480;
 const HEIGHT: u32 = 360;
 
-/// Bytes of red, green, blue and opacity of one frame.
+/// Bytes of one frame's red, green, blue and opacity samples.
 const CANVAS: u64 = WIDTH as u64 * HEIGHT as u64 * 4;
 
 const SIDES: [Option<u32>; 2] = [None, Some(240)];
 
-/// Measures, prints, hands the numbers back.
+/// Runs the benchmark, prints the results and returns them.
 pub(crate) fn run(args: &AnimationArgs, photos: &Folder) -> Result<Run> {
     let machine = raw::Machine::here()?;
     let name = photos.names.first().context("a photograph")?;
@@ -135,12 +135,12 @@ pub(crate) fn run(args: &AnimationArgs, photos: &Folder) -> Result<Run> {
     })
 }
 
-/// A GIF with this number of frames.
+/// Makes a GIF of `frames` frames from the image `ground`.
 fn gif(ground: &Frame, motion: Motion, frames: u32) -> Result<Vec<u8>> {
     written((0..frames).map(|number| view(ground, motion, number)))
 }
 
-/// A GIF of these frames.
+/// Encodes these frames as a GIF.
 fn written(frames: impl Iterator<Item = Result<Frame>>) -> Result<Vec<u8>> {
     let mut frames = frames.peekable();
     let Some(Ok(first)) = frames.peek() else {
@@ -153,7 +153,11 @@ fn written(frames: impl Iterator<Item = Result<Frame>>) -> Result<Vec<u8>> {
         plays: 0,
         metadata: Metadata::default(),
     };
-    let mut writer = codec("gif")?.writer(&head, &Encode::default(), &Never)?;
+    let encoder = codec("gif")?
+        .encoder()
+        .and_then(|encoder| encoder.animation());
+    let encoder = encoder.context("GIF holds animations")?;
+    let mut writer = encoder.writer(&head, &Encode::default(), &Never)?;
     let delay = Delay {
         ticks: 4,
         per_second: 100,
@@ -165,7 +169,8 @@ fn written(frames: impl Iterator<Item = Result<Frame>>) -> Result<Vec<u8>> {
     Ok(writer.finish()?)
 }
 
-/// One frame: a window of the ground, and of what moves another place.
+/// Returns frame `number` of the GIF: with `Motion::Pan` a moving window of `ground`, with `Motion::Patch` a fixed
+/// window with a moving patch that shows another part of `ground`.
 fn view(ground: &Frame, motion: Motion, number: u32) -> Result<Frame> {
     // To and fro within the ground, at 3 and 2 px a frame.
     let swing = |at: u32, range: u32| range - (at % (2 * range)).abs_diff(range);
@@ -221,7 +226,7 @@ impl Contestant {
     }
 }
 
-/// Both on one GIF, interleaved.
+/// Measures both contestants on one GIF, interleaved.
 fn race(
     gif: &[u8],
     motion: Motion,
@@ -272,7 +277,7 @@ fn race(
     Ok(all)
 }
 
-/// Every contestant alone in a process, for 10 and for 1,000 frames.
+/// Measures the peak memory of every contestant, each alone in a process, for GIFs of 10 and of 1,000 frames.
 fn peaks(ground: &Frame) -> Result<Vec<Peak>> {
     let mut peaks = Vec::new();
     for frames in [10, 1000] {
@@ -307,7 +312,8 @@ fn alone_in_a_process(contestant: Contestant, gif: &Path) -> Result<(u64, u64)> 
     Ok((result.parse()?, peak.parse()?))
 }
 
-/// The child: prints the length of the result, and how much the process grew.
+/// The child process: converts the GIF, and prints the length of the result and the growth of the process's memory,
+/// both in bytes.
 pub(crate) fn alone(args: &AloneArgs) -> Result<()> {
     // A tiny one before: code and tables that are loaded once are not what frames take.
     let flat = |level| Grid::filled(16, 16, level);
@@ -324,7 +330,7 @@ pub(crate) fn alone(args: &AloneArgs) -> Result<()> {
     Ok(())
 }
 
-/// Our frames per second over libvips', for every GIF and size.
+/// Returns Andon's frames per second divided by libvips', for every GIF and size.
 fn ratios(results: &[Measured]) -> impl Iterator<Item = f64> {
     results
         .chunks_exact(2)
@@ -332,7 +338,7 @@ fn ratios(results: &[Measured]) -> impl Iterator<Item = f64> {
 }
 
 impl Peak {
-    /// How many canvases it took, the result aside.
+    /// Returns the peak without the result's bytes, in canvases (one canvas is `CANVAS` bytes).
     fn canvases(&self) -> f64 {
         self.peak_bytes.saturating_sub(self.result_bytes) as f64 / CANVAS as f64
     }

@@ -1,7 +1,8 @@
-//! Encoders on the same small images: time, and bytes at equal quality. `./dev bench encode`.
+//! Benchmark of encoders on the same small images: time, and bytes at equal quality. Run it with `./dev bench encode`.
 //!
-//! Every encoder writes a ladder of qualities. Between two rungs the logarithm of the bytes lies on a straight line over
-//! the score, so that bytes can be read off at any score. JPEG's 4:2:0 is everybody's, but JPEG XL's.
+//! Every encoder writes each image at a ladder of qualities. Between two neighbouring rungs the logarithm of the bytes
+//! is interpolated linearly over the score, so that the bytes can be compared at any score. All encoders but JPEG XL's
+//! subsample chroma to 4:2:0.
 
 mod turbo;
 
@@ -24,13 +25,13 @@ use crate::{peers, raw};
 /// Options of `./dev bench encode`.
 #[derive(Args)]
 pub(crate) struct EncodeArgs {
-    /// Three photographs at 400 px: a first look, not a result to publish.
+    /// Three photographs at 400 px: for a first look, not for results to publish.
     #[arg(long)]
     quick: bool,
-    /// Only encoders whose names contain this.
+    /// Only encoders whose names contain this text (libjpeg-turbo always runs).
     #[arg(long, default_value = "")]
     encoder: String,
-    /// Folders with more photographs, passed over where they are absent.
+    /// Folders with more photographs. Missing ones are skipped.
     #[arg(long, value_delimiter = ',', default_value = "../shared/photos")]
     more: Vec<PathBuf>,
     #[command(flatten)]
@@ -45,7 +46,7 @@ pub(crate) struct Run {
     pub(crate) goals: Vec<Goal>,
 }
 
-/// One encoder, one photograph, one size.
+/// Results of one encoder on one photograph at one size.
 #[derive(Serialize)]
 struct Measured {
     photograph: String,
@@ -58,18 +59,18 @@ struct Measured {
 struct Rung {
     quality: u8,
     bytes: usize,
-    /// Of the wall clock.
+    /// Wall-clock seconds of the encoding.
     seconds: f64,
-    /// Of processors: of all threads that the encoder starts.
+    /// CPU seconds of all threads that the encoder uses.
     cpu_seconds: f64,
     ssimulacra2: f64,
-    /// Of luma.
+    /// SSIM of luma.
     ssim: f64,
-    /// Of R, G and B, in dB.
+    /// PSNR of R, G and B, in dB.
     psnr: f64,
 }
 
-/// Who encodes.
+/// An encoder under test with its ladder of qualities.
 struct Encoder {
     name: &'static str,
     how: How,
@@ -77,11 +78,12 @@ struct Encoder {
 }
 
 enum How {
-    /// A format that Andon writes, with its default options.
+    /// Andon's encoder for the format of this name, with default options.
     Ours(&'static str),
-    /// libjpeg-turbo with fitted Huffman tables, from planes.
+    /// libjpeg-turbo with optimised Huffman tables, encoding from planes.
     Turbo,
-    /// libvips, by suffix, with its own defaults, as sharp has them too.
+    /// libvips' encoder for the format of this suffix. Options that the suffix does not name have libvips' defaults,
+    /// which sharp uses too.
     Vips(&'static std::ffi::CStr),
 }
 
@@ -145,7 +147,7 @@ ms      of processor time, of all threads, to write one image at about SSIMULACR
 bytes   of libjpeg-turbo's (optimised Huffman tables) at equal SSIMULACRA2: geometric mean
 SSIM    the same at the SSIM of luma, and PSNR of RGB, that libjpeg-turbo has at SSIMULACRA2 70";
 
-/// Measures, prints, hands the numbers back.
+/// Runs the benchmark, prints the results and returns them.
 pub(crate) fn run(args: &EncodeArgs, photos: &Folder) -> Result<Run> {
     let machine = raw::Machine::here()?;
     println!("{LEGEND}");
@@ -173,7 +175,7 @@ pub(crate) fn run(args: &EncodeArgs, photos: &Folder) -> Result<Run> {
     })
 }
 
-/// A small image, and what others are compared with.
+/// A small image to encode, and what the results are compared with.
 struct Picture {
     name: String,
     side: u32,
@@ -236,8 +238,8 @@ impl Picture {
         })
     }
 
-    /// A file, and the wall-clock and processor seconds that it took, without the preparation of planes; the best of
-    /// some rounds.
+    /// Encodes the image `rounds` times. Returns the file and the shortest wall-clock and CPU time in seconds.
+    /// Preparing the planes is not timed.
     fn encode(&self, encoder: &Encoder, quality: u8, rounds: u32) -> Result<(Vec<u8>, f64, f64)> {
         let (mut best, mut best_cpu) = (f64::INFINITY, f64::INFINITY);
         let mut file = Vec::new();
@@ -247,21 +249,19 @@ impl Picture {
                 How::Turbo => both(|| turbo::encode(&thinned, quality))?,
                 How::Vips(suffix) => both(|| peers::vips_encode(&self.rgb, suffix, quality))?,
                 How::Ours(name) => {
-                    let codec = codec(name)?;
+                    let encoder = codec(name)?.encoder().context("it is not written")?;
                     let how = Encode {
                         quality: Some(quality),
                         chroma: (name != "jxl").then_some(Subsampling::C420),
                         ..Encode::default()
                     };
-                    let wanted = codec
-                        .accepts(thinned.traits(), &how)
-                        .context("it is not written")?;
+                    let wanted = encoder.accepts(thinned.traits(), &how);
                     let frame = match wanted.model {
                         Model::Rgb => convert(self.frame.clone(), Model::Rgb)?,
                         model => convert(thinned.clone(), model)?,
                     };
                     let image = Image::still(frame);
-                    both(|| Ok(codec.encode(&image, &how, &Never)?))?
+                    both(|| Ok(encoder.encode(&image, &how, &Never)?))?
                 }
             };
             best = best.min(seconds);
@@ -272,14 +272,14 @@ impl Picture {
     }
 }
 
-/// What `work` gives, and the wall-clock and processor seconds that it took.
+/// Returns the result of `work` and the wall-clock and CPU seconds that it took.
 fn both<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, f64, f64)> {
     let before = cpu_seconds();
     let (done, seconds) = timed(work)?;
     Ok((done, seconds, cpu_seconds() - before))
 }
 
-/// Without a last odd row and column: libjpeg-turbo's planes API reads whole 4:2:0 samples of luma.
+/// Crops the frame to an even width and height. libjpeg-turbo's planes API reads luma in whole 2×2 groups for 4:2:0.
 fn even(frame: &Frame) -> Result<Frame> {
     let (width, height) = (frame.width & !1, frame.height & !1);
     let planes = frame.planes.iter().map(|plane| {
@@ -292,13 +292,14 @@ fn even(frame: &Frame) -> Result<Frame> {
 }
 
 impl Measured {
-    /// The logarithm of the bytes where `of` rungs is this much; and `of` where they score this much.
+    /// Returns the natural logarithm of the bytes at which the metric `of` has this value, interpolated between rungs.
     fn bytes_at(&self, of: fn(&Rung) -> f64, value: f64) -> f64 {
         along(&self.rungs, of, |rung| (rung.bytes as f64).ln(), value)
     }
 }
 
-/// On the line through the two rungs around the place, or nearest to it.
+/// Interpolates `y` linearly at `x` = `at` between the two rungs around it. Outside the ladder the nearest two rungs
+/// are extrapolated.
 fn along(rungs: &[Rung], x: fn(&Rung) -> f64, y: fn(&Rung) -> f64, at: f64) -> f64 {
     let after = rungs
         .partition_point(|rung| x(rung) < at)
@@ -308,11 +309,11 @@ fn along(rungs: &[Rung], x: fn(&Rung) -> f64, y: fn(&Rung) -> f64, at: f64) -> f
 }
 
 const SCORE: fn(&Rung) -> f64 = |rung| rung.ssimulacra2;
-/// In decibels, which grow along with the logarithm of bytes.
+/// SSIM as −10·log₁₀(1 − SSIM), in dB. On this scale it grows about linearly with the logarithm of the bytes.
 const SIMILARITY: fn(&Rung) -> f64 = |rung| -10.0 * (1.0 - rung.ssim).log10();
 const PSNR: fn(&Rung) -> f64 = |rung| rung.psnr;
 
-/// Of an encoder's photographs, each beside libjpeg-turbo's.
+/// Pairs an encoder's results at one size with those of libjpeg-turbo for the same photographs.
 fn pairs<'a>(
     results: &'a [Measured],
     encoder: &'a str,
@@ -325,7 +326,8 @@ fn pairs<'a>(
     of(encoder).zip(of(YARDSTICK))
 }
 
-/// Bytes at equal scores, and at the SSIM and PSNR that libjpeg-turbo has at a score.
+/// Returns the geometric mean of an encoder's bytes divided by libjpeg-turbo's. Both are taken where the metric `of`
+/// has the value that libjpeg-turbo reaches at SSIMULACRA2 `score`.
 fn ratio(results: &[Measured], encoder: &str, side: u32, score: f64, of: fn(&Rung) -> f64) -> f64 {
     geometric_mean(pairs(results, encoder, side).map(|(one, turbo)| {
         let value = along(&turbo.rungs, SCORE, of, score);

@@ -1,8 +1,8 @@
-//! Tiles of a huge JPEG over HTTP, as viewers of IIIF ask for them: `./dev bench tiles`.
+//! Benchmark of tiles of a huge JPEG over HTTP, as requested by IIIF viewers. Run it with `./dev bench tiles`.
 //!
 //! The image is made here: 100 megapixels of real photographs side by side, once without restart markers and once with
-//! one after every row of MCUs. A server with one worker is asked for tiles of 512 px; what it is held against is one
-//! thread that decodes the whole file in memory, and does nothing else.
+//! one after every row of MCUs. Tiles of 512 px are requested from a server with one worker. Their times are compared
+//! with one thread that only decodes the whole file in memory.
 
 use std::fs;
 use std::path::Path;
@@ -24,7 +24,7 @@ use crate::stats::{median, quantile, timed};
 /// Options of `./dev bench tiles`.
 #[derive(Args)]
 pub(crate) struct TilesArgs {
-    /// Fewer tiles: a first look, not a result to publish.
+    /// Fewer tiles: for a first look, not for results to publish.
     #[arg(long)]
     quick: bool,
     #[command(flatten)]
@@ -41,18 +41,18 @@ pub(crate) struct Run {
     pub(crate) goals: Vec<Goal>,
 }
 
-/// One of the files. Times are in milliseconds.
+/// Results for one of the two files. Times are in milliseconds.
 #[derive(Serialize)]
 struct Picture {
     markers: Markers,
     bytes: usize,
-    /// A decode of all of it, on one thread.
+    /// Decodes of the whole file on one thread.
     full_ms: Vec<f64>,
-    /// A tile from a server that keeps nothing: each a full decode.
+    /// Tiles from a server without a memory cache, which keeps no index. Each takes a full decode.
     without_index_ms: Vec<f64>,
-    /// The first tile, for which the file is indexed.
+    /// The first tile, for which the server also indexes the file.
     first_ms: f64,
-    /// Those after it, in order, each another part of the image.
+    /// The tiles after the first, in order. Each shows another part of the image.
     later_ms: Vec<f64>,
     median_ms: f64,
     p95_ms: f64,
@@ -68,12 +68,12 @@ enum Markers {
 const WIDTH: u32 = 12_160;
 const HEIGHT: u32 = 8_224;
 const TILE: u32 = 512;
-/// The sides of the photographs that it is put together of.
+/// Width and height in px of the photographs that the image is composed of.
 const PHOTO: u32 = 2048;
-/// Of the time of a full decode, that a tile may take.
+/// Largest share of the time of a full decode that a tile may take.
 const GOAL: f64 = 0.1;
 
-/// Measures, prints, hands the numbers back.
+/// Runs the benchmark, prints the results and returns them.
 pub(crate) fn run(args: &TilesArgs, photos: &Folder) -> Result<Run> {
     let machine = raw::Machine::here()?;
     let folder = tempfile::Builder::new()
@@ -192,7 +192,7 @@ impl Picture {
     }
 }
 
-/// Where a tile lies on the grid of tiles: all over the image, none twice.
+/// Returns the left and top edge in px of tile `number`. The tiles are spread all over the image, and none comes twice.
 fn place(number: u32) -> (u32, u32) {
     let (across, down) = (WIDTH / TILE, HEIGHT / TILE);
     // 151 is prime to their product, 23 × 16.
@@ -200,7 +200,7 @@ fn place(number: u32) -> (u32, u32) {
     (place % across * TILE, place / across * TILE)
 }
 
-/// Writes the image to a folder, with restart markers and without.
+/// Writes the image to a folder, once without restart markers and once with them.
 fn make(folder: &Path, photos: &Folder) -> Result<()> {
     let model = Model::ycbcr(Subsampling::C420);
     let steps = format!("cover:{PHOTO}x{PHOTO}:centre:enlarge");
@@ -216,7 +216,8 @@ fn make(folder: &Path, photos: &Folder) -> Result<()> {
         chroma: Some(Subsampling::C420),
         ..Encode::default()
     };
-    let file = codec("jpeg")?.encode(&Image::still(frame), &how, &Never)?;
+    let encoder = codec("jpeg")?.encoder().context("JPEG is written")?;
+    let file = encoder.encode(&Image::still(frame), &how, &Never)?;
     let plain = folder.join(Markers::None.file());
     fs::write(&plain, file)?;
     let made = Command::new("jpegtran")
@@ -229,7 +230,7 @@ fn make(folder: &Path, photos: &Folder) -> Result<()> {
     Ok(())
 }
 
-/// One plane of all photographs, over and over, each row beginning with another one.
+/// Composes one plane of the image from all photographs, again and again. Each row begins with another photograph.
 fn side_by_side(parts: &[Frame], model: Model, index: usize) -> Result<Plane> {
     let (width, height) = model.plane_size(index, WIDTH, HEIGHT);
     let (side, _) = model.plane_size(index, PHOTO, PHOTO);

@@ -1,11 +1,11 @@
-//! What decoders make of a file, without a server.
+//! What the decoders make of a file, without a server.
 
 use std::path::Path;
 
 use andon_codecs::ALL;
 use andon_pixels::{
-    Alone, Codec, Decode, Engine, Error, Frame, Image, Info, Limits, Never, NoMaterials, Run,
-    Scale, Scales,
+    Alone, AnimationDecoder, Codec, Decode, Engine, Error, Frame, Image, Info, Limits, Never,
+    NoMaterials, Run, Scale, Scales,
 };
 use andon_recipe::Recipe;
 use serde_json::Value;
@@ -17,7 +17,7 @@ use crate::rgba::Rgba;
 use crate::rows::Row;
 use crate::way::{Miss, Way};
 
-/// A file, opened.
+/// A file that has been read, and the engine that decodes it.
 pub(crate) struct Decoders {
     bytes: Vec<u8>,
     limits: Limits,
@@ -49,7 +49,7 @@ impl Decoders {
         }
     }
 
-    /// The format's name.
+    /// Returns the name of the file's format.
     pub(crate) fn format(&self) -> Result<&'static str, Error> {
         Ok(self.engine.probe(&self.bytes)?.format)
     }
@@ -60,7 +60,8 @@ impl Decoders {
         Ok((*codec.ok_or(Error::UnknownFormat)?, info))
     }
 
-    /// The first frame in its own numbers, not turned; what is drawn at any size as large as its answer.
+    /// Decodes the first frame in the file's own colour space, without applying its orientation. A file that can be
+    /// decoded at several scales is decoded at the size of its answer.
     fn decoded(&self, row: &Row) -> Result<(Info, Frame), Error> {
         let (codec, info) = self.header()?;
         let answered = |scale: &&Scale| {
@@ -94,8 +95,9 @@ impl Way for Decoders {
     fn moving(&self) -> Result<Moving, Miss> {
         let (codec, info) = self.header()?;
         let mut frames = Vec::new();
-        if codec.composed(&info).is_some() {
-            let mut reader = codec.open(&self.bytes, &info, &self.how())?;
+        let moves = |decoder: &&dyn AnimationDecoder| decoder.composed(&info).is_some();
+        if let Some(decoder) = codec.animation().filter(moves) {
+            let mut reader = decoder.open(&self.bytes, &info, &self.how())?;
             while let Some(timed) = reader.next()? {
                 let delay = timed.delay.seconds() * 1000.0;
                 frames.push((Some(delay), Rgba::of(timed.frame)?));

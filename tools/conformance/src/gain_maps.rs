@@ -1,14 +1,14 @@
-//! Gain maps: a smaller image has one that acts the same.
+//! Judges gain maps: a smaller image must have a gain map with the same effect.
 
 use andon_codecs::ALL;
 use andon_pixels::GainHeader;
 
 use crate::judge::Judged;
 
-/// The smaller image.
+/// The recipe for the smaller image.
 pub(crate) const RECIPE: &str = "fit:100x100";
 
-/// Ok(false): the file has none that is understood.
+/// Judges the gain map of a smaller image. `Ok(false)` means that the original has no gain map that is understood.
 pub(crate) fn judge(file: &[u8], smaller: &[u8]) -> Judged<bool> {
     let Some(before) = gain_map(file) else {
         return Ok(false);
@@ -24,5 +24,5 @@ pub(crate) fn judge(file: &[u8], smaller: &[u8]) -> Judged<bool> {
 
 fn gain_map(file: &[u8]) -> Option<GainHeader> {
     let codec = ALL.iter().find(|codec| codec.sniff(file))?;
-    codec.gain_map(file, &codec.probe(file).ok()?)
+    codec.gain_maps()?.gain_map(file, &codec.probe(file).ok()?)
 }

@@ -1,9 +1,8 @@
-//! What a server answers: every image is asked for over HTTP, in the ways in which clients ask.
+//! Judges what a server answers. Every image is requested over HTTP in the ways in which clients request images.
 
 use std::path::Path;
 
 use andon_codecs::ALL;
-use andon_pixels::{Depth, Encode, Model, Traits};
 use andon_recipe::options;
 use serde_json::json;
 
@@ -33,10 +32,10 @@ pub(crate) fn judge(row: &Row, set: &Path, server: &Server) -> Verdict {
     )
 }
 
-/// A PNG of 8 bits, which is no copy of one.
+/// Options with which a PNG is encoded anew with 8 bits, so that a source PNG is not just copied.
 const WRITTEN: &str = "depth:8,with:level:1";
 
-/// A file of a server.
+/// A file as served by the server.
 struct Served<'a> {
     server: &'a Server,
     path: String,
@@ -46,7 +45,8 @@ struct Served<'a> {
 }
 
 impl Served<'_> {
-    /// Filters work on the pixels of the result, as in browsers: smaller, it is another image.
+    /// Returns whether an SVG has filters. As in browsers, these work on the pixels of the result, so a smaller
+    /// rendering is a different image.
     fn is_filtered(&self) -> bool {
         self.is_drawing && String::from_utf8_lossy(&self.file).contains("<filter")
     }
@@ -66,7 +66,7 @@ impl Served<'_> {
         }
     }
 
-    /// What a recipe makes of the file's own numbers, turned as its answer is.
+    /// Renders a recipe in the file's own colour space, upright only if the answer is.
     fn numbers(&self, recipe: &str) -> Result<Vec<u8>, Miss> {
         let turned = if self.upright { "" } else { "stored:verbatim," };
         self.rendered(&format!("{turned}{recipe},profile:ignore"))
@@ -77,7 +77,8 @@ impl Served<'_> {
         Ok(Rgba::png(&png).map_err(|error| format!("{error:#}"))?)
     }
 
-    /// Half as large. Filters differ, so what is compared are the means of blocks, as far as they are seen.
+    /// Judges the image at half its size. As resampling filters differ, the means of blocks are compared, weighted by
+    /// alpha.
     fn scaled(&self, own: &Rgba) -> Result<(), Miss> {
         let half = own.reduced(2);
         let scaled = self.png(&format!("frame:1,exact:{}x{}", half.width, half.height))?;
@@ -94,7 +95,7 @@ impl Served<'_> {
         Ok(close(&seen(&scaled), &seen(&half), &json!({ "mean": 8 })).map(drop)?)
     }
 
-    /// One frame after the other.
+    /// Judges single frames: the first, the middle and the last one.
     fn frames(&self, own: &[Rgba]) -> Result<(), Miss> {
         for number in [1, own.len().div_ceil(2), own.len()] {
             let frame = self.png(&format!("frame:{number}"))?;
@@ -104,16 +105,13 @@ impl Served<'_> {
         Ok(())
     }
 
-    /// In the format that it has, where that is written; without loss, where it can be.
+    /// Judges the image encoded in its own format if Andon writes that, lossless where possible.
     fn encoded(&self, own: &[Rgba], format: &str) -> Result<(), Miss> {
-        let Some(codec) = ALL.iter().find(|codec| codec.name() == format) else {
+        let codec = ALL.iter().find(|codec| codec.name() == format);
+        let Some(encoder) = codec.and_then(|codec| codec.encoder()) else {
             return Ok(());
         };
-        let have = Traits::new(Model::Rgb, Depth::U8);
-        if codec.accepts(have, &Encode::default()).is_none() {
-            return Ok(());
-        }
-        let lossless = codec
+        let lossless = encoder
             .options()
             .iter()
             .any(|word| word.name == options::LOSSLESS.name);
@@ -137,7 +135,7 @@ impl Served<'_> {
         Ok(())
     }
 
-    /// In another server's words.
+    /// Judges the image as requested by a URL of another server's dialect, imgproxy's.
     fn dialect(&self, own: &Rgba, format: &str) -> Result<(), Miss> {
         let (width, height) = (own.width, own.height);
         let (sized, size) = match format {
@@ -222,7 +220,7 @@ impl Way for Served<'_> {
     }
 }
 
-/// A path in a URL.
+/// Percent-encodes a path for a URL.
 fn escaped(path: &str) -> String {
     let mut text = String::new();
     for byte in path.bytes() {

@@ -1,10 +1,12 @@
-//! What the decoders' targets share: one image through everything that a request does with it.
+//! What the fuzz targets of the decoders share: one image goes through everything that a request does with it.
 
 use andon_codecs::ALL;
-use andon_pixels::{Codec, Damaged, Decode, Engine, Error, Info, Limits, Never, Run, Scales};
+use andon_pixels::{
+    AnimationDecoder, Codec, Damaged, Decode, Engine, Error, Info, Limits, Never, Run, Scales,
+};
 use andon_recipe::Recipe;
 
-/// Small ceilings, so that the fuzzer spends its time on bytes and not on pixels.
+/// Low limits, so that the fuzzer spends its time on bytes and not on pixels.
 pub const LIMITS: Limits = Limits {
     source_bytes: 1 << 20,
     pixels: 1 << 18,
@@ -20,8 +22,8 @@ pub const LIMITS: Limits = Limits {
     damaged: Damaged::Refused,
 };
 
-/// Probes, decodes at every scale that the codec offers, and makes a small image of it by way of the
-/// planner. Errors are fine; panics, undefined behaviour and wrong sizes are not.
+/// Probes an image, decodes it at every scale that the codec offers, and makes small images of it by way of the
+/// planner. Errors are fine. Panics, undefined behaviour and wrong sizes are not.
 pub fn decode(format: &str, bytes: &[u8]) {
     let Some(codec) = ALL.iter().find(|codec| codec.name() == format) else {
         panic!("no codec is called {format}");
@@ -78,7 +80,7 @@ pub fn decode(format: &str, bytes: &[u8]) {
     }
 }
 
-/// A still image, and all frames of one that moves.
+/// Recipes for a still image, and for all frames of an animation.
 const RECIPES: [&str; 5] = [
     "orient,fit:33x21,as:png",
     "fit:33x21,as:gif",
@@ -87,12 +89,13 @@ const RECIPES: [&str; 5] = [
     "fit:33x21,as:jpeg",
 ];
 
-/// Composes every frame: each is as large as the canvas, and there are no more than were counted.
+/// Composes every frame, and checks that each is as large as the canvas and that there are no more than were counted.
 fn frames(codec: &dyn Codec, bytes: &[u8], info: &Info) {
     let few = info.frames <= LIMITS.frames;
-    if !few || codec.composed(info).is_none() {
+    let moves = |decoder: &&dyn AnimationDecoder| few && decoder.composed(info).is_some();
+    let Some(decoder) = codec.animation().filter(moves) else {
         return;
-    }
+    };
     let how = Decode {
         scales: Scales::FULL,
         limits: &LIMITS,
@@ -100,7 +103,7 @@ fn frames(codec: &dyn Codec, bytes: &[u8], info: &Info) {
         cores: &andon_pixels::Alone,
         keep_metadata: true,
     };
-    let Ok(mut reader) = codec.open(bytes, info, &how) else {
+    let Ok(mut reader) = decoder.open(bytes, info, &how) else {
         return;
     };
     let mut read = 0;
@@ -110,6 +113,6 @@ fn frames(codec: &dyn Codec, bytes: &[u8], info: &Info) {
         let size = (timed.frame.width, timed.frame.height);
         assert_eq!(size, (info.width, info.height), "frame {read}");
         let traits = timed.frame.with_colour(info.space).traits();
-        assert_eq!(Some(traits), codec.composed(info), "frame {read}");
+        assert_eq!(Some(traits), decoder.composed(info), "frame {read}");
     }
 }

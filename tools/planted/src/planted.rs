@@ -1,20 +1,20 @@
-//! Files that say what their reader does: `PLANTED WHERE FAULT`, and anything behind that.
+//! Files that say what their reader does: `PLANTED WHERE FAULT`, followed by anything.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Depth, Error, Foreign, Format, Frame, Image, Info, Model, Plane, Result,
+    Codec, Cost, Decode, Depth, Error, Format, Frame, Image, Info, Isolation, Model, Plane, Result,
     Scales,
 };
 
 use crate::faults;
 
-/// Reads them: gray images of 64×64.
+/// The codec for planted files, which are gray images of 64×64 px.
 pub(crate) struct Planted;
 
 const NAME: &str = "planted";
 const SIDE: u32 = 64;
 
 impl Planted {
-    /// Commits what the file wants done here.
+    /// Commits the fault that the file names, if it is to happen here.
     fn commit(here: &str, bytes: &[u8]) -> Result<()> {
         let line = bytes
             .split(|byte| *byte == b'\n')
@@ -45,8 +45,8 @@ impl Codec for Planted {
         head.starts_with(b"PLANTED ")
     }
 
-    fn foreign(&self) -> Foreign {
-        Foreign::READS
+    fn isolation(&self) -> Isolation {
+        Isolation::READS
     }
 
     fn probe(&self, bytes: &[u8]) -> Result<Info> {

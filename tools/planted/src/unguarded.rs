@@ -1,13 +1,13 @@
-//! SVG as its library reads it, without the guards that stand before it in [`andon_codecs`].
+//! SVG as its library reads it, without the guards that [`andon_codecs`] puts in front of it.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Error, Foreign, Format, Frame, Grid, Image, Info, Model, Plane, Result,
+    Codec, Cost, Decode, Error, Format, Frame, Grid, Image, Info, Isolation, Model, Plane, Result,
     Scales,
 };
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree};
 
-/// Draws at the drawing's own size.
+/// An SVG codec without guards. It draws at the drawing's own size.
 pub(crate) struct Unguarded;
 
 const NAME: &str = "svg";
@@ -31,8 +31,8 @@ impl Codec for Unguarded {
         head.starts_with(b"<svg") || head.starts_with(b"<?xml")
     }
 
-    fn foreign(&self) -> Foreign {
-        Foreign::READS
+    fn isolation(&self) -> Isolation {
+        Isolation::READS
     }
 
     fn probe(&self, bytes: &[u8]) -> Result<Info> {

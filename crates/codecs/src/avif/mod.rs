@@ -2,8 +2,9 @@
 //! decodes. The container is read in [`crate::heif`] and written here.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Encode, Foreign, Format, Frame, FrameReader, FrameWriter, GainHeader,
-    GainParams, Head, Image, Info, Interrupt, Result, Scales, Tags, Traits,
+    AnimationDecoder, AnimationEncoder, Codec, Cost, Decode, Encode, Encoder, Format, Frame,
+    FrameReader, FrameWriter, GainHeader, GainMaps, GainParams, Head, Image, Info, Interrupt,
+    Isolation, Result, Scales, Tags, Traits,
 };
 use andon_recipe::{Arg, Word, options};
 
@@ -49,11 +50,11 @@ impl Codec for Avif {
         }
     }
 
-    fn foreign(&self) -> Foreign {
+    fn isolation(&self) -> Isolation {
         // Nothing interrupts libaom.
-        Foreign {
+        Isolation {
             writes: true,
-            ..Foreign::READS
+            ..Isolation::READS
         }
     }
 
@@ -76,29 +77,6 @@ impl Codec for Avif {
         decode::decode(bytes, info, how)
     }
 
-    /// Returns the traits of stored frames: each frame is a whole image and needs no composing.
-    fn composed(&self, info: &Info) -> Option<Traits> {
-        info.animation.map(|_| self.decoded(info, Scales::FULL))
-    }
-
-    fn open<'a>(
-        &self,
-        bytes: &'a [u8],
-        info: &Info,
-        how: &Decode<'a>,
-    ) -> Result<Box<dyn FrameReader + 'a>> {
-        Ok(Box::new(movie::Reader::open(bytes, info, how)?))
-    }
-
-    fn writer<'a>(
-        &self,
-        head: &Head,
-        how: &Encode,
-        interrupt: &'a dyn Interrupt,
-    ) -> Result<Box<dyn FrameWriter + 'a>> {
-        Ok(Box::new(encode::Writer::new(head, how, interrupt)?))
-    }
-
     fn extent(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usize> {
         decode::extent(bytes, info, how)
     }
@@ -116,15 +94,36 @@ impl Codec for Avif {
         decode::cost(bytes, info)
     }
 
-    fn animates(&self) -> Option<&'static str> {
-        Some(NAME)
+    fn encoder(&self) -> Option<&dyn Encoder> {
+        Some(self)
     }
 
-    /// Returns `false`: some browsers that accept AVIF show only the first image of a sequence, and do not say so.
-    fn moves_everywhere(&self) -> bool {
-        false
+    fn animation(&self) -> Option<&dyn AnimationDecoder> {
+        Some(self)
     }
 
+    fn gain_maps(&self) -> Option<&dyn GainMaps> {
+        Some(self)
+    }
+}
+
+impl AnimationDecoder for Avif {
+    /// Returns the traits of stored frames: each frame is a whole image and needs no composing.
+    fn composed(&self, info: &Info) -> Option<Traits> {
+        info.animation.map(|_| self.decoded(info, Scales::FULL))
+    }
+
+    fn open<'a>(
+        &self,
+        bytes: &'a [u8],
+        info: &Info,
+        how: &Decode<'a>,
+    ) -> Result<Box<dyn FrameReader + 'a>> {
+        Ok(Box::new(movie::Reader::open(bytes, info, how)?))
+    }
+}
+
+impl GainMaps for Avif {
     fn gain_map(&self, bytes: &[u8], _info: &Info) -> Option<GainHeader> {
         gain_map::read(bytes)
     }
@@ -132,7 +131,9 @@ impl Codec for Avif {
     fn decode_gain_map(&self, bytes: &[u8], how: &Decode<'_>) -> Result<Frame> {
         gain_map::decode(bytes, how)
     }
+}
 
+impl Encoder for Avif {
     fn holds_gain_map(&self, params: &GainParams) -> bool {
         params.iso.is_some()
     }
@@ -147,8 +148,8 @@ impl Codec for Avif {
         ]
     }
 
-    fn accepts(&self, have: Traits, how: &Encode) -> Option<Traits> {
-        Some(encode::accepts(have, how))
+    fn accepts(&self, have: Traits, how: &Encode) -> Traits {
+        encode::accepts(have, how)
     }
 
     fn encode(&self, image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
@@ -175,6 +176,30 @@ impl Codec for Avif {
 
     fn encode_cost(&self, width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
         encode::cost(width, height, traits, how)
+    }
+
+    fn animation(&self) -> Option<&dyn AnimationEncoder> {
+        Some(self)
+    }
+}
+
+impl AnimationEncoder for Avif {
+    fn writer<'a>(
+        &self,
+        head: &Head,
+        how: &Encode,
+        interrupt: &'a dyn Interrupt,
+    ) -> Result<Box<dyn FrameWriter + 'a>> {
+        Ok(Box::new(encode::Writer::new(head, how, interrupt)?))
+    }
+
+    fn requested_as(&self) -> &'static str {
+        NAME
+    }
+
+    /// Returns `false`: some browsers that accept AVIF show only the first image of a sequence, and do not say so.
+    fn moves_everywhere(&self) -> bool {
+        false
     }
 
     fn frame_cost(&self, width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {

@@ -2,8 +2,8 @@
 //! Writes 24 or 32 bits.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Encode, Error, Format, Image, Info, Interrupt, Model, Result, Scales,
-    Space, Traits,
+    Codec, Cost, Decode, Encode, Encoder, Error, Format, Image, Info, Interrupt, Model, Result,
+    Scales, Space, Traits,
 };
 
 use crate::bytes::u32_le;
@@ -62,8 +62,19 @@ impl Codec for Bmp {
         cost(bytes, info)
     }
 
-    fn accepts(&self, have: Traits, _how: &Encode) -> Option<Traits> {
-        Some(encode::accepts(have))
+    /// Returns the format to write when none is asked for: PNG, since few BMP files are photographs.
+    fn instead(&self, _info: &Info) -> Option<&'static str> {
+        Some("png")
+    }
+
+    fn encoder(&self) -> Option<&dyn Encoder> {
+        Some(self)
+    }
+}
+
+impl Encoder for Bmp {
+    fn accepts(&self, have: Traits, _how: &Encode) -> Traits {
+        encode::accepts(have)
     }
 
     fn encode(&self, image: &Image, _how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
@@ -76,11 +87,6 @@ impl Codec for Bmp {
             nanos: length * NANOS_PER_BYTE,
             scratch: length,
         }
-    }
-
-    /// Returns the format to write when none is asked for: PNG, since few BMP files are photographs.
-    fn instead(&self, _info: &Info) -> Option<&'static str> {
-        Some("png")
     }
 }
 

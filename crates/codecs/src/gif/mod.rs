@@ -5,8 +5,8 @@
 //! the screen.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Depth, Encode, Format, FrameReader, FrameWriter, Head, Image, Info,
-    Interrupt, Model, Result, Scales, Traits,
+    AnimationDecoder, AnimationEncoder, Codec, Cost, Decode, Depth, Encode, Encoder, Format,
+    FrameReader, FrameWriter, Head, Image, Info, Interrupt, Model, Result, Scales, Traits,
 };
 use andon_recipe::{Word, options};
 
@@ -66,6 +66,20 @@ impl Codec for Gif {
         decode::extent_cost(bytes, info)
     }
 
+    fn decode_cost(&self, bytes: u64, info: &Info, _scales: Scales) -> Cost {
+        decode::cost(bytes, info)
+    }
+
+    fn encoder(&self) -> Option<&dyn Encoder> {
+        Some(self)
+    }
+
+    fn animation(&self) -> Option<&dyn AnimationDecoder> {
+        Some(self)
+    }
+}
+
+impl AnimationDecoder for Gif {
     fn composed(&self, info: &Info) -> Option<Traits> {
         composed(info)
     }
@@ -78,9 +92,37 @@ impl Codec for Gif {
     ) -> Result<Box<dyn FrameReader + 'a>> {
         Ok(Box::new(decode::Reader::open(bytes, info, how)?))
     }
+}
 
-    fn animates(&self) -> Option<&'static str> {
-        Some(NAME)
+impl Encoder for Gif {
+    fn options(&self) -> &'static [&'static Word] {
+        &[&options::PROGRESSIVE]
+    }
+
+    fn accepts(&self, have: Traits, _how: &Encode) -> Traits {
+        Traits {
+            model: Model::Rgb,
+            depth: Depth::U8,
+            ..have
+        }
+    }
+
+    fn encode(&self, image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
+        encode::encode(image, how, interrupt)
+    }
+
+    fn encode_cost(&self, width: u32, height: u32, _traits: Traits, _how: &Encode) -> Cost {
+        encode::cost(width, height)
+    }
+
+    fn animation(&self) -> Option<&dyn AnimationEncoder> {
+        Some(self)
+    }
+}
+
+impl AnimationEncoder for Gif {
+    fn requested_as(&self) -> &'static str {
+        NAME
     }
 
     fn writer<'a>(
@@ -92,27 +134,7 @@ impl Codec for Gif {
         Ok(Box::new(encode::Writer::new(head, interrupt)?))
     }
 
-    fn decode_cost(&self, bytes: u64, info: &Info, _scales: Scales) -> Cost {
-        decode::cost(bytes, info)
-    }
-
-    fn options(&self) -> &'static [&'static Word] {
-        &[&options::PROGRESSIVE]
-    }
-
-    fn accepts(&self, have: Traits, _how: &Encode) -> Option<Traits> {
-        Some(Traits {
-            model: Model::Rgb,
-            depth: Depth::U8,
-            ..have
-        })
-    }
-
-    fn encode(&self, image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
-        encode::encode(image, how, interrupt)
-    }
-
-    fn encode_cost(&self, width: u32, height: u32, _traits: Traits, _how: &Encode) -> Cost {
-        encode::cost(width, height)
+    fn frame_cost(&self, width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
+        self.encode_cost(width, height, traits, how)
     }
 }

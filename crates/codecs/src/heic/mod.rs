@@ -1,7 +1,7 @@
 //! HEIC: HEVC in a HEIF container, as phones write it. It is read but not written, and only by builds with the feature
 //! `heic`. The decoder's licence is free, but HEVC is patented, so the published binaries refuse the format by name.
 
-use andon_pixels::{Codec, Cost, Decode, Foreign, Format, Image, Info, Result, Scales};
+use andon_pixels::{Codec, Cost, Decode, Format, Image, Info, Isolation, Result, Scales};
 
 use crate::heif::Boxes;
 
@@ -28,8 +28,8 @@ impl Codec for Heic {
         }
     }
 
-    fn foreign(&self) -> Foreign {
-        Foreign::READS
+    fn isolation(&self) -> Isolation {
+        Isolation::READS
     }
 
     fn sniff(&self, head: &[u8]) -> bool {

@@ -5,8 +5,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use andon_pixels::{
-    Codec, Cost, Decode, Depth, Encode, Error, Foreign, Format, Image, Info, Interrupt, Metadata,
-    Model, Result, Scales, Traits,
+    Codec, Cost, Decode, Depth, Encode, Encoder, Error, Format, Image, Info, Interrupt, Isolation,
+    Metadata, Model, Result, Scales, Traits,
 };
 
 use crate::bmp::{self, Dib};
@@ -31,8 +31,8 @@ impl Codec for Ico {
         }
     }
 
-    fn foreign(&self) -> Foreign {
-        Foreign::READS
+    fn isolation(&self) -> Isolation {
+        Isolation::READS
     }
 
     fn sniff(&self, head: &[u8]) -> bool {
@@ -123,7 +123,17 @@ impl Codec for Ico {
         }
     }
 
-    fn accepts(&self, have: Traits, how: &Encode) -> Option<Traits> {
+    fn instead(&self, _info: &Info) -> Option<&'static str> {
+        Some("png")
+    }
+
+    fn encoder(&self) -> Option<&dyn Encoder> {
+        Some(self)
+    }
+}
+
+impl Encoder for Ico {
+    fn accepts(&self, have: Traits, how: &Encode) -> Traits {
         let eight = Traits {
             model: Model::Rgb,
             depth: Depth::U8,
@@ -166,10 +176,6 @@ impl Codec for Ico {
 
     fn encode_cost(&self, width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
         Png.encode_cost(width, height, traits, how)
-    }
-
-    fn instead(&self, _info: &Info) -> Option<&'static str> {
-        Some("png")
     }
 }
 

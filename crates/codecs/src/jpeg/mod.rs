@@ -13,8 +13,9 @@ mod tables;
 mod turbo;
 
 use andon_pixels::{
-    Alone, Codec, Cores, Cost, Decode, Encode, Format, Frame, GainHeader, GainParams, Image, Info,
-    Interrupt, Model, Orientation, Result, Scale, Scales, Tags, Traits, orientation_of,
+    Alone, Codec, Cores, Cost, Decode, Encode, Encoder, Format, Frame, GainHeader, GainMaps,
+    GainParams, Image, Info, Interrupt, ManyScales, Model, Orientation, Parts, Result, Scale,
+    Scales, Tags, Traits, orientation_of,
 };
 use andon_recipe::{Area, Word, options};
 
@@ -84,47 +85,6 @@ impl Codec for Jpeg {
         cost::checking(bytes, info)
     }
 
-    fn decode_at_once(
-        &self,
-        bytes: &[u8],
-        _info: &Info,
-        how: &Decode<'_>,
-        scales: &[Scales],
-    ) -> Result<Option<Vec<Image>>> {
-        let header = Header::read(bytes)?;
-        decode::decode_at_once(bytes, &header, how, scales)
-    }
-
-    fn index_cost(&self, bytes: u64, info: &Info) -> Option<Cost> {
-        let sequential = !info.progressive && info.decoder_bytes == 0;
-        sequential.then(|| cost::indexing(bytes, info))
-    }
-
-    fn index(&self, bytes: &[u8], _info: &Info, how: &Decode<'_>) -> Result<Option<Vec<u8>>> {
-        let header = Header::read(bytes)?;
-        decode::index(bytes, &header, how)
-    }
-
-    fn part(&self, bytes: &[u8], info: &Info, index: &[u8], wanted: Area) -> Option<Area> {
-        Index::of(index, bytes)?.part(wanted, (info.width, info.height))
-    }
-
-    fn decode_part(
-        &self,
-        bytes: &[u8],
-        _info: &Info,
-        how: &Decode<'_>,
-        index: &[u8],
-        part: Area,
-    ) -> Result<Image> {
-        let header = Header::read(bytes)?;
-        decode::decode_part(bytes, &header, how, index, part)
-    }
-
-    fn decodes_at_once(&self, _info: &Info, one: Scales, other: Scales) -> bool {
-        one == other || (one.luma < Scale::FULL && other.luma < Scale::FULL)
-    }
-
     fn scales(&self, _info: &Info) -> &'static [Scale] {
         &SCALES
     }
@@ -150,6 +110,73 @@ impl Codec for Jpeg {
         cost::decoding(bytes, info, scales)
     }
 
+    fn hands_on_subsampling(&self) -> bool {
+        true
+    }
+
+    fn encoder(&self) -> Option<&dyn Encoder> {
+        Some(self)
+    }
+
+    fn parts(&self) -> Option<&dyn Parts> {
+        Some(self)
+    }
+
+    fn many_scales(&self) -> Option<&dyn ManyScales> {
+        Some(self)
+    }
+
+    fn gain_maps(&self) -> Option<&dyn GainMaps> {
+        Some(self)
+    }
+}
+
+impl Parts for Jpeg {
+    fn index_cost(&self, bytes: u64, info: &Info) -> Option<Cost> {
+        let sequential = !info.progressive && info.decoder_bytes == 0;
+        sequential.then(|| cost::indexing(bytes, info))
+    }
+
+    fn index(&self, bytes: &[u8], _info: &Info, how: &Decode<'_>) -> Result<Option<Vec<u8>>> {
+        let header = Header::read(bytes)?;
+        decode::index(bytes, &header, how)
+    }
+
+    fn part(&self, bytes: &[u8], info: &Info, index: &[u8], wanted: Area) -> Option<Area> {
+        Index::of(index, bytes)?.part(wanted, (info.width, info.height))
+    }
+
+    fn decode_part(
+        &self,
+        bytes: &[u8],
+        _info: &Info,
+        how: &Decode<'_>,
+        index: &[u8],
+        part: Area,
+    ) -> Result<Image> {
+        let header = Header::read(bytes)?;
+        decode::decode_part(bytes, &header, how, index, part)
+    }
+}
+
+impl ManyScales for Jpeg {
+    fn decode_at_once(
+        &self,
+        bytes: &[u8],
+        _info: &Info,
+        how: &Decode<'_>,
+        scales: &[Scales],
+    ) -> Result<Option<Vec<Image>>> {
+        let header = Header::read(bytes)?;
+        decode::decode_at_once(bytes, &header, how, scales)
+    }
+
+    fn decodes_at_once(&self, _info: &Info, one: Scales, other: Scales) -> bool {
+        one == other || (one.luma < Scale::FULL && other.luma < Scale::FULL)
+    }
+}
+
+impl GainMaps for Jpeg {
     fn gain_map(&self, bytes: &[u8], _info: &Info) -> Option<GainHeader> {
         gain_map::read(bytes)
     }
@@ -157,7 +184,9 @@ impl Codec for Jpeg {
     fn decode_gain_map(&self, bytes: &[u8], how: &Decode<'_>) -> Result<Frame> {
         gain_map::decode(bytes, how)
     }
+}
 
+impl Encoder for Jpeg {
     fn holds_gain_map(&self, _params: &GainParams) -> bool {
         true
     }
@@ -166,8 +195,8 @@ impl Codec for Jpeg {
         &[&options::QUALITY, &options::PROGRESSIVE, &options::CHROMA]
     }
 
-    fn accepts(&self, have: Traits, how: &Encode) -> Option<Traits> {
-        Some(encode::accepts(have, how))
+    fn accepts(&self, have: Traits, how: &Encode) -> Traits {
+        encode::accepts(have, how)
     }
 
     fn encode(&self, image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
@@ -202,10 +231,6 @@ impl Codec for Jpeg {
 
     fn default_quality(&self) -> Option<u8> {
         Some(encode::DEFAULT_QUALITY)
-    }
-
-    fn hands_on_subsampling(&self) -> bool {
-        true
     }
 
     fn encode_cost(&self, width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {

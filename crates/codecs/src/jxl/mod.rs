@@ -1,8 +1,9 @@
 //! JPEG XL: read by the decoder that browsers use, written by libjxl.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Encode, Error, Foreign, Format, Frame, FrameReader, FrameWriter,
-    GainHeader, GainParams, Head, Image, Info, Interrupt, Model, Result, Scales, Tags, Traits,
+    AnimationDecoder, AnimationEncoder, Codec, Cost, Decode, Encode, Encoder, Error, Format, Frame,
+    FrameReader, FrameWriter, GainHeader, GainMaps, GainParams, Head, Image, Info, Interrupt,
+    Isolation, Model, Recoder, Result, Scales, Tags, Traits,
 };
 use andon_recipe::{Word, options};
 
@@ -16,10 +17,10 @@ mod header;
 mod recode;
 mod runner;
 
-/// The format's name, as errors and recipes say it.
+/// The format's name, as used in errors and recipes.
 const NAME: &str = "jxl";
 
-/// The format that turns into this one and back without loss.
+/// The format that can be converted to this one and back without loss.
 const JPEG: &str = "jpeg";
 
 /// The JPEG XL codec.
@@ -36,8 +37,8 @@ impl Codec for Jxl {
         }
     }
 
-    fn foreign(&self) -> Foreign {
-        Foreign::READS
+    fn isolation(&self) -> Isolation {
+        Isolation::READS
     }
 
     fn sniff(&self, head: &[u8]) -> bool {
@@ -50,23 +51,6 @@ impl Codec for Jxl {
 
     fn decode(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
         decode::decode(bytes, info, how)
-    }
-
-    fn composed(&self, info: &Info) -> Option<Traits> {
-        info.animation.map(|animation| Traits {
-            alpha: animation.alpha,
-            space: info.space,
-            ..Traits::new(info.model, info.depth)
-        })
-    }
-
-    fn open<'a>(
-        &self,
-        bytes: &'a [u8],
-        info: &Info,
-        how: &Decode<'a>,
-    ) -> Result<Box<dyn FrameReader + 'a>> {
-        Ok(Box::new(decode::Reader::open(bytes, info, how)?))
     }
 
     fn extent(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<usize> {
@@ -86,24 +70,43 @@ impl Codec for Jxl {
         decode::cost(info)
     }
 
-    fn animates(&self) -> Option<&'static str> {
-        Some(NAME)
+    fn encoder(&self) -> Option<&dyn Encoder> {
+        Some(self)
     }
 
-    /// Safari shows the first frame, and sends the same `Accept` as those who show all.
-    fn moves_everywhere(&self) -> bool {
-        false
+    fn animation(&self) -> Option<&dyn AnimationDecoder> {
+        Some(self)
     }
 
-    fn writer<'a>(
+    fn gain_maps(&self) -> Option<&dyn GainMaps> {
+        Some(self)
+    }
+
+    fn recoder(&self) -> Option<&dyn Recoder> {
+        Some(self)
+    }
+}
+
+impl AnimationDecoder for Jxl {
+    fn composed(&self, info: &Info) -> Option<Traits> {
+        info.animation.map(|animation| Traits {
+            alpha: animation.alpha,
+            space: info.space,
+            ..Traits::new(info.model, info.depth)
+        })
+    }
+
+    fn open<'a>(
         &self,
-        head: &Head,
-        how: &Encode,
-        interrupt: &'a dyn Interrupt,
-    ) -> Result<Box<dyn FrameWriter + 'a>> {
-        Ok(Box::new(encode::Writer::new(head, how, interrupt)?))
+        bytes: &'a [u8],
+        info: &Info,
+        how: &Decode<'a>,
+    ) -> Result<Box<dyn FrameReader + 'a>> {
+        Ok(Box::new(decode::Reader::open(bytes, info, how)?))
     }
+}
 
+impl GainMaps for Jxl {
     fn gain_map(&self, bytes: &[u8], _info: &Info) -> Option<GainHeader> {
         gain_map::read(bytes)
     }
@@ -111,11 +114,9 @@ impl Codec for Jxl {
     fn decode_gain_map(&self, bytes: &[u8], how: &Decode<'_>) -> Result<Frame> {
         gain_map::decode(bytes, how)
     }
+}
 
-    fn holds_gain_map(&self, params: &GainParams) -> bool {
-        params.iso.is_some()
-    }
-
+impl Recoder for Jxl {
     fn recodes(&self, bytes: &[u8], info: &Info, to: &str) -> bool {
         recode::recodes(bytes, info, to)
     }
@@ -133,6 +134,12 @@ impl Codec for Jxl {
     fn recode_cost(&self, bytes: u64, info: &Info) -> Cost {
         recode::cost(bytes, info)
     }
+}
+
+impl Encoder for Jxl {
+    fn holds_gain_map(&self, params: &GainParams) -> bool {
+        params.iso.is_some()
+    }
 
     fn options(&self) -> &'static [&'static Word] {
         &[
@@ -143,15 +150,15 @@ impl Codec for Jxl {
         ]
     }
 
-    fn accepts(&self, have: Traits, how: &Encode) -> Option<Traits> {
-        Some(Traits {
+    fn accepts(&self, have: Traits, how: &Encode) -> Traits {
+        Traits {
             model: match have.model {
                 Model::Gray => Model::Gray,
                 _ => Model::Rgb,
             },
             depth: how.depth.unwrap_or(have.depth),
             ..have
-        })
+        }
     }
 
     fn encode(&self, image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
@@ -173,9 +180,38 @@ impl Codec for Jxl {
     fn encode_cost(&self, width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
         encode::cost(width, height, traits, how)
     }
+
+    fn animation(&self) -> Option<&dyn AnimationEncoder> {
+        Some(self)
+    }
 }
 
-/// What the decoder says is the file's fault.
+impl AnimationEncoder for Jxl {
+    fn requested_as(&self) -> &'static str {
+        NAME
+    }
+
+    /// Returns `false`: Safari shows only the first frame, and sends the same `Accept` header as browsers that show all
+    /// frames.
+    fn moves_everywhere(&self) -> bool {
+        false
+    }
+
+    fn writer<'a>(
+        &self,
+        head: &Head,
+        how: &Encode,
+        interrupt: &'a dyn Interrupt,
+    ) -> Result<Box<dyn FrameWriter + 'a>> {
+        Ok(Box::new(encode::Writer::new(head, how, interrupt)?))
+    }
+
+    fn frame_cost(&self, width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
+        self.encode_cost(width, height, traits, how)
+    }
+}
+
+/// Converts an error of the decoder, for which the file is to blame.
 fn broken(error: jxl::error::Error) -> Error {
     Error::broken(NAME, error.to_string())
 }

@@ -1,8 +1,8 @@
-//! PDF: the first page, drawn in the size that is needed. Only read, and only by builds with the feature `pdf`: the
-//! interpreter of a page cannot be interrupted, so it is for files from people you trust.
+//! PDF: the first page, drawn at the size that is needed. PDFs are only read, and only by builds with the feature
+//! `pdf`: the interpreter of a page cannot be interrupted, so it is for files from people you trust.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Foreign, Format, Image, Info, Result, Scale, Scales, Window,
+    Codec, Cost, Decode, Format, Image, Info, Isolation, Result, Scale, Scales, Vector, Window,
 };
 
 use crate::drawn::{self, Drawing};
@@ -15,7 +15,7 @@ mod draw;
 #[cfg(feature = "pdf")]
 mod weigh;
 
-/// The format's name, as errors and recipes say it.
+/// The format's name, as used in errors and recipes.
 pub(crate) const NAME: &str = "pdf";
 
 /// The PDF codec.
@@ -32,8 +32,8 @@ impl Codec for Pdf {
         }
     }
 
-    fn foreign(&self) -> Foreign {
-        Foreign::READS
+    fn isolation(&self) -> Isolation {
+        Isolation::READS
     }
 
     fn sniff(&self, head: &[u8]) -> bool {
@@ -49,7 +49,26 @@ impl Codec for Pdf {
         draw::draw(bytes, info, how, info.scaled(how.scales.luma))
     }
 
-    /// Of a whole page only: parts are cut out of it.
+    fn scales(&self, _info: &Info) -> &'static [Scale] {
+        drawn::SCALES
+    }
+
+    /// Returns a guess: what the page draws is not known before it is interpreted.
+    fn decode_cost(&self, bytes: u64, info: &Info, scales: Scales) -> Cost {
+        drawn::cost(bytes, info.scaled(scales.luma), &DRAWING)
+    }
+
+    fn instead(&self, _info: &Info) -> Option<&'static str> {
+        Some("png")
+    }
+
+    fn vector(&self) -> Option<&dyn Vector> {
+        Some(self)
+    }
+}
+
+impl Vector for Pdf {
+    /// Estimates the cost of drawing a whole page. `None` for a part, which is cut out of the whole page.
     fn draw_cost(&self, bytes: u64, info: &Info, window: &Window) -> Option<Cost> {
         let whole = window.is_whole((info.width, info.height));
         whole.then(|| drawn::cost(bytes, window.to, &DRAWING))
@@ -57,19 +76,6 @@ impl Codec for Pdf {
 
     fn draw(&self, bytes: &[u8], info: &Info, how: &Decode<'_>, window: &Window) -> Result<Image> {
         draw::draw(bytes, info, how, window.to)
-    }
-
-    fn scales(&self, _info: &Info) -> &'static [Scale] {
-        drawn::SCALES
-    }
-
-    /// Guessed: what the page draws is not known before it is interpreted.
-    fn decode_cost(&self, bytes: u64, info: &Info, scales: Scales) -> Cost {
-        drawn::cost(bytes, info.scaled(scales.luma), &DRAWING)
-    }
-
-    fn instead(&self, _info: &Info) -> Option<&'static str> {
-        Some("png")
     }
 }
 

@@ -1,12 +1,12 @@
-//! Placeholders: BlurHash and ThumbHash, a few bytes of text from which a page draws a blurred image until the real
-//! one is there, and its colours. Only written.
+//! Placeholders, which are only written: BlurHash and ThumbHash, a few bytes of text from which a page draws a blurred
+//! image until the real one is there, and the palette of an image's colours.
 
 mod average;
 mod palette;
 
 use andon_pixels::{
-    Codec, Cost, Decode, Depth, Encode, Error, Format, Image, Info, Interrupt, Model, Result,
-    Scales, Traits,
+    Codec, Cost, Decode, Depth, Encode, Encoder, Error, Format, Image, Info, Interrupt, Model,
+    Result, Scales, Traits,
 };
 use andon_recipe::{Arg, Word};
 use base64::Engine;
@@ -20,12 +20,12 @@ pub(crate) struct Placeholder {
     name: &'static str,
     media_type: &'static str,
     options: &'static [&'static Word],
-    /// Does it hold opacity?
+    /// Whether the placeholder holds opacity.
     alpha: bool,
     text: fn(&Average, &Encode) -> Result<String>,
 }
 
-/// BlurHash (<https://blurha.sh>): base 83.
+/// BlurHash (<https://blurha.sh>), in base 83.
 pub(crate) static BLURHASH: Placeholder = Placeholder {
     name: "blurhash",
     media_type: "text/plain",
@@ -34,7 +34,7 @@ pub(crate) static BLURHASH: Placeholder = Placeholder {
     text: blurhash,
 };
 
-/// ThumbHash (<https://evanw.github.io/thumbhash>), in base64: with opacity and the aspect ratio.
+/// ThumbHash (<https://evanw.github.io/thumbhash>), in base64. It includes opacity and the aspect ratio.
 pub(crate) static THUMBHASH: Placeholder = Placeholder {
     name: "thumbhash",
     media_type: "text/plain",
@@ -103,17 +103,23 @@ impl Codec for Placeholder {
         Cost::default()
     }
 
+    fn encoder(&self) -> Option<&dyn Encoder> {
+        Some(self)
+    }
+}
+
+impl Encoder for Placeholder {
     fn options(&self) -> &'static [&'static Word] {
         self.options
     }
 
-    fn accepts(&self, have: Traits, _how: &Encode) -> Option<Traits> {
-        Some(Traits {
+    fn accepts(&self, have: Traits, _how: &Encode) -> Traits {
+        Traits {
             model: Model::Rgb,
             depth: Depth::U8,
             alpha: self.alpha && have.alpha,
             ..have
-        })
+        }
     }
 
     fn encode(&self, image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
@@ -141,7 +147,7 @@ fn blurhash(small: &Average, how: &Encode) -> Result<String> {
         .map_err(|error| Error::Internal(format!("blurhash: {error}")))
 }
 
-/// The whole number that an option of one argument says: one to a few hundred.
+/// Returns the value of an option with one whole-number argument, from one to a few hundred.
 fn count(word: &Word, how: &Encode) -> Result<u32> {
     let arg = &word.args[0];
     let text = how.option(word).or(arg.default).unwrap_or_default();
@@ -158,9 +164,10 @@ fn thumbhash(small: &Average, _how: &Encode) -> Result<String> {
     Ok(BASE64_STANDARD.encode(hash))
 }
 
-/// ThumbHash takes no more; none of the nine components across shows finer detail.
+/// Longest side in px of the image from which a placeholder is made. ThumbHash takes no more, and none of the nine
+/// components across shows finer detail.
 const MOST_SIDE: u32 = 100;
 
-/// Estimated.
+/// Estimated time to average a pixel, in ns. `NANOS_HASHED` is that to hash a pixel of the reduced image.
 const NANOS_AVERAGED: u64 = 2;
 const NANOS_HASHED: u64 = 150;

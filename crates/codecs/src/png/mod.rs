@@ -1,11 +1,11 @@
-//! PNG: every colour type and depth in, gray or RGB with optional alpha out.
+//! PNG: reads every colour type and depth, and writes gray or RGB with optional alpha.
 //!
-//! Headers and checksums are read here, chunk by chunk, because probing must not inflate anything and a
-//! file that lacks its end must be refused; inflation and row filters are the `png` crate's.
+//! Headers and checksums are read here, chunk by chunk, because probing must not inflate anything and a file without
+//! its end must be refused. Inflating and row filters are left to the `png` crate.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Depth, Encode, Error, Format, FrameReader, FrameWriter, Head, Image, Info,
-    Interrupt, Model, Result, Scales, Tags, Traits,
+    AnimationDecoder, AnimationEncoder, Codec, Cost, Decode, Depth, Encode, Encoder, Error, Format,
+    FrameReader, FrameWriter, Head, Image, Info, Interrupt, Model, Result, Scales, Tags, Traits,
 };
 use andon_recipe::{Word, options};
 
@@ -19,7 +19,7 @@ mod filter;
 mod header;
 mod palette;
 
-/// The format's name, as errors and recipes say it.
+/// The format's name, as used in errors and recipes.
 const NAME: &str = "png";
 
 /// The PNG codec.
@@ -64,6 +64,20 @@ impl Codec for Png {
         decode::cost(bytes, info)
     }
 
+    fn decode_cost(&self, bytes: u64, info: &Info, _scales: Scales) -> Cost {
+        decode::cost(bytes, info)
+    }
+
+    fn encoder(&self) -> Option<&dyn Encoder> {
+        Some(self)
+    }
+
+    fn animation(&self) -> Option<&dyn AnimationDecoder> {
+        Some(self)
+    }
+}
+
+impl AnimationDecoder for Png {
     fn composed(&self, info: &Info) -> Option<Traits> {
         composed(info)
     }
@@ -76,10 +90,71 @@ impl Codec for Png {
     ) -> Result<Box<dyn FrameReader + 'a>> {
         Ok(Box::new(animation::Reader::open(bytes, info, how)?))
     }
+}
 
-    /// An image that moves is asked for by its own name, for a PNG of another image is expected to stand still.
-    fn animates(&self) -> Option<&'static str> {
-        Some("apng")
+impl Encoder for Png {
+    fn options(&self) -> &'static [&'static Word] {
+        &[
+            &options::LOSSLESS,
+            &encode::DEPTH,
+            &options::PROGRESSIVE,
+            &options::EFFORT,
+            &encode::LEVEL,
+            &encode::FILTER,
+            &palette::COLOURS,
+        ]
+    }
+
+    fn accepts(&self, have: Traits, how: &Encode) -> Traits {
+        let reduced = palette::most(how).is_some();
+        let model = match have.model {
+            Model::Gray if !reduced => Model::Gray,
+            _ => Model::Rgb,
+        };
+        let depth = match how.depth.unwrap_or(have.depth) {
+            _ if reduced => Depth::U8,
+            Depth::U8 => Depth::U8,
+            _ => Depth::U16,
+        };
+        Traits {
+            model,
+            depth,
+            ..have
+        }
+    }
+
+    fn encode(&self, image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
+        encode::encode(image, how, interrupt)
+    }
+
+    fn says_orientation(&self) -> bool {
+        true
+    }
+
+    fn tags(&self) -> Tags {
+        Tags::IccAndCodePoints
+    }
+
+    /// Returns how many times the estimated time encoding may take: text takes longer than photographs, on which the
+    /// estimate is based.
+    fn encode_spread(&self, how: &Encode) -> u64 {
+        encode::spread(how)
+    }
+
+    fn encode_cost(&self, width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
+        encode::cost(width, height, traits, how)
+    }
+
+    fn animation(&self) -> Option<&dyn AnimationEncoder> {
+        Some(self)
+    }
+}
+
+impl AnimationEncoder for Png {
+    /// Returns the alias `apng`: an animation has to be requested by that name, because a PNG made from another image
+    /// is expected to be still.
+    fn requested_as(&self) -> &'static str {
+        "apng"
     }
 
     fn writer<'a>(
@@ -99,75 +174,24 @@ impl Codec for Png {
         Ok(Box::new(animation::Writer::new(head, how, interrupt)))
     }
 
-    fn decode_cost(&self, bytes: u64, info: &Info, _scales: Scales) -> Cost {
-        decode::cost(bytes, info)
-    }
-
-    fn options(&self) -> &'static [&'static Word] {
-        &[
-            &options::LOSSLESS,
-            &encode::DEPTH,
-            &options::PROGRESSIVE,
-            &options::EFFORT,
-            &encode::LEVEL,
-            &encode::FILTER,
-            &palette::COLOURS,
-        ]
-    }
-
-    fn accepts(&self, have: Traits, how: &Encode) -> Option<Traits> {
-        let reduced = palette::most(how).is_some();
-        let model = match have.model {
-            Model::Gray if !reduced => Model::Gray,
-            _ => Model::Rgb,
-        };
-        let depth = match how.depth.unwrap_or(have.depth) {
-            _ if reduced => Depth::U8,
-            Depth::U8 => Depth::U8,
-            _ => Depth::U16,
-        };
-        Some(Traits {
-            model,
-            depth,
-            ..have
-        })
-    }
-
-    fn encode(&self, image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
-        encode::encode(image, how, interrupt)
-    }
-
-    fn says_orientation(&self) -> bool {
-        true
-    }
-
-    fn tags(&self) -> Tags {
-        Tags::IccAndCodePoints
-    }
-
-    /// Text takes longer than photographs, which the estimate is for.
-    fn encode_spread(&self, how: &Encode) -> u64 {
-        encode::spread(how)
-    }
-
-    fn encode_cost(&self, width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
-        encode::cost(width, height, traits, how)
+    fn frame_cost(&self, width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
+        self.encode_cost(width, height, traits, how)
     }
 }
 
 pub(crate) use encode::in_full_colour;
 
-/// Width and height, by the first chunk alone.
+/// Returns width and height in px, from the first chunk alone.
 pub(crate) fn size(bytes: &[u8]) -> Result<(u32, u32)> {
     header::size(bytes)
 }
 
-/// Where a file ends whose pixels are not looked at.
+/// Returns where a PNG ends, without looking at its pixels.
 pub(crate) fn end(bytes: &[u8]) -> Result<usize> {
     header::extent(bytes)
 }
 
-/// Samples of one pixel, alpha counted.
+/// Returns the number of samples per pixel, including alpha.
 fn channels(model: Model, alpha: bool) -> usize {
     model.planes() + usize::from(alpha)
 }

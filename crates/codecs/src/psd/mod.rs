@@ -1,7 +1,7 @@
 //! PSD and PSB: decodes the merged image at the file's end, which Photoshop stores there for other programs. Read only.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Depth, Error, Foreign, Format, Image, Info, Model, Result, Scales, Space,
+    Codec, Cost, Decode, Depth, Error, Format, Image, Info, Isolation, Model, Result, Scales, Space,
 };
 
 use crate::bytes::{u16_be, u32_be};
@@ -26,8 +26,8 @@ impl Codec for Psd {
         }
     }
 
-    fn foreign(&self) -> Foreign {
-        Foreign::READS
+    fn isolation(&self) -> Isolation {
+        Isolation::READS
     }
 
     fn sniff(&self, head: &[u8]) -> bool {

@@ -2,7 +2,7 @@
 //! contain as a preview. Sensor data is not developed. Read only.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Error, Foreign, Format, Image, Info, Orientation, Result, Scale, Scales,
+    Codec, Cost, Decode, Error, Format, Image, Info, Isolation, Orientation, Result, Scale, Scales,
     Traits,
 };
 
@@ -27,8 +27,8 @@ impl Codec for Raw {
         }
     }
 
-    fn foreign(&self) -> Foreign {
-        Foreign::READS
+    fn isolation(&self) -> Isolation {
+        Isolation::READS
     }
 
     fn sniff(&self, head: &[u8]) -> bool {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use andon_pixels::color::Convert;
 use andon_pixels::{
-    Alone, Codec, Context, Decode, Depth, Encode, Error, Image, Interrupt, Limits, Model, Never,
+    Alone, Context, Decode, Depth, Encode, Encoder, Error, Image, Interrupt, Limits, Model, Never,
     Result, Scales, Stage, Traits,
 };
 use resvg::usvg::{ImageHrefResolver, ImageKind, Options, Size};

@@ -1,8 +1,8 @@
 //! SVG: drawn by `resvg` directly in the required size. Nothing outside the file is opened.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Foreign, Format, Image, Info, Metadata, Model, Result, Scale, Scales,
-    Window,
+    Codec, Cost, Decode, Format, Image, Info, Isolation, Metadata, Model, Result, Scale, Scales,
+    Vector, Window,
 };
 
 use crate::drawn;
@@ -45,8 +45,8 @@ impl Codec for Svg {
         }
     }
 
-    fn foreign(&self) -> Foreign {
-        Foreign::READS
+    fn isolation(&self) -> Isolation {
+        Isolation::READS
     }
 
     fn sniff(&self, head: &[u8]) -> bool {
@@ -67,21 +67,8 @@ impl Codec for Svg {
         self.draw(bytes, info, how, &window)
     }
 
-    fn draw_cost(&self, bytes: u64, _info: &Info, window: &Window) -> Option<Cost> {
-        Some(drawn::cost(bytes, window.to, &draw::DRAWING))
-    }
-
-    fn draw(&self, bytes: &[u8], info: &Info, how: &Decode<'_>, window: &Window) -> Result<Image> {
-        let frame = draw::draw(bytes, info, how, window)?;
-        Ok(Image::read(frame, Metadata::default(), info.space))
-    }
-
     fn end(&self, bytes: &[u8], _how: &Decode<'_>) -> Result<usize> {
         document::end(bytes)
-    }
-
-    fn undrawn_letters(&self, text: &str) -> Vec<char> {
-        fonts::missing(text)
     }
 
     fn scales(&self, _info: &Info) -> &'static [Scale] {
@@ -94,5 +81,24 @@ impl Codec for Svg {
 
     fn instead(&self, _info: &Info) -> Option<&'static str> {
         Some("png")
+    }
+
+    fn vector(&self) -> Option<&dyn Vector> {
+        Some(self)
+    }
+}
+
+impl Vector for Svg {
+    fn draw_cost(&self, bytes: u64, _info: &Info, window: &Window) -> Option<Cost> {
+        Some(drawn::cost(bytes, window.to, &draw::DRAWING))
+    }
+
+    fn draw(&self, bytes: &[u8], info: &Info, how: &Decode<'_>, window: &Window) -> Result<Image> {
+        let frame = draw::draw(bytes, info, how, window)?;
+        Ok(Image::read(frame, Metadata::default(), info.space))
+    }
+
+    fn undrawn_letters(&self, text: &str) -> Vec<char> {
+        fonts::missing(text)
     }
 }

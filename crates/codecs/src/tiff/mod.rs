@@ -4,8 +4,8 @@
 //! directory is read by our own code, and crates decompress one strip or tile at a time.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Encode, Foreign, Format, Image, Info, Interrupt, Result, Scales, Space,
-    Tags, Traits,
+    Codec, Cost, Decode, Encode, Encoder, Format, Image, Info, Interrupt, Isolation, Result,
+    Scales, Space, Tags, Traits,
 };
 
 use crate::guard;
@@ -43,8 +43,8 @@ impl Codec for Tiff {
         }
     }
 
-    fn foreign(&self) -> Foreign {
-        Foreign::READS
+    fn isolation(&self) -> Isolation {
+        Isolation::READS
     }
 
     fn sniff(&self, head: &[u8]) -> bool {
@@ -87,8 +87,23 @@ impl Codec for Tiff {
         }
     }
 
-    fn accepts(&self, have: Traits, _how: &Encode) -> Option<Traits> {
-        Some(encode::accepts(have))
+    /// Returns `png` for images with opacity or few colours, which are not photographs, and `jpeg` for others.
+    fn instead(&self, info: &Info) -> Option<&'static str> {
+        Some(if info.alpha || info.palette {
+            "png"
+        } else {
+            "jpeg"
+        })
+    }
+
+    fn encoder(&self) -> Option<&dyn Encoder> {
+        Some(self)
+    }
+}
+
+impl Encoder for Tiff {
+    fn accepts(&self, have: Traits, _how: &Encode) -> Traits {
+        encode::accepts(have)
     }
 
     fn encode(&self, image: &Image, _how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
@@ -106,14 +121,5 @@ impl Codec for Tiff {
             nanos: bytes * NANOS_PER_BYTE,
             scratch: bytes,
         }
-    }
-
-    /// Returns `png` for images with opacity or few colours, which are not photographs, and `jpeg` for others.
-    fn instead(&self, info: &Info) -> Option<&'static str> {
-        Some(if info.alpha || info.palette {
-            "png"
-        } else {
-            "jpeg"
-        })
     }
 }

@@ -2,8 +2,9 @@
 //! as RGB. libwebp does the coding, while the container around it is read and written here.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Depth, Encode, Foreign, Format, FrameReader, FrameWriter, Head, Image,
-    Info, Interrupt, Matrix, Model, Range, Result, Scale, Scales, Subsampling, Tags, Traits,
+    AnimationDecoder, AnimationEncoder, Codec, Cost, Decode, Depth, Encode, Encoder, Format,
+    FrameReader, FrameWriter, Head, Image, Info, Interrupt, Isolation, Matrix, Model, Range,
+    Result, Scale, Scales, Subsampling, Tags, Traits,
 };
 use andon_recipe::{Word, options};
 
@@ -43,11 +44,11 @@ impl Codec for Webp {
         }
     }
 
-    fn foreign(&self) -> Foreign {
+    fn isolation(&self) -> Isolation {
         // Headers are read by code of our own, which asks libwebp for the size in a frame's first bytes.
-        Foreign {
+        Isolation {
             headers: false,
-            ..Foreign::READS
+            ..Isolation::READS
         }
     }
 
@@ -61,34 +62,6 @@ impl Codec for Webp {
 
     fn decode(&self, bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
         decode::decode(bytes, info, how)
-    }
-
-    /// Returns the traits of composited frames. A frame may depend on the one before, and most are no longer luma and
-    /// chroma once composited.
-    fn composed(&self, info: &Info) -> Option<Traits> {
-        composed(info)
-    }
-
-    fn open<'a>(
-        &self,
-        bytes: &'a [u8],
-        info: &Info,
-        how: &Decode<'a>,
-    ) -> Result<Box<dyn FrameReader + 'a>> {
-        Ok(Box::new(decode::Reader::open(bytes, info, how)?))
-    }
-
-    fn animates(&self) -> Option<&'static str> {
-        Some(NAME)
-    }
-
-    fn writer<'a>(
-        &self,
-        head: &Head,
-        how: &Encode,
-        interrupt: &'a dyn Interrupt,
-    ) -> Result<Box<dyn FrameWriter + 'a>> {
-        Ok(Box::new(encode::Writer::new(head, how, interrupt)?))
     }
 
     /// Returns the scales at which an image can be decoded. libwebp stretches every plane to a whole number of samples,
@@ -118,6 +91,33 @@ impl Codec for Webp {
         decode::cost(bytes, info, scales)
     }
 
+    fn encoder(&self) -> Option<&dyn Encoder> {
+        Some(self)
+    }
+
+    fn animation(&self) -> Option<&dyn AnimationDecoder> {
+        Some(self)
+    }
+}
+
+impl AnimationDecoder for Webp {
+    /// Returns the traits of composited frames. A frame may depend on the one before, and most are no longer luma and
+    /// chroma once composited.
+    fn composed(&self, info: &Info) -> Option<Traits> {
+        composed(info)
+    }
+
+    fn open<'a>(
+        &self,
+        bytes: &'a [u8],
+        info: &Info,
+        how: &Decode<'a>,
+    ) -> Result<Box<dyn FrameReader + 'a>> {
+        Ok(Box::new(decode::Reader::open(bytes, info, how)?))
+    }
+}
+
+impl Encoder for Webp {
     fn options(&self) -> &'static [&'static Word] {
         &[
             &options::QUALITY,
@@ -127,8 +127,8 @@ impl Codec for Webp {
         ]
     }
 
-    fn accepts(&self, have: Traits, how: &Encode) -> Option<Traits> {
-        Some(Traits {
+    fn accepts(&self, have: Traits, how: &Encode) -> Traits {
+        Traits {
             model: if encode::is_lossless(how) {
                 Model::Rgb
             } else {
@@ -136,7 +136,7 @@ impl Codec for Webp {
             },
             depth: Depth::U8,
             ..have
-        })
+        }
     }
 
     fn encode(&self, image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
@@ -153,6 +153,25 @@ impl Codec for Webp {
 
     fn encode_cost(&self, width: u32, height: u32, _traits: Traits, how: &Encode) -> Cost {
         encode::cost(width, height, how)
+    }
+
+    fn animation(&self) -> Option<&dyn AnimationEncoder> {
+        Some(self)
+    }
+}
+
+impl AnimationEncoder for Webp {
+    fn requested_as(&self) -> &'static str {
+        NAME
+    }
+
+    fn writer<'a>(
+        &self,
+        head: &Head,
+        how: &Encode,
+        interrupt: &'a dyn Interrupt,
+    ) -> Result<Box<dyn FrameWriter + 'a>> {
+        Ok(Box::new(encode::Writer::new(head, how, interrupt)?))
     }
 
     fn frame_cost(&self, width: u32, height: u32, _traits: Traits, how: &Encode) -> Cost {

@@ -145,6 +145,8 @@ pub(crate) fn decode_at(
 /// Encodes without interruption.
 pub(crate) fn encode(codec: &dyn Codec, image: &Image, how: &Encode) -> Vec<u8> {
     codec
+        .encoder()
+        .expect("an encoder")
         .encode(image, how, &Never)
         .expect("an image as the codec accepts it")
 }

@@ -1,4 +1,4 @@
-//! A worker process: gets jobs, calls codecs, answers.
+//! A worker process: receives jobs, calls codecs and sends answers.
 
 use std::fs::File;
 use std::io;
@@ -9,8 +9,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use andon_pixels::{
-    Alone, Codec, Decode, Error, FrameReader, FrameWriter, Info, Interrupt, Limits, Result, STACK,
-    Timed, buffers,
+    Alone, Codec, Decode, Error, FrameReader, FrameWriter, Interrupt, Limits, Result, STACK, Timed,
+    buffers,
 };
 use rustix::io::pread;
 use rustix::net::{RecvFlags, recv};
@@ -22,7 +22,8 @@ use crate::confine;
 use crate::job::{Answer, Call, Hello, How, Job, Kind, VERSION};
 use crate::wire::{List, Output, Wire};
 
-/// Answers until the socket is closed: with bytes that no job may exceed, and those of buffers that are kept between jobs.
+/// Answers jobs until the socket is closed. `memory` is the bytes that no job may exceed, `kept` the bytes of free
+/// buffers that are kept between jobs.
 pub(super) fn run(
     codecs: &'static [&'static dyn Codec],
     [memory, kept]: [u64; 2],
@@ -60,21 +61,21 @@ pub(super) fn run(
         .unwrap_or_else(|_| Err(io::Error::other("it panicked")))
 }
 
-/// Bytes of a worker that has done nothing yet.
+/// Bytes of memory of a worker that has done nothing yet.
 pub const BARE: u64 = 16 << 20;
 
-/// Bytes that a worker has between its jobs, at most: its program, and buffers.
+/// Most bytes of memory of a worker between its jobs: its program and free buffers.
 pub const AT_REST: u64 = BARE + KEPT_BUFFERS;
 
-/// Bytes of free buffers that a worker keeps, wiped, for its next image.
+/// Most bytes of free buffers that a worker keeps, wiped, for its next image.
 const KEPT_BUFFERS: u64 = 80 << 20;
 
 struct Worker {
     codecs: &'static [&'static dyn Codec],
     socket: OwnedFd,
-    /// What the system says of this process's memory.
+    /// The file `/proc/self/statm`, in which the system reports this process's memory.
     statm: File,
-    /// Bytes of its address space before the first job.
+    /// Bytes of the process's address space before the first job.
     base: u64,
 }
 
@@ -124,57 +125,63 @@ impl Worker {
             Call::Salvage(info, how) => {
                 self.answer(channel, || codec.salvage(bytes, info, &decode(how)))
             }
-            Call::Draw(info, how, window) => {
-                self.answer(channel, || codec.draw(bytes, info, &decode(how), window))
-            }
+            Call::Draw(info, how, window) => self.answer(channel, || {
+                able(codec.vector())?.draw(bytes, info, &decode(how), window)
+            }),
             Call::Extent(info, how) => {
                 self.answer(channel, || codec.extent(bytes, info, &decode(how)))
             }
             Call::End(how) => self.answer(channel, || codec.end(bytes, &decode(how))),
             Call::DecodeAtOnce(info, how, List(scales)) => self.answer(channel, || {
-                let images = codec.decode_at_once(bytes, info, &decode(how), scales)?;
+                let decoder = able(codec.many_scales())?;
+                let images = decoder.decode_at_once(bytes, info, &decode(how), scales)?;
                 Ok(images.map(List))
             }),
-            Call::Index(info, how) => {
-                self.answer(channel, || codec.index(bytes, info, &decode(how)))
-            }
-            Call::Part(info, index, area) => {
-                self.answer(channel, || Ok(codec.part(bytes, info, index, *area)))
-            }
-            Call::DecodePart(info, how, index, area) => self.answer(channel, || {
-                codec.decode_part(bytes, info, &decode(how), index, *area)
+            Call::Index(info, how) => self.answer(channel, || {
+                able(codec.parts())?.index(bytes, info, &decode(how))
             }),
-            Call::GainMap(info) => self.answer(channel, || Ok(codec.gain_map(bytes, info))),
-            Call::DecodeGainMap(how) => {
-                self.answer(channel, || codec.decode_gain_map(bytes, &decode(how)))
+            Call::Part(info, index, area) => self.answer(channel, || {
+                Ok(able(codec.parts())?.part(bytes, info, index, *area))
+            }),
+            Call::DecodePart(info, how, index, area) => self.answer(channel, || {
+                able(codec.parts())?.decode_part(bytes, info, &decode(how), index, *area)
+            }),
+            Call::GainMap(info) => self.answer(channel, || {
+                Ok(able(codec.gain_maps())?.gain_map(bytes, info))
+            }),
+            Call::DecodeGainMap(how) => self.answer(channel, || {
+                able(codec.gain_maps())?.decode_gain_map(bytes, &decode(how))
+            }),
+            Call::Recodes(info, to) => self.answer(channel, || {
+                Ok(able(codec.recoder())?.recodes(bytes, info, to))
+            }),
+            Call::Recode(info, to, how) => self.answer(channel, || {
+                able(codec.recoder())?.recode(bytes, info, to, &decode(how))
+            }),
+            Call::Open(info, how) => {
+                let how = decode(how);
+                self.read_frames(channel, || able(codec.animation())?.open(bytes, info, &how))
             }
-            Call::Recodes(info, to) => self.answer(channel, || Ok(codec.recodes(bytes, info, to))),
-            Call::Recode(info, to, how) => {
-                self.answer(channel, || codec.recode(bytes, info, to, &decode(how)))
-            }
-            Call::Open(info, how) => self.read_frames(channel, *codec, bytes, info, &decode(how)),
-            Call::Encode(image, how) => {
-                self.answer(channel, || codec.encode(image, how, &cancelled))
-            }
+            Call::Encode(image, how) => self.answer(channel, || {
+                able(codec.encoder())?.encode(image, how, &cancelled)
+            }),
             Call::Write(head, how) => {
-                let begin = || codec.writer(head, how, &cancelled);
+                let encoder = || able(codec.encoder().and_then(|encoder| encoder.animation()));
+                let begin = || encoder()?.writer(head, how, &cancelled);
                 self.write_frames(channel, begin)
             }
         }
     }
 
-    /// Opens an animation, and sends frame by frame as they are asked for.
-    fn read_frames(
+    /// Opens an animation and sends its frames one by one, as they are asked for.
+    fn read_frames<'a>(
         &self,
         channel: &mut Socket<'_>,
-        codec: &dyn Codec,
-        bytes: &[u8],
-        info: &Info,
-        how: &Decode<'_>,
+        open: impl FnOnce() -> Result<Box<dyn FrameReader + 'a>>,
     ) -> io::Result<()> {
-        let mut reader: Option<Box<dyn FrameReader + '_>> = None;
+        let mut reader: Option<Box<dyn FrameReader + 'a>> = None;
         self.answer(channel, || {
-            let opened = codec.open(bytes, info, how)?;
+            let opened = open()?;
             let metadata = opened.metadata();
             reader = Some(opened);
             Ok(metadata)
@@ -192,7 +199,7 @@ impl Worker {
         }
     }
 
-    /// Begins an animation, and adds frame by frame as they come.
+    /// Begins an animation and adds frames one by one, as they arrive.
     fn write_frames<'a>(
         &self,
         channel: &mut Socket<'_>,
@@ -222,7 +229,7 @@ impl Worker {
         }
     }
 
-    /// Sends what comes of `work`. After a panic nothing is certain any more: the worker ends.
+    /// Sends the result of `work`. After a panic the state of the process cannot be trusted, so the worker ends.
     fn answer<T: Wire>(
         &self,
         channel: &mut Socket<'_>,
@@ -250,6 +257,14 @@ impl Worker {
     }
 }
 
+/// The capability of a codec that a job needs.
+///
+/// # Errors
+/// `Internal` if the codec lacks it: the server asked another one what it can do.
+fn able<T>(capability: Option<T>) -> Result<T> {
+    capability.ok_or_else(|| Error::Internal("this worker's codec cannot do this".to_owned()))
+}
+
 fn decode<'a>(how: &How, limits: &'a Limits, interrupt: &'a dyn Interrupt) -> Decode<'a> {
     Decode {
         scales: how.scales,
@@ -260,10 +275,11 @@ fn decode<'a>(how: &How, limits: &'a Limits, interrupt: &'a dyn Interrupt) -> De
     }
 }
 
-/// Has the server sent something while it waits for an answer? Then it waits no longer, or is gone.
+/// Interrupt that fires if the server has sent something while it should be waiting for an answer: it has stopped
+/// waiting or is gone.
 struct Cancelled<'a> {
     socket: &'a OwnedFd,
-    /// When that was looked up, which takes a system call.
+    /// When the socket was last checked, which takes a system call, and the result.
     looked: Mutex<(Instant, bool)>,
 }
 
@@ -292,7 +308,7 @@ impl Interrupt for Cancelled<'_> {
 
 const LOOKED_EVERY: Duration = Duration::from_millis(2);
 
-/// Bytes of this process's address space, and of those that are in memory.
+/// Returns the bytes of this process's address space, and of its resident memory.
 fn size_of_process(statm: &File) -> io::Result<(u64, u64)> {
     let mut text = [0; 128];
     let length = pread(statm, &mut text, 0)?;
@@ -307,15 +323,16 @@ fn size_of_process(statm: &File) -> io::Result<(u64, u64)> {
     }
 }
 
-/// Bytes of address space for a job that may have `memory` bytes, in a process that had `base` before its first.
+/// Returns the bytes of address space for a job that may have `memory` bytes, in a process that had `base` bytes before
+/// its first job.
 fn space(base: u64, memory: u64) -> u64 {
     base.saturating_add(memory).saturating_add(SLACK)
 }
 
-/// Bytes of the allocator's own, and of buffers that are kept.
+/// Bytes of address space for the allocator's own needs and for kept buffers.
 const SLACK: u64 = (64 << 20) + KEPT_BUFFERS;
 
-/// Lets a job compute for so many seconds beside what the process has computed so far.
+/// Limits the processor time of a job to this many seconds beyond what the process has used so far.
 fn limit_processor_time(seconds: u64) -> io::Result<()> {
     let used = clock_gettime(ClockId::ProcessCPUTime).tv_sec.max(0) as u64;
     // Whole seconds are counted, and one has begun. The kernel holds the limit against ticks, of which a process whose jobs
@@ -324,7 +341,8 @@ fn limit_processor_time(seconds: u64) -> io::Result<()> {
     limit(Resource::Cpu, soft, None)
 }
 
-/// Limits this process. A `hard` limit cannot be raised again; without one the present hard limit stays.
+/// Sets a resource limit of this process. A `hard` limit cannot be raised again; without one, the present hard limit
+/// stays.
 fn limit(resource: Resource, soft: u64, hard: Option<u64>) -> io::Result<()> {
     let maximum = hard.or_else(|| rustix::process::getrlimit(resource).maximum);
     let current = Some(maximum.map_or(soft, |hard| hard.min(soft)));

@@ -13,7 +13,7 @@ use std::fmt;
 
 use andon_recipe::{Area, Measure, Measured, Orientation, Rules, Step};
 
-use crate::codec::{Codec, Decode, Info, Scale, Scales};
+use crate::codec::{AnimationDecoder, Codec, Decode, Info, Scale, Scales};
 use crate::color::Convert;
 use crate::cores::Cores;
 use crate::cost::Cost;
@@ -32,8 +32,8 @@ pub struct Measurement {
     source: &'static dyn Codec,
     info: Info,
     scale: Scale,
-    /// Whether all frames of an animation are examined.
-    moves: bool,
+    /// Reads the frames of an animation whose frames are all examined.
+    animation: Option<&'static dyn AnimationDecoder>,
     to_rgb: Convert,
     nanos: u64,
     file: u64,
@@ -89,16 +89,18 @@ impl Measurement {
         let (source, info) = formats.header(bytes)?;
         formats.limits.check_source(&info)?;
         if !looks_close {
-            let gain_map = source.gain_map(bytes, &info);
+            let gain_map = plan::planner::gain_map(source, &info, bytes);
             let measured = Measured::default();
-            let facts = plan::planner::facts(source, &info, bytes, gain_map.as_ref(), &measured);
+            let facts = plan::planner::facts(source, &info, bytes, gain_map.is_some(), &measured);
             let recipe = rules.resolve(&facts).map_err(Error::of_rules)?;
             if !recipe.steps.iter().any(Step::is_to_be_measured) {
                 return Ok(None);
             }
         }
-        let composed = source.composed(&info).filter(|_| looks_close);
-        let moves = composed.is_some();
+        let moving = source.animation().filter(|_| looks_close);
+        let moving = moving.and_then(|decoder| Some((decoder, decoder.composed(&info)?)));
+        let (animation, composed) = moving.unzip();
+        let moves = animation.is_some();
         if moves {
             formats.limits.check_frames(&info, info.frames)?;
         }
@@ -147,7 +149,7 @@ impl Measurement {
             measures: rules.measures(info.orientation),
             source,
             scale,
-            moves,
+            animation,
             to_rgb,
             nanos: nanos.saturating_mul(times),
             file,
@@ -213,8 +215,8 @@ impl Measurement {
             cores,
             keep_metadata: false,
         };
-        if self.moves {
-            let mut reader = self.source.open(bytes, &self.info, &how)?;
+        if let Some(decoder) = self.animation {
+            let mut reader = decoder.open(bytes, &self.info, &how)?;
             while let Some(Timed { frame, .. }) = reader.next()? {
                 look(frame)?;
             }
@@ -280,7 +282,7 @@ impl fmt::Display for Measurement {
         if self.scale != Scale::FULL {
             write!(f, " {}", plan::fraction(self.scale))?;
         }
-        if self.moves {
+        if self.animation.is_some() {
             write!(f, " {} frames", self.info.frames)?;
         }
         self.measures

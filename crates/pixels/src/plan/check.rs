@@ -1,17 +1,16 @@
-//! What can be said of a recipe before there is an image.
+//! Checks of a recipe that need no image.
 
 use andon_recipe::{FormatName, Output, Recipe};
 
-use super::draft::{accepted, named};
+use super::draft::{encoder, named};
 use super::{output, runs};
-use crate::codec::{Codec, Encode};
+use crate::codec::Codec;
 use crate::error::Result;
 use crate::formats::Formats;
-use crate::frame::{Depth, Model, Traits};
 use crate::stage::wrong;
 
-/// Refuses a recipe that no image can be made by: an unknown effect or format, a format that is not written, arguments
-/// and options that are never taken.
+/// Refuses a recipe that cannot produce an image: an unknown effect or format, a format that cannot be written, or
+/// arguments and options that are never accepted.
 pub(crate) fn check(formats: &Formats, recipe: &Recipe) -> Result<()> {
     effects(recipe)?;
     let output = &recipe.output;
@@ -42,7 +41,6 @@ fn effects(recipe: &Recipe) -> Result<()> {
 
 fn written(formats: &Formats, name: &FormatName) -> Result<&'static dyn Codec> {
     let target = named(formats, name)?;
-    let plain = Traits::new(Model::Rgb, Depth::U8);
-    accepted(target, plain, &Encode::default())?;
+    encoder(target)?;
     Ok(target)
 }

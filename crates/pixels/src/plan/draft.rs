@@ -1,4 +1,4 @@
-//! A plan in the making: what the rules look at and decide.
+//! A plan in the making: what the planner's rules look at and decide.
 
 use andon_recipe::{FormatName, Goal, Orientation, Profile, Recipe, Step};
 
@@ -8,7 +8,8 @@ use super::search::Search;
 use super::view::Stored;
 use super::words::unknown_word;
 use super::{Frames, Tag};
-use crate::codec::{Codec, Encode, GainHeader, Info, Scales};
+use crate::codec::{Codec, Encode, Encoder, GainHeader, GainMaps, Info, Scales, Tags, Vector};
+use crate::cost::Cost;
 use crate::error::{Error, Result};
 use crate::formats::Formats;
 use crate::frame::{Depth, Model, Subsampling, Traits};
@@ -20,67 +21,77 @@ use crate::space::Space;
 use crate::stage::Stage;
 use crate::window::Window;
 
-/// What is decided so far; each of the phases of [`super::rules::PHASES`] decides more.
+/// The decisions of the planner so far; each of the phases of [`super::rules::PHASES`] adds more.
 pub(super) struct Draft<'a> {
     pub(super) formats: &'a Formats,
     pub(super) recipe: &'a Recipe,
     pub(super) source: &'static dyn Codec,
     pub(super) info: &'a Info,
     pub(super) target: &'static dyn Codec,
-    /// Which frames are read.
+    /// Which of the source's frames are read.
     pub(super) frames: Frames,
     pub(super) encode: Encode,
-    /// Settled before: the quality is looked for.
+    /// Settled before the phases: the search for the quality, if the recipe asks for one.
     pub(super) search: Option<Search>,
     /// The source's gain map.
-    pub(super) gain_map: Option<GainHeader>,
-    /// Bytes of the source file.
+    pub(super) gain_map: Option<(&'static dyn GainMaps, GainHeader)>,
+    /// Size of the source file in bytes.
     pub(super) file: usize,
     pub(super) runs: Runs,
-    /// What is shown of the stored image.
+    /// The part of the stored image that is shown, and its size.
     pub(super) stored: Stored,
-    /// Phase 1: how the result's pixels become upright, which it says.
+    /// Phase 1: the orientation that the result declares, by which viewers turn its pixels upright.
     pub(super) said: Orientation,
-    /// Phase 1: the answer is the source's own bytes.
+    /// Phase 1: whether the result is the source's own bytes.
     pub(super) is_copy: bool,
-    /// Phase 1: the turn after the first read.
+    /// Phase 1: the turn that follows the first read.
     pub(super) turn: Option<Box<dyn Stage>>,
-    /// Between the phases: what the planes are at full scale.
+    /// Between the phases: the traits of the planes when decoded at full scale.
     pub(super) full: Traits,
-    /// Between the phases: the model to paint in, if it is not the one that is decoded.
+    /// Between the phases: the traits to convert to before painting, if they differ from the decoded ones. Phase 2 may
+    /// change them.
     pub(super) leaves: Option<Traits>,
-    /// Phase 2: how the result says what its colours are.
+    /// Phase 2: how the result declares what its colours are.
     pub(super) tag: Tag,
-    /// Between the phases: what follows the first read and its turn.
+    /// Between the phases: the stages that follow the first read and its turn.
     pub(super) painted: Vec<Box<dyn Stage>>,
-    /// Between the phases: what the encoder needs.
+    /// Between the phases: the traits that the encoder needs.
     pub(super) needed: Traits,
     /// Phase 2: the subsampling that resampling ends in, before any turn; `None` without chroma planes.
     pub(super) chroma: Option<Subsampling>,
     /// Phase 2: the scales at which the source is decoded.
     pub(super) scales: Scales,
-    /// Phase 2: what is drawn instead, in its size.
-    pub(super) window: Option<Window>,
-    /// Phase 2: what brings the decoded image to its part and size.
+    /// Phase 2: the part to draw and its size, for a source that is drawn rather than decoded.
+    pub(super) drawing: Option<Drawing>,
+    /// Phase 2: how the decoded image is brought to the part and size that are shown.
     pub(super) first: First,
-    /// Phase 2: that is done in linear light.
+    /// Phase 2: whether the image is scaled in linear light.
     pub(super) scales_light: bool,
     /// The rules that acted, in the order in which they did.
     pub(super) fired: Vec<&'static Rule>,
 }
 
-/// What brings the decoded image to its part and size.
+/// How the decoded image is brought to the part and size that are shown.
 #[derive(Default)]
 pub(super) enum First {
-    /// It is what was decoded.
+    /// The decoded image is used as it is.
     #[default]
     Nothing,
-    /// Nothing of it shows.
+    /// Nothing of the decoded image shows; a blank image replaces it.
     Blank(Blank),
-    /// Whole pixels of it.
+    /// Whole pixels are cut out of the decoded image.
     Crop(Crop),
-    /// Everything else.
+    /// The decoded image is resampled, in all other cases.
     Resample(Resample),
+}
+
+/// A source that is drawn, and the part of it that is.
+#[derive(Clone, Copy)]
+pub(crate) struct Drawing {
+    pub(crate) decoder: &'static dyn Vector,
+    /// The part to draw, and the size to draw it at.
+    pub(crate) window: Window,
+    pub(super) cost: Cost,
 }
 
 impl First {
@@ -95,7 +106,7 @@ impl First {
 }
 
 impl<'a> Draft<'a> {
-    /// A draft of a resolved recipe for an image with this header.
+    /// Starts a draft of a resolved recipe for an image with this header.
     pub(super) fn new(
         formats: &'a Formats,
         recipe: &'a Recipe,
@@ -127,7 +138,7 @@ impl<'a> Draft<'a> {
             needed: full,
             chroma: None,
             scales: Scales::FULL,
-            window: None,
+            drawing: None,
             first: First::Nothing,
             scales_light: false,
             fired: Vec::new(),
@@ -135,7 +146,22 @@ impl<'a> Draft<'a> {
         })
     }
 
-    /// Lets the rules of a phase act.
+    /// How files of the result's format declare their colours.
+    pub(super) fn tags(&self) -> Tags {
+        self.target
+            .encoder()
+            .map_or(Tags::None, |encoder| encoder.tags())
+    }
+
+    /// The encoder of the result's format.
+    ///
+    /// # Errors
+    /// `Recipe` if the format is only read.
+    pub(super) fn encoder(&self) -> Result<&'static dyn Encoder> {
+        encoder(self.target)
+    }
+
+    /// Applies the rules of a phase, and notes those that acted.
     pub(super) fn apply(&mut self, phase: usize) {
         for rule in PHASES[phase] {
             if rule.acts_on(self) {
@@ -144,12 +170,12 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// How the first read turns the image.
+    /// Returns how the first read turns the image.
     pub(super) fn orientation(&self) -> Orientation {
         self.runs.first.orientation
     }
 
-    /// The stored turn that no step applies.
+    /// Returns the orientation stored in the source if no step of the recipe deals with it, else upright.
     pub(super) fn left_turned(&self) -> Orientation {
         let settled = [Step::Original, Step::Orient];
         match self.recipe.steps.iter().any(|step| settled.contains(step)) {
@@ -158,8 +184,9 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// What an image of this size becomes before it is turned: what it has to become anyway, where its thinned chroma
-    /// would be resampled for the turn and is not to be thinned afterwards.
+    /// Returns the traits to convert an image of this size to before it is turned. This is the conversion that is due
+    /// anyway, done early where subsampled chroma would have to be resampled for the turn and is not subsampled
+    /// afterwards; otherwise `None`.
     pub(super) fn before_turning(&self, size: (u32, u32), have: Traits) -> Result<Option<Traits>> {
         let turn = Turned {
             orientation: self.orientation(),
@@ -176,7 +203,7 @@ impl<'a> Draft<'a> {
         Ok((!is_thinned).then_some(to))
     }
 
-    /// Turns what comes out of everything else.
+    /// Appends a turn after everything else.
     pub(super) fn turn_last(&mut self, orientation: Orientation) {
         self.runs.turn_last(orientation);
         self.encode = encode(
@@ -188,12 +215,13 @@ impl<'a> Draft<'a> {
         );
     }
 
-    /// The space that is asked for.
+    /// Returns the colour profile that the recipe asks for.
     pub(super) fn profile(&self) -> Profile {
         self.recipe.output.profile
     }
 
-    /// The space of linear light to scale in, where that is asked for and the image's numbers can come back from it.
+    /// Returns the space of linear light to scale in, if the recipe asks for that and the image's numbers can be
+    /// converted back from it.
     pub(super) fn light(&self) -> Option<Space> {
         let ends = self.leaves.map_or(self.full.space, |leaves| leaves.space);
         let inks = self.full.model == Model::Cmyk && self.leaves.is_none();
@@ -201,7 +229,7 @@ impl<'a> Draft<'a> {
         ends.light().filter(|_| asked && !inks)
     }
 
-    /// Settles what comes after resampling, for it tells which planes the encoder will need.
+    /// Settles the stages after resampling, which determine the planes that the encoder will need.
     pub(super) fn settle_planes(&mut self) -> Result<()> {
         self.full.alpha |= self.stored.from.is_none();
         let turned = turned(self.full, self.orientation());
@@ -228,7 +256,8 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// The stages of all runs but the first, on an image like this. They do not depend on its model.
+    /// Takes all runs but the first and returns their stages, for an image with these traits. The stages do not depend
+    /// on its model.
     fn painted(&mut self, mut traits: Traits) -> Vec<Box<dyn Stage>> {
         let mut stages: Vec<Box<dyn Stage>> = Vec::new();
         let mut size = self.runs.first.size();
@@ -253,10 +282,10 @@ impl<'a> Draft<'a> {
         stages
     }
 
-    /// What the image becomes before anything is painted, so that colours and edges are those that were
-    /// asked for: out of CMYK, out of gray where colour is painted, out of luma and chroma where the result
-    /// holds neither, and to chroma that is less thin. Opacity stays, for a ground may follow. Images
-    /// whose chroma is thinned become so last, for the same reason.
+    /// Returns the traits to convert to before anything is painted, so that colours and edges are those that were asked
+    /// for: out of CMYK, out of gray where colour is painted, out of luma and chroma where the result holds neither,
+    /// and to less subsampled chroma. Opacity stays, because a background may follow. An image whose chroma has to be
+    /// subsampled is converted last, for the same reason. `None`: there is nothing to convert before painting.
     fn leaves(&self, turned: Traits, painted: &[Box<dyn Stage>]) -> Result<Option<Traits>> {
         let same = self.accepted(turned)?;
         let rgb = Traits {
@@ -287,10 +316,10 @@ impl<'a> Draft<'a> {
         }))
     }
 
-    /// What the frame has to become in the end: what the encoder wants or, where its images are scored, what they
-    /// are held against, of which nothing is thinned yet.
+    /// Returns the traits that the frame must have in the end: those that the encoder wants or, where results are
+    /// scored, those of the reference that they are compared with, in which nothing is subsampled yet.
     pub(super) fn accepted(&self, have: Traits) -> Result<Traits> {
-        let wanted = accepted(self.target, have, &self.encode)?;
+        let wanted = accepted(self.encoder()?, have, &self.encode);
         Ok(match self.search {
             Some(Search::Score(_)) => Traits {
                 model: Model::Rgb,
@@ -300,7 +329,8 @@ impl<'a> Draft<'a> {
         })
     }
 
-    /// The resampling that always does: from what is decoded to what is shown of it.
+    /// Returns the resampling that works in every case, from what is decoded to what is shown of it. It is a blank
+    /// image if nothing is shown.
     pub(super) fn resample(&self) -> First {
         let (width, height) = self.stored.to;
         let Some(from) = self.stored.from else {
@@ -323,19 +353,26 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// What the encoder wants instead of `have`, in the same space.
-pub(crate) fn accepted(target: &dyn Codec, have: Traits, encode: &Encode) -> Result<Traits> {
-    let accepted = target.accepts(have, encode).ok_or_else(|| Error::Recipe {
+/// The traits that a frame of traits `have` is converted to before it is encoded; the colour space stays.
+pub(crate) fn accepted(encoder: &dyn Encoder, have: Traits, encode: &Encode) -> Traits {
+    Traits {
+        space: have.space,
+        ..encoder.accepts(have, encode)
+    }
+}
+
+/// The encoder of a format.
+///
+/// # Errors
+/// `Recipe` if the format is only read.
+pub(crate) fn encoder(target: &'static dyn Codec) -> Result<&'static dyn Encoder> {
+    target.encoder().ok_or_else(|| Error::Recipe {
         piece: target.name().to_owned(),
         why: "this format can be read but not written; ask for another with as:".to_owned(),
-    })?;
-    Ok(Traits {
-        space: have.space,
-        ..accepted
     })
 }
 
-/// The stage that turns, if anything is to be turned.
+/// Returns the stage that applies an orientation, if there is anything to turn.
 pub(super) fn turn(orientation: Orientation) -> Option<Box<dyn Stage>> {
     if orientation.is_upright() {
         None
@@ -344,7 +381,8 @@ pub(super) fn turn(orientation: Orientation) -> Option<Box<dyn Stage>> {
     }
 }
 
-/// Subsampling through a turn (either way: a quarter swaps the sides, whichever its direction).
+/// Returns the subsampling after a turn. It works for undoing a turn too, because a quarter turn swaps the two sides in
+/// either direction.
 pub(super) fn turned_sub(sub: Subsampling, orientation: Orientation) -> Subsampling {
     if orientation.quarters % 2 == 1 {
         Subsampling { h: sub.v, v: sub.h }
@@ -353,7 +391,7 @@ pub(super) fn turned_sub(sub: Subsampling, orientation: Orientation) -> Subsampl
     }
 }
 
-/// Traits through a turn.
+/// Returns the traits of an image after a turn.
 pub(super) fn turned(traits: Traits, orientation: Orientation) -> Traits {
     let model = match traits.model {
         Model::YCbCr { sub, range, matrix } => Model::YCbCr {
@@ -366,7 +404,8 @@ pub(super) fn turned(traits: Traits, orientation: Orientation) -> Traits {
     Traits { model, ..traits }
 }
 
-/// The codec of the result.
+/// Returns the codec of the result: that of the format in the recipe, else the source's own or the one that replaces
+/// it.
 pub(super) fn target(
     formats: &Formats,
     recipe: &Recipe,
@@ -380,7 +419,7 @@ pub(super) fn target(
     named(formats, name)
 }
 
-/// The codec that a recipe names.
+/// Returns the codec of a format that a recipe names.
 pub(super) fn named(formats: &Formats, name: &FormatName) -> Result<&'static dyn Codec> {
     formats.codec(name.as_str()).ok_or_else(|| {
         let known: Vec<&str> = formats.codecs.iter().map(|codec| codec.name()).collect();
@@ -391,12 +430,14 @@ pub(super) fn named(formats: &Formats, name: &FormatName) -> Result<&'static dyn
     })
 }
 
-/// The quality of the source, where it means something to the target.
+/// Returns the quality of the source, if it means something to the target's codec.
 pub(super) fn inherited(info: &Info, target: &dyn Codec) -> Option<u8> {
-    info.quality.filter(|_| target.inherits_quality())
+    let inherits = |encoder: &dyn Encoder| encoder.inherits_quality();
+    info.quality
+        .filter(|_| target.encoder().is_some_and(inherits))
 }
 
-/// How the result is written: as asked, else like the source where that means the same.
+/// Returns how the result is written: as the recipe asks, else like the source where that means the same.
 fn encode(
     recipe: &Recipe,
     source: &dyn Codec,

@@ -1,4 +1,4 @@
-//! The gain map of an image, taken where the image goes.
+//! Takes an image's gain map through the same steps as the image.
 
 use super::cost;
 use super::draft::{self, Draft, turn, turned_sub};
@@ -6,40 +6,40 @@ use super::planner::Walk;
 use super::rules::shrink_on_load;
 use super::view::Stored;
 use super::{Frames, Step};
-use crate::codec::{Encode, Scales};
+use crate::codec::{Encode, Encoder, GainMaps, Scales};
 use crate::error::Result;
 use crate::frame::{GainParams, Model, Subsampling, Traits};
 use crate::resize::{Resample, kernel, size_times};
 use crate::space::Space;
 use crate::stage::{OnGainMap, Stage};
 
-/// How a gain map is read, and what is done with it.
+/// How a gain map is read, processed and written.
 pub(crate) struct Taken {
-    /// The scales at which it is decoded.
+    pub(crate) decoder: &'static dyn GainMaps,
+    /// The scales at which the gain map is decoded.
     pub(crate) scales: Scales,
     /// The stages that the map goes through.
     pub(crate) stages: Vec<Box<dyn Stage>>,
-    /// The quality that it is written at.
+    /// The quality that the gain map is written at.
     pub(crate) quality: Option<u8>,
     /// The parameters by which the map brightens the result.
     pub(crate) params: GainParams,
 }
 
-/// A gain map that is taken along, and what that costs.
+/// A gain map that accompanies the image, and what that costs.
 pub(super) struct Along {
     pub(super) taken: Taken,
-    /// Reading it, and bringing it to its size.
+    /// The step that reads the gain map and brings it to its size.
     pub(super) step: Step,
-    /// Bytes of it, and what writing it takes.
+    /// Size of the gain map's frame in bytes; `encode` is the cost of writing it.
     pub(super) frame: u64,
     pub(super) encode: crate::Cost,
 }
 
-/// Plans the way of the source's gain map beside an image that goes through the draft's stages; `Err`: why it is
-/// lost.
+/// Plans how the source's gain map follows an image through the draft's stages. `None`: there is no map to carry, or
+/// the recipe drops it. `Err`: the reason why it is lost.
 pub(super) fn along(draft: &Draft<'_>) -> Option<Result<Along, String>> {
-    let header = draft.gain_map.as_ref()?;
-    let target = draft.target.name();
+    let (decoder, header) = draft.gain_map.as_ref()?;
     let lost = |why: &str| {
         Some(Err(format!(
             "the gain map for HDR screens is left out: {why}"
@@ -48,9 +48,10 @@ pub(super) fn along(draft: &Draft<'_>) -> Option<Result<Along, String>> {
     if draft.recipe.output.drops_gain_map {
         return None;
     }
-    if !draft.target.holds_gain_map(&header.params) {
-        return lost(&format!("{target} does not hold it"));
-    }
+    let holds = |encoder: &&dyn Encoder| encoder.holds_gain_map(&header.params);
+    let Some(encoder) = draft.target.encoder().filter(holds) else {
+        return lost(&format!("{} does not hold it", draft.target.name()));
+    };
     let Some(from) = draft.stored.from else {
         return lost("nothing of the image is shown");
     };
@@ -123,11 +124,7 @@ pub(super) fn along(draft: &Draft<'_>) -> Option<Result<Along, String>> {
         chroma: (info.model != Model::Gray).then(|| turned_sub(sub, draft.orientation())),
         ..Encode::default()
     };
-    let accepted = match draft::accepted(draft.target, walk.traits, &how) {
-        Ok(accepted) => accepted,
-        Err(error) => return lost(&error.to_string()),
-    };
-    walk.convert(accepted);
+    walk.convert(draft::accepted(encoder, walk.traits, &how));
     let (width, height) = walk.size;
     Some(Ok(Along {
         step: Step {
@@ -136,8 +133,9 @@ pub(super) fn along(draft: &Draft<'_>) -> Option<Result<Along, String>> {
             holds: cost::peak(&walk.steps).saturating_sub(walk.file),
         },
         frame: walk.frame(),
-        encode: draft.target.encode_cost(width, height, walk.traits, &how),
+        encode: encoder.encode_cost(width, height, walk.traits, &how),
         taken: Taken {
+            decoder: *decoder,
             scales,
             stages: walk.stages,
             quality: how.quality,

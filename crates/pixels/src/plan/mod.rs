@@ -1,8 +1,7 @@
-//! From a recipe and a header to the cheapest plan.
+//! Turns a recipe and an image header into the cheapest plan.
 //!
-//! [`Plan`] prints itself as one line, such as
-//! `decode jpeg 1/4 ycbcr420 | resize 400x300 lanczos3 | encode jpeg q80`: the log, the debug header and
-//! the golden tests. `planner` makes it by the named [`RULES`]; `engine` runs it.
+//! [`Plan`] prints itself as one line, such as `decode jpeg 1/4 ycbcr420 | resize 400x300 lanczos3 | encode jpeg q80`,
+//! for the log, the debug header and the golden tests. `planner` makes it by the named [`RULES`], and `engine` runs it.
 
 pub(crate) mod check;
 mod cost;
@@ -25,7 +24,7 @@ use andon_recipe::{Effect, Kept, Orientation, Recipe};
 
 pub use cost::Step;
 pub(crate) use cost::frame_bytes;
-pub(crate) use draft::accepted;
+pub(crate) use draft::{Drawing, accepted};
 pub(crate) use gain::Taken;
 pub use part::Index;
 pub(crate) use part::Part;
@@ -34,11 +33,12 @@ pub use rules::{Example, RULES, Rule};
 pub use shared_peak::SharedPeak;
 pub(crate) use words::fraction;
 
-use crate::codec::{Codec, Encode, Info, Scales};
+use crate::codec::{
+    AnimationDecoder, AnimationEncoder, Codec, Encode, Encoder, Info, Recoder, Scales,
+};
 use crate::cost::{Cost, CpuTime};
 use crate::space::Space;
 use crate::stage::Stage;
-use crate::window::Window;
 
 /// How a recipe is carried out on one image.
 pub struct Plan {
@@ -50,156 +50,171 @@ pub struct Plan {
     encodes_only: bool,
     rules: Vec<&'static Rule>,
     steps: Vec<Step>,
-    /// Bytes of the source file.
+    /// Size of the source file in bytes.
     file: u64,
-    /// Bytes of the decoded frame; 0 for a copy.
+    /// Size of the decoded frame in bytes; 0 for a copy.
     frame: u64,
-    /// What is lost that was not asked to be, in a sentence each.
+    /// What the result lacks although the recipe did not ask to leave it out, in a sentence each.
     notes: Vec<String>,
-    /// What an index of the source would take, if one would help and is not there.
+    /// The cost of indexing the source, if an index would help and there is none.
     indexing: Option<Cost>,
-    /// Bytes of the source file that no decoder goes through.
+    /// Bytes of the source file that no decoder reads, because only a part of the image is decoded.
     unread: u64,
     pipeline: Option<Pipeline>,
 }
 
-/// What a plan holds, in bytes, told apart by what it may share with other plans for the same file.
+/// The bytes that a plan holds, separated by what it may share with other plans for the same file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holding {
-    /// The source file.
+    /// Size of the source file in bytes.
     pub file: u64,
-    /// The decoded frame: the same for all that decode at these scales.
+    /// Size of the decoded frame in bytes. All plans that decode at `scales` share that frame.
     pub frame: u64,
-    /// Those scales; `None` for a copy, and for frames that are read one after the other.
+    /// The scales at which the frame is decoded. `None` if there is no frame to share: for a copy or a recoded file,
+    /// for frames of an animation, for a part of an image, and for a drawing.
     pub scales: Option<Scales>,
-    /// Beside file and frame while decoding.
+    /// Bytes held beside file and frame while decoding.
     pub decoding: u64,
-    /// The most beside file and frame afterwards, if the frame is kept to the end, for others.
+    /// The most bytes held beside file and frame after decoding, if the frame is kept to the end for other plans.
     pub afterwards: u64,
 }
 
-/// What the frame that a plan begins with depends on, beside the source's bytes: plans for the same bytes with equal keys
-/// begin with the same frame.
+/// What the decoded frame that a plan begins with depends on, beside the source's bytes. Plans for the same bytes with
+/// equal keys begin with the same frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DecodeKey {
     scales: Scales,
-    /// Of the frame, in px: drawings are decoded at any size.
+    /// Size of the decoded frame, in px. It is part of the key because drawings are decoded at any size.
     size: (u32, u32),
-    /// With profiles and other metadata?
+    /// Whether profiles and other metadata are read too.
     metadata: bool,
 }
 
 /// Which of the source's frames are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub(crate) enum Frames {
-    /// The first, as a still image.
+    /// The first frame, as a still image.
     First,
-    /// One of those behind it, as a still image; the first is number 1.
-    Nth(u32),
-    /// All; how many there are.
-    All(u32),
+    /// One frame of an animation, as a still image. The first is number 1.
+    Nth {
+        number: u32,
+        decoder: &'static dyn AnimationDecoder,
+    },
+    /// All frames, as an animation, or as many of the first ones as the recipe allows.
+    All {
+        count: u32,
+        decoder: &'static dyn AnimationDecoder,
+        encoder: &'static dyn AnimationEncoder,
+    },
 }
 
 impl Frames {
-    /// How many the result has.
+    /// Whether the source is read as a still image.
+    pub(crate) fn is_first(self) -> bool {
+        matches!(self, Self::First)
+    }
+
+    /// Returns how many frames the result has.
     pub(crate) fn shown(self) -> u32 {
         match self {
-            Self::First | Self::Nth(_) => 1,
-            Self::All(frames) => frames,
+            Self::First | Self::Nth { .. } => 1,
+            Self::All { count, .. } => count,
         }
     }
 
-    /// How many are composed.
+    /// Returns how many frames have to be composed.
     pub(crate) fn count(self) -> u32 {
         match self {
             Self::First => 1,
-            Self::Nth(frames) | Self::All(frames) => frames,
+            Self::Nth { number, .. } => number,
+            Self::All { count, .. } => count,
         }
     }
 }
 
-/// What is run when the source's bytes will not do.
+/// What is run when the result is not a copy of the source's bytes.
 pub(crate) struct Pipeline {
-    /// Turns the file into the result without decoding it; what follows is for files of which it cannot.
-    pub(crate) recoder: Option<&'static dyn Codec>,
-    /// Reads the source.
+    /// Codec that turns the file into the result without decoding it. The other fields are for files with which that
+    /// fails.
+    pub(crate) recoder: Option<&'static dyn Recoder>,
+    /// Codec that reads the source.
     pub(crate) source: &'static dyn Codec,
-    /// At these scales.
+    /// The scales at which the source is decoded.
     pub(crate) scales: Scales,
-    /// Or draws what this shows.
-    pub(crate) window: Option<Window>,
-    /// Only this part of it, if not all.
+    /// The part to draw and its size, for a source that is drawn rather than decoded.
+    pub(crate) drawing: Option<Drawing>,
+    /// The part of the source that is decoded; `None` for all of it.
     pub(crate) part: Option<Part>,
-    /// Which of its frames.
+    /// Which of the source's frames are read.
     pub(crate) frames: Frames,
-    /// Size of the decoded frame.
+    /// Size of the decoded frame in px.
     pub(crate) decoded: (u32, u32),
-    /// In between.
+    /// The stages between decoding and encoding.
     pub(crate) stages: Vec<Box<dyn Stage>>,
-    /// Those of them that lay a material over the image.
+    /// Those of `stages` that lay a material over the image.
     laid: Vec<planner::Laying>,
-    /// One of them converts colours by the source's ICC profile.
+    /// Whether one of `stages` converts colours by the source's ICC profile.
     pub(crate) reads_profile: bool,
-    /// What is done with the source's gain map, if it is taken along.
+    /// How the source's gain map is processed, if it is carried over.
     pub(crate) gain_map: Option<Taken>,
-    /// Writes the result.
-    pub(crate) target: &'static dyn Codec,
-    /// In this way.
+    /// Codec that writes the result.
+    pub(crate) encoder: &'static dyn Encoder,
+    /// How the result is written.
     pub(crate) encode: Encode,
-    /// But at the quality that this finds.
+    /// The search that finds the quality, which then replaces that of `encode`.
     pub(crate) search: Option<search::Search>,
-    /// The most bytes that the result of several frames may take: as many were planned with.
+    /// The most bytes that the result of several frames may take. The plan's memory includes as many.
     pub(crate) result_bytes: u64,
-    /// How the result says what its colours are.
+    /// How the result declares what its colours are.
     pub(crate) tag: Tag,
-    /// What is carried over of EXIF and the like.
+    /// What is kept of EXIF, IPTC and XMP.
     pub(crate) kept: Kept,
-    /// How the pixels that are written become upright, which the result's metadata says.
+    /// The orientation that the result's metadata declares, by which viewers turn the written pixels upright.
     pub(crate) orientation: Orientation,
 }
 
-/// How a result says what its colours are.
+/// How a result declares what its colours are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tag {
-    /// Not at all.
+    /// It declares nothing.
     None,
-    /// As the source does.
+    /// It repeats the source's declaration.
     Own,
-    /// By this space.
+    /// It declares this colour space.
     Space(Space),
 }
 
 impl Plan {
-    /// Is the answer the source's own bytes?
+    /// Whether the result is the source's own bytes.
     #[must_use]
     pub fn is_copy(&self) -> bool {
         self.pipeline.is_none()
     }
 
-    /// Does the result show the source unchanged, with its colours and metadata, in another encoding?
+    /// Whether the result shows the source unchanged, with its colours and metadata, in another encoding.
     #[must_use]
     pub fn encodes_only(&self) -> bool {
         self.encodes_only
     }
 
-    /// The resolved recipe: what the rules came to for this image, in whole pixels.
+    /// Returns the resolved recipe: what the rules resolve to for this image, in whole pixels.
     #[must_use]
     pub fn recipe(&self) -> &Recipe {
         &self.recipe
     }
 
-    /// What it takes altogether: the times of all steps, and the largest scratch of one.
+    /// Returns the total cost of the plan: the times of all steps, and the largest scratch memory of any one step.
     #[must_use]
     pub fn cost(&self) -> Cost {
         cost::total(&self.steps)
     }
 
-    /// The processor time that it takes altogether.
+    /// Returns the processor time that the plan takes in total.
     #[must_use]
     pub fn cpu(&self) -> CpuTime {
         let estimated = self.cost().nanos;
         let spread = self.pipeline.as_ref().map_or(1, |pipeline| {
-            pipeline.target.encode_spread(&pipeline.encode)
+            pipeline.encoder.encode_spread(&pipeline.encode)
         });
         let harder = self.encode_nanos().saturating_mul(spread.saturating_sub(1));
         CpuTime {
@@ -208,14 +223,14 @@ impl Plan {
         }
     }
 
-    /// The most bytes that are held at one time, the source file and the result included; materials, if it was
-    /// made by [`Engine::plan_with`](crate::Engine::plan_with).
+    /// Returns the most bytes that are held at one time. The source file and the result are included, and materials too
+    /// if the plan was made by [`Engine::plan_with`](crate::Engine::plan_with).
     #[must_use]
     pub fn peak_bytes(&self) -> u64 {
         cost::peak(&self.steps)
     }
 
-    /// Counts what it takes to lay a material of this size over the image, in the place of what was guessed.
+    /// Counts the cost of laying a material of this size over the image, in place of the guessed cost.
     pub(crate) fn lays(&mut self, effect: &Effect, material: (u32, u32)) {
         let Some(pipeline) = &self.pipeline else {
             return;
@@ -239,16 +254,17 @@ impl Plan {
         }
     }
 
-    /// How many frames are worked on.
+    /// Returns how many frames go through the stages.
     pub(crate) fn frames(&self) -> u64 {
         let frames = self.pipeline.as_ref().map(|pipeline| pipeline.frames);
         match frames {
-            Some(Frames::All(frames)) => u64::from(frames),
+            Some(Frames::All { count, .. }) => u64::from(count),
             _ => 1,
         }
     }
 
-    /// Counts what is laid over the image: its time once, its memory in every step behind the decoder.
+    /// Adds the cost of the materials that are laid over the image: their time once, their memory to every step after
+    /// decoding.
     pub(crate) fn also(&mut self, cost: Cost) {
         for step in self.steps.iter_mut().skip(1) {
             step.holds = step.holds.saturating_add(cost.scratch);
@@ -258,7 +274,7 @@ impl Plan {
         }
     }
 
-    /// What `peak_bytes` is made of.
+    /// Returns the parts that make up `peak_bytes`.
     #[must_use]
     pub fn holding(&self) -> Holding {
         if self.shares_nothing() {
@@ -285,7 +301,8 @@ impl Plan {
         }
     }
 
-    /// Which frame it begins with, where another plan could begin with the same one; see [`Decoded`](crate::Decoded).
+    /// Returns the key of the decoded frame that the plan begins with, if another plan could begin with the same one;
+    /// see [`Decoded`](crate::Decoded).
     #[must_use]
     pub fn decode_key(&self) -> Option<DecodeKey> {
         let pipeline = self.pipeline.as_ref().filter(|_| !self.shares_nothing())?;
@@ -296,44 +313,44 @@ impl Plan {
         })
     }
 
-    /// Frames that are read one after the other are nothing that another plan could begin with, nor is a part of the
-    /// image, nor what is drawn for one size, and what is not decoded begins with nothing.
+    /// Whether no other plan could begin with the same decoded frame. That is so for frames read one after the other, a
+    /// part of an image, a drawing made for one size, and a file that is recoded without being decoded.
     fn shares_nothing(&self) -> bool {
         self.pipeline.as_ref().is_some_and(|pipeline| {
-            pipeline.frames != Frames::First
+            !pipeline.frames.is_first()
                 || pipeline.recoder.is_some()
                 || pipeline.part.is_some()
-                || pipeline.window.is_some()
+                || pipeline.drawing.is_some()
         })
     }
 
-    /// What it takes to make an index of the source, where a small part of a large image is shown and the plan was
-    /// made without an index that fits, although there could be one.
+    /// Returns the cost of indexing the source, where a small part of a large image is shown and the plan was made
+    /// without a fitting index although the format allows one.
     #[must_use]
     pub fn indexing(&self) -> Option<Cost> {
         self.indexing
     }
 
-    /// Bytes of the source that are passed over, because only a part of the image is decoded.
+    /// Returns how many bytes of the source are skipped, because only a part of the image is decoded.
     #[must_use]
     pub fn unread(&self) -> u64 {
         self.unread
     }
 
-    /// The part of its cost that is decoding, in nanoseconds.
+    /// Returns the estimated time of the first step, which is decoding, in nanoseconds.
     #[must_use]
     pub fn decode_nanos(&self) -> u64 {
         self.steps.first().map_or(0, |decode| decode.cost.nanos)
     }
 
-    /// The part of its cost that is encoding, in nanoseconds.
+    /// Returns the estimated time of encoding in nanoseconds; 0 for a copy.
     #[must_use]
     pub fn encode_nanos(&self) -> u64 {
         let encode = self.steps.last().filter(|_| self.pipeline.is_some());
         encode.map_or(0, |encode| encode.cost.nanos)
     }
 
-    /// May it begin with the same decode as `other`, a plan for the same bytes? See
+    /// Whether this plan and `other`, made for the same bytes, may be decoded in one pass. See
     /// [`Engine::decode_at_once`](crate::Engine::decode_at_once).
     #[must_use]
     pub fn decodes_with(&self, other: &Self) -> bool {
@@ -343,10 +360,13 @@ impl Plan {
         if self.shares_nothing() || other.shares_nothing() {
             return false;
         }
+        let in_one_pass = |codec: &dyn Codec| {
+            codec.many_scales().is_some_and(|decoder| {
+                decoder.decodes_at_once(&self.info, own.scales, others.scales)
+            })
+        };
         own.source.name() == others.source.name()
-            && own
-                .source
-                .decodes_at_once(&self.info, own.scales, others.scales)
+            && (own.scales == others.scales || in_one_pass(own.source))
     }
 
     /// The name of the result's format.
@@ -367,7 +387,8 @@ impl Plan {
         self.size
     }
 
-    /// How the result's pixels become upright, which it says; that of a copy is the source's.
+    /// Returns the orientation that the result declares, by which viewers turn its pixels upright. For a copy it is the
+    /// source's.
     #[must_use]
     pub fn orientation(&self) -> Orientation {
         let made = self.pipeline.as_ref();
@@ -380,7 +401,8 @@ impl Plan {
         &self.rules
     }
 
-    /// What of the source is left out of the result although nobody asked for that, in a sentence each.
+    /// Returns what the result lacks although the recipe did not ask to leave it out, such as a gain map or letters
+    /// that no font has, in a sentence each.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
@@ -392,7 +414,7 @@ impl Plan {
         &self.steps
     }
 
-    /// What the source's header told.
+    /// Returns what the source's header says.
     #[must_use]
     pub fn info(&self) -> &Info {
         &self.info
@@ -403,7 +425,8 @@ impl Plan {
     }
 }
 
-/// What an image of `length` bytes holds that is decoded in full: its file, its frame and the decoder.
+/// Returns the bytes held for an image file of `length` bytes that is decoded in full: the file, its frame and the
+/// decoder's memory.
 pub(crate) fn held_in_full(codec: &dyn Codec, info: &Info, length: u64) -> u64 {
     let frame = frame_bytes((info.width, info.height), codec.decoded(info, Scales::FULL));
     let decoder = codec.decode_cost(length, info, Scales::FULL).scratch;
@@ -411,12 +434,12 @@ pub(crate) fn held_in_full(codec: &dyn Codec, info: &Info, length: u64) -> u64 {
 }
 
 impl Pipeline {
-    /// Are the source's profiles needed, be it only to convert by them?
+    /// Whether the source's profiles and other metadata are needed, even if only to convert colours by them.
     pub(crate) fn reads_metadata(&self) -> bool {
         self.kept != Kept::None || self.reads_profile || self.tag == Tag::Own
     }
 
-    /// How the result is written, at a quality that is being tried.
+    /// Returns how the result is written at the quality being tried; `None` keeps the planned quality.
     pub(crate) fn encode_at(&self, quality: Option<u8>) -> Encode {
         Encode {
             quality: quality.or(self.encode.quality),

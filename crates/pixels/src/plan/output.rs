@@ -1,16 +1,16 @@
-//! How the result is written: what is asked for, held against what its format takes.
+//! How the result is written: what the recipe asks for, checked against what the result's format takes.
 
-use andon_recipe::{Output, ParseError, options};
+use andon_recipe::{Output, ParseError, Word, options};
 
 use super::words::unknown_word;
 use crate::codec::Codec;
 use crate::error::{Error, Result};
 
-/// The output as the target takes it. A format that was asked for by `name` has to take every option; one that is the
-/// source's own is not told what it has no use for.
+/// Returns the output settings as the target takes them. If the recipe names the format (`named`), it has to take every
+/// option. Otherwise options that mean nothing to it are left out.
 pub(super) fn settled(output: &Output, target: &dyn Codec, named: bool) -> Result<Output> {
     let mut output = output.clone();
-    let known = target.options();
+    let known = known(target);
     if !named {
         output.leave_out_unknown(known);
     }
@@ -40,7 +40,7 @@ pub(super) fn settled(output: &Output, target: &dyn Codec, named: bool) -> Resul
     Ok(output)
 }
 
-/// A word and its value, as a recipe has them.
+/// Returns `name:value` as in a recipe, or `name` if the value is empty.
 pub(super) fn said(name: &str, value: &str) -> String {
     match value {
         "" => name.to_owned(),
@@ -55,10 +55,15 @@ pub(super) fn refused(piece: &str, why: impl Into<String>) -> Error {
     }
 }
 
+/// The encoding options of a format; none if it is only read.
+fn known(target: &dyn Codec) -> &'static [&'static Word] {
+    target.encoder().map_or(&[], |encoder| encoder.options())
+}
+
 fn unknown(target: &dyn Codec, piece: &str) -> Error {
     let shared = |name: &str| options::ALL.iter().any(|word| word.name == name);
     let mut known = Vec::new();
-    for name in target.options().iter().map(|option| option.name) {
+    for name in self::known(target).iter().map(|option| option.name) {
         match shared(name) {
             true => known.push(name.to_owned()),
             false => known.push(format!("with:{name}")),

@@ -1,35 +1,37 @@
-//! Decode only the part that is seen, where an index of the source tells how.
+//! Decodes only the part of an image that is seen, where an index of the source makes that possible.
 
 use std::sync::Arc;
 
 use andon_recipe::Area;
 
-use super::Frames;
 use super::draft::{Draft, First};
-use crate::codec::Info;
+use crate::codec::{Info, Parts};
 use crate::resize::RegionF;
 
-/// What [`Codec::index`](crate::Codec::index) made for a file: bytes that only the codec understands.
+/// What [`Parts::index`](crate::Parts::index) made for a file: bytes that only the codec understands.
 pub type Index = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
-/// The part that is decoded.
+/// The part of an image that is decoded, and the index that makes it possible.
 pub(crate) struct Part {
+    pub(crate) decoder: &'static dyn Parts,
     pub(crate) index: Index,
-    /// In px as stored.
+    /// The part in px of the image as stored.
     pub(crate) area: Area,
 }
 
-/// Images that are decoded so quickly that an index of each would only take room.
+/// Fewest pixels of an image for which an index is used. Smaller images decode so quickly that an index of each would
+/// only take space.
 const LEAST_PIXELS: u64 = 8 << 20;
 
-/// Of the image, from which on the rest costs less than it takes to make an index.
+/// A part counts as small if it is at most the image's pixels divided by this. Beyond that, decoding the rest costs
+/// less than making an index.
 const LARGEST_SHARE: u64 = 4;
 
 impl Draft<'_> {
-    /// What is read of the image to show a small part of it, if that is planned.
+    /// Returns the area that is read to show a small part of a large image; `None` if the image is read in full.
     pub(super) fn small_part(&self) -> Option<Area> {
         let info = self.info;
-        if self.frames != Frames::First || info.pixels() < LEAST_PIXELS {
+        if !self.frames.is_first() || info.pixels() < LEAST_PIXELS {
             return None;
         }
         let model = self.source.decoded(info, self.scales).model;
@@ -49,7 +51,7 @@ impl Draft<'_> {
         (pixels > 0 && pixels <= info.pixels() / LARGEST_SHARE).then_some(area)
     }
 
-    /// The first read begins with a part that was decoded, in place of the whole image.
+    /// Makes the first read begin with a decoded part in place of the whole image.
     pub(super) fn begins_with(&mut self, part: Area) {
         match &mut self.first {
             First::Crop(crop) => {
@@ -62,7 +64,8 @@ impl Draft<'_> {
     }
 }
 
-/// The px that a region touches. One at a scale may reach over the edge.
+/// Returns the px that a region touches, clipped to the image. A region measured at a reduced scale may reach over the
+/// edge.
 fn whole_px(region: RegionF, info: &Info) -> Area {
     let along = |first: f64, length: f64, side: u32| {
         let begin = (first.floor() as u32).min(side);

@@ -1,15 +1,18 @@
-//! How a plan comes about, from top to bottom.
+//! Makes a plan, from header to encoder.
 
 use andon_recipe::{Area, Facts, Kept, Measured, Recipe, Rules};
 
 use super::cost::{self, Step as PlanStep};
-use super::draft::{self, Draft};
+use super::draft::{self, Draft, Drawing};
 use super::gain::{self, Along};
 use super::output;
 use super::rules::{convert_colour_late, copy_if_nothing_changes};
 use super::search::{Scored, Search};
 use super::{Frames, Index, Part, Pipeline, Plan, words};
-use crate::codec::{Codec, Encode, GainHeader, Info, Scale, Scales};
+use crate::codec::{
+    AnimationDecoder, Codec, Encode, Encoder, GainHeader, GainMaps, Info, Recoder, Scale, Scales,
+    Vector,
+};
 use crate::color::Convert;
 use crate::cost::Cost;
 use crate::error::{Error, Result};
@@ -21,7 +24,7 @@ use crate::space::Space;
 use crate::stage::Stage;
 use crate::window::Window;
 
-/// Plans what rules come to for the image in `bytes`.
+/// Plans what `rules` resolve to for the image in `bytes`.
 pub(crate) fn plan(
     formats: &Formats,
     rules: &dyn Rules,
@@ -30,9 +33,9 @@ pub(crate) fn plan(
     index: Option<&Index>,
 ) -> Result<Plan> {
     let (source, info) = formats.header(bytes)?;
-    let gain_map = source.gain_map(bytes, &info);
+    let gain_map = gain_map(source, &info, bytes);
     let recipe = rules
-        .resolve(&facts(source, &info, bytes, gain_map.as_ref(), measured))
+        .resolve(&facts(source, &info, bytes, gain_map.is_some(), measured))
         .map_err(Error::of_rules)?;
     let target = draft::target(formats, &recipe, source, &info)?;
     let named = rules.output().format.is_some();
@@ -44,7 +47,7 @@ pub(crate) fn plan(
     let info = as_composed(source, info, frames);
     let file = bytes.len();
     let mut draft = Draft::new(formats, &recipe, (source, target), (&info, file), frames)?;
-    if frames == Frames::First {
+    if frames.is_first() {
         draft.gain_map = gain_map;
     }
     draft.apply(LAYOUT);
@@ -57,16 +60,19 @@ pub(crate) fn plan(
     let recoder = copy_if_nothing_changes::changes_format_alone(&draft)
         .then(|| {
             let mut codecs = [target, source].into_iter();
-            codecs.find(|codec| codec.recodes(bytes, &info, target.name()))
+            codecs.find_map(|codec| {
+                let recodes = |recoder: &&dyn Recoder| recoder.recodes(bytes, &info, target.name());
+                codec.recoder().filter(recodes)
+            })
         })
         .flatten();
     let encodes_only = !copy_if_nothing_changes::changes(&draft);
     limits.check_source(&info)?;
     long_enough(source.name(), &info, file, limits)?;
-    if frames != Frames::First {
+    if !frames.is_first() {
         limits.check_frames(&info, frames.count())?;
     }
-    if let (Some(search), Frames::All(_)) = (draft.search, frames) {
+    if let (Some(search), Frames::All { .. }) = (draft.search, frames) {
         return Err(Error::Recipe {
             piece: search.piece(),
             why: "an animation is written once, at one quality; ask for q, or for one frame"
@@ -91,12 +97,16 @@ pub(crate) fn plan(
     let mut part = None;
     if let Some(seen) = draft.small_part() {
         part = index.and_then(|index| {
-            let area = source.part(bytes, &info, (**index).as_ref(), seen)?;
-            let index = index.clone();
-            Some(Part { index, area })
+            let decoder = source.parts()?;
+            Some(Part {
+                decoder,
+                area: decoder.part(bytes, &info, (**index).as_ref(), seen)?,
+                index: index.clone(),
+            })
         });
         if part.is_none() {
-            indexing = source.index_cost(file as u64, &info);
+            let parts = source.parts();
+            indexing = parts.and_then(|parts| parts.index_cost(file as u64, &info));
         }
     }
     // A part is read as an image of its own.
@@ -108,10 +118,10 @@ pub(crate) fn plan(
         coded = (file as f64 * read.pixels() as f64 / info.pixels() as f64) as usize;
     }
     let files = (file, coded);
-    let window = draft.window;
-    let size = window.map_or_else(|| read.scaled(scales.luma), |window| window.to);
-    let mut walk = match &window {
-        Some(window) => Walk::drawn(file, source, &read, window, decoded),
+    let drawing = draft.drawing;
+    let size = drawing.map_or_else(|| read.scaled(scales.luma), |drawing| drawing.window.to);
+    let mut walk = match &drawing {
+        Some(drawing) => Walk::drawn(file, source, &read, drawing, decoded),
         None => Walk::new(files, source, &read, scales, frames, decoded),
     };
     if let (Some(Part { area, .. }), Some(step)) = (&part, walk.steps.first_mut()) {
@@ -137,13 +147,15 @@ pub(crate) fn plan(
     walk.extend(std::mem::take(&mut draft.painted));
     let accepted = draft.accepted(walk.traits)?;
     walk.convert(accepted);
-    let result_bytes = walk.encode(target, &draft.encode, draft.search, gain_map.as_ref())?;
+    let encoder = draft.encoder()?;
+    let written = (target.name(), encoder, frames);
+    let result_bytes = walk.encode(written, &draft.encode, draft.search, gain_map.as_ref());
 
     let steps = match recoder {
         None => walk.steps,
         // Should it not work out, the image goes the way that was planned.
-        Some(codec) => {
-            let cost = codec.recode_cost(file as u64, &info);
+        Some(recoder) => {
+            let cost = recoder.recode_cost(file as u64, &info);
             let holds = 3 * file as u64 + cost.scratch;
             vec![PlanStep {
                 text: format!("recode {} to {}", source.name(), target.name()),
@@ -171,13 +183,13 @@ pub(crate) fn plan(
             scales,
             part,
             frames,
-            window,
+            drawing,
             decoded: size,
             stages: walk.stages,
             laid: walk.laid,
             reads_profile: walk.reads_profile,
             gain_map: gain_map.map(|along| along.taken),
-            target,
+            encoder,
             encode: draft.encode,
             search: draft.search,
             result_bytes,
@@ -202,12 +214,12 @@ const LAYOUT: usize = 0;
 /// The phase that decides how the source is read.
 const READING: usize = 1;
 
-/// What rules may depend on.
+/// Returns the facts about an image that rules may depend on.
 pub(crate) fn facts(
     source: &dyn Codec,
     info: &Info,
     bytes: &[u8],
-    gain_map: Option<&GainHeader>,
+    gain_map: bool,
     measured: &Measured,
 ) -> Facts {
     let pixels = u64::from(info.width) * u64::from(info.height) * u64::from(info.frames);
@@ -223,7 +235,7 @@ pub(crate) fn facts(
         tagged: info.space != Space::UNSPECIFIED,
         quality: info.quality,
         metadata: info.metadata,
-        hdr: info.space.is_hdr() || gain_map.is_some(),
+        hdr: info.space.is_hdr() || gain_map,
         drawn: info.palette || is_drawn(source, info, bytes) || (info.lossless && short),
         replaced: source.instead(info).is_some(),
         shrinks: source.scales(info) != [Scale::FULL],
@@ -231,28 +243,42 @@ pub(crate) fn facts(
     }
 }
 
-/// Is it no pixels?
+/// The header of the source's gain map, and the reader of its pixels; `None` if it has none.
+pub(crate) fn gain_map(
+    source: &'static dyn Codec,
+    info: &Info,
+    bytes: &[u8],
+) -> Option<(&'static dyn GainMaps, GainHeader)> {
+    let decoder = source.gain_maps()?;
+    Some((decoder, decoder.gain_map(bytes, info)?))
+}
+
+/// Whether the source is a drawing, which is not stored as pixels.
 fn is_drawn(source: &dyn Codec, info: &Info, bytes: &[u8]) -> bool {
     let size = (info.width, info.height);
     let window = Window::whole(size, size);
-    source
-        .draw_cost(bytes.len() as u64, info, &window)
-        .is_some()
+    let cost = |vector: &dyn Vector| vector.draw_cost(bytes.len() as u64, info, &window);
+    source.vector().and_then(cost).is_some()
 }
 
-/// Bits for each pixel that a file without loss has more of if it shows a photograph: those have 10 to 16 as PNG, and
-/// screenshots 1 to 3.
+/// Bits per pixel below which a lossless file is taken for a drawing rather than a photograph. As PNG, photographs have
+/// 10 to 16 and screenshots 1 to 3.
 const DRAWN_BITS: u64 = 4;
 
-/// Which frames are read. An image that moves goes on moving where the result's format holds frames and was asked
-/// for by a name that says so, or is the source's own.
-fn frames(recipe: &Recipe, source: &dyn Codec, info: &Info, target: &dyn Codec) -> Result<Frames> {
+/// Returns which frames are read. An animation stays one where the result's format holds several frames and is either
+/// the source's own or was asked for by the name that means animations.
+fn frames(
+    recipe: &Recipe,
+    source: &'static dyn Codec,
+    info: &Info,
+    target: &'static dyn Codec,
+) -> Result<Frames> {
+    let moves = |decoder: &&dyn AnimationDecoder| decoder.composed(info).is_some();
+    let decoder = source.animation().filter(moves);
     if let Some(number) = recipe.output.frame {
-        return match number {
-            1 => Ok(first(info)),
-            _ if number <= info.frames && source.composed(info).is_some() => {
-                Ok(Frames::Nth(number))
-            }
+        return match decoder {
+            _ if number == 1 => Ok(first(source, info)),
+            Some(decoder) if number <= info.frames => Ok(Frames::Nth { number, decoder }),
             _ => Err(Error::Recipe {
                 piece: format!("frame:{number}"),
                 why: format!("this image has {} to choose from", counted(info.frames)),
@@ -260,21 +286,25 @@ fn frames(recipe: &Recipe, source: &dyn Codec, info: &Info, target: &dyn Codec) 
         };
     }
     let asked = recipe.output.format.as_ref().map(|name| name.as_str());
-    let moves = target
-        .animates()
-        .is_some_and(|name| asked == Some(name) || target.name() == source.name());
-    Ok(if moves && source.composed(info).is_some() {
-        let most = recipe.output.most_frames.unwrap_or(u32::MAX);
-        Frames::All(info.frames.min(most))
-    } else {
-        first(info)
+    let encoder = target.encoder().and_then(|encoder| encoder.animation());
+    let encoder = encoder
+        .filter(|encoder| asked == Some(encoder.requested_as()) || target.name() == source.name());
+    let Some((decoder, encoder)) = decoder.zip(encoder) else {
+        return Ok(first(source, info));
+    };
+    let most = recipe.output.most_frames.unwrap_or(u32::MAX);
+    Ok(Frames::All {
+        count: info.frames.min(most),
+        decoder,
+        encoder,
     })
 }
 
-/// The first frame, which may be none of the image for those who show no animations.
-fn first(info: &Info) -> Frames {
-    match info.animation {
-        Some(animation) if animation.apart => Frames::Nth(1),
+/// Returns the first frame. Where the still image for viewers that show no animations is not part of the animation,
+/// that is the animation's own first frame.
+fn first(source: &'static dyn Codec, info: &Info) -> Frames {
+    match (info.animation, source.animation()) {
+        (Some(animation), Some(decoder)) if animation.apart => Frames::Nth { number: 1, decoder },
         _ => Frames::First,
     }
 }
@@ -286,10 +316,13 @@ fn counted(frames: u32) -> String {
     }
 }
 
-/// What the header tells, of frames as they are handed over.
+/// Returns the header with the traits of composed frames, unless only the first frame is read.
 fn as_composed(source: &dyn Codec, info: Info, frames: Frames) -> Info {
-    match source.composed(&info) {
-        Some(traits) if frames != Frames::First => Info {
+    let composed = source
+        .animation()
+        .and_then(|decoder| decoder.composed(&info));
+    match composed {
+        Some(traits) if !frames.is_first() => Info {
             model: traits.model,
             depth: traits.depth,
             alpha: traits.alpha,
@@ -308,36 +341,37 @@ pub(super) struct Walk {
     pub(super) traits: Traits,
     pub(super) steps: Vec<PlanStep>,
     reads_profile: bool,
-    /// How many times each step is carried out: once for a still image, once a frame for an animation.
+    /// How many times each step runs: once for a still image, once per frame for an animation.
     times: u64,
-    /// Bytes held beside every step.
+    /// Bytes held during every step, in addition to its own.
     beside: u64,
-    /// Those of the stages that lay a material over the image.
+    /// Those of `stages` that lay a material over the image.
     laid: Vec<Laying>,
 }
 
 /// A stage that lays a material over the image.
 #[derive(Clone, Copy)]
 pub(crate) struct Laying {
-    /// Its place among the plan's steps, and among the stages.
+    /// Index among the plan's steps; `stage` is the index among its stages.
     pub(super) step: usize,
     pub(super) stage: usize,
-    /// Of the image.
+    /// Size in px of the image that the material is laid over; `traits` are its traits.
     pub(super) size: (u32, u32),
     pub(super) traits: Traits,
 }
 
-/// For each byte of a frame that was just written, on one core: formats that look for a quality decode about as fast.
+/// Nanoseconds per byte of a frame to decode it right after it was written, on one core. Formats that search for a
+/// quality decode about equally fast.
 const DECODED_NANOS: u64 = 5;
 
-/// Bytes that the result of several frames may take, however short the source.
+/// Bytes that the result of several frames may always take, however short the source is.
 const LEAST_RESULT: u64 = 8 << 20;
 
 /// Bytes of a written frame that are not its pixels: tables, palettes, filters, and blocks of small images.
 const FRAME_OVERHEAD: u64 = 4 << 10;
 
 impl Walk {
-    /// Starts after the decoder, which reads `coded` of the file's bytes.
+    /// Starts the walk after the decoder, which reads `coded` bytes of the file.
     pub(super) fn new(
         (file, coded): (usize, usize),
         source: &dyn Codec,
@@ -351,13 +385,13 @@ impl Walk {
         walk.times = times;
         let mut cost = source.decode_cost(coded as u64 / times, info, scales);
         let mut text = words::decode(source, scales, walk.traits);
-        if frames != Frames::First {
+        if !frames.is_first() {
             // The canvas, of which each frame is a copy once it is worked on, and what it was before.
             walk.beside = 2 * walk.decoded;
             cost.scratch += walk.decoded;
             text += &format!(" {}", counted(frames.count()));
         }
-        if let Frames::Nth(_) = frames {
+        if let Frames::Nth { .. } = frames {
             cost.nanos = cost.nanos.saturating_mul(times);
             walk.times = 1;
         }
@@ -365,22 +399,21 @@ impl Walk {
         walk
     }
 
-    /// Starts after drawing what a window shows.
+    /// Starts the walk after drawing what a window shows.
     fn drawn(
         file: usize,
         source: &dyn Codec,
         info: &Info,
-        window: &Window,
+        drawing: &Drawing,
         traits: Traits,
     ) -> Self {
-        let mut walk = Self::with(file, window.to, traits);
-        let cost = source.draw_cost(file as u64, info, window);
-        let text = words::draw(source, info, window, traits);
-        walk.note(text, cost.unwrap_or_default(), walk.frame());
+        let mut walk = Self::with(file, drawing.window.to, traits);
+        let text = words::draw(source, info, &drawing.window, traits);
+        walk.note(text, drawing.cost, walk.frame());
         walk
     }
 
-    /// Before anything is done, with the frame that comes first.
+    /// Starts the walk before any step, with the frame that comes first.
     fn with(file: usize, size: (u32, u32), traits: Traits) -> Self {
         Self {
             stages: Vec::new(),
@@ -420,7 +453,7 @@ impl Walk {
         self.stages.push(stage);
     }
 
-    /// Brings the frame to these traits, if it is not so already.
+    /// Converts the frame to these traits, unless it has them already.
     pub(super) fn convert(&mut self, to: Traits) {
         if to != self.traits {
             let from = self.traits.space;
@@ -429,19 +462,22 @@ impl Walk {
         }
     }
 
-    /// Ends in the encoder, and says how long its result may become. One image's is taken to be as large as the
-    /// frame, which few formats exceed; that of several frames is held to what a file of this size may become.
+    /// Adds the encoder as the last step, and returns the most bytes that its result may take. For a single image that
+    /// is the size of the frame, which few formats exceed. For several frames it is limited to what a file of the
+    /// source's size may become.
     fn encode(
         &mut self,
-        target: &dyn Codec,
+        (name, encoder, frames): (&str, &dyn Encoder, Frames),
         how: &Encode,
         search: Option<Search>,
         gain_map: Option<&Along>,
-    ) -> Result<u64> {
+    ) -> u64 {
         let (width, height) = self.size;
-        let mut cost = match self.times {
-            1 => target.encode_cost(width, height, self.traits, how),
-            _ => target.frame_cost(width, height, self.traits, how),
+        let mut cost = match frames {
+            Frames::All { encoder, count, .. } if count > 1 => {
+                encoder.frame_cost(width, height, self.traits, how)
+            }
+            _ => encoder.encode_cost(width, height, self.traits, how),
         };
         let mut frame = self.frame();
         if let Some(along) = gain_map {
@@ -453,7 +489,7 @@ impl Walk {
             cost.scratch = cost.scratch.max(along.encode.scratch);
             frame += along.frame;
         }
-        let text = words::encode(target, how, search);
+        let text = words::encode(name, how, search);
         match search {
             None => self.note(text, cost, 2 * frame),
             Some(Search::Length(length)) => {
@@ -462,14 +498,14 @@ impl Walk {
                 self.note(text, cost, 2 * frame + length.kept(frame));
             }
             Some(Search::Score(_)) => {
-                let each = self.scored(target, how)?;
+                let each = self.scored(encoder, how);
                 cost.nanos = (cost.nanos + each.nanos).saturating_mul(Scored::TRIES.into());
                 cost.scratch = cost.scratch.max(each.scratch);
                 self.note(text, cost, 3 * frame);
             }
         }
         if self.beside == 0 {
-            return Ok(frame);
+            return frame;
         }
         // Frames that do not compress take a little more than their samples; profiles are no longer than the file.
         let each = frame + frame / 8 + FRAME_OVERHEAD;
@@ -478,14 +514,14 @@ impl Walk {
         for step in &mut self.steps {
             step.holds = step.holds.saturating_add(self.beside + 2 * frame + result);
         }
-        Ok(result)
+        result
     }
 
-    /// What each try takes beside encoding: the frame is brought to the encoder's traits, its file is decoded and
-    /// brought back, and the two are compared.
-    fn scored(&self, target: &dyn Codec, how: &Encode) -> Result<Cost> {
+    /// Returns the cost of each try in addition to encoding: the frame is converted to the encoder's traits, the
+    /// written file is decoded and converted back, and the two are compared.
+    fn scored(&self, encoder: &dyn Encoder, how: &Encode) -> Cost {
         let (width, height) = self.size;
-        let to = draft::accepted(target, self.traits, how)?;
+        let to = draft::accepted(encoder, self.traits, how);
         let convert = |to: Traits, from: Traits| {
             let from_space = from.space;
             Convert {
@@ -497,10 +533,10 @@ impl Walk {
         let (there, back) = (convert(to, self.traits), convert(self.traits, to));
         let metric = score::cost(width, height);
         let kept = cost::frame_bytes(self.size, to) + self.frame();
-        Ok(Cost {
+        Cost {
             nanos: there.nanos + back.nanos + metric.nanos + self.frame() * DECODED_NANOS,
             scratch: metric.scratch + kept + there.scratch.max(back.scratch),
-        })
+        }
     }
 
     pub(super) fn frame(&self) -> u64 {
@@ -517,7 +553,8 @@ impl Walk {
     }
 }
 
-/// The plan of a copy of a file that is `ended`, as far as its last bytes tell: what gets its end back is held twice.
+/// Returns the plan of a copy. `ended` tells whether the file's last bytes are its format's end marker. A file that has
+/// to be given its end marker is held twice.
 fn copy(source: &'static dyn Codec, info: Info, recipe: Recipe, file: usize, ended: bool) -> Plan {
     let mut cost = source.extent_cost(file as u64, &info);
     if !ended {
@@ -545,7 +582,7 @@ fn copy(source: &'static dyn Codec, info: Info, recipe: Recipe, file: usize, end
     }
 }
 
-/// Refuses a result that is too large, and anything too large on the way to it.
+/// Refuses a result that is too large, and any intermediate size that is.
 fn check_sizes(limits: &Limits, sizes: &[(u32, u32)]) -> Result<()> {
     for (width, height) in sizes {
         let side = u64::from(*width.max(height));
@@ -556,7 +593,7 @@ fn check_sizes(limits: &Limits, sizes: &[(u32, u32)]) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a file that is too short for the pixels that its header declares, before anybody waits for them to be decoded.
+/// Refuses a file that is too short for the pixels that its header declares, before time is spent on decoding them.
 fn long_enough(format: &'static str, info: &Info, bytes: usize, limits: &Limits) -> Result<()> {
     let (width, height, fewest) = (info.width, info.height, info.fewest_bytes);
     match bytes as u64 >= fewest || limits.damaged == Damaged::Shown {

@@ -1,4 +1,4 @@
-//! How decoding and encoding print themselves in a plan. Stages print their own lines.
+//! Prints decoding and encoding as steps of a plan. Stages print their own lines.
 
 use andon_recipe::{Effect, Recipe};
 
@@ -10,8 +10,8 @@ use crate::formats::Formats;
 use crate::frame::Traits;
 use crate::window::{RegionF, Window};
 
-/// `decode jpeg 1/2 chroma 1/4 ycbcr420`: what is full, and chroma's scale when it is luma's, goes
-/// without saying.
+/// Returns the line of a decoding step, such as `decode jpeg 1/2 chroma 1/4 ycbcr420`. Full scale is omitted, and so is
+/// chroma's scale where it equals luma's.
 pub(super) fn decode(codec: &dyn Codec, scales: Scales, traits: Traits) -> String {
     let mut line = format!("decode {}", codec.name());
     if scales.luma != Scale::FULL {
@@ -23,7 +23,8 @@ pub(super) fn decode(codec: &dyn Codec, scales: Scales, traits: Traits) -> Strin
     line + " " + &color::name(traits)
 }
 
-/// `draw svg 400x300 rgba`, and which part where it is not all.
+/// Returns the line of a drawing step, such as `draw svg 400x300 rgba`, followed by the part that is drawn if it is not
+/// all.
 pub(super) fn draw(codec: &dyn Codec, info: &Info, window: &Window, traits: Traits) -> String {
     let (width, height) = window.to;
     let mut line = format!(
@@ -38,9 +39,9 @@ pub(super) fn draw(codec: &dyn Codec, info: &Info, window: &Window, traits: Trai
     line
 }
 
-/// `encode jpeg q80 progressive`: what is the format's default goes without saying.
-pub(super) fn encode(codec: &dyn Codec, how: &Encode, search: Option<Search>) -> String {
-    let mut line = format!("encode {}", codec.name());
+/// Returns the line of an encoding step, such as `encode jpeg q80 progressive`. The format's defaults are omitted.
+pub(super) fn encode(format: &str, how: &Encode, search: Option<Search>) -> String {
+    let mut line = format!("encode {format}");
     if let Some(search) = search {
         let piece = search.piece().replace(':', "");
         line += &format!(" {piece} {} tries", search.tries());
@@ -65,7 +66,7 @@ pub(super) fn encode(codec: &dyn Codec, how: &Encode, search: Option<Search>) ->
     line
 }
 
-/// `1/4`, or `3/8` where there is no shorter way.
+/// Returns a scale as a fraction in lowest terms, such as `1/4` or `3/8`.
 pub(crate) fn fraction(scale: Scale) -> String {
     match scale.0 {
         8 => "1/1".to_owned(),
@@ -75,7 +76,8 @@ pub(crate) fn fraction(scale: Scale) -> String {
     }
 }
 
-/// Which letters of the texts of a recipe no font has, if any: they are not drawn.
+/// Returns a note on the letters in the recipe's texts that no font has and that are therefore not drawn; `None` if
+/// there are none.
 pub(super) fn undrawn(formats: &Formats, recipe: &Recipe) -> Option<String> {
     let mut texts = recipe
         .effects()
@@ -85,7 +87,7 @@ pub(super) fn undrawn(formats: &Formats, recipe: &Recipe) -> Option<String> {
         let mut missing = formats
             .codecs
             .iter()
-            .map(|codec| codec.undrawn_letters(text));
+            .filter_map(|codec| Some(codec.vector()?.undrawn_letters(text)));
         missing.find(|letters| !letters.is_empty())
     })?;
     let codes = missing
@@ -102,10 +104,10 @@ pub(super) fn undrawn(formats: &Formats, recipe: &Recipe) -> Option<String> {
     ))
 }
 
-/// Letters that a note names.
+/// The most missing letters that a note names.
 const MOST_TOLD: usize = 3;
 
-/// Says what is unknown, which word was probably meant, and which are known.
+/// Returns a message that says what is unknown, which word was probably meant, and which ones are known.
 pub(super) fn unknown_word(what: &str, word: &str, known: &[impl AsRef<str>]) -> String {
     let known: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
     let list = known.join(", ");

@@ -7,7 +7,7 @@ use andon_recipe::{Arg, Word, options};
 use andon_pixels::codec::{Decode, Encode, Info, Orientation, Scale, Scales};
 use andon_pixels::frame::{Depth, Frame, Grid, Image, Model, Plane, Subsampling, Traits};
 use andon_pixels::limits::Interrupt;
-use andon_pixels::{Codec, Cost, Error, Format, Metadata, Result, Tags, color};
+use andon_pixels::{Codec, Cost, Encoder, Error, Format, Metadata, Result, Tags, Vector, color};
 use andon_pixels::{Matrix, Range, RegionF, Space, Window};
 
 /// All of them.
@@ -257,39 +257,6 @@ impl Codec for Fake {
         self.scales
     }
 
-    fn draw_cost(&self, _: u64, _: &Info, window: &Window) -> Option<Cost> {
-        let (width, height) = window.to;
-        (self.name == "drawing").then(|| Cost {
-            nanos: u64::from(width) * u64::from(height),
-            scratch: u64::from(width),
-        })
-    }
-
-    fn draw(&self, bytes: &[u8], info: &Info, how: &Decode<'_>, window: &Window) -> Result<Image> {
-        let full = Decode {
-            scales: Scales::FULL,
-            ..*how
-        };
-        let frame = self.decode(bytes, info, &full)?.frames.remove(0);
-        let (width, height) = window.to;
-        let place = |at: u32, to: u32, start: f64, length: f64| {
-            (start + (f64::from(at) + 0.5) * length / f64::from(to)) as usize
-        };
-        let RegionF { x, y, w, h } = window.from;
-        let drawn = |plane: &Plane| {
-            let Plane::U8(grid) = plane else {
-                unreachable!("drawings have 8 bits")
-            };
-            let rows = (0..height).map(|at| grid.row(place(at, height, y, h) as u32));
-            let samples = rows.flat_map(|row| (0..width).map(|at| row[place(at, width, x, w)]));
-            Grid::from_samples(width, height, samples.collect()).map(Plane::U8)
-        };
-        let planes = frame.planes.iter().map(drawn).collect::<Result<_>>()?;
-        let alpha = frame.alpha.as_ref().map(drawn).transpose()?;
-        let frame = Frame::new(frame.model, width, height, planes, alpha)?;
-        Ok(Image::read(frame, Metadata::default(), info.space))
-    }
-
     fn splits_chroma(&self, _: &Info, luma: Scale) -> bool {
         self.is_jpeg() && luma < Scale::FULL
     }
@@ -327,11 +294,59 @@ impl Codec for Fake {
         }
     }
 
-    fn accepts(&self, have: Traits, how: &Encode) -> Option<Traits> {
+    fn hands_on_subsampling(&self) -> bool {
+        self.name == "jpeg"
+    }
+
+    fn encoder(&self) -> Option<&dyn Encoder> {
+        (self.name != "gif").then_some(self)
+    }
+
+    fn vector(&self) -> Option<&dyn Vector> {
+        Some(self)
+    }
+}
+
+impl Vector for Fake {
+    fn draw_cost(&self, _: u64, _: &Info, window: &Window) -> Option<Cost> {
+        let (width, height) = window.to;
+        (self.name == "drawing").then(|| Cost {
+            nanos: u64::from(width) * u64::from(height),
+            scratch: u64::from(width),
+        })
+    }
+
+    fn draw(&self, bytes: &[u8], info: &Info, how: &Decode<'_>, window: &Window) -> Result<Image> {
+        let full = Decode {
+            scales: Scales::FULL,
+            ..*how
+        };
+        let frame = self.decode(bytes, info, &full)?.frames.remove(0);
+        let (width, height) = window.to;
+        let place = |at: u32, to: u32, start: f64, length: f64| {
+            (start + (f64::from(at) + 0.5) * length / f64::from(to)) as usize
+        };
+        let RegionF { x, y, w, h } = window.from;
+        let drawn = |plane: &Plane| {
+            let Plane::U8(grid) = plane else {
+                unreachable!("drawings have 8 bits")
+            };
+            let rows = (0..height).map(|at| grid.row(place(at, height, y, h) as u32));
+            let samples = rows.flat_map(|row| (0..width).map(|at| row[place(at, width, x, w)]));
+            Grid::from_samples(width, height, samples.collect()).map(Plane::U8)
+        };
+        let planes = frame.planes.iter().map(drawn).collect::<Result<_>>()?;
+        let alpha = frame.alpha.as_ref().map(drawn).transpose()?;
+        let frame = Frame::new(frame.model, width, height, planes, alpha)?;
+        Ok(Image::read(frame, Metadata::default(), info.space))
+    }
+}
+
+impl Encoder for Fake {
+    fn accepts(&self, have: Traits, how: &Encode) -> Traits {
         let quality = how.quality.unwrap_or(92);
         let plain = |model| Traits::new(model, Depth::U8);
-        Some(match self.name {
-            "gif" => return None,
+        match self.name {
             "png" => Traits {
                 model: match have.model {
                     Model::Gray => Model::Gray,
@@ -376,7 +391,7 @@ impl Codec for Fake {
                     plain(Model::ycbcr(how.chroma.unwrap_or(by_quality)))
                 }
             },
-        })
+        }
     }
 
     fn encode(&self, image: &Image, how: &Encode, _: &dyn Interrupt) -> Result<Vec<u8>> {
@@ -385,11 +400,7 @@ impl Codec for Fake {
     }
 
     fn tags(&self) -> Tags {
-        if self.name == "gif" {
-            Tags::None
-        } else {
-            Tags::Icc
-        }
+        Tags::Icc
     }
 
     fn options(&self) -> &'static [&'static Word] {
@@ -417,10 +428,6 @@ impl Codec for Fake {
 
     fn default_quality(&self) -> Option<u8> {
         (self.name == "jpeg").then_some(92)
-    }
-
-    fn hands_on_subsampling(&self) -> bool {
-        self.name == "jpeg"
     }
 
     fn encode_cost(&self, width: u32, height: u32, _: Traits, _: &Encode) -> Cost {

@@ -61,7 +61,11 @@ pub fn still(width: u32, height: u32, number: u32) -> Frame {
 /// A file of this format as its codec writes a frame that it takes as it is.
 pub fn written(name: &str, frame: &Frame, how: &Encode) -> Vec<u8> {
     let image = Image::still(frame.clone());
-    codec(name).encode(&image, how, &Never).expect("a file")
+    codec(name)
+        .encoder()
+        .expect("an encoder")
+        .encode(&image, how, &Never)
+        .expect("a file")
 }
 
 /// What a recipe makes of a file.
@@ -100,6 +104,10 @@ pub fn animation(name: &str, (width, height): (u32, u32), frames: u32, hundredth
         metadata: Metadata::default(),
     };
     let mut writer = codec("gif")
+        .encoder()
+        .expect("an encoder")
+        .animation()
+        .expect("animations")
         .writer(&head, &Encode::default(), &Never)
         .expect("a writer");
     for number in 0..frames {

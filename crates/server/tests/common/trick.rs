@@ -10,8 +10,7 @@ use std::sync::{LazyLock, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use andon_pixels::{
-    Codec, Cost, Decode, Depth, Encode, Error, Format, Frame, Image, Info, Interrupt, Model, Plane,
-    Result, Scales, Traits,
+    Codec, Cost, Decode, Depth, Error, Format, Frame, Image, Info, Model, Plane, Result, Scales,
 };
 
 pub struct Trick;
@@ -151,18 +150,6 @@ impl Codec for Trick {
     }
 
     fn decode_cost(&self, _bytes: u64, _info: &Info, _scales: Scales) -> Cost {
-        Cost::default()
-    }
-
-    fn accepts(&self, _have: Traits, _how: &Encode) -> Option<Traits> {
-        None
-    }
-
-    fn encode(&self, _: &Image, _: &Encode, _: &dyn Interrupt) -> Result<Vec<u8>> {
-        Err(Error::Internal("tricks are not written".to_owned()))
-    }
-
-    fn encode_cost(&self, _width: u32, _height: u32, _traits: Traits, _how: &Encode) -> Cost {
         Cost::default()
     }
 }

@@ -1,4 +1,4 @@
-//! What is tuned: a configuration, and images to ask it for.
+//! The subject of tuning: a configuration, and the images to request from it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,24 +13,24 @@ use toml::{Table, Value};
 
 use super::Args;
 
-/// A configuration that can be started anywhere, and what it is asked.
+/// A configuration that can be started anywhere, and the requests for it.
 pub(super) struct Subject {
     /// The server's program.
     pub(super) program: PathBuf,
-    /// Where it came from, in words.
+    /// A description of where the configuration and its images came from.
     pub(super) told: String,
-    /// What the user wrote, with whole paths; nothing without --config.
+    /// The user's configuration with absolute paths, or `None` without `--config`.
     pub(super) own: Option<Table>,
-    /// What servers are started with: the same images, no addresses, no disk tier.
+    /// The configuration that servers are started with: the same images, but no listen addresses and no disk tier.
     pub(super) config: Table,
-    /// Environment variables that it names.
+    /// Environment variables that the configuration names.
     pub(super) inherit: Vec<String>,
     /// The URLs of the load.
     pub(super) urls: Vec<UrlEntry>,
 }
 
 impl Subject {
-    /// The user's, or images made into `folder`.
+    /// Prepares the user's configuration and images. Without either, images are generated below `folder`.
     pub(super) fn of(args: &Args, program: PathBuf, folder: &Path) -> anyhow::Result<Self> {
         let own = args.config.as_deref();
         let own = own.map(|file| read(file, &program)).transpose()?;
@@ -72,7 +72,7 @@ impl Subject {
         })
     }
 
-    /// The value that stands at a path such as `cache.memory`.
+    /// Returns the configured value at a path such as `cache.memory`.
     pub(super) fn get(&self, path: &str) -> Option<&Value> {
         let mut words = path.split('.');
         let first = self.config.get(words.next()?)?;
@@ -80,7 +80,7 @@ impl Subject {
     }
 }
 
-/// A file that the server would take, with whole paths.
+/// Reads a configuration that the server accepts, and makes its paths absolute.
 fn read(file: &Path, program: &Path) -> anyhow::Result<Table> {
     let mut check = Command::new(program);
     let checked = check.args(["config", "check"]).arg(file).output();
@@ -99,7 +99,8 @@ fn read(file: &Path, program: &Path) -> anyhow::Result<Table> {
     Ok(config)
 }
 
-/// Paths begin at the file that they stand in, and the experiment's file stands elsewhere.
+/// Makes paths absolute. They are relative to the file that they are written in, and the experiment's file is in
+/// another folder.
 fn make_whole(value: &mut Value, folder: &Path) {
     match value {
         Value::Table(table) => {
@@ -117,10 +118,10 @@ fn make_whole(value: &mut Value, folder: &Path) {
     }
 }
 
-/// Keys whose values are paths.
+/// Configuration keys whose values are paths.
 const PATHS: [&str; 4] = ["root", "material_dir", "ca", "path"];
 
-/// The values of all keys that end in `_env`.
+/// Collects the values of all keys that end in `_env`.
 fn named_variables(value: &Value, into: &mut Vec<String>) {
     match value {
         Value::Table(table) => {
@@ -145,7 +146,7 @@ fn folder_origin(folder: &Path) -> Value {
     )]))])
 }
 
-/// Two sizes of each of a few images in the first folder that the configuration serves.
+/// Returns two sizes of each of a few images in the first folder that the configuration serves.
 fn found(config: &Table) -> anyhow::Result<Vec<UrlEntry>> {
     let origins = config.get("origin").and_then(Value::as_array);
     let folder = origins.into_iter().flatten().find_map(|origin| {
@@ -178,7 +179,8 @@ fn found(config: &Table) -> anyhow::Result<Vec<UrlEntry>> {
     Ok(urls.collect())
 }
 
-/// Names below a folder that are images and need no escaping.
+/// Collects the paths of images below a folder, as far as their names need no escaping. `above` is the path so far,
+/// `depth` the number of levels still to descend.
 fn collect(folder: &Path, above: &str, depth: u32, into: &mut Vec<String>) {
     let plain = |name: &str| {
         let fine = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
@@ -207,12 +209,13 @@ fn is_image(name: &str) -> bool {
     ["jpg", "jpeg", "png", "webp"].contains(&end.to_ascii_lowercase().as_str())
 }
 
-/// JPEGs of a few megapixels with the smoothness and the noise of photographs.
+/// Generates JPEGs of a few megapixels with the smoothness and the noise of photographs.
 fn make_images(folder: &Path) -> anyhow::Result<()> {
     fs::create_dir_all(folder)?;
     let jpeg = andon_codecs::ALL
         .iter()
         .find(|codec| codec.name() == "jpeg")
+        .and_then(|codec| codec.encoder())
         .context("no JPEG codec")?;
     for number in 0..IMAGES {
         let how = Encode {
@@ -266,11 +269,11 @@ fn image(number: u64) -> anyhow::Result<Frame> {
     Ok(Frame::new(Model::ycbcr(sub), width, height, planes, None)?)
 }
 
-/// Images made up.
+/// The number of images to generate.
 const IMAGES: u64 = 4;
 
-/// Images asked for, of those found.
+/// The maximum number of images found in the folder that are requested.
 const MOST_FOUND: usize = 8;
 
-/// Images looked at: a folder may hold millions.
+/// The maximum number of images collected, as a folder may hold millions.
 const MOST_SEEN: usize = 2000;

@@ -1,5 +1,6 @@
 #![no_main]
-//! Any samples as an image of any size and sampling: what we write, our own decoder and libjpeg-turbo read alike.
+//! Fuzzes the JPEG encoder with any samples as an image of any size and subsampling. Our own decoder and libjpeg-turbo
+//! must decode its output alike.
 
 use andon_fuzz::LIMITS;
 use andon_pixels::{
@@ -45,7 +46,8 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         ..Encode::default()
     };
     let codec = codec.expect("JPEG");
-    let file = codec.encode(&image, &how, &Never).expect("a file");
+    let encoder = codec.encoder().expect("an encoder");
+    let file = encoder.encode(&image, &how, &Never).expect("a file");
     let how = Decode {
         scales: Scales::FULL,
         limits: &LIMITS,

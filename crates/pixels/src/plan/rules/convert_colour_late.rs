@@ -1,4 +1,4 @@
-//! Bring colours to another space on the small image, and only where they must be.
+//! Convert colours to another space on the small image, and only where necessary.
 
 use andon_recipe::Profile;
 
@@ -21,7 +21,8 @@ pub(crate) static RULE: Rule = Rule {
     act,
 };
 
-/// What is decoded. A recipe that drops profiles wants the numbers as they are.
+/// Returns the traits of the decoded image. Where the recipe drops profiles, the space is unspecified, because the
+/// numbers are to stay as they are.
 pub(crate) fn decoded(profile: Profile, source: &dyn Codec, info: &Info, scales: Scales) -> Traits {
     let mut traits = source.decoded(info, scales);
     if matches!(profile, Profile::Drop | Profile::Ignore) {
@@ -30,8 +31,8 @@ pub(crate) fn decoded(profile: Profile, source: &dyn Codec, info: &Info, scales:
     traits
 }
 
-/// The space that the result is in; `None`: the source's own. CMYK holds colours that no screen shows, and nothing
-/// else of it is worth a wider space.
+/// Returns the space to bring the result to; `None` keeps the source's own. CMYK holds colours that no screen shows,
+/// and its other colours are not worth a wider space than sRGB.
 fn space(profile: Profile, model: Model, have: Space, tags: Tags) -> Option<Space> {
     let wide = || (tags != Tags::None).then_some(Space::DISPLAY_P3);
     let codes = matches!(tags, Tags::IccOrCodePoints | Tags::IccAndCodePoints);
@@ -46,7 +47,7 @@ fn space(profile: Profile, model: Model, have: Space, tags: Tags) -> Option<Spac
     Some(wider.unwrap_or(Space::UNSPECIFIED))
 }
 
-/// Are the colours of the source's own file as they are wanted, and does it say of them what is wanted?
+/// Whether the source file already has the colours that the recipe asks for, and declares them as asked.
 pub(crate) fn keeps_file(draft: &Draft<'_>) -> bool {
     let (info, profile) = (draft.info, draft.profile());
     let print = info.model == Model::Cmyk;
@@ -55,17 +56,17 @@ pub(crate) fn keeps_file(draft: &Draft<'_>) -> bool {
         Profile::Drop => info.space == Space::UNSPECIFIED,
         Profile::Ignore => info.space == Space::UNSPECIFIED && !print,
         Profile::Unsaid | Profile::Srgb | Profile::P3 => {
-            let space = space(profile, info.model, info.space, draft.target.tags());
+            let space = space(profile, info.model, info.space, draft.tags());
             !print && space.is_none_or(|space| space.is_as(info.space))
         }
     }
 }
 
-/// Converts before anything is painted, and decides how the result says what its colours are.
+/// Plans the conversion before anything is painted, and decides how the result declares what its colours are.
 fn act(draft: &mut Draft<'_>) -> bool {
     let (have, profile) = (draft.full, draft.profile());
     let stays_print = have.model == Model::Cmyk && draft.leaves.is_none();
-    let space = match space(profile, have.model, have.space, draft.target.tags()) {
+    let space = match space(profile, have.model, have.space, draft.tags()) {
         _ if stays_print && profile == Profile::Keep => None,
         space => space,
     };

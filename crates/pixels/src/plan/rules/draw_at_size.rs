@@ -1,7 +1,7 @@
-//! Draw what is no pixels in the size of the result.
+//! Draw images that are not stored as pixels at the size of the result.
 
 use super::{Example, Rule};
-use crate::plan::draft::{Draft, First};
+use crate::plan::draft::{Draft, Drawing, First};
 use crate::window::Window;
 
 pub(crate) static RULE: Rule = Rule {
@@ -16,7 +16,7 @@ pub(crate) static RULE: Rule = Rule {
     act,
 };
 
-/// Decides what is drawn, where the codec draws it by itself.
+/// Decides which part is drawn and at which size, where the codec can draw that part by itself.
 fn act(draft: &mut Draft<'_>) -> bool {
     let (source, info, stored) = (draft.source, draft.info, &draft.stored);
     let window = match stored.from {
@@ -27,10 +27,17 @@ fn act(draft: &mut Draft<'_>) -> bool {
         // Nothing of it is seen: its pixels matter only as far as they must exist.
         None => Window::whole((info.width, info.height), (1, 1)),
     };
-    if source.draw_cost(draft.file as u64, info, &window).is_none() {
+    let drawing = source.vector().and_then(|decoder| {
+        Some(Drawing {
+            decoder,
+            window,
+            cost: decoder.draw_cost(draft.file as u64, info, &window)?,
+        })
+    });
+    if drawing.is_none() {
         return false;
     }
-    draft.window = Some(window);
+    draft.drawing = drawing;
     draft.first = match stored.from {
         Some(_) => First::Nothing,
         None => draft.resample(),

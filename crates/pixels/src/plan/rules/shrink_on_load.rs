@@ -3,7 +3,6 @@
 use super::{Example, Rule};
 use crate::codec::{Codec, Info, Scale, Scales};
 use crate::frame::{Model, Subsampling};
-use crate::plan::Frames;
 use crate::plan::draft::Draft;
 use crate::plan::view::Stored;
 
@@ -43,7 +42,7 @@ pub(crate) const HEADROOM: f64 = 1.35;
 
 /// Decides the scales at which the source is decoded.
 fn act(draft: &mut Draft<'_>) -> bool {
-    if draft.frames != Frames::First || draft.window.is_some() {
+    if !draft.frames.is_first() || draft.drawing.is_some() {
         // They are composed in full; and what is drawn has its size.
         return false;
     }
@@ -65,8 +64,8 @@ fn act(draft: &mut Draft<'_>) -> bool {
     draft.scales != Scales::FULL
 }
 
-/// The smallest scales that leave `headroom` for luma and for chroma, each measured against its own
-/// plane of the result, whose subsampling will be `chroma`.
+/// Returns the smallest decoding scales that leave at least `headroom` decoded samples per result sample, for luma and
+/// for chroma. Each is measured against its own plane of the result, whose subsampling will be `chroma`.
 pub(in crate::plan) fn scales(
     codec: &dyn Codec,
     info: &Info,
@@ -94,7 +93,8 @@ pub(in crate::plan) fn scales(
     }
 }
 
-/// Chroma's own scale under a given luma scale: luma's, where the codec cannot split them.
+/// Returns the decoding scale of chroma for a given scale of luma; luma's own, where the codec cannot decode them at
+/// different scales.
 fn chroma_scale(
     codec: &dyn Codec,
     info: &Info,
@@ -127,7 +127,8 @@ fn chroma_scale(
         .unwrap_or(luma)
 }
 
-/// Frames hold chroma at a half or a quarter of luma, and no thinner.
+/// Whether a frame can hold chroma decoded at one scale beside luma at another: frames hold chroma at full, a half or a
+/// quarter of luma's resolution, and no less.
 fn fits_under(chroma: Scale, luma: Scale, stored: Subsampling) -> bool {
     [1, 2, 4]
         .iter()

@@ -19,9 +19,10 @@ pub(crate) static RULE: Rule = Rule {
     act,
 };
 
-/// Decides what brings the decoded image to its part and size. Does that come to copying?
+/// Decides how the decoded image is brought to its part and size. Returns whether geometry that was asked for comes
+/// down to copying pixels.
 fn act(draft: &mut Draft<'_>) -> bool {
-    if draft.window.is_some() {
+    if draft.drawing.is_some() {
         return false;
     }
     draft.first = cheaper(draft.info, &draft.stored, draft.scales, draft.chroma)
@@ -31,8 +32,8 @@ fn act(draft: &mut Draft<'_>) -> bool {
     geometry && matches!(draft.first, First::Nothing | First::Crop(_))
 }
 
-/// What is cheaper than resampling from the image decoded at `scales` to what is wanted of it, which
-/// shall have this chroma.
+/// Returns what is cheaper than resampling the image decoded at `scales`, if anything is: leaving it as it is, or
+/// cropping whole pixels. `chroma` is the subsampling that the result must have.
 fn cheaper(
     info: &Info,
     stored: &Stored,

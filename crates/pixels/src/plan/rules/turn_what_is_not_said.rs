@@ -1,4 +1,4 @@
-//! Turn in pixels what the result cannot say.
+//! Turn the pixels where the result's metadata cannot declare the orientation.
 
 use andon_recipe::{Kept, StoredTurn};
 
@@ -18,17 +18,24 @@ pub(crate) static RULE: Rule = Rule {
     act,
 };
 
-/// Settles what the result says, and turns what it does not.
+/// Decides which orientation the result declares, and turns the pixels at the end where it cannot.
 fn act(draft: &mut Draft<'_>) -> bool {
     let turn = draft.left_turned();
     let output = &draft.recipe.output;
     if turn.is_upright() {
         return false;
     }
-    let moves = matches!(draft.frames, Frames::All(_));
+    let moves = matches!(draft.frames, Frames::All { .. });
     let says = match output.stored_turn {
         StoredTurn::Verbatim => matches!(output.metadata, Kept::Public | Kept::All),
-        _ => output.metadata != Kept::None && draft.target.says_orientation() && !moves,
+        _ => {
+            output.metadata != Kept::None
+                && draft
+                    .target
+                    .encoder()
+                    .is_some_and(|encoder| encoder.says_orientation())
+                && !moves
+        }
     };
     if says {
         draft.said = turn;

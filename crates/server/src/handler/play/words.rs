@@ -1,23 +1,23 @@
-//! What recipes may say, from its declarations: the page makes its controls of it.
+//! The declared words of recipes, from which the page makes its controls.
 
-use andon_pixels::{Codec, Depth, Encode, Model, Traits, ops};
+use andon_pixels::{Codec, ops};
 use andon_recipe::args::Kind;
 use andon_recipe::{Arg, Recipe, WORDS, Word};
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
-/// The most arguments that a word has.
+/// Maximum number of arguments of a word.
 const MOST_ARGS: usize = 16;
 
-/// The words of recipes and the formats that can be written.
+/// Returns the words of recipes and the formats that can be written, as JSON.
 pub(super) fn declared(codecs: &[&dyn Codec]) -> Value {
     let words: Vec<Value> = words().filter_map(word).collect();
     let formats: Vec<Value> = codecs.iter().filter_map(|codec| format(*codec)).collect();
     json!({ "version": env!("CARGO_PKG_VERSION"), "words": words, "formats": formats })
 }
 
-/// The pieces of a canonical text: for each its word, by its place in the list of words, and the texts of its
-/// arguments, decoded. What stands alone and changes nothing is left out.
+/// Splits a recipe's canonical text into pieces: for each, the index of its word in the list of words, and its decoded
+/// arguments. Words that stand alone and change nothing are left out.
 pub(super) fn pieces(recipe: &Recipe) -> Vec<Value> {
     let text = recipe.to_string();
     let known: Vec<&Word> = words().filter(|word| group(word).is_some()).collect();
@@ -41,7 +41,8 @@ fn is_effect(word: &Word) -> bool {
     ops::ALL.iter().any(|op| op.word().name == word.name)
 }
 
-/// What it is a part of, by its example; `None`: it stands alone.
+/// Returns the part of a recipe that the word belongs to, judged by its example, or `None` for a word that stands
+/// alone.
 fn group(word: &Word) -> Option<&'static str> {
     let recipe: Recipe = word.example.parse().ok()?;
     if is_effect(word) {
@@ -70,7 +71,7 @@ fn word(word: &'static Word) -> Option<Value> {
     }))
 }
 
-/// The texts of a piece's arguments, if it is one of this word; absent ones are empty.
+/// Returns the arguments of a piece, if the piece is one of this word. Missing arguments are empty.
 fn values(word: &Word, piece: &str) -> Option<Vec<String>> {
     let mut parts = piece.split(':');
     if parts.next() != Some(word.name) {
@@ -114,11 +115,9 @@ fn arg(arg: &Arg) -> Value {
     })
 }
 
-/// What a format that can be written takes.
+/// Describes a format and its options as JSON, if the format can be written.
 fn format(codec: &dyn Codec) -> Option<Value> {
-    let plain = Traits::new(Model::Rgb, Depth::U8);
-    codec.accepts(plain, &Encode::default())?;
-    let options: Vec<Value> = codec
+    let options: Vec<Value> = (codec.encoder()?)
         .options()
         .iter()
         .map(|option| {

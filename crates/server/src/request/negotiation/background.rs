@@ -1,18 +1,18 @@
-//! What shows through images in formats that keep no opacity.
+//! The background of images in formats without opacity.
 
 use andon_pixels::{Codec, Depth, Encode, Model, Traits};
 use andon_recipe::{self as recipe, Colour, Output};
 
-/// What images are flattened over in formats that keep no opacity.
+/// The background that images are flattened onto in formats without opacity.
 #[derive(Clone, Debug)]
 pub struct Background {
     colour: Colour,
-    /// Those formats.
+    /// Names of the formats without opacity.
     opaque: Vec<&'static str>,
 }
 
 impl Background {
-    /// Of this colour, for these formats.
+    /// Creates a background of this colour for those of the codecs that write no opacity.
     #[must_use]
     pub fn new(colour: Colour, codecs: &[&'static dyn Codec]) -> Self {
         let clear = Traits {
@@ -22,8 +22,8 @@ impl Background {
             space: andon_pixels::Space::UNSPECIFIED,
         };
         let is_opaque = |codec: &&&'static dyn Codec| {
-            let written = codec.accepts(clear, &Encode::default());
-            written.is_some_and(|written| !written.alpha)
+            let encoder = codec.encoder();
+            encoder.is_some_and(|encoder| !encoder.accepts(clear, &Encode::default()).alpha)
         };
         Self {
             colour,
@@ -35,7 +35,7 @@ impl Background {
         }
     }
 
-    /// What shows through images in this format, if it keeps no opacity.
+    /// Returns the background of images in this format, if it has no opacity.
     pub(crate) fn behind(&self, format: &str, output: &Output) -> Option<Colour> {
         self.opaque
             .contains(&format)
@@ -45,8 +45,8 @@ impl Background {
             })
     }
 
-    /// Puts it into an output that needs it and names no other, in its shortest form: equal results have equal
-    /// texts, and an output that cannot need it does not change with it.
+    /// Writes the background into an output that needs one and names none, and removes one that its format cannot need.
+    /// White, the default, is left out, so that equal results have equal texts.
     pub fn complete(&self, output: &mut Output) {
         let format = output.format.as_ref();
         let needed = format.is_some_and(|format| self.opaque.contains(&format.as_str()));

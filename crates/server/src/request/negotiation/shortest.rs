@@ -1,5 +1,5 @@
-//! Which of the formats that a client accepts makes the shortest file of a source: by what its header says and by the size
-//! of the result, and by nothing else, so that a result that is kept is found without its source.
+//! Chooses, of the formats that a client accepts, the one with the shortest file. The choice depends only on the header
+//! of the source and the size of the result, so that a cached result is found without reading its source.
 
 use std::sync::Arc;
 
@@ -11,25 +11,27 @@ use andon_recipe::{
 
 use super::background::Background;
 
-/// A format to choose.
+/// A format that can be chosen.
 #[derive(Clone, Debug)]
 pub(super) struct Offer {
     pub(super) name: FormatName,
     pub(super) media_type: &'static str,
     options: &'static [&'static Word],
-    /// Also for images that move.
+    /// Whether the format is also offered for animations.
     moves: bool,
 }
 
 impl Offer {
-    /// Nothing, where the name is no format's.
+    /// The format of this name, or `None` if no codec writes it.
     pub(super) fn new(name: &str, codecs: &[&'static dyn Codec]) -> Option<Self> {
         let codec = codecs.iter().copied().find(|codec| codec.name() == name)?;
+        let encoder = codec.encoder()?;
+        let animation = encoder.animation();
         Some(Self {
             name: FormatName::new(name).ok()?,
             media_type: codec.format().media_type,
-            options: codec.options(),
-            moves: codec.moves_everywhere(),
+            options: encoder.options(),
+            moves: animation.is_some_and(|animation| animation.moves_everywhere()),
         })
     }
 
@@ -38,12 +40,12 @@ impl Offer {
     }
 }
 
-/// Rules that leave the format open among some.
+/// Rules that leave the format open among several.
 #[derive(Debug)]
 pub(super) struct Shortest {
-    /// Without a format.
+    /// The rules without a format.
     pub(super) rules: Arc<dyn Rules>,
-    /// The formats, in the configuration's order.
+    /// The formats to choose from, in the order of the configuration.
     pub(super) offers: Vec<Offer>,
     pub(super) background: Background,
 }
@@ -92,7 +94,8 @@ impl Rules for Shortest {
 }
 
 impl Shortest {
-    /// The format of a still; nothing where the source's own is better than all of them. `plain` is what is made of it.
+    /// Returns the format for a still image, or `None` if the source's own format is better than all of them. `plain`
+    /// is the recipe without a format.
     fn for_still(&self, plain: &Recipe, facts: &Facts, output: &mut Output) -> Option<&Offer> {
         let own = (facts.width, facts.height);
         let (width, height) = size_after(&plain.steps, facts).unwrap_or(own);
@@ -123,7 +126,7 @@ impl Shortest {
     }
 }
 
-/// Does it make new colours between those that there are?
+/// Whether the step makes new colours by mixing existing ones.
 fn is_resampling(step: &Step) -> bool {
     matches!(
         step,
@@ -131,8 +134,7 @@ fn is_resampling(step: &Step) -> bool {
     )
 }
 
-/// How long files are at equal quality, as parts in a hundred of AVIF's, by the longest side of an image in px: those up
-/// to which each row holds.
+/// File lengths at equal quality, in percent of AVIF's. Each row holds up to a longest side of the image in px.
 ///
 /// Geometric means over eight photographs of 8 to 15 megapixels, each written as short as SSIMULACRA2 of 70 and of 80
 /// allow.
@@ -163,7 +165,8 @@ const CURVES: [(u32, [(&str, u32); 4]); 6] = [
     ),
 ];
 
-/// The length of a file in this format, beside the others'.
+/// Returns the length of a file in this format relative to the other formats, for an image whose longest side has
+/// `side` px.
 fn curve(format: &str, side: u32) -> u32 {
     let row = CURVES.iter().find(|(most, _)| side <= *most);
     let of_format = row.and_then(|(_, row)| row.iter().find(|(name, _)| *name == format));

@@ -1,0 +1,166 @@
+//! What is asked of worker processes, and the limits of each job.
+
+use std::borrow::Cow;
+use std::time::{Duration, Instant};
+
+use andon_pixels::{
+    Codec, Cost, Decode, Error, Info, Interrupt, Isolation, Limits, Result, Scales, Traits, Window,
+};
+
+use crate::job::{Call, How, Job, Kind};
+use crate::pool::{Lease, Pool, Question};
+use crate::wire::{Output, Wire};
+
+/// The worker processes of one codec.
+#[derive(Clone, Copy)]
+pub(super) struct Workers {
+    pub(super) codec: &'static dyn Codec,
+    pub(super) pool: &'static Pool,
+    /// The operations of the codec that worker processes do.
+    pub(super) elsewhere: Isolation,
+}
+
+/// Resources that a job may take.
+#[derive(Clone, Copy)]
+pub(super) struct Ceiling<'a> {
+    pub(super) limits: &'a Limits,
+    pub(super) cost: Cost,
+    /// Bytes of the images that the job takes or returns.
+    pub(super) images: u64,
+}
+
+/// Longest time that reading a header may take.
+pub(super) const PROBE: Duration = Duration::from_secs(1);
+
+/// Factor by which a job may exceed its planned processor time. `./dev bench plans` checks that plans keep to it.
+pub(super) const SAFETY: u64 = 8;
+
+/// Seconds of processor time that any job is allowed, in addition to those that follow from its plan.
+pub(super) const LEAST_SECONDS: u64 = 2;
+
+/// Seconds of processor time for writing an animation, whose number of frames is not known in advance.
+pub(super) const WRITING: u64 = 600;
+
+/// Bytes allowed in an answer besides the pixels.
+pub(super) const FACTS: u64 = 64 << 20;
+
+impl Workers {
+    pub(super) fn read<T: Wire>(
+        &self,
+        bytes: &[u8],
+        ceiling: Ceiling<'_>,
+        call: Call,
+        interrupt: &dyn Interrupt,
+    ) -> Result<T> {
+        let header = matches!(call, Call::Probe);
+        self.refuse_suspects(bytes)?;
+        let job = self.job(bytes, ceiling, call);
+        let mut lease = Lease::new(self.pool, header, interrupt)?;
+        lease.ask(&Question {
+            kind: Kind::Job,
+            message: Output::of(&job),
+            most: ceiling.images.saturating_add(FACTS),
+            format: self.codec.name(),
+            file: bytes,
+            interrupt,
+        })
+    }
+
+    pub(super) fn refuse_suspects(&self, bytes: &[u8]) -> Result<()> {
+        match self.pool.suspects.refuses(bytes) {
+            true => Err(Error::Suspect {
+                format: self.codec.name(),
+            }),
+            false => Ok(()),
+        }
+    }
+
+    pub(super) fn job<'a>(&self, bytes: &'a [u8], ceiling: Ceiling<'_>, call: Call) -> Job<'a> {
+        let source = bytes.len() as u64;
+        let planned = (ceiling.cost.scratch)
+            .saturating_add(ceiling.images)
+            .saturating_add(source);
+        Job {
+            format: self.codec.name().to_owned(),
+            limits: *ceiling.limits,
+            memory: planned.saturating_add(planned / 2).saturating_add(source),
+            seconds: (ceiling.cost.nanos / 1_000_000_000)
+                .saturating_mul(SAFETY)
+                .saturating_add(LEAST_SECONDS),
+            bytes: Cow::Borrowed(bytes),
+            call,
+        }
+    }
+
+    /// Returns the limits of a job that decodes an image at the scales in `how`.
+    pub(super) fn decoding<'a>(&self, bytes: &[u8], info: &Info, how: &Decode<'a>) -> Ceiling<'a> {
+        Ceiling {
+            limits: how.limits,
+            cost: self.codec.decode_cost(bytes.len() as u64, info, how.scales),
+            images: self.decoded_bytes(info, how.scales),
+        }
+    }
+
+    /// Returns the bytes of a frame that is decoded at these scales.
+    pub(super) fn decoded_bytes(&self, info: &Info, scales: Scales) -> u64 {
+        let traits = self.codec.decoded(info, scales);
+        let (width, height) = info.scaled(scales.luma);
+        bytes_of(width, height, traits)
+    }
+
+    /// Returns the bytes of the image that is drawn for a window.
+    pub(super) fn drawn_bytes(&self, info: &Info, window: &Window) -> u64 {
+        let traits = self.codec.decoded(info, Scales::FULL);
+        bytes_of(window.to.0, window.to.1, traits)
+    }
+
+    /// Adds to a cost what the worker process holds in addition: a copy of the file (`bytes`), and the image (`picture`
+    /// bytes) before it is sent.
+    pub(super) fn beside(&self, cost: Cost, bytes: u64, picture: u64) -> Cost {
+        match self.elsewhere.reads {
+            true => cost.and_scratch(bytes.saturating_add(picture)),
+            false => cost,
+        }
+    }
+}
+
+impl<'a> Ceiling<'a> {
+    /// The limits of a job whose images may take as much memory as any.
+    pub(super) fn whole(limits: &'a Limits, cost: Cost) -> Self {
+        Self {
+            limits,
+            cost,
+            images: limits.memory,
+        }
+    }
+}
+
+/// Returns the bytes of a frame of this size in px with these traits.
+pub(super) fn bytes_of(width: u32, height: u32, traits: Traits) -> u64 {
+    let plane = |(width, height): (u32, u32)| u64::from(width) * u64::from(height);
+    let colours: u64 = (0..traits.model.planes())
+        .map(|index| plane(traits.model.plane_size(index, width, height)))
+        .sum();
+    let alpha = if traits.alpha {
+        plane((width, height))
+    } else {
+        0
+    };
+    (colours + alpha) * traits.depth.bytes() as u64
+}
+
+pub(super) fn how(decode: &Decode<'_>) -> How {
+    How {
+        scales: decode.scales,
+        keep_metadata: decode.keep_metadata,
+    }
+}
+
+/// An interrupt that fires at a given time, after which the answer is no longer wanted.
+pub(super) struct Until(pub(super) Instant);
+
+impl Interrupt for Until {
+    fn interrupted(&self) -> bool {
+        Instant::now() >= self.0
+    }
+}
