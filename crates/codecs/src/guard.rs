@@ -1,6 +1,6 @@
 //! Checks of limits and interrupts that all codecs share, with the same error messages.
 
-use andon_pixels::{Decode, Error, Info, Interrupt, Limits, Metadata, Result};
+use andon_pixels::{Bound, Decode, Error, Info, Interrupt, Limits, Metadata, Result};
 
 /// Refuses an image that is not the one that was probed, or that is larger than the limits allow.
 pub(crate) fn probed(width: u32, height: u32, info: &Info, limits: &Limits) -> Result<()> {
@@ -14,25 +14,33 @@ pub(crate) fn probed(width: u32, height: u32, info: &Info, limits: &Limits) -> R
 
 /// Refuses an image whose header declares more than the limits allow.
 pub(crate) fn size(width: u32, height: u32, limits: &Limits) -> Result<()> {
-    at_most("side", u64::from(width.max(height)), u64::from(limits.side))?;
     at_most(
-        "pixels",
+        Bound::SIDE,
+        u64::from(width.max(height)),
+        u64::from(limits.side),
+    )?;
+    at_most(
+        Bound::PIXELS,
         u64::from(width) * u64::from(height),
         limits.pixels,
     )
 }
 
 /// Refuses a value over its limit.
-pub(crate) fn at_most(name: &'static str, value: u64, limit: u64) -> Result<()> {
+pub(crate) fn at_most(bound: Bound, value: u64, limit: u64) -> Result<()> {
     if value > limit {
-        return Err(Error::Limit { name, value, limit });
+        return Err(Error::Limit {
+            bound,
+            value,
+            limit,
+        });
     }
     Ok(())
 }
 
 /// Refuses a block of metadata that is longer than the limits allow.
 pub(crate) fn metadata(length: usize, most: u64) -> Result<()> {
-    at_most("metadata_bytes", length as u64, most)
+    at_most(Bound::METADATA_BYTES, length as u64, most)
 }
 
 /// Returns an ICC profile as the only metadata, if metadata are to be kept.

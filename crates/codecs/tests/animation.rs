@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 
 use andon_codecs::ALL;
 use andon_pixels::{
-    Alone, Codec, Decode, Delay, Engine, Error, Frame, Info, Limits, Never, Plane, Result, Run,
-    Scales,
+    Alone, Bound, Codec, Decode, Delay, Engine, Error, Frame, Info, Limits, Never, Plane, Result,
+    Run, Scales,
 };
 use andon_recipe::Recipe;
 
@@ -317,7 +317,7 @@ fn more_frames_or_pixels_than_the_limits_allow_are_refused_and_never_cut_short()
     ] {
         let engine = Engine::new(ALL, limits);
         match engine.plan(&recipe, &file) {
-            Err(Error::Limit { name: limit, .. }) => assert_eq!(limit, name),
+            Err(Error::Limit { bound, .. }) => assert_eq!(bound.name, name),
             other => panic!("{other:?}"),
         }
         engine
@@ -434,7 +434,10 @@ fn an_avif_that_claims_billions_of_frames_is_refused_by_its_header() {
     file[at..at + 8].copy_from_slice(&[0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff]);
     assert!(matches!(
         engine().probe(&file),
-        Err(Error::Limit { name: "frames", .. })
+        Err(Error::Limit {
+            bound: Bound::FRAMES,
+            ..
+        })
     ));
 }
 

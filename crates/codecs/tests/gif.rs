@@ -9,7 +9,8 @@ use crate::support::{
     assert_survives_damage, decode, decode_at, encode, picture, psnr,
 };
 use andon_pixels::{
-    Codec, Depth, Encode, Error, Frame, Grid, Image, Limits, Model, Plane, Scale, Space, Traits,
+    Bound, BoundOn, Codec, Depth, Encode, Error, Frame, Grid, Image, Limits, Model, Plane, Scale,
+    Space, Traits,
 };
 
 fn gif() -> &'static dyn Codec {
@@ -143,7 +144,11 @@ fn a_side_that_gif_cannot_hold_is_refused() {
             &andon_pixels::Never
         ),
         Err(Error::Limit {
-            name: "gif_side",
+            bound: Bound {
+                name: "side",
+                on: BoundOn::Format("gif"),
+                ..
+            },
             value: 65_536,
             limit: 65_535
         })

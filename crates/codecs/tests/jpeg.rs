@@ -6,9 +6,9 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use andon_pixels::{
-    Codec, Decode, Depth, Encode, Error, Frame, Grid, Image, Info, Interrupt, Limits, Matrix,
-    Metadata, Model, Never, Orientation, Plane, Range, Result, Scale, Scales, Space, Subsampling,
-    Traits,
+    Bound, Codec, Decode, Depth, Encode, Error, Frame, Grid, Image, Info, Interrupt, Limits,
+    Matrix, Metadata, Model, Never, Orientation, Plane, Range, Result, Scale, Scales, Space,
+    Subsampling, Traits,
 };
 
 fn jpeg() -> &'static dyn Codec {
@@ -383,7 +383,7 @@ fn profiles_travel_along_only_when_kept() {
     assert!(matches!(
         refused,
         Err(Error::Limit {
-            name: "metadata_bytes",
+            bound: Bound::METADATA_BYTES,
             ..
         })
     ));
@@ -565,7 +565,7 @@ fn limits_are_kept() {
     };
     let file = encode(&picture(Model::ycbcr(Subsampling::NONE), 300, 200), &how);
     let refused = |limits: Limits| match decode_within(&file, Scale::FULL, &limits) {
-        Err(Error::Limit { name, .. }) => name,
+        Err(Error::Limit { bound, .. }) => bound.name,
         other => panic!("{:?}", other.map(|_| "an image")),
     };
     let limits = Limits::default();
@@ -641,7 +641,7 @@ fn scans_are_counted_at_every_scale_and_in_sequential_files_too() {
             let counted = matches!(
                 refused,
                 Err(Error::Limit {
-                    name: "scans",
+                    bound: Bound::SCANS,
                     value: 101,
                     ..
                 })
@@ -670,7 +670,7 @@ fn a_side_that_the_format_cannot_hold_is_refused() {
     assert!(matches!(
         refused,
         Err(Error::Limit {
-            name: "side",
+            bound: Bound::SIDE,
             limit: 65_500,
             ..
         })

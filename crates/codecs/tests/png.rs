@@ -9,8 +9,8 @@ use crate::support::{
     assert_survives_damage, decode, decode_at, decode_within, encode, metadata, picture,
 };
 use andon_pixels::{
-    Alone, Codec, Decode, Depth, Encode, Error, Frame, Grid, Image, Limits, Metadata, Model, Never,
-    Orientation, Plane, Scale, Scales, Space, Traits,
+    Alone, Bound, Codec, Decode, Depth, Encode, Error, Frame, Grid, Image, Limits, Metadata, Model,
+    Never, Orientation, Plane, Scale, Scales, Space, Traits,
 };
 use png::{BitDepth, ColorType};
 
@@ -509,7 +509,13 @@ fn a_side_of_two_thousand_million_is_refused_even_without_limits_on_it() {
         ..Limits::default()
     };
     let result = decode_within(png(), &declared(i32::MAX as u32, 1), &limits);
-    assert!(matches!(result, Err(Error::Limit { name: "pixels", .. })));
+    assert!(matches!(
+        result,
+        Err(Error::Limit {
+            bound: Bound::PIXELS,
+            ..
+        })
+    ));
     for (width, height) in [(0, 1), (1, 0), (u32::MAX, 1)] {
         let result = png().probe(&declared(width, height));
         assert!(matches!(result, Err(Error::Broken { .. })));
@@ -524,7 +530,7 @@ fn a_profile_bomb_stops_at_the_limit() {
     assert_eq!(
         decode(png(), &file),
         Err(Error::Limit {
-            name: "metadata_bytes",
+            bound: Bound::METADATA_BYTES,
             value: (4 << 20) + 1,
             limit: 4 << 20
         })

@@ -7,7 +7,7 @@ use crate::support::{
     assert_survives_damage, decode, decode_at, decode_within, encode, metadata, picture, psnr,
 };
 use andon_pixels::{
-    Codec, Depth, Encode, Error, Frame, Grid, Image, Limits, Matrix, Metadata, Model, Never,
+    Bound, Codec, Depth, Encode, Error, Frame, Grid, Image, Limits, Matrix, Metadata, Model, Never,
     Orientation, Plane, Range, Scale, Space, Subsampling, Traits,
 };
 
@@ -254,7 +254,7 @@ fn a_side_that_webp_cannot_hold_is_refused() {
                 .expect("an encoder")
                 .encode(&image, &how, &Never),
             Err(Error::Limit {
-                name: "webp_side",
+                bound: Bound::of_format("webp", "side", "px"),
                 value: 16_384,
                 limit: 16_383
             })
@@ -371,7 +371,7 @@ fn a_picture_over_the_limits_is_refused_by_its_header() {
     assert_eq!(
         decode_within(webp(), &file, &limits),
         Err(Error::Limit {
-            name: "side",
+            bound: Bound::SIDE,
             value: 100,
             limit: 99
         })
@@ -402,7 +402,7 @@ fn a_profile_over_the_limit_is_refused() {
     assert_eq!(
         decode_within(webp(), &file, &limits),
         Err(Error::Limit {
-            name: "metadata_bytes",
+            bound: Bound::METADATA_BYTES,
             value: length,
             limit: length - 1
         })

@@ -14,7 +14,7 @@ use crate::cost::Cost;
 use crate::error::{Error, Result};
 use crate::formats::{Formats, within};
 use crate::frame::{Frame, GainMap, Image, Metadata};
-use crate::limits::{Damaged, Interrupt, Limits, Never};
+use crate::limits::{Bound, Damaged, Interrupt, Limits, Never};
 use crate::measure::{self, Measurement};
 use crate::ops::turn::Turned;
 use crate::plan::search::{Candidate, Scored, Search};
@@ -297,7 +297,7 @@ impl Engine {
             nanos,
             scratch: most,
         });
-        within("memory", plan.peak_bytes(), self.formats.limits.memory)?;
+        within(Bound::MEMORY, plan.peak_bytes(), self.formats.limits.memory)?;
         Ok(plan)
     }
 
@@ -884,7 +884,11 @@ impl Job<'_> {
                 }
             };
             open.push(Timed { frame, delay })?;
-            within("animation_bytes", open.written(), pipeline.result_bytes)?;
+            within(
+                Bound::ANIMATION_BYTES,
+                open.written(),
+                pipeline.result_bytes,
+            )?;
             writer = Some(open);
             lap(&mut timings.encode);
         }

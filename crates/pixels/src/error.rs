@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::limits::CPU;
+use crate::limits::Bound;
 
 /// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -39,8 +39,8 @@ pub enum Error {
     },
     /// A value is over a limit of [`crate::Limits`].
     Limit {
-        /// The limit's name, as in the settings.
-        name: &'static str,
+        /// Which limit.
+        bound: Bound,
         /// The value that is over the limit.
         value: u64,
         /// The limit, in the same unit as `value`.
@@ -163,7 +163,11 @@ impl fmt::Display for Error {
             Self::Unsupported { format, what } => {
                 write!(f, "this {format} image uses {what}, which is not supported")
             }
-            Self::Limit { name, value, limit } if *name == CPU => {
+            Self::Limit {
+                bound,
+                value,
+                limit,
+            } if *bound == Bound::CPU => {
                 let seconds = |nanos: &u64| *nanos as f64 / 1e9;
                 write!(
                     f,
@@ -173,14 +177,16 @@ impl fmt::Display for Error {
                     seconds(limit)
                 )
             }
-            Self::Limit { name, value, limit } => {
-                let unit = match *name {
-                    "side" | "result_side" => "px",
-                    "pixels" | "result_pixels" | "animation_pixels" => "pixels",
-                    "frames" | "scans" => name,
-                    _ => "bytes",
-                };
-                write!(f, "{name} {value} is over the limit of {limit} {unit}")
+            Self::Limit {
+                bound,
+                value,
+                limit,
+            } => {
+                write!(
+                    f,
+                    "{bound} {value} is over the limit of {limit} {}",
+                    bound.unit
+                )
             }
             Self::Recipe { piece, why } | Self::Unfit { piece, why } => {
                 write!(f, "`{piece}` cannot be done: {why}")

@@ -6,7 +6,7 @@ use crate::codec::{Codec, Encode, Info};
 use crate::cost::CpuTime;
 use crate::error::{Error, Result};
 use crate::frame::{Depth, Model, Traits};
-use crate::limits::{CPU, Limits};
+use crate::limits::{Bound, Limits};
 
 /// The codecs, the limits, and the headroom that the resampler is left with.
 #[derive(Clone)]
@@ -20,7 +20,11 @@ pub(crate) struct Formats {
 impl Formats {
     /// Returns the codec that claims these bytes, and the header that it reads.
     pub(crate) fn header(&self, bytes: &[u8]) -> Result<(&'static dyn Codec, Info)> {
-        within("source_bytes", bytes.len() as u64, self.limits.source_bytes)?;
+        within(
+            Bound::SOURCE_BYTES,
+            bytes.len() as u64,
+            self.limits.source_bytes,
+        )?;
         let codec = self.claimant(bytes).ok_or(Error::UnknownFormat)?;
         let info = codec.probe(bytes)?;
         Ok((codec, info))
@@ -64,15 +68,15 @@ impl Limits {
     /// Refuses an image whose header says that it is too large to decode.
     pub(crate) fn check_source(&self, info: &Info) -> Result<()> {
         let side = u64::from(info.width.max(info.height));
-        within("side", side, u64::from(self.side))?;
-        within("pixels", info.pixels(), self.pixels)
+        within(Bound::SIDE, side, u64::from(self.side))?;
+        within(Bound::PIXELS, info.pixels(), self.pixels)
     }
 
     /// Refuses an animation of more frames, or of more pixels in all frames together, than the limits allow.
     pub(crate) fn check_frames(&self, info: &Info, frames: u32) -> Result<()> {
-        within("frames", u64::from(frames), u64::from(self.frames))?;
+        within(Bound::FRAMES, u64::from(frames), u64::from(self.frames))?;
         let pixels = info.pixels().saturating_mul(u64::from(frames));
-        within("animation_pixels", pixels, self.animation_pixels)
+        within(Bound::ANIMATION_PIXELS, pixels, self.animation_pixels)
     }
 
     /// Refuses work on a source file of `bytes` bytes that is planned to take more processor time than `cpu`. Files of
@@ -86,10 +90,10 @@ impl Limits {
             return Ok(());
         };
         if bytes >= WHOLE_CPU {
-            return within(CPU, planned.estimated, limit as u64);
+            return within(Bound::CPU, planned.estimated, limit as u64);
         }
         let share = LEAST_CPU + (1.0 - LEAST_CPU) * bytes as f64 / WHOLE_CPU as f64;
-        within(CPU, planned.most, (limit * share) as u64)
+        within(Bound::CPU, planned.most, (limit * share) as u64)
     }
 }
 
@@ -100,9 +104,13 @@ const WHOLE_CPU: u64 = 1 << 20;
 const LEAST_CPU: f64 = 0.25;
 
 /// Refuses a value over its ceiling.
-pub(crate) fn within(name: &'static str, value: u64, limit: u64) -> Result<()> {
+pub(crate) fn within(bound: Bound, value: u64, limit: u64) -> Result<()> {
     if value > limit {
-        Err(Error::Limit { name, value, limit })
+        Err(Error::Limit {
+            bound,
+            value,
+            limit,
+        })
     } else {
         Ok(())
     }

@@ -53,7 +53,7 @@ pub use error::{Error, Fault, Result};
 pub use frame::{
     Depth, Frame, GainMap, GainParams, Grid, Image, Metadata, Model, Plane, Subsampling, Traits,
 };
-pub use limits::{Damaged, Interrupt, Limits, Never};
+pub use limits::{Bound, BoundOn, Damaged, Interrupt, Limits, Never};
 pub use measure::Measurement;
 pub use plan::{DecodeKey, Holding, Index, Plan, RULES, Rule, SharedPeak};
 pub use profiles::{block_of_orientation, orientation_of};

@@ -1,5 +1,6 @@
 //! Limits on the cost of a request, and interruption of work that is no longer wanted.
 
+use std::fmt;
 use std::time::Duration;
 
 /// Tells whether work is still wanted, or has passed its deadline or lost its client. Asked once per row band and
@@ -59,8 +60,93 @@ pub struct Limits {
     pub damaged: Damaged,
 }
 
-/// Name of the limit of processor time, whose values are in nanoseconds.
-pub(crate) const CPU: &str = "cpu";
+/// A limit by name: what an error is about when a value exceeds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bound {
+    /// The name, as in the settings (`limits.NAME`).
+    pub name: &'static str,
+    /// The unit of its values, in plural.
+    pub unit: &'static str,
+    /// What is too large.
+    pub on: BoundOn,
+}
+
+/// What a [`Bound`] limits, and who sets it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BoundOn {
+    /// Source files; a field of [`Limits`].
+    Source,
+    /// Results; a field of [`Limits`].
+    Result,
+    /// Work for one request; a field of [`Limits`].
+    Work,
+    /// The memory of all requests together, a setting of the server.
+    Server,
+    /// A result, by its plan. No setting changes it.
+    Plan,
+    /// What the format of this name can hold. No setting changes it.
+    Format(&'static str),
+}
+
+impl Bound {
+    /// [`Limits::source_bytes`].
+    pub const SOURCE_BYTES: Self = Self::of("source_bytes", "bytes", BoundOn::Source);
+    /// [`Limits::pixels`].
+    pub const PIXELS: Self = Self::of("pixels", "pixels", BoundOn::Source);
+    /// [`Limits::frames`].
+    pub const FRAMES: Self = Self::of("frames", "frames", BoundOn::Source);
+    /// [`Limits::animation_pixels`].
+    pub const ANIMATION_PIXELS: Self = Self::of("animation_pixels", "pixels", BoundOn::Source);
+    /// [`Limits::side`].
+    pub const SIDE: Self = Self::of("side", "px", BoundOn::Source);
+    /// [`Limits::result_pixels`].
+    pub const RESULT_PIXELS: Self = Self::of("result_pixels", "pixels", BoundOn::Result);
+    /// [`Limits::result_side`].
+    pub const RESULT_SIDE: Self = Self::of("result_side", "px", BoundOn::Result);
+    /// [`Limits::memory`].
+    pub const MEMORY: Self = Self::of("memory", "bytes", BoundOn::Source);
+    /// [`Limits::scans`].
+    pub const SCANS: Self = Self::of("scans", "scans", BoundOn::Source);
+    /// [`Limits::metadata_bytes`].
+    pub const METADATA_BYTES: Self = Self::of("metadata_bytes", "bytes", BoundOn::Source);
+    /// [`Limits::cpu`].
+    pub const CPU: Self = Self::of("cpu", "ns", BoundOn::Work);
+    /// Bytes that the plan of an animation allows for its result.
+    pub const ANIMATION_BYTES: Self = Self::of("animation_bytes", "bytes", BoundOn::Plan);
+    /// The memory that a server may use for all requests together.
+    pub const MEMORY_BUDGET: Self = Self::of("memory_budget", "bytes", BoundOn::Server);
+
+    const fn of(name: &'static str, unit: &'static str, on: BoundOn) -> Self {
+        Self { name, unit, on }
+    }
+
+    /// A limit of what files of a format can hold, such as `side` in `px`.
+    #[must_use]
+    pub const fn of_format(format: &'static str, name: &'static str, unit: &'static str) -> Self {
+        Self::of(name, unit, BoundOn::Format(format))
+    }
+
+    /// The configuration key that sets the limit, if any does.
+    #[must_use]
+    pub fn key(&self) -> Option<String> {
+        match self.on {
+            BoundOn::Source | BoundOn::Result | BoundOn::Work => {
+                Some(format!("limits.{}", self.name))
+            }
+            BoundOn::Server => Some(self.name.to_owned()),
+            BoundOn::Plan | BoundOn::Format(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.on {
+            BoundOn::Format(format) => write!(f, "{format}_{}", self.name),
+            _ => f.write_str(self.name),
+        }
+    }
+}
 
 impl Default for Limits {
     fn default() -> Self {

@@ -5,7 +5,7 @@ mod fake;
 use std::sync::Arc;
 
 use andon_pixels::frame::{Depth, Frame, Grid, Model, Plane, Subsampling};
-use andon_pixels::{Alone, Engine, Error, Interrupt, Limits, Never, NoMaterials};
+use andon_pixels::{Alone, Bound, Engine, Error, Interrupt, Limits, Never, NoMaterials};
 use andon_recipe::{Area, Facts, Measure, Orientation, Output, Recipe, ResolveError, Rules};
 use proptest::prelude::*;
 
@@ -322,7 +322,13 @@ fn measuring_tells_what_it_takes_before_and_is_bound_by_the_limits() {
         ..Limits::default()
     };
     let refused = Engine::new(fake::ALL, small).measurement(&rules, b"png 4000x3000 rgb");
-    assert!(matches!(refused, Err(Error::Limit { name: "memory", .. })));
+    assert!(matches!(
+        refused,
+        Err(Error::Limit {
+            bound: Bound::MEMORY,
+            ..
+        })
+    ));
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn refusal(source: &str, recipe: &str) -> Error {
 
 fn limit(limits: Limits, source: &str, recipe: &str) -> &'static str {
     match plan_within(limits, source, recipe) {
-        Err(Error::Limit { name, .. }) => name,
+        Err(Error::Limit { bound, .. }) => bound.name,
         other => panic!("{other:?} instead of a limit"),
     }
 }

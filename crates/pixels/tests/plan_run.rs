@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use andon_pixels::frame::{Depth, Frame, Model, Plane};
 use andon_pixels::{
-    Engine, Error, Interrupt, Limits, Materials, NoMaterials, Rendered, Result, Run,
+    Bound, Engine, Error, Interrupt, Limits, Materials, NoMaterials, Rendered, Result, Run,
 };
 use andon_recipe::Recipe;
 
@@ -156,7 +156,13 @@ fn a_material_obeys_the_limits_of_any_picture() {
     let bomb = Icon(b"png 60000x60000 gray\n".to_vec());
     let result = run_with(&file(40, 30), "over:icon:2:1", &bomb);
     assert!(
-        matches!(result, Err(Error::Limit { name: "side", .. })),
+        matches!(
+            result,
+            Err(Error::Limit {
+                bound: Bound::SIDE,
+                ..
+            })
+        ),
         "{result:?}"
     );
 }
@@ -195,7 +201,13 @@ fn what_is_laid_over_counts_in_the_peak() {
         ..Limits::default()
     };
     let refused = Engine::new(fake::ALL, small).plan_with(&recipe, &source, &Large, None, None);
-    assert!(matches!(refused, Err(Error::Limit { name: "memory", .. })));
+    assert!(matches!(
+        refused,
+        Err(Error::Limit {
+            bound: Bound::MEMORY,
+            ..
+        })
+    ));
 }
 
 #[test]

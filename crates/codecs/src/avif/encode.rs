@@ -1,8 +1,8 @@
 //! Encoding of planes to AVIF files.
 
 use andon_pixels::{
-    Cost, Depth, Encode, Error, Frame, FrameWriter, Head, Image, Interrupt, Matrix, Metadata,
-    Model, Plane, Primaries, Range, Result, Space, Subsampling, Timed, Traits, Transfer,
+    Bound, Cost, Depth, Encode, Error, Frame, FrameWriter, Head, Image, Interrupt, Matrix,
+    Metadata, Model, Plane, Primaries, Range, Result, Space, Subsampling, Timed, Traits, Transfer,
     color::levels,
 };
 
@@ -150,9 +150,17 @@ const MAX_SIDE: u64 = 65_536;
 
 /// Refuses images that would take too long to encode or that AV1 cannot hold.
 fn check(width: u32, height: u32) -> Result<()> {
-    guard::at_most("avif_side", u64::from(width.max(height)), MAX_SIDE)?;
+    guard::at_most(
+        Bound::of_format(super::NAME, "side", "px"),
+        u64::from(width.max(height)),
+        MAX_SIDE,
+    )?;
     let most = MOST_NANOS / NANOS[9];
-    guard::at_most("avif_pixels", u64::from(width) * u64::from(height), most)
+    guard::at_most(
+        Bound::of_format(super::NAME, "pixels", "pixels"),
+        u64::from(width) * u64::from(height),
+        most,
+    )
 }
 
 /// Encodes the first frame as a still image.
@@ -296,7 +304,7 @@ fn append(
     let packet = encoder.encode(&coded.planes(planes), (number, number + 1))?;
     let packet = packet.ok_or_else(|| Error::Internal("libaom kept a frame back".to_owned()))?;
     guard::at_most(
-        "avif_bytes",
+        Bound::of_format(super::NAME, "bytes", "bytes"),
         (data.len() + packet.data.len()) as u64,
         MOST_BYTES,
     )?;
@@ -539,7 +547,7 @@ mod tests {
         assert!(matches!(
             check(10_000, 10_000),
             Err(Error::Limit {
-                name: "avif_pixels",
+                bound: Bound { name: "pixels", .. },
                 ..
             })
         ));

@@ -1,7 +1,9 @@
 //! Encoding of planes to BMP files: 24 bits, or 32 with a version 4 header, which says where opacity is. Nothing is
 //! compressed.
 
-use andon_pixels::{Depth, Error, Frame, Grid, Image, Interrupt, Model, Plane, Result, Traits};
+use andon_pixels::{
+    Bound, Depth, Error, Frame, Grid, Image, Interrupt, Model, Plane, Result, Traits,
+};
 
 use super::FILE_HEADER;
 use crate::guard;
@@ -40,7 +42,7 @@ pub(super) fn encode(image: &Image, interrupt: &dyn Interrupt) -> Result<Vec<u8>
     let alpha = frame.alpha.is_some();
     let length = length(frame.width, frame.height, alpha);
     let size = u32::try_from(length).map_err(|_| Error::Limit {
-        name: "bmp bytes",
+        bound: Bound::of_format(super::NAME, "bytes", "bytes"),
         value: length,
         limit: u32::MAX.into(),
     })?;

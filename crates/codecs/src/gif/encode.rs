@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use andon_pixels::{
-    Cost, Encode, Error, Frame, FrameWriter, Grid, Head, Image, Interrupt, Model, Plane, Result,
-    Timed,
+    Bound, Cost, Encode, Error, Frame, FrameWriter, Grid, Head, Image, Interrupt, Model, Plane,
+    Result, Timed,
 };
 
 use super::palette::{OPAQUE, Picture};
@@ -233,7 +233,11 @@ const NANOS_PER_PIXEL: u64 = 65;
 const TABLE_BYTES: u64 = 2 << 20;
 
 fn side(length: u32) -> Result<u16> {
-    guard::at_most("gif_side", u64::from(length), u64::from(u16::MAX))?;
+    guard::at_most(
+        Bound::of_format(super::NAME, "side", "px"),
+        u64::from(length),
+        u64::from(u16::MAX),
+    )?;
     Ok(length as u16)
 }
 

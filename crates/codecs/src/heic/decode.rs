@@ -3,8 +3,8 @@
 
 use andon_pixels::buffers::Plain;
 use andon_pixels::{
-    Decode, Depth, Error, Frame, Grid, Image, Info, Matrix, Metadata, Model, Orientation, Plane,
-    Primaries, Range, Result, Space, Subsampling, Transfer, color::levels,
+    Bound, Decode, Depth, Error, Frame, Grid, Image, Info, Matrix, Metadata, Model, Orientation,
+    Plane, Primaries, Range, Result, Space, Subsampling, Transfer, color::levels,
 };
 use hpvcd::{
     BitDepth, ChromaFormat, CleanAperture, ColorMetadata, DecodeError, Decoder, HeicSettings,
@@ -286,7 +286,7 @@ fn orientation(found: hpvcd::Orientation) -> Orientation {
 fn error(error: DecodeError) -> Error {
     match error {
         DecodeError::LimitExceeded { what, value, limit } => Error::Limit {
-            name: what,
+            bound: Bound::of_format(NAME, what, "bytes"),
             value,
             limit,
         },

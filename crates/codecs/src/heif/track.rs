@@ -1,6 +1,6 @@
 //! The tracks of a file: sequences of images, each with its duration (ISO 14496-12 §8).
 
-use andon_pixels::{Error, Result};
+use andon_pixels::{Bound, Error, Result};
 
 use super::boxes::{Boxes, Fields, Kind};
 use super::items::Property;
@@ -170,7 +170,7 @@ impl<'a> Track<'a> {
         // A second table would add to the first.
         if self.samples.len() as u64 + u64::from(count) > u64::from(most) {
             return Err(Error::Limit {
-                name: "frames",
+                bound: Bound::FRAMES,
                 value: count.into(),
                 limit: most.into(),
             });

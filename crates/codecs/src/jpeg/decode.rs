@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use andon_pixels::{
-    Decode, Error, Frame, Grid, Image, Limits, Metadata, Model, Plane, Result, Scale, Scales,
+    Bound, Decode, Error, Frame, Grid, Image, Limits, Metadata, Model, Plane, Result, Scale, Scales,
 };
 use andon_recipe::Area;
 
@@ -173,7 +173,15 @@ fn unless_unsupported<T>(made: std::result::Result<T, Refused>) -> Result<Option
         Err(Refused::Unsupported) => Ok(None),
         Err(Refused::Broken(why)) => Err(Error::broken(super::NAME, why)),
         Err(Refused::Interrupted) => Err(Error::Interrupted),
-        Err(Refused::Limit { name, value, limit }) => Err(Error::Limit { name, value, limit }),
+        Err(Refused::Limit {
+            bound,
+            value,
+            limit,
+        }) => Err(Error::Limit {
+            bound,
+            value,
+            limit,
+        }),
     }
 }
 
@@ -264,7 +272,11 @@ fn turbo_as(
         .map(|(w, h)| u64::from(w) * u64::from(h))
         .sum();
     let scratch = scratch_bytes(header);
-    guard::at_most("memory", result.saturating_add(scratch), how.limits.memory)?;
+    guard::at_most(
+        Bound::MEMORY,
+        result.saturating_add(scratch),
+        how.limits.memory,
+    )?;
 
     let mut grids: Vec<Grid<u8>> = sizes.map(|(w, h)| Grid::filled(w, h, 0)).collect();
     let reading = ffi::Reading {

@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr::{self, NonNull};
 
-use andon_pixels::{Error, Interrupt, Primaries, Result, Space, Transfer};
+use andon_pixels::{Bound, Error, Interrupt, Primaries, Result, Space, Transfer};
 use jxl_sys::{
     JxlBlendMode, JxlColorEncoding, JxlColorSpace, JxlDataType, JxlDecoder, JxlDecoderStatus,
     JxlEncoder, JxlEncoderError, JxlEncoderFrameSettingId, JxlEncoderFrameSettings,
@@ -489,7 +489,7 @@ impl<'a> Memory<'a> {
         match self.failed.get() {
             Some(Failure::Interrupted) => Error::Interrupted,
             Some(Failure::TooMuch(value)) => Error::Limit {
-                name: "jxl_memory",
+                bound: Bound::of_format(NAME, "memory", "bytes"),
                 value: value as u64,
                 limit: self.most as u64,
             },

@@ -3,7 +3,7 @@
 use std::panic::{self, AssertUnwindSafe};
 
 use andon_pixels::{
-    Decode, Error, Frame, Grid, Image, Info, Interrupt, Metadata, Model, Plane, Result,
+    Bound, Decode, Error, Frame, Grid, Image, Info, Interrupt, Metadata, Model, Plane, Result,
 };
 use hayro::hayro_interpret::util::TransformExt;
 use hayro::hayro_interpret::{Context, InterpreterCache, InterpreterSettings, interpret_page};
@@ -36,7 +36,11 @@ pub(super) fn draw(
 ) -> Result<Image> {
     guard::size(info.width, info.height, how.limits)?;
     guard::size(width, height, how.limits)?;
-    guard::at_most("side", u64::from(width.max(height)), u64::from(u16::MAX))?;
+    guard::at_most(
+        Bound::SIDE,
+        u64::from(width.max(height)),
+        u64::from(u16::MAX),
+    )?;
     guard::wanted(how.interrupt)?;
     let document = open(bytes)?;
     let page = first(&document)?;

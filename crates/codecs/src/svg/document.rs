@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use andon_pixels::{Error, Result};
+use andon_pixels::{Bound, Error, Result};
 use data_url::DataUrl;
 use flate2::{bufread, read::GzDecoder};
 use resvg::usvg::roxmltree::{Document, Node, ParsingOptions};
@@ -74,7 +74,11 @@ pub(super) fn text(bytes: &[u8]) -> Result<String> {
 
 /// Refuses a text of more than `TEXT_BYTES` bytes.
 pub(super) fn short_enough(length: usize) -> Result<()> {
-    guard::at_most("svg_text", length as u64, TEXT_BYTES as u64)
+    guard::at_most(
+        Bound::of_format(NAME, "text", "bytes"),
+        length as u64,
+        TEXT_BYTES as u64,
+    )
 }
 
 /// Returns where the file ends. A plain text extends to the end of the bytes, because only white space and comments may

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use andon_pixels::color::Convert;
 use andon_pixels::{
-    Alone, Context, Decode, Depth, Encode, Encoder, Error, Image, Interrupt, Limits, Model, Never,
-    Result, Scales, Stage, Traits,
+    Alone, Bound, Context, Decode, Depth, Encode, Encoder, Error, Image, Interrupt, Limits, Model,
+    Never, Result, Scales, Stage, Traits,
 };
 use resvg::usvg::{ImageHrefResolver, ImageKind, Options, Size};
 
@@ -90,7 +90,7 @@ fn raster(
     let taken = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
     if taken.is_err() || info.decoder_nanos > HIDDEN_NANOS {
         return Err(Error::Limit {
-            name: "pixels",
+            bound: Bound::PIXELS,
             value: pixels,
             limit: most,
         });

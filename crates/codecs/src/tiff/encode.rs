@@ -3,7 +3,7 @@
 
 use std::io::Write;
 
-use andon_pixels::{Depth, Error, Frame, Image, Interrupt, Model, Plane, Result, Traits};
+use andon_pixels::{Bound, Depth, Error, Frame, Image, Interrupt, Model, Plane, Result, Traits};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 
@@ -164,7 +164,7 @@ fn directory(file: &mut Vec<u8>, tags: &[(u16, Value)]) -> Result<()> {
 /// Converts an offset or a length to 32 bits. Refuses one of 4 GiB or more.
 fn place(bytes: usize) -> Result<u32> {
     u32::try_from(bytes).map_err(|_| Error::Limit {
-        name: "tiff bytes",
+        bound: Bound::of_format(super::NAME, "bytes", "bytes"),
         value: bytes as u64,
         limit: u32::MAX.into(),
     })

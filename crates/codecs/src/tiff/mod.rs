@@ -4,7 +4,7 @@
 //! directory is read by our own code, and crates decompress one strip or tile at a time.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Encode, Encoder, Format, Image, Info, Interrupt, Isolation, Result,
+    Bound, Codec, Cost, Decode, Encode, Encoder, Format, Image, Info, Interrupt, Isolation, Result,
     Scales, Space, Tags, Traits,
 };
 
@@ -62,7 +62,7 @@ impl Codec for Tiff {
         let directory = Directory::first(bytes)?;
         let page = Page::read(&directory)?;
         guard::probed(page.width, page.height, info, how.limits)?;
-        guard::at_most("pixels", page.chunk_pixels(), how.limits.pixels)?;
+        guard::at_most(Bound::PIXELS, page.chunk_pixels(), how.limits.pixels)?;
         let frame = pixels::frame(bytes, &page, how)?;
         let profile = page.profile.filter(|_| info.space == Space::PROFILED);
         Ok(Image::read(

@@ -1,8 +1,8 @@
 //! Converts planes to a WebP.
 
 use andon_pixels::{
-    Cost, Encode, Error, Frame, FrameWriter, Grid, Head, Image, Interrupt, Metadata, Model, Plane,
-    Result, Timed,
+    Bound, Cost, Encode, Error, Frame, FrameWriter, Grid, Head, Image, Interrupt, Metadata, Model,
+    Plane, Result, Timed,
 };
 use andon_recipe::{Arg, Word};
 
@@ -19,7 +19,7 @@ pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> 
         .first()
         .ok_or_else(|| Error::Internal("an image without frames".to_owned()))?;
     guard::at_most(
-        "webp_side",
+        Bound::of_format(super::NAME, "side", "px"),
         u64::from(frame.width.max(frame.height)),
         u64::from(MAX_SIDE),
     )?;
@@ -57,7 +57,7 @@ impl<'a> Writer<'a> {
     /// Writes everything that precedes the first frame.
     pub(super) fn new(head: &Head, how: &Encode, interrupt: &'a dyn Interrupt) -> Result<Self> {
         guard::at_most(
-            "webp_side",
+            Bound::of_format(super::NAME, "side", "px"),
             u64::from(head.width.max(head.height)),
             u64::from(MAX_SIDE),
         )?;

@@ -11,8 +11,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use andon_pixels::color::Convert;
 use andon_pixels::{
-    Alone, Codec, Context, Decode, Depth, Encode, Error, Frame, Grid, Image, Info, Interrupt,
-    Limits, Metadata, Model, Never, Plane, Result, Scale, Scales, Stage, Traits, profile_of_gamma,
+    Alone, Bound, Codec, Context, Decode, Depth, Encode, Error, Frame, Grid, Image, Info,
+    Interrupt, Limits, Metadata, Model, Never, Plane, Result, Scale, Scales, Stage, Traits,
+    profile_of_gamma,
 };
 
 /// The codec of this name.
@@ -180,7 +181,7 @@ pub(crate) fn assert_refused_for_its_size(codec: &dyn Codec, file: &[u8]) {
     assert!(matches!(
         decode(codec, file),
         Err(Error::Limit {
-            name: "side",
+            bound: Bound::SIDE,
             value: 60_000,
             ..
         })
@@ -192,7 +193,7 @@ pub(crate) fn assert_refused_for_its_size(codec: &dyn Codec, file: &[u8]) {
     assert!(matches!(
         decode_within(codec, file, &limits),
         Err(Error::Limit {
-            name: "pixels",
+            bound: Bound::PIXELS,
             value: 3_600_000_000,
             ..
         })

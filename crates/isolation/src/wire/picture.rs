@@ -5,9 +5,9 @@ use std::io;
 use andon_pixels::buffers::Buffer;
 use andon_pixels::space::{Colour, Matrix, Primaries, Range, Space, Transfer};
 use andon_pixels::{
-    Animation, Damaged, Delay, Depth, Encode, Error, Frame, GainHeader, GainMap, GainParams, Grid,
-    Head, Image, Info, Limits, Metadata, Model, Orientation, Plane, RegionF, Scale, Scales,
-    Subsampling, Timed, Traits, Window,
+    Animation, Bound, BoundOn, Damaged, Delay, Depth, Encode, Error, Frame, GainHeader, GainMap,
+    GainParams, Grid, Head, Image, Info, Limits, Metadata, Model, Orientation, Plane, RegionF,
+    Scale, Scales, Subsampling, Timed, Traits, Window,
 };
 use andon_recipe::Area;
 
@@ -101,11 +101,20 @@ variants!(Model {
     2 => Rgb,
     3 => Cmyk,
 });
+fields!(Bound { name, unit, on });
+variants!(BoundOn {
+    0 => Source,
+    1 => Result,
+    2 => Work,
+    3 => Server,
+    4 => Plan,
+    5 => Format(format),
+});
 variants!(Error {
     0 => UnknownFormat,
     1 => Broken { format, why },
     2 => Unsupported { format, what },
-    3 => Limit { name, value, limit },
+    3 => Limit { bound, value, limit },
     4 => Recipe { piece, why },
     5 => Unfit { piece, why },
     6 => Interrupted,
@@ -371,7 +380,7 @@ mod tests {
             Error::UnknownFormat,
             Error::broken("avif", "cut"),
             Error::Limit {
-                name: "pixels",
+                bound: Bound::PIXELS,
                 value: 9,
                 limit: 8,
             },

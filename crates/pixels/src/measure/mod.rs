@@ -20,7 +20,7 @@ use crate::cost::Cost;
 use crate::error::{Error, Result};
 use crate::formats::{Formats, within};
 use crate::frame::{Frame, Model, Traits};
-use crate::limits::{Interrupt, Limits};
+use crate::limits::{Bound, Interrupt, Limits};
 use crate::plan;
 use crate::sequence::Timed;
 use crate::stage::{Context, Stage};
@@ -156,7 +156,11 @@ impl Measurement {
             holds: decoding.scratch.max(looking).saturating_add(frame + canvas),
             info,
         };
-        within("memory", measurement.peak_bytes(), formats.limits.memory)?;
+        within(
+            Bound::MEMORY,
+            measurement.peak_bytes(),
+            formats.limits.memory,
+        )?;
         Ok(Some(measurement))
     }
 

@@ -18,7 +18,7 @@ use crate::cost::Cost;
 use crate::error::{Error, Result};
 use crate::formats::{Formats, within};
 use crate::frame::{Depth, Model, Traits};
-use crate::limits::{Damaged, Limits};
+use crate::limits::{Bound, Damaged, Limits};
 use crate::score;
 use crate::space::Space;
 use crate::stage::Stage;
@@ -204,7 +204,7 @@ pub(crate) fn plan(
         recipe: recipe.clone(),
         info: info.clone(),
     };
-    within("memory", plan.peak_bytes(), limits.memory)?;
+    within(Bound::MEMORY, plan.peak_bytes(), limits.memory)?;
     Ok(plan)
 }
 
@@ -586,9 +586,9 @@ fn copy(source: &'static dyn Codec, info: Info, recipe: Recipe, file: usize, end
 fn check_sizes(limits: &Limits, sizes: &[(u32, u32)]) -> Result<()> {
     for (width, height) in sizes {
         let side = u64::from(*width.max(height));
-        within("result_side", side, u64::from(limits.result_side))?;
+        within(Bound::RESULT_SIDE, side, u64::from(limits.result_side))?;
         let pixels = u64::from(*width) * u64::from(*height);
-        within("result_pixels", pixels, limits.result_pixels)?;
+        within(Bound::RESULT_PIXELS, pixels, limits.result_pixels)?;
     }
     Ok(())
 }

@@ -45,7 +45,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use andon_cache::Key;
-use andon_pixels::{Cores, Cost, Decoded, Plan, STACK, SharedPeak, Task, buffers};
+use andon_pixels::{Bound, Cores, Cost, Decoded, Plan, STACK, SharedPeak, Task, buffers};
 use tokio::sync::{Notify, oneshot};
 
 use andon_isolation::confine;
@@ -911,7 +911,7 @@ fn rules(config: &Config) -> Rules {
 
 fn over_budget(value: u64, limit: u64) -> Error {
     Error::Pixels(andon_pixels::Error::Limit {
-        name: "memory_budget",
+        bound: Bound::MEMORY_BUDGET,
         value,
         limit,
     })

@@ -5,6 +5,7 @@ mod origin;
 mod rejection;
 mod stuck;
 
+use andon_pixels::BoundOn;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -388,7 +389,9 @@ fn pixels_fault(error: &andon_pixels::Error) -> Fault {
     match error {
         P::Recipe { .. } => Fault::Client,
         // How large the result is to be, and what is done for it, is in the URL.
-        P::Limit { name, .. } if name.starts_with("result") || *name == "cpu" => Fault::Client,
+        P::Limit { bound, .. } if matches!(bound.on, BoundOn::Result | BoundOn::Work) => {
+            Fault::Client
+        }
         P::Interrupted | P::Crashed { .. } | P::Internal(_) => Fault::Server,
         P::UnknownFormat
         | P::Broken { .. }
@@ -415,15 +418,11 @@ fn refused(fault: Kind) -> (StatusCode, &'static str) {
 
 /// Returns the end of a sentence that names the configuration key of the exceeded limit, or nothing if no key sets it.
 fn remedy(error: &andon_pixels::Error) -> String {
-    let andon_pixels::Error::Limit { name, .. } = error else {
+    let andon_pixels::Error::Limit { bound, .. } = error else {
         return String::new();
     };
-    match *name {
-        // Follows from the plan.
-        "animation_bytes" => String::new(),
-        "memory_budget" => "; `memory_budget` in the server's configuration sets it".to_owned(),
-        name => format!("; `limits.{name}` in the server's configuration sets it"),
-    }
+    let sets = |key| format!("; `{key}` in the server's configuration sets it");
+    bound.key().map_or_else(String::new, sets)
 }
 
 impl Fault {
@@ -465,7 +464,7 @@ mod tests {
     #[test]
     fn a_limit_is_named_with_its_value() {
         let error = Error::Pixels(andon_pixels::Error::Limit {
-            name: "pixels",
+            bound: andon_pixels::Bound::PIXELS,
             value: 10,
             limit: 5,
         });
@@ -473,6 +472,20 @@ mod tests {
         assert_eq!(
             error.public(),
             "pixels 10 is over the limit of 5 pixels; `limits.pixels` in the server's configuration sets it"
+        );
+    }
+
+    #[test]
+    fn no_setting_is_named_for_what_a_format_cannot_hold() {
+        let error = Error::Pixels(andon_pixels::Error::Limit {
+            bound: andon_pixels::Bound::of_format("webp", "side", "px"),
+            value: 20_000,
+            limit: 16_383,
+        });
+        assert_eq!(error.status(), 422);
+        assert_eq!(
+            error.public(),
+            "webp_side 20000 is over the limit of 16383 px"
         );
     }
 }

@@ -2,6 +2,7 @@
 //! `RESOLVE_BENEATH`), whether by `..`, by an absolute path or by a symbolic link. Links that stay inside are followed,
 //! and links that lead out only where the configuration allows it.
 
+use andon_pixels::Bound;
 use std::fs::File;
 use std::io::{self, IoSliceMut};
 use std::ops::Range;
@@ -348,7 +349,7 @@ impl OpenFile {
         let Identity { size, .. } = self.identity;
         if size > limit {
             return Err(Error::Pixels(andon_pixels::Error::Limit {
-                name: "source_bytes",
+                bound: Bound::SOURCE_BYTES,
                 value: size,
                 limit,
             }));

@@ -17,7 +17,7 @@ mod steps;
 mod tests;
 
 use andon_pixels::{
-    Cores, Depth, Encode, Error, Frame, Grid, Image, Interrupt, Matrix, Model, Plane, Range,
+    Bound, Cores, Depth, Encode, Error, Frame, Grid, Image, Interrupt, Matrix, Model, Plane, Range,
     Result, Subsampling, Traits, block_of_orientation, orientation_of,
 };
 
@@ -55,7 +55,11 @@ pub(super) fn encode(
         .frames
         .first()
         .ok_or_else(|| Error::Internal("an image without frames".into()))?;
-    guard::at_most("side", frame.width.max(frame.height).into(), LONGEST_SIDE)?;
+    guard::at_most(
+        Bound::SIDE,
+        frame.width.max(frame.height).into(),
+        LONGEST_SIDE,
+    )?;
     let (colour, sub) = match frame.model {
         Model::Gray => (Colour::Gray, Subsampling::NONE),
         Model::YCbCr {

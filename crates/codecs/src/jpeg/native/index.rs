@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use andon_kernels::cpu::with_modern_instructions;
-use andon_pixels::Grid;
+use andon_pixels::{Bound, Grid};
 use andon_recipe::Area;
 
 use super::bits::Bits;
@@ -179,7 +179,7 @@ fn mcu(frame: &FrameHeader) -> (u32, u32) {
 pub(crate) fn index(bytes: &[u8], wanted: &Request<'_>) -> Result<Vec<u8>, Refused> {
     let (mut segments, frame, scan) = at_scan(bytes)?;
     let held = bytes_held(bytes.len(), &frame, &[[1, 1]]) + 2 * MOST_INDEX_BYTES;
-    within("memory", held, wanted.memory)?;
+    within(Bound::MEMORY, held, wanted.memory)?;
     let coded = segments.entropy_coded();
     let mut data = Unstuffed::default();
     let length = data.read(coded);
@@ -299,7 +299,11 @@ pub(crate) fn decode_part(
         ..frame
     };
     let coded = segments.entropy_coded();
-    within("memory", bytes_held(0, &frame, &[sizes]), wanted.memory)?;
+    within(
+        Bound::MEMORY,
+        bytes_held(0, &frame, &[sizes]),
+        wanted.memory,
+    )?;
     let planes = planes(&frame, sizes);
     let (across, down) = mcus(&frame, &scan, &planes);
     let (mut coders, lanes) = coders(&segments.tables, &frame, &scan, &planes, Symbols::Several)?;

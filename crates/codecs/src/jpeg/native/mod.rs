@@ -26,7 +26,7 @@ mod strips;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use andon_pixels::{Cores, Grid};
+use andon_pixels::{Bound, Cores, Grid};
 
 pub(crate) use self::index::{Index, MOST_INDEX_BYTES, decode_part, index};
 use self::plane::PlaneDecoder;
@@ -46,8 +46,8 @@ pub(crate) enum Refused {
     Interrupted,
     /// The image exceeds a limit.
     Limit {
-        /// The name of the limit's setting.
-        name: &'static str,
+        /// Which limit.
+        bound: Bound,
         /// The value that the image needs.
         value: u64,
         /// The limit.
@@ -93,9 +93,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn within(name: &'static str, value: u64, limit: u64) -> Result<(), Refused> {
+fn within(bound: Bound, value: u64, limit: u64) -> Result<(), Refused> {
     if value > limit {
-        Err(Refused::Limit { name, value, limit })
+        Err(Refused::Limit {
+            bound,
+            value,
+            limit,
+        })
     } else {
         Ok(())
     }
@@ -116,7 +120,7 @@ pub(crate) fn decode(bytes: &[u8], wanted: &Request<'_>) -> Result<Vec<Vec<Grid<
         Segment::Scan(_) | Segment::End => return Err(Refused::broken("it has no frame header")),
     };
     let held = bytes_held(bytes.len(), &frame, wanted.sizes);
-    within("memory", held, wanted.memory)?;
+    within(Bound::MEMORY, held, wanted.memory)?;
     let sides = |index: usize| wanted.sizes.iter().map(move |sizes| sizes[index.min(1)]);
     let planes: Vec<_> = (0..frame.components.len())
         .map(|index| PlaneDecoder::new(&frame, index, sides(index)))

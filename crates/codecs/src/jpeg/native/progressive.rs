@@ -12,6 +12,7 @@ mod dc;
 mod job;
 mod wave;
 
+use andon_pixels::Bound;
 use andon_pixels::buffers::Buffer;
 use std::sync::{Mutex, MutexGuard};
 
@@ -175,7 +176,7 @@ fn all_scans<'a>(
             tables: segments.tables.clone(),
             coded,
         });
-        within("scans", scans.len() as u64, most.into())?;
+        within(Bound::SCANS, scans.len() as u64, most.into())?;
     }
     // Unlike a sequential file, one that ends between scans looks whole: EOI tells, or that there is nothing to add.
     if segments.ended() || is_complete(&scans, components, HIGHEST) {

@@ -1,5 +1,6 @@
 //! Sequential (baseline and extended) scans: each row of MCUs is turned into samples right after it is decoded.
 
+use andon_pixels::Bound;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -26,7 +27,7 @@ pub(super) fn decode(
     let mut scans = 0;
     while let Segment::Scan(scan) = segments.next()? {
         scans += 1;
-        within("scans", scans, wanted.scans.into())?;
+        within(Bound::SCANS, scans, wanted.scans.into())?;
         // libjpeg mixes what it has with what comes again.
         if scan.components.iter().any(|one| planes[one.index].complete) {
             return Err(Refused::Unsupported);

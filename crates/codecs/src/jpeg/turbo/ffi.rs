@@ -8,7 +8,7 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 
-use andon_pixels::{Error, Grid, Interrupt, Result};
+use andon_pixels::{Bound, Error, Grid, Interrupt, Result};
 // Nothing of the crate is called from Rust: it is named so that its library is linked.
 use turbojpeg_sys as _;
 
@@ -333,12 +333,12 @@ impl Outcome {
             },
             3 => Error::Interrupted,
             4 => Error::Limit {
-                name: "scans",
+                bound: Bound::SCANS,
                 value: u64::from(scans) + 1,
                 limit: scans.into(),
             },
             _ => Error::Limit {
-                name: "memory",
+                bound: Bound::MEMORY,
                 value: memory.saturating_add(1),
                 limit: memory,
             },

@@ -1,5 +1,6 @@
 //! Reads a response body to its end, or fails.
 
+use andon_pixels::Bound;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
@@ -60,7 +61,7 @@ pub(super) async fn whole(
 
 pub(super) fn too_large(value: u64, limit: u64) -> Error {
     Error::Pixels(andon_pixels::Error::Limit {
-        name: "source_bytes",
+        bound: Bound::SOURCE_BYTES,
         value,
         limit,
     })

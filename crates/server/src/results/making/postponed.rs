@@ -1,6 +1,7 @@
 //! Results in formats that take too long to encode, for clients that accept others as well: the client gets the next
 //! best format, and the slow one is made once the server is idle.
 
+use andon_pixels::{Bound, BoundOn};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -53,10 +54,11 @@ impl Maker {
         let resolved = self.resolve_known(known).await;
         let too_large = resolved.filter(|resolved| match error.root() {
             // Another format may be written in the time that there is.
-            Error::Pixels(PixelError::Limit { name: "cpu", .. }) => true,
-            Error::Pixels(PixelError::Limit { name, .. }) => {
-                let own = name.strip_prefix(resolved.format.as_str());
-                own.is_some_and(|rest| rest.starts_with('_'))
+            Error::Pixels(PixelError::Limit {
+                bound: Bound::CPU, ..
+            }) => true,
+            Error::Pixels(PixelError::Limit { bound, .. }) => {
+                matches!(bound.on, BoundOn::Format(format) if resolved.format.as_str() == format)
             }
             _ => false,
         });

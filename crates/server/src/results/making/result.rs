@@ -1,5 +1,6 @@
 //! Makes and keeps one result, or remembers why it failed.
 
+use andon_pixels::Bound;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -116,7 +117,10 @@ impl Maker {
         // Another client may have the time that this one has not.
         let is_cpu = matches!(
             error.root(),
-            Error::Pixels(andon_pixels::Error::Limit { name: "cpu", .. })
+            Error::Pixels(andon_pixels::Error::Limit {
+                bound: Bound::CPU,
+                ..
+            })
         );
         let lasting = !is_cpu
             && error.may_be_kept()
