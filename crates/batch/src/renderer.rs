@@ -81,7 +81,7 @@ impl Renderer {
     /// Reads the header of `source`.
     ///
     /// # Errors
-    /// As [`Engine::probe`].
+    /// As [`Engine::probe`], and `NotRead` for a format that must not be read.
     pub fn probe(&self, source: &[u8]) -> Result<Info> {
         self.permit(source)?;
         caught(|| self.engine.probe(source))
@@ -90,7 +90,7 @@ impl Renderer {
     /// Plans a recipe for `source`. `as:auto` means the source's own format, as there is no `Accept` header.
     ///
     /// # Errors
-    /// As [`Engine::plan_with`].
+    /// As [`Engine::plan_with`], and `NotRead` for a format that must not be read.
     pub fn plan(&self, recipe: &Recipe, source: &[u8]) -> Result<Plan> {
         self.permit(source)?;
         let mut recipe = recipe.clone();

@@ -86,7 +86,8 @@ pub struct DiskStats {
     pub corrupt: u64,
     /// Number of file operations that failed.
     pub errors: u64,
-    /// Number of entries that were never written because the disk was too slow or failing.
+    /// Number of entries that the write queue dropped because it was full or a write failed. Entries that arrive while
+    /// writing is suspended after an error are not counted.
     pub dropped: u64,
     /// Bytes waiting to be written.
     pub queued_bytes: u64,

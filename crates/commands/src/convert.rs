@@ -60,7 +60,7 @@ pub(crate) struct Args {
     /// The folder of images to compose with
     #[arg(long, value_name = "DIR")]
     materials: Option<PathBuf>,
-    /// A file that notes what is done, a line of JSON for each result; a job that was interrupted goes on behind that
+    /// A file that records what is done, a line of JSON for each result; a job that is run again skips what it records
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
     /// Formats whose images are read and written by worker processes, which know nothing but their job: third-party (what

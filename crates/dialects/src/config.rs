@@ -4,8 +4,9 @@ use std::path::Path;
 
 use andon_settings::check;
 
-use crate::ConfigError;
 use crate::dialect::Dialect;
+use crate::plain::PlainRequest;
+use crate::{Config, ConfigError};
 
 /// The settings of one dialect, with their defaults.
 pub trait Settings {
@@ -18,8 +19,38 @@ pub trait Settings {
     /// Returns how the dialect's URLs begin, and what the settings say of who may use them.
     fn gate(&self) -> Gate;
 
+    /// Returns settings that switch the dialect on at its usual prefix, for URLs without signatures.
+    fn usual() -> Self
+    where
+        Self: Sized;
+
+    /// Writes a plain request as a URL at the usual prefix; `None` if the dialect cannot express it.
+    fn spell(request: &PlainRequest<'_>) -> Option<String>
+    where
+        Self: Sized;
+
+    /// Returns one name for each option of the dialect; empty if it keeps no list of its options.
+    fn option_names() -> Vec<String>
+    where
+        Self: Sized,
+    {
+        Vec::new()
+    }
+
     /// Makes relative paths in the settings relative to `folder`.
     fn resolve_paths(&mut self, _folder: &Path) {}
+}
+
+/// What there is to know of a dialect by its name, whatever the configuration.
+pub(crate) struct Row {
+    /// The name of the dialect and of its table in the configuration.
+    pub(crate) name: &'static str,
+    /// Gives the dialect its usual settings.
+    pub(crate) switch_on: fn(&mut Config),
+    /// See [`Settings::spell`].
+    pub(crate) spell: fn(&PlainRequest<'_>) -> Option<String>,
+    /// See [`Settings::option_names`].
+    pub(crate) option_names: fn() -> Vec<String>,
 }
 
 /// What a dialect's settings say of who may use its URLs.
@@ -104,6 +135,14 @@ macro_rules! dialects {
         /// For each dialect of [`ALL`], in that order, a function that returns what its settings say of who may use its
         /// URLs.
         pub(crate) const GATES: &[fn(&Config) -> Gate] = &[$(|config| Settings::gate(&config.$name)),+];
+
+        /// What is known of each dialect of [`ALL`], in that order.
+        pub(crate) const ROWS: &[config::Row] = &[$(config::Row {
+            name: stringify!($name),
+            switch_on: |config| config.$name = Settings::usual(),
+            spell: <$settings as Settings>::spell,
+            option_names: <$settings as Settings>::option_names,
+        }),+];
 
         impl Config {
             /// The top-level keys of a configuration file that belong to this struct.

@@ -30,6 +30,12 @@ pub trait Dialect: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether URLs of this dialect can be told from paths of plain files. If not, a URL that another dialect reads,
+    /// too, is taken for the other's.
+    fn marks_its_urls(&self) -> bool {
+        true
+    }
+
     /// Returns what the target asks for, or `None` if it is not in this dialect.
     ///
     /// # Errors

@@ -37,9 +37,9 @@ pub mod iiif;
 pub mod image_filter;
 pub mod imgix;
 pub mod imgproxy;
-mod known;
 pub mod native;
 mod percent;
+mod plain;
 mod request;
 mod rewrite;
 mod rules;
@@ -62,9 +62,9 @@ pub use iiif::{IiifConfig, LargerBox, Slashes};
 pub use image_filter::ImageFilterConfig;
 pub use imgix::ImgixConfig;
 pub use imgproxy::ImgproxyConfig;
-pub use known::options;
 pub use native::{Canonical, NativeConfig};
 pub use percent::encode as percent_encode;
+pub use plain::PlainRequest;
 pub use request::{AnswerStyle, Ask, Fallback, ImageRequest, Redirect, Source};
 pub use rewrite::Rewrite;
 pub use small_light::{Compat, Mistakes, SmallLightConfig};
@@ -103,6 +103,13 @@ config::dialects! {
 
 /// Path of the file in all [`Dialects::examples`], with a leading slash.
 pub const EXAMPLE_SOURCE: &str = "/trip/a.jpg";
+
+/// Returns one name for each option of a dialect; empty if there is no such dialect, or it keeps no list of its options.
+#[must_use]
+pub fn options(dialect: &str) -> Vec<String> {
+    let row = ROWS.iter().find(|row| row.name == dialect);
+    row.map_or_else(Vec::new, |row| (row.option_names)())
+}
 
 /// Makes a dialect, or returns `None` if the configuration has it switched off.
 pub type Maker = fn(&Config) -> Result<Option<Box<dyn Dialect>>, ConfigError>;
@@ -178,6 +185,11 @@ impl Dialects {
     pub fn only(mut self, name: &str) -> Option<Self> {
         self.dialects.retain(|(known, _)| *known == name);
         (!self.dialects.is_empty()).then_some(self)
+    }
+
+    /// Whether URLs of all these dialects can be told from paths of plain files; see [`Dialect::marks_its_urls`].
+    pub(crate) fn mark_their_urls(&self) -> bool {
+        (self.dialects.iter()).all(|(_, dialect)| dialect.marks_its_urls())
     }
 
     /// Returns an example target in each dialect, with [`EXAMPLE_SOURCE`] as its file.

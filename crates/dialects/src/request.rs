@@ -212,7 +212,7 @@ impl Source {
     }
 
     /// Creates a source from a raw path of a target, or from an absolute URL in its place. A URL that is escaped as a
-    /// whole is decoded, any other is used unchanged.
+    /// whole is decoded; any other URL is not.
     ///
     /// # Errors
     /// A text that cannot be decoded.

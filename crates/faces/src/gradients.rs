@@ -89,7 +89,8 @@ impl Gradients {
         Self(sums)
     }
 
-    /// Returns the values that describe a patch, as a vector of length 1.
+    /// Returns the values that describe a patch, scaled so that the sum of their squares is 1. All are 0 for a patch of
+    /// a single colour.
     pub(crate) fn describe(&self, patch: &Patch) -> [f32; NUMBERS] {
         let (w, h) = (patch.w / 2, patch.h / 2);
         let mut sums = [0; NUMBERS];

@@ -56,7 +56,7 @@ impl Model {
     }
 }
 
-/// Numbers of the kinds of classifiers in the model file.
+/// Number by which the model file denotes a classifier that is a cascade. `NETWORK` is that of a network.
 const CASCADE: usize = 0;
 const NETWORK: usize = 1;
 

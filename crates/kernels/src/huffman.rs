@@ -181,8 +181,9 @@ pub struct Found {
     pub errors: Vec<Event>,
 }
 
-/// Returns whether [`decode`] is faster on this processor than reading one place after the other. The first call
-/// measures it, which takes about a millisecond.
+/// Returns whether [`decode`], which reads many places of the data at once, is faster on this processor than a decoder
+/// that reads a single place. With AVX-512, the first call measures it, which takes about a millisecond; without, it is
+/// `false`.
 #[must_use]
 pub fn is_fast() -> bool {
     Level::best() >= Level::Avx512 && pace::is_fast()

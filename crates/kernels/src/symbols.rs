@@ -71,8 +71,8 @@ impl Symbol {
         (self.0 << 4) as i16 >> 4
     }
 
-    /// Returns the number of zeros before the level × 16 + the number of bits of the level without its sign. This value
-    /// is what Huffman codes are assigned to.
+    /// Returns 16 × the number of zeros before the level, plus the number of bits of the level without its sign. This
+    /// value is what Huffman codes are assigned to.
     #[inline(always)]
     #[must_use]
     pub const fn value(self) -> u8 {

@@ -32,11 +32,11 @@ pub(super) struct Args {
     /// The share of requests that may fail, as `0.5%`, or find no connection free
     #[arg(long, value_name = "SHARE", value_parser = Share::parse, default_value = "0%")]
     errors: Share,
-    /// Length of a short trial, a long one is eight times that [default: 5s, or 20 times the target]; at low rates up to six
+    /// Length of a short trial, a long one is eight times that [default: 5s or 20 times the target, the longer]; at low rates up to six
     /// times as long, until 200 requests have arrived
     #[arg(short = 'z', long, value_name = "TIME", value_parser = Seconds::parse)]
     time: Option<Seconds>,
-    /// Warm-up of each trial, not counted [default: 1s, or 5 times the target]
+    /// Warm-up of each trial, not counted [default: 1s or 5 times the target, the longer]
     #[arg(long, value_name = "TIME", value_parser = Seconds::parse)]
     warmup: Option<Seconds>,
     /// Most connections; a request that finds none free counts as missed
@@ -57,7 +57,7 @@ pub(super) struct Args {
     /// Stop when the rate is known to within this
     #[arg(long, value_name = "SHARE", value_parser = Share::parse, default_value = "5%")]
     precision: Share,
-    /// Most trials
+    /// Maximum number of trials in the search; up to two more check its result
     #[arg(long, value_name = "N", default_value_t = 40)]
     trials: u32,
     /// A new connection for each request

@@ -327,8 +327,8 @@ inactive or nothing to judge, 4 not understood: a rule, a baseline, a folder tha
 mod tests {
     use super::*;
 
-    /// Judges one comparison by a metric, of which throughput is the primary one, with this ratio and this relative
-    /// half-width of its interval.
+    /// Judges one comparison, by a metric with this ratio and this relative half-width of its interval. Throughput is
+    /// the primary metric.
     fn judged(
         rules: &[&str],
         allow_undecided: bool,

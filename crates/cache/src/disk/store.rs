@@ -147,8 +147,8 @@ impl Store {
         !self.is_scanned() || self.index.reading().files.contains(key)
     }
 
-    /// Reads and checks an entry. `None` if there is none or it is purged. A file that is purged or not as it was
-    /// written is removed.
+    /// Reads and checks an entry. `None` if there is no valid one. The file is removed if it is damaged, belongs to
+    /// another era, or holds a purged entry.
     ///
     /// # Errors
     /// Errors of the file system.

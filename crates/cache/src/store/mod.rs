@@ -144,7 +144,8 @@ impl SharedStore {
         self.0.judge.reading().last()
     }
 
-    /// Returns whether a purge of any node kills this entry, which this node made or keeps.
+    /// Returns whether an entry is invalid because of a purge in the shared log, whichever node added it. Only for
+    /// entries that this node made or has in its own tiers, not for those just read from the store.
     pub(crate) fn kills(&self, key: &Key, stored: &Stored) -> bool {
         self.0.judge.reading().kills(key, stored)
     }

@@ -83,7 +83,7 @@ pub(super) struct Rewrite {
 /// A `[[secure_link]]` table.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Link {
-    /// Beginning of the paths that are checked.
+    /// Beginning of the paths that are served only with a valid signature.
     pub(super) location: String,
     pub(super) given: String,
     pub(super) signed: String,

@@ -6,6 +6,7 @@ use super::Cloudflare;
 use crate::ConfigError;
 use crate::config::{Gate, Settings, below, mount};
 use crate::dialect::Dialect;
+use crate::plain::PlainRequest;
 
 /// The table `[cloudflare]` of the configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -30,5 +31,20 @@ impl Settings for CloudflareConfig {
             places: below([&self.prefix]),
             ..Gate::default()
         }
+    }
+
+    fn usual() -> Self {
+        Self {
+            prefix: "/cdn-cgi/image".to_owned(),
+            ..Self::default()
+        }
+    }
+
+    fn spell(request: &PlainRequest<'_>) -> Option<String> {
+        super::spell::spell(request)
+    }
+
+    fn option_names() -> Vec<String> {
+        super::options().map(str::to_owned).collect()
     }
 }

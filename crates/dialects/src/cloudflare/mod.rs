@@ -220,5 +220,6 @@ fn number(status: u16) -> u16 {
     }
 }
 
+mod spell;
 #[cfg(test)]
 mod tests;

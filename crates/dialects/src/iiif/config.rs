@@ -7,6 +7,7 @@ use super::{Iiif, Limits, Version};
 use crate::ConfigError;
 use crate::config::{Gate, Settings, below, mount};
 use crate::dialect::Dialect;
+use crate::plain::PlainRequest;
 
 /// The table `[iiif]` of the configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -126,5 +127,17 @@ impl Settings for IiifConfig {
             places: below([&self.prefix, &self.prefix2]),
             ..Gate::default()
         }
+    }
+
+    fn usual() -> Self {
+        Self {
+            prefix: "/iiif/3".to_owned(),
+            prefix2: "/iiif/2".to_owned(),
+            ..Self::default()
+        }
+    }
+
+    fn spell(request: &PlainRequest<'_>) -> Option<String> {
+        super::spell::spell(request)
     }
 }

@@ -280,5 +280,6 @@ impl Errors for IiifErrors {
     }
 }
 
+mod spell;
 #[cfg(test)]
 mod tests;

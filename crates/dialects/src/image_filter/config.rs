@@ -6,6 +6,7 @@ use super::ImageFilter;
 use crate::ConfigError;
 use crate::config::{Gate, Settings, below, mount};
 use crate::dialect::Dialect;
+use crate::plain::PlainRequest;
 
 /// The table `[image_filter]` of the configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -31,5 +32,16 @@ impl Settings for ImageFilterConfig {
             shares_prefix: true,
             ..Gate::default()
         }
+    }
+
+    fn usual() -> Self {
+        Self {
+            prefix: "/".to_owned(),
+            ..Self::default()
+        }
+    }
+
+    fn spell(request: &PlainRequest<'_>) -> Option<String> {
+        super::spell::spell(request)
     }
 }

@@ -87,5 +87,6 @@ impl Dialect for ImageFilter {
     }
 }
 
+mod spell;
 #[cfg(test)]
 mod tests;

@@ -6,6 +6,7 @@ use super::Imgix;
 use crate::ConfigError;
 use crate::config::{Gate, Settings, below, mount};
 use crate::dialect::Dialect;
+use crate::plain::PlainRequest;
 use crate::signature::Key;
 
 /// The table `[imgix]` of the configuration.
@@ -40,5 +41,20 @@ impl Settings for ImgixConfig {
             keys: !self.tokens.is_empty(),
             ..Gate::default()
         }
+    }
+
+    fn usual() -> Self {
+        Self {
+            prefix: "/".to_owned(),
+            ..Self::default()
+        }
+    }
+
+    fn spell(request: &PlainRequest<'_>) -> Option<String> {
+        super::spell::spell(request)
+    }
+
+    fn option_names() -> Vec<String> {
+        super::options().map(str::to_owned).collect()
     }
 }

@@ -38,6 +38,10 @@ struct Imgix {
 }
 
 impl Dialect for Imgix {
+    fn marks_its_urls(&self) -> bool {
+        false
+    }
+
     fn example(&self) -> String {
         let path = crate::EXAMPLE_SOURCE;
         let query = "w=250&h=250";
@@ -250,5 +254,6 @@ impl Errors for ImgixErrors {
     }
 }
 
+mod spell;
 #[cfg(test)]
 mod tests;

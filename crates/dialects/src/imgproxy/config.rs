@@ -14,6 +14,7 @@ use super::{Imgproxy, Sources};
 use crate::ConfigError;
 use crate::config::{Gate, Settings, below, mount};
 use crate::dialect::Dialect;
+use crate::plain::PlainRequest;
 use crate::signature::{Key, unhex};
 
 /// The table `[imgproxy]` of the configuration.
@@ -158,6 +159,21 @@ impl Settings for ImgproxyConfig {
             only_presets: self.only_presets,
             ..Gate::default()
         }
+    }
+
+    fn usual() -> Self {
+        Self {
+            prefix: "/".to_owned(),
+            ..Self::default()
+        }
+    }
+
+    fn spell(request: &PlainRequest<'_>) -> Option<String> {
+        super::spell::spell(request)
+    }
+
+    fn option_names() -> Vec<String> {
+        super::option_names()
     }
 }
 

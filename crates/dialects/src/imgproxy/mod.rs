@@ -595,5 +595,6 @@ impl Sources {
     }
 }
 
+mod spell;
 #[cfg(test)]
 mod tests;

@@ -10,6 +10,7 @@ use super::Native;
 use crate::ConfigError;
 use crate::config::{Gate, Settings, below};
 use crate::dialect::Dialect;
+use crate::plain::PlainRequest;
 
 /// The table `[native]` of the configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -118,5 +119,16 @@ impl Settings for NativeConfig {
             only_presets: self.only_presets,
             ..Gate::default()
         }
+    }
+
+    fn usual() -> Self {
+        Self {
+            enabled: true,
+            ..Self::default()
+        }
+    }
+
+    fn spell(request: &PlainRequest<'_>) -> Option<String> {
+        super::spell::spell(request)
     }
 }

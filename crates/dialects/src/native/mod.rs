@@ -141,5 +141,6 @@ impl Dialect for Native {
     }
 }
 
+mod spell;
 #[cfg(test)]
 mod tests;

@@ -11,6 +11,7 @@ use super::{Notes, SmallLight, reader};
 use crate::ConfigError;
 use crate::config::{Gate, Settings};
 use crate::dialect::Dialect;
+use crate::plain::PlainRequest;
 
 /// The `[small_light]` table: URLs of ngx_small_light.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -99,6 +100,22 @@ impl Settings for SmallLightConfig {
         if let Some(path) = &mut self.material_dir {
             *path = folder.join(&path);
         }
+    }
+
+    fn usual() -> Self {
+        Self {
+            enabled: true,
+            ..Self::default()
+        }
+    }
+
+    fn spell(request: &PlainRequest<'_>) -> Option<String> {
+        super::spell::spell(request)
+    }
+
+    fn option_names() -> Vec<String> {
+        let names = super::PARAMETERS.iter().map(|one| one.name);
+        names.map(str::to_owned).collect()
     }
 }
 

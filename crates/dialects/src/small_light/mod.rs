@@ -163,5 +163,6 @@ impl Notes {
     }
 }
 
+mod spell;
 #[cfg(test)]
 mod tests;

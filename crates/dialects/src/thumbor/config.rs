@@ -7,6 +7,7 @@ use super::{Flavour, Signing, Thumbor};
 use crate::ConfigError;
 use crate::config::{Gate, Settings, below, mount};
 use crate::dialect::Dialect;
+use crate::plain::PlainRequest;
 use crate::signature::{Digest, Key};
 
 /// The `[thumbor]` table: URLs of thumbor.
@@ -160,6 +161,18 @@ impl Settings for ThumborConfig {
             ..Gate::default()
         }
     }
+
+    fn usual() -> Self {
+        Self {
+            prefix: "/".to_owned(),
+            allow_unsafe: Some(true),
+            ..Self::default()
+        }
+    }
+
+    fn spell(request: &PlainRequest<'_>) -> Option<String> {
+        super::spell::spell(request)
+    }
 }
 
 impl Settings for ImagorConfig {
@@ -202,6 +215,18 @@ impl Settings for ImagorConfig {
             answers_unsigned: self.allow_unsafe,
             ..Gate::default()
         }
+    }
+
+    fn usual() -> Self {
+        Self {
+            prefix: "/".to_owned(),
+            allow_unsafe: true,
+            ..Self::default()
+        }
+    }
+
+    fn spell(request: &PlainRequest<'_>) -> Option<String> {
+        super::spell::spell(request)
     }
 }
 

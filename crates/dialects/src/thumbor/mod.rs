@@ -385,5 +385,6 @@ fn image_name(flavour: Flavour, raw: &str) -> Result<String, Refusal> {
     })
 }
 
+mod spell;
 #[cfg(test)]
 mod tests;

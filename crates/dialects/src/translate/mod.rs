@@ -146,7 +146,7 @@ impl Translator {
         from: Option<&str>,
         target: &str,
     ) -> Result<(&'static str, ImageRequest), Unread> {
-        let mut found = Vec::new();
+        let (mut found, mut marked) = (Vec::new(), Vec::new());
         let mut refused = Vec::new();
         for (name, dialects) in &self.dialects {
             let Ok(dialects) = dialects else { continue };
@@ -154,14 +154,17 @@ impl Translator {
                 continue;
             }
             match dialects.parse(target) {
-                Ok(request) if request.ask == Ask::Picture => found.push((*name, request)),
+                Ok(request) if request.ask == Ask::Picture => {
+                    found.push((*name, request));
+                    marked.push(dialects.mark_their_urls());
+                }
                 Ok(_) => {}
                 Err(refusal) => refused.push((*name, refusal)),
             }
         }
         if found.len() > 1 {
-            // Every path of an image may be one of imgix's.
-            found.retain(|(name, _)| *name != "imgix");
+            let mut marked = marked.into_iter();
+            found.retain(|_| marked.next().unwrap_or(true));
         }
         match (&*found, &*refused) {
             ([_], _) => Ok(found.remove(0)),

@@ -6,6 +6,7 @@ use super::Weserv;
 use crate::ConfigError;
 use crate::config::{Gate, Settings, below, mount};
 use crate::dialect::Dialect;
+use crate::plain::PlainRequest;
 
 /// The `[weserv]` table: URLs of weserv.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -29,5 +30,20 @@ impl Settings for WeservConfig {
             places: below([&self.prefix]),
             ..Gate::default()
         }
+    }
+
+    fn usual() -> Self {
+        Self {
+            prefix: "/".to_owned(),
+            ..Self::default()
+        }
+    }
+
+    fn spell(request: &PlainRequest<'_>) -> Option<String> {
+        super::spell::spell(request)
+    }
+
+    fn option_names() -> Vec<String> {
+        super::options().map(str::to_owned).collect()
     }
 }

@@ -361,5 +361,6 @@ impl Errors for WeservErrors {
     }
 }
 
+mod spell;
 #[cfg(test)]
 mod tests;

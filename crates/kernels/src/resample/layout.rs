@@ -47,8 +47,8 @@ pub(super) struct Lanes {
 /// A group of results that are computed side by side.
 #[derive(Debug)]
 pub(super) struct Group {
-    /// Indices of the first samples of the first lane and of the middle lane. Neither is after those of the lanes that
-    /// follow.
+    /// Indices of the first samples of the first lane and of the middle lane or, if the halves of the lanes have no
+    /// bases of their own, that of the first lane twice. Neither is after those of the lanes that follow.
     pub(super) bases: [u32; 2],
     /// Number of samples, counted from a base, that a step touches.
     pub(super) span: u32,

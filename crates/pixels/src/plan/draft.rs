@@ -85,7 +85,7 @@ pub(super) enum First {
     Resample(Resample),
 }
 
-/// A source that is drawn, and the part of it that is.
+/// How a source that is not stored as pixels is drawn: by which decoder, which part at which size, and at what cost.
 #[derive(Clone, Copy)]
 pub(crate) struct Drawing {
     pub(crate) decoder: &'static dyn Vector,

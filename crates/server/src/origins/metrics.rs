@@ -81,7 +81,7 @@ impl OriginMetrics {
     }
 }
 
-/// Counters that only origins over a network have.
+/// A snapshot of the figures that only origins over a network have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Line {
     /// Number of fetches under way.

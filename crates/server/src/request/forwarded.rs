@@ -56,8 +56,8 @@ impl Proxies {
         }
     }
 
-    /// Returns the address of the client: the last one in the header's `lines` that is no trusted proxy's, since all
-    /// before it may be forged.
+    /// Returns the address of the client: `peer` itself unless it is a trusted proxy; otherwise the last address in the
+    /// header's `lines` that is no trusted proxy's, since all before it may be forged.
     pub(crate) fn client<'a, L>(&self, peer: Peer, lines: impl FnOnce(&'static str) -> L) -> Peer
     where
         L: DoubleEndedIterator<Item = &'a [u8]>,

@@ -51,6 +51,7 @@ impl Subject {
         }
         // The experiment has addresses and a disk tier of its own.
         config.remove("listen");
+        config.remove("tls");
         for (table, key) in [("metrics", "listen"), ("cache", "disk")] {
             if let Some(Value::Table(table)) = config.get_mut(table) {
                 table.remove(key);
@@ -109,6 +110,13 @@ fn make_whole(value: &mut Value, folder: &Path) {
                     Value::String(path) if PATHS.contains(&key.as_str()) => {
                         *path = folder.join(&*path).to_string_lossy().into_owned();
                     }
+                    Value::Array(paths) if PATHS.contains(&key.as_str()) => {
+                        for path in paths {
+                            if let Value::String(path) = path {
+                                *path = folder.join(&*path).to_string_lossy().into_owned();
+                            }
+                        }
+                    }
                     value => make_whole(value, folder),
                 }
             }
@@ -118,8 +126,8 @@ fn make_whole(value: &mut Value, folder: &Path) {
     }
 }
 
-/// Configuration keys whose values are paths.
-const PATHS: [&str; 4] = ["root", "material_dir", "ca", "path"];
+/// Configuration keys whose values [`make_whole`] turns into absolute paths.
+const PATHS: [&str; 5] = ["root", "material_dir", "ca", "path", "read"];
 
 /// Collects the values of all keys that end in `_env`.
 fn named_variables(value: &Value, into: &mut Vec<String>) {

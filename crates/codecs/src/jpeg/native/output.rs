@@ -24,7 +24,7 @@ type Row = Vec<Vec<i16>>;
 
 /// Where samples are made.
 pub(super) enum Output {
-    /// On the thread that decodes.
+    /// Samples are made on the thread that decodes.
     Here(Vec<PlaneDecoder>),
     /// On another core.
     There(There),

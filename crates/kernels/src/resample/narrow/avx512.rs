@@ -73,7 +73,7 @@ unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [i16]) {
 /// Weighs `N` × 32 columns vertically.
 ///
 /// # Safety
-/// So many columns must exist in each step, from `ring` plus the step's place on, and in `between`.
+/// `N` × 32 columns must exist in each step, from `ring` plus the step's `at` on, and in `between`.
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vnni")]
 #[inline]
 unsafe fn down_columns<const N: usize>(ring: *const u32, steps: &[Step], between: *mut i16) {
@@ -119,7 +119,7 @@ unsafe fn along(between: &[i16], stride: usize, x: &Weights<u8>, out: &mut [u8])
 /// Weighs `N` rows horizontally.
 ///
 /// # Safety
-/// Each row must consist of the input and its slack, and `out` must have room for as many result rows.
+/// Each row must have `bands::slack` samples beyond the input, and `out` must have room for `N` result rows.
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vnni")]
 #[inline]
 unsafe fn along_rows<const N: usize>(rows: [*const i16; N], x: &Weights<u8>, out: &mut [u8]) {

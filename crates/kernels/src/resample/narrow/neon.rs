@@ -51,7 +51,7 @@ unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [i16]) {
 /// Weighs [`COLUMNS`] columns vertically.
 ///
 /// # Safety
-/// So many columns must exist in each step, from `ring` plus the step's place on, and in `between`.
+/// The columns must exist in each step, from `ring` plus the step's `at` on, and in `between`.
 #[target_feature(enable = "neon")]
 #[inline]
 unsafe fn down_columns(ring: *const u32, steps: &[Step], between: &mut [i16]) {
@@ -91,7 +91,7 @@ unsafe fn along(between: &[i16], stride: usize, x: &Weights<u8>, out: &mut [u8])
 /// Weighs `N` rows horizontally, four results at a time. The partial sums of each result are added up at the end.
 ///
 /// # Safety
-/// Each row must consist of the input and its slack, and `out` must have room for as many result rows.
+/// Each row must have [`bands::slack`] samples beyond the input, and `out` must have room for `N` result rows.
 #[target_feature(enable = "neon")]
 #[inline]
 unsafe fn along_rows<const N: usize>(rows: [*const i16; N], x: &Weights<u8>, out: &mut [u8]) {

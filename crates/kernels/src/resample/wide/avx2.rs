@@ -59,7 +59,7 @@ unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [f32]) {
 /// Weighs `N` × 8 columns vertically.
 ///
 /// # Safety
-/// So many columns must exist in each step, from `ring` plus the step's place on, and in `between`.
+/// The columns must exist in each step, from `ring` plus the step's `at` on, and in `between`.
 #[target_feature(enable = "avx2,fma")]
 #[inline]
 unsafe fn down_columns<const N: usize>(ring: *const u32, steps: &[Step], between: *mut f32) {

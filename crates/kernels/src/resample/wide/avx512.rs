@@ -65,7 +65,7 @@ unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [f32]) {
 /// Weighs `N` × 16 columns vertically.
 ///
 /// # Safety
-/// So many columns must exist in each step, from `ring` plus the step's place on, and in `between`.
+/// The columns must exist in each step, from `ring` plus the step's `at` on, and in `between`.
 #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512vl")]
 #[inline]
 unsafe fn down_columns<const N: usize>(ring: *const u32, steps: &[Step], between: *mut f32) {
@@ -103,7 +103,7 @@ unsafe fn along(between: &[f32], stride: usize, x: &Weights<u16>, out: &mut [u16
 /// Weighs `N` rows horizontally.
 ///
 /// # Safety
-/// Each row must consist of the input and its slack, and `out` must have room for as many result rows.
+/// Each row must have `bands::slack` samples beyond the input, and `out` must have room for `N` result rows.
 #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512vl")]
 #[inline]
 unsafe fn along_rows<const N: usize>(rows: [*const f32; N], x: &Weights<u16>, out: &mut [u16]) {

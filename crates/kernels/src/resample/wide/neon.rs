@@ -44,7 +44,7 @@ unsafe fn down(ring: &[u32], steps: &[Step], between: &mut [f32]) {
 /// Weighs [`COLUMNS`] columns vertically.
 ///
 /// # Safety
-/// So many columns must exist in each step, from `ring` plus the step's place on, and in `between`.
+/// The columns must exist in each step, from `ring` plus the step's `at` on, and in `between`.
 #[target_feature(enable = "neon")]
 #[inline]
 unsafe fn down_columns(ring: *const u32, steps: &[Step], between: &mut [f32]) {
@@ -77,7 +77,7 @@ unsafe fn along(between: &[f32], stride: usize, x: &Weights<u16>, out: &mut [u16
 /// loaded and transposed, so that each lane adds up its own in their order.
 ///
 /// # Safety
-/// Each row must consist of the input and its slack, and `out` must have room for as many result rows.
+/// Each row must have [`bands::slack`] samples beyond the input, and `out` must have room for `N` result rows.
 #[target_feature(enable = "neon")]
 #[inline]
 unsafe fn along_rows<const N: usize>(rows: [*const f32; N], x: &Weights<u16>, out: &mut [u16]) {
