@@ -45,7 +45,7 @@ pub(crate) struct Args {
     /// Requests under way at a time
     #[arg(short, long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=64))]
     connections: u32,
-    /// A file that notes what is done; a job that was interrupted goes on behind that
+    /// A file that records what is done; a job that is run again skips what it records
     #[arg(long, value_name = "FILE")]
     done: Option<PathBuf>,
     /// Give up when the server has put off or failed all requests for so long
