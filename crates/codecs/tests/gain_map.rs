@@ -27,10 +27,8 @@ fn render(file: &[u8], recipe: &str) -> Result<Rendered> {
 /// What a file says of its map, and the map.
 fn read(file: &[u8]) -> Option<(GainHeader, Frame)> {
     let codec = ALL.iter().find(|codec| codec.sniff(file))?;
-    let header = codec
-        .gain_maps()
-        .expect("the capability")
-        .gain_map(file, &codec.probe(file).ok()?)?;
+    let decoder = codec.gain_maps()?;
+    let header = decoder.gain_map(file, &codec.probe(file).ok()?)?;
     let how = Decode {
         scales: Scales::FULL,
         limits: &Limits::default(),
@@ -38,11 +36,7 @@ fn read(file: &[u8]) -> Option<(GainHeader, Frame)> {
         cores: &Alone,
         keep_metadata: false,
     };
-    let frame = codec
-        .gain_maps()
-        .expect("the capability")
-        .decode_gain_map(file, &how)
-        .expect("a whole map");
+    let frame = decoder.decode_gain_map(file, &how).expect("a whole map");
     Some((header, frame))
 }
 

@@ -48,10 +48,8 @@ fn said(word: &Word) -> Vec<String> {
 /// Each codec with each of its options.
 fn all() -> impl Iterator<Item = (&'static dyn Codec, &'static Word)> {
     let options = |codec: &&'static dyn Codec| {
-        codec
-            .encoder()
-            .expect("an encoder")
-            .options()
+        let options = codec.encoder().map_or(&[][..], |encoder| encoder.options());
+        options
             .iter()
             .map(|word| (*codec, *word))
             .collect::<Vec<_>>()
@@ -120,12 +118,8 @@ fn shared_options_that_a_codec_does_not_declare_are_refused_by_its_name() {
     for codec in ALL {
         for word in options::ALL {
             let known = |name| {
-                codec
-                    .encoder()
-                    .expect("an encoder")
-                    .options()
-                    .iter()
-                    .any(|option| option.name == name)
+                let options = codec.encoder().map_or(&[][..], |encoder| encoder.options());
+                options.iter().any(|option| option.name == name)
             };
             let taken = match word.name {
                 "max" | "score" => known("q"),

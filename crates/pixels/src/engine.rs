@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use andon_recipe::{Colour, Effect, Facts, Measured, Orientation, Recipe, Rules};
+use andon_recipe::{Effect, Facts, Measured, Orientation, Recipe, Rules};
 
-use crate::codec::{AnimationDecoder, AnimationEncoder, Codec, Decode, Info, Scales, Tags};
+use crate::codec::{AnimationDecoder, AnimationEncoder, Codec, Decode, Info, Scales, Tags, Text};
 use crate::color::{Convert, profile_of};
 use crate::cores::{Alone, Cores};
 use crate::cost::Cost;
@@ -265,7 +265,7 @@ impl Engine {
         let effects: Vec<Effect> = plan.recipe().effects().cloned().collect();
         let mut decoded = Vec::new();
         for effect in &effects {
-            let Some(file) = material(effect, materials).transpose()? else {
+            let Some(file) = self.formats.material(effect, materials).transpose()? else {
                 continue;
             };
             let Ok((codec, info)) = self.formats.header(&file) else {
@@ -574,7 +574,7 @@ impl Engine {
                 ),
             });
         }
-        let (no_effect, no_document) = (nothing_laid::<Effect>, nothing_laid::<str>);
+        let (no_effect, no_document) = (nothing_laid::<Effect>, |_: &Text<'_>| nothing_drawn());
         let context = job.context(&no_effect, &no_document);
         Reference::new(&reference, context)?.score(&frame)
     }
@@ -638,7 +638,7 @@ impl Job<'_> {
         timings: &mut Timings,
     ) -> Result<Image> {
         let load = |effect: &Effect| self.material(effect);
-        let draw = |document: &str| self.whole(document.as_bytes());
+        let draw = |text: &Text<'_>| self.whole(&self.engine.formats.drawings()?.text(text));
         let context = self.context(&load, &draw);
         context.check()?;
         let decoded = match (decoded, pipeline.frames) {
@@ -699,7 +699,7 @@ impl Job<'_> {
     fn context<'a>(
         &'a self,
         materials: &'a dyn Fn(&Effect) -> Result<Image>,
-        draw: &'a dyn Fn(&str) -> Result<Image>,
+        draw: &'a dyn Fn(&Text<'_>) -> Result<Image>,
     ) -> Context<'a> {
         Context {
             materials,
@@ -839,7 +839,7 @@ impl Job<'_> {
             known.borrow_mut().insert(name, image.clone());
             Ok(image)
         };
-        let draw = |document: &str| self.whole(document.as_bytes());
+        let draw = |text: &Text<'_>| self.whole(&self.engine.formats.drawings()?.text(text));
         let context = self.context(&load, &draw);
         context.check()?;
         let mut clock = Instant::now();
@@ -927,7 +927,7 @@ impl Job<'_> {
         encode: impl Fn(&Image, Option<u8>) -> Result<Vec<u8>>,
     ) -> Result<Vec<u8>> {
         let (frame, metadata) = first_frame(image.clone())?;
-        let (no_effect, no_document) = (nothing_laid::<Effect>, nothing_laid::<str>);
+        let (no_effect, no_document) = (nothing_laid::<Effect>, |_: &Text<'_>| nothing_drawn());
         let context = self.context(&no_effect, &no_document);
         let reference = Reference::new(&frame, context)?;
         scored.run(|quality| {
@@ -953,7 +953,7 @@ impl Job<'_> {
     fn material(&self, effect: &Effect) -> Result<Image> {
         let picture = match (effect.recipe(), effect.material()) {
             (None, Some(name)) => self.materials.picture(name, &|bytes| self.upright(bytes)),
-            (None, None) => match material(effect, self.materials) {
+            (None, None) => match self.engine.formats.material(effect, self.materials) {
                 Some(file) => self.whole(&file?),
                 None => nothing_laid(effect),
             },
@@ -972,7 +972,8 @@ impl Job<'_> {
 
     /// Returns the image in the effect's file after the effect's own recipe has been applied to it.
     fn worked_on(&self, effect: &Effect) -> Result<Image> {
-        let Some(file) = material(effect, self.materials).transpose()? else {
+        let formats = &self.engine.formats;
+        let Some(file) = formats.material(effect, self.materials).transpose()? else {
             return nothing_laid(effect);
         };
         let engine = self.engine;
@@ -996,7 +997,7 @@ impl Job<'_> {
         if orientation.is_upright() {
             return Ok(image);
         }
-        let (no_effect, no_document) = (nothing_laid::<Effect>, nothing_laid::<str>);
+        let (no_effect, no_document) = (nothing_laid::<Effect>, |_: &Text<'_>| nothing_drawn());
         let context = self.context(&no_effect, &no_document);
         let (frame, _) = first_frame(image)?;
         let frame = Turned { orientation }.apply(frame, &context)?;
@@ -1012,23 +1013,14 @@ impl Job<'_> {
     }
 }
 
-/// Returns the file that an effect composes with; `None` for effects that compose with nothing.
-fn material(effect: &Effect, materials: &dyn Materials) -> Option<Result<Vec<u8>>> {
-    if let Some(name) = effect.material() {
-        return Some(materials.load(name));
-    }
-    // One px of a drawing, which any scale draws as sharply.
-    let Colour { r, g, b, a } = effect.material_colour()?;
-    let opacity = f64::from(a) / 255.0;
-    let drawing = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"1\" height=\"1\">\
-         <rect width=\"1\" height=\"1\" fill=\"#{r:02x}{g:02x}{b:02x}\" fill-opacity=\"{opacity}\"/>"
-    );
-    Some(Ok((drawing + "</svg>").into_bytes()))
-}
-
 fn nothing_laid<T: fmt::Display + ?Sized>(what: &T) -> Result<Image> {
     Err(Error::Internal(format!("{what} has nothing to lay")))
+}
+
+fn nothing_drawn() -> Result<Image> {
+    Err(Error::Internal(
+        "a text has nothing to be drawn on".to_owned(),
+    ))
 }
 
 /// Gives each pipeline the image at its scales; pipelines with the same scales share samples. Only pipelines that would

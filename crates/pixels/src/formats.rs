@@ -1,12 +1,13 @@
 //! The known formats and the limits that apply to them: the basis on which plans are made.
 
-use andon_recipe::FormatName;
+use andon_recipe::{Effect, FormatName};
 
-use crate::codec::{Codec, Encode, Info};
+use crate::codec::{Codec, Drawings, Encode, Info};
 use crate::cost::CpuTime;
 use crate::error::{Error, Result};
 use crate::frame::{Depth, Model, Traits};
 use crate::limits::{Bound, Limits};
+use crate::stage::Materials;
 
 /// The codecs, the limits, and the headroom that the resampler is left with.
 #[derive(Clone)]
@@ -39,6 +40,32 @@ impl Formats {
     /// Returns the codec whose format a file claims to be of.
     fn claimant(&self, bytes: &[u8]) -> Option<&'static dyn Codec> {
         self.codecs.iter().copied().find(|codec| codec.sniff(bytes))
+    }
+
+    /// Returns the file that an effect composes with, which is made on the spot for a plain colour. `None` for effects
+    /// that compose with nothing.
+    pub(crate) fn material(
+        &self,
+        effect: &Effect,
+        materials: &dyn Materials,
+    ) -> Option<Result<Vec<u8>>> {
+        if let Some(name) = effect.material() {
+            return Some(materials.load(name));
+        }
+        let colour = effect.material_colour()?;
+        Some(self.drawings().map(|drawings| drawings.solid(colour)))
+    }
+
+    /// Returns what makes drawings of text and colours.
+    ///
+    /// # Errors
+    /// `Recipe` if none of the codecs does.
+    pub(crate) fn drawings(&self) -> Result<&'static dyn Drawings> {
+        let mut drawings = self.codecs.iter().filter_map(|codec| codec.drawings());
+        drawings.next().ok_or_else(|| Error::Recipe {
+            piece: Effect::TEXT.to_owned(),
+            why: "no format that is read here can show text or a plain colour".to_owned(),
+        })
     }
 
     /// Returns a format that accepts RGB with alpha unchanged, for images that are never written.

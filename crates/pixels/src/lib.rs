@@ -41,9 +41,9 @@ pub mod stage;
 mod window;
 
 pub use codec::{
-    AnimationDecoder, AnimationEncoder, Codec, Decode, Encode, Encoder, Format, GainHeader,
-    GainMaps, Info, Isolation, ManyScales, Orientation, Parts, Recoder, Scale, Scales, Tags,
-    Vector,
+    Anchor, AnimationDecoder, AnimationEncoder, Codec, Decode, Drawings, Encode, Encoder, Format,
+    GainHeader, GainMaps, Info, Isolation, ManyScales, Orientation, Parts, Recoder, Scale, Scales,
+    Tags, Text, Vector,
 };
 pub use color::profile_of_gamma;
 pub use cores::{Alone, Cores, STACK, Task};

@@ -4,6 +4,7 @@ use std::fmt;
 
 use andon_recipe::{Effect, ParseError, Word};
 
+use crate::codec::Text;
 use crate::cores::Cores;
 use crate::cost::Cost;
 use crate::error::{Error, Result};
@@ -80,8 +81,8 @@ pub enum OnGainMap {
 pub struct Context<'a> {
     /// Returns the material of an effect, as the effect's own recipe leaves it.
     pub materials: &'a dyn Fn(&Effect) -> Result<Image>,
-    /// Draws an SVG document.
-    pub draw: &'a dyn Fn(&str) -> Result<Image>,
+    /// Draws a text on a transparent ground.
+    pub draw: &'a dyn Fn(&Text<'_>) -> Result<Image>,
     /// Tells whether the result is still wanted.
     pub interrupt: &'a dyn Interrupt,
     /// Idle cores that may be borrowed.

@@ -1,8 +1,8 @@
 //! SVG: drawn by `resvg` directly in the required size. Nothing outside the file is opened.
 
 use andon_pixels::{
-    Codec, Cost, Decode, Format, Image, Info, Isolation, Metadata, Model, Result, Scale, Scales,
-    Vector, Window,
+    Codec, Cost, Decode, Drawings, Format, Image, Info, Isolation, Metadata, Model, Result, Scale,
+    Scales, Vector, Window,
 };
 
 use crate::drawn;
@@ -10,6 +10,7 @@ use crate::drawn;
 mod css;
 mod document;
 mod draw;
+mod drawings;
 mod encoding;
 mod entities;
 mod filters;
@@ -86,6 +87,10 @@ impl Codec for Svg {
     fn vector(&self) -> Option<&dyn Vector> {
         Some(self)
     }
+
+    fn drawings(&self) -> Option<&dyn Drawings> {
+        Some(self)
+    }
 }
 
 impl Vector for Svg {
@@ -96,9 +101,5 @@ impl Vector for Svg {
     fn draw(&self, bytes: &[u8], info: &Info, how: &Decode<'_>, window: &Window) -> Result<Image> {
         let frame = draw::draw(bytes, info, how, window)?;
         Ok(Image::read(frame, Metadata::default(), info.space))
-    }
-
-    fn undrawn_letters(&self, text: &str) -> Vec<char> {
-        fonts::missing(text)
     }
 }

@@ -168,10 +168,6 @@ impl Vector for Remote<dyn Vector> {
         let call = Call::Draw(Box::new(info.clone()), how(decode), *window);
         self.workers.read(bytes, ceiling, call, decode.interrupt)
     }
-
-    fn undrawn_letters(&self, text: &str) -> Vec<char> {
-        self.inner.undrawn_letters(text)
-    }
 }
 
 impl GainMaps for Remote<dyn GainMaps> {

@@ -8,7 +8,7 @@ mod workers;
 use std::time::Instant;
 
 use andon_pixels::{
-    AnimationDecoder, Codec, Cost, Decode, Encoder, Error, Format, GainMaps, Image, Info,
+    AnimationDecoder, Codec, Cost, Decode, Drawings, Encoder, Error, Format, GainMaps, Image, Info,
     Isolation, Limits, ManyScales, Parts, Recoder, Result, Scale, Scales, Traits, Vector,
 };
 
@@ -201,6 +201,10 @@ impl Codec for Isolated {
 
     fn vector(&self) -> Option<&dyn Vector> {
         self.vector.as_ref().map(|remote| remote as &dyn Vector)
+    }
+
+    fn drawings(&self) -> Option<&dyn Drawings> {
+        self.workers.codec.drawings()
     }
 
     fn gain_maps(&self) -> Option<&dyn GainMaps> {

@@ -71,13 +71,6 @@ pub trait Vector: Send + Sync {
     /// # Errors
     /// As `decode`.
     fn draw(&self, bytes: &[u8], info: &Info, how: &Decode<'_>, window: &Window) -> Result<Image>;
-
-    /// Returns the characters of `text` that this codec has no glyph for, each once, if it is the codec that draws
-    /// texts.
-    fn undrawn_letters(&self, text: &str) -> Vec<char> {
-        let _ = text;
-        Vec::new()
-    }
 }
 
 /// Reads animations frame by frame.

@@ -2,6 +2,7 @@
 //! can do is a trait of its own, which it returns from a method of [`Codec`].
 
 mod capabilities;
+mod drawings;
 mod encoder;
 mod format;
 mod info;
@@ -10,6 +11,7 @@ mod scale;
 pub use andon_recipe::Orientation;
 
 pub use self::capabilities::{AnimationDecoder, GainMaps, ManyScales, Parts, Recoder, Vector};
+pub use self::drawings::{Anchor, Drawings, Text};
 pub use self::encoder::{AnimationEncoder, Encode, Encoder, Tags};
 pub use self::format::{Format, Isolation};
 pub use self::info::{GainHeader, Info};
@@ -175,6 +177,11 @@ pub trait Codec: Send + Sync {
 
     /// Draws images that are not stored as pixels; `None` for all that are.
     fn vector(&self) -> Option<&dyn Vector> {
+        None
+    }
+
+    /// Makes files of the format from text and colours; `None` for all formats but one that is drawn.
+    fn drawings(&self) -> Option<&dyn Drawings> {
         None
     }
 

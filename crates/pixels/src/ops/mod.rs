@@ -61,5 +61,5 @@ pub const ALL: &[&dyn Op] = &[
     &tone::DUOTONE,
     &tone::COLORIZE,
     &gradient::Gradient,
-    &text::Text,
+    &text::TextOp,
 ];

@@ -1,13 +1,13 @@
 //! `text:TEXT:SIZE:COLOUR:GRAVITY:MARGINxDOWN`: text on an image.
 //!
-//! The text becomes an SVG document as large as the image, which the SVG codec draws: with shaping, both writing
-//! directions, and the server's fonts.
+//! A codec that makes drawings shapes and draws it, in both writing directions and with the server's fonts.
 
-use std::fmt::{self, Write};
+use std::fmt;
 
 use andon_recipe::{Arg, Colour, Effect, GRAVITIES, ParseError, Word};
 
 use super::lay::lay;
+use crate::codec::{Anchor, Text};
 use crate::color::{self, remodelled};
 use crate::cost::Cost;
 use crate::error::{Error, Result};
@@ -16,7 +16,7 @@ use crate::samples::{Planes, by_depth, bytes, count};
 use crate::stage::{Context, Op, Stage, wrong};
 
 /// The `text` effect, which writes on an image.
-pub(super) struct Text;
+pub(super) struct TextOp;
 
 const SIZE: Arg = Arg::number("size", 1.0, 10_000.0)
     .unit("px")
@@ -58,7 +58,7 @@ const WORD: Word = Word {
 /// The longest text, in bytes.
 const LONGEST: usize = 1024;
 
-impl Op for Text {
+impl Op for TextOp {
     fn word(&self) -> &'static Word {
         &WORD
     }
@@ -113,15 +113,15 @@ const DESCENT: f64 = 0.24;
 const CAPITALS: f64 = 0.73;
 
 impl Written {
-    /// Returns the SVG document, with this width and height in px.
-    fn document(&self, width: u32, height: u32) -> String {
+    /// Returns the text as it is to be drawn on an image of this width and height in px.
+    fn laid_out(&self, width: u32, height: u32) -> Text<'_> {
         let (w, h, size) = (f64::from(width), f64::from(height), self.size);
         let at = |side: &str| self.gravity.contains(side);
         let (across, below) = self.margin;
         let (anchor, x) = match (at("west"), at("east")) {
-            (true, _) => ("start", across),
-            (_, true) => ("end", w - across),
-            _ => ("middle", w / 2.0),
+            (true, _) => (Anchor::Start, across),
+            (_, true) => (Anchor::End, w - across),
+            _ => (Anchor::Middle, w / 2.0),
         };
         let lines = self.text.lines().count().max(1);
         let down = LINE * size * (lines - 1) as f64;
@@ -130,46 +130,22 @@ impl Written {
             (_, true) => h - below - DESCENT * size - down,
             _ => (h - down + CAPITALS * size) / 2.0,
         };
-        let Colour { r, g, b, a } = self.colour;
-        let opacity = f64::from(a) / 255.0;
-        let mut document = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\">\
-             <g font-size=\"{size}\" fill=\"#{r:02x}{g:02x}{b:02x}\" fill-opacity=\"{opacity}\" text-anchor=\"{anchor}\">"
-        );
-        for (index, line) in self.text.lines().enumerate() {
-            let y = first + LINE * size * index as f64;
-            // Writing to a text never fails.
-            let _ = write!(
-                document,
-                "<text x=\"{x}\" y=\"{y}\">{}</text>",
-                Escaped(line)
-            );
+        let line = |(index, line)| ((x, first + LINE * size * index as f64), line);
+        Text {
+            width,
+            height,
+            size,
+            colour: self.colour,
+            anchor,
+            lines: self.text.lines().enumerate().map(line).collect(),
         }
-        document + "</g></svg>"
-    }
-}
-
-/// Text escaped for use between XML tags: markup characters become entities, and characters that XML forbids are
-/// dropped or become spaces.
-struct Escaped<'a>(&'a str);
-
-impl fmt::Display for Escaped<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.chars().try_for_each(|letter| match letter {
-            '&' => f.write_str("&amp;"),
-            '<' => f.write_str("&lt;"),
-            '>' => f.write_str("&gt;"),
-            '\u{fffe}' | '\u{ffff}' => Ok(()),
-            letter if letter.is_control() => f.write_char(' '),
-            letter => f.write_char(letter),
-        })
     }
 }
 
 impl Stage for Written {
     fn apply(&self, frame: Frame, context: &Context<'_>) -> Result<Frame> {
         context.check()?;
-        let drawn = (context.draw)(&self.document(frame.width, frame.height))?;
+        let drawn = (context.draw)(&self.laid_out(frame.width, frame.height))?;
         let Some(letters) = drawn.frames.into_iter().next() else {
             return Err(Error::Internal("a text was drawn on no frame".to_owned()));
         };

@@ -87,7 +87,7 @@ pub(super) fn undrawn(formats: &Formats, recipe: &Recipe) -> Option<String> {
         let mut missing = formats
             .codecs
             .iter()
-            .filter_map(|codec| Some(codec.vector()?.undrawn_letters(text)));
+            .filter_map(|codec| Some(codec.drawings()?.undrawn_letters(text)));
         missing.find(|letters| !letters.is_empty())
     })?;
     let codes = missing

@@ -2,12 +2,14 @@
 //! any real format: `jpeg 400x300 ycbcr420 q90 turned:6`, a line feed, and the samples. A plan needs the
 //! line only.
 
-use andon_recipe::{Arg, Word, options};
+use andon_recipe::{Arg, Colour, Word, options};
 
 use andon_pixels::codec::{Decode, Encode, Info, Orientation, Scale, Scales};
 use andon_pixels::frame::{Depth, Frame, Grid, Image, Model, Plane, Subsampling, Traits};
 use andon_pixels::limits::Interrupt;
-use andon_pixels::{Codec, Cost, Encoder, Error, Format, Metadata, Result, Tags, Vector, color};
+use andon_pixels::{
+    Codec, Cost, Drawings, Encoder, Error, Format, Metadata, Result, Tags, Text, Vector, color,
+};
 use andon_pixels::{Matrix, Range, RegionF, Space, Window};
 
 /// All of them.
@@ -168,6 +170,25 @@ impl Codec for Drawing {
 
     fn decode_cost(&self, _: u64, _: &Info, _: Scales) -> Cost {
         Cost::default()
+    }
+
+    fn drawings(&self) -> Option<&dyn Drawings> {
+        Some(self)
+    }
+}
+
+impl Drawings for Drawing {
+    fn text(&self, text: &Text<'_>) -> Vec<u8> {
+        let Text { width, height, .. } = text;
+        format!("<svg width=\"{width}\" height=\"{height}\">").into_bytes()
+    }
+
+    fn solid(&self, _: Colour) -> Vec<u8> {
+        b"<svg width=\"1\" height=\"1\">".to_vec()
+    }
+
+    fn undrawn_letters(&self, _: &str) -> Vec<char> {
+        Vec::new()
     }
 }
 

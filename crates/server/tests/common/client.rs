@@ -201,7 +201,7 @@ impl Reply {
         };
         let context = Context {
             materials: &|effect| Err(Error::Internal(effect.to_string())),
-            draw: &|document| Err(Error::Internal(document.to_owned())),
+            draw: &|text| Err(Error::Internal(format!("{text:?}"))),
             interrupt: &Never,
             cores: &Alone,
         };
