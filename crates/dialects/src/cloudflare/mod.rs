@@ -6,6 +6,7 @@
 mod config;
 mod options;
 mod rules;
+mod spell;
 
 use std::sync::Arc;
 
@@ -220,6 +221,5 @@ fn number(status: u16) -> u16 {
     }
 }
 
-mod spell;
 #[cfg(test)]
 mod tests;

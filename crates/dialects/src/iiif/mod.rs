@@ -7,6 +7,7 @@ mod config;
 mod info;
 mod parse;
 mod rules;
+mod spell;
 
 use std::sync::Arc;
 
@@ -280,6 +281,5 @@ impl Errors for IiifErrors {
     }
 }
 
-mod spell;
 #[cfg(test)]
 mod tests;

@@ -7,6 +7,7 @@ mod config;
 mod options;
 mod rules;
 mod size;
+mod spell;
 
 use std::sync::Arc;
 
@@ -87,6 +88,5 @@ impl Dialect for ImageFilter {
     }
 }
 
-mod spell;
 #[cfg(test)]
 mod tests;

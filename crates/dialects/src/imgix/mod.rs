@@ -9,6 +9,7 @@ mod overlays;
 mod palette;
 mod query;
 mod rules;
+mod spell;
 
 use std::sync::Arc;
 
@@ -254,6 +255,5 @@ impl Errors for ImgixErrors {
     }
 }
 
-mod spell;
 #[cfg(test)]
 mod tests;

@@ -16,6 +16,7 @@ mod round;
 mod rules;
 mod secret;
 mod seen;
+mod spell;
 mod table;
 
 use std::sync::Arc;
@@ -595,6 +596,5 @@ impl Sources {
     }
 }
 
-mod spell;
 #[cfg(test)]
 mod tests;

@@ -8,6 +8,7 @@
 
 mod config;
 mod facts;
+mod spell;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -141,6 +142,5 @@ impl Dialect for Native {
     }
 }
 
-mod spell;
 #[cfg(test)]
 mod tests;

@@ -12,6 +12,7 @@ mod params;
 mod path;
 mod reader;
 mod rules;
+mod spell;
 mod values;
 
 pub use config::{Compat, Mistakes, SmallLightConfig};
@@ -163,6 +164,5 @@ impl Notes {
     }
 }
 
-mod spell;
 #[cfg(test)]
 mod tests;

@@ -13,6 +13,7 @@ mod overlay;
 mod params;
 mod path;
 mod rules;
+mod spell;
 mod text;
 
 use std::borrow::Cow;
@@ -385,6 +386,5 @@ fn image_name(flavour: Flavour, raw: &str) -> Result<String, Refusal> {
     })
 }
 
-mod spell;
 #[cfg(test)]
 mod tests;

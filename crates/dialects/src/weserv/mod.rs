@@ -6,6 +6,7 @@
 mod config;
 mod query;
 mod rules;
+mod spell;
 
 use std::sync::Arc;
 
@@ -361,6 +362,5 @@ impl Errors for WeservErrors {
     }
 }
 
-mod spell;
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,81 @@
+//! URLs such as `/thumb/150/photos/otter.jpg`: the image within this width, as a WebP.
+
+use andon_recipe::Recipe;
+use serde::Deserialize;
+
+use crate::config::{Gate, Settings, below, mount};
+use crate::dialect::{Dialect, Refusal, Target};
+use crate::plain::{How, PlainRequest};
+use crate::request::{ImageRequest, Source};
+use crate::{ConfigError, EXAMPLE_SOURCE};
+
+/// The table `[thumb]`.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ThumbConfig {
+    /// Path prefix of the URLs; empty: the dialect is off.
+    pub prefix: String,
+    /// Whether unsigned URLs are answered although other settings would close the dialect to them.
+    pub open: bool,
+}
+
+impl Settings for ThumbConfig {
+    fn dialect(&self) -> Result<Option<Box<dyn Dialect>>, ConfigError> {
+        let prefix = mount("thumb.prefix", &self.prefix)?;
+        Ok(prefix.map(|prefix| Box::new(Thumb { prefix }) as Box<dyn Dialect>))
+    }
+
+    fn gate(&self) -> Gate {
+        Gate {
+            open: self.open,
+            places: below([&self.prefix]),
+            ..Gate::default()
+        }
+    }
+
+    fn usual() -> Self {
+        Self {
+            prefix: "/thumb".to_owned(),
+            ..Self::default()
+        }
+    }
+
+    fn spell(request: &PlainRequest<'_>) -> Option<String> {
+        let fits = request.how == How::Fit && request.w > 0 && request.h == 0;
+        let is_webp = request.format == Some("webp") && request.quality.is_none();
+        (fits && is_webp && !request.enlarge)
+            .then(|| format!("/thumb/{}/{}", request.w, request.source))
+    }
+}
+
+/// The dialect.
+#[derive(Debug)]
+struct Thumb {
+    prefix: String,
+}
+
+impl Dialect for Thumb {
+    fn example(&self) -> String {
+        format!("{}/150{EXAMPLE_SOURCE}", self.prefix)
+    }
+
+    fn parse(&self, target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal> {
+        let Some(rest) = target.below(&self.prefix) else {
+            return Ok(None);
+        };
+        let (width, source) = rest.split_once('/').unwrap_or((rest, ""));
+        let recipe: Result<Recipe, _> = format!("fit:{width}x,as:webp").parse();
+        let recipe = recipe.map_err(|_| Refusal::new(width, "it is no width in pixels"))?;
+        Ok(Some(ImageRequest::picture(
+            Source::from_raw(source)?,
+            recipe,
+        )))
+    }
+
+    fn write(&self, request: &ImageRequest) -> Option<String> {
+        let text = request.rules.text();
+        let width = text.strip_prefix("fit:")?.strip_suffix("x,as:webp")?;
+        let source = request.source.escaped()?;
+        Some(format!("{}/{width}/{source}", self.prefix))
+    }
+}
