@@ -1,6 +1,7 @@
 //! A clock under the test's hand, a disk that fails on demand, and entries whose bytes are known.
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -231,11 +232,23 @@ pub fn is_litter(path: &Path) -> bool {
 /// What the files below the cache's folder take, in 512-byte blocks as `du` counts them.
 pub fn disk_usage(path: &Path) -> u64 {
     use std::os::unix::fs::MetadataExt;
-    files(path)
-        .iter()
-        .filter_map(|file| file.metadata().ok())
-        .map(|about| about.blocks() * 512)
-        .sum()
+    let look = || {
+        let files = files(path).into_iter();
+        let sizes = files.filter_map(|file| {
+            let about = file.metadata().ok()?;
+            Some((file, about.ino(), about.blocks() * 512))
+        });
+        sizes.collect::<BTreeSet<_>>()
+    };
+    // Files are written and removed meanwhile: what two looks agree on was there at one moment.
+    let mut seen = look();
+    loop {
+        let again = look();
+        if again == seen {
+            return seen.iter().map(|(_, _, bytes)| bytes).sum();
+        }
+        seen = again;
+    }
 }
 
 pub fn clocked(path: &Path, memory: u64) -> (Cache, Arc<ManualClock>) {

@@ -32,180 +32,257 @@ pub(crate) fn plan(
     measured: &Measured,
     index: Option<&Index>,
 ) -> Result<Plan> {
-    let (source, info) = formats.header(bytes)?;
-    let gain_map = gain_map(source, &info, bytes);
-    let recipe = rules
-        .resolve(&facts(source, &info, bytes, gain_map.is_some(), measured))
-        .map_err(Error::of_rules)?;
-    let target = draft::target(formats, &recipe, source, &info)?;
-    let named = rules.output().format.is_some();
-    let recipe = Recipe {
-        output: output::settled(&recipe.output, target, named)?,
-        ..recipe
-    };
-    let frames = frames(&recipe, source, &info, target)?;
-    let info = as_composed(source, info, frames);
+    let Settled {
+        source,
+        target,
+        info,
+        recipe,
+        frames,
+        gain_map,
+    } = Settled::of(formats, rules, bytes, measured)?;
     let file = bytes.len();
     let mut draft = Draft::new(formats, &recipe, (source, target), (&info, file), frames)?;
-    if frames.is_first() {
-        draft.gain_map = gain_map;
-    }
+    draft.gain_map = gain_map.filter(|_| frames.is_first());
     draft.apply(LAYOUT);
-    let limits = &formats.limits;
     if draft.is_copy {
-        long_enough(source.name(), &info, file, limits)?;
+        long_enough(source.name(), &info, file, &formats.limits)?;
         let ended = bytes.ends_with(source.end_marker());
         return Ok(copy(source, info, recipe, file, ended));
     }
-    let recoder = copy_if_nothing_changes::changes_format_alone(&draft)
-        .then(|| {
-            let mut codecs = [target, source].into_iter();
-            codecs.find_map(|codec| {
-                let recodes = |recoder: &&dyn Recoder| recoder.recodes(bytes, &info, target.name());
-                codec.recoder().filter(recodes)
-            })
-        })
-        .flatten();
+    let recoder = recoder(&draft, bytes);
     let encodes_only = !copy_if_nothing_changes::changes(&draft);
-    limits.check_source(&info)?;
-    long_enough(source.name(), &info, file, limits)?;
-    if !frames.is_first() {
-        limits.check_frames(&info, frames.count())?;
+    check(&draft)?;
+    draft.settle_planes()?;
+    draft.apply(READING);
+
+    let mut notes: Vec<String> = words::undrawn(formats, &recipe).into_iter().collect();
+    let gain_map = gain_map_along(&draft, &mut notes);
+    let reading = Reading::of(&mut draft, bytes, index);
+    let mut walk = reading.walk(&draft);
+    let decoded = walk.size;
+    walk.follow(&mut draft)?;
+    let encoder = draft.encoder()?;
+    let written = (target.name(), encoder, frames);
+    let result_bytes = walk.encode(written, &draft.encode, draft.search, gain_map.as_ref());
+    let steps = match recoder {
+        None => std::mem::take(&mut walk.steps),
+        Some(recoder) => vec![recoding(recoder, &draft, &walk.steps)],
+    };
+    let plan = Plan {
+        format: target.name(),
+        media_type: target.format().media_type,
+        size: walk.size,
+        encodes_only,
+        steps,
+        file: walk.file,
+        frame: walk.decoded,
+        notes,
+        indexing: reading.indexing,
+        unread: (file - reading.coded) as u64,
+        rules: std::mem::take(&mut draft.fired),
+        pipeline: Some(pipeline(
+            draft,
+            walk,
+            Rest {
+                recoder,
+                encoder,
+                part: reading.part,
+                decoded,
+                gain_map,
+                result_bytes,
+            },
+        )),
+        recipe: recipe.clone(),
+        info: info.clone(),
+    };
+    within(Bound::MEMORY, plan.peak_bytes(), formats.limits.memory)?;
+    Ok(plan)
+}
+
+/// A recipe for one image, and the formats that it begins and ends with.
+struct Settled {
+    source: &'static dyn Codec,
+    target: &'static dyn Codec,
+    /// The header, with the traits of composed frames where those are read.
+    info: Info,
+    recipe: Recipe,
+    frames: Frames,
+    gain_map: Option<(&'static dyn GainMaps, GainHeader)>,
+}
+
+impl Settled {
+    fn of(formats: &Formats, rules: &dyn Rules, bytes: &[u8], measured: &Measured) -> Result<Self> {
+        let (source, info) = formats.header(bytes)?;
+        let gain_map = gain_map(source, &info, bytes);
+        let facts = facts(source, &info, bytes, gain_map.is_some(), measured);
+        let recipe = rules.resolve(&facts).map_err(Error::of_rules)?;
+        let target = draft::target(formats, &recipe, source, &info)?;
+        let named = rules.output().format.is_some();
+        let recipe = Recipe {
+            output: output::settled(&recipe.output, target, named)?,
+            ..recipe
+        };
+        let frames = frames(&recipe, source, &info, target)?;
+        Ok(Self {
+            source,
+            target,
+            info: as_composed(source, info, frames),
+            recipe,
+            frames,
+            gain_map,
+        })
     }
-    if let (Some(search), Frames::All { .. }) = (draft.search, frames) {
+}
+
+/// What a pipeline has that is in neither the draft nor the walk.
+struct Rest {
+    recoder: Option<&'static dyn Recoder>,
+    encoder: &'static dyn Encoder,
+    part: Option<Part>,
+    /// Size of the decoded frame in px.
+    decoded: (u32, u32),
+    gain_map: Option<Along>,
+    result_bytes: u64,
+}
+
+fn pipeline(draft: Draft<'_>, walk: Walk, rest: Rest) -> Pipeline {
+    Pipeline {
+        recoder: rest.recoder,
+        source: draft.source,
+        scales: draft.scales,
+        part: rest.part,
+        frames: draft.frames,
+        drawing: draft.drawing,
+        decoded: rest.decoded,
+        stages: walk.stages,
+        laid: walk.laid,
+        reads_profile: walk.reads_profile,
+        gain_map: rest.gain_map.map(|along| along.taken),
+        encoder: rest.encoder,
+        encode: draft.encode,
+        search: draft.search,
+        result_bytes: rest.result_bytes,
+        tag: draft.tag,
+        kept: match draft.info.metadata {
+            true => draft.recipe.output.metadata,
+            false => Kept::None,
+        },
+        orientation: draft.said,
+    }
+}
+
+/// Returns what turns the file into the result without decoding it, if nothing but the format changes and one of the
+/// two formats can do that with this file.
+fn recoder(draft: &Draft<'_>, bytes: &[u8]) -> Option<&'static dyn Recoder> {
+    if !copy_if_nothing_changes::changes_format_alone(draft) {
+        return None;
+    }
+    let mut codecs = [draft.target, draft.source].into_iter();
+    codecs.find_map(|codec| {
+        let recodes =
+            |recoder: &&dyn Recoder| recoder.recodes(bytes, draft.info, draft.target.name());
+        codec.recoder().filter(recodes)
+    })
+}
+
+/// Returns the only step of a plan whose file is recoded. It holds as much as the steps that were planned otherwise,
+/// because the image is decoded after all if recoding fails.
+fn recoding(recoder: &dyn Recoder, draft: &Draft<'_>, otherwise: &[PlanStep]) -> PlanStep {
+    let file = draft.file as u64;
+    let cost = recoder.recode_cost(file, draft.info);
+    let holds = 3 * file + cost.scratch;
+    PlanStep {
+        text: format!("recode {} to {}", draft.source.name(), draft.target.name()),
+        cost,
+        holds: holds.max(cost::peak(otherwise)),
+    }
+}
+
+/// Refuses what is over a limit by the header and the recipe alone.
+fn check(draft: &Draft<'_>) -> Result<()> {
+    let limits = &draft.formats.limits;
+    limits.check_source(draft.info)?;
+    long_enough(draft.source.name(), draft.info, draft.file, limits)?;
+    if !draft.frames.is_first() {
+        limits.check_frames(draft.info, draft.frames.count())?;
+    }
+    if let (Some(search), Frames::All { .. }) = (draft.search, draft.frames) {
         return Err(Error::Recipe {
             piece: search.piece(),
             why: "an animation is written once, at one quality; ask for q, or for one frame"
                 .to_owned(),
         });
     }
-    check_sizes(limits, &draft.runs.sizes)?;
-    draft.settle_planes()?;
-    draft.apply(READING);
+    check_sizes(limits, &draft.runs.sizes)
+}
 
-    let scales = draft.scales;
-    let decoded = convert_colour_late::decoded(draft.profile(), source, &info, scales);
-    let mut notes: Vec<String> = words::undrawn(formats, &recipe).into_iter().collect();
-    let gain_map = match gain::along(&draft) {
-        Some(Err(lost)) => {
+/// Plans how the gain map is carried along, or notes why it is lost.
+fn gain_map_along(draft: &Draft<'_>, notes: &mut Vec<String>) -> Option<Along> {
+    match gain::along(draft)? {
+        Ok(along) => Some(along),
+        Err(lost) => {
             notes.push(lost);
             None
         }
-        along => along.and_then(Result::ok),
-    };
-    let mut indexing = None;
-    let mut part = None;
-    if let Some(seen) = draft.small_part() {
-        part = index.and_then(|index| {
-            let decoder = source.parts()?;
-            Some(Part {
-                decoder,
-                area: decoder.part(bytes, &info, (**index).as_ref(), seen)?,
-                index: index.clone(),
-            })
-        });
-        if part.is_none() {
-            let parts = source.parts();
-            indexing = parts.and_then(|parts| parts.index_cost(file as u64, &info));
-        }
     }
-    // A part is read as an image of its own.
-    let mut read = info.clone();
-    let mut coded = file;
-    if let Some(Part { area, .. }) = &part {
-        draft.begins_with(*area);
-        (read.width, read.height) = (area.w, area.h);
-        coded = (file as f64 * read.pixels() as f64 / info.pixels() as f64) as usize;
-    }
-    let files = (file, coded);
-    let drawing = draft.drawing;
-    let size = drawing.map_or_else(|| read.scaled(scales.luma), |drawing| drawing.window.to);
-    let mut walk = match &drawing {
-        Some(drawing) => Walk::drawn(file, source, &read, drawing, decoded),
-        None => Walk::new(files, source, &read, scales, frames, decoded),
-    };
-    if let (Some(Part { area, .. }), Some(step)) = (&part, walk.steps.first_mut()) {
-        let Area { x, y, w, h } = area;
-        step.text += &format!(" from {x},{y} {w}x{h}");
-    }
-    if let Some(space) = draft.light().filter(|_| draft.scales_light) {
-        walk.convert(Traits {
-            model: Model::Rgb,
-            depth: Depth::U16,
-            space,
-            ..walk.traits
-        });
-    }
-    walk.extend(std::mem::take(&mut draft.first).into_stage());
-    if let Some(to) = draft.before_turning(walk.size, walk.traits)? {
-        walk.convert(to);
-    }
-    walk.extend(draft.turn.take());
-    if let Some(to) = draft.leaves {
-        walk.convert(to);
-    }
-    walk.extend(std::mem::take(&mut draft.painted));
-    let accepted = draft.accepted(walk.traits)?;
-    walk.convert(accepted);
-    let encoder = draft.encoder()?;
-    let written = (target.name(), encoder, frames);
-    let result_bytes = walk.encode(written, &draft.encode, draft.search, gain_map.as_ref());
+}
 
-    let steps = match recoder {
-        None => walk.steps,
-        // Should it not work out, the image goes the way that was planned.
-        Some(recoder) => {
-            let cost = recoder.recode_cost(file as u64, &info);
-            let holds = 3 * file as u64 + cost.scratch;
-            vec![PlanStep {
-                text: format!("recode {} to {}", source.name(), target.name()),
-                cost,
-                holds: holds.max(cost::peak(&walk.steps)),
-            }]
-        }
-    };
+/// How much of the source is read.
+struct Reading {
+    /// The part that is decoded; `None` for all of it.
+    part: Option<Part>,
+    /// The cost of an index, if it would help and there is none.
+    indexing: Option<Cost>,
+    /// The header of what is read: a part is read as an image of its own.
+    info: Info,
+    /// Bytes of the file that are decoded.
+    coded: usize,
+}
 
-    let plan = Plan {
-        format: target.name(),
-        media_type: target.format().media_type,
-        size: walk.size,
-        encodes_only,
-        rules: draft.fired,
-        steps,
-        file: walk.file,
-        frame: walk.decoded,
-        notes,
-        indexing,
-        unread: (file - coded) as u64,
-        pipeline: Some(Pipeline {
-            recoder,
-            source,
-            scales,
-            part,
-            frames,
-            drawing,
-            decoded: size,
-            stages: walk.stages,
-            laid: walk.laid,
-            reads_profile: walk.reads_profile,
-            gain_map: gain_map.map(|along| along.taken),
-            encoder,
-            encode: draft.encode,
-            search: draft.search,
-            result_bytes,
-            tag: draft.tag,
-            kept: if info.metadata {
-                recipe.output.metadata
-            } else {
-                Kept::None
-            },
-            orientation: draft.said,
-        }),
-        recipe: recipe.clone(),
-        info: info.clone(),
-    };
-    within(Bound::MEMORY, plan.peak_bytes(), limits.memory)?;
-    Ok(plan)
+impl Reading {
+    fn of(draft: &mut Draft<'_>, bytes: &[u8], index: Option<&Index>) -> Self {
+        let (info, file) = (draft.info, draft.file);
+        let mut reading = Self {
+            part: None,
+            indexing: None,
+            info: info.clone(),
+            coded: file,
+        };
+        let (Some(seen), Some(decoder)) = (draft.small_part(), draft.source.parts()) else {
+            return reading;
+        };
+        let area = index.and_then(|index| decoder.part(bytes, info, (**index).as_ref(), seen));
+        let (Some(area), Some(index)) = (area, index) else {
+            reading.indexing = decoder.index_cost(file as u64, info);
+            return reading;
+        };
+        draft.begins_with(area);
+        (reading.info.width, reading.info.height) = (area.w, area.h);
+        let share = reading.info.pixels() as f64 / info.pixels() as f64;
+        reading.coded = (file as f64 * share) as usize;
+        reading.part = Some(Part {
+            decoder,
+            index: index.clone(),
+            area,
+        });
+        reading
+    }
+
+    /// Begins the walk with the step that decodes or draws the source.
+    fn walk(&self, draft: &Draft<'_>) -> Walk {
+        let (source, scales) = (draft.source, draft.scales);
+        let decoded = convert_colour_late::decoded(draft.profile(), source, draft.info, scales);
+        if let Some(drawing) = &draft.drawing {
+            return Walk::drawn(draft.file, source, &self.info, drawing, decoded);
+        }
+        let files = (draft.file, self.coded);
+        let mut walk = Walk::new(files, source, &self.info, scales, draft.frames, decoded);
+        if let (Some(Part { area, .. }), Some(step)) = (&self.part, walk.steps.first_mut()) {
+            let Area { x, y, w, h } = area;
+            step.text += &format!(" from {x},{y} {w}x{h}");
+        }
+        walk
+    }
 }
 
 /// The phase that decides what is shown, and whether anything changes.
@@ -451,6 +528,30 @@ impl Walk {
         self.traits = stage.after(self.traits);
         self.note(stage.to_string(), cost, before + self.frame());
         self.stages.push(stage);
+    }
+
+    /// Goes through all stages between decoding and encoding, which it takes out of the draft.
+    fn follow(&mut self, draft: &mut Draft<'_>) -> Result<()> {
+        if let Some(space) = draft.light().filter(|_| draft.scales_light) {
+            self.convert(Traits {
+                model: Model::Rgb,
+                depth: Depth::U16,
+                space,
+                ..self.traits
+            });
+        }
+        self.extend(std::mem::take(&mut draft.first).into_stage());
+        if let Some(to) = draft.before_turning(self.size, self.traits)? {
+            self.convert(to);
+        }
+        self.extend(draft.turn.take());
+        if let Some(to) = draft.leaves {
+            self.convert(to);
+        }
+        self.extend(std::mem::take(&mut draft.painted));
+        let accepted = draft.accepted(self.traits)?;
+        self.convert(accepted);
+        Ok(())
     }
 
     /// Converts the frame to these traits, unless it has them already.
