@@ -6,6 +6,24 @@
 //! assert!(png.is_some_and(|codec| codec.sniff(b"\x89PNG\r\n\x1a\n")));
 //! ```
 //!
+//! With the engine they make images of images:
+//!
+//! ```
+//! use andon_codecs::ALL;
+//! use andon_pixels::{Engine, Limits, Run};
+//! use andon_recipe::Recipe;
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let svg = br#"<svg xmlns="http://www.w3.org/2000/svg" width="40" height="30"><rect width="20" height="30"/></svg>"#;
+//! let engine = Engine::new(ALL, Limits::default());
+//! let recipe: Recipe = "fit:20x20,as:webp,lossless".parse()?;
+//! let plan = engine.plan(&recipe, svg)?;
+//! assert_eq!(plan.to_string(), "draw svg 20x15 rgba | encode webp lossless");
+//! let made = engine.run(&plan, Run::of(svg))?;
+//! assert_eq!(engine.probe(made.bytes(svg))?.format, "webp");
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # Where to begin
 //!
 //! | to … | open |

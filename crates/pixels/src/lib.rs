@@ -6,6 +6,19 @@
 //! The crate knows no format: codecs come as `&dyn Codec`. It opens no file, starts no thread, and asks
 //! [`Interrupt`] between row bands whether anybody still wants the result.
 //!
+//! Frames are made of planes, and stages turn one frame into another; codecs and recipes are in crates beside this one.
+//!
+//! ```
+//! use andon_pixels::{Depth, Frame, Grid, Model, Plane};
+//! # fn main() -> andon_pixels::Result<()> {
+//! let samples = Grid::from_samples(2, 2, vec![0_u8, 80, 160, 240])?;
+//! let frame = Frame::new(Model::Gray, 2, 2, vec![Plane::U8(samples)], None)?;
+//! assert_eq!((frame.width, frame.height, frame.depth()), (2, 2, Depth::U8));
+//! assert_eq!(frame.traits().model.planes(), 1);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # Where to begin
 //!
 //! | to … | open |

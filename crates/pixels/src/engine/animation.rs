@@ -1,0 +1,100 @@
+//! One run of a plan for an animation, frame by frame.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use andon_recipe::Effect;
+
+use super::Timings;
+use super::job::{Job, first_frame};
+use crate::codec::{AnimationDecoder, AnimationEncoder, Info, Text};
+use crate::error::{Error, Result};
+use crate::formats::within;
+use crate::frame::Image;
+use crate::limits::Bound;
+use crate::plan::Pipeline;
+use crate::sequence::{Head, Timed};
+
+impl Job<'_> {
+    /// Takes the frames of an animation one by one from the source through the stages to the result: only one frame is
+    /// in flight at a time.
+    pub(super) fn animation(
+        &self,
+        (decoder, encoder): (&dyn AnimationDecoder, &dyn AnimationEncoder),
+        count: u32,
+        pipeline: &Pipeline,
+        info: &Info,
+        bytes: &[u8],
+        timings: &mut Timings,
+    ) -> Result<Vec<u8>> {
+        // Laid over every frame, and decoded once.
+        let known = RefCell::new(BTreeMap::new());
+        let load = |effect: &Effect| {
+            let name = effect.to_string();
+            if let Some(image) = known.borrow().get(&name) {
+                return Ok(Image::clone(image));
+            }
+            let image = self.material(effect)?;
+            known.borrow_mut().insert(name, image.clone());
+            Ok(image)
+        };
+        let draw = |text: &Text<'_>| self.whole(&self.engine.formats.drawings()?.text(text));
+        let context = self.context(&load, &draw);
+        context.check()?;
+        let mut clock = Instant::now();
+        let mut lap = |time: &mut Duration| {
+            let now = Instant::now();
+            *time += now - clock;
+            clock = now;
+        };
+        let mut reader = decoder.open(bytes, info, &self.how(pipeline))?;
+        let read = reader.metadata();
+        let mut writer = None;
+        let mut left = count;
+        // To its end where all of it is shown, for what is cut off there is broken.
+        let whole = left == info.frames;
+        while whole || left > 0 {
+            let next = reader.next();
+            if writer.is_some() && self.forgives(&next) {
+                break;
+            }
+            let Some(Timed { frame, delay }) = next? else {
+                break;
+            };
+            left = left.checked_sub(1).ok_or_else(|| {
+                Error::Internal("there are more frames than were counted".to_owned())
+            })?;
+            lap(&mut timings.decode);
+            context.check()?;
+            let (frame, mut metadata) = first_frame(Image::read(frame, read.clone(), info.space))?;
+            let frame = self.finished(pipeline, frame, &mut metadata, &context)?;
+            lap(&mut timings.stages);
+            let mut open = match writer {
+                Some(writer) => writer,
+                None => {
+                    let head = Head {
+                        width: frame.width,
+                        height: frame.height,
+                        traits: frame.traits(),
+                        plays: info.animation.map_or(1, |animation| animation.plays),
+                        metadata,
+                    };
+                    encoder.writer(&head, &pipeline.encode, self.interrupt)?
+                }
+            };
+            open.push(Timed { frame, delay })?;
+            within(
+                Bound::ANIMATION_BYTES,
+                open.written(),
+                pipeline.result_bytes,
+            )?;
+            writer = Some(open);
+            lap(&mut timings.encode);
+        }
+        let writer = writer.ok_or_else(|| Error::broken(info.format, "it holds no frames"))?;
+        let body = writer.finish()?;
+        lap(&mut timings.encode);
+        Ok(body)
+    }
+}

@@ -1,0 +1,185 @@
+//! The images that a plan composes with: what they cost, and how they are loaded.
+
+use std::fmt;
+
+use andon_recipe::{Effect, Measured, Rules};
+
+use super::job::{Job, first_frame};
+use super::{Engine, Run};
+use crate::codec::{Info, Scales, Text};
+use crate::cores::Alone;
+use crate::cost::Cost;
+use crate::error::{Error, Result};
+use crate::formats::within;
+use crate::frame::Image;
+use crate::limits::{Bound, Never};
+use crate::ops::turn::Turned;
+use crate::plan::{self, Index, Plan};
+use crate::stage::{Materials, Stage, wrong};
+
+impl Engine {
+    /// Plans as `plan` does, with measurements and the file's index, and includes the cost of the materials that the
+    /// rules compose with, one of which is held at a time. Without `measured`, any measurement that the rules need is
+    /// made at once. The result does not depend on the index.
+    ///
+    /// # Errors
+    /// As `plan`, `measurement` and `measure`, and as loading a material. A material that is not an image is reported
+    /// only by the run.
+    pub fn plan_with(
+        &self,
+        rules: &dyn Rules,
+        bytes: &[u8],
+        materials: &dyn Materials,
+        measured: Option<&Measured>,
+        index: Option<&Index>,
+    ) -> Result<Plan> {
+        let measurement = match measured {
+            Some(_) => None,
+            None => self.measurement(rules, bytes)?,
+        };
+        let here = match measurement {
+            Some(measurement) => {
+                let length = bytes.len() as u64;
+                self.limits().check_cpu(measurement.cost().into(), length)?;
+                self.measure(&measurement, bytes, &Alone, &Never)?
+            }
+            None => Measured::default(),
+        };
+        let measured = measured.unwrap_or(&here);
+        let mut plan = plan::planner::plan(&self.formats, rules, bytes, measured, index)?;
+        if plan.is_copy() {
+            return Ok(plan);
+        }
+        let (mut most, mut nanos) = (0, 0_u64);
+        let effects: Vec<Effect> = plan.recipe().effects().cloned().collect();
+        let mut decoded = Vec::new();
+        for effect in &effects {
+            let Some(file) = self.formats.material(effect, materials).transpose()? else {
+                continue;
+            };
+            let Ok((codec, info)) = self.formats.header(&file) else {
+                continue;
+            };
+            let length = file.len() as u64;
+            most = most.max(plan::held_in_full(codec, &info, length));
+            let size = match self.plan_of_material(effect, &file, materials)? {
+                // Worked on for every frame, and never written.
+                Some(own) => {
+                    most = most.max(own.peak_bytes());
+                    let each = own.cost().nanos.saturating_sub(own.encode_nanos());
+                    nanos = nanos.saturating_add(each.saturating_mul(plan.frames()));
+                    own.size()
+                }
+                None => {
+                    let name = effect.args.first();
+                    if !decoded.contains(&name) {
+                        decoded.push(name);
+                        let once = codec.decode_cost(length, &info, Scales::FULL);
+                        nanos = nanos.saturating_add(once.nanos);
+                    }
+                    info.orientation.size(info.width, info.height)
+                }
+            };
+            plan.lays(effect, size);
+        }
+        plan.also(Cost {
+            nanos,
+            scratch: most,
+        });
+        within(Bound::MEMORY, plan.peak_bytes(), self.formats.limits.memory)?;
+        Ok(plan)
+    }
+
+    /// Plans an overlay's own recipe for the overlay's file; `None` if the overlay has no recipe.
+    pub(super) fn plan_of_material(
+        &self,
+        effect: &Effect,
+        file: &[u8],
+        materials: &dyn Materials,
+    ) -> Result<Option<Plan>> {
+        let Some(recipe) = effect.recipe() else {
+            return Ok(None);
+        };
+        let mut recipe = recipe.map_err(|error| wrong(effect, &error))?;
+        recipe.output.format = self.formats.holding_anything();
+        recipe.output.frame = Some(1);
+        let nothing = Measured::default();
+        self.plan_with(&recipe, file, materials, Some(&nothing), None)
+            .map(Some)
+    }
+}
+
+impl Job<'_> {
+    /// Returns the image that an effect composes with, loaded under the same limits as any source.
+    pub(super) fn material(&self, effect: &Effect) -> Result<Image> {
+        let picture = match (effect.recipe(), effect.material()) {
+            (None, Some(name)) => self.materials.picture(name, &|bytes| self.upright(bytes)),
+            (None, None) => match self.engine.formats.material(effect, self.materials) {
+                Some(file) => self.whole(&file?),
+                None => nothing_laid(effect),
+            },
+            (Some(_), _) => self.worked_on(effect),
+        };
+        picture.map_err(|error| match error {
+            Error::UnknownFormat | Error::Broken { .. } | Error::Unsupported { .. } => {
+                Error::Recipe {
+                    piece: effect.args.first().cloned().unwrap_or_default(),
+                    why: error.to_string(),
+                }
+            }
+            other => other,
+        })
+    }
+
+    /// Returns the image in the effect's file after the effect's own recipe has been applied to it.
+    pub(super) fn worked_on(&self, effect: &Effect) -> Result<Image> {
+        let formats = &self.engine.formats;
+        let Some(file) = formats.material(effect, self.materials).transpose()? else {
+            return nothing_laid(effect);
+        };
+        let engine = self.engine;
+        let Some(plan) = engine.plan_of_material(effect, &file, self.materials)? else {
+            return self.whole(&file);
+        };
+        let run = Run {
+            bytes: &file,
+            materials: self.materials,
+            interrupt: self.interrupt,
+            cores: self.cores,
+            decoded: None,
+        };
+        engine.render_frame(&plan, run).map(Image::still)
+    }
+
+    /// Decodes a file in full and turns the image upright.
+    pub(super) fn upright(&self, bytes: &[u8]) -> Result<Image> {
+        let image = self.whole(bytes)?;
+        let (_, Info { orientation, .. }) = self.engine.formats.header(bytes)?;
+        if orientation.is_upright() {
+            return Ok(image);
+        }
+        let (no_effect, no_document) = (nothing_laid::<Effect>, |_: &Text<'_>| nothing_drawn());
+        let context = self.context(&no_effect, &no_document);
+        let (frame, _) = first_frame(image)?;
+        let frame = Turned { orientation }.apply(frame, &context)?;
+        Ok(Image::still(frame))
+    }
+
+    /// Decodes a file in full.
+    pub(super) fn whole(&self, bytes: &[u8]) -> Result<Image> {
+        let (codec, info) = self.engine.formats.header(bytes)?;
+        self.engine.formats.limits.check_source(&info)?;
+        let how = self.engine.how_in_full(self.cores, self.interrupt);
+        codec.decode(bytes, &info, &how)
+    }
+}
+
+pub(super) fn nothing_laid<T: fmt::Display + ?Sized>(what: &T) -> Result<Image> {
+    Err(Error::Internal(format!("{what} has nothing to lay")))
+}
+
+pub(super) fn nothing_drawn() -> Result<Image> {
+    Err(Error::Internal(
+        "a text has nothing to be drawn on".to_owned(),
+    ))
+}

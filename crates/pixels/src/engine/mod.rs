@@ -1,0 +1,402 @@
+//! The engine, the crate's entry point: makes plans and runs them.
+
+mod animation;
+mod job;
+mod materials;
+mod score;
+mod shared;
+
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+use andon_recipe::{Facts, Measured, Orientation, Recipe, Rules};
+
+use self::job::{Job, first_frame};
+use crate::codec::{Codec, Decode, Info, Scales};
+use crate::cores::{Alone, Cores};
+use crate::error::{Error, Result};
+use crate::formats::Formats;
+use crate::frame::{Frame, Image};
+use crate::limits::{Damaged, Interrupt, Limits, Never};
+use crate::measure::{self, Measurement};
+use crate::plan::{self, Frames, Plan};
+use crate::stage::{Materials, NoMaterials};
+
+/// Turns recipes into plans and plans into images. An engine is cheap to clone and stateless, so that any number of
+/// threads may share it.
+#[derive(Clone)]
+pub struct Engine {
+    formats: Formats,
+}
+
+/// A finished image.
+#[derive(Debug)]
+pub struct Rendered {
+    /// Bytes of the image. `None`: the answer is the first `of_source` bytes of the source, which are complete.
+    pub body: Option<Vec<u8>>,
+    /// Number of leading bytes of the source that make up the image, if the answer is the source itself: it was checked
+    /// to the end of the image, and the bytes after that do not belong to it.
+    pub of_source: usize,
+    /// Media type of the image's actual format.
+    pub media_type: &'static str,
+    /// Width in px.
+    pub width: u32,
+    /// Height in px.
+    pub height: u32,
+    /// Parts of the source that are left out although the request did not ask for that, in one sentence each.
+    pub notes: Vec<String>,
+    /// Whether the source is truncated or damaged, and shown as far as it goes ([`Limits::damaged`]).
+    pub damaged: bool,
+    /// Time taken by each phase.
+    pub timings: Timings,
+}
+
+impl Rendered {
+    /// Returns the bytes of the image; `source` must be the file it was made from.
+    #[must_use]
+    pub fn bytes<'a>(&'a self, source: &'a [u8]) -> &'a [u8] {
+        match &self.body {
+            Some(body) => body,
+            None => &source[..self.of_source.min(source.len())],
+        }
+    }
+}
+
+/// Time taken by each phase of a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Timings {
+    /// Time spent decoding.
+    pub decode: Duration,
+    /// Time spent in all stages between decoding and encoding.
+    pub stages: Duration,
+    /// Time spent encoding.
+    pub encode: Duration,
+}
+
+/// A decoded image from which plans can start. A clone shares its samples until either is written to.
+#[derive(Clone, Debug)]
+pub struct Decoded {
+    image: Image,
+    /// Whether the image is what is left of a truncated or damaged file.
+    damaged: bool,
+    /// Decoding time, shared by all results that start from this image.
+    pub time: Duration,
+}
+
+impl Decoded {
+    /// Returns the size of the image's samples in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.image.bytes()
+    }
+}
+
+/// Inputs of a run, beside the plan itself.
+pub struct Run<'a> {
+    /// The file that the plan was made for.
+    pub bytes: &'a [u8],
+    /// Files to compose with, such as icons.
+    pub materials: &'a dyn Materials,
+    /// Tells whether the result is still wanted.
+    pub interrupt: &'a dyn Interrupt,
+    /// Idle cores that may help.
+    pub cores: &'a dyn Cores,
+    /// The decoded image that the plan starts from, if it was decoded before.
+    pub decoded: Option<Decoded>,
+}
+
+impl<'a> Run<'a> {
+    /// A run on the file `bytes` without materials to compose with, on one core and never interrupted.
+    #[must_use]
+    pub fn of(bytes: &'a [u8]) -> Self {
+        Self {
+            bytes,
+            materials: &NoMaterials,
+            interrupt: &Never,
+            cores: &Alone,
+            decoded: None,
+        }
+    }
+}
+
+impl Engine {
+    /// Creates an engine with these codecs and limits.
+    #[must_use]
+    pub fn new(codecs: &'static [&'static dyn Codec], limits: Limits) -> Self {
+        let formats = Formats {
+            codecs,
+            limits,
+            headroom: plan::HEADROOM,
+        };
+        Self { formats }
+    }
+
+    /// Sets the minimum number of decoded pixels per result pixel, along each side, that shrink-on-load leaves to the
+    /// resampler. More is slower and, up to a point, better; the default is 1.5.
+    #[must_use]
+    pub fn with_headroom(mut self, headroom: f64) -> Self {
+        self.formats.headroom = headroom;
+        self
+    }
+
+    /// Returns the limits that the engine enforces.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.formats.limits
+    }
+
+    /// Returns the codecs that the engine was created with.
+    #[must_use]
+    pub fn codecs(&self) -> &'static [&'static dyn Codec] {
+        self.formats.codecs
+    }
+
+    /// Checks a recipe for errors that can be found without an image: unknown words, formats that cannot be written,
+    /// arguments and options that are never accepted.
+    ///
+    /// # Errors
+    /// `Recipe`.
+    pub fn check(&self, recipe: &Recipe) -> Result<()> {
+        measure::can_be_looked_for(&recipe.measures(Orientation::default()))?;
+        plan::check::check(&self.formats, recipe)
+    }
+
+    /// Reads an image's header.
+    ///
+    /// # Errors
+    /// `UnknownFormat`, `Broken`, `Unsupported`, `Limit`.
+    pub fn probe(&self, bytes: &[u8]) -> Result<Info> {
+        let (_, info) = self.formats.header(bytes)?;
+        self.formats.limits.check_source(&info)?;
+        Ok(info)
+    }
+
+    /// Whether reading the header in `bytes`, and planning for it, each take only a fraction of a millisecond.
+    #[must_use]
+    pub fn probes_at_once(&self, bytes: &[u8]) -> bool {
+        bytes.len() <= PROBED_AT_ONCE && self.formats.probes_at_once(bytes)
+    }
+
+    /// Returns the measurement of the pixels in `bytes` that `rules` need before they can be planned; `None` if they
+    /// need none, as most do.
+    ///
+    /// # Errors
+    /// As `probe`, and `Limit` if its peak memory is too large.
+    pub fn measurement(&self, rules: &dyn Rules, bytes: &[u8]) -> Result<Option<Measurement>> {
+        Measurement::of(&self.formats, rules, bytes)
+    }
+
+    /// Performs `measurement` on the image that it was planned for: decodes the image, reduced if it is large.
+    ///
+    /// # Errors
+    /// As decoding.
+    pub fn measure(
+        &self,
+        measurement: &Measurement,
+        bytes: &[u8],
+        cores: &dyn Cores,
+        interrupt: &dyn Interrupt,
+    ) -> Result<Measured> {
+        measurement.run(bytes, &self.formats.limits, cores, interrupt)
+    }
+
+    /// Returns the facts that rules may depend on, from the image's header.
+    ///
+    /// # Errors
+    /// `UnknownFormat`, `Broken`, `Unsupported`.
+    pub fn facts(&self, bytes: &[u8]) -> Result<Facts> {
+        let (codec, info) = self.formats.header(bytes)?;
+        let gain_map = plan::planner::gain_map(codec, &info, bytes);
+        let measured = Measured::default();
+        Ok(plan::planner::facts(
+            codec,
+            &info,
+            bytes,
+            gain_map.is_some(),
+            &measured,
+        ))
+    }
+
+    /// Plans how to apply rules, such as a recipe, to the image in `bytes`. Reads the image's header only.
+    ///
+    /// # Errors
+    /// As `probe` (an image over the limits of its size may still be copied), `Recipe`, also for rules that need more
+    /// than the header, and `Limit` for a result or a peak memory that is too large.
+    pub fn plan(&self, rules: &dyn Rules, bytes: &[u8]) -> Result<Plan> {
+        plan::planner::plan(&self.formats, rules, bytes, &Measured::default(), None)
+    }
+
+    /// Makes the index that [`Plan::indexing`] describes; `None` if this file cannot be indexed.
+    ///
+    /// # Errors
+    /// `Limit`, `Interrupted`.
+    pub fn index(
+        &self,
+        bytes: &[u8],
+        cores: &dyn Cores,
+        interrupt: &dyn Interrupt,
+    ) -> Result<Option<Vec<u8>>> {
+        let (codec, info) = self.formats.header(bytes)?;
+        match codec.parts() {
+            Some(parts) => parts.index(bytes, &info, &self.how_in_full(cores, interrupt)),
+            None => Ok(None),
+        }
+    }
+
+    /// Runs a plan. The result does not depend on borrowed cores, nor on whether the image was decoded before.
+    ///
+    /// # Errors
+    /// Any.
+    pub fn run(&self, plan: &Plan, run: Run<'_>) -> Result<Rendered> {
+        let Run {
+            bytes,
+            materials,
+            interrupt,
+            cores,
+            decoded,
+        } = run;
+        let mut timings = Timings::default();
+        let mut of_source = 0;
+        let mut notes = plan.notes().to_vec();
+        let job = Job {
+            engine: self,
+            materials,
+            interrupt,
+            cores,
+            damaged: Cell::new(false),
+        };
+        let body = match plan.pipeline() {
+            None => {
+                let began = Instant::now();
+                let extent = self.extent(cores, bytes, interrupt);
+                timings.decode = began.elapsed();
+                if job.forgives(&extent) {
+                    of_source = bytes.len();
+                    None
+                } else {
+                    of_source = extent?;
+                    self.ended(&bytes[..of_source], plan.format())
+                }
+            }
+            Some(pipeline) => Some(
+                if let Frames::All {
+                    count,
+                    decoder,
+                    encoder,
+                } = pipeline.frames
+                {
+                    let coders = (decoder, encoder);
+                    job.animation(coders, count, pipeline, plan.info(), bytes, &mut timings)?
+                } else if let Some(body) = job.recoded(pipeline, plan, bytes, &mut timings)? {
+                    body
+                } else {
+                    let image = job.still(decoded, pipeline, plan.info(), bytes, &mut timings)?;
+                    if pipeline.gain_map.is_some() && image.gain_map.is_none() {
+                        notes.push(BROKEN_GAIN_MAP.to_owned());
+                    }
+                    job.write(pipeline, &image, &mut timings)?
+                },
+            ),
+        };
+        let damaged = job.damaged.get();
+        if damaged {
+            notes.push(DAMAGED.to_owned());
+        }
+        let (width, height) = plan.size();
+        Ok(Rendered {
+            body,
+            of_source,
+            media_type: plan.media_type(),
+            width,
+            height,
+            notes,
+            damaged,
+            timings,
+        })
+    }
+
+    /// Returns how many bytes from the beginning of the file make up the image; see [`Codec::extent`].
+    ///
+    /// # Errors
+    /// As `probe`, except for limits, and `Interrupted`.
+    pub fn extent(
+        &self,
+        cores: &dyn Cores,
+        bytes: &[u8],
+        interrupt: &dyn Interrupt,
+    ) -> Result<usize> {
+        let (codec, info) = self.formats.header(bytes)?;
+        codec.extent(bytes, &info, &self.how_in_full(cores, interrupt))
+    }
+
+    /// Decodes an image; of a truncated or damaged file, whatever is left if the limits allow showing it. Returns the
+    /// image and whether it was salvaged.
+    fn decode_or_salvage(
+        &self,
+        source: &dyn Codec,
+        bytes: &[u8],
+        info: &Info,
+        how: &Decode<'_>,
+    ) -> Result<(Image, bool)> {
+        match source.decode(bytes, info, how) {
+            Err(Error::Broken { .. }) if how.limits.damaged == Damaged::Shown => {
+                Ok((source.salvage(bytes, info, how)?, true))
+            }
+            decoded => decoded.map(|image| (image, false)),
+        }
+    }
+
+    /// Returns the image with its format's end marker appended; `None` if it ends with that already.
+    fn ended(&self, picture: &[u8], format: &str) -> Option<Vec<u8>> {
+        let marker = self.formats.codec(format)?.end_marker();
+        (!picture.ends_with(marker)).then(|| [picture, marker].concat())
+    }
+
+    fn how_in_full<'a>(&'a self, cores: &'a dyn Cores, interrupt: &'a dyn Interrupt) -> Decode<'a> {
+        Decode {
+            scales: Scales::FULL,
+            limits: &self.formats.limits,
+            interrupt,
+            cores,
+            keep_metadata: false,
+        }
+    }
+
+    /// Runs a plan up to the frame that would be encoded (the last one of several), for tests that judge pixels rather
+    /// than codecs. A copy is decoded in full.
+    ///
+    /// # Errors
+    /// Any.
+    pub fn render_frame(&self, plan: &Plan, run: Run<'_>) -> Result<Frame> {
+        let Run {
+            bytes,
+            materials,
+            interrupt,
+            cores,
+            decoded,
+        } = run;
+        let job = Job {
+            engine: self,
+            materials,
+            interrupt,
+            cores,
+            damaged: Cell::new(false),
+        };
+        let image = match plan.pipeline() {
+            Some(pipeline) => {
+                let timings = &mut Timings::default();
+                job.still(decoded, pipeline, plan.info(), bytes, timings)?
+            }
+            None => job.whole(bytes)?,
+        };
+        first_frame(image).map(|(frame, _)| frame)
+    }
+}
+
+/// Longest file, in bytes, whose header may be read on the spot: an ICC profile can be as long.
+const PROBED_AT_ONCE: usize = 1 << 20;
+
+const DAMAGED: &str = "the source is cut or damaged: what is missing of it is blank";
+
+/// Note on a result whose gain map was dropped because it is broken; the image itself is complete.
+const BROKEN_GAIN_MAP: &str = "the gain map for HDR screens is left out: it is broken";
