@@ -16,6 +16,7 @@ mod jpeg_at_once;
 mod jpeg_levels;
 mod jpeg_parts;
 mod jxl;
+mod layers;
 mod linear;
 mod options;
 mod pdf;

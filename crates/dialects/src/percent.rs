@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::dialect::Refusal;
+use crate::refusal::Refusal;
 
 /// Decodes the percent escapes of a raw path.
 ///

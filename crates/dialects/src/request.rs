@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use andon_recipe::{Colour, Output, Recipe, Rules};
 
-use crate::dialect::Refusal;
 use crate::document::Document;
 use crate::errors::{ErrorStyle, OWN_ERRORS};
 use crate::percent;
+use crate::refusal::Refusal;
 use crate::signature::Checksum;
 
 /// A parsed target.

@@ -7,7 +7,7 @@ use std::path::Path;
 /// From the ground up.
 const LAYERS: &[&str] = &[
     "cost", "limits", "error", "cores", "buffers", "space", "frame", "sequence", "samples",
-    "window", "codec", "revision", "formats", "profiles", "stage", "resize", "color", "score",
+    "window", "codec", "revision", "profiles", "stage", "formats", "resize", "color", "score",
     "ops", "plan", "measure", "engine",
 ];
 

@@ -17,9 +17,10 @@ mod named;
 pub use doors::Door;
 pub(crate) use doors::Doors;
 
-use crate::dialect::{HeadersRead, Refusal, Target};
+use crate::dialect::{HeadersRead, Target};
 use crate::dots::{has_dots, path_of_url};
 use crate::errors::{Fault, OWN_ERRORS};
+use crate::refusal::Refusal;
 use crate::request::{Ask, Fallback, ImageRequest, Source, relative};
 use crate::signing::{SecureLink, Signed, uri};
 use crate::{Dialects, Headers};

@@ -17,11 +17,12 @@ pub(crate) use options::names as options;
 
 use self::options::Options;
 use self::rules::CloudflareRules;
-use crate::dialect::{Dialect, Refusal, Target};
+use crate::dialect::{Dialect, Target};
 use crate::document::{About, Document};
 use crate::errors::{ErrorStyle, Errors, Fault};
 use crate::geometry::FACES;
 use crate::percent;
+use crate::refusal::Refusal;
 use crate::request::{AnswerStyle, Ask, Fallback, ImageRequest, Source};
 
 #[derive(Debug)]

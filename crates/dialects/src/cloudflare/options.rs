@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use andon_recipe::Colour;
 
 use crate::colours;
-use crate::dialect::Refusal;
 use crate::percent;
+use crate::refusal::Refusal;
 
 /// Values of the options, by their full names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

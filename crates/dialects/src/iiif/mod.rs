@@ -18,9 +18,10 @@ pub use config::{IiifConfig, LargerBox, Slashes};
 use self::info::Information;
 use self::parse::FORMATS;
 use self::rules::{IiifRules, Limits};
-use crate::dialect::{Dialect, Refusal, Target};
+use crate::dialect::{Dialect, Target};
 use crate::errors::{ErrorStyle, Errors, Fault};
 use crate::percent;
+use crate::refusal::Refusal;
 use crate::request::{Ask, ImageRequest, Redirect, Source};
 
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! Parses region, size, rotation, quality and format of a target, before the image is known.
 
-use crate::dialect::Refusal;
+use crate::refusal::Refusal;
 
 use super::Version;
 

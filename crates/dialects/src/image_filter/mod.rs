@@ -14,9 +14,10 @@ use std::sync::Arc;
 pub use config::ImageFilterConfig;
 
 use crate::EXAMPLE_SOURCE;
-use crate::dialect::{Dialect, Refusal, Target};
+use crate::dialect::{Dialect, Target};
 use crate::errors::{ErrorStyle, Every, OWN_ERRORS};
 use crate::percent;
+use crate::refusal::Refusal;
 use crate::request::{Ask, ImageRequest, Source};
 use options::{Filter, Options};
 use rules::ImageFilterRules;

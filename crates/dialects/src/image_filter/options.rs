@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::dialect::Refusal;
+use crate::refusal::Refusal;
 
 /// Values of a location's directives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -21,12 +21,13 @@ pub(crate) use query::names as options;
 use self::palette::Palette;
 use self::query::Query;
 use self::rules::ImgixRules;
-use crate::dialect::{Dialect, Refusal, Target};
+use crate::dialect::{Dialect, Target};
 use crate::disposition;
 use crate::document::{About, Document};
 use crate::errors::{ErrorStyle, Errors, Fault};
 use crate::geometry::FACES;
 use crate::percent;
+use crate::refusal::Refusal;
 use crate::request::{Ask, ImageRequest, Source};
 use crate::signature::{Key, md5, same};
 
@@ -194,7 +195,7 @@ fn left_out(query: &Query) -> Vec<String> {
         }
     }
     if let Some(format) = query.text("fm").filter(|format| !FORMATS.contains(format)) {
-        let format = crate::dialect::shorten(format);
+        let format = crate::refusal::shorten(format);
         notes.push(format!("fm: `{format}` is not written; it is ignored"));
     }
     if query.text("trim-color").is_some() {

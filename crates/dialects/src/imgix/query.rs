@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use andon_recipe::Colour;
 
 use crate::colours;
-use crate::dialect::Refusal;
 use crate::percent;
+use crate::refusal::Refusal;
 use crate::signature::base64;
 
 /// Values of the known parameters, by key.
@@ -290,7 +290,7 @@ impl Query {
                     };
                     unknown.push(format!(
                         "{}: {why}; it is ignored",
-                        crate::dialect::shorten(key)
+                        crate::refusal::shorten(key)
                     ));
                 }
             }

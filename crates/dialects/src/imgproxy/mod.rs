@@ -27,11 +27,12 @@ use regex::Regex;
 pub use config::{ImgproxyConfig, WatermarkConfig};
 
 use crate::EXAMPLE_SOURCE;
-use crate::dialect::{Dialect, Refusal, Target};
+use crate::dialect::{Dialect, Target};
 use crate::disposition;
 use crate::errors::{ErrorStyle, Errors, Fault};
 use crate::geometry::FACES;
 use crate::percent;
+use crate::refusal::Refusal;
 use crate::request::{AnswerStyle, Ask, Fallback, ImageRequest, Source, relative};
 use crate::signature::Key;
 use gravity::FACE;

@@ -20,7 +20,7 @@ pub(super) fn left_out(row: &Row, args: &[&str]) -> Option<String> {
         )),
         "cp" if profile(given(0)).is_none() => Some(format!(
             "`{}` is none of srgb and p3; it is ignored",
-            crate::dialect::shorten(given(0))
+            crate::refusal::shorten(given(0))
         )),
         "co" if given(0).parse::<f64>().is_err() => {
             Some("objects are not looked for; it is ignored".to_owned())

@@ -3,8 +3,8 @@
 use andon_recipe::{FormatName, Output, Recipe, Step, unknown};
 use serde_json::{Value, json};
 
-use crate::dialect::Refusal;
 use crate::document::{About, Document, Part};
+use crate::refusal::Refusal;
 
 /// The output format that requests facts instead of an image.
 pub(super) const FORMAT: &str = "json";

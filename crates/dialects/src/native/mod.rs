@@ -18,8 +18,9 @@ use andon_recipe::{Recipe, unknown};
 pub use config::{Canonical, NativeConfig};
 
 use crate::EXAMPLE_SOURCE;
-use crate::dialect::{Dialect, Refusal, Target};
+use crate::dialect::{Dialect, Target};
 use crate::percent;
+use crate::refusal::Refusal;
 use crate::request::{Ask, ImageRequest, Redirect, Source};
 use facts::Facts;
 

@@ -6,8 +6,8 @@ use serde::Deserialize;
 
 use super::Target;
 use crate::ConfigError;
-use crate::dialect::Refusal;
 use crate::percent;
+use crate::refusal::Refusal;
 use crate::signature::{base64, md5, same, unhex};
 
 /// The `[[secure_link]]` table: one location whose URLs are signed.

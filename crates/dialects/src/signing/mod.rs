@@ -21,9 +21,10 @@ pub use config::{Keys, SigningConfig};
 pub use link::SecureLinkConfig;
 pub(crate) use link::{Outcome, SecureLink, uri};
 
-use crate::dialect::{Refusal, Target};
+use crate::dialect::Target;
 use crate::errors::Fault;
 use crate::percent;
+use crate::refusal::Refusal;
 use crate::signature::{Digest, Key, base64, same};
 
 /// The parameters that a signed target has next to its signature.

@@ -18,9 +18,10 @@ mod values;
 pub use config::{Compat, Mistakes, SmallLightConfig};
 pub use params::PARAMETERS;
 
-use crate::dialect::{Dialect, Refusal, Target, shorten_to};
+use crate::dialect::{Dialect, Target};
 use crate::errors::{ErrorStyle, Every, OWN_ERRORS};
 use crate::percent;
+use crate::refusal::{Refusal, shorten_to};
 use crate::request::{AnswerStyle, Ask, ImageRequest, Source};
 use options::Options;
 

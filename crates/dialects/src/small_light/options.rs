@@ -6,7 +6,7 @@ use andon_recipe::nearest;
 
 use super::Notes;
 use super::params::{PARAMETERS, known};
-use crate::dialect::{Refusal, shorten};
+use crate::refusal::{Refusal, shorten};
 
 /// Maximum length of the option string in bytes. ngx_small_light drops the connection above it.
 pub(super) const MAX_TEXT: usize = 8191;

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::dialect::{Refusal, Target, shorten};
+use crate::dialect::Target;
 use crate::percent;
+use crate::refusal::{Refusal, shorten};
 use crate::request::{ImageRequest, Source, relative};
 
 /// The text that begins the options.

@@ -9,7 +9,7 @@ use super::params::{PARAMETERS, known};
 use super::rules::{Fit, Ground, Original, Region, Size, SmallLightRules};
 use super::values::{Coord, Geometry, colour, float, int, prefix};
 use super::{Compat, Notes, SmallLightConfig};
-use crate::dialect::{Refusal, shorten};
+use crate::refusal::{Refusal, shorten};
 
 /// Returns the rules for these options.
 ///

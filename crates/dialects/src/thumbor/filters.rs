@@ -8,8 +8,8 @@ use super::overlay::Overlay;
 use super::path::Trim;
 use super::text::Text;
 use super::{Flavour, colours};
-use crate::dialect::shorten;
 use crate::percent;
+use crate::refusal::shorten;
 
 /// A parsed filter.
 #[derive(Clone, Debug, PartialEq)]

@@ -22,9 +22,10 @@ use std::sync::Arc;
 pub use config::{ImagorConfig, Loader, ThumborConfig};
 
 use crate::EXAMPLE_SOURCE;
-use crate::dialect::{Dialect, Refusal, Target, shorten};
+use crate::dialect::{Dialect, Target};
 use crate::errors::{ErrorStyle, Fault};
 use crate::percent;
+use crate::refusal::{Refusal, shorten};
 use crate::request::{AnswerStyle, Ask, ImageRequest, Source};
 use crate::signature::{Digest, Key, base64, same};
 use filters::{Filter, Seen};

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::path::{self, Align, FitIn, Parts};
 use super::{Flavour, UNSAFE, image_name};
-use crate::dialect::Refusal;
+use crate::refusal::Refusal;
 
 /// The parameters of a URL as `/params` returns them; those that the URL does not have are left out.
 #[derive(Debug, Default, Serialize)]

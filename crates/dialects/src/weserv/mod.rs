@@ -18,10 +18,11 @@ pub(crate) use query::names as options;
 
 use self::query::Query;
 use self::rules::WeservRules;
-use crate::dialect::{Dialect, Refusal, Target};
+use crate::dialect::{Dialect, Target};
 use crate::document::{About, Document, Part};
 use crate::errors::{ErrorStyle, Errors, Fault};
 use crate::percent;
+use crate::refusal::Refusal;
 use crate::request::{AnswerStyle, Ask, Fallback, ImageRequest, Redirect, Source};
 
 #[derive(Debug)]
@@ -72,7 +73,7 @@ impl Dialect for Weserv {
         let mut notes = Vec::new();
         let read = Query::read(query, |key| {
             if notes.len() < MOST_NOTES {
-                let key = crate::dialect::shorten(key);
+                let key = crate::refusal::shorten(key);
                 notes.push(format!("{key}: there is no such parameter; it is ignored"));
             }
         });

@@ -1,0 +1,47 @@
+//! The crate's folders stand in layers, and a folder uses only those below its own: no dialect knows another one.
+
+#[path = "../../pixels/tests/layering/mod.rs"]
+mod layering;
+
+use std::path::Path;
+
+/// From the ground up: what dialects share, and then the dialects.
+const LAYERS: &[&str] = &[
+    "colours",
+    "disposition",
+    "document",
+    "dots",
+    "effects",
+    "errors",
+    "geometry",
+    "plain",
+    "rules",
+    "signature",
+    "swatches",
+    "refusal",
+    "percent",
+    "request",
+    "rewrite",
+    "dialect",
+    "vectors",
+    "config",
+    "signing",
+    "access",
+    "translate",
+    "cloudflare",
+    "iiif",
+    "image_filter",
+    "imgix",
+    "imgproxy",
+    "native",
+    "small_light",
+    "thumbor",
+    "weserv",
+    "tests",
+];
+
+#[test]
+fn no_folder_uses_one_above_it() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    layering::check(&src, LAYERS, 100);
+}
