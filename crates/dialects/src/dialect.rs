@@ -1,5 +1,6 @@
 //! The trait of dialects, and the targets that they read.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fmt;
 
@@ -161,5 +162,13 @@ impl<'a> Target<'a> {
 impl fmt::Debug for Target<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Target").field(&self.whole).finish()
+    }
+}
+
+/// Puts a slash in front of a target without one. HTTP always sends it, but at a command line it may be missing.
+pub(crate) fn with_slash(target: &str) -> Cow<'_, str> {
+    match target.starts_with('/') {
+        true => Cow::Borrowed(target),
+        false => Cow::Owned(format!("/{target}")),
     }
 }

@@ -73,10 +73,8 @@ pub use small_light::{Compat, Mistakes, SmallLightConfig};
 pub use thumbor::{ImagorConfig, Loader, ThumborConfig};
 pub use weserv::WeservConfig;
 
-use std::borrow::Cow;
-
 use access::{Doors, Evidence};
-use dialect::HeadersRead;
+use dialect::{HeadersRead, with_slash};
 use rewrite::Rewriter;
 use signing::{Outcome, SecureLink, SecureLinkConfig, Signed, Signing, SigningConfig};
 
@@ -348,14 +346,6 @@ impl Dialects {
                 && again.rules.text() == request.rules.text();
             same.then_some((*name, target))
         })
-    }
-}
-
-/// Puts a slash in front of a target without one. HTTP always sends it, but at a command line it may be missing.
-fn with_slash(target: &str) -> Cow<'_, str> {
-    match target.starts_with('/') {
-        true => Cow::Borrowed(target),
-        false => Cow::Owned(format!("/{target}")),
     }
 }
 

@@ -101,7 +101,7 @@ impl Dialects {
         places: &dyn Places,
         resolve: impl FnOnce(ImageRequest) -> Result<ImageRequest, E>,
     ) -> Result<ImageRequest, E> {
-        let raw_target = crate::with_slash(raw_target);
+        let raw_target = crate::dialect::with_slash(raw_target);
         let headers = HeadersRead::new(headers);
         let (mut request, evidence) = self.understand(&raw_target, &headers)?;
         refuse_dots(&request, places)?;
