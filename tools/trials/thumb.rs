@@ -66,7 +66,7 @@ impl Dialect for Thumb {
         let (width, source) = rest.split_once('/').unwrap_or((rest, ""));
         let recipe: Result<Recipe, _> = format!("fit:{width}x,as:webp").parse();
         let recipe = recipe.map_err(|_| Refusal::new(width, "it is no width in pixels"))?;
-        Ok(Some(ImageRequest::picture(
+        Ok(Some(ImageRequest::image(
             Source::from_raw(source)?,
             recipe,
         )))

@@ -298,7 +298,7 @@ fn convert_makes_all_it_can_and_reports_the_rest() {
 }
 
 #[test]
-fn convert_passes_on_whole_pictures_only() {
+fn convert_passes_on_whole_images_only() {
     let folder = folder();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     for name in [
@@ -392,7 +392,7 @@ fn convert_says_what_is_wrong_once() {
 }
 
 #[test]
-fn convert_takes_you_choose_for_the_pictures_own_format() {
+fn convert_takes_you_choose_for_the_images_own_format() {
     let folder = folder();
     std::fs::copy(sample("png/alpha.png"), folder.path().join("b.png")).unwrap();
     let out = folder.path().join("out");

@@ -68,7 +68,7 @@ const WRITTEN: &str = "import sys; from PIL import Image\n\
     image.save(sys.argv[1], progressive=True)";
 
 #[test]
-fn a_picture_larger_than_its_container_is_refused_in_words_and_kills_nothing() {
+fn a_image_larger_than_its_container_is_refused_in_words_and_kills_nothing() {
     let Some(group) = Group::of(512 << 20) else {
         eprintln!("SKIPPED: no control group may be made here, so no memory can be limited");
         return;

@@ -109,7 +109,7 @@ fn every_sample_is_written_in_every_format() {
 }
 
 #[test]
-fn all_eight_orientations_become_the_same_upright_picture() {
+fn all_eight_orientations_become_the_same_upright_image() {
     let upright = shown(&body(&sample("jpeg/orientation-1.jpg"), "fit:120x120,q:95"));
     for exif in 2..=8 {
         let bytes = sample(&format!("jpeg/orientation-{exif}.jpg"));
@@ -120,7 +120,7 @@ fn all_eight_orientations_become_the_same_upright_picture() {
 }
 
 #[test]
-fn a_picture_says_how_it_becomes_upright_where_it_is_left_as_it_was_stored() {
+fn a_image_says_how_it_becomes_upright_where_it_is_left_as_it_was_stored() {
     for exif in 1..=8 {
         let bytes = sample(&format!("jpeg/orientation-{exif}.jpg"));
         let info = |text| engine().probe(&body(&bytes, text)).expect("an image");

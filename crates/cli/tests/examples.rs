@@ -83,15 +83,15 @@ impl Materials for Only {
 }
 
 /// What the engine makes of an image without any server, `badge` being the only material.
-fn made(picture: &[u8], recipe: &str, badge: &[u8]) -> Vec<u8> {
+fn made(image: &[u8], recipe: &str, badge: &[u8]) -> Vec<u8> {
     let engine = Engine::new(andon_codecs::ALL, Limits::default());
     let recipe: andon_recipe::Recipe = recipe.parse().expect("a recipe");
-    let plan = engine.plan(&recipe, picture).expect("a plan");
+    let plan = engine.plan(&recipe, image).expect("a plan");
     let rendered = engine.run(
         &plan,
         Run {
             materials: &Only(badge.to_vec()),
-            ..Run::of(picture)
+            ..Run::of(image)
         },
     );
     rendered.expect("an image").body.expect("a new image")
@@ -165,16 +165,16 @@ fn perl_lays_a_png_over_a_gif_and_answers_with_a_png() {
     };
     let done = run("badge.png");
     let end = done.stdout.windows(4).position(|four| four == b"\r\n\r\n");
-    let (head, picture) = done.stdout.split_at(end.expect("a head") + 4);
+    let (head, image) = done.stdout.split_at(end.expect("a head") + 4);
     let head = String::from_utf8_lossy(head);
     assert!(head.starts_with("Content-Type: image/png\r\n"), "{head}");
     let base = std::fs::read(project(BASE)).unwrap();
     let (_, width, height) = look(&base);
-    assert_eq!(look(picture), ("png", width, height));
+    assert_eq!(look(image), ("png", width, height));
     let badge = std::fs::read(project(BADGE)).unwrap();
-    assert_eq!(picture, made(&base, "over:badge.png:0:0,as:png", &badge));
+    assert_eq!(image, made(&base, "over:badge.png:0:0,as:png", &badge));
     assert_ne!(
-        picture,
+        image,
         made(&base, "as:png", &badge),
         "the badge is to be seen"
     );

@@ -63,8 +63,8 @@ fn size(served: &Served, target: &str) -> String {
     if reply.status != 200 {
         return reply.status.to_string();
     }
-    let picture = andon_client::Picture::decode(&reply.body).unwrap();
-    format!("{}x{}", picture.width, picture.height)
+    let image = andon_client::Picture::decode(&reply.body).unwrap();
+    format!("{}x{}", image.width, image.height)
 }
 
 const IMAGE_FILTER: &str = r#"
@@ -172,8 +172,8 @@ fn sides(name: &str) -> [u32; 2] {
     } else {
         "jpeg/420.jpg"
     };
-    let picture = andon_client::Picture::decode(&fs::read(sample(from)).unwrap()).unwrap();
-    [picture.width, picture.height]
+    let image = andon_client::Picture::decode(&fs::read(sample(from)).unwrap()).unwrap();
+    [image.width, image.height]
 }
 
 /// Made to fit this width as the module does.
@@ -235,7 +235,7 @@ fn small_light_keeps_its_urls_and_patterns() {
 }
 
 #[test]
-fn pictures_of_another_server_are_an_origin() {
+fn images_of_another_server_are_an_origin() {
     let site = Site::new(
         "events {}\nhttp { upstream back { server 127.0.0.1:9; server 127.0.0.2:9; }\n server { location ~ ^/t/(\\d+)/(.+)$ { proxy_pass http://back/originals/$2; image_filter resize $1 -; }\n location /raw/ { proxy_pass https://images.example/all/; } location / { return 403; } } }",
     );

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Answers every request with the image, and counts.
-fn origin(picture: Vec<u8>) -> (u16, Arc<AtomicUsize>) {
+fn origin(image: Vec<u8>) -> (u16, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let port = listener.local_addr().expect("its number").port();
     let asked = Arc::new(AtomicUsize::new(0));
@@ -19,19 +19,19 @@ fn origin(picture: Vec<u8>) -> (u16, Arc<AtomicUsize>) {
             counter.fetch_add(1, Ordering::SeqCst);
             let head = format!(
                 "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
-                picture.len()
+                image.len()
             );
             // Whoever left does not matter here.
             let _ = stream.read(&mut [0; 4096]);
             let _ = stream.write_all(head.as_bytes());
-            let _ = stream.write_all(&picture);
+            let _ = stream.write_all(&image);
         }
     });
     (port, asked)
 }
 
 #[test]
-fn pictures_from_afar_are_rendered_and_explained_and_proxies_are_ignored() {
+fn images_from_afar_are_rendered_and_explained_and_proxies_are_ignored() {
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples/jpeg/420.jpg");
     let (port, asked) = origin(std::fs::read(sample).expect("a sample"));
     let (trap, trapped) = origin(Vec::new());
@@ -67,8 +67,8 @@ fn pictures_from_afar_are_rendered_and_explained_and_proxies_are_ignored() {
         output.to_str().expect("a plain path"),
     ]);
     assert!(rendered.status.success(), "{rendered:?}");
-    let picture = std::fs::read(&output).expect("an image");
-    assert!(picture.starts_with(b"\xff\xd8\xff"), "a JPEG");
+    let image = std::fs::read(&output).expect("an image");
+    assert!(image.starts_with(b"\xff\xd8\xff"), "a JPEG");
     let explained = run(&["explain", target]);
     assert!(explained.status.success(), "{explained:?}");
     assert!(

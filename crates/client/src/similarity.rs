@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_pictures_are_wholly_alike_and_noise_makes_them_less_so() {
+    fn equal_images_are_wholly_alike_and_noise_makes_them_less_so() {
         let clean = gradient(0);
         assert!((ssim(&clean, &clean).expect("sizes agree") - 1.0).abs() < 1e-9);
         let little = ssim(&clean, &gradient(8)).expect("sizes agree");
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_of_different_sizes_are_not_compared() {
+    fn images_of_different_sizes_are_not_compared() {
         let mut other = gradient(0);
         other.width = 48;
         other.height = 64;

@@ -150,7 +150,7 @@ fn a_smooth_photograph_is_not_taken_for_a_drawing() {
 }
 
 #[test]
-fn a_picture_keeps_its_space_and_its_metadata() {
+fn a_image_keeps_its_space_and_its_metadata() {
     let mut image = picture(Model::ycbcr(Subsampling::C420), Depth::U8, false, 20, 20);
     image.frames[0].colour = Colour::from(Space::DISPLAY_P3);
     let (info, _) = written(&image, &quality(50));
@@ -258,7 +258,7 @@ fn files_of_libavif_are_what_their_headers_say() {
 // ---- what is broken is refused ----
 
 #[test]
-fn no_prefix_passes_for_a_picture() {
+fn no_prefix_passes_for_a_image() {
     let image = picture(Model::ycbcr(Subsampling::C420), Depth::U8, true, 24, 18);
     assert_prefixes_are_refused(avif(), &encode(avif(), &image, &quality(40)), 0);
 }
@@ -297,7 +297,7 @@ fn a_bitstream_larger_than_its_header_says_is_not_decoded() {
 }
 
 #[test]
-fn what_follows_a_picture_does_not_belong_to_it() {
+fn what_follows_a_image_does_not_belong_to_it() {
     let file = sample("420.avif");
     let info = avif().probe(&file).expect("a header");
     let limits = Limits::default();

@@ -39,7 +39,7 @@ fn with_index(gap: usize, second: usize) -> Vec<u8> {
 }
 
 #[test]
-fn pictures_that_the_index_declares_belong_to_the_file_and_nothing_else_does() {
+fn images_that_the_index_declares_belong_to_the_file_and_nothing_else_does() {
     let second = sample("jpeg/gray.jpg");
     for gap in [0, 100] {
         let mut file = with_index(gap, second.len());

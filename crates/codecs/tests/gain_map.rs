@@ -59,7 +59,7 @@ fn at(frame: &Frame, x: f64, y: f64) -> u8 {
 }
 
 #[test]
-fn a_gain_map_goes_where_its_picture_goes() {
+fn a_gain_map_goes_where_its_image_goes() {
     // The chart's map: nothing on the left, and four steps of 60, 120, 180 and 240 on the right.
     for (recipe, size, places) in [
         (
@@ -105,7 +105,7 @@ fn a_gain_map_goes_where_its_picture_goes() {
 }
 
 #[test]
-fn a_gain_map_is_turned_upright_with_its_picture() {
+fn a_gain_map_is_turned_upright_with_its_image() {
     let (_, _, frame) = made("turned.jpg", "orient,fit:120x160");
     assert_eq!((frame.width, frame.height), (30, 40));
     let steps = [0.2, 0.56, 0.94].map(|y| at(&frame, 0.5, y));
@@ -247,10 +247,10 @@ fn the_plan_counts_the_map() {
 }
 
 #[test]
-fn a_broken_map_never_breaks_the_picture() {
+fn a_broken_map_never_breaks_the_image() {
     let file = sample("gray.jpg");
     let whole = read(&file).expect("its map").0.bytes as usize;
-    let picture = file.len() - whole;
+    let image = file.len() - whole;
     let plain = render(&file, "fit:64x64,gainmap:drop").expect("an image");
     let plain = codec("jpeg").probe(plain.bytes(&file)).expect("a header");
     let check = |file: &[u8], what: &str| {
@@ -269,7 +269,7 @@ fn a_broken_map_never_breaks_the_picture() {
             );
         }
     };
-    for length in (picture..file.len()).step_by(7) {
+    for length in (image..file.len()).step_by(7) {
         check(&file[..length], &format!("{length} bytes"));
     }
     let index = file

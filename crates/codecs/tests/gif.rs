@@ -79,7 +79,7 @@ fn an_opaque_alpha_plane_leaves_no_trace() {
 }
 
 #[test]
-fn a_wholly_clear_picture_can_be_written() {
+fn a_wholly_clear_image_can_be_written() {
     let mut image = few_colours(8, 8, 4, false);
     image.frames[0].alpha = Some(Plane::filled(Depth::U8, 8, 8, 0));
     let back = decode(gif(), &encode(gif(), &image, &Encode::default())).expect("our own file");
@@ -212,7 +212,7 @@ fn an_empty_screen_takes_its_size_from_the_frame() {
 }
 
 #[test]
-fn the_first_frame_of_an_animation_is_the_picture() {
+fn the_first_frame_of_an_animation_is_the_image() {
     let file = write(3, 2, &[part(0, 0, 3, 2, Some(1)), part(1, 1, 1, 1, None)]);
     let info = gif().probe(&file).expect("a header");
     assert_eq!(info.frames, 2);

@@ -17,14 +17,14 @@ const SIZE: (u32, u32) = (64, 64);
 /// An AVIF of one item.
 fn avif_of_one() -> Vec<u8> {
     let codec = codec("avif");
-    let picture = picture(Model::Gray, Depth::U8, false, SIZE.0, SIZE.1);
+    let image = picture(Model::Gray, Depth::U8, false, SIZE.0, SIZE.1);
     let how = Encode::default();
     let accepted = codec
         .encoder()
         .expect("an encoder")
-        .accepts(picture.frames[0].traits(), &how);
+        .accepts(image.frames[0].traits(), &how);
     assert_eq!(accepted.model, Model::Gray);
-    encode(codec, &picture, &how)
+    encode(codec, &image, &how)
 }
 
 /// Counts how often it is asked, and gives up in the end.
@@ -171,13 +171,13 @@ fn work_that_the_size_does_not_tell_is_in_the_plan() {
 fn a_header_that_promises_more_than_its_file_can_hold_is_refused_before_anybody_waits_for_it() {
     let engine = Engine::new(ALL, Limits::default());
     let (width, height) = (12_000_u32, 9_000_u32);
-    let picture = picture(Model::Gray, Depth::U8, false, SIZE.0, SIZE.1);
-    let mut png = encode(codec("png"), &picture, &Encode::default());
+    let image = picture(Model::Gray, Depth::U8, false, SIZE.0, SIZE.1);
+    let mut png = encode(codec("png"), &image, &Encode::default());
     png[16..20].copy_from_slice(&width.to_be_bytes());
     png[20..24].copy_from_slice(&height.to_be_bytes());
     let sum = crc32fast::hash(&png[12..29]);
     png[29..33].copy_from_slice(&sum.to_be_bytes());
-    let mut jpeg = encode(codec("jpeg"), &picture, &Encode::default());
+    let mut jpeg = encode(codec("jpeg"), &image, &Encode::default());
     let frame = jpeg
         .windows(2)
         .position(|it| matches!(it, [0xff, 0xc0 | 0xc2]));
@@ -202,7 +202,7 @@ fn a_header_that_promises_more_than_its_file_can_hold_is_refused_before_anybody_
     let frame = Frame::of_planes(Model::Gray, vec![plain]).unwrap();
     let plain = Image {
         frames: vec![frame],
-        ..picture
+        ..image
     };
     for name in ["png", "jpeg"] {
         let file = encode(codec(name), &plain, &Encode::default());

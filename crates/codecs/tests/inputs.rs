@@ -68,7 +68,7 @@ fn damage_does_no_harm() {
 }
 
 #[test]
-fn the_same_picture_looks_the_same_in_every_packing() {
+fn the_same_image_looks_the_same_in_every_packing() {
     let plain = sample("bmp", "24-bit.bmp");
     for (format, name, most) in [
         ("bmp", "palette.bmp", 12.0),

@@ -91,7 +91,7 @@ fn ink_comes_back_and_no_ink_is_zero() {
 }
 
 #[test]
-fn a_flat_picture_comes_back_flat() {
+fn a_flat_image_comes_back_flat() {
     let (y, cb, cr) = (90, 40, 200);
     for sub in SUBSAMPLINGS {
         let model = Model::ycbcr(sub);
@@ -140,7 +140,7 @@ fn a_small_decode_is_the_average_of_the_large_one() {
 }
 
 #[test]
-fn sample_pictures_of_every_kind_scale_like_their_average() {
+fn sample_images_of_every_kind_scale_like_their_average() {
     for path in jpegs(&root().join("samples/jpeg")) {
         let file = std::fs::read(&path).expect("a sample");
         match jpeg().probe(&file) {
@@ -161,7 +161,7 @@ fn photographs_scale_like_their_average() {
 }
 
 #[test]
-fn sample_pictures_of_every_kind_show_the_same_scene() {
+fn sample_images_of_every_kind_show_the_same_scene() {
     let folder = root().join("samples/jpeg");
     let scene = luma(&std::fs::read(folder.join("444.jpg")).expect("a sample"));
     for name in [
@@ -492,7 +492,7 @@ fn broken_samples_are_refused() {
 }
 
 #[test]
-fn flipped_bits_are_an_error_or_a_picture() {
+fn flipped_bits_are_an_error_or_a_image() {
     let mut random = Random(7);
     for model in [Model::Gray, Model::ycbcr(Subsampling::C420), Model::Cmyk] {
         for progressive in [false, true] {
@@ -521,7 +521,7 @@ fn flipped_bits_are_an_error_or_a_picture() {
 }
 
 #[test]
-fn random_segments_are_an_error_or_a_picture() {
+fn random_segments_are_an_error_or_a_image() {
     let mut random = Random(11);
     let file = encode(
         &picture(Model::ycbcr(Subsampling::C420), 45, 37),

@@ -42,7 +42,7 @@ fn each_scale_is_what_it_would_have_been_alone() {
 }
 
 #[test]
-fn damage_never_passes_for_another_picture() {
+fn damage_never_passes_for_another_image() {
     let folder = samples("jpeg");
     for name in ["420.jpg", "progressive-420.jpg"] {
         let file = std::fs::read(folder.join(name)).expect("a sample");
@@ -63,7 +63,7 @@ fn damage_never_passes_for_another_picture() {
 }
 
 #[test]
-fn what_free_buffers_held_is_seen_in_no_picture() {
+fn what_free_buffers_held_is_seen_in_no_image() {
     let file = std::fs::read(samples("large").join("canyon-wren.jpg")).expect("a sample");
     let scales = [Scale::EIGHTH, Scale::QUARTER, Scale::HALF, Scale::FULL].map(Scales::both);
     // The last ones end early.

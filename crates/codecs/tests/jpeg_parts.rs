@@ -188,7 +188,7 @@ fn parts_begin_near_what_is_wanted() {
 }
 
 #[test]
-fn a_damaged_file_has_no_index_or_that_of_the_picture_it_decodes_to() {
+fn a_damaged_file_has_no_index_or_that_of_the_image_it_decodes_to() {
     let mut dice = Dice::new(11);
     let (mut sound, mut refused) = (0, 0);
     for name in ["420.jpg", "restart.jpg", "gray.jpg"] {

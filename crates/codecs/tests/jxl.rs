@@ -72,7 +72,7 @@ fn every_sample_is_what_its_header_promises() {
 }
 
 #[test]
-fn lossless_pictures_are_those_that_they_were_made_of() {
+fn lossless_images_are_those_that_they_were_made_of() {
     for name in ["gray-16-bit", "icc-adobe-rgb"] {
         let ours = decode(jxl(), &sample(&format!("jxl/{name}.jxl"))).expect(name);
         let png = decode(support::codec("png"), &sample(&format!("png/{name}.png"))).expect(name);
@@ -82,7 +82,7 @@ fn lossless_pictures_are_those_that_they_were_made_of() {
 }
 
 #[test]
-fn lossy_pictures_are_near_those_that_they_were_made_of() {
+fn lossy_images_are_near_those_that_they_were_made_of() {
     for (name, png) in [("lossy", "rgb"), ("alpha-progressive", "alpha")] {
         let ours = decode(jxl(), &sample(&format!("jxl/{name}.jxl"))).expect(name);
         let png = decode(support::codec("png"), &sample(&format!("png/{png}.png"))).expect(name);
@@ -101,7 +101,7 @@ fn lossy_pictures_are_near_those_that_they_were_made_of() {
 }
 
 #[test]
-fn the_header_turns_the_picture_and_exif_does_not() {
+fn the_header_turns_the_image_and_exif_does_not() {
     let file = sample("jxl/of-jpeg-orientation-6.jxl");
     let info = jxl().probe(&file).expect("a header");
     assert_eq!((info.width, info.height), (240, 160));
@@ -210,7 +210,7 @@ fn samples_of_ten_and_twelve_bits_come_back() {
 }
 
 #[test]
-fn lossy_pictures_come_back_close_and_closer_at_higher_quality() {
+fn lossy_images_come_back_close_and_closer_at_higher_quality() {
     let png = decode(support::codec("png"), &sample("png/rgb.png")).expect("a PNG");
     let mut before = (0.0, 0);
     for quality in [10, 30, 60, 80, 90, 100] {
@@ -231,7 +231,7 @@ fn lossy_pictures_come_back_close_and_closer_at_higher_quality() {
 }
 
 #[test]
-fn alpha_of_lossy_pictures_loses_nothing() {
+fn alpha_of_lossy_images_loses_nothing() {
     let image = picture(Model::Rgb, Depth::U8, true, 90, 70);
     let back = decode(jxl(), &encode(jxl(), &image, &Encode::default())).expect("our own file");
     assert_eq!(back.frames[0].alpha, image.frames[0].alpha);
@@ -365,7 +365,7 @@ fn a_jpeg_becomes_a_smaller_jpeg_xl_and_comes_back_byte_for_byte() {
 }
 
 #[test]
-fn whoever_asks_for_more_than_the_format_gets_a_new_picture() {
+fn whoever_asks_for_more_than_the_format_gets_a_new_image() {
     let jpeg = sample("jpeg/420.jpg");
     for recipe in ["as:jxl,q:80", "fit:100x100,as:jxl", "as:jxl,depth:8"] {
         let (plan, _) = rendered(&jpeg, recipe);
@@ -404,7 +404,7 @@ fn a_tiny_file_of_huge_dimensions_is_refused() {
 }
 
 #[test]
-fn no_prefix_passes_for_the_picture() {
+fn no_prefix_passes_for_the_image() {
     for name in ["16-bit", "of-jpeg-orientation-6"] {
         let file = sample(&format!("jxl/{name}.jxl"));
         // The last bytes may be padding; metadata may stand behind the pixels.
@@ -433,7 +433,7 @@ fn an_interrupt_is_heard_before_every_group_of_pixels() {
 }
 
 #[test]
-fn what_follows_the_picture_does_not_belong_to_it() {
+fn what_follows_the_image_does_not_belong_to_it() {
     let limits = Limits::default();
     for name in SAMPLES {
         let file = sample(&format!("jxl/{name}.jxl"));
@@ -448,7 +448,7 @@ fn what_follows_the_picture_does_not_belong_to_it() {
 }
 
 #[test]
-fn invalid_files_of_the_conformance_set_are_refused_or_are_pictures() {
+fn invalid_files_of_the_conformance_set_are_refused_or_are_images() {
     for (path, file, row) in rows("refuse").into_iter().chain(rows("refuse_or_picture")) {
         let result = decode(jxl(), &file);
         if row["expected"]["refuse"] == true {

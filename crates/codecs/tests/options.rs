@@ -58,7 +58,7 @@ fn all() -> impl Iterator<Item = (&'static dyn Codec, &'static Word)> {
 }
 
 #[test]
-fn every_declared_option_is_taken_in_all_its_values_and_makes_a_picture() {
+fn every_declared_option_is_taken_in_all_its_values_and_makes_a_image() {
     let source = source();
     for (codec, word) in all() {
         for said in said(word) {
@@ -170,7 +170,7 @@ fn a_file_is_as_short_as_was_asked_and_one_quality_more_is_longer() {
 }
 
 #[test]
-fn a_picture_scores_what_was_asked_by_the_metric_itself_and_little_more() {
+fn a_image_scores_what_was_asked_by_the_metric_itself_and_little_more() {
     let photo = std::fs::read(PHOTO).expect("a photograph of the repository");
     let rows = |file: &[u8]| {
         let (_, made) = run(file, "as:png,depth:8").expect("a PNG");

@@ -41,7 +41,7 @@ fn rgba(sample: &str, side: u32) -> Vec<u8> {
 }
 
 #[test]
-fn a_blurhash_shows_the_picture_blurred() {
+fn a_blurhash_shows_the_image_blurred() {
     let hash = placeholder("jpeg/420.jpg", "as:blurhash,with:across:4,with:down:3");
     assert_eq!(hash.len(), 28, "{hash}");
     let fine = placeholder("jpeg/420.jpg", "as:blurhash,with:across:9,with:down:9");
@@ -75,7 +75,7 @@ fn a_palette_has_the_most_frequent_colours_and_their_shares() {
 }
 
 #[test]
-fn a_thumbhash_has_the_mean_colour_and_the_shape_of_the_picture() {
+fn a_thumbhash_has_the_mean_colour_and_the_shape_of_the_image() {
     let hash = placeholder("jpeg/420.jpg", "as:thumbhash");
     let hash = BASE64_STANDARD.decode(hash).unwrap();
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/jpeg/420.jpg");
@@ -101,7 +101,7 @@ fn a_thumbhash_has_the_mean_colour_and_the_shape_of_the_picture() {
 }
 
 #[test]
-fn placeholders_of_large_pictures_are_those_of_small_ones() {
+fn placeholders_of_large_images_are_those_of_small_ones() {
     let small = placeholder(
         "jpeg/420.jpg",
         "fit:40x40,as:blurhash,with:across:1,with:down:1",

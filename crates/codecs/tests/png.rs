@@ -111,7 +111,7 @@ fn noise_does_not_grow() {
 }
 
 #[test]
-fn profiles_come_back_and_turn_the_picture() {
+fn profiles_come_back_and_turn_the_image() {
     for progressive in [false, true] {
         let image = Image {
             metadata: metadata(),

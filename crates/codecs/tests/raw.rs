@@ -131,7 +131,7 @@ fn raw() -> &'static dyn Codec {
 }
 
 #[test]
-fn the_largest_preview_is_the_picture_turned_as_the_camera_was_held() {
+fn the_largest_preview_is_the_image_turned_as_the_camera_was_held() {
     for (kind, file, jpeg) in kinds() {
         let jpeg = sample(jpeg);
         let engine = Engine::new(ALL, Limits::default());

@@ -69,12 +69,12 @@ fn score(one: &Frame, other: &Frame) -> f64 {
     };
     let (width, height) = (one.width, one.height);
     let (one, other) = (slice(one), slice(other));
-    let picture = |bytes| {
+    let image = |bytes| {
         let stride = 3 * width as usize;
         let slice = PixelSlice::new(bytes, width, height, stride, PixelDescriptor::RGB8_SRGB);
         slice.expect("an image").erase()
     };
-    compute_ssimulacra2(&picture(&one), &picture(&other)).expect("a score")
+    compute_ssimulacra2(&image(&one), &image(&other)).expect("a score")
 }
 
 #[test]

@@ -136,7 +136,7 @@ fn lossy_planes_come_back_close() {
 }
 
 #[test]
-fn the_encoder_leaves_the_picture_as_it_was() {
+fn the_encoder_leaves_the_image_as_it_was() {
     for how in [quality(50), quality(80)] {
         let mut image = smooth(65, 33, true);
         let clear =
@@ -206,7 +206,7 @@ fn lossless_files_hold_rgb_and_others_luma_and_chroma() {
 }
 
 #[test]
-fn profiles_come_back_beside_every_kind_of_picture() {
+fn profiles_come_back_beside_every_kind_of_image() {
     for (model, how) in [(LOSSY, quality(75)), (Model::Rgb, lossless())] {
         for alpha in [false, true] {
             let plain = picture(model, Depth::U8, alpha, 21, 13);
@@ -305,7 +305,7 @@ fn a_small_decode_is_the_mean_of_the_large_one() {
 }
 
 #[test]
-fn lossless_pictures_are_decoded_in_full_only() {
+fn lossless_images_are_decoded_in_full_only() {
     let image = picture(Model::Rgb, Depth::U8, false, 16, 16);
     let info = webp()
         .probe(&encode(webp(), &image, &lossless()))
@@ -362,7 +362,7 @@ fn a_first_frame_that_is_the_whole_canvas_is_decoded_as_a_still_one() {
 // ---- ceilings ----
 
 #[test]
-fn a_picture_over_the_limits_is_refused_by_its_header() {
+fn a_image_over_the_limits_is_refused_by_its_header() {
     let file = encode(webp(), &smooth(100, 1, false), &quality(90));
     let limits = Limits {
         side: 99,

@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
     let found = resolver.open(&request)?;
     let read = found.read()?;
-    let picture = if !request.is_file() || media_type::is_picture(andon_codecs::ALL, &read.source) {
+    let image = if !request.is_file() || media_type::is_image(andon_codecs::ALL, &read.source) {
         let ingredients = Ingredients {
             request: Arc::new(request),
             negotiated: false,
@@ -90,8 +90,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     } else {
         read.source
     };
-    let picture = &picture[..];
-    let written = andon_codecs::ALL.iter().find(|codec| codec.sniff(picture));
+    let image = &image[..];
+    let written = andon_codecs::ALL.iter().find(|codec| codec.sniff(image));
     let output = args.output.display();
     match (promised, written.map(|codec| codec.name())) {
         (Some(promised), Some(written)) if promised != written => eprintln!(
@@ -102,12 +102,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         }
         _ => {}
     }
-    write(&args.output, picture)
+    write(&args.output, image)
 }
 
-fn write(output: &Path, picture: &[u8]) -> anyhow::Result<()> {
+fn write(output: &Path, image: &[u8]) -> anyhow::Result<()> {
     if output == Path::new("-") {
-        return print(picture);
+        return print(image);
     }
-    std::fs::write(output, picture).with_context(|| format!("cannot write {}", output.display()))
+    std::fs::write(output, image).with_context(|| format!("cannot write {}", output.display()))
 }

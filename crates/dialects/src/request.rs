@@ -35,7 +35,7 @@ pub enum Ask {
     /// The unchanged source, which need not be an image.
     File,
     /// An image made from the source by the rules.
-    Picture,
+    Image,
     /// Facts about the source and about the image that the rules would make of it.
     Describe(Arc<dyn Document>),
     /// A redirect to another URL.
@@ -76,7 +76,7 @@ pub enum Source {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fallback {
     /// Another source, to which the same rules are applied.
-    Picture(Source),
+    Image(Source),
     /// An absolute URL that clients are redirected to.
     Redirect(String),
 }
@@ -149,9 +149,9 @@ impl Default for AnswerStyle {
 impl ImageRequest {
     /// Creates a request for an image made from a source.
     #[must_use]
-    pub fn picture(source: Source, rules: impl Rules + 'static) -> Self {
+    pub fn image(source: Source, rules: impl Rules + 'static) -> Self {
         Self {
-            ask: Ask::Picture,
+            ask: Ask::Image,
             source,
             rules: Arc::new(rules),
             notes: Vec::new(),
@@ -165,7 +165,7 @@ impl ImageRequest {
     pub fn file(source: Source) -> Self {
         Self {
             ask: Ask::File,
-            ..Self::picture(source, Recipe::original())
+            ..Self::image(source, Recipe::original())
         }
     }
 

@@ -33,7 +33,7 @@ fn every_dialect_reads_its_own_example() {
         let example = dialect.example();
         let request = dialect.parse(&Target::new(&example)).unwrap().expect(name);
         assert_eq!(format!("/{}", request.source.as_str()), EXAMPLE_SOURCE);
-        assert_eq!(request.ask, Ask::Picture);
+        assert_eq!(request.ask, Ask::Image);
         assert!(request.notes.is_empty(), "{request:?}");
     }
 }

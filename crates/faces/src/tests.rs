@@ -15,30 +15,30 @@ fn the_bundled_model_is_whole_and_nothing_shorter_is() {
 }
 
 #[test]
-fn a_picture_has_as_many_samples_as_pixels() {
+fn a_image_has_as_many_samples_as_pixels() {
     assert!(Gray::new(&[0; 6], 3, 2).is_some());
     assert!(Gray::new(&[0; 6], 3, 3).is_none());
     assert!(Gray::new(&[], u32::MAX, u32::MAX).is_none());
 }
 
 #[test]
-fn flat_and_small_pictures_have_no_faces() {
+fn flat_and_small_images_have_no_faces() {
     for (width, height) in [(0, 0), (1, 1), (39, 400), (120, 90)] {
         let samples = vec![128; (width * height) as usize];
-        let picture = Gray::new(&samples, width, height).expect("an image");
-        assert_eq!(find(picture, &|| true), Some(Vec::new()));
+        let image = Gray::new(&samples, width, height).expect("an image");
+        assert_eq!(find(image, &|| true), Some(Vec::new()));
     }
 }
 
 #[test]
 fn what_nobody_wants_ends_at_once() {
     let samples = vec![128; 120 * 90];
-    let picture = Gray::new(&samples, 120, 90).expect("an image");
-    assert_eq!(find(picture, &|| false), None);
+    let image = Gray::new(&samples, 120, 90).expect("an image");
+    assert_eq!(find(image, &|| false), None);
 }
 
 /// Images of noise or of a few blocks. Wherever windows are moved on them, there must be no panic.
-fn any_picture() -> impl Strategy<Value = (Vec<u8>, u32, u32)> {
+fn any_image() -> impl Strategy<Value = (Vec<u8>, u32, u32)> {
     (1..160_u32, 1..160_u32).prop_flat_map(|(width, height)| {
         let count = (width * height) as usize;
         let noise = prop::collection::vec(any::<u8>(), count);
@@ -57,9 +57,9 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_picture_is_looked_through((samples, width, height) in any_picture()) {
-        let picture = Gray::new(&samples, width, height).expect("an image");
-        let faces = find(picture, &|| true).expect("to the end");
+    fn any_image_is_looked_through((samples, width, height) in any_image()) {
+        let image = Gray::new(&samples, width, height).expect("an image");
+        let faces = find(image, &|| true).expect("to the end");
         for face in faces {
             prop_assert!(face.side > 1 && face.score >= CERTAIN);
         }

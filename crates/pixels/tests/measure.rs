@@ -182,7 +182,7 @@ fn builds_that_cannot_look_for_faces_say_so() {
 
 #[cfg(feature = "faces")]
 #[test]
-fn looking_for_faces_costs_what_the_reduced_picture_has_pixels() {
+fn looking_for_faces_costs_what_the_reduced_image_has_pixels() {
     let cost = |text, side: u32| {
         let measurement = engine()
             .measurement(&recipe(text), &square(side))
@@ -226,7 +226,7 @@ const PART: Area = Area {
 };
 
 #[test]
-fn a_recipe_that_trims_comes_to_a_crop_also_for_a_turned_picture() {
+fn a_recipe_that_trims_comes_to_a_crop_also_for_a_turned_image() {
     let file = |words| fake::file("png", &framed((40, 30), PART), words);
     assert_eq!(resolved(&file(""), "trim"), "crop:5:3:20x11");
     assert_eq!(
@@ -260,13 +260,13 @@ fn transparent_pixels_are_border_whatever_colours_they_hide() {
 }
 
 #[test]
-fn a_picture_of_one_colour_stays_as_it_is() {
+fn a_image_of_one_colour_stays_as_it_is() {
     let frame = picture(Depth::U8, false, (9, 9), |_, _| [1, 2, 3, 255]);
     assert_eq!(resolved(&fake::file("png", &frame, ""), "trim"), "same");
 }
 
 #[test]
-fn a_large_picture_is_measured_on_a_reduced_decode_and_keeps_all_of_its_content() {
+fn a_large_image_is_measured_on_a_reduced_decode_and_keeps_all_of_its_content() {
     let part = Area {
         x: 1001,
         y: 515,
@@ -369,7 +369,7 @@ fn kept(file: &[u8], text: &str) -> (i64, i64) {
 }
 
 #[test]
-fn smart_crops_keep_what_draws_the_eye_also_in_turned_cropped_and_scaled_pictures() {
+fn smart_crops_keep_what_draws_the_eye_also_in_turned_cropped_and_scaled_images() {
     let near = |(x, y): (i64, i64), (left, top): (i64, i64)| {
         assert!(
             (x - left).abs() <= 15 && (y - top).abs() <= 15,
@@ -396,7 +396,7 @@ fn smart_crops_keep_what_draws_the_eye_also_in_turned_cropped_and_scaled_picture
 }
 
 #[test]
-fn a_picture_in_which_nothing_draws_the_eye_is_cropped_to_its_middle() {
+fn a_image_in_which_nothing_draws_the_eye_is_cropped_to_its_middle() {
     let frame = picture(Depth::U8, false, (90, 60), |_, _| [80, 80, 80, 255]);
     let file = fake::file("png", &frame, "");
     assert_eq!(kept(&file, "focus:smart,crop:30x20"), (30, 20));

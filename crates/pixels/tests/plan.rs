@@ -37,7 +37,7 @@ fn every_rule_has_an_example_that_it_acts_on() {
 }
 
 #[test]
-fn a_recipe_with_a_plan_passes_the_check_before_there_is_a_picture() {
+fn a_recipe_with_a_plan_passes_the_check_before_there_is_a_image() {
     let engine = Engine::new(fake::ALL, Limits::default());
     let examples = RULES.iter().map(|rule| rule.example.recipe);
     for text in GOLDEN.iter().map(|(_, recipe, _)| *recipe).chain(examples) {
@@ -326,7 +326,7 @@ fn too_long_a_file_is_refused_before_its_header_is_read() {
 }
 
 #[test]
-fn too_large_a_picture_is_refused_by_its_header() {
+fn too_large_a_image_is_refused_by_its_header() {
     let source = "jpeg 60000x60000 ycbcr420";
     assert_eq!(limit(Limits::default(), source, "fit:10x10"), "side");
     let source = "jpeg 20000x20000 ycbcr420";

@@ -60,7 +60,7 @@ fn a_result_is_of_the_planned_size_and_format() {
 }
 
 #[test]
-fn nothing_known_is_no_picture() {
+fn nothing_known_is_no_image() {
     assert_eq!(
         engine().probe(b"nonsense").err(),
         Some(Error::UnknownFormat)
@@ -140,7 +140,7 @@ fn a_material_is_decoded_and_laid_over() {
 }
 
 #[test]
-fn a_material_that_is_missing_or_no_picture_is_named() {
+fn a_material_that_is_missing_or_no_image_is_named() {
     let missing = run_with(&file(40, 30), "over:icon:2:1", &NoMaterials);
     let nonsense = run_with(&file(40, 30), "over:icon:2:1", &Icon(b"text".to_vec()));
     for result in [missing, nonsense] {
@@ -152,7 +152,7 @@ fn a_material_that_is_missing_or_no_picture_is_named() {
 }
 
 #[test]
-fn a_material_obeys_the_limits_of_any_picture() {
+fn a_material_obeys_the_limits_of_any_image() {
     let bomb = Icon(b"png 60000x60000 gray\n".to_vec());
     let result = run_with(&file(40, 30), "over:icon:2:1", &bomb);
     assert!(
@@ -168,7 +168,7 @@ fn a_material_obeys_the_limits_of_any_picture() {
 }
 
 #[test]
-fn a_huge_picture_may_still_be_copied() {
+fn a_huge_image_may_still_be_copied() {
     let bytes = b"png 60000x60000 gray\n";
     let plan = engine().plan(&recipe("original"), bytes).expect("a plan");
     assert!(plan.is_copy());

@@ -5,7 +5,7 @@ use crate::common::{House, sample};
 const SMALL: &str = "/small_light(dw=100,dh=100,q=80)/a.jpg";
 
 #[test]
-fn a_small_light_url_is_answered_with_the_picture_it_asks_for() {
+fn a_small_light_url_is_answered_with_the_image_it_asks_for() {
     let reply = House::new().get(SMALL);
     assert_eq!(reply.status, 200);
     assert_eq!(reply.header("content-type"), Some("image/jpeg"));
@@ -105,12 +105,12 @@ fn a_plain_file_is_served_as_it_is() {
         reply.header("content-type"),
         Some("text/plain; charset=utf-8")
     );
-    let picture = house.get("/a.jpg");
-    assert_eq!(picture.body, std::fs::read(sample("jpeg/420.jpg")).unwrap());
+    let image = house.get("/a.jpg");
+    assert_eq!(image.body, std::fs::read(sample("jpeg/420.jpg")).unwrap());
 }
 
 #[test]
-fn what_calls_itself_a_picture_and_is_none_is_refused() {
+fn what_calls_itself_a_image_and_is_none_is_refused() {
     let house = House::new();
     house.put("a.png", "<script>");
     assert_eq!(house.get("/a.png").status, 415);
@@ -162,7 +162,7 @@ fn rewrites_bring_old_urls_into_the_dialect() {
 }
 
 #[test]
-fn an_icon_comes_from_its_folder_and_changes_the_picture() {
+fn an_icon_comes_from_its_folder_and_changes_the_image() {
     let house = House::furnished("[small_light]\nmaterial_dir = \"icons\"\n", |folder| {
         std::fs::create_dir(folder.join("icons")).unwrap();
         std::fs::copy(sample("icons/lamp.png"), folder.join("icons/lamp.png")).unwrap();

@@ -11,7 +11,7 @@ use common::{House, sample};
 const MOST_GROWTH: usize = 96 << 20;
 
 #[test]
-fn bad_pictures_are_refused_and_cost_next_to_nothing() {
+fn bad_images_are_refused_and_cost_next_to_nothing() {
     let house = House::new();
     let good = house.get("/small_light(dw=30)/a.jpg");
     let before = resident();

@@ -61,10 +61,10 @@ struct State {
 
 impl Emulator {
     fn start(admits: fn(&Url) -> bool) -> Self {
-        let picture = std::fs::read(sample("jpeg/420.jpg")).expect("a sample");
+        let image = std::fs::read(sample("jpeg/420.jpg")).expect("a sample");
         let state = Arc::new(State {
             admits,
-            file: Mutex::new((picture, "\"one\"")),
+            file: Mutex::new((image, "\"one\"")),
             heads: Mutex::default(),
         });
         let answering = state.clone();

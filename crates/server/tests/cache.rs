@@ -12,7 +12,7 @@ fn picture() -> Vec<u8> {
     std::fs::read(sample("jpeg/420.jpg")).expect("a sample")
 }
 
-fn other_picture() -> Vec<u8> {
+fn other_image() -> Vec<u8> {
     std::fs::read(sample("jpeg/444.jpg")).expect("a sample")
 }
 
@@ -55,7 +55,7 @@ fn a_file_is_transformed_once_and_again_when_it_changes() {
     assert!(is_made(&house.get(SMALL)));
     let second = house.get(SMALL);
     assert!(is_hit(&second) && !is_made(&second));
-    house.put("a.jpg", other_picture());
+    house.put("a.jpg", other_image());
     assert!(is_made(&house.get(SMALL)));
     std::fs::remove_file(house.file("a.jpg")).expect("a file");
     assert_eq!(house.get(SMALL).status, 404);
@@ -223,7 +223,7 @@ fn what_is_stale_is_served_while_it_is_renewed_once() {
     );
     let house = House::with(&origin.keys());
     let first = house.get(FAR);
-    origin.answers(200, "Cache-Control: max-age=60\r\n", other_picture());
+    origin.answers(200, "Cache-Control: max-age=60\r\n", other_image());
     let stale = house.get(FAR);
     assert!(status(&stale).contains("STALE"), "{}", status(&stale));
     assert_eq!(stale.body, first.body);

@@ -49,7 +49,7 @@ fn a_client_that_holds_the_answer_gets_304() {
 fn a_304_reads_and_decodes_nothing() {
     let house = House::with("[cache]\nmemory = \"0\"\n");
     let path = house.file("a.jpg");
-    let picture = std::fs::read(&path).unwrap();
+    let image = std::fs::read(&path).unwrap();
     let moment = UNIX_EPOCH + Duration::from_secs(1_700_000_000);
     // The same file by everything that a tag is made from, and no image at all.
     let set = |content: &[u8]| {
@@ -61,9 +61,9 @@ fn a_304_reads_and_decodes_nothing() {
             .set_modified(moment)
             .unwrap();
     };
-    set(&picture);
+    set(&image);
     let etag = house.get(SMALL).header("etag").unwrap().to_owned();
-    set(&vec![0; picture.len()]);
+    set(&vec![0; image.len()]);
     assert_eq!(house.get(SMALL).status, 415);
     assert_eq!(
         house

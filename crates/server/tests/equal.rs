@@ -126,7 +126,7 @@ fn crops_around_what_draws_the_eye_are_one_result_in_every_dialect() {
 }
 
 #[test]
-fn the_first_frame_of_a_still_picture_is_the_picture() {
+fn the_first_frame_of_a_still_picture_is_the_image() {
     let house = House::with(EVERY_DIALECT);
     house.put("a.jpg", read("png/rgb.png"));
     assert_equal(

@@ -42,7 +42,7 @@ fn a_missing_file_is_404() {
 }
 
 #[test]
-fn what_is_no_picture_or_a_broken_one_is_415() {
+fn what_is_no_image_or_a_broken_one_is_415() {
     let house = House::new();
     for name in [
         "corrupt.png",
@@ -92,7 +92,7 @@ fn what_is_too_large_is_422_and_the_limit_is_named() {
 }
 
 #[test]
-fn in_strict_mode_every_error_of_a_picture_is_415_and_a_files_is_not() {
+fn in_strict_mode_every_error_of_a_image_is_415_and_a_files_is_not() {
     let house = House::with("[small_light]\ncompat = \"strict\"\nmaterial_dir = \"root\"\n");
     for target in [
         "/small_light(dw=10)/missing.jpg",
@@ -221,12 +221,12 @@ fn a_panic_is_500_and_the_next_request_is_served() {
 }
 
 #[test]
-fn every_cut_of_a_picture_is_answered() {
+fn every_cut_of_a_image_is_answered() {
     let house = House::new();
-    let picture = std::fs::read(sample("jpeg/9x9.jpg")).unwrap();
+    let image = std::fs::read(sample("jpeg/9x9.jpg")).unwrap();
     let mut client = house.client();
-    for length in (0..picture.len()).step_by(7) {
-        house.put("cut.jpg", &picture[..length]);
+    for length in (0..image.len()).step_by(7) {
+        house.put("cut.jpg", &image[..length]);
         let reply = client.get("/small_light(dw=4)/cut.jpg");
         assert!(
             matches!(reply.status, 200 | 415),

@@ -28,7 +28,7 @@ fn house(keys: &str) -> House {
             std::fs::write(shop.join(name), SECRET).unwrap();
         }
         std::fs::write(shop.join("empty.jpg"), "").unwrap();
-        let picture = common::sample("jpeg/420.jpg");
+        let image = common::sample("jpeg/420.jpg");
         for name in [
             "a.jpg",
             "misnamed.txt",
@@ -36,9 +36,9 @@ fn house(keys: &str) -> House {
             "sub/.hidden/a.jpg",
             ".well-known/a.jpg",
         ] {
-            std::fs::copy(&picture, shop.join(name)).unwrap();
+            std::fs::copy(&image, shop.join(name)).unwrap();
         }
-        std::fs::copy(&picture, folder.join("outside.jpg")).unwrap();
+        std::fs::copy(&image, folder.join("outside.jpg")).unwrap();
         symlink("../outside.jpg", shop.join("out.jpg")).unwrap();
         symlink(Path::new("..").join("root"), shop.join("folder")).unwrap();
     })
@@ -174,12 +174,12 @@ fn the_root_explains_how_an_image_is_requested_with_a_url_that_works() {
         let root = folder.join("root");
         std::fs::remove_file(root.join("a.jpg")).unwrap();
         std::fs::create_dir_all(root.join("b ü")).unwrap();
-        let picture = common::sample("jpeg/420.jpg");
+        let image = common::sample("jpeg/420.jpg");
         std::fs::write(root.join("aa-private.txt"), SECRET).unwrap();
-        let whole = std::fs::read(&picture).unwrap();
+        let whole = std::fs::read(&image).unwrap();
         std::fs::write(root.join("ab-private.jpg"), &whole[..whole.len() / 2]).unwrap();
-        std::fs::copy(&picture, root.join(".hidden.jpg")).unwrap();
-        std::fs::copy(&picture, root.join("b ü/c d.jpg")).unwrap();
+        std::fs::copy(&image, root.join(".hidden.jpg")).unwrap();
+        std::fs::copy(&image, root.join("b ü/c d.jpg")).unwrap();
     });
     let page = house.get("/");
     assert_eq!(page.status, 200);

@@ -83,17 +83,17 @@ fn a_file_that_was_served_is_looked_at_for_every_request() {
 #[test]
 fn a_large_file_arrives_whole_whoever_is_slow() {
     let house = House::new();
-    let picture = std::fs::read(sample("large/oakland-zoo-otters.jpg")).unwrap();
-    house.put("large.jpg", &picture);
+    let image = std::fs::read(sample("large/oakland-zoo-otters.jpg")).unwrap();
+    house.put("large.jpg", &image);
     let mut clients = [(); 3].map(|()| express(&house));
-    assert_eq!(clients[0].get("/large.jpg").body, picture);
+    assert_eq!(clients[0].get("/large.jpg").body, image);
     for client in &mut clients {
         client.send("GET /large.jpg HTTP/1.1\r\nHost: h\r\n\r\n");
     }
     // Nobody has read anything yet, and others are answered.
     assert_eq!(house.get(FILE).status, 200);
     for mut client in clients {
-        assert_eq!(client.reply("GET").body, picture);
+        assert_eq!(client.reply("GET").body, image);
         assert_eq!(client.get(FILE).status, 200);
     }
 }

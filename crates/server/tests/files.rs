@@ -37,15 +37,15 @@ fn a_large_file_is_itself_whole_and_in_part() {
 }
 
 #[test]
-fn a_large_picture_is_known_by_its_first_piece() {
+fn a_large_image_is_known_by_its_first_piece() {
     let house = House::new();
-    let picture = std::fs::read(house.file("a.jpg")).expect("the image");
-    let mut longer = picture.clone();
+    let image = std::fs::read(house.file("a.jpg")).expect("the image");
+    let mut longer = image.clone();
     longer.resize(1 << 20, 0);
     house.put("b.txt", &longer);
     let reply = house.get("/b.txt");
     assert_eq!(reply.header("content-type"), Some("image/jpeg"));
-    assert!(reply.body == picture);
+    assert!(reply.body == image);
 }
 
 #[test]

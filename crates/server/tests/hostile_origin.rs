@@ -21,8 +21,8 @@ fn open_files() -> usize {
 
 #[test]
 fn no_misdeed_of_an_origin_gets_further_than_its_own_answer() {
-    let picture = std::fs::read(sample("jpeg/420.jpg")).expect("a sample");
-    let origin = Hostile::start(picture);
+    let image = std::fs::read(sample("jpeg/420.jpg")).expect("a sample");
+    let origin = Hostile::start(image);
     let house = House::with(&keys(&origin));
     let good = || {
         let reply = house.get("/small_light(dw=10)/far/good.jpg");

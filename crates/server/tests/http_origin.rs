@@ -16,7 +16,7 @@ fn house(origin: &Hostile, keys: &str) -> House {
 }
 
 #[test]
-fn pictures_are_fetched_transformed_and_passed_on_as_they_are() {
+fn images_are_fetched_transformed_and_passed_on_as_they_are() {
     let origin = origin();
     let house = house(&origin, "");
     let reply = house.get("/small_light(dw=20)/far/good.jpg");
@@ -188,8 +188,8 @@ fn so_many_redirects_are_followed_and_no_more() {
 
 #[test]
 fn a_redirect_reaches_another_port_of_an_allowed_address_only_where_a_key_says_so() {
-    let picture = std::fs::read(sample("jpeg/420.jpg")).expect("a sample");
-    let inner = Origin::start(picture, "");
+    let image = std::fs::read(sample("jpeg/420.jpg")).expect("a sample");
+    let inner = Origin::start(image, "");
     let to = |host: &str| format!("Location: http://{host}:{}/a.jpg\r\n", inner.port());
     let outer = Origin::start(Vec::new(), "");
     for (keys, status) in [

@@ -252,7 +252,7 @@ fn linked_data_has_its_media_type_where_it_is_asked_for() {
 }
 
 #[test]
-fn pictures_link_to_their_canonical_uri_and_to_the_profile() {
+fn images_link_to_their_canonical_uri_and_to_the_profile() {
     let house = house();
     for (asked, canonical, profile) in [
         (

@@ -75,7 +75,7 @@ fn assert_near(have: [u8; 4], want: [u8; 4], what: &str) {
 }
 
 #[test]
-fn a_blurred_ground_is_the_picture_stretched_and_blurred_and_an_automatic_one_its_mean() {
+fn a_blurred_ground_is_the_image_stretched_and_blurred_and_an_automatic_one_its_mean() {
     let house = house();
     let filters = |fill: &str| format!("fit-in/200x200/filters:{fill}format(png)/a.jpg");
     made(&house, "plain", &filters(""));
@@ -108,7 +108,7 @@ say({
 }
 
 #[test]
-fn a_picture_in_a_picture_goes_through_its_own_path_first() {
+fn a_picture_in_a_image_goes_through_its_own_path_first() {
     let house = house();
     let base = "100x80/filters:";
     // Counter-clockwise, so that green is at the upper left corner.
@@ -145,7 +145,7 @@ fn a_picture_in_a_picture_goes_through_its_own_path_first() {
 }
 
 #[test]
-fn a_picture_may_mask_another_or_add_to_it() {
+fn a_image_may_mask_another_or_add_to_it() {
     let house = house();
     let laid = |mode: &str, file: &str| {
         let path = format!("40x20/filters:image({file},0,0,0,{mode}):format(png)/color:646464");
@@ -207,7 +207,7 @@ fn pngs_have_as_few_colours_and_animations_as_few_frames_as_is_said() {
 }
 
 #[test]
-fn pictures_in_pictures_are_files_of_the_origins_to_a_bounded_depth() {
+fn pictures_in_images_are_files_of_the_origins_to_a_bounded_depth() {
     let house = house();
     let deep = |levels: usize| {
         let path = (0..levels).fold("flag.png".to_owned(), |path, _| {

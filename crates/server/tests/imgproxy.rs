@@ -41,7 +41,7 @@ fn picture(house: &House, options: &str, file: &str) -> Reply {
 }
 
 #[test]
-fn pictures_have_the_size_and_format_that_imgproxy_gives_them() {
+fn images_have_the_size_and_format_that_imgproxy_gives_them() {
     let house = house("");
     for (options, file, format, size) in [
         ("rs:fit:150:150", "a.jpg", "jpeg", (150, 113)),

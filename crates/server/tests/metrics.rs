@@ -242,7 +242,7 @@ fn the_buckets_of_a_histogram_only_grow_and_end_at_its_count() {
 }
 
 #[test]
-fn an_address_of_their_own_shows_figures_and_no_pictures() {
+fn an_address_of_their_own_shows_figures_and_no_images() {
     let house = House::with("[metrics]\nallow = \"off\"\nlisten = \"127.0.0.1:0\"\n");
     assert_eq!(house.get("/metrics").status, 404);
     let Some(Address::Tcp(address)) = house.addresses.last() else {

@@ -113,13 +113,13 @@ fn the_modules_strict_mode_ignores_mistakes_in_silence() {
 #[test]
 fn an_upload_is_told_of_its_mistakes_too() {
     let house = House::with("[upload]\nallow = \"local\"\n");
-    let picture = std::fs::read(house.file("a.jpg")).expect("the image");
+    let image = std::fs::read(house.file("a.jpg")).expect("the image");
     let mut client = house.client();
     client.send(format!(
         "POST /_andon/render?small_light=dw=20,dww=9,50%25=1 HTTP/1.1\r\nHost: t\r\nContent-Length: {}\r\n\r\n",
-        picture.len()
+        image.len()
     ));
-    client.send(&picture);
+    client.send(&image);
     let reply = client.reply("POST");
     let notes = reply
         .headers

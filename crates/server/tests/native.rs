@@ -5,7 +5,7 @@ use crate::common::{House, sample};
 use serde_json::{Value, json};
 
 #[test]
-fn a_recipe_in_the_path_makes_the_picture() {
+fn a_recipe_in_the_path_makes_the_image() {
     let house = House::new();
     let reply = house.get("/r/cover:100x100,as:png/a.jpg");
     assert_eq!(reply.status, 200, "{}", reply.text());
@@ -62,15 +62,15 @@ fn facts_come_from_the_header_and_tell_what_would_be_made() {
     assert_eq!(facts["source"]["bytes"], file.len());
     assert_eq!(facts["source"]["frames"], 1);
     assert_eq!(facts["source"]["alpha"], false);
-    let picture = house.get("/r/orient,fit:100x100/turned.jpg");
-    let (width, height) = picture.size();
+    let image = house.get("/r/orient,fit:100x100/turned.jpg");
+    let (width, height) = image.size();
     let expected = json!({ "format": "jpeg", "width": width, "height": height });
     assert_eq!(facts["result"], expected);
     // Facts are a result of their own, with a tag of its own.
-    assert_ne!(reply.header("etag"), picture.header("etag"));
+    assert_ne!(reply.header("etag"), image.header("etag"));
     let recipe = facts["recipe"].as_str().expect("a recipe");
     let resolved = house.get(&format!("/r/{recipe}/turned.jpg"));
-    assert_eq!(resolved.body, picture.body);
+    assert_eq!(resolved.body, image.body);
     let broken = house.put("broken.jpg", b"no image");
     assert!(broken.exists());
     let seen = "with:blurhash,with:colours:3,with:thumbhash,with:uri";
@@ -98,8 +98,8 @@ fn facts_come_from_the_header_and_tell_what_would_be_made() {
 
 #[test]
 fn an_absolute_url_is_served_if_an_origin_has_its_base() {
-    let picture = std::fs::read(sample("jpeg/420.jpg")).expect("a sample");
-    let origin = Origin::start(picture, "");
+    let image = std::fs::read(sample("jpeg/420.jpg")).expect("a sample");
+    let origin = Origin::start(image, "");
     let house = House::with(&origin.keys());
     let there = format!("http://127.0.0.1:{}", origin.port());
     let by_path = house.get("/r/fit:20x20/far/x/a.jpg");

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 const KEYS: &str = "[weserv]\nprefix = \"/\"\n[cloudflare]\nprefix = \"/cdn-cgi/image\"\n";
 
 #[test]
-fn weserv_makes_pictures_of_a_query() {
+fn weserv_makes_images_of_a_query() {
     let house = House::with(KEYS);
     let reply = house.get("/?url=a.jpg&w=150&output=png&filename=mine");
     assert_eq!(reply.status, 200, "{}", reply.text());
@@ -52,7 +52,7 @@ fn weserv_answers_errors_and_documents_as_json() {
 }
 
 #[test]
-fn cloudflare_makes_pictures_and_numbers_its_errors() {
+fn cloudflare_makes_images_and_numbers_its_errors() {
     let house = House::with(KEYS);
     for (options, size) in [
         ("width=100", (100, 75)),

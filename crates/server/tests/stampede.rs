@@ -30,8 +30,8 @@ fn allow_files() -> bool {
 }
 
 fn origin() -> (Origin, String) {
-    let picture = std::fs::read(sample("jpeg/420.jpg")).expect("a sample");
-    let origin = Origin::start(picture, "ETag: \"one\"\r\nCache-Control: max-age=60\r\n");
+    let image = std::fs::read(sample("jpeg/420.jpg")).expect("a sample");
+    let origin = Origin::start(image, "ETag: \"one\"\r\nCache-Control: max-age=60\r\n");
     let keys = format!("{KEYS}{}", origin.keys());
     // Nobody's patience is what is tested here.
     let keys = format!("{keys}timeouts = {{ first_byte = \"60s\", total = \"60s\" }}\n");

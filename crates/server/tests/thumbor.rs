@@ -24,7 +24,7 @@ fn picture(house: &House, target: &str) -> Reply {
 }
 
 #[test]
-fn pictures_have_the_size_and_format_that_thumbor_gives_them() {
+fn images_have_the_size_and_format_that_thumbor_gives_them() {
     let house = house();
     for (target, format, size) in [
         ("300x200/a.jpg", "jpeg", (300, 200)),
@@ -57,7 +57,7 @@ fn pictures_have_the_size_and_format_that_thumbor_gives_them() {
 }
 
 #[test]
-fn pictures_have_the_size_that_imagor_gives_them() {
+fn images_have_the_size_that_imagor_gives_them() {
     let house = house();
     for (target, size) in [
         ("300x200/a.jpg", (300, 200)),
@@ -72,7 +72,7 @@ fn pictures_have_the_size_that_imagor_gives_them() {
 }
 
 #[test]
-fn imagor_makes_pictures_of_one_colour_without_a_source() {
+fn imagor_makes_images_of_one_colour_without_a_source() {
     let house = house();
     for (target, format, size) in [
         ("20x10/color:red", "jpeg", (20, 10)),

@@ -122,7 +122,7 @@ fn whoever_leaves_or_runs_out_of_time_hurts_nobody_in_company() {
 }
 
 #[test]
-fn a_broken_picture_is_refused_to_each_of_them() {
+fn a_broken_image_is_refused_to_each_of_them() {
     let mut busy = Busy::with(SOURCES[0], "");
     let whole = std::fs::read(common::sample(SOURCES[0])).expect("a sample");
     busy.house.put("p", &whole[..whole.len() / 2]);
@@ -136,7 +136,7 @@ fn a_broken_picture_is_refused_to_each_of_them() {
 }
 
 #[test]
-fn different_pictures_are_decoded_apart() {
+fn different_images_are_decoded_apart() {
     let mut busy = Busy::with(SOURCES[0], "");
     busy.house.put_sample("q", SOURCES[1]);
     let mut clients = vec![busy.ask(SIZES[0])];

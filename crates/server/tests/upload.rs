@@ -84,7 +84,7 @@ fn what_is_wrong_with_an_upload_or_too_large_in_a_url_is_the_clients_fault() {
 }
 
 #[test]
-fn a_posted_picture_comes_back_as_the_recipe_wants_it() {
+fn a_posted_image_comes_back_as_the_recipe_wants_it() {
     let house = House::with(OPEN);
     let mut client = house.client();
     for (query, format) in [
@@ -145,7 +145,7 @@ fn an_icon_of_the_material_folder_is_laid_over_it() {
 }
 
 #[test]
-fn a_unix_socket_takes_pictures_too_and_a_body_in_chunks() {
+fn a_unix_socket_takes_images_too_and_a_body_in_chunks() {
     let house = House::with(&format!("listen = [\"unix:s.sock\"]\n{OPEN}"));
     let mut client = Client::connect_unix(&house.folder.path().join("s.sock"));
     client.ask(
@@ -171,7 +171,7 @@ fn uploads_are_off_until_they_are_allowed() {
 }
 
 #[test]
-fn a_picture_over_the_limit_is_413_whether_its_length_is_told_or_not() {
+fn a_image_over_the_limit_is_413_whether_its_length_is_told_or_not() {
     let house = House::with(&format!("{OPEN}[limits]\nsource_bytes = 2000\n"));
     let mut client = house.client();
     let told = post(&mut client, "?recipe=fit:10x10", &[7; 2001]);
@@ -305,7 +305,7 @@ fn an_upload_borrows_idle_cores() {
     let plane = Plane::U8(Grid::from_samples(1200, 1200, samples.collect()).unwrap());
     let frame = Frame::new(Model::Gray, 1200, 1200, vec![plane], None).unwrap();
     let jpeg = ALL.iter().find(|codec| codec.name() == "jpeg");
-    let picture = jpeg
+    let image = jpeg
         .expect("the codec")
         .encoder()
         .expect("an encoder")
@@ -314,7 +314,7 @@ fn an_upload_borrows_idle_cores() {
     // Both threads have to be waiting before one of them can be lent.
     let patience = std::time::Instant::now() + Duration::from_secs(60);
     while figure(&house, "andon_stolen_tasks_total") == 0.0 {
-        let reply = post(&mut house.client(), "?recipe=fit:100x100", &picture);
+        let reply = post(&mut house.client(), "?recipe=fit:100x100", &image);
         assert_eq!(reply.size(), (100, 100));
         assert!(std::time::Instant::now() < patience, "nobody was ever idle");
     }

@@ -163,7 +163,7 @@ fn another_quality_is_other_pixels_but_alike() {
 }
 
 #[test]
-fn a_picture_larger_than_its_url_says_is_found() {
+fn a_image_larger_than_its_url_says_is_found() {
     let replies = [
         ("image/jpeg", picture("fit:64x48,as:jpeg")),
         ("image/jpeg", picture("fit:128x96,as:jpeg")),
@@ -174,7 +174,7 @@ fn a_picture_larger_than_its_url_says_is_found() {
 }
 
 #[test]
-fn half_a_picture_is_no_picture() {
+fn half_a_picture_is_no_image() {
     let whole = picture("fit:64x48,as:jpeg");
     let half = whole.slice(..whole.len() / 2);
     let judged = judged(
@@ -186,7 +186,7 @@ fn half_a_picture_is_no_picture() {
 }
 
 #[test]
-fn a_picture_with_alpha_is_laid_on_white() {
+fn a_image_with_alpha_is_laid_on_white() {
     let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/png/alpha.png");
     let Ok(body) = std::fs::read(sample) else {
         panic!("samples/png/alpha.png is missing");

@@ -88,19 +88,19 @@ pub(crate) fn run(setup: &Setup, photos: &Folder) -> Result<Run> {
                 };
                 for mut measured in race(setup, name, &job)? {
                     let output = measured.contestant.run(&job)?;
-                    let picture = peers::decode(&output)?;
+                    let image = peers::decode(&output)?;
                     ensure!(
-                        (picture.width, picture.height) == (small.width, small.height),
+                        (image.width, image.height) == (small.width, small.height),
                         "{} made {}x{} of {name}, not {}x{}",
                         measured.contestant.name(),
-                        picture.width,
-                        picture.height,
+                        image.width,
+                        image.height,
                         small.width,
                         small.height
                     );
                     measured.bytes = output.len();
-                    measured.psnr = psnr(&perfect, &picture);
-                    measured.ssim = ssim(&perfect, &picture);
+                    measured.psnr = psnr(&perfect, &image);
+                    measured.ssim = ssim(&perfect, &image);
                     results.push(measured);
                 }
             }

@@ -77,13 +77,13 @@ pub(crate) struct Run {
 #[derive(Clone, Serialize)]
 struct Slow {
     milliseconds: f64,
-    picture: String,
+    image: String,
     form: &'static str,
 }
 
 #[derive(Serialize)]
 struct Failure {
-    picture: String,
+    image: String,
     form: &'static str,
     /// Seed of the damage. `None` for an undamaged image.
     damage: Option<u64>,
@@ -168,10 +168,10 @@ fn drive(server: &Server, pictures: &Pictures, args: &CorpusArgs) -> Seen {
                 };
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(picture) = pictures.all.get(number) else {
+                    let Some(image) = pictures.all.get(number) else {
                         return;
                     };
-                    client.try_all(pictures, picture, args.damaged);
+                    client.try_all(pictures, image, args.damaged);
                     if number.is_multiple_of(500) {
                         println!("{number} of {}", pictures.all.len());
                     }
@@ -189,26 +189,26 @@ struct Client<'a> {
 }
 
 impl Client<'_> {
-    fn try_all(&mut self, pictures: &Pictures, picture: &Picture, copies: u64) {
+    fn try_all(&mut self, pictures: &Pictures, image: &Picture, copies: u64) {
         for form in FORMS {
-            let url = format!("{form}/{}", picture.name);
-            self.try_one(picture, form, None, &url);
+            let url = format!("{form}/{}", image.name);
+            self.try_one(image, form, None, &url);
         }
         for seed in 0..copies {
-            let name = format!("{}.{seed}", picture.name);
-            let bytes = damage::damaged(&picture.bytes, picture.number * copies + seed);
+            let name = format!("{}.{seed}", image.name);
+            let bytes = damage::damaged(&image.bytes, image.number * copies + seed);
             match pictures.serve(&name, &bytes) {
                 Ok(name) => {
                     let url = format!("{DAMAGED_FORM}/{name}");
-                    self.try_one(picture, DAMAGED_FORM, Some(seed), &url);
+                    self.try_one(image, DAMAGED_FORM, Some(seed), &url);
                     pictures.withdraw(&name);
                 }
-                Err(error) => self.fail(picture, DAMAGED_FORM, Some(seed), format!("{error:#}")),
+                Err(error) => self.fail(image, DAMAGED_FORM, Some(seed), format!("{error:#}")),
             }
         }
     }
 
-    fn try_one(&mut self, picture: &Picture, form: &'static str, damage: Option<u64>, url: &str) {
+    fn try_one(&mut self, image: &Picture, form: &'static str, damage: Option<u64>, url: &str) {
         let start = Instant::now();
         let asked = match self.connection.take() {
             Some(connection) => Ok(connection),
@@ -222,23 +222,23 @@ impl Client<'_> {
         let milliseconds = start.elapsed().as_secs_f64() * 1e3;
         match asked {
             Ok(reply) => {
-                self.note(reply.status, milliseconds, picture, form);
+                self.note(reply.status, milliseconds, image, form);
                 if reply.status >= 500 {
                     let said = String::from_utf8_lossy(&reply.body);
                     let what = format!("{}: {}", reply.status, said.trim());
-                    self.fail(picture, form, damage, what);
+                    self.fail(image, form, damage, what);
                 }
             }
-            Err(error) => self.fail(picture, form, damage, format!("{error:#}")),
+            Err(error) => self.fail(image, form, damage, format!("{error:#}")),
         }
     }
 
-    fn note(&self, status: u16, milliseconds: f64, picture: &Picture, form: &'static str) {
+    fn note(&self, status: u16, milliseconds: f64, image: &Picture, form: &'static str) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         *seen.statuses.entry(status).or_default() += 1;
         seen.slowest.push(Slow {
             milliseconds,
-            picture: picture.path.clone(),
+            image: image.path.clone(),
             form,
         });
         seen.slowest
@@ -246,10 +246,10 @@ impl Client<'_> {
         seen.slowest.truncate(SLOWEST);
     }
 
-    fn fail(&self, picture: &Picture, form: &'static str, damage: Option<u64>, what: String) {
+    fn fail(&self, image: &Picture, form: &'static str, damage: Option<u64>, what: String) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.failures.push(Failure {
-            picture: picture.path.clone(),
+            image: image.path.clone(),
             form,
             damage,
             what,
@@ -294,20 +294,17 @@ impl Run {
             println!("{status}  {count}");
         }
         for slow in self.slowest.iter().take(5) {
-            println!(
-                "{:7.0} ms  {}/{}",
-                slow.milliseconds, slow.form, slow.picture
-            );
+            println!("{:7.0} ms  {}/{}", slow.milliseconds, slow.form, slow.image);
         }
         for failure in self.failures.iter().take(20) {
             let Failure {
-                picture,
+                image,
                 form,
                 damage,
                 what,
             } = failure;
             let damage = damage.map_or(String::new(), |seed| format!(" damaged {seed}"));
-            println!("{form}/{picture}{damage}: {what}");
+            println!("{form}/{image}{damage}: {what}");
         }
         goals::print(&self.goals);
     }

@@ -69,7 +69,7 @@ pub(crate) struct Run {
 /// Results of one server.
 #[derive(Serialize)]
 struct Load {
-    pictures_per_second: f64,
+    images_per_second: f64,
     /// Work in the rendered images, in milliseconds per second.
     work_per_second: f64,
     /// Work in each of the server's turns, in milliseconds per second.
@@ -223,7 +223,7 @@ impl<'a> Side<'a> {
             work / turn.seconds
         });
         let load = Load {
-            pictures_per_second: count / seconds,
+            images_per_second: count / seconds,
             work_per_second: prices.sum(all()) / seconds,
             work_by_turn: by_turn.collect(),
             refused: self.counts.refused.into_inner(),
@@ -312,7 +312,7 @@ impl Load {
         };
         println!(
             "{name:16} {:.2} pictures/s ({:.0} ms of work/s, {:.0} % of them of PNG), {} refused, {} others, peak {} resident, {} in the group, {} kills, {}",
-            self.pictures_per_second,
+            self.images_per_second,
             self.work_per_second,
             self.png_percent,
             self.refused,

@@ -76,7 +76,7 @@ pub(crate) struct Run {
 /// Output of a server that is busy but not overloaded.
 #[derive(Serialize)]
 struct Peak {
-    pictures_per_second: f64,
+    images_per_second: f64,
     /// Work in milliseconds per second.
     work_per_second: f64,
 }
@@ -117,12 +117,12 @@ pub(crate) fn run(args: &OverloadArgs, photos: &Folder) -> Result<Run> {
         prices.sum(numbers.map(|number| class(photos, number)))
     };
     let peak = [before, after].map(|closed| Peak {
-        pictures_per_second: closed.pictures.len() as f64 / closed.seconds,
+        images_per_second: closed.pictures.len() as f64 / closed.seconds,
         work_per_second: price(&mut closed.pictures.iter().map(|one| one.0)) / closed.seconds,
     });
     println!(
         "peak: {:.1} pictures/s after it; {:.0} and {:.0} ms of work/s",
-        peak[1].pictures_per_second, peak[0].work_per_second, peak[1].work_per_second
+        peak[1].images_per_second, peak[0].work_per_second, peak[1].work_per_second
     );
     let phase = |open: &Open, time, name: &str| {
         let work = |made: &[usize]| price(&mut made.iter().map(|index| open.first + index));

@@ -53,14 +53,14 @@ pub(crate) fn vips_animation(gif: &[u8], side: Option<u32>) -> Result<Vec<u8>> {
 }
 
 /// Encodes an image with libvips in the format of a suffix such as `.jpg[optimize-coding]`.
-pub(crate) fn vips_encode(picture: &Rgb, suffix: &CStr, quality: u8) -> Result<Vec<u8>> {
+pub(crate) fn vips_encode(image: &Rgb, suffix: &CStr, quality: u8) -> Result<Vec<u8>> {
     let mut out = PeerBytes::default();
     // SAFETY: the samples are as many as the sides say, and outlive the call; `out` is the shim's to fill.
     check(unsafe {
         peer_vips_encode(
-            picture.samples.as_ptr(),
-            picture.width as c_int,
-            picture.height as c_int,
+            image.samples.as_ptr(),
+            image.width as c_int,
+            image.height as c_int,
             suffix.as_ptr(),
             quality.into(),
             &raw mut out,
@@ -112,22 +112,22 @@ pub(crate) fn gd(photo: &[u8], size: (u32, u32), format: Format) -> Result<Vec<u
 
 /// Decodes any image in full with libvips. This is used to judge the output of all contestants and to make the
 /// reference.
-pub(crate) fn decode(picture: &[u8]) -> Result<Rgb> {
-    decoded(picture, false)
+pub(crate) fn decode(image: &[u8]) -> Result<Rgb> {
+    decoded(image, false)
 }
 
 /// Decodes all frames of an animation with libvips, one below the other.
-pub(crate) fn decode_frames(picture: &[u8]) -> Result<Rgb> {
-    decoded(picture, true)
+pub(crate) fn decode_frames(image: &[u8]) -> Result<Rgb> {
+    decoded(image, true)
 }
 
-fn decoded(picture: &[u8], moving: bool) -> Result<Rgb> {
+fn decoded(image: &[u8], moving: bool) -> Result<Rgb> {
     let (mut width, mut height, mut out) = (0, 0, PeerBytes::default());
     // SAFETY: as above, and the two sides are the shim's to fill.
     check(unsafe {
         peer_decode(
-            picture.as_ptr(),
-            picture.len(),
+            image.as_ptr(),
+            image.len(),
             moving.into(),
             &raw mut width,
             &raw mut height,

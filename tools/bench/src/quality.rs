@@ -36,8 +36,8 @@ impl Rgb {
 }
 
 /// Returns the SSIMULACRA2 score of an image against a reference of the same size. It is at most 100.
-pub(crate) fn scored(reference: &Ssimulacra2Reference, picture: &Rgb) -> Result<f64> {
-    reference.compare(&picture.slice()?).context("a score")
+pub(crate) fn scored(reference: &Ssimulacra2Reference, image: &Rgb) -> Result<f64> {
+    reference.compare(&image.slice()?).context("a score")
 }
 
 /// An image of interleaved RGB samples in floats, 0 to 255. A reference image keeps its fractions in it.
@@ -49,13 +49,13 @@ pub(crate) struct RgbF {
 
 /// Returns the peak signal-to-noise ratio in dB, which is infinite for equal images. Both images must have the same
 /// size.
-pub(crate) fn psnr(reference: &RgbF, picture: &Rgb) -> f64 {
+pub(crate) fn psnr(reference: &RgbF, image: &Rgb) -> f64 {
     assert_eq!(
         (reference.width, reference.height),
-        (picture.width, picture.height),
+        (image.width, image.height),
         "only images of one size can be compared"
     );
-    let pairs = reference.samples.iter().zip(&picture.samples);
+    let pairs = reference.samples.iter().zip(&image.samples);
     decibels(pairs.map(|(&a, &b)| f64::from(a - f32::from(b))))
 }
 
@@ -74,7 +74,7 @@ fn decibels(errors: impl Iterator<Item = f64>) -> f64 {
 /// Returns the structural similarity of luma (BT.601), which is 1 for equal images. Its parameters are a Gaussian
 /// window of 11 px with sigma 1.5, K1 = 0.01 and K2 = 0.03. The result is the mean over all positions where the window
 /// lies inside the image.
-pub(crate) fn ssim(reference: &RgbF, picture: &Rgb) -> f64 {
+pub(crate) fn ssim(reference: &RgbF, image: &Rgb) -> f64 {
     let x = luma(
         reference
             .samples
@@ -82,7 +82,7 @@ pub(crate) fn ssim(reference: &RgbF, picture: &Rgb) -> f64 {
             .map(|p| [p[0], p[1], p[2]]),
     );
     let y = luma(
-        picture
+        image
             .samples
             .chunks_exact(3)
             .map(|p| [p[0], p[1], p[2]].map(f32::from)),
@@ -166,25 +166,25 @@ mod tests {
             height: 20,
             samples: plain.iter().map(|&v| f32::from(v)).collect(),
         };
-        let picture = Rgb {
+        let image = Rgb {
             width: 20,
             height: 20,
             samples: plain.iter().map(|v| v + add).collect(),
         };
-        (reference, picture)
+        (reference, image)
     }
 
     #[test]
-    fn equal_pictures_are_perfect() {
-        let (reference, picture) = ramp(0);
-        assert!(psnr(&reference, &picture).is_infinite());
-        assert!((ssim(&reference, &picture) - 1.0).abs() < 1e-9);
+    fn equal_images_are_perfect() {
+        let (reference, image) = ramp(0);
+        assert!(psnr(&reference, &image).is_infinite());
+        assert!((ssim(&reference, &image) - 1.0).abs() < 1e-9);
     }
 
     #[test]
     fn an_error_of_one_everywhere_is_48_db() {
-        let (reference, picture) = ramp(1);
-        assert!((psnr(&reference, &picture) - 48.1308).abs() < 1e-3);
+        let (reference, image) = ramp(1);
+        assert!((psnr(&reference, &image) - 48.1308).abs() < 1e-3);
         let exact = |of: &RgbF| {
             of.samples
                 .iter()
@@ -192,7 +192,7 @@ mod tests {
                 .map(f64::from)
                 .collect::<Vec<_>>()
         };
-        assert!((plane_psnr(&exact(&reference), &picture.samples) - 48.1308).abs() < 1e-3);
+        assert!((plane_psnr(&exact(&reference), &image.samples) - 48.1308).abs() < 1e-3);
     }
 
     #[test]
@@ -205,21 +205,21 @@ mod tests {
             height: 20,
             samples: exact.iter().copied().flat_map(threefold).collect(),
         };
-        let picture = Rgb {
+        let image = Rgb {
             width: 20,
             height: 20,
             samples: gray.iter().flat_map(|&v| [v; 3]).collect(),
         };
-        let difference = ssim(&reference, &picture) - plane_ssim(&exact, &gray, 20);
+        let difference = ssim(&reference, &image) - plane_ssim(&exact, &gray, 20);
         assert!(difference.abs() < 1e-4);
     }
 
     #[test]
     fn ssim_falls_with_noise() {
-        let (reference, mut picture) = ramp(0);
-        for (i, value) in picture.samples.iter_mut().enumerate() {
+        let (reference, mut image) = ramp(0);
+        for (i, value) in image.samples.iter_mut().enumerate() {
             *value = value.wrapping_add((i * 7919 % 41) as u8);
         }
-        assert!(ssim(&reference, &picture) < 0.99);
+        assert!(ssim(&reference, &image) < 0.99);
     }
 }

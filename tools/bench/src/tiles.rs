@@ -86,16 +86,16 @@ pub(crate) fn run(args: &TilesArgs, photos: &Folder) -> Result<Run> {
         pictures.push(Picture::measure(folder.path(), markers, count)?);
     }
     println!("tiles of {TILE} px of {WIDTH}×{HEIGHT} px, in ms");
-    for picture in &pictures {
+    for image in &pictures {
         println!(
             "  restart markers {:9} {:5.1} MB: decode {:6.1}, tile without index {:6.1}, first {:6.1}, later {:5.1} (p95 {:5.1})",
-            picture.markers.word(),
-            picture.bytes as f64 / 1e6,
-            median(&picture.full_ms),
-            median(&picture.without_index_ms),
-            picture.first_ms,
-            picture.median_ms,
-            picture.p95_ms,
+            image.markers.word(),
+            image.bytes as f64 / 1e6,
+            median(&image.full_ms),
+            median(&image.without_index_ms),
+            image.first_ms,
+            image.median_ms,
+            image.p95_ms,
         );
     }
     let goals: Vec<Goal> = pictures.iter().flat_map(Picture::goals).collect();

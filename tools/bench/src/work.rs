@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ten_light_pictures_are_worth_one_that_takes_ten_times_as_long() {
+    fn ten_light_images_are_worth_one_that_takes_ten_times_as_long() {
         let prices = Prices::of(&[(0, 1.0), (0, 1.0), (0, 50.0), (1, 10.0)]);
         assert!((prices.sum([0; 10]) - prices.sum([1])).abs() < 1e-9);
         assert!((prices.sum([7]) - 5.5).abs() < 1e-9);

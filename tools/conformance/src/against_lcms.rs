@@ -64,8 +64,8 @@ fn no_colour_looks_different_from_little_cms() {
         let mut off = Vec::new();
         for y in (PATCH / 2..own.height).step_by(PATCH) {
             for x in (PATCH / 2..own.width).step_by(PATCH) {
-                let pixel = |picture: &Rgba| {
-                    let [r, g, b, _] = picture.pixels[y * picture.width + x];
+                let pixel = |image: &Rgba| {
+                    let [r, g, b, _] = image.pixels[y * image.width + x];
                     [r, g, b]
                 };
                 let (one, other) = (pixel(&own), pixel(&expected));

@@ -53,8 +53,8 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Moving> {
             }
         }
     }
-    for (_, picture) in &mut frames {
-        picture.clear();
+    for (_, image) in &mut frames {
+        image.clear();
     }
     Ok(Moving {
         frames,

@@ -63,9 +63,7 @@ pub(crate) struct Moving {
 
 impl Moving {
     pub(crate) fn pictures(self) -> Vec<Rgba> {
-        (self.frames.into_iter())
-            .map(|(_, picture)| picture)
-            .collect()
+        (self.frames.into_iter()).map(|(_, image)| image).collect()
     }
 
     fn stands(&self) -> bool {
@@ -111,7 +109,7 @@ fn compare(own: &Moving, answer: &Answer, set: &Path, tolerance: &Value) -> Judg
         return Err(format!("shown {often} times instead of {}", plays(answer)));
     }
     let mut others = Vec::new();
-    for (number, ((delay, picture), wanted)) in own.iter().zip(&answer.frames).enumerate() {
+    for (number, ((delay, image), wanted)) in own.iter().zip(&answer.frames).enumerate() {
         if let Some(delay) = delay
             && (shown(*delay) - shown(wanted.delay_ms)).abs() > 0.5
         {
@@ -123,12 +121,12 @@ fn compare(own: &Moving, answer: &Answer, set: &Path, tolerance: &Value) -> Judg
         if wanted
             .rgba_sha256
             .as_ref()
-            .is_some_and(|hash| *hash != picture.sha256())
+            .is_some_and(|hash| *hash != image.sha256())
         {
             others.push(number);
         }
         let within = tolerance["mean"].as_f64().unwrap_or(0.0).max(1.0);
-        let means = picture.means();
+        let means = image.means();
         for (own, mean) in means.iter().zip(wanted.mean_rgba.iter().flatten()) {
             if (own - mean).abs() > within {
                 return Err(format!(

@@ -91,7 +91,7 @@ impl Served<'_> {
             return Ok(());
         }
         let blocks = size.0.max(size.1).div_ceil(4);
-        let seen = |picture: &Rgba| picture.reduced(blocks).seen();
+        let seen = |image: &Rgba| image.reduced(blocks).seen();
         Ok(close(&seen(&scaled), &seen(&half), &json!({ "mean": 8 })).map(drop)?)
     }
 

@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn large_pictures_may_have_fewer_scans() {
+    fn large_images_may_have_fewer_scans() {
         let limits = Limits::default();
         let most = |width, height| {
             let header = Header {

@@ -79,12 +79,12 @@ impl Walk {
 
 /// Whether a file is an image, judged by its name, or else by its first bytes.
 fn is_image(path: &Path) -> io::Result<bool> {
-    if media_type::promises_picture(andon_codecs::ALL, &path.to_string_lossy()) {
+    if media_type::promises_image(andon_codecs::ALL, &path.to_string_lossy()) {
         return Ok(true);
     }
     let mut head = Vec::new();
     File::open(path)?.take(HEAD).read_to_end(&mut head)?;
-    Ok(media_type::is_picture(andon_codecs::ALL, &head))
+    Ok(media_type::is_image(andon_codecs::ALL, &head))
 }
 
 /// Number of bytes at the beginning of a file that suffice to recognise nearly every image.

@@ -38,7 +38,7 @@ pub(super) fn read(all: &[Directive], name: Option<&str>) -> anyhow::Result<Site
         }
         None => servers
             .iter()
-            .find(|it| makes_pictures(it))
+            .find(|it| makes_images(it))
             .or(servers.first()),
     };
     let Some(chosen) = chosen else {
@@ -75,11 +75,11 @@ pub(super) fn read(all: &[Directive], name: Option<&str>) -> anyhow::Result<Site
     Ok(site)
 }
 
-fn makes_pictures(server: &Directive) -> bool {
+fn makes_images(server: &Directive) -> bool {
     server.inside().iter().any(|it| {
         it.name.starts_with("image_filter")
             || it.name.starts_with("small_light")
-            || makes_pictures(it)
+            || makes_images(it)
     })
 }
 

@@ -145,7 +145,7 @@ fn pictures(compared: &mut Compared, old: &[u8], new: &[u8], least: f64) {
         compared.add(Kind::Frames, what);
     }
     let Some(alike) = ssim(&old, &new) else {
-        let size = |picture: &Picture| format!("{}x{}", picture.width, picture.height);
+        let size = |image: &Picture| format!("{}x{}", image.width, image.height);
         let what = format!("{} and {}", size(&old), size(&new));
         return compared.add(Kind::Size, what);
     };

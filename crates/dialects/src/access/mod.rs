@@ -69,7 +69,7 @@ impl Paths {
             path => Some(path.place().into_owned()),
         };
         let mut others: Vec<String> = match &request.style.fallback {
-            Some(Fallback::Picture(source)) => path(source).into_iter().collect(),
+            Some(Fallback::Image(source)) => path(source).into_iter().collect(),
             Some(Fallback::Redirect(_)) | None => Vec::new(),
         };
         for name in request.rules.materials() {
@@ -293,7 +293,7 @@ fn refuse_dots(request: &ImageRequest, places: &dyn Places) -> Result<(), Refusa
     };
     let why = "a path may not have the segments `.` and `..`, however they are escaped";
     let fallback = match &request.style.fallback {
-        Some(Fallback::Picture(source)) => Some(source),
+        Some(Fallback::Image(source)) => Some(source),
         _ => None,
     };
     for source in fallback.into_iter().chain([&request.source]) {

@@ -72,7 +72,7 @@ impl Dialect for Cloudflare {
         }
         let ask = match options.text("format") {
             Some("json") => Ask::Describe(Arc::new(Json)),
-            _ => Ask::Picture,
+            _ => Ask::Image,
         };
         let mut notes = left_out(&options);
         let fallback = match (options.text("onerror"), &source) {
@@ -90,7 +90,7 @@ impl Dialect for Cloudflare {
                 fallback,
                 ..AnswerStyle::default()
             },
-            ..ImageRequest::picture(source, CloudflareRules::new(options))
+            ..ImageRequest::image(source, CloudflareRules::new(options))
         }))
     }
 
@@ -101,7 +101,7 @@ impl Dialect for Cloudflare {
         let source = source
             .escaped()
             .unwrap_or_else(|| percent::encode(source.as_str(), "/?%").into());
-        let written = matches!(request.ask, Ask::Picture | Ask::Describe(_));
+        let written = matches!(request.ask, Ask::Image | Ask::Describe(_));
         written.then(|| format!("{}/{options}/{source}", self.prefix))
     }
 }

@@ -114,7 +114,7 @@ impl Dialect for Iiif {
                 let source = Source::escaped_path_or_url(&identifier)?;
                 return Ok(Some(ImageRequest {
                     ask: Ask::Redirect(Redirect { to, status: 303 }),
-                    ..ImageRequest::picture(source, upright())
+                    ..ImageRequest::image(source, upright())
                 }));
             }
         };
@@ -140,7 +140,7 @@ impl Dialect for Iiif {
         let known = FORMATS.iter().find(|(_, name)| *name == format.as_str());
         let (extension, _) = known?;
         let identifier = percent::encode(&request.source.literal(), "");
-        let written = matches!(request.ask, Ask::Picture);
+        let written = matches!(request.ask, Ask::Image);
         written.then(|| format!("{prefix}/{identifier}/{parameters}.{extension}"))
     }
 }
@@ -182,7 +182,7 @@ impl Iiif {
             larger_box: self.config.larger_box,
             base: base.into(),
         };
-        let mut request = ImageRequest::picture(source, rules);
+        let mut request = ImageRequest::image(source, rules);
         let profile = format!("<{}>; rel=\"profile\"", version.profile());
         request.style.headers.push(("link", profile));
         Ok(request)
@@ -211,7 +211,7 @@ impl Iiif {
         };
         ImageRequest {
             ask: Ask::Describe(Arc::new(information)),
-            ..ImageRequest::picture(source, upright())
+            ..ImageRequest::image(source, upright())
         }
     }
 

@@ -195,7 +195,7 @@ fn the_parts_act_in_their_order() {
 }
 
 #[test]
-fn regions_are_of_the_upright_picture() {
+fn regions_are_of_the_upright_image() {
     let turned = Facts {
         orientation: Orientation::from_exif(6),
         ..Facts::new("jpeg", 300, 200)
@@ -422,7 +422,7 @@ fn information(
 }
 
 #[test]
-fn the_information_of_a_picture_says_what_viewers_need() {
+fn the_information_of_a_image_says_what_viewers_need() {
     let named = IiifConfig {
         site: "https://a.example/".to_owned(),
         rights: "http://creativecommons.org/licenses/by/4.0/".to_owned(),

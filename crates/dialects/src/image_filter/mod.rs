@@ -71,7 +71,7 @@ impl Dialect for ImageFilter {
             return Ok(Some(ImageRequest::file(source)));
         }
         let options = Options::read(&options)?;
-        let mut request = ImageRequest::picture(source, ImageFilterRules::new(options));
+        let mut request = ImageRequest::image(source, ImageFilterRules::new(options));
         if options.filter == Filter::Size {
             request.ask = Ask::Describe(Arc::new(size::Size));
         }
@@ -82,7 +82,7 @@ impl Dialect for ImageFilter {
     fn write(&self, request: &ImageRequest) -> Option<String> {
         let text = request.rules.text();
         let (options, _) = text.strip_prefix(OPEN)?.split_once(')')?;
-        let (Ask::Picture, Some(source)) = (&request.ask, request.source.escaped()) else {
+        let (Ask::Image, Some(source)) = (&request.ask, request.source.escaped()) else {
             return None;
         };
         Some(format!("{}/{OPEN}{options})/{source}", self.prefix))

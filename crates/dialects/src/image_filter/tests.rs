@@ -104,7 +104,7 @@ fn every_fault_is_415() {
 }
 
 #[test]
-fn the_size_of_no_picture_is_empty_and_no_fault() {
+fn the_size_of_no_image_is_empty_and_no_fault() {
     let errors = ask("size").unwrap().style.errors.0;
     for fault in [
         Fault::Missing,

@@ -96,7 +96,7 @@ impl Dialect for Imgix {
         let ask = match (Palette::read(&read), read.text("fm")) {
             (Some(palette), _) => Ask::Describe(Arc::new(palette)),
             (None, Some("json")) => Ask::Describe(Arc::new(Json)),
-            (None, _) => Ask::Picture,
+            (None, _) => Ask::Image,
         };
         let expires = read.text("expires").and_then(|moment| moment.parse().ok());
         let attachment = read.text("dl").map(attachment);
@@ -104,7 +104,7 @@ impl Dialect for Imgix {
             ask,
             notes,
             is_signed,
-            ..ImageRequest::picture(Source::path_or_url(rest)?, ImgixRules::new(read))
+            ..ImageRequest::image(Source::path_or_url(rest)?, ImgixRules::new(read))
         };
         request.style.expires = expires;
         request.style.headers.extend(attachment);
@@ -119,8 +119,8 @@ impl Dialect for Imgix {
             .escaped()
             .unwrap_or_else(|| percent::encode(source.as_str(), "").into());
         let signed = match (&request.ask, self.tokens.first()) {
-            (Ask::Picture | Ask::Describe(_), None) => String::new(),
-            (Ask::Picture | Ask::Describe(_), Some(token)) => {
+            (Ask::Image | Ask::Describe(_), None) => String::new(),
+            (Ask::Image | Ask::Describe(_), Some(token)) => {
                 format!("&s={}", hex(&sign(token, &format!("/{path}"), query)))
             }
             _ => return None,

@@ -135,7 +135,7 @@ fn parts_and_effects_stand_in_their_order() {
 }
 
 #[test]
-fn pictures_colours_and_words_lie_over_the_result() {
+fn images_colours_and_words_lie_over_the_result() {
     let facts = Facts::new("png", 400, 300);
     for (query, recipe) in [
         ("mark=/logo.png", "over:/logo.png:100p-5:100p-5"),

@@ -128,7 +128,7 @@ impl Dialect for Imgproxy {
     fn write(&self, request: &ImageRequest) -> Option<String> {
         let text = request.rules.text();
         let text = text.strip_prefix("imgproxy(")?.strip_suffix(')')?;
-        if request.ask != Ask::Picture || self.config.only_presets {
+        if request.ask != Ask::Image || self.config.only_presets {
             return None;
         }
         let mut said = Reader::new(self, Options::default());
@@ -224,7 +224,7 @@ impl Imgproxy {
             }
         }
         let (source, _) = self.source(&segments)?;
-        let mut request = ImageRequest::picture(source, Recipe::default());
+        let mut request = ImageRequest::image(source, Recipe::default());
         request.style.most_bytes = said.options.most_bytes();
         request.style.expires = (said.options.expires > 0).then_some(said.options.expires);
         Ok(ImageRequest {
@@ -309,7 +309,7 @@ impl Imgproxy {
                 .fallback
                 .as_deref()
                 .and_then(|url| self.sources.source(url).ok())
-                .map(Fallback::Picture),
+                .map(Fallback::Image),
             ..AnswerStyle::default()
         };
         let request = if options.raw {
@@ -326,7 +326,7 @@ impl Imgproxy {
                 ..Output::default()
             };
             let house = self.house.clone();
-            ImageRequest::picture(
+            ImageRequest::image(
                 source,
                 ImgproxyRules {
                     options,

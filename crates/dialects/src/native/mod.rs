@@ -95,11 +95,11 @@ impl Dialect for Native {
         let format = recipe.output.format.as_ref();
         let ask = match format.is_some_and(|format| format.as_str() == facts::FORMAT) {
             true => Ask::Describe(Arc::new(Facts::of(&mut recipe)?)),
-            false => Ask::Picture,
+            false => Ask::Image,
         };
         let mut request = ImageRequest {
             ask,
-            ..ImageRequest::picture(source, recipe)
+            ..ImageRequest::image(source, recipe)
         };
         // A preset's URL is what it is meant to be.
         let canonical = match preset {
@@ -119,7 +119,7 @@ impl Dialect for Native {
     fn write(&self, request: &ImageRequest) -> Option<String> {
         let mut recipe = request.rules.text();
         match &request.ask {
-            Ask::Picture => {}
+            Ask::Image => {}
             Ask::Describe(document) => {
                 let mut facts: Recipe = recipe.parse().ok()?;
                 Facts::add_options(&document.name(), &mut facts);

@@ -31,7 +31,7 @@ fn a_recipe_is_one_segment_and_the_file_is_the_rest() {
         ("/r/over:a%2Fb.png:1:2/a.jpg", "over:a/b.png:1:2", "a.jpg"),
     ] {
         let request = ask(target).unwrap();
-        assert_eq!(request.ask, Ask::Picture, "{target}");
+        assert_eq!(request.ask, Ask::Image, "{target}");
         assert_eq!(request.rules.text(), recipe);
         assert_eq!(request.source.place(), source);
     }

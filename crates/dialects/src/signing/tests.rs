@@ -196,7 +196,7 @@ fn signatures_may_be_required_shortened_or_of_no_meaning() {
     );
     // Without keys a signature is skipped, and other names are files.
     let none = Dialects::new(&Config::default()).unwrap();
-    assert_eq!(none.parse(&target).unwrap().ask, Ask::Picture);
+    assert_eq!(none.parse(&target).unwrap().ask, Ask::Image);
     assert_eq!(
         none.parse("/~me/a.jpg").unwrap().source.as_str(),
         "~me/a.jpg"

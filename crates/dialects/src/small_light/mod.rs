@@ -73,7 +73,7 @@ impl Dialect for SmallLight {
     fn write(&self, request: &ImageRequest) -> Option<String> {
         let text = request.rules.text();
         let options = text.strip_prefix("small_light(")?.strip_suffix(')')?;
-        let (Ask::Picture, Some(source)) = (&request.ask, request.source.escaped()) else {
+        let (Ask::Image, Some(source)) = (&request.ask, request.source.escaped()) else {
             return None;
         };
         Some(match self.config.getparam_mode {
@@ -130,7 +130,7 @@ impl SmallLight {
                 type_by_name: strict && reader::keeps_source_type(&options),
                 ..AnswerStyle::default()
             },
-            ..ImageRequest::picture(Source::at_the_end(target.path, source), rules)
+            ..ImageRequest::image(Source::at_the_end(target.path, source), rules)
         })
     }
 

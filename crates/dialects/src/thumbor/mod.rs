@@ -153,7 +153,7 @@ impl Dialect for Thumbor {
         // A plus is a space to one of them.
         let image = percent::encode(&request.source.literal(), "/").replace('+', "%2B");
         let rest = match request.ask {
-            Ask::Picture => format!("{parts}{image}"),
+            Ask::Image => format!("{parts}{image}"),
             _ => return None,
         };
         Some(format!(
@@ -289,7 +289,7 @@ impl Thumbor {
         let ask = match parts.meta {
             true if self.flavour == Flavour::Imagor => Ask::Describe(meta::outcome(&list)),
             true => Ask::Describe(meta::plan(image, query)),
-            false => Ask::Picture,
+            false => Ask::Image,
         };
         let style = self.style(&list, &source);
         let rules = ThumborRules::new(
@@ -303,7 +303,7 @@ impl Thumbor {
             ask,
             notes,
             style,
-            ..ImageRequest::picture(source, rules)
+            ..ImageRequest::image(source, rules)
         })
     }
 

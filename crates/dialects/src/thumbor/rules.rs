@@ -223,7 +223,7 @@ impl Rules for ThumborRules {
         }
         let turned = self.turned(facts.orientation);
         let (width, height) = turned.size(facts.width, facts.height);
-        let mut picture = Picture {
+        let mut image = Picture {
             width,
             height,
             asked: (0, 0),
@@ -232,17 +232,17 @@ impl Rules for ThumborRules {
             moves: self.moves(facts),
             steps: self.upright(),
         };
-        let mut inner = match picture.moves {
+        let mut inner = match image.moves {
             true => None,
             false => self.inner(facts, turned)?,
         };
         if self.parts.trim.is_none() {
-            picture.content = inner.take();
+            image.content = inner.take();
         }
         match self.flavour {
-            Flavour::Thumbor => self.lay_out_thumbor(&mut picture, inner),
-            Flavour::Imagor if self.plain => self.lay_out_plain(&mut picture),
-            Flavour::Imagor => self.lay_out_imagor(&mut picture, inner),
+            Flavour::Thumbor => self.lay_out_thumbor(&mut image, inner),
+            Flavour::Imagor if self.plain => self.lay_out_plain(&mut image),
+            Flavour::Imagor => self.lay_out_imagor(&mut image, inner),
         }
         let flip = match self.parts.flip {
             (false, false) => None,
@@ -251,23 +251,23 @@ impl Rules for ThumborRules {
             (true, true) => Some(Flip::Both),
         };
         if let Some(flip) = flip {
-            picture.flip(flip);
+            image.flip(flip);
         }
         for filter in self.filters.iter() {
-            self.filter(&mut picture, filter);
+            self.filter(&mut image, filter);
         }
         let mut output = Output {
             stored_turn: StoredTurn::Verbatim,
             ..self.written(facts)
         };
-        let clear = facts.alpha || picture.steps.iter().any(may_clear);
+        let clear = facts.alpha || image.steps.iter().any(may_clear);
         if clear && output.format_or(&facts.format) == "jpeg" {
             output.background = Background::Colour(Colour {
                 a: u8::MAX,
                 ..Colour::CLEAR
             });
         }
-        Recipe::of_stored(picture.steps, output).resolve(facts)
+        Recipe::of_stored(image.steps, output).resolve(facts)
     }
 
     fn measures(&self, stored: Orientation) -> Vec<Measure> {
@@ -289,54 +289,54 @@ impl Rules for ThumborRules {
 
 impl ThumborRules {
     /// Applies a filter at its place in the order.
-    fn filter(&self, picture: &mut Picture, filter: &Filter) {
+    fn filter(&self, image: &mut Picture, filter: &Filter) {
         match filter {
-            Filter::Effect(effect) => picture.steps.push(Step::Effect(effect.clone())),
+            Filter::Effect(effect) => image.steps.push(Step::Effect(effect.clone())),
             Filter::Overlay(overlay) => {
-                let size = (picture.width, picture.height);
-                picture.steps.extend(overlay.step(size));
+                let size = (image.width, image.height);
+                image.steps.extend(overlay.step(size));
             }
             Filter::Text(text) => {
-                let size = (picture.width, picture.height);
-                picture.steps.extend(text.step(size));
+                let size = (image.width, image.height);
+                image.steps.extend(text.step(size));
             }
-            Filter::Pixelate(side) => picture.pixelate(*side),
-            Filter::Ground(Ground::Colour(colour)) => picture.steps.push(Step::Flatten(*colour)),
+            Filter::Pixelate(side) => image.pixelate(*side),
+            Filter::Ground(Ground::Colour(colour)) => image.steps.push(Step::Flatten(*colour)),
             Filter::Ground(ground) => {
-                let size = (picture.width, picture.height);
+                let size = (image.width, image.height);
                 let effect = ground.effect((0, 0), size);
-                picture.steps.extend(effect.map(Step::Effect));
+                image.steps.extend(effect.map(Step::Effect));
             }
             Filter::Rotate(quarters) => {
                 if let Some(turn) = counter_clockwise(*quarters) {
-                    picture.turn(turn);
+                    image.turn(turn);
                     if turn != Turn::R180 && self.flavour == Flavour::Imagor {
-                        picture.asked = (picture.asked.1, picture.asked.0);
+                        image.asked = (image.asked.1, image.asked.0);
                     }
                 }
             }
             Filter::Fill(ground) => match self.flavour {
                 // Python's division goes down, Go's towards 0.
                 Flavour::Thumbor => {
-                    picture.fill(picture.asked, [0; 4], *ground, |room| room.div_euclid(2));
+                    image.fill(image.asked, [0; 4], *ground, |room| room.div_euclid(2));
                 }
                 Flavour::Imagor => {
                     let padding = self.parts.padding.unwrap_or_default();
-                    picture.fill(picture.asked, padding, *ground, |room| room / 2);
+                    image.fill(image.asked, padding, *ground, |room| room / 2);
                 }
             },
-            Filter::Trim(_) => picture.trim(),
+            Filter::Trim(_) => image.trim(),
             Filter::Padding(ground, padding) => {
-                picture.fill((0, 0), *padding, *ground, |room| room / 2)
+                image.fill((0, 0), *padding, *ground, |room| room / 2)
             }
             Filter::Proportion(factor) => match self.flavour {
-                Flavour::Thumbor => picture.proportion_thumbor(*factor),
-                Flavour::Imagor => picture.proportion_imagor(*factor),
+                Flavour::Thumbor => image.proportion_thumbor(*factor),
+                Flavour::Imagor => image.proportion_imagor(*factor),
             },
-            Filter::Upscale if self.flavour == Flavour::Thumbor => picture.upscale(),
+            Filter::Upscale if self.flavour == Flavour::Thumbor => image.upscale(),
             Filter::Crop(area) => {
                 let [left, top, w, h] = *area;
-                picture.crop_imagor([left, top, left + w, top + h], *area);
+                image.crop_imagor([left, top, left + w, top + h], *area);
             }
             _ => {}
         }

@@ -101,7 +101,7 @@ fn parts_stand_in_one_order_and_the_first_other_segment_begins_the_image() {
     ] {
         let request = ask(&thumbor, rest);
         assert_eq!(request.source, Source::from_path(image), "{rest}");
-        assert_eq!(request.ask, Ask::Picture);
+        assert_eq!(request.ask, Ask::Image);
     }
 }
 
@@ -290,7 +290,7 @@ fn imagors_trim_filter_cuts_off_what_the_border_has_become() {
 }
 
 #[test]
-fn imagor_makes_pictures_of_one_colour() {
+fn imagor_makes_images_of_one_colour() {
     let pixel = Facts::new("bmp", 1, 1);
     for (rest, colour, text) in [
         (
@@ -536,7 +536,7 @@ fn imagors_filters_have_their_own_grammar() {
 }
 
 #[test]
-fn imagor_writes_on_pictures() {
+fn imagor_writes_on_images() {
     let facts = Facts::new("jpeg", 400, 300);
     for (filters, text) in [
         (
@@ -584,7 +584,7 @@ fn imagor_writes_on_pictures() {
 }
 
 #[test]
-fn imagors_pictures_over_others_may_be_as_large_as_those() {
+fn imagors_images_over_others_may_be_as_large_as_those() {
     let facts = Facts::new("jpeg", 400, 300);
     for (image, laid) in [
         ("w.png,left-20,top-10", "over:/w.png:-20:-10"),
@@ -635,7 +635,7 @@ fn imagor_pixelates_whole_squares_and_sets_what_a_png_is_like() {
 }
 
 #[test]
-fn imagor_tells_what_is_seen_in_a_picture() {
+fn imagor_tells_what_is_seen_in_a_image() {
     let recipe: andon_recipe::Recipe = "exact:200x150,q:75".parse().unwrap();
     let told = |filters: &str, parts: &[&str]| -> serde_json::Value {
         let Ask::Describe(document) = ask(&imagor(), &format!("meta/filters:{filters}/a.jpg")).ask

@@ -27,7 +27,7 @@ fn told(style: &AnswerStyle) -> Vec<String> {
     told.extend(numbers.filter_map(|(number, what)| Some(format!("{what} ({})", number?))));
     told.extend(style.checksum.as_ref().map(|it| format!("the digest {it}")));
     told.extend(style.fallback.as_ref().map(|fallback| match fallback {
-        Fallback::Picture(source) => {
+        Fallback::Image(source) => {
             format!("the image {} in place of a missing one", source.literal())
         }
         Fallback::Redirect(to) => format!("a redirect to {to} if the image is missing"),

@@ -154,7 +154,7 @@ impl Translator {
                 continue;
             }
             match dialects.parse(target) {
-                Ok(request) if request.ask == Ask::Picture => {
+                Ok(request) if request.ask == Ask::Image => {
                     found.push((*name, request));
                     marked.push(dialects.mark_their_urls());
                 }
@@ -257,7 +257,7 @@ impl Translation<'_> {
             let but = answer::differences(request, &again);
             return Ok(Said { url, but });
         }
-        if request.ask != Ask::Picture {
+        if request.ask != Ask::Image {
             return Err("it asks for something else than an image".to_owned());
         }
         let candidates = spellings::candidates(name, request, wanted);
@@ -266,7 +266,7 @@ impl Translation<'_> {
         }
         let mut best = None;
         let mut refused = None;
-        let names = |read: &ImageRequest| read.ask == Ask::Picture && read.source == request.source;
+        let names = |read: &ImageRequest| read.ask == Ask::Image && read.source == request.source;
         // They are spelt with the usual prefix, and without signatures.
         let usual = spellings::usual(name).ok();
         let mounted = |url: &str| {

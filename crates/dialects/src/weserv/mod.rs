@@ -96,7 +96,7 @@ impl Dialect for Weserv {
         let ask = match (read.text("output"), about("encoding")) {
             (Some("json"), _) => Ask::Describe(Arc::new(Json::of(&read))),
             (_, Some("base64")) => Ask::Describe(Arc::new(DataUri)),
-            _ => Ask::Picture,
+            _ => Ask::Image,
         };
         Ok(Some(ImageRequest {
             ask,
@@ -107,13 +107,13 @@ impl Dialect for Weserv {
                 max_age: Some(about("maxage").and_then(max_age).unwrap_or(YEAR)),
                 ..AnswerStyle::default()
             },
-            ..ImageRequest::picture(source, WeservRules::new(read))
+            ..ImageRequest::image(source, WeservRules::new(read))
         }))
     }
 
     fn write(&self, request: &ImageRequest) -> Option<String> {
         let encoding = match &request.ask {
-            Ask::Picture => "",
+            Ask::Image => "",
             Ask::Describe(document) if document.name() == DataUri.name() => "&encoding=base64",
             Ask::Describe(_) => "",
             _ => return None,

@@ -221,7 +221,7 @@ fn what_is_not_opaque_becomes_png_or_stands_on_black() {
 }
 
 #[test]
-fn a_picture_that_moves_is_shown_by_one_page_unless_all_are_asked_for() {
+fn a_image_that_moves_is_shown_by_one_page_unless_all_are_asked_for() {
     let gif = Facts {
         frames: 5,
         ..Facts::new("gif", 40, 30)
@@ -441,7 +441,7 @@ fn a_result_may_be_the_text_of_a_data_uri() {
         .map(|(_, target)| target)
         .collect();
     assert_eq!(written, ["/?url=/a.jpg&w=9&encoding=base64"]);
-    assert_eq!(ask("encoding=x").unwrap().ask, Ask::Picture);
+    assert_eq!(ask("encoding=x").unwrap().ask, Ask::Image);
 }
 
 #[test]

@@ -116,9 +116,9 @@ impl Workers {
 
     /// Adds to a cost what the worker process holds in addition: a copy of the file (`bytes`), and the image (`picture`
     /// bytes) before it is sent.
-    pub(super) fn beside(&self, cost: Cost, bytes: u64, picture: u64) -> Cost {
+    pub(super) fn beside(&self, cost: Cost, bytes: u64, image: u64) -> Cost {
         match self.elsewhere.reads {
-            true => cost.and_scratch(bytes.saturating_add(picture)),
+            true => cost.and_scratch(bytes.saturating_add(image)),
             false => cost,
         }
     }

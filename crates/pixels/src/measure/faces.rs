@@ -69,9 +69,9 @@ impl Faces {
         let size = reduced(stored);
         let gray = turned(&gray(rgb, size), size, self.upright);
         let (width, height) = self.upright.size(size.0, size.1);
-        let picture = Gray::new(&gray, width, height)
+        let image = Gray::new(&gray, width, height)
             .ok_or_else(|| Error::Internal("a gray image of another size".to_owned()))?;
-        let faces = andon_faces::find(picture, &|| !interrupt.interrupted());
+        let faces = andon_faces::find(image, &|| !interrupt.interrupted());
         let faces = faces.ok_or(Error::Interrupted)?;
         let back = inverse(self.upright);
         let area = |face: &Face| {

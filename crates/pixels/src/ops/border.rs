@@ -99,9 +99,9 @@ impl Bands {
 impl Stage for Bands {
     fn apply(&self, frame: Frame, context: &Context<'_>) -> Result<Frame> {
         context.check()?;
-        by_depth!(frame, picture => {
-            self.paint(&mut picture);
-            picture.frame()
+        by_depth!(frame, image => {
+            self.paint(&mut image);
+            image.frame()
         })
     }
 
@@ -130,17 +130,17 @@ impl fmt::Display for Bands {
 }
 
 impl Bands {
-    fn paint<T: Sample>(&self, picture: &mut Planes<T>) {
-        let size = (picture.width, picture.height);
+    fn paint<T: Sample>(&self, image: &mut Planes<T>) {
+        let size = (image.width, image.height);
         let (width, height) = self.framed.unwrap_or(size);
         let across = Banded::new(width, self.width);
         let down = Banded::new(height, self.height);
-        let colour = sample_as::<T>(self.colour, picture.model).map(T::float);
+        let colour = sample_as::<T>(self.colour, image.model).map(T::float);
         let seen = f32::from(self.colour.a) / 255.0;
 
-        for (index, grid) in picture.colours.iter_mut().enumerate() {
-            let alpha = picture.alpha.as_ref();
-            let sub = thinning(picture.model, index);
+        for (index, grid) in image.colours.iter_mut().enumerate() {
+            let alpha = image.alpha.as_ref();
+            let sub = thinning(image.model, index);
             cover(
                 grid,
                 sub,
@@ -153,7 +153,7 @@ impl Bands {
                 },
             );
         }
-        if let Some(alpha) = &mut picture.alpha {
+        if let Some(alpha) = &mut image.alpha {
             let full = T::MAX.float();
             cover(
                 alpha,

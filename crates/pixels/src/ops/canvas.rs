@@ -36,10 +36,10 @@ impl Stage for OnCanvas {
             return Ok(frame);
         }
         let colour = color::sample(self.colour, frame.model, frame.depth());
-        by_depth!(frame, picture => {
-            let mut ground = picture.filled_like(self.width, self.height, colour);
+        by_depth!(frame, image => {
+            let mut ground = image.filled_like(self.width, self.height, colour);
             ground.alpha = self.opacity(&ground);
-            lay(&mut ground, &picture, self.x, self.y);
+            lay(&mut ground, &image, self.x, self.y);
             ground.frame()
         })
     }

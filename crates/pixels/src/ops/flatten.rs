@@ -26,9 +26,9 @@ impl Stage for Flattened {
             return Ok(frame);
         }
         let colour = color::sample(self.colour, frame.model, frame.depth());
-        by_depth!(frame, picture => {
-            let mut ground = picture.filled_like(picture.width, picture.height, colour);
-            lay(&mut ground, &picture, 0, 0);
+        by_depth!(frame, image => {
+            let mut ground = image.filled_like(image.width, image.height, colour);
+            lay(&mut ground, &image, 0, 0);
             ground.frame()
         })
     }

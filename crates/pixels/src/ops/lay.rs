@@ -14,8 +14,8 @@ use crate::frame::{Grid, Subsampling};
 use crate::samples::{Planes, Sample};
 
 /// Composites `picture` over `ground` with its upper left corner at (`x`, `y`). What lies outside `ground` is cut off.
-pub(super) fn lay<T: Sample>(ground: &mut Planes<T>, picture: &Planes<T>, x: i64, y: i64) {
-    let Some(overlap) = Overlap::new(ground, picture, x, y) else {
+pub(super) fn lay<T: Sample>(ground: &mut Planes<T>, image: &Planes<T>, x: i64, y: i64) {
+    let Some(overlap) = Overlap::new(ground, image, x, y) else {
         return;
     };
     for index in 0..ground.colours.len() {
@@ -23,14 +23,14 @@ pub(super) fn lay<T: Sample>(ground: &mut Planes<T>, picture: &Planes<T>, x: i64
             overlap: &overlap,
             size: (ground.width, ground.height),
             below: ground.thinning(index),
-            above: picture.thinning(index),
-            colour: &picture.colours[index],
-            alpha: picture.alpha.as_ref(),
+            above: image.thinning(index),
+            colour: &image.colours[index],
+            alpha: image.alpha.as_ref(),
         };
         over.lay(&mut ground.colours[index], ground.alpha.as_ref());
     }
     if let Some(alpha) = &mut ground.alpha {
-        overlap.lay_alpha(alpha, picture.alpha.as_ref());
+        overlap.lay_alpha(alpha, image.alpha.as_ref());
     }
 }
 
@@ -85,15 +85,15 @@ struct Overlap {
 }
 
 impl Overlap {
-    fn new<T: Plain>(ground: &Planes<T>, picture: &Planes<T>, x: i64, y: i64) -> Option<Self> {
+    fn new<T: Plain>(ground: &Planes<T>, image: &Planes<T>, x: i64, y: i64) -> Option<Self> {
         let meet = |at: i64, length: u32, room: u32| {
             let end = at.saturating_add(length.into()).min(room.into());
             let start = at.max(0);
             (start < end).then_some(start as u32..end as u32)
         };
         Some(Self {
-            columns: meet(x, picture.width, ground.width)?,
-            rows: meet(y, picture.height, ground.height)?,
+            columns: meet(x, image.width, ground.width)?,
+            rows: meet(y, image.height, ground.height)?,
             x,
             y,
         })

@@ -28,7 +28,7 @@ pub(crate) fn settle(metadata: &mut Metadata, kept: Kept, orientation: Orientati
             let iptc = metadata.iptc.as_deref();
             metadata.iptc = iptc.and_then(pictures::without_preview);
             let xmp = metadata.xmp.as_deref();
-            metadata.xmp = xmp.and_then(|xmp| xmp::without_pictures(xmp, place));
+            metadata.xmp = xmp.and_then(|xmp| xmp::without_images(xmp, place));
         }
     }
     metadata.exif = exif::with_orientation(metadata.exif.take(), orientation);

@@ -95,7 +95,7 @@ pub(super) fn reduced(packet: &[u8]) -> Option<Vec<u8>> {
 /// Returns the packet without what it says about other pixels and, if `place` is set, about where the image was taken.
 /// Other pixels are thumbnails in the packet, sizes, and images that follow this one, such as a gain map, which lie
 /// elsewhere in the file that will be written, if at all. `None` for a packet that cannot be read.
-pub(super) fn without_pictures(packet: &[u8], place: bool) -> Option<Vec<u8>> {
+pub(super) fn without_images(packet: &[u8], place: bool) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(packet).ok()?;
     let mut parts = parts_on_others(text.trim_end_matches(['\0']), place)?;
     parts.sort_by_key(|part| part.start);

@@ -158,8 +158,8 @@ fn thinned(plane: &Plane, sub: Subsampling, x: usize, y: usize) -> f64 {
 
 /// A frame of this model that shows `picture`: chroma is the mean of what it spans. Samples are those that a file of
 /// this depth could hold.
-pub(crate) fn frame(picture: &Picture, model: Model, depth: Depth, alpha: bool) -> Frame {
-    let (width, height) = (picture.width as u32, picture.height as u32);
+pub(crate) fn frame(image: &Picture, model: Model, depth: Depth, alpha: bool) -> Frame {
+    let (width, height) = (image.width as u32, image.height as u32);
     let planes = (0..model.planes())
         .map(|index| {
             let size = model.plane_size(index, width, height);
@@ -170,12 +170,11 @@ pub(crate) fn frame(picture: &Picture, model: Model, depth: Depth, alpha: bool) 
             let levels = coded(model, depth, index);
             plane(depth, size, levels, |x, y| {
                 let mut values = Vec::new();
-                for row in y * usize::from(sub.v)..picture.height.min((y + 1) * usize::from(sub.v))
-                {
+                for row in y * usize::from(sub.v)..image.height.min((y + 1) * usize::from(sub.v)) {
                     for column in
-                        x * usize::from(sub.h)..picture.width.min((x + 1) * usize::from(sub.h))
+                        x * usize::from(sub.h)..image.width.min((x + 1) * usize::from(sub.h))
                     {
-                        values.push(component(picture.at(column, row), model, index));
+                        values.push(component(image.at(column, row), model, index));
                     }
                 }
                 values.iter().sum::<f64>() / values.len() as f64
@@ -185,7 +184,7 @@ pub(crate) fn frame(picture: &Picture, model: Model, depth: Depth, alpha: bool) 
     let alpha = alpha.then(|| {
         let levels = coded(Model::Gray, depth, 0);
         plane(depth, (width, height), levels, |x, y| {
-            picture.at(x, y)[3] * 255.0
+            image.at(x, y)[3] * 255.0
         })
     });
     Frame::new(model, width, height, planes, alpha)

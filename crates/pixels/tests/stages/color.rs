@@ -328,7 +328,7 @@ fn rounding(depth: Depth) -> (f64, f64) {
 }
 
 #[test]
-fn a_picture_in_display_p3_becomes_srgb_and_says_so() {
+fn a_image_in_display_p3_becomes_srgb_and_says_so() {
     for depth in [Depth::U8, Depth::U16] {
         // The red of sRGB is a duller one in Display P3; gray is the same in both.
         let p3 = frame(Model::Rgb, depth, 2, 1, |index, x, _| {
@@ -402,7 +402,7 @@ proptest! {
     }
 
     #[test]
-    fn a_colour_and_a_picture_of_it_convert_alike(r: u8, g: u8, b: u8) {
+    fn a_colour_and_a_image_of_it_convert_alike(r: u8, g: u8, b: u8) {
         let colour = Colour { r, g, b, a: 255 };
         let rgb = flat(Model::Rgb, Depth::U8, 3, 3, colour);
         for model in [c420(), limited(Subsampling::C420), Model::Gray, Model::Cmyk] {

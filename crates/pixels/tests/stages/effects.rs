@@ -124,7 +124,7 @@ fn a_wide_blur_on_a_shrunken_plane_is_still_a_gaussian() {
 }
 
 #[test]
-fn the_widest_blur_of_a_picture_is_its_mean() {
+fn the_widest_blur_of_a_image_is_its_mean() {
     let source = frame(c420(), Depth::U8, 33, 21, waves);
     let result = apply("blur:0x1000", &source);
     let values: Vec<f64> = (0..33).map(|x| level(&result.planes[0], x, 10)).collect();
@@ -135,7 +135,7 @@ fn the_widest_blur_of_a_picture_is_its_mean() {
 }
 
 #[test]
-fn flat_pictures_stay_as_they_are() {
+fn flat_images_stay_as_they_are() {
     for model in [Model::Gray, Model::Rgb, Model::Cmyk, c420()] {
         let source = flat(model, Depth::U8, 37, 23, RED);
         for effect in ["blur:0x3", "blur:0x60", "sharpen:0x1", "unsharp:0x1+2+0"] {

@@ -44,16 +44,16 @@ fn canvas(width: u32, height: u32, x: i64, y: i64) -> OnCanvas {
 }
 
 #[test]
-fn a_picture_lies_where_it_was_put_and_the_rest_is_ground() {
-    let picture = frame(Model::Rgb, Depth::U8, 20, 10, noise);
+fn a_image_lies_where_it_was_put_and_the_rest_is_ground() {
+    let image = frame(Model::Rgb, Depth::U8, 20, 10, noise);
     for (x, y) in [(5, 7), (-3, -2), (25, 1), (0, 0), (100, 0)] {
-        let result = run(&canvas(30, 24, x, y), picture.clone());
+        let result = run(&canvas(30, 24, x, y), image.clone());
         for row in 0..24_u32 {
             for column in 0..30_u32 {
                 let (px, py) = (i64::from(column) - x, i64::from(row) - y);
                 let inside = (0..20).contains(&px) && (0..10).contains(&py);
                 let expected = if inside {
-                    at(&picture, px as u32, py as u32)
+                    at(&image, px as u32, py as u32)
                 } else {
                     [0.0, 0.0, 255.0]
                 };
@@ -70,8 +70,8 @@ fn a_picture_lies_where_it_was_put_and_the_rest_is_ground() {
 #[test]
 fn thinned_chroma_on_a_canvas_is_that_of_the_px_it_spans() {
     for (x, y) in [(4, 6), (5, 7), (-3, 4), (-4, -2), (1, -1)] {
-        let picture = frame(c420(), Depth::U16, 21, 13, waves);
-        let result = run(&canvas(33, 27, x, y), picture.clone());
+        let image = frame(c420(), Depth::U16, 21, 13, waves);
+        let result = run(&canvas(33, 27, x, y), image.clone());
         let blue = flat(c420(), Depth::U16, 1, 1, BLUE);
         for index in [1, 2] {
             let ground = level(&blue.planes[index], 0, 0);
@@ -84,7 +84,7 @@ fn thinned_chroma_on_a_canvas_is_that_of_the_px_it_spans() {
                             let (px_x, px_y) = (i64::from(dx) - x, i64::from(dy) - y);
                             let inside = (0..21).contains(&px_x) && (0..13).contains(&px_y);
                             px.push(if inside {
-                                level(&picture.planes[index], px_x as u32 / 2, px_y as u32 / 2)
+                                level(&image.planes[index], px_x as u32 / 2, px_y as u32 / 2)
                             } else {
                                 ground
                             });
@@ -105,11 +105,11 @@ fn thinned_chroma_on_a_canvas_is_that_of_the_px_it_spans() {
 #[test]
 fn transparency_shows_the_ground_and_the_result_is_opaque() {
     for model in [Model::Rgb, c420(), Model::Gray, Model::Cmyk] {
-        let mut picture = flat(model, Depth::U8, 20, 10, RED);
-        picture.alpha = Some(plane(Depth::U8, 20, 10, |x, _| {
+        let mut image = flat(model, Depth::U8, 20, 10, RED);
+        image.alpha = Some(plane(Depth::U8, 20, 10, |x, _| {
             [0.0, 127.5, 255.0][x as usize / 8]
         }));
-        let result = run(&canvas(20, 10, 0, 0), picture);
+        let result = run(&canvas(20, 10, 0, 0), image);
         assert_eq!(result.alpha, None);
         let result = rgb(&result);
         if model == Model::Rgb || model == c420() {
@@ -127,9 +127,9 @@ fn transparency_shows_the_ground_and_the_result_is_opaque() {
 }
 
 #[test]
-fn a_picture_that_covers_its_canvas_is_not_touched() {
-    let picture = frame(c420(), Depth::U8, 21, 13, noise);
-    assert_eq!(run(&canvas(21, 13, 0, 0), picture.clone()), picture);
+fn a_image_that_covers_its_canvas_is_not_touched() {
+    let image = frame(c420(), Depth::U8, 21, 13, noise);
+    assert_eq!(run(&canvas(21, 13, 0, 0), image.clone()), image);
 }
 
 #[test]
@@ -154,8 +154,8 @@ fn a_blank_is_transparent_black() {
 
 #[test]
 fn bands_are_exactly_as_wide_as_asked() {
-    let picture = flat(Model::Rgb, Depth::U8, 30, 20, BLUE);
-    let result = run(&*stage("border:3x2:ff0000"), picture);
+    let image = flat(Model::Rgb, Depth::U8, 30, 20, BLUE);
+    let result = run(&*stage("border:3x2:ff0000"), image);
     for y in 0..20 {
         for x in 0..30 {
             let band = !(3..27).contains(&x) || !(2..18).contains(&y);
@@ -171,8 +171,8 @@ fn bands_are_exactly_as_wide_as_asked() {
 
 #[test]
 fn bands_over_thinned_chroma_colour_their_share_of_it() {
-    let picture = flat(c420(), Depth::U16, 31, 21, BLUE);
-    let result = run(&*stage("border:3x5:ff0000"), picture);
+    let image = flat(c420(), Depth::U16, 31, 21, BLUE);
+    let result = run(&*stage("border:3x5:ff0000"), image);
     let [red, blue] =
         [RED, BLUE].map(|colour| level(&flat(c420(), Depth::U16, 1, 1, colour).planes[2], 0, 0));
     for y in 0..11 {
@@ -190,37 +190,37 @@ fn bands_over_thinned_chroma_colour_their_share_of_it() {
 }
 
 #[test]
-fn a_border_frames_a_box_even_outside_the_picture() {
-    let picture = flat(Model::Rgb, Depth::U8, 30, 20, BLUE);
-    let result = run(&*stage("border:3x2:ff0000:60x20"), picture);
+fn a_border_frames_a_box_even_outside_the_image() {
+    let image = flat(Model::Rgb, Depth::U8, 30, 20, BLUE);
+    let result = run(&*stage("border:3x2:ff0000:60x20"), image);
     assert_eq!(at(&result, 1, 10), [255.0, 0.0, 0.0]);
     assert_eq!(at(&result, 29, 10), [0.0, 0.0, 255.0]);
     assert_eq!(at(&result, 29, 1), [255.0, 0.0, 0.0]);
 
-    let picture = flat(Model::Rgb, Depth::U8, 30, 20, BLUE);
-    let result = run(&*stage("border:3x2:ff0000"), picture);
+    let image = flat(Model::Rgb, Depth::U8, 30, 20, BLUE);
+    let result = run(&*stage("border:3x2:ff0000"), image);
     assert_eq!(at(&result, 29, 10), [255.0, 0.0, 0.0]);
 }
 
 #[test]
 fn a_translucent_border_is_blended_once_everywhere() {
-    let picture = flat(Model::Rgb, Depth::U8, 30, 20, BLUE);
-    let result = run(&*stage("border:3x2:ff000080"), picture);
+    let image = flat(Model::Rgb, Depth::U8, 30, 20, BLUE);
+    let result = run(&*stage("border:3x2:ff000080"), image);
     for (x, y) in [(0, 0), (15, 1), (1, 10), (29, 19)] {
         assert_eq!(at(&result, x, y), [128.0, 0.0, 127.0], "{x},{y}");
     }
 }
 
 #[test]
-fn bands_wider_than_the_picture_cover_it() {
-    let picture = flat(c420(), Depth::U8, 5, 5, BLUE);
-    let result = run(&*stage("border:1000000x1:ff0000"), picture);
+fn bands_wider_than_the_image_cover_it() {
+    let image = flat(c420(), Depth::U8, 5, 5, BLUE);
+    let result = run(&*stage("border:1000000x1:ff0000"), image);
     assert_eq!(result, flat(c420(), Depth::U8, 5, 5, RED));
 }
 
-fn over(picture: &Frame, icon: &Frame, x: i64, y: i64) -> Frame {
+fn over(image: &Frame, icon: &Frame, x: i64, y: i64) -> Frame {
     let stage = stage(&format!("over:icon.png:{x}:{y}"));
-    run_with(&*stage, picture.clone(), &Never, Some(icon)).unwrap()
+    run_with(&*stage, image.clone(), &Never, Some(icon)).unwrap()
 }
 
 fn icon(width: u32, height: u32) -> Frame {
@@ -233,14 +233,14 @@ fn icon(width: u32, height: u32) -> Frame {
 
 #[test]
 fn an_icon_over_rgb_is_source_over() {
-    let picture = frame(Model::Rgb, Depth::U8, 40, 30, noise);
+    let image = frame(Model::Rgb, Depth::U8, 40, 30, noise);
     let icon = icon(16, 12);
     for (x, y) in [(4, 3), (-5, -7), (30, 25)] {
-        let result = over(&picture, &icon, x, y);
+        let result = over(&image, &icon, x, y);
         for row in 0..30_u32 {
             for column in 0..40_u32 {
                 let (ix, iy) = (i64::from(column) - x, i64::from(row) - y);
-                let mut expected = at(&picture, column, row);
+                let mut expected = at(&image, column, row);
                 if (0..16).contains(&ix) && (0..12).contains(&iy) {
                     let (ix, iy) = (ix as u32, iy as u32);
                     let alpha = level(icon.alpha.as_ref().unwrap(), ix, iy) / 255.0;
@@ -292,11 +292,11 @@ fn an_icon_over_planes_is_an_icon_over_rgb() {
 
 #[test]
 fn an_icon_over_nothing_keeps_its_own_colour() {
-    let mut picture = flat(Model::Rgb, Depth::U8, 8, 8, BLUE);
-    picture.alpha = Some(Plane::filled(Depth::U8, 8, 8, 0));
+    let mut image = flat(Model::Rgb, Depth::U8, 8, 8, BLUE);
+    image.alpha = Some(Plane::filled(Depth::U8, 8, 8, 0));
     let mut icon = flat(Model::Rgb, Depth::U8, 4, 4, RED);
     icon.alpha = Some(Plane::filled(Depth::U8, 4, 4, 100));
-    let result = over(&picture, &icon, 2, 2);
+    let result = over(&image, &icon, 2, 2);
     assert_eq!(at(&result, 3, 3), [255.0, 0.0, 0.0]);
     let alpha = result.alpha.unwrap();
     assert_eq!((level(&alpha, 3, 3), level(&alpha, 0, 0)), (100.0, 0.0));
@@ -304,7 +304,7 @@ fn an_icon_over_nothing_keeps_its_own_colour() {
 
 #[test]
 fn an_icon_of_any_model_and_depth_will_do() {
-    let picture = flat(c420(), Depth::U8, 8, 8, BLUE);
+    let image = flat(c420(), Depth::U8, 8, 8, BLUE);
     for model in [Model::Gray, Model::Rgb, Model::Cmyk, c420()] {
         let icon = flat(
             model,
@@ -318,7 +318,7 @@ fn an_icon_of_any_model_and_depth_will_do() {
                 a: 255,
             },
         );
-        let result = rgb(&over(&picture, &icon, 0, 0));
+        let result = rgb(&over(&image, &icon, 0, 0));
         for have in at(&result, 4, 4) {
             assert!((have - 200.0).abs() <= 1.0, "{model:?}: {have}");
         }

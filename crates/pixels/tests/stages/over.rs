@@ -127,15 +127,15 @@ fn an_overlay_that_covers_a_size_is_its_middle_scaled() {
 
 /// An image on a transparent ground.
 fn framed(model: Model, depth: Depth, value: impl Fn(usize, u32, u32) -> f64) -> Frame {
-    let mut picture = frame(model, depth, 80, 60, value);
-    picture.alpha = Some(plane(depth, 80, 60, |x, _| {
+    let mut image = frame(model, depth, 80, 60, value);
+    image.alpha = Some(plane(depth, 80, 60, |x, _| {
         if (20..60).contains(&x) { 255.0 } else { 0.0 }
     }));
-    picture
+    image
 }
 
 #[test]
-fn a_ground_of_the_mean_or_median_colour_leaves_the_picture_and_is_opaque() {
+fn a_ground_of_the_mean_or_median_colour_leaves_the_image_and_is_opaque() {
     for model in [Model::Rgb, c420(), Model::Gray] {
         // An even sum of levels in the image, which nothing beside it disturbs; chroma is thinned by two.
         let value = |plane: usize, x: u32, y: u32| {
@@ -146,9 +146,9 @@ fn a_ground_of_the_mean_or_median_colour_leaves_the_picture_and_is_opaque() {
                 false => 255.0,
             }
         };
-        let picture = framed(model, Depth::U8, value);
+        let image = framed(model, Depth::U8, value);
         for (kind, share) in [("mean", 44.0 / 60.0), ("median", 1.0)] {
-            let result = apply(&format!("backdrop:{kind}:20:0:40x60"), &picture);
+            let result = apply(&format!("backdrop:{kind}:20:0:40x60"), &image);
             assert_eq!((result.alpha.as_ref(), result.model), (None, model));
             for (index, plane) in result.planes.iter().enumerate() {
                 let thin = 80 / plane.width();
@@ -175,15 +175,15 @@ fn a_ground_of_the_mean_or_median_colour_leaves_the_picture_and_is_opaque() {
 }
 
 #[test]
-fn what_shows_through_a_picture_counts_as_white_in_its_mean() {
-    let mut picture = flat(Model::Rgb, Depth::U8, 20, 10, RED);
-    picture.alpha = Some(plane(
+fn what_shows_through_a_image_counts_as_white_in_its_mean() {
+    let mut image = flat(Model::Rgb, Depth::U8, 20, 10, RED);
+    image.alpha = Some(plane(
         Depth::U8,
         20,
         10,
         |x, _| if x < 10 { 255.0 } else { 0.0 },
     ));
-    let result = apply("backdrop:mean:0:0:20x10", &picture);
+    let result = apply("backdrop:mean:0:0:20x10", &image);
     let at = |x: u32| [0, 1, 2].map(|index| level(&result.planes[index], x, 5));
     assert_eq!(at(2), [255.0, 0.0, 0.0]);
     assert_eq!(at(15), [255.0, 128.0, 128.0]);
@@ -229,18 +229,18 @@ fn blurred_by_hand(source: &Frame, index: usize, sigma: f64) -> Vec<Vec<f64>> {
 }
 
 #[test]
-fn a_blurred_backdrop_is_the_picture_enlarged_and_blurred() {
+fn a_blurred_backdrop_is_the_image_enlarged_and_blurred() {
     // Wide ones repeat px of a smaller image at the edges.
     for (sigma, most) in [(4.0, 5.0), (10.0, 5.0), (30.0, 10.0)] {
-        let picture = framed(Model::Rgb, Depth::U16, waves);
-        let result = apply(&format!("backdrop:blur:20:0:40x60:{sigma}"), &picture);
+        let image = framed(Model::Rgb, Depth::U16, waves);
+        let result = apply(&format!("backdrop:blur:20:0:40x60:{sigma}"), &image);
         for index in 0..3 {
-            let expected = blurred_by_hand(&picture, index, sigma);
+            let expected = blurred_by_hand(&image, index, sigma);
             for (x, y) in places(&result) {
                 assert_eq!(alpha(&result, x, y), 255.0);
                 let have = level(&result.planes[index], x, y);
                 if (20..60).contains(&x) {
-                    assert_eq!(have, level(&picture.planes[index], x, y), "{x},{y}");
+                    assert_eq!(have, level(&image.planes[index], x, y), "{x},{y}");
                 } else {
                     let want = expected[y as usize][x as usize];
                     assert!(
@@ -255,13 +255,13 @@ fn a_blurred_backdrop_is_the_picture_enlarged_and_blurred() {
 
 #[test]
 fn a_backdrop_keeps_thinned_planes_and_what_shows_through_all_of_it() {
-    let picture = framed(c420(), Depth::U8, waves);
-    let result = apply("backdrop:blur:20:0:40x60:20", &picture);
+    let image = framed(c420(), Depth::U8, waves);
+    let result = apply("backdrop:blur:20:0:40x60:20", &image);
     assert_eq!(result.model, c420());
     for x in 20..60 {
         assert_eq!(
             level(&result.planes[0], x, 30),
-            level(&picture.planes[0], x, 30)
+            level(&image.planes[0], x, 30)
         );
     }
     let mut half = flat(Model::Rgb, Depth::U8, 40, 30, RED);
@@ -280,7 +280,7 @@ fn a_backdrop_keeps_thinned_planes_and_what_shows_through_all_of_it() {
 
 #[test]
 fn a_backdrop_does_nothing_behind_what_is_opaque() {
-    let picture = flat(
+    let image = flat(
         c420(),
         Depth::U8,
         40,
@@ -293,9 +293,6 @@ fn a_backdrop_does_nothing_behind_what_is_opaque() {
         },
     );
     for kind in ["blur", "mean", "median"] {
-        assert_eq!(
-            apply(&format!("backdrop:{kind}:5:5:10x10"), &picture),
-            picture
-        );
+        assert_eq!(apply(&format!("backdrop:{kind}:5:5:10x10"), &image), image);
     }
 }

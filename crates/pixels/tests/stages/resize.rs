@@ -202,7 +202,7 @@ fn two_colours(model: Model, width: u32, height: u32, at: u32) -> Frame {
 }
 
 #[test]
-fn a_colour_edge_in_an_odd_picture_stays_in_place() {
+fn a_colour_edge_in_an_odd_image_stays_in_place() {
     for (width, to) in [(133, 51), (133, 50), (301, 133), (64, 33), (67, 133)] {
         let at = width / 4 * 2;
         let frame = two_colours(c420(), width, 41, at);
@@ -222,7 +222,7 @@ fn a_colour_edge_in_an_odd_picture_stays_in_place() {
 }
 
 #[test]
-fn a_colour_edge_stays_in_place_when_the_decoder_shrank_an_odd_picture() {
+fn a_colour_edge_stays_in_place_when_the_decoder_shrank_an_odd_image() {
     // 1001 px wide at 1/4: 251 px of luma, 126 of chroma, of which the last stand for less than others.
     let frame = two_colours(c420(), 251, 41, 100);
     let stage = Resample {

@@ -154,7 +154,7 @@ fn every_pixel_becomes_what_the_formula_says() {
 }
 
 #[test]
-fn what_brings_no_colour_leaves_gray_pictures_gray() {
+fn what_brings_no_colour_leaves_gray_images_gray() {
     let source = frame(Model::Gray, Depth::U8, 8, 8, noise);
     for (effect, _) in FORMULAS {
         let colours = ["rgb", "sepia", "duotone", "colorize", "tint"];

@@ -69,7 +69,7 @@ fn slope(width: u32, height: u32) -> Frame {
 }
 
 #[test]
-fn thinned_chroma_of_odd_pictures_stays_in_place() {
+fn thinned_chroma_of_odd_images_stays_in_place() {
     for (width, height) in [(41, 29), (40, 29), (41, 30)] {
         for orientation in all() {
             let result = run(&Turned { orientation }, slope(width, height));
@@ -100,7 +100,7 @@ fn thinned_chroma_of_odd_pictures_stays_in_place() {
 }
 
 #[test]
-fn upright_pictures_are_left_alone_and_lines_say_what_is_done() {
+fn upright_images_are_left_alone_and_lines_say_what_is_done() {
     let source = frame(c420(), Depth::U8, 9, 7, noise);
     let turned = |mirror, quarters| Turned {
         orientation: Orientation { mirror, quarters },

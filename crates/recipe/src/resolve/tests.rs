@@ -478,7 +478,7 @@ fn what_waits_for_faces_has_its_size_before_they_are_looked_for() {
 }
 
 #[test]
-fn a_still_picture_has_no_frames_to_choose_from() {
+fn a_still_image_has_no_frames_to_choose_from() {
     let still = Facts::new("gif", 400, 300);
     let moving = Facts {
         frames: 3,

@@ -27,20 +27,20 @@ impl App {
         record: &mut RequestRecord<'_>,
     ) -> Result<Reply, Error> {
         let asked = &known.asked.request;
-        if asked.ask != Ask::Picture || !is_the_sources(&error) {
+        if asked.ask != Ask::Image || !is_the_sources(&error) {
             return Err(error);
         }
         let terms = FallbackConfig::of(&self.fallbacks, &asked.source.place());
         let configured = || {
             let source = Source::from_path(terms.image.as_ref()?);
             let origins = self.maker.resolver.origins();
-            Some(Fallback::Picture(origins.settle(source)))
+            Some(Fallback::Image(origins.settle(source)))
         };
         let Some(fallback) = asked.style.fallback.clone().or_else(configured) else {
             return Err(error);
         };
         let source = match fallback {
-            Fallback::Picture(source) => source,
+            Fallback::Image(source) => source,
             Fallback::Redirect(to) => {
                 let errors = asked.style.errors;
                 return Err(Error::Moved {

@@ -73,7 +73,7 @@ impl Filler {
     #[must_use]
     pub fn target(&self, recipe: &Recipe, source: &str) -> Option<String> {
         let source = (self.app.maker.resolver.origins()).settle(Source::from_path(source));
-        let request = ImageRequest::picture(source, recipe.clone());
+        let request = ImageRequest::image(source, recipe.clone());
         let mut written = self.app.maker.resolver.written(&request);
         let native = written.find(|(dialect, _)| *dialect == "native")?;
         Some(native.1)
@@ -95,7 +95,7 @@ impl Filler {
             .targets
             .understand(target, &headers, &[], maker, negotiation)?;
         let request = &known.asked.request;
-        if request.is_file() || request.ask != Ask::Picture {
+        if request.is_file() || request.ask != Ask::Image {
             let why = "the URL requests an unchanged file or no image at all; only processed images are stored";
             return Ok(Filled::Left(why.to_owned()));
         }

@@ -389,7 +389,7 @@ fn recipe_request(text: &str) -> Result<ImageRequest, Error> {
     let recipe: Recipe = text
         .parse()
         .map_err(|error| Error::Upload(format!("the recipe is not understood: {error}")))?;
-    Ok(ImageRequest::picture(Source::from_path(SOURCE), recipe))
+    Ok(ImageRequest::image(Source::from_path(SOURCE), recipe))
 }
 
 /// Returns 200 with an image that is for this client only and must not be cached.

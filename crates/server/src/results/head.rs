@@ -39,7 +39,7 @@ impl Head {
         let notes = Notes::of(entry);
         let headers = |mut reply: Reply| {
             response::add_remarks(reply.headers_mut(), &asked.request, canonical);
-            response::add_notes(reply.headers_mut(), &notes.picture);
+            response::add_notes(reply.headers_mut(), &notes.image);
             if let Some(plan) = &notes.plan {
                 response::set_plan(&mut reply, plan);
             }

@@ -21,13 +21,13 @@ pub fn of(codecs: &[&dyn Codec], path: &str, bytes: &[u8]) -> &'static str {
 
 /// Whether the bytes are an image of a known format, whatever the file's name is.
 #[must_use]
-pub fn is_picture(codecs: &[&dyn Codec], bytes: &[u8]) -> bool {
+pub fn is_image(codecs: &[&dyn Codec], bytes: &[u8]) -> bool {
     codec(codecs, bytes).is_some()
 }
 
 /// Whether a file's name promises an image of a known format.
 #[must_use]
-pub fn promises_picture(codecs: &[&dyn Codec], path: &str) -> bool {
+pub fn promises_image(codecs: &[&dyn Codec], path: &str) -> bool {
     let promised = by_name(codecs, path);
     codecs
         .iter()

@@ -169,7 +169,7 @@ impl Planned {
     /// Returns what is needed to make something else from the same source, for a document about it.
     #[must_use]
     pub fn part(&self, recipe: Recipe) -> Ingredients {
-        let mut request = ImageRequest::picture(self.request.source.clone(), recipe);
+        let mut request = ImageRequest::image(self.request.source.clone(), recipe);
         request.style.exact = true;
         Ingredients {
             request: Arc::new(request),

@@ -260,10 +260,10 @@ impl Resolver {
             request.source = self.origins.settle(request.source);
         }
         let fallback = match request.style.fallback.take() {
-            Some(Fallback::Picture(Location::Url(url))) => {
-                self.origins.locate(&url).map(Fallback::Picture)
+            Some(Fallback::Image(Location::Url(url))) => {
+                self.origins.locate(&url).map(Fallback::Image)
             }
-            Some(Fallback::Picture(source)) => Some(Fallback::Picture(self.origins.settle(source))),
+            Some(Fallback::Image(source)) => Some(Fallback::Image(self.origins.settle(source))),
             Some(Fallback::Redirect(url)) => {
                 let served = self.origins.locate(&url).is_some();
                 served.then_some(Fallback::Redirect(url))
@@ -393,7 +393,7 @@ impl Resolver {
     fn is_image(&self, file: &OpenFile, blocking: Blocking) -> Result<bool, Error> {
         for length in [media_type::SHORT_HEAD, media_type::HEAD] {
             let head = file.piece(0, length, blocking)?;
-            if media_type::is_picture(self.codecs, &head) {
+            if media_type::is_image(self.codecs, &head) {
                 return Ok(true);
             }
             if head.len() < length {

@@ -20,7 +20,7 @@ impl Revision {
     pub(crate) fn result(&self, ask: &Ask, recipe: &dyn Display) -> String {
         match ask {
             Ask::File | Ask::Redirect(_) | Ask::Text { .. } => String::new(),
-            Ask::Picture => format!("{} {recipe}", self.0),
+            Ask::Image => format!("{} {recipe}", self.0),
             Ask::Describe(document) => format!("{} {} {recipe}", self.0, document.name()),
         }
     }

@@ -15,7 +15,7 @@ pub struct Hostile {
 }
 
 struct Shared {
-    picture: Vec<u8>,
+    image: Vec<u8>,
     /// The heads of all requests, in order.
     seen: Mutex<Vec<String>>,
 }
@@ -32,9 +32,9 @@ pub const TAG: &str = "\"state-1\"";
 
 impl Hostile {
     /// Serves `picture` on the paths on which it behaves.
-    pub fn start(picture: Vec<u8>) -> Self {
+    pub fn start(image: Vec<u8>) -> Self {
         let shared = Arc::new(Shared {
-            picture,
+            image,
             seen: Mutex::default(),
         });
         let answering = shared.clone();
@@ -111,7 +111,7 @@ fn behave(stream: &mut TcpStream, path: &str, head: &str, shared: &Shared) -> Op
     let whole = |extra: &str| {
         format!(
             "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n{extra}\r\n",
-            shared.picture.len()
+            shared.image.len()
         )
     };
     if let Some(rest) = path.strip_prefix("/hop/") {
@@ -125,11 +125,11 @@ fn behave(stream: &mut TcpStream, path: &str, head: &str, shared: &Shared) -> Op
     }
     match path {
         "/once.jpg" if shared.count_of("/once.jpg") == 1 => None,
-        "/plain.jpg" | "/once.jpg" => say(stream, whole(""), &shared.picture),
+        "/plain.jpg" | "/once.jpg" => say(stream, whole(""), &shared.image),
         "/chunked.jpg" => {
             let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_owned();
             say(stream, head, b"")?;
-            for piece in shared.picture.chunks(1000) {
+            for piece in shared.image.chunks(1000) {
                 say(stream, format!("{:x}\r\n", piece.len()), piece)?;
                 say(stream, "\r\n".to_owned(), b"")?;
             }
@@ -139,7 +139,7 @@ fn behave(stream: &mut TcpStream, path: &str, head: &str, shared: &Shared) -> Op
             say(
                 stream,
                 "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n".to_owned(),
-                &shared.picture,
+                &shared.image,
             )?;
             let _ = stream.shutdown(Shutdown::Write);
             None
@@ -162,7 +162,7 @@ fn behave(stream: &mut TcpStream, path: &str, head: &str, shared: &Shared) -> Op
             let extra = format!(
                 "ETag: {TAG}\r\nLast-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\nCache-Control: max-age=60\r\nContent-Type: image/jpeg\r\n"
             );
-            say(stream, whole(&extra), &shared.picture)
+            say(stream, whole(&extra), &shared.image)
         }
     }
 }
@@ -192,7 +192,7 @@ fn reset(stream: &TcpStream) {
 }
 
 fn half(shared: &Shared) -> &[u8] {
-    &shared.picture[..shared.picture.len() / 2]
+    &shared.image[..shared.image.len() / 2]
 }
 
 fn head_for(length: usize) -> String {
@@ -226,7 +226,7 @@ pub const MISDEEDS: &[Misdeed] = &[
         hang(stream);
     }),
     misdeed("/hang-mid-body", &[504], |stream, shared| {
-        write(stream, head_for(shared.picture.len()));
+        write(stream, head_for(shared.image.len()));
         write(stream, half(shared));
         hang(stream);
     }),
@@ -235,8 +235,8 @@ pub const MISDEEDS: &[Misdeed] = &[
             stream,
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
         );
-        write(stream, format!("{:x}\r\n", shared.picture.len()));
-        write(stream, &shared.picture);
+        write(stream, format!("{:x}\r\n", shared.image.len()));
+        write(stream, &shared.image);
         write(stream, "\r\n");
         hang(stream);
     }),
@@ -247,8 +247,8 @@ pub const MISDEEDS: &[Misdeed] = &[
         }
     }),
     misdeed("/trickle-body", &[504], |stream, shared| {
-        write(stream, head_for(shared.picture.len()));
-        for byte in &shared.picture {
+        write(stream, head_for(shared.image.len()));
+        for byte in &shared.image {
             if !write(stream, [*byte]) {
                 break;
             }
@@ -258,7 +258,7 @@ pub const MISDEEDS: &[Misdeed] = &[
     misdeed("/close-at-once", &[502], |_, _| {}),
     misdeed("/reset-at-once", &[502], |stream, _| reset(stream)),
     misdeed("/reset-mid-body", &[502], |stream, shared| {
-        write(stream, head_for(shared.picture.len()));
+        write(stream, head_for(shared.image.len()));
         write(stream, half(shared));
         std::thread::sleep(Duration::from_millis(50));
         reset(stream);
@@ -267,20 +267,20 @@ pub const MISDEEDS: &[Misdeed] = &[
         write(stream, "HTTP/1.1 200 OK\r\nContent-Le");
     }),
     misdeed("/close-mid-body", &[502], |stream, shared| {
-        write(stream, head_for(shared.picture.len()));
+        write(stream, head_for(shared.image.len()));
         write(stream, half(shared));
     }),
     misdeed("/length-too-long", &[502], |stream, shared| {
-        write(stream, head_for(shared.picture.len() + 1));
-        write(stream, &shared.picture);
+        write(stream, head_for(shared.image.len() + 1));
+        write(stream, &shared.image);
     }),
     // What a length cuts off cannot be known; that the rest is no whole image can.
     misdeed("/length-too-short", &[415, 502], |stream, shared| {
-        write(stream, head_for(shared.picture.len() / 2));
-        write(stream, &shared.picture);
+        write(stream, head_for(shared.image.len() / 2));
+        write(stream, &shared.image);
     }),
     misdeed("/two-lengths", &[502], |stream, shared| {
-        let length = shared.picture.len();
+        let length = shared.image.len();
         write(
             stream,
             format!(
@@ -288,18 +288,18 @@ pub const MISDEEDS: &[Misdeed] = &[
                 length / 2
             ),
         );
-        write(stream, &shared.picture);
+        write(stream, &shared.image);
     }),
     misdeed("/length-of-nonsense", &[502], |stream, shared| {
         write(stream, "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n");
-        write(stream, &shared.picture);
+        write(stream, &shared.image);
     }),
     misdeed("/cut-chunked", &[502], |stream, shared| {
         write(
             stream,
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
         );
-        write(stream, format!("{:x}\r\n", shared.picture.len()));
+        write(stream, format!("{:x}\r\n", shared.image.len()));
         write(stream, half(shared));
     }),
     misdeed("/no-last-chunk", &[502], |stream, shared| {
@@ -307,8 +307,8 @@ pub const MISDEEDS: &[Misdeed] = &[
             stream,
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
         );
-        write(stream, format!("{:x}\r\n", shared.picture.len()));
-        write(stream, &shared.picture);
+        write(stream, format!("{:x}\r\n", shared.image.len()));
+        write(stream, &shared.image);
         write(stream, "\r\n");
     }),
     misdeed("/chunk-of-nonsense", &[502], |stream, shared| {
@@ -316,14 +316,14 @@ pub const MISDEEDS: &[Misdeed] = &[
             stream,
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n",
         );
-        write(stream, &shared.picture);
+        write(stream, &shared.image);
     }),
     misdeed("/chunk-beyond-64-bits", &[502], |stream, shared| {
         write(
             stream,
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n",
         );
-        write(stream, &shared.picture);
+        write(stream, &shared.image);
     }),
     misdeed("/cut-at-close", &[415, 502], |stream, shared| {
         write(stream, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n");
@@ -351,7 +351,7 @@ pub const MISDEEDS: &[Misdeed] = &[
         );
     }),
     misdeed("/partial", &[502], |stream, shared| {
-        let (length, half) = (shared.picture.len(), half(shared));
+        let (length, half) = (shared.image.len(), half(shared));
         write(
             stream,
             format!(
@@ -384,10 +384,10 @@ pub const MISDEEDS: &[Misdeed] = &[
             stream,
             format!(
                 "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {}\r\n\r\n",
-                shared.picture.len()
+                shared.image.len()
             ),
         );
-        write(stream, &shared.picture);
+        write(stream, &shared.image);
     }),
     misdeed("/loop", &[502], |stream, _| redirect(stream, "/loop")),
     misdeed("/to-nowhere", &[502], |stream, _| {
@@ -443,7 +443,7 @@ pub const MISDEEDS: &[Misdeed] = &[
         write(stream, "220 mail.test ESMTP\r\n");
     }),
     misdeed("/http-0.9", &[502], |stream, shared| {
-        write(stream, &shared.picture);
+        write(stream, &shared.image);
     }),
     misdeed("/broken", &[502], |stream, _| {
         write(

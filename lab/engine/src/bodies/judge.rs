@@ -262,9 +262,9 @@ impl DecodedBodies<'_> {
         }
         let before = || self.kept.findings.as_ref()?.decoded(hash).cloned();
         let decoded = match self.kept.bodies.get(hash).map(|body| Picture::decode(body)) {
-            Some(Ok(picture)) => {
-                let (width, height) = (picture.width, picture.height);
-                self.pictures.insert(hash.to_owned(), picture);
+            Some(Ok(image)) => {
+                let (width, height) = (image.width, image.height);
+                self.pictures.insert(hash.to_owned(), image);
                 Some(Decoded::Picture { width, height })
             }
             Some(Err(why)) => Some(Decoded::Broken(why)),

@@ -163,11 +163,11 @@ mod tests {
     #[test]
     fn what_is_written_down_is_read_back() {
         let mut findings = Findings::default();
-        let picture = Decoded::Picture {
+        let image = Decoded::Picture {
             width: 250,
             height: 140,
         };
-        findings.note_decoded("a", picture);
+        findings.note_decoded("a", image);
         findings.note_decoded("b", Decoded::Broken("it is cut short".into()));
         findings.note_likeness("b", "a", Likeness::NoPictures);
         findings.note_likeness("c", "a", Likeness::Ssim(0.996_3));

@@ -104,8 +104,8 @@ impl Pictures {
     /// Returns the number of images of each kind, recognised by their first bytes.
     pub(super) fn kinds(&self) -> BTreeMap<&'static str, usize> {
         let mut kinds = BTreeMap::new();
-        for picture in &self.all {
-            *kinds.entry(kind(&picture.bytes)).or_default() += 1;
+        for image in &self.all {
+            *kinds.entry(kind(&image.bytes)).or_default() += 1;
         }
         kinds
     }

@@ -66,12 +66,12 @@ pub(super) fn run(connections: usize, photos: &Folder) -> Result<Lone> {
     let mut pictures = Vec::new();
     for side in SIDES {
         for (name, bytes) in &sources.files {
-            let picture = Picture::measure(name, *bytes, side, &one, &all)?;
+            let image = Picture::measure(name, *bytes, side, &one, &all)?;
             println!(
                 "  {:45} to {side:4} px {:>8.1} ms {:>8.1} ms   {:.2} ×",
-                picture.name, picture.one_worker_ms, picture.all_workers_ms, picture.ratio
+                image.name, image.one_worker_ms, image.all_workers_ms, image.ratio
             );
-            pictures.push(picture);
+            pictures.push(image);
         }
     }
     one.stop()?;

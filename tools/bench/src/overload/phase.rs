@@ -13,7 +13,7 @@ pub(super) struct Phase {
     /// Image requests that were sent, per second.
     offered_per_second: f64,
     /// Image requests that were answered with an image, per second.
-    pub(super) pictures_per_second: f64,
+    pub(super) images_per_second: f64,
     /// Work in the rendered images, in milliseconds per second.
     pub(super) work_per_second: f64,
     pub(super) accepted: Latency,
@@ -52,7 +52,7 @@ impl Phase {
         let made: Vec<usize> = with_status(200).map(|answer| answer.index).collect();
         Self {
             offered_per_second: pictures().count() as f64 / time.as_secs_f64(),
-            pictures_per_second: made.len() as f64 / end,
+            images_per_second: made.len() as f64 / end,
             work_per_second: work(&made) / end,
             accepted: Latency::of(with_status(200).map(took)),
             refused: Latency::of(with_status(503).map(took)),
@@ -71,7 +71,7 @@ impl Phase {
         println!(
             "{name:18} {:.1}/s offered, {:.1}/s made ({:.0} ms of work/s, p50 {:.0} ms, p99 {:.0} ms), {} refused (p50 {:.1} ms, p99 {:.1} ms), {} others",
             self.offered_per_second,
-            self.pictures_per_second,
+            self.images_per_second,
             self.work_per_second,
             self.accepted.p50_ms,
             self.accepted.p99_ms,

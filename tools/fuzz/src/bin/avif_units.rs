@@ -19,8 +19,8 @@ libfuzzer_sys::fuzz_target!(|program: &[u8]| {
     let Some((&first, steps)) = program.split_first() else {
         return;
     };
-    let picture = Picture::of(PICTURES[usize::from(first) % PICTURES.len()]);
-    let mut units = units(&picture.stream);
+    let image = Picture::of(PICTURES[usize::from(first) % PICTURES.len()]);
+    let mut units = units(&image.stream);
     let mut size = (u32::from(first >> 4) * 32 + 32, 96);
     let mut grid = None;
     for step in steps.chunks_exact(4).take(64) {
@@ -70,10 +70,10 @@ libfuzzer_sys::fuzz_target!(|program: &[u8]| {
     }
     let stream: Vec<u8> = units.into_iter().flat_map(|(_, unit)| unit).collect();
     let length = stream.len() as u32;
-    let picture = picture.with(stream);
+    let image = image.with(stream);
     let file = match grid {
-        None => picture.file(size),
-        Some((columns, rows, 0)) => picture.grid_of_one((columns, rows), size),
+        None => image.file(size),
+        Some((columns, rows, 0)) => image.grid_of_one((columns, rows), size),
         Some((columns, rows, step)) => {
             let tile = |tile| {
                 vec![
@@ -81,7 +81,7 @@ libfuzzer_sys::fuzz_target!(|program: &[u8]| {
                     (0, length / step),
                 ]
             };
-            picture.grid((columns, rows), size, tile)
+            image.grid((columns, rows), size, tile)
         }
     };
     andon_fuzz::decode("avif", &file);

@@ -12,9 +12,9 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let Some(samples) = samples.get(..(width * height) as usize) else {
         return;
     };
-    let Some(picture) = Gray::new(samples, width, height) else {
+    let Some(image) = Gray::new(samples, width, height) else {
         panic!("{width} x {height} px is no size");
     };
-    let faces = find(picture, &|| true);
+    let faces = find(image, &|| true);
     assert!(faces.is_some(), "nobody interrupted it");
 });

@@ -49,7 +49,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn pictures_of_any_size_sampling_and_quality_are_read_alike_by_both_decoders(
+    fn images_of_any_size_sampling_and_quality_are_read_alike_by_both_decoders(
         (width, height) in (1u32..70, 1u32..70),
         (h, v) in prop::sample::select(vec![(1u8, 1u8), (2, 1), (2, 2), (1, 2), (4, 1), (1, 4), (4, 2), (2, 4)]),
         gray in any::<bool>(),
@@ -116,7 +116,7 @@ fn the_strongest_waves_there_are_and_noise_at_full_quality_are_read_alike() {
 }
 
 #[test]
-fn a_picture_at_full_quality_differs_by_rounding_alone() {
+fn a_image_at_full_quality_differs_by_rounding_alone() {
     let planes = planes(Model::Gray, 61, 47, 90, 5);
     let file = hold(planes.clone(), Subsampling::NONE, &quality(100));
     let image = crate::jpeg::decode::decode(

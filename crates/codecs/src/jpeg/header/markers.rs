@@ -376,8 +376,8 @@ mod tests {
         for name in ["420.jpg", "progressive-420.jpg", "icc-srgb.jpg", "cmyk.jpg"] {
             assert!(Header::is_short(&sample(name)), "{name}");
         }
-        let picture = sample("420.jpg");
-        let behind_soi = |bytes: &[u8]| [&picture[..2], bytes, &picture[2..]].concat();
+        let image = sample("420.jpg");
+        let behind_soi = |bytes: &[u8]| [&image[..2], bytes, &image[2..]].concat();
         let comment = [0xff, COM, 0, 2];
         assert!(Header::is_short(&behind_soi(&comment)));
         for bytes in [

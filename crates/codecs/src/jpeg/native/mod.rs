@@ -133,8 +133,8 @@ pub(crate) fn decode(bytes: &[u8], wanted: &Request<'_>) -> Result<Vec<Vec<Grid<
     let mut pictures = vec![Vec::new(); wanted.sizes.len()];
     for (index, plane) in planes.into_iter().enumerate() {
         let grids = plane.into_grids(sides(index))?;
-        for (picture, grid) in pictures.iter_mut().zip(grids) {
-            picture.push(grid);
+        for (image, grid) in pictures.iter_mut().zip(grids) {
+            image.push(grid);
         }
     }
     Ok(pictures)

@@ -167,7 +167,7 @@ fn full(kind: &[u8; 4], version: u8, payload: &[u8]) -> Vec<u8> {
 fn container(
     items: &[Item],
     references: &[([u8; 4], u16, Vec<u16>)],
-    picture: &Picture,
+    image: &Picture,
     places: impl Fn(&Item) -> Vec<(u32, u32)>,
 ) -> Vec<u8> {
     let head = boxed(b"ftyp", b"avif\0\0\0\0avifmif1miaf");
@@ -230,7 +230,7 @@ fn container(
         let other = items.get(1).unwrap_or(&items[0]);
         let properties = boxed(
             b"ipco",
-            &[size(&items[0]), size(other), picture.configuration.clone()].concat(),
+            &[size(&items[0]), size(other), image.configuration.clone()].concat(),
         );
         let mut associations = (items.len() as u32).to_be_bytes().to_vec();
         for (place, item) in items.iter().enumerate() {
@@ -260,66 +260,66 @@ fn container(
         )
     };
     let data = (head.len() + meta(0).len() + 8) as u32;
-    [head, meta(data), boxed(b"mdat", &picture.stream)].concat()
+    [head, meta(data), boxed(b"mdat", &image.stream)].concat()
 }
 
 /// What must be refused by its header, made of an image of this size.
-pub(crate) fn refused(picture: &Picture, size: (u32, u32)) -> Vec<(&'static str, Vec<u8>)> {
-    let length = picture.stream.len() as u32;
+pub(crate) fn refused(image: &Picture, size: (u32, u32)) -> Vec<(&'static str, Vec<u8>)> {
+    let length = image.stream.len() as u32;
     vec![
         (
             "avif, 200 frames in one image",
-            picture.repeated(FRAME, 200).file(size),
+            image.repeated(FRAME, 200).file(size),
         ),
         (
             "avif, 10,000 frame headers",
-            picture
+            image
                 .behind_header(&obu(FRAME_HEADER, &[0x10; 4]).repeat(10_000))
                 .file(size),
         ),
         (
             "avif, 10,000 sequence headers",
-            picture.repeated(SEQUENCE_HEADER, 10_000).file(size),
+            image.repeated(SEQUENCE_HEADER, 10_000).file(size),
         ),
         (
             "avif, a million empty units",
-            picture
+            image
                 .behind_header(&obu(PADDING, &[]).repeat(1_000_000))
                 .file(size),
         ),
         (
             "avif, 60,000 units of metadata",
-            picture
+            image
                 .behind_header(&obu(METADATA, &[4, 1, 2, 128]).repeat(60_000))
                 .file(size),
         ),
         ("avif, tiles that overlap", {
             // Behind the image, so that each tile has as many bytes and no two have the same.
-            let padded = picture.with([picture.stream.clone(), vec![0; 4096]].concat());
+            let padded = image.with([image.stream.clone(), vec![0; 4096]].concat());
             padded.grid((16, 16), size, |tile| vec![(0, length + tile)])
         }),
         (
             "avif, a grid of an image of 200 frames",
-            picture.repeated(FRAME, 200).grid_of_one((4, 4), size),
+            image.repeated(FRAME, 200).grid_of_one((4, 4), size),
         ),
     ]
 }
 
 /// What is an image, and no more work than its size tells.
-pub(crate) fn bounded(picture: &Picture, size: (u32, u32)) -> Vec<(&'static str, Vec<u8>)> {
-    let length = picture.stream.len() as u32;
+pub(crate) fn bounded(image: &Picture, size: (u32, u32)) -> Vec<(&'static str, Vec<u8>)> {
+    let length = image.stream.len() as u32;
     vec![
         (
             "avif, a grid of one item",
-            picture.grid_of_one((100, 100), size),
+            image.grid_of_one((100, 100), size),
         ),
         (
             "avif, a grid of items with the same bytes",
-            picture.grid((32, 32), size, |_| vec![(0, length)]),
+            image.grid((32, 32), size, |_| vec![(0, length)]),
         ),
         (
             "avif, a few frames in one image",
-            picture.repeated(FRAME, 8).file(size),
+            image.repeated(FRAME, 8).file(size),
         ),
     ]
 }

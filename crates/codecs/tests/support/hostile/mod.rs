@@ -9,10 +9,10 @@ pub(crate) mod others;
 pub(crate) mod tiff;
 
 /// What must be refused, by its header or before the work begins. `picture` is an AVIF of one item, of this size.
-pub(crate) fn refused(picture: &[u8], size: (u32, u32)) -> Vec<(&'static str, Vec<u8>)> {
-    let picture = avif::Picture::of(picture);
+pub(crate) fn refused(image: &[u8], size: (u32, u32)) -> Vec<(&'static str, Vec<u8>)> {
+    let image = avif::Picture::of(image);
     [
-        avif::refused(&picture, size),
+        avif::refused(&image, size),
         tiff::refused(),
         others::refused(),
     ]
@@ -20,10 +20,10 @@ pub(crate) fn refused(picture: &[u8], size: (u32, u32)) -> Vec<(&'static str, Ve
 }
 
 /// What may be decoded, within what is planned for it.
-pub(crate) fn bounded(picture: &[u8], size: (u32, u32)) -> Vec<(&'static str, Vec<u8>)> {
-    let picture = avif::Picture::of(picture);
+pub(crate) fn bounded(image: &[u8], size: (u32, u32)) -> Vec<(&'static str, Vec<u8>)> {
+    let image = avif::Picture::of(image);
     [
-        avif::bounded(&picture, size),
+        avif::bounded(&image, size),
         tiff::bounded(),
         others::bounded(),
     ]

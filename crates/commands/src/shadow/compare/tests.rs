@@ -32,7 +32,7 @@ fn the_same_reply_does_not_differ() {
 }
 
 #[test]
-fn other_sampling_is_other_bytes_but_no_difference_and_another_picture_is_one() {
+fn other_sampling_is_other_bytes_but_no_difference_and_another_image_is_one() {
     let old = picture("jpeg/420.jpg");
     let compared = compare(&old, &picture("jpeg/444.jpg"), 0.95);
     assert!(!compared.same_bytes && !compared.differs(), "{compared:?}");

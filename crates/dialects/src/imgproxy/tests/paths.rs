@@ -294,7 +294,7 @@ fn what_is_written_is_signed_and_reads_back() {
         assert!(target.ends_with(&format!("/{written}")), "{target}");
         let again = dialects.parse(&target).unwrap();
         assert_eq!(again.rules.text(), request.rules.text());
-        assert_eq!((again.ask, again.source), (Ask::Picture, request.source));
+        assert_eq!((again.ask, again.source), (Ask::Image, request.source));
     }
 }
 

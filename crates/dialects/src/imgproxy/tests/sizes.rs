@@ -150,7 +150,7 @@ fn what_is_kept_lies_where_gravity_says() {
 }
 
 #[test]
-fn a_crop_is_meant_for_the_picture_as_it_is_seen() {
+fn a_crop_is_meant_for_the_image_as_it_is_seen() {
     for (options, right) in [
         ("c:100:50:nowe", "orient,crop:0:0:100x50,q:80"),
         ("c:100:50:no:10", "orient,crop:110:0:100x50,q:80"),

@@ -141,7 +141,7 @@ fn strict_hints_decode_what_the_module_decodes() {
 }
 
 #[test]
-fn a_crop_of_a_hinted_picture_is_clipped_then_stretched() {
+fn a_crop_of_a_hinted_image_is_clipped_then_stretched() {
     let options = "sx=100,sy=100,sw=400,sh=400,dw=100,dh=100,jpeghint=y";
     let layout = rules(strict(), options).layout(200, 150).unwrap();
     let from = layout.scaling.unwrap().from.unwrap();
@@ -149,7 +149,7 @@ fn a_crop_of_a_hinted_picture_is_clipped_then_stretched() {
 }
 
 #[test]
-fn hints_are_reckoned_for_a_picture_of_10000_by_10000() {
+fn hints_are_reckoned_for_a_image_of_10000_by_10000() {
     for (options, hint) in [
         ("dw=100", Some((100, 100))),
         ("dh=100", Some((100, 100))),

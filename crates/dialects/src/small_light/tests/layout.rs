@@ -10,7 +10,7 @@ fn layout(options: &str, width: u32, height: u32) -> Layout {
 }
 
 #[test]
-fn pictures_do_not_grow_unless_asked() {
+fn images_do_not_grow_unless_asked() {
     assert_eq!(layout("dw=100,dh=100", 50, 40).scaling, None);
 }
 
@@ -58,13 +58,13 @@ fn less_than_a_pixel_is_refused_where_it_is_asked_for() {
 }
 
 #[test]
-fn canvas_offsets_in_percent_are_of_the_picture() {
+fn canvas_offsets_in_percent_are_of_the_image() {
     let canvas = layout("cw=800,ch=800,dx=50p", 400, 300).canvas.unwrap();
     assert_eq!((canvas.x, canvas.y), (200, 250));
 }
 
 #[test]
-fn the_original_is_the_answer_when_the_picture_is_small_or_large_enough() {
+fn the_original_is_the_answer_when_the_image_is_small_or_large_enough() {
     assert!(!layout("pt=ptss,dw=50,dh=50", 50, 40).original);
     assert!(layout("pt=ptss", 400, 300).original, "no size");
     assert!(!layout("pt=ptls,dw=100,dh=100", 50, 40).original);

@@ -14,9 +14,9 @@ enum Keep {
 }
 
 impl ThumborRules {
-    pub(super) fn lay_out_imagor(&self, picture: &mut Picture, inner: Option<[f64; 4]>) {
-        let source = picture.size();
-        let corner = picture.crop_edges(self.parts.crop, inner);
+    pub(super) fn lay_out_imagor(&self, image: &mut Picture, inner: Option<[f64; 4]>) {
+        let source = image.size();
+        let corner = image.crop_edges(self.parts.crop, inner);
         let fit = self.parts.fit;
         let full = fit.is_some_and(|fit| fit.full);
         // The last one counts.
@@ -27,9 +27,9 @@ impl ThumborRules {
         });
         let grows = grows.unwrap_or(fit.is_none() || full);
         let asked = self.parts.size.unwrap_or_default();
-        let (w, h) = picture.boxed(asked, fit, grows, self.usual.most);
-        picture.asked = (w, h);
-        let (width, height) = (picture.width, picture.height);
+        let (w, h) = image.boxed(asked, fit, grows, self.usual.most);
+        image.asked = (w, h);
+        let (width, height) = (image.width, image.height);
         let smaller = w < width || h < height;
         // What it makes of one side alone is rounded, not cut.
         let one = match asked {
@@ -47,15 +47,15 @@ impl ThumborRules {
             && !self.filters.iter().any(apart);
         if fit.is_some() {
             if grows || smaller {
-                picture.inside(one.filter(|_| plain && !full).unwrap_or((w, h)));
+                image.inside(one.filter(|_| plain && !full).unwrap_or((w, h)));
             }
         } else if self.parts.stretch || self.has(&Filter::Stretch) {
             if grows || (w < width && h < height) {
-                picture.scale(w.into(), h.into());
+                image.scale(w.into(), h.into());
             }
         } else if let Some(bounds) = one.filter(|_| plain) {
             if grows || bounds.0 < width || bounds.1 < height {
-                picture.inside(bounds);
+                image.inside(bounds);
             }
         } else if grows || smaller {
             let focus = self.focus_imagor(source, corner);
@@ -70,18 +70,18 @@ impl ThumborRules {
                 None if self.parts.smart => Keep::Salient,
                 None => Keep::Aligned(align),
             };
-            picture.cover((w, h), enlarges, keep);
+            image.cover((w, h), enlarges, keep);
         }
     }
 
     /// Lays out a plain colour in the requested size, or as a square if only one side is given.
-    pub(super) fn lay_out_plain(&self, picture: &mut Picture) {
+    pub(super) fn lay_out_plain(&self, image: &mut Picture) {
         let asked = self.parts.size.unwrap_or_default();
         let most = self.usual.most;
         let (w, h) = (asked.0.px().min(most.0), asked.1.px().min(most.1));
         let or = |side: u32, other: u32| if side == 0 { other.max(1) } else { side };
-        picture.scale(or(w, h).into(), or(h, w).into());
-        picture.asked = (picture.width, picture.height);
+        image.scale(or(w, h).into(), or(h, w).into());
+        image.asked = (image.width, image.height);
     }
 
     /// Returns the centre of the focal regions, weighted by their areas, in px from the corner of the crop; `None` if

@@ -6,7 +6,7 @@ use crate::thumbor::filters::Filter;
 use crate::thumbor::path::{Align, FitIn, Side};
 
 impl ThumborRules {
-    pub(super) fn lay_out_thumbor(&self, picture: &mut Picture, inner: Option<[f64; 4]>) {
+    pub(super) fn lay_out_thumbor(&self, image: &mut Picture, inner: Option<[f64; 4]>) {
         let mut asked = self.parts.size.unwrap_or_default();
         let limited = |side: Side, most: u32| match side {
             Side::Px(px) if most > 0 => Side::Px(px.min(most)),
@@ -23,22 +23,22 @@ impl ThumborRules {
                 Side::Px(px) => Side::Px(px.min(own)),
             };
             asked = (
-                at_most(asked.0, picture.width),
-                at_most(asked.1, picture.height),
+                at_most(asked.0, image.width),
+                at_most(asked.1, image.height),
             );
         }
-        let cropped = self.crop(picture, inner);
-        let focus = self.focus(picture, cropped);
-        let target = target(picture, asked);
+        let cropped = self.crop(image, inner);
+        let focus = self.focus(image, cropped);
+        let target = target(image, asked);
         match self.parts.fit {
-            Some(fit) => picture.fit_in(fit, asked, target),
+            Some(fit) => image.fit_in(fit, asked, target),
             None => {
-                picture.ask(asked);
+                image.ask(asked);
                 if !self.has(&Filter::Stretch) {
-                    picture.crop_to_ratio(target, focus);
+                    image.crop_to_ratio(target, focus);
                 }
-                if target != picture.size() {
-                    picture.scale(target.0, target.1);
+                if target != image.size() {
+                    image.scale(target.0, target.1);
                 }
             }
         }
@@ -46,17 +46,17 @@ impl ThumborRules {
 
     /// Cuts off the border, then crops to the edges in the URL, which are in px of the image with its border. Returns
     /// the edges of the crop in the image without its border, if there is one.
-    fn crop(&self, picture: &mut Picture, inner: Option<[f64; 4]>) -> Option<[f64; 4]> {
+    fn crop(&self, image: &mut Picture, inner: Option<[f64; 4]>) -> Option<[f64; 4]> {
         let mut offset = (0.0, 0.0);
         if let Some(inner) = inner {
             offset = (inner[0], inner[1]);
-            picture.cut(inner);
+            image.cut(inner);
         }
         let crop = self
             .parts
             .crop
             .filter(|crop| crop.iter().any(|edge| *edge > 0.0))?;
-        let (width, height) = picture.size();
+        let (width, height) = image.size();
         let across = |edge: f64| (edge - offset.0).clamp(0.0, width);
         let down = |edge: f64| (edge - offset.1).clamp(0.0, height);
         let edges = [
@@ -68,13 +68,13 @@ impl ThumborRules {
         if edges[0] >= edges[2] || edges[1] >= edges[3] {
             return None;
         }
-        picture.cut(edges);
+        image.cut(edges);
         Some(edges)
     }
 
     /// Returns the point to keep in view: the centre of the focal regions, weighted by their areas, or the place of the
     /// alignment. `None`: the most salient place.
-    fn focus(&self, picture: &Picture, cropped: Option<[f64; 4]>) -> Option<(f64, f64)> {
+    fn focus(&self, image: &Picture, cropped: Option<[f64; 4]>) -> Option<(f64, f64)> {
         let (mut x, mut y, mut total) = (0_i128, 0_i128, 0_i128);
         for filter in self.filters.iter() {
             let Filter::Focal(area) = filter else {
@@ -110,7 +110,7 @@ impl ThumborRules {
             Align::Middle => (side * 0.5).floor(),
             Align::End => side,
         };
-        let (width, height) = picture.size();
+        let (width, height) = image.size();
         Some((
             aligned(self.parts.across, width),
             aligned(self.parts.down, height),
@@ -119,8 +119,8 @@ impl ThumborRules {
 }
 
 /// Returns the requested size in px, for what is left of the image.
-fn target(picture: &Picture, asked: (Side, Side)) -> (f64, f64) {
-    let (width, height) = picture.size();
+fn target(image: &Picture, asked: (Side, Side)) -> (f64, f64) {
+    let (width, height) = image.size();
     let given = |side: Side, own: f64| match side {
         Side::Free => None,
         Side::Original => Some(own),

@@ -40,7 +40,7 @@ fn thumbors_goldens_hold() {
 }
 
 #[test]
-fn thumbors_crop_is_held_to_the_picture_and_ignored_when_nothing_is_left() {
+fn thumbors_crop_is_held_to_the_image_and_ignored_when_nothing_is_left() {
     assert_eq!(steps("10x20:110x220"), "crop:10:20:100x200");
     assert_eq!(steps("10x20:9999x9999"), "crop:10:20:390x281");
     assert_eq!(steps("300x0:200x100"), "same");

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_that_score_higher_or_lower_than_most_are_met_within_two_points() {
+    fn images_that_score_higher_or_lower_than_most_are_met_within_two_points() {
         for score in 40..=90 {
             for higher in -12..=12 {
                 let curve = |quality: f64| {
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_whose_scores_grow_faster_or_slower_than_most_are_met_within_two_points() {
+    fn images_whose_scores_grow_faster_or_slower_than_most_are_met_within_two_points() {
         for score in 30..=90 {
             for steeper in [0.6, 0.8, 1.2, 1.5, 1.8] {
                 let curve = |quality: f64| (expected(quality as u8) - 90.0) * steeper + 90.0;

@@ -81,7 +81,7 @@ fn read(
     let target = target(url.trim());
     translator.read(dialect, &target).or_else(|why| {
         let own = resolver.parse(&target).ok();
-        own.filter(|request| request.ask == Ask::Picture && dialect.is_none())
+        own.filter(|request| request.ask == Ask::Image && dialect.is_none())
             .map(|request| ("this server", request))
             .ok_or_else(|| Error::Play(why.to_string()))
     })
@@ -167,7 +167,7 @@ impl Explainer {
 
     /// Returns the URL by which this server serves exactly this recipe, preferably a native one.
     fn served(&self, recipe: Recipe) -> Option<String> {
-        let request = ImageRequest::picture(self.source.clone(), recipe);
+        let request = ImageRequest::image(self.source.clone(), recipe);
         let mut written: Vec<_> = self.resolver.written(&request).collect();
         let native = written.iter().position(|(name, _)| *name == "native");
         match written.is_empty() {
@@ -206,14 +206,14 @@ impl Explainer {
 
     /// Returns the request as a URL in each dialect, or the reason why that is not possible.
     fn urls(&self, facts: Option<Facts>) -> Vec<Value> {
-        let request = ImageRequest::picture(self.source.clone(), self.recipe.clone());
+        let request = ImageRequest::image(self.source.clone(), self.recipe.clone());
         let translation = self.translator.translation(&request, &known(facts));
         let url = |dialect: &'static str| match translation.say_in(dialect) {
             Err(why) => json!({ "dialect": dialect, "why": why }),
             Ok(said) => {
                 let read = self.resolver.parse(&said.url);
                 let is_served =
-                    read.is_ok_and(|it| it.ask == Ask::Picture && it.source == self.source);
+                    read.is_ok_and(|it| it.ask == Ask::Image && it.source == self.source);
                 json!({ "dialect": dialect, "url": said.url, "but": said.but, "served": is_served })
             }
         };

@@ -84,7 +84,7 @@ impl App {
                     ))
                 })?,
         };
-        let mut request = ImageRequest::picture(source, recipe);
+        let mut request = ImageRequest::image(source, recipe);
         negotiation::settle_without_accept(&mut request, self.negotiation.background());
         Ok(Arc::new(request))
     }

@@ -59,7 +59,7 @@ impl Negotiation {
     pub(crate) fn is_open(&self, request: &ImageRequest) -> bool {
         let open = request.rules.output().is_open()
             || (self.by_default && request.rules.output().format.is_none() && !request.style.exact);
-        open && request.ask == Ask::Picture && !self.offers.is_empty()
+        open && request.ask == Ask::Image && !self.offers.is_empty()
     }
 
     /// Returns the names and media types of the formats to choose from.

@@ -18,8 +18,8 @@ pub(crate) struct Notes {
     /// The plan by which the result was made, if plans are shown to clients.
     pub(crate) plan: Option<String>,
     /// What was left out of the source although the request did not ask for that.
-    #[serde(default)]
-    pub(crate) picture: Vec<String>,
+    #[serde(default, alias = "picture")]
+    pub(crate) image: Vec<String>,
     /// Processor time that the result's plan predicted, in microseconds.
     #[serde(default)]
     pub(crate) cost: u64,

@@ -37,8 +37,8 @@ impl Maker {
             let _hold = self.fetcher.hold(found.size_to_read()).await;
             let (found, read) = self.read(found).await?;
             let mut body = Body::from(read.source.clone());
-            if self.is_picture(&found, &read.source)? {
-                match self.end_of_picture(task, key).await? {
+            if self.is_image(&found, &read.source)? {
+                match self.end_of_image(task, key).await? {
                     Some(end) => body.cut_to(0..end),
                     None => body = self.completed(task).await?,
                 }
@@ -53,10 +53,10 @@ impl Maker {
         let (found, begun) = self.fetcher.read(found, begin).await?;
         let FileHead { file, beginning } = begun;
         let media_type = media_type::of(self.codecs, &found.path, &beginning);
-        let is_picture = self.is_picture(&found, &beginning)?;
+        let is_image = self.is_image(&found, &beginning)?;
         let mut body = Body::Pieces(Pieces::of(file, beginning, self.fetcher.clone()));
-        if is_picture {
-            match self.end_of_picture(task, key).await? {
+        if is_image {
+            match self.end_of_image(task, key).await? {
                 Some(end) => body.cut_to(0..end),
                 None => body = self.completed(task).await?,
             }
@@ -73,12 +73,12 @@ impl Maker {
     /// # Errors
     /// `UnknownFormat` if the file's name promises an image of a known format and its content is none, for example
     /// because it was truncated.
-    fn is_picture(&self, found: &OpenSource, beginning: &[u8]) -> Result<bool, Error> {
-        let is_picture = media_type::is_picture(self.codecs, beginning);
-        if !is_picture && media_type::promises_picture(self.codecs, &found.path) {
+    fn is_image(&self, found: &OpenSource, beginning: &[u8]) -> Result<bool, Error> {
+        let is_image = media_type::is_image(self.codecs, beginning);
+        if !is_image && media_type::promises_image(self.codecs, &found.path) {
             return Err(Error::Pixels(andon_pixels::Error::UnknownFormat));
         }
-        Ok(is_picture)
+        Ok(is_image)
     }
 
     /// Returns the image with the end that its file lacks.
@@ -90,7 +90,7 @@ impl Maker {
 
     /// Returns how many bytes of a file are the image; `None` if all of them are and the file lacks the image's end.
     /// What is not known yet is found out once for all requests that need it.
-    async fn end_of_picture(
+    async fn end_of_image(
         self: &Arc<Self>,
         task: &Task<'_>,
         key: Key,

@@ -301,7 +301,7 @@ impl Maker {
         result: Key,
         deadline: Instant,
     ) -> Result<Option<PlaceInQueue>, Error> {
-        if request.ask != Ask::Picture {
+        if request.ask != Ask::Image {
             return Ok(None);
         }
         let Some((bytes, source)) = self.looks.get(request.source.as_str()) else {

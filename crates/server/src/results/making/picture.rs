@@ -87,7 +87,7 @@ impl Maker {
     ) -> Result<Picture, Error> {
         let hold = self.fetcher.hold(found.size_to_read()).await;
         let (found, read) = self.read(found).await?;
-        if media_type::is_picture(self.codecs, &read.source) {
+        if media_type::is_image(self.codecs, &read.source) {
             drop((hold, read));
             return self.picture(task, found, stages).await;
         }

@@ -51,7 +51,7 @@ impl Maker {
             Ask::File | Ask::Redirect(_) | Ask::Text { .. } => {
                 self.file(&task, found, stages_of).await?
             }
-            Ask::Picture => self.picture(&task, found, stages_of).await?,
+            Ask::Image => self.picture(&task, found, stages_of).await?,
             Ask::Describe(document) => self.describe(&**document, &task, found, stages_of).await?,
         };
         let terms = match picture.damaged {
@@ -66,7 +66,7 @@ impl Maker {
             source,
             client: terms.client.clone(),
             plan: picture.plan,
-            picture: picture.notes,
+            image: picture.notes,
             cost: u64::try_from(picture.cost.as_micros()).unwrap_or(u64::MAX),
         };
         let entry = Entry {
@@ -98,8 +98,8 @@ impl Maker {
         if stored {
             results.cache.put(key, entry.clone(), job.ticket);
         }
-        let is_picture = job.known.asked.request.ask == Ask::Picture;
-        if is_picture && results.is_worth_sharing(cost, terms) {
+        let is_image = job.known.asked.request.ask == Ask::Image;
+        if is_image && results.is_worth_sharing(cost, terms) {
             results.cache.put_in_store(key, entry.clone(), job.ticket);
         }
         Made {

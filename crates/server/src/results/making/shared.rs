@@ -27,7 +27,7 @@ impl Maker {
         found: OpenSource,
         terms: Terms,
     ) -> Result<Made, Error> {
-        if job.known.asked.request.ask != Ask::Picture || !self.results.shares() {
+        if job.known.asked.request.ask != Ask::Image || !self.results.shares() {
             return self.make(job, resolved, found, None, terms).await;
         }
         // Whoever could have it in a moment does not wait for longer than that.
@@ -52,8 +52,8 @@ impl Maker {
         job: &ResultJob,
         lookup: Lookup,
     ) -> Result<Made, Error> {
-        let is_picture = job.known.asked.request.ask == Ask::Picture;
-        if lookup.hit.is_some() || !is_picture || !self.results.shares() {
+        let is_image = job.known.asked.request.ask == Ask::Image;
+        if lookup.hit.is_some() || !is_image || !self.results.shares() {
             return self.renewed(job, lookup).await;
         }
         let look_up = self.look_up(job, lookup.resolved.clone());

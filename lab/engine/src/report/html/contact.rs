@@ -100,9 +100,9 @@ impl<'a> Sheet<'a> {
         let input = self.input;
         if !self.pictures.contains_key(reply.hash.as_str()) {
             let room = MOST_BYTES.saturating_sub(self.bytes);
-            let picture = thumbnail(input, reply, room);
-            self.bytes += picture.as_ref().map_or(0, |it| it.png.len());
-            self.pictures.insert(&reply.hash, picture);
+            let image = thumbnail(input, reply, room);
+            self.bytes += image.as_ref().map_or(0, |it| it.png.len());
+            self.pictures.insert(&reply.hash, image);
         }
         let mut out = String::from("<div>");
         match &self.pictures[reply.hash.as_str()] {
@@ -147,8 +147,8 @@ impl<'a> Sheet<'a> {
         let mut out = String::from(
             "<svg width=\"0\" height=\"0\" style=\"position: absolute\" aria-hidden=\"true\"><defs>\n",
         );
-        for (hash, picture) in &self.pictures {
-            if let Ok(Thumbnail { png, width, height }) = picture {
+        for (hash, image) in &self.pictures {
+            if let Ok(Thumbnail { png, width, height }) = image {
                 let _ = writeln!(
                     out,
                     "<image id=\"p{}\" width=\"{width}\" height=\"{height}\" href=\"data:image/png;base64,{}\"/>",

@@ -36,10 +36,10 @@ pub(super) fn compare(set: &Set, side: u32) -> Result<(Quality, Quality)> {
             (1, Peer::Sharp, sharp.address()),
         ] {
             let body = Connection::to(address)?.get(&url(peer, side, name))?;
-            let picture = peers::decode(&body)?;
-            let perfect = reference::resize(&full, picture.width, picture.height);
+            let image = peers::decode(&body)?;
+            let perfect = reference::resize(&full, image.width, image.height);
             seen[at].0.push(body.len() as f64);
-            seen[at].1.push(psnr(&perfect, &picture));
+            seen[at].1.push(psnr(&perfect, &image));
         }
     }
     andon.stop()?;
