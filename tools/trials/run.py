@@ -69,13 +69,19 @@ def add(root):
 
 def main():
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
+    # Always the same path, so that a second run compiles what has changed.
+    root = target / "trials/andon"
+    shutil.rmtree(root, ignore_errors=True)
     with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder, "andon")
         copy(root)
         trials = add(root)
-        subprocess.run(["cargo", "build", "--quiet", "--bin", "andon"], cwd=root, check=True,
-                       env={**os.environ, "CARGO_TARGET_DIR": str(target / "trials"), "CARGO_INCREMENTAL": "0"})
-        use(target / "trials/debug/andon", Path(folder))
+        # What others have written is compiled as the tests have it, for both.
+        subprocess.run(["cargo", "build", "--quiet", "--bin", "andon", "--features", sys.argv[1]], cwd=root, check=True,
+                       env={**os.environ, "CARGO_TARGET_DIR": str(target), "CARGO_INCREMENTAL": "0"})
+        trial = Path(folder, "trial")
+        shutil.copy(target / "debug/andon", trial)
+        (target / "debug/andon").unlink()
+        use(trial, Path(folder))
     failed = False
     for trial in trials:
         count = len(trial.outside)
@@ -107,9 +113,9 @@ def use(andon, folder):
     run("render", "/thumb/60/a.jpg", "--config", "andon.toml", "-o", "t.webp")
     made = Image.open(folder / "t.webp")
     assert made.format == "WEBP" and made.width == 60, (made.format, made.size)
-    said = run("translate", "/r/fit:60x,as:webp/a.jpg")
+    said = run("translate", "/r/fit:60x,as:webp/a.jpg", "--to", "thumb")
     assert "/thumb/60/a.jpg" in said, said
-    said = run("translate", "--from", "thumb", "/thumb/60/a.jpg")
+    said = run("translate", "/thumb/60/a.jpg", "--from", "thumb", "--to", "native")
     assert "/r/fit:60x,as:webp/a.jpg" in said, said
     # The operation, beside the one that it is like.
     for word in ("mosaic", "pixelate"):

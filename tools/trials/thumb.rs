@@ -4,8 +4,9 @@ use andon_recipe::Recipe;
 use serde::Deserialize;
 
 use crate::config::{Gate, Settings, below, mount};
-use crate::dialect::{Dialect, Refusal, Target};
+use crate::dialect::{Dialect, Target};
 use crate::plain::{How, PlainRequest};
+use crate::refusal::Refusal;
 use crate::request::{ImageRequest, Source};
 use crate::{ConfigError, EXAMPLE_SOURCE};
 
@@ -66,10 +67,7 @@ impl Dialect for Thumb {
         let (width, source) = rest.split_once('/').unwrap_or((rest, ""));
         let recipe: Result<Recipe, _> = format!("fit:{width}x,as:webp").parse();
         let recipe = recipe.map_err(|_| Refusal::new(width, "it is no width in pixels"))?;
-        Ok(Some(ImageRequest::image(
-            Source::from_raw(source)?,
-            recipe,
-        )))
+        Ok(Some(ImageRequest::image(Source::from_raw(source)?, recipe)))
     }
 
     fn write(&self, request: &ImageRequest) -> Option<String> {
