@@ -1,4 +1,4 @@
-"""Pictures that are not made here: samples of colours, and the cases of ../shared where they are there."""
+"""Images that are not made here: samples of colours, and the cases of ../shared where they are there."""
 import shutil
 from pathlib import Path
 

@@ -46,7 +46,7 @@ impl Life {
 /// How an entry may be used at its present age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freshness {
-    /// The entry may be served as it is.
+    /// The entry may be served without asking the origin.
     Fresh,
     /// The entry is no longer fresh. Its validators may always be used for a conditional request, but its body may be
     /// served only as the fields say.

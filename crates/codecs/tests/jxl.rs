@@ -365,7 +365,7 @@ fn a_jpeg_becomes_a_smaller_jpeg_xl_and_comes_back_byte_for_byte() {
 }
 
 #[test]
-fn whoever_asks_for_more_than_the_format_gets_a_new_image() {
+fn a_request_for_more_than_the_format_gets_a_new_image() {
     let jpeg = sample("jpeg/420.jpg");
     for recipe in ["as:jxl,q:80", "fit:100x100,as:jxl", "as:jxl,depth:8"] {
         let (plan, _) = rendered(&jpeg, recipe);

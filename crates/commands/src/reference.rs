@@ -6,7 +6,6 @@ use std::fmt::Write;
 use andon_codecs::{ALL, BEHIND_FEATURES};
 use andon_dialects::small_light::PARAMETERS;
 use andon_pixels::ops;
-
 use andon_recipe::{Arg, WORDS, Word, options};
 
 use andon_terminal::print;

@@ -6,7 +6,7 @@ use andon_settings::check;
 
 use crate::dialect::Dialect;
 use crate::plain::PlainRequest;
-use crate::{Config, ConfigError};
+use crate::{Config, ConfigError, ROWS};
 
 /// The settings of one dialect, with their defaults.
 pub trait Settings {
@@ -45,12 +45,21 @@ pub trait Settings {
 pub(crate) struct Row {
     /// The name of the dialect and of its table in the configuration.
     pub(crate) name: &'static str,
+    /// See [`Settings::gate`].
+    pub(crate) gate: fn(&Config) -> Gate,
     /// Gives the dialect its usual settings.
     pub(crate) switch_on: fn(&mut Config),
     /// See [`Settings::spell`].
     pub(crate) spell: fn(&PlainRequest<'_>) -> Option<String>,
     /// See [`Settings::option_names`].
     pub(crate) option_names: fn() -> Vec<String>,
+}
+
+impl Row {
+    /// Returns the row of the dialect of this name.
+    pub(crate) fn named(name: &str) -> Option<&'static Self> {
+        ROWS.iter().find(|row| row.name == name)
+    }
 }
 
 /// What a dialect's settings say of who may use its URLs.
@@ -106,7 +115,7 @@ pub(crate) fn mount(key: &str, prefix: &str) -> Result<Option<String>, ConfigErr
     Ok(Some(prefix.trim_end_matches('/').to_owned()))
 }
 
-/// Defines `Config`, `ALL` and `GATES` from a list of dialects: the name of each one's table in the configuration, and
+/// Defines `Config`, `ALL` and `ROWS` from a list of dialects: the name of each one's table in the configuration, and
 /// the type of its settings.
 macro_rules! dialects {
     ($($(#[$doc:meta])* $name:ident: $settings:ty),+ $(,)?) => {
@@ -132,13 +141,10 @@ macro_rules! dialects {
             |config| Settings::dialect(&config.$name),
         )),+];
 
-        /// For each dialect of [`ALL`], in that order, a function that returns what its settings say of who may use its
-        /// URLs.
-        pub(crate) const GATES: &[fn(&Config) -> Gate] = &[$(|config| Settings::gate(&config.$name)),+];
-
         /// What is known of each dialect of [`ALL`], in that order.
         pub(crate) const ROWS: &[config::Row] = &[$(config::Row {
             name: stringify!($name),
+            gate: |config| Settings::gate(&config.$name),
             switch_on: |config| config.$name = Settings::usual(),
             spell: <$settings as Settings>::spell,
             option_names: <$settings as Settings>::option_names,

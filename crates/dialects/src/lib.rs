@@ -107,7 +107,7 @@ pub const EXAMPLE_SOURCE: &str = "/trip/a.jpg";
 /// Returns one name for each option of a dialect; empty if there is no such dialect, or it keeps no list of its options.
 #[must_use]
 pub fn options(dialect: &str) -> Vec<String> {
-    let row = ROWS.iter().find(|row| row.name == dialect);
+    let row = config::Row::named(dialect);
     row.map_or_else(Vec::new, |row| (row.option_names)())
 }
 
@@ -142,11 +142,11 @@ impl Dialects {
     pub fn new(config: &Config) -> Result<Self, ConfigError> {
         let mut dialects = Vec::new();
         let mut mounted: Vec<(String, &str)> = Vec::new();
-        for ((name, make), gate) in ALL.iter().zip(GATES) {
+        for ((name, make), row) in ALL.iter().zip(ROWS) {
             let Some(dialect) = make(config)? else {
                 continue;
             };
-            let gate = gate(config);
+            let gate = (row.gate)(config);
             let alone = gate.places.into_iter().filter(|_| !gate.shares_prefix);
             for place in alone.filter(|it| it.ends_with(config::BELOW)) {
                 if let Some((_, other)) = mounted.iter().find(|(taken, _)| *taken == place) {

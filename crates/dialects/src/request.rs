@@ -64,7 +64,7 @@ pub enum Source {
     /// A path below the roots of the origins, percent-decoded exactly once and without empty segments. It may be empty.
     /// Dot segments are not resolved.
     Path(String),
-    /// `//` and a path as it is spelled in a URL, for paths whose spelling is lost by decoding: an empty segment, or
+    /// `//` and a path in its URL spelling, for paths whose spelling is lost by decoding: an empty segment, or
     /// the escape of a character that needs none (`%2F`, `%2B`). Web servers and buckets are asked for exactly this
     /// spelling. In a folder, the decoded path is used.
     Escaped(String),
@@ -276,7 +276,7 @@ impl Source {
         }
     }
 
-    /// Returns the path as it is spelled in a URL, without a leading slash; `None` for a URL.
+    /// Returns the path in its URL spelling, without a leading slash; `None` for a URL.
     #[must_use]
     pub fn escaped(&self) -> Option<Cow<'_, str>> {
         match self {

@@ -58,7 +58,7 @@ const CERTAIN: f32 = 2.0;
 const SAME_WINDOW: f64 = 0.8;
 const SAME_FACE: f64 = 0.3;
 
-/// Finds the faces in an image, the most certain first. Calls `wanted` repeatedly, and returns `None` as soon as it is
+/// Finds the faces in an image, the most certain first. Calls `wanted` repeatedly, and stops with `None` when it returns
 /// `false`.
 #[must_use]
 pub fn find(picture: Gray<'_>, wanted: &dyn Fn() -> bool) -> Option<Vec<Face>> {

@@ -115,7 +115,7 @@ impl CodedMap {
     }
 
     /// Writes the properties of the image that the gain map makes: the base image's colours, with BT.2100's PQ as
-    /// transfer. It has no orientation, as it is made of images that are turned already.
+    /// transfer. It has no orientation, because the images that it is made of are already upright.
     pub(super) fn write_derived(
         &self,
         out: &mut Vec<u8>,

@@ -1,5 +1,5 @@
-//! Converts a JPEG to a JPEG XL and back without decoding it: the coefficients are packed anew, and the JPEG comes back
-//! byte for byte.
+//! Converts a JPEG to a JPEG XL and back without decoding it: its coefficients are compressed again, and the JPEG can
+//! be restored byte for byte.
 
 use andon_pixels::{Cost, Decode, Error, Info, Model, Result};
 

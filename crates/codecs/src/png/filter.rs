@@ -45,7 +45,7 @@ impl Rows {
         }
     }
 
-    /// Returns the row as it is stored in the zlib stream: the number of the filter, then the residuals.
+    /// Returns the row in the form that goes into the zlib stream: the number of the filter, then the residuals.
     pub(super) fn filter(&mut self, row: &[u8]) -> &[u8] {
         match self.choice {
             Choice::Fixed(filter) => {

@@ -11,7 +11,7 @@ use super::{Report, Row, summary};
 
 /// Largest number of image pairs on the page.
 const MOST_PAIRS: usize = 40;
-/// Size in bytes of the largest file that is shown as it is. Larger ones are shown as thumbnails.
+/// Size in bytes of the largest file that the page shows itself. Larger ones are shown as thumbnails.
 const MOST_BYTES: usize = 150_000;
 /// Longest side of a thumbnail, in px.
 const SIDE: u32 = 480;

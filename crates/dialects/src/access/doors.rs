@@ -7,7 +7,7 @@
 use std::fmt;
 
 use crate::config::Gate;
-use crate::{ALL, Config, GATES};
+use crate::{Config, ROWS};
 
 /// A dialect that answers requests, or plain files, and who may use it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,11 +37,9 @@ pub(crate) struct Doors {
 impl Doors {
     /// Decides which doors the configuration closes. `is_on` says whether the dialect of a name is switched on.
     pub(crate) fn new(config: &Config, is_on: impl Fn(&str) -> bool) -> Self {
-        let gates = ALL.iter().zip(GATES);
-        let gates: Vec<(&'static str, Gate)> = gates
-            .filter(|((name, _), _)| is_on(name))
-            .map(|((name, _), gate)| (*name, gate(config)))
-            .collect();
+        let on = ROWS.iter().filter(|row| is_on(row.name));
+        let gates: Vec<(&'static str, Gate)> =
+            on.map(|row| (row.name, (row.gate)(config))).collect();
         let has_own_keys = !config.signing.named().is_empty();
         // What closes others: the key in the configuration, and whose it is.
         let mut closers: Vec<(&str, String, bool)> = Vec::new();

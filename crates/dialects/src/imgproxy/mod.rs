@@ -559,7 +559,7 @@ struct Sources {
 }
 
 impl Sources {
-    /// Whether a source is allowed, both as it is written and with repeated slashes merged, which is where it leads.
+    /// Whether a source is allowed, both literally and with repeated slashes merged, since that is where it leads.
     fn allows(&self, source: &str) -> bool {
         let (scheme, rest) = source.split_once("://").unwrap_or(("", source));
         let plain = match scheme {

@@ -215,8 +215,8 @@ pub(super) struct Limits {
 }
 
 impl Options {
-    /// Begins a further pipeline, which works on the result of these options. It does nothing to the image yet; how the
-    /// result is written and sent stays as it is.
+    /// Begins a further pipeline, which works on the result of these options. It does nothing to the image yet, and keeps
+    /// the options for writing and sending the result.
     pub(super) fn chained(mut self) -> Self {
         let mut before = std::mem::take(&mut self.before);
         // A border is the source's.

@@ -123,7 +123,7 @@ impl Nested {
         }
     }
 
-    /// Adds the steps of a filter at its place. `size` is the size of the overlay in px, as far as it is known.
+    /// Adds the steps of a filter at its place. `size` is the size of the overlay in px, where known.
     fn filter(
         &self,
         filter: &Filter,

@@ -3,15 +3,16 @@
 use andon_recipe::Goal;
 
 use super::behaviour::Behaviour;
+use crate::config::Row;
 use crate::plain::{How, PlainRequest};
-use crate::{Config, ConfigError, Dialects, ImageRequest, ROWS};
+use crate::{Config, ConfigError, Dialects, ImageRequest};
 
 /// Creates one dialect alone, with its usual prefix.
 pub(super) fn usual(name: &str) -> Result<Dialects, ConfigError> {
     let mut config = Config::default();
     config.native.enabled = false;
     config.small_light.enabled = false;
-    if let Some(row) = ROWS.iter().find(|row| row.name == name) {
+    if let Some(row) = Row::named(name) {
         (row.switch_on)(&mut config);
     }
     Dialects::new(&config)
@@ -19,7 +20,7 @@ pub(super) fn usual(name: &str) -> Result<Dialects, ConfigError> {
 
 /// Returns URLs of a dialect that may have the same meaning as a request.
 pub(super) fn candidates(name: &str, request: &ImageRequest, wanted: &[Behaviour]) -> Vec<String> {
-    let Some(row) = ROWS.iter().find(|row| row.name == name) else {
+    let Some(row) = Row::named(name) else {
         return Vec::new();
     };
     let Some((_, _, recipe)) = wanted.iter().find_map(|it| it.made().next()) else {

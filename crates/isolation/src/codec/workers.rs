@@ -33,10 +33,10 @@ pub(super) struct Ceiling<'a> {
 pub(super) const PROBE: Duration = Duration::from_secs(1);
 
 /// Factor by which a job may exceed its planned processor time. `./dev bench plans` checks that plans keep to it.
-pub(super) const SAFETY: u64 = 8;
+const SAFETY: u64 = 8;
 
 /// Seconds of processor time that any job is allowed, in addition to those that follow from its plan.
-pub(super) const LEAST_SECONDS: u64 = 2;
+const LEAST_SECONDS: u64 = 2;
 
 /// Seconds of processor time for writing an animation, whose number of frames is not known in advance.
 pub(super) const WRITING: u64 = 600;
@@ -114,7 +114,7 @@ impl Workers {
         bytes_of(window.to.0, window.to.1, traits)
     }
 
-    /// Adds to a cost what the worker process holds in addition: a copy of the file (`bytes`), and the image (`picture`
+    /// Adds to a cost what the worker process holds in addition: a copy of the file (`bytes`), and the image (`image`
     /// bytes) before it is sent.
     pub(super) fn beside(&self, cost: Cost, bytes: u64, image: u64) -> Cost {
         match self.elsewhere.reads {

@@ -2,7 +2,6 @@
 //! `RESOLVE_BENEATH`), whether by `..`, by an absolute path or by a symbolic link. Links that stay inside are followed,
 //! and links that lead out only where the configuration allows it.
 
-use andon_pixels::Bound;
 use std::fs::File;
 use std::io::{self, IoSliceMut};
 use std::ops::Range;
@@ -11,6 +10,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Component, Path};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use andon_pixels::Bound;
 use andon_pixels::buffers::Buffer;
 use bytes::Bytes;
 use rustix::fs::{Dir, FileType, Mode, OFlags, ResolveFlags, Stat, fstat, openat2, sendfile};

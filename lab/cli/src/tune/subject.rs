@@ -106,23 +106,23 @@ fn make_whole(value: &mut Value, folder: &Path) {
     match value {
         Value::Table(table) => {
             for (key, value) in table.iter_mut() {
-                match value {
-                    Value::String(path) if PATHS.contains(&key.as_str()) => {
-                        *path = folder.join(&*path).to_string_lossy().into_owned();
-                    }
-                    Value::Array(paths) if PATHS.contains(&key.as_str()) => {
-                        for path in paths {
-                            if let Value::String(path) = path {
-                                *path = folder.join(&*path).to_string_lossy().into_owned();
-                            }
-                        }
-                    }
-                    value => make_whole(value, folder),
+                match PATHS.contains(&key.as_str()) {
+                    true => join(value, folder),
+                    false => make_whole(value, folder),
                 }
             }
         }
         Value::Array(items) => items.iter_mut().for_each(|item| make_whole(item, folder)),
         _ => {}
+    }
+}
+
+/// Makes a path, or each of a list of paths, absolute. A table of the same name as a key of paths is searched for keys.
+fn join(value: &mut Value, folder: &Path) {
+    match value {
+        Value::String(path) => *path = folder.join(&*path).to_string_lossy().into_owned(),
+        Value::Array(paths) => paths.iter_mut().for_each(|path| join(path, folder)),
+        other => make_whole(other, folder),
     }
 }
 

@@ -1,8 +1,8 @@
 //! Reads a response body to its end, or fails.
 
-use andon_pixels::Bound;
 use std::time::Duration;
 
+use andon_pixels::Bound;
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};

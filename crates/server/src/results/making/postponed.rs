@@ -1,11 +1,10 @@
 //! Results in formats that take too long to encode, for clients that accept others as well: the client gets the next
 //! best format, and the slow one is made once the server is idle.
 
-use andon_pixels::{Bound, BoundOn};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use andon_pixels::Error as PixelError;
+use andon_pixels::{Bound, BoundOn, Error as PixelError};
 use hyper::HeaderMap;
 use tokio::sync::{Mutex, Semaphore};
 

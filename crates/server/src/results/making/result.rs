@@ -1,11 +1,11 @@
 //! Makes and keeps one result, or remembers why it failed.
 
-use andon_pixels::Bound;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use andon_cache::{Entry, Key, Ticket};
 use andon_dialects::Ask;
+use andon_pixels::Bound;
 use hyper::StatusCode;
 
 use super::picture::Task;
