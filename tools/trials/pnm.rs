@@ -70,6 +70,7 @@ impl Codec for Pnm {
             aliases: &["pgm", "ppm"],
             media_type: "image/x-portable-anymap",
             revision: 1,
+            web: None,
         }
     }
 

@@ -54,9 +54,9 @@ pub mod stage;
 mod window;
 
 pub use codec::{
-    Anchor, AnimationDecoder, AnimationEncoder, Codec, Decode, Drawings, Encode, Encoder, Format,
-    GainHeader, GainMaps, Info, Isolation, ManyScales, Orientation, Parts, Recoder, Scale, Scales,
-    Tags, Text, Vector,
+    Anchor, AnimationDecoder, AnimationEncoder, Codec, Decode, Drawings, Drawn, Encode, Encoder,
+    Format, GainHeader, GainMaps, Info, Isolation, ManyScales, Orientation, Parts, Recoder, Scale,
+    Scales, Tags, Text, Vector, Web,
 };
 pub use color::profile_of_gamma;
 pub use cores::{Alone, Cores, STACK, Task};

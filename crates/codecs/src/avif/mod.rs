@@ -2,9 +2,9 @@
 //! decodes. The container is read in [`crate::heif`] and written here.
 
 use andon_pixels::{
-    AnimationDecoder, AnimationEncoder, Codec, Cost, Decode, Encode, Encoder, Format, Frame,
+    AnimationDecoder, AnimationEncoder, Codec, Cost, Decode, Drawn, Encode, Encoder, Format, Frame,
     FrameReader, FrameWriter, GainHeader, GainMaps, GainParams, Head, Image, Info, Interrupt,
-    Isolation, Result, Scales, Tags, Traits,
+    Isolation, Result, Scales, Tags, Traits, Web,
 };
 use andon_recipe::{Arg, Word, options};
 
@@ -47,6 +47,12 @@ impl Codec for Avif {
             aliases: &[],
             media_type: "image/avif",
             revision: 5,
+            web: Some(Web {
+                everywhere: false,
+                hdr: true,
+                drawn: Drawn::Kept,
+                lengths: Some([100, 100, 100, 100, 100, 100]),
+            }),
         }
     }
 

@@ -33,6 +33,7 @@ impl Codec for Bmp {
             aliases: &["dib"],
             media_type: "image/bmp",
             revision: 2,
+            web: None,
         }
     }
 

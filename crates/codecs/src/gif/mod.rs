@@ -5,8 +5,8 @@
 //! the screen.
 
 use andon_pixels::{
-    AnimationDecoder, AnimationEncoder, Codec, Cost, Decode, Depth, Encode, Encoder, Format,
-    FrameReader, FrameWriter, Head, Image, Info, Interrupt, Model, Result, Scales, Traits,
+    AnimationDecoder, AnimationEncoder, Codec, Cost, Decode, Depth, Drawn, Encode, Encoder, Format,
+    FrameReader, FrameWriter, Head, Image, Info, Interrupt, Model, Result, Scales, Traits, Web,
 };
 use andon_recipe::{Word, options};
 
@@ -33,6 +33,12 @@ impl Codec for Gif {
             aliases: &[],
             media_type: "image/gif",
             revision: 2,
+            web: Some(Web {
+                everywhere: true,
+                hdr: false,
+                drawn: Drawn::Kept,
+                lengths: None,
+            }),
         }
     }
 

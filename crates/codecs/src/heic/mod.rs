@@ -25,6 +25,7 @@ impl Codec for Heic {
             aliases: &["heif", "hif"],
             media_type: "image/heic",
             revision: 2,
+            web: None,
         }
     }
 

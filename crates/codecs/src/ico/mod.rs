@@ -28,6 +28,7 @@ impl Codec for Ico {
             aliases: &["cur"],
             media_type: "image/x-icon",
             revision: 2,
+            web: None,
         }
     }
 

@@ -13,9 +13,9 @@ mod tables;
 mod turbo;
 
 use andon_pixels::{
-    Alone, Codec, Cores, Cost, Decode, Encode, Encoder, Format, Frame, GainHeader, GainMaps,
+    Alone, Codec, Cores, Cost, Decode, Drawn, Encode, Encoder, Format, Frame, GainHeader, GainMaps,
     GainParams, Image, Info, Interrupt, ManyScales, Model, Orientation, Parts, Result, Scale,
-    Scales, Tags, Traits, orientation_of,
+    Scales, Tags, Traits, Web, orientation_of,
 };
 use andon_recipe::{Area, Word, options};
 
@@ -36,6 +36,12 @@ impl Codec for Jpeg {
             aliases: &["jpg", "jpe", "jfif"],
             media_type: "image/jpeg",
             revision: 3,
+            web: Some(Web {
+                everywhere: true,
+                hdr: true,
+                drawn: Drawn::Kept,
+                lengths: Some([167, 180, 153, 161, 182, 166]),
+            }),
         }
     }
 

@@ -1,9 +1,9 @@
 //! JPEG XL: read by the decoder that browsers use, written by libjxl.
 
 use andon_pixels::{
-    AnimationDecoder, AnimationEncoder, Codec, Cost, Decode, Encode, Encoder, Error, Format, Frame,
-    FrameReader, FrameWriter, GainHeader, GainMaps, GainParams, Head, Image, Info, Interrupt,
-    Isolation, Model, Recoder, Result, Scales, Tags, Traits,
+    AnimationDecoder, AnimationEncoder, Codec, Cost, Decode, Drawn, Encode, Encoder, Error, Format,
+    Frame, FrameReader, FrameWriter, GainHeader, GainMaps, GainParams, Head, Image, Info,
+    Interrupt, Isolation, Model, Recoder, Result, Scales, Tags, Traits, Web,
 };
 use andon_recipe::{Word, options};
 
@@ -34,6 +34,12 @@ impl Codec for Jxl {
             aliases: &[],
             media_type: "image/jxl",
             revision: 2,
+            web: Some(Web {
+                everywhere: false,
+                hdr: false,
+                drawn: Drawn::Shifted,
+                lengths: Some([129, 178, 133, 130, 133, 116]),
+            }),
         }
     }
 

@@ -29,6 +29,7 @@ impl Codec for Pdf {
             aliases: &[],
             media_type: "application/pdf",
             revision: 2,
+            web: None,
         }
     }
 

@@ -84,6 +84,7 @@ impl Codec for Placeholder {
             aliases: &[],
             media_type: self.media_type,
             revision: 1,
+            web: None,
         }
     }
 

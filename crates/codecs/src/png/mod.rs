@@ -4,8 +4,9 @@
 //! its end must be refused. Inflating and row filters are left to the `png` crate.
 
 use andon_pixels::{
-    AnimationDecoder, AnimationEncoder, Codec, Cost, Decode, Depth, Encode, Encoder, Error, Format,
-    FrameReader, FrameWriter, Head, Image, Info, Interrupt, Model, Result, Scales, Tags, Traits,
+    AnimationDecoder, AnimationEncoder, Codec, Cost, Decode, Depth, Drawn, Encode, Encoder, Error,
+    Format, FrameReader, FrameWriter, Head, Image, Info, Interrupt, Model, Result, Scales, Tags,
+    Traits, Web,
 };
 use andon_recipe::{Word, options};
 
@@ -33,6 +34,12 @@ impl Codec for Png {
             aliases: &["apng"],
             media_type: "image/png",
             revision: 2,
+            web: Some(Web {
+                everywhere: true,
+                hdr: false,
+                drawn: Drawn::Kept,
+                lengths: None,
+            }),
         }
     }
 

@@ -23,6 +23,7 @@ impl Codec for Psd {
             aliases: &["psb"],
             media_type: "image/vnd.adobe.photoshop",
             revision: 1,
+            web: None,
         }
     }
 

@@ -24,6 +24,7 @@ impl Codec for Raw {
             aliases: &["cr2", "nef", "arw", "dng", "raf", "pef", "srw"],
             media_type: "image/x-dcraw",
             revision: 1,
+            web: None,
         }
     }
 

@@ -43,6 +43,7 @@ impl Codec for Svg {
             aliases: &["svgz"],
             media_type: "image/svg+xml",
             revision: 2,
+            web: None,
         }
     }
 

@@ -40,6 +40,7 @@ impl Codec for Tiff {
             aliases: &["tif"],
             media_type: "image/tiff",
             revision: 2,
+            web: None,
         }
     }
 

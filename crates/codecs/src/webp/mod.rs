@@ -2,9 +2,9 @@
 //! as RGB. libwebp does the coding, while the container around it is read and written here.
 
 use andon_pixels::{
-    AnimationDecoder, AnimationEncoder, Codec, Cost, Decode, Depth, Encode, Encoder, Format,
+    AnimationDecoder, AnimationEncoder, Codec, Cost, Decode, Depth, Drawn, Encode, Encoder, Format,
     FrameReader, FrameWriter, Head, Image, Info, Interrupt, Isolation, Matrix, Model, Range,
-    Result, Scale, Scales, Subsampling, Tags, Traits,
+    Result, Scale, Scales, Subsampling, Tags, Traits, Web,
 };
 use andon_recipe::{Word, options};
 
@@ -41,6 +41,12 @@ impl Codec for Webp {
             aliases: &[],
             media_type: "image/webp",
             revision: 3,
+            web: Some(Web {
+                everywhere: false,
+                hdr: false,
+                drawn: Drawn::Lossless,
+                lengths: Some([100, 115, 122, 134, 155, 150]),
+            }),
         }
     }
 

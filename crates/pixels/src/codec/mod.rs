@@ -13,7 +13,7 @@ pub use andon_recipe::Orientation;
 pub use self::capabilities::{AnimationDecoder, GainMaps, ManyScales, Parts, Recoder, Vector};
 pub use self::drawings::{Anchor, Drawings, Text};
 pub use self::encoder::{AnimationEncoder, Encode, Encoder, Tags};
-pub use self::format::{Format, Isolation};
+pub use self::format::{Drawn, Format, Isolation, Web};
 pub use self::info::{GainHeader, Info};
 pub use self::scale::{Scale, Scales};
 use crate::cores::Cores;

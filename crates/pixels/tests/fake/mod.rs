@@ -119,6 +119,7 @@ impl Codec for Drawing {
             aliases: &[],
             media_type: "image/svg+xml",
             revision: 1,
+            web: None,
         }
     }
 
@@ -217,6 +218,7 @@ impl Codec for Fake {
                 _ => "image/jpeg",
             },
             revision: 1,
+            web: None,
         }
     }
 

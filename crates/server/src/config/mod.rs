@@ -300,7 +300,6 @@ impl Config {
         self.cache.validate()?;
         self.store.iter().try_for_each(StoreConfig::validate)?;
         fallback::validate(&self.fallback)?;
-        self.negotiation.validate()?;
         self.cors.validate()?;
         self.headers.validate()?;
         self.limits.validate()?;
@@ -562,7 +561,6 @@ mod tests {
             "listen = [\"unix:/a\", \"unix:/a\"]",
             "listen = [\"127.0.0.1:80\"]\nmetrics.listen = \"127.0.0.1:80\"",
             "target_wait = \"20s\"",
-            "negotiation.formats = [\"avf\"]",
             "[headers]\nEtag = \"x\"",
             "[headers]\n\"a b\" = \"x\"",
             "[headers]\na = \"x\\ny\"",

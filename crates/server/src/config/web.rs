@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use andon_recipe::unknown;
 use andon_settings::check;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use serde::Deserialize;
@@ -18,7 +17,7 @@ use super::{ConfigError, Span};
 pub struct NegotiationConfig {
     /// The format of an image whose URL names none.
     pub default: DefaultFormat,
-    /// Names of the formats to choose from. Those that cannot be written are skipped.
+    /// Names of the formats to choose from.
     pub formats: Vec<String>,
     /// Longest time that writing the best format may take. If it would take longer, the reply uses the next best
     /// format, and the result in the best one is made later, while the server is idle.
@@ -86,19 +85,6 @@ impl fmt::Debug for AdminConfig {
             .field("token", &self.token.as_ref().map(|_| "…"))
             .field("token_env", &self.token_env)
             .finish()
-    }
-}
-
-impl NegotiationConfig {
-    pub(super) fn validate(&self) -> Result<(), ConfigError> {
-        let wrong = self.formats.iter().find(|it| !FORMATS.contains(&&***it));
-        match wrong {
-            Some(name) => Err(ConfigError::new(
-                "negotiation.formats",
-                unknown("format", name, FORMATS),
-            )),
-            None => Ok(()),
-        }
     }
 }
 
@@ -196,8 +182,5 @@ impl AdminConfig {
         Ok(Some(token))
     }
 }
-
-/// Formats that browsers know. Which of them this server can write is a separate question.
-const FORMATS: &[&str] = &["avif", "gif", "jpeg", "jxl", "png", "webp"];
 
 const SHORTEST_TOKEN: usize = 16;

@@ -193,7 +193,7 @@ impl App {
         };
         Ok(Self {
             maker: Arc::new(maker),
-            negotiation: Negotiation::new(&config.negotiation, config.background.0, codecs),
+            negotiation: Negotiation::new(&config.negotiation, config.background.0, codecs)?,
             targets: TargetCache::default(),
             cors: Cors::new(&config.cors),
             further_headers: config.headers.map(),

@@ -104,6 +104,7 @@ impl Codec for Trick {
             aliases: &[],
             media_type: "image/x-trick",
             revision: 1,
+            web: None,
         }
     }
 

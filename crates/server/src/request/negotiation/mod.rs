@@ -10,13 +10,13 @@ use std::sync::Arc;
 
 use andon_dialects::{Ask, ImageRequest};
 use andon_pixels::Codec;
-use andon_recipe::{Colour, FormatName};
+use andon_recipe::{Colour, FormatName, unknown};
 use hyper::HeaderMap;
 
 use self::accept::Accept;
 pub use self::background::Background;
 use self::shortest::{Offer, Shortest};
-use crate::config::{DefaultFormat, NegotiationConfig};
+use crate::config::{ConfigError, DefaultFormat, NegotiationConfig};
 
 /// The formats to choose from, and the background for those without opacity.
 #[derive(Debug)]
@@ -24,6 +24,8 @@ pub(crate) struct Negotiation {
     offers: Vec<Offer>,
     by_default: bool,
     background: Background,
+    /// Names of the formats in which every browser shows what is brighter than white.
+    hdr_everywhere: Arc<[&'static str]>,
 }
 
 /// The set of offered formats that are acceptable, one bit for each.
@@ -41,18 +43,37 @@ pub(crate) struct SettledRequest {
 }
 
 impl Negotiation {
-    /// Offers those of the configured formats for which there is a codec.
+    /// Offers the configured formats.
+    ///
+    /// # Errors
+    /// A name that is no format that can be written for browsers.
     pub(crate) fn new(
         config: &NegotiationConfig,
         background: Colour,
         codecs: &[&'static dyn Codec],
-    ) -> Self {
-        let offers = config.formats.iter();
-        Self {
-            offers: offers.filter_map(|name| Offer::new(name, codecs)).collect(),
+    ) -> Result<Self, ConfigError> {
+        let all: Vec<Offer> = codecs
+            .iter()
+            .filter_map(|codec| Offer::of(*codec))
+            .collect();
+        let named = |name: &String| {
+            let offer = all.iter().find(|offer| offer.name.as_str() == name);
+            offer.cloned().ok_or_else(|| {
+                let names: Vec<&str> = all.iter().map(|offer| offer.name.as_str()).collect();
+                ConfigError::new("negotiation.formats", unknown("format", name, &names))
+            })
+        };
+        let hdr_everywhere = codecs.iter().filter_map(|codec| {
+            let format = codec.format();
+            format.web.filter(|web| web.hdr && web.everywhere)?;
+            Some(format.name)
+        });
+        Ok(Self {
+            offers: config.formats.iter().map(named).collect::<Result<_, _>>()?,
             by_default: config.default == DefaultFormat::Auto,
             background: Background::new(background, codecs),
-        }
+            hdr_everywhere: hdr_everywhere.collect(),
+        })
     }
 
     /// Whether the answer to a request depends on `Accept`.
@@ -117,6 +138,7 @@ impl Negotiation {
                 rules: request.rules,
                 offers,
                 background: self.background.clone(),
+                hdr_everywhere: self.hdr_everywhere.clone(),
             });
         } else {
             self.background.complete(&mut output);

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use andon_pixels::Codec;
+use andon_pixels::{Codec, Drawn, Web};
 use andon_recipe::{
     Facts, FormatName, Goal, Measure, Orientation, Output, Recipe, ResolveError, Rules, Step, Word,
     size_after,
@@ -17,26 +17,24 @@ pub(super) struct Offer {
     pub(super) name: FormatName,
     pub(super) media_type: &'static str,
     options: &'static [&'static Word],
+    web: Web,
     /// Whether the format is also offered for animations.
     moves: bool,
 }
 
 impl Offer {
-    /// The format of this name, or `None` if no codec writes it.
-    pub(super) fn new(name: &str, codecs: &[&'static dyn Codec]) -> Option<Self> {
-        let codec = codecs.iter().copied().find(|codec| codec.name() == name)?;
+    /// Returns a codec's format, or `None` if it is not written for browsers.
+    pub(super) fn of(codec: &'static dyn Codec) -> Option<Self> {
+        let format = codec.format();
         let encoder = codec.encoder()?;
         let animation = encoder.animation();
         Some(Self {
-            name: FormatName::new(name).ok()?,
-            media_type: codec.format().media_type,
+            name: FormatName::new(format.name).ok()?,
+            media_type: format.media_type,
+            web: format.web?,
             options: encoder.options(),
             moves: animation.is_some_and(|animation| animation.moves_everywhere()),
         })
-    }
-
-    fn is(&self, name: &str) -> bool {
-        self.name.as_str() == name
     }
 }
 
@@ -48,6 +46,8 @@ pub(super) struct Shortest {
     /// The formats to choose from, in the order of the configuration.
     pub(super) offers: Vec<Offer>,
     pub(super) background: Background,
+    /// Names of the formats in which every browser shows what is brighter than white.
+    pub(super) hdr_everywhere: Arc<[&'static str]>,
 }
 
 impl Rules for Shortest {
@@ -101,26 +101,26 @@ impl Shortest {
         let (width, height) = size_after(&plain.steps, facts).unwrap_or(own);
         let is_aimed = matches!(output.goal, Some(goal) if !matches!(goal, Goal::Quality(_)));
         let fits = |offer: &&Offer| match facts.hdr && !output.drops_gain_map {
-            // What browsers show brighter than white.
-            true => offer.is("avif") || offer.is("jpeg"),
-            // Flat colours and thin lines come out in other shades.
-            false => !facts.drawn || !offer.is("jxl"),
+            true => offer.web.hdr,
+            false => !facts.drawn || offer.web.drawn != Drawn::Shifted,
         };
         let shortest = |offers: &mut dyn Iterator<Item = _>| {
-            offers.min_by_key(|offer: &&Offer| curve(offer.name.as_str(), width.max(height)))
+            offers.min_by_key(|offer: &&Offer| offer.web.length(width.max(height)))
         };
         // As many colours as it was drawn in: without loss that is short.
         if facts.drawn && !facts.hdr && !is_aimed && !plain.steps.iter().any(is_resampling) {
-            let webp = self.offers.iter().find(|offer| offer.is("webp"));
-            if webp.is_some() {
+            let mut offers = self.offers.iter();
+            if let Some(offer) = offers.find(|offer| offer.web.drawn == Drawn::Lossless) {
                 output.goal = None;
                 output.lossless = true;
-                return webp;
+                return Some(offer);
             }
         }
         let best = shortest(&mut self.offers.iter().filter(fits));
         match best {
-            None if facts.hdr && facts.format != "jpeg" => shortest(&mut self.offers.iter()),
+            None if facts.hdr && !self.hdr_everywhere.contains(&&*facts.format) => {
+                shortest(&mut self.offers.iter())
+            }
             best => best,
         }
     }
@@ -132,43 +132,4 @@ fn is_resampling(step: &Step) -> bool {
         step,
         Step::Exact { .. } | Step::Shrink(_) | Step::Rotate { .. } | Step::Effect(_)
     )
-}
-
-/// File lengths at equal quality, in percent of AVIF's. Each row holds up to a longest side of the image in px.
-///
-/// Geometric means over eight photographs of 8 to 15 megapixels, each written as short as SSIMULACRA2 of 70 and of 80
-/// allow.
-const CURVES: [(u32, [(&str, u32); 4]); 6] = [
-    (
-        64,
-        [("avif", 100), ("jxl", 129), ("webp", 100), ("jpeg", 167)],
-    ),
-    (
-        150,
-        [("avif", 100), ("jxl", 178), ("webp", 115), ("jpeg", 180)],
-    ),
-    (
-        300,
-        [("avif", 100), ("jxl", 133), ("webp", 122), ("jpeg", 153)],
-    ),
-    (
-        600,
-        [("avif", 100), ("jxl", 130), ("webp", 134), ("jpeg", 161)],
-    ),
-    (
-        1200,
-        [("avif", 100), ("jxl", 133), ("webp", 155), ("jpeg", 182)],
-    ),
-    (
-        u32::MAX,
-        [("avif", 100), ("jxl", 116), ("webp", 150), ("jpeg", 166)],
-    ),
-];
-
-/// Returns the length of a file in this format relative to the other formats, for an image whose longest side has
-/// `side` px.
-fn curve(format: &str, side: u32) -> u32 {
-    let row = CURVES.iter().find(|(most, _)| side <= *most);
-    let of_format = row.and_then(|(_, row)| row.iter().find(|(name, _)| *name == format));
-    of_format.map_or(u32::MAX, |(_, length)| *length)
 }

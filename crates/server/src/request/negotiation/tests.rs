@@ -7,7 +7,7 @@ use super::*;
 
 fn negotiation() -> Negotiation {
     let config = NegotiationConfig::default();
-    Negotiation::new(&config, Colour::WHITE, andon_codecs::ALL)
+    Negotiation::new(&config, Colour::WHITE, andon_codecs::ALL).unwrap()
 }
 
 /// Returns the formats that are acceptable to a client with this `Accept` header.
@@ -55,12 +55,27 @@ fn settled(recipe: &str, accepted: &[&str], facts: &Facts) -> String {
             .cloned()
             .collect(),
         background: negotiation.background.clone(),
+        hdr_everywhere: negotiation.hdr_everywhere.clone(),
     };
     let recipe = andon_recipe::Rules::resolve(&rules, facts).unwrap();
     recipe.to_string()
 }
 
 const ALL: &[&str] = &["jxl", "avif", "webp"];
+
+#[test]
+fn a_format_that_is_not_written_for_browsers_is_no_choice() {
+    for (name, nearest) in [("avf", "avif"), ("tiff", "gif"), ("heic", "webp")] {
+        let config = NegotiationConfig {
+            formats: vec![name.to_owned()],
+            ..NegotiationConfig::default()
+        };
+        let error = Negotiation::new(&config, Colour::WHITE, andon_codecs::ALL).unwrap_err();
+        let error = error.to_string();
+        assert!(error.contains("negotiation.formats"), "{error}");
+        assert!(error.contains(name) && error.contains(nearest), "{error}");
+    }
+}
 
 #[test]
 fn a_photograph_is_written_in_what_makes_it_shortest_in_its_size() {
