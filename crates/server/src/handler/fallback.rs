@@ -1,13 +1,12 @@
 //! Fallbacks, which are sent in place of images whose sources are unavailable.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use andon_dialects::{Ask, Fallback, Fault, ImageRequest, Source};
 use hyper::{HeaderMap, StatusCode, header};
 
 use super::App;
-use super::record::RequestRecord;
+use super::serve::Exchange;
 use crate::config::FallbackConfig;
 use crate::error::Error;
 use crate::request::negotiation::SettledRequest;
@@ -20,11 +19,9 @@ impl App {
     /// its source is available.
     pub(super) async fn fall_back(
         &self,
-        target: &str,
+        exchange: &mut Exchange<'_, '_>,
         known: &RequestVariant,
         error: Error,
-        deadline: Instant,
-        record: &mut RequestRecord<'_>,
     ) -> Result<Reply, Error> {
         let asked = &known.asked.request;
         if asked.ask != Ask::Image || !is_the_sources(&error) {
@@ -60,14 +57,12 @@ impl App {
             negotiated: false,
             is_open: false,
         };
-        let other = Arc::new(RequestVariant::new(target, settled, &self.maker));
-        let made = self
-            .result(&other, &HeaderMap::new(), deadline, record)
-            .await;
+        let other = Arc::new(RequestVariant::new(exchange.target, settled, &self.maker));
+        let made = self.result(exchange, &other, &HeaderMap::new()).await;
         let Ok(mut reply) = made else {
             return Err(error);
         };
-        let failed = record.failed(&error).status();
+        let failed = exchange.record.failed(&error).status();
         *reply.status_mut() = match terms.status {
             0 => failed,
             status => StatusCode::from_u16(status).unwrap_or(failed),

@@ -99,10 +99,9 @@ impl Filler {
             let why = "the URL requests an unchanged file or no image at all; only processed images are stored";
             return Ok(Filled::Left(why.to_owned()));
         }
-        let deadline = Instant::now() + LONG.0;
-        self.runtime
-            .handle()
-            .block_on(app.maker.fill(&known, deadline))
+        let allowance = maker.allowance(&known, None, Instant::now() + LONG.0);
+        let ctx = maker.context(known, allowance);
+        self.runtime.handle().block_on(maker.fill(&ctx))
     }
 }
 

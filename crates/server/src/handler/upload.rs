@@ -251,28 +251,21 @@ impl App {
         let Received { bytes, holds, .. } = received;
         let source_bytes = bytes.len() as u64;
         let admitted = self.maker.admission.enter(source_bytes, None, deadline)?;
-        let holds = Arc::new(holds);
+        let (allowance, holds) = (Allowance::until(deadline), Arc::new(holds));
         let prepared = self
             .prepared(image_request.clone(), bytes.into(), &holds)
             .await?;
         let mut stages = Stages::new();
         let planned = self
             .maker
-            .planned(
-                prepared,
-                None,
-                &holds,
-                (deadline, Allowance::default()),
-                &mut stages,
-            )
+            .planned(prepared, None, &holds, allowance, &mut stages)
             .await?;
         let order = RenderTask {
             admitted,
             planned,
             source: None,
             source_bytes,
-            deadline,
-            allowance: Allowance::default(),
+            allowance,
             holds,
         };
         let picture = self.maker.render(order, &mut stages).await?;

@@ -12,7 +12,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use crate::error::Error;
 use crate::handler::App;
 use crate::response::{self, Reply};
-use crate::results::making::{Allowance, Task};
+use crate::results::making::Allowance;
 
 impl App {
     /// Returns the page. It reveals the name of one image at most.
@@ -40,19 +40,14 @@ impl App {
 
     /// Whether the file is a complete image. It is opened as for any client's request for the file.
     async fn is_whole(&self, target: &str, headers: &HeaderMap, deadline: Instant) -> bool {
-        let (maker, began) = (&self.maker, Instant::now());
+        let maker = &self.maker;
         let known = self
             .targets
             .understand(target, headers, &[], maker, &self.negotiation);
         let Ok(known) = known else { return false };
-        let task = Task {
-            asked: &known.asked,
-            deadline,
-            began,
-            allowance: Allowance::default(),
-        };
-        match maker.open(&known.asked.request).await {
-            Ok(found) => maker.serve(&task, found).await.is_ok(),
+        let ctx = maker.context(known, Allowance::until(deadline));
+        match maker.open(ctx.request()).await {
+            Ok(found) => maker.serve(&ctx, found).await.is_ok(),
             Err(_) => false,
         }
     }

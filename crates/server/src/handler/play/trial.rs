@@ -106,15 +106,10 @@ impl App {
         let holds = Holds::of(holds);
         let prepared = self.prepared(request.clone(), bytes.into(), &holds).await?;
         let mut stages = Stages::new();
+        let allowance = Allowance::until(deadline);
         let planned = self
             .maker
-            .planned(
-                prepared,
-                None,
-                &holds,
-                (deadline, Allowance::default()),
-                &mut stages,
-            )
+            .planned(prepared, None, &holds, allowance, &mut stages)
             .await?;
         Ok(Rehearsal {
             planned,

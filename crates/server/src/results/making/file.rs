@@ -8,8 +8,7 @@ use std::sync::Arc;
 
 use andon_cache::Key;
 
-use super::Maker;
-use super::picture::{Allowance, Task};
+use super::{Maker, RequestContext};
 use crate::error::Error;
 use crate::operations::entry::Stages;
 use crate::request::conditional::Validators;
@@ -28,7 +27,7 @@ impl Maker {
     /// Serves a file of a folder as it is, in pieces unless it is small.
     pub(crate) async fn serve(
         self: &Arc<Self>,
-        task: &Task<'_>,
+        ctx: &RequestContext,
         found: OpenSource,
     ) -> Result<Served, Error> {
         let key = found.source_key();
@@ -38,9 +37,9 @@ impl Maker {
             let (found, read) = self.read(found).await?;
             let mut body = Body::from(read.source.clone());
             if self.is_image(&found, &read.source)? {
-                match self.end_of_image(task, key).await? {
+                match self.end_of_image(ctx, key).await? {
                     Some(end) => body.cut_to(0..end),
-                    None => body = self.completed(task).await?,
+                    None => body = self.completed(ctx).await?,
                 }
             }
             return Ok(Served {
@@ -56,9 +55,9 @@ impl Maker {
         let is_image = self.is_image(&found, &beginning)?;
         let mut body = Body::Pieces(Pieces::of(file, beginning, self.fetcher.clone()));
         if is_image {
-            match self.end_of_image(task, key).await? {
+            match self.end_of_image(ctx, key).await? {
                 Some(end) => body.cut_to(0..end),
-                None => body = self.completed(task).await?,
+                None => body = self.completed(ctx).await?,
             }
         }
         Ok(Served {
@@ -82,9 +81,9 @@ impl Maker {
     }
 
     /// Returns the image with the end that its file lacks.
-    async fn completed(&self, task: &Task<'_>) -> Result<Body, Error> {
-        let found = self.open(&task.asked.request).await?;
-        let picture = self.picture(task, found, &mut Stages::new()).await?;
+    async fn completed(&self, ctx: &RequestContext) -> Result<Body, Error> {
+        let found = self.open(ctx.request()).await?;
+        let picture = self.picture(ctx, found, &mut Stages::new()).await?;
         Ok(Body::from(picture.body))
     }
 
@@ -92,24 +91,17 @@ impl Maker {
     /// What is not known yet is found out once for all requests that need it.
     async fn end_of_image(
         self: &Arc<Self>,
-        task: &Task<'_>,
+        ctx: &RequestContext,
         key: Key,
     ) -> Result<Option<u64>, Error> {
-        let (maker, asked) = (self.clone(), task.asked.clone());
-        let (deadline, began) = (task.deadline, task.began);
+        let (maker, ctx) = (self.clone(), ctx.clone());
         let find = move || async move {
-            let task = Task {
-                asked: &asked,
-                deadline,
-                began,
-                allowance: Allowance::default(),
-            };
-            let found = maker.open(&asked.request).await?;
+            let found = maker.open(ctx.request()).await?;
             // It is another file by now: whoever asks next looks at that.
             if found.source_key() != key {
                 return Err(Error::Changing);
             }
-            let picture = maker.picture(&task, found, &mut Stages::new()).await?;
+            let picture = maker.picture(&ctx, found, &mut Stages::new()).await?;
             Ok((!picture.completed).then_some(picture.body.len() as u64))
         };
         self.results.ends.get_or(key, find).await

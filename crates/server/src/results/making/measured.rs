@@ -35,7 +35,7 @@ impl Maker {
         prepared: Prepared,
         source: Option<Key>,
         holds: &Arc<H>,
-        (deadline, allowance): (Instant, Allowance),
+        allowance: Allowance,
         stages: &mut Stages,
     ) -> Result<Planned, Error> {
         let (ingredients, measurement) = match prepared {
@@ -54,7 +54,7 @@ impl Maker {
                 let task = Task {
                     bytes: ingredients.source.clone(),
                     source,
-                    deadline,
+                    deadline: allowance.deadline,
                     holds: holds.clone(),
                 };
                 let (admission, engine) = (self.admission.clone(), self.engine.clone());

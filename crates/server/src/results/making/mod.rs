@@ -3,15 +3,17 @@
 //! Each computation runs as a task of its own, so that the first requester may disconnect without cancelling it for the
 //! others.
 
+mod context;
 mod file;
 mod fill;
 mod idle;
+mod local;
 mod measured;
 mod obtained;
 mod picture;
 mod postponed;
 mod rehearsal;
-mod renewal;
+mod remote;
 mod resolving;
 mod result;
 mod shared;
@@ -20,33 +22,30 @@ mod under_way;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use andon_cache::{Cancellation, Entry, Freshness, Hit, Key};
-use andon_dialects::{Ask, ImageRequest};
+use andon_cache::{Cancellation, Entry, FlightError, FlightResult, Freshness, Hit, Key};
 use andon_pixels::{Codec, Engine};
 use hyper::HeaderMap;
 
+pub(crate) use self::context::{Allowance, RequestContext};
 pub use self::fill::Filled;
-pub(crate) use self::idle::{Idle, IdleTurn};
-pub(crate) use self::obtained::Answer;
-use self::obtained::ObtainedResult;
-pub(crate) use self::picture::{Allowance, RenderTask, Task};
+pub(crate) use self::idle::Idle;
+pub(crate) use self::obtained::{Answer, ObtainedResult};
+pub(crate) use self::picture::RenderTask;
 pub(crate) use self::postponed::Behind;
 pub(crate) use self::rehearsal::{Holds, Rehearsal};
-use self::result::ResultJob;
-use self::under_way::Making;
 pub(crate) use self::under_way::UnderWay;
 use super::recent::Recent;
 use super::variant::RequestVariant;
-use crate::admission::{Admission, Admitted};
-use crate::error::Error;
+use crate::admission::Admission;
+use crate::error::{Error, SharedError};
 use crate::operations::entry::Stages;
 use crate::origins::{self, Source};
-use crate::request::conditional::{self, Validators};
-use crate::results::caching::{Resolved, Results, Terms};
+use crate::results::caching::{Resolved, Results};
 use crate::sources::fetch::Fetcher;
 use crate::sources::headers::HeaderReaders;
 use crate::sources::resolver::Resolver;
 use crate::sources::source_cache::SourceCache;
+use crate::trace;
 
 /// The size in bytes and the content's key of sources, by path.
 pub(crate) type Looks = Recent<(u64, Key)>;
@@ -105,57 +104,63 @@ pub(crate) enum Fetch {
 }
 
 impl Maker {
-    /// Obtains the result of a request. `headers` tell what the client already has. A request that has waited for its
-    /// `turn` may take the time for every format.
+    /// Obtains the result of a request. `headers` tell what the client already has.
     pub(crate) async fn obtain(
         self: &Arc<Self>,
-        known: &Arc<RequestVariant>,
+        ctx: &RequestContext,
         headers: &HeaderMap,
-        turn: Option<&IdleTurn>,
-        deadline: Instant,
     ) -> Result<Answer, Error> {
-        let allowance = Allowance {
-            patience: self.patience(known).filter(|_| turn.is_none()),
-            is_idle: turn.is_some(),
-        };
-        let obtained = self
-            .obtain_within(allowance, known, headers, deadline)
-            .await;
-        match obtained {
-            Err(error) if known.asked.is_open => Err(self.put_off(known, error).await),
+        match self.obtain_within(ctx, headers).await {
+            Err(error) if ctx.variant.asked.is_open => Err(self.put_off(&ctx.variant, error).await),
             obtained => obtained,
         }
     }
 
-    /// Obtains the result within an allowance. A result that takes longer to encode is only taken from the cache.
+    /// Obtains the result within the allowance. A result that takes longer to encode is only taken from the cache.
     async fn obtain_within(
         self: &Arc<Self>,
-        allowance: Allowance,
-        known: &Arc<RequestVariant>,
+        ctx: &RequestContext,
         headers: &HeaderMap,
-        deadline: Instant,
     ) -> Result<Answer, Error> {
-        let began = Instant::now();
-        let resolved = self.resolve_known(known).await;
+        let lookup = self.look_up(ctx).await?;
+        match ctx.variant.is_remote {
+            true => self.remote(ctx, lookup).await.map(Answer::Result),
+            false => self.local(ctx, lookup, headers).await,
+        }
+    }
+
+    /// Resolves the request by what is already known of its source, and looks its result up in the cache.
+    ///
+    /// # Errors
+    /// `Postponed` for a result that is known to take longer to encode than the request can wait.
+    async fn look_up(&self, ctx: &RequestContext) -> Result<Lookup, Error> {
+        let resolved = self.resolve_known(&ctx.variant).await;
         let hit = match &resolved {
             Some(resolved) => self.results.cache.get(&resolved.key).await,
             None => None,
         };
-        if let (Some(_), Some(resolved), None) = (allowance.patience, &resolved, &hit)
+        if let (Some(_), Some(resolved), None) = (ctx.allowance.patience, &resolved, &hit)
             && self.results.postponed.get(&resolved.key).is_some()
         {
             return Err(Error::Postponed);
         }
-        let lookup = Lookup {
-            resolved,
-            hit,
-            allowance,
+        Ok(Lookup { resolved, hit })
+    }
+
+    /// Joins the computation of this key, or starts it with `work` as a task of its own. A fault that would be the same
+    /// the next moment is remembered.
+    async fn fly(
+        self: &Arc<Self>,
+        flight: Key,
+        work: impl Future<Output = Result<Made, Error>> + Send + 'static,
+    ) -> Landed {
+        let (maker, trace) = (self.clone(), trace::current());
+        let work = async move {
+            let made = work.await;
+            made.map_err(|error| maker.note_fault(flight, error))
         };
-        if known.is_remote {
-            let obtained = self.remote(known, lookup, deadline, began).await?;
-            return Ok(Answer::Result(obtained));
-        }
-        self.local(known, lookup, headers, deadline, began).await
+        let work = move |_: Cancellation| trace::within(trace, work);
+        self.results.flights.run(flight, work).await
     }
 
     /// Checks whether new images can be made: whether worker threads and threads that read headers return from their
@@ -181,161 +186,24 @@ impl Maker {
             Some(ObtainedResult::hit(hit, left, began))
         })
     }
-
-    /// Obtains the result for a source in a folder. The file is checked for changes at most once per `fs_fresh`.
-    async fn local(
-        self: &Arc<Self>,
-        known: &Arc<RequestVariant>,
-        lookup: Lookup,
-        headers: &HeaderMap,
-        deadline: Instant,
-        began: Instant,
-    ) -> Result<Answer, Error> {
-        let (results, asked) = (&self.results, &known.asked);
-        let state = lookup.state();
-        let Lookup {
-            resolved,
-            hit,
-            allowance,
-        } = lookup;
-        if let (Some(hit), Some(resolved)) = (&hit, &resolved)
-            && let Some((_, left)) = results.checked.get(&resolved.key)
-        {
-            return Ok(Answer::Result(ObtainedResult::hit(hit, left, began)));
-        }
-        let place = match &resolved {
-            Some(resolved) if hit.is_none() && !conditional::is_conditional(headers) => {
-                self.place(&asked.request, resolved.key, deadline)?
-            }
-            _ => None,
-        };
-        let ticket = results.cache.ticket();
-        let found = match (self.open(&asked.request).await, &hit) {
-            (Ok(found), _) => found,
-            (Err(error), Some(hit))
-                if matches!(error.root(), Error::Io(_))
-                    && !results.config.stale_if_error.0.is_zero() =>
-            {
-                return Ok(Answer::Result(ObtainedResult::stale(hit, began)));
-            }
-            (Err(error), _) => return Err(error),
-        };
-        let is_current = |hit: &Hit, resolved: &Resolved, validators: &Validators| {
-            let fresh = results.config.fs_fresh.0;
-            (hit.entry.etag == validators.etag).then(|| {
-                results.checked.remember(resolved.key, (), fresh);
-                Answer::Result(ObtainedResult::hit(hit, fresh, began))
-            })
-        };
-        if let (Some(hit), Some(resolved)) = (&hit, &resolved)
-            && let Some(answer) = is_current(hit, resolved, &found.validators(&resolved.text))
-        {
-            return Ok(answer);
-        }
-        // The file has changed, or nothing is known of it yet.
-        let looked_up = resolved.map(|resolved| resolved.key);
-        let (mut found, resolved) = self.resolve(known, found, ticket, deadline).await?;
-        let (key, validators) = (resolved.key, found.validators(&resolved.text));
-        if looked_up != Some(key)
-            && let Some(hit) = results.cache.get(&key).await
-            && let Some(answer) = is_current(&hit, &resolved, &validators)
-        {
-            return Ok(answer);
-        }
-        if validators.unchanged(headers) {
-            return Ok(Answer::Unchanged(validators));
-        }
-        // A changed file is another result, and so is its fault.
-        let flight = results.flight(&key, &[&validators.etag, state].concat());
-        if let Some((fault, _)) = results.faults.get(&flight) {
-            return Err(fault.into());
-        }
-        let making = place.map(|place| {
-            if place.source == found.source_key() {
-                found.admitted.get_or_insert(place.admitted);
-            }
-            place.making
-        });
-        let terms = Terms::of_file(&results.config, &asked.request.source.place());
-        let work = {
-            let (maker, known) = (self.clone(), known.clone());
-            let etag = validators.etag;
-            move |_: Cancellation| async move {
-                let _until_made = making;
-                let job = ResultJob {
-                    known,
-                    ticket,
-                    deadline,
-                    began,
-                    allowance,
-                };
-                let look = (found.size(), found.source_key());
-                let cache = &maker.results.cache;
-                // Between the look-up and this flight, another one may have landed.
-                let made = match cache.get_again(&key, |hit| hit.entry.etag == etag).await {
-                    Some(hit) => {
-                        let left = maker.results.config.fs_fresh.0;
-                        Ok(Made::reused(&hit, false, left, job.began))
-                    }
-                    None => maker.shared_or_made(&job, &resolved, found, terms).await,
-                };
-                if made.is_ok() {
-                    let source = job.known.asked.request.source.as_str();
-                    maker.looks.remember(source, look);
-                    let fresh = maker.results.config.fs_fresh.0;
-                    maker.results.checked.remember(key, (), fresh);
-                }
-                made.map_err(|error| maker.note_fault(flight, error))
-            }
-        };
-        let landed = results.flights.run(flight, work).await;
-        ObtainedResult::landed(landed, hit.is_some(), began).map(Answer::Result)
-    }
-
-    /// Admits a request to the queue by the state that its file had when it was last looked at, because under overload
-    /// even looking at it again is too much. Returns `None` for a file that was not looked at before and for a result
-    /// that is already being made, as joining that costs nothing.
-    fn place(
-        &self,
-        request: &ImageRequest,
-        result: Key,
-        deadline: Instant,
-    ) -> Result<Option<PlaceInQueue>, Error> {
-        if request.ask != Ask::Image {
-            return Ok(None);
-        }
-        let Some((bytes, source)) = self.looks.get(request.source.as_str()) else {
-            return Ok(None);
-        };
-        let Some(making) = self.under_way.begin(result) else {
-            return Ok(None);
-        };
-        let part = self.results.part_of(&source, bytes);
-        let admission = &self.admission;
-        let admitted = admission.enter_for_part(bytes, part, Some(source), deadline)?;
-        Ok(Some(PlaceInQueue {
-            making,
-            source,
-            admitted,
-        }))
-    }
-}
-
-/// A place in the queue that was taken before the file was opened.
-struct PlaceInQueue {
-    making: Making,
-    /// Key of the bytes that the file had when it was last looked at.
-    source: Key,
-    admitted: Admitted,
 }
 
 /// What is known of a request's result before its source is asked for.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Lookup {
     resolved: Option<Arc<Resolved>>,
     hit: Option<Hit>,
-    allowance: Allowance,
 }
+
+impl Lookup {
+    /// Returns the result in the cache and what the request resolves to, if there is such a result.
+    fn both(&self) -> Option<(&Hit, &Resolved)> {
+        self.hit.as_ref().zip(self.resolved.as_deref())
+    }
+}
+
+/// The outcome of a computation, for the one that started it and for those that joined it.
+type Landed = Result<FlightResult<Result<Made, SharedError>>, FlightError>;
 
 /// Returns how much longer a result is fresh, wherever it was found; `None` if it is stale.
 fn fresh_for(hit: &Hit) -> Option<Duration> {

@@ -5,47 +5,18 @@ use std::time::{Duration, Instant};
 
 use andon_cache::Key;
 use andon_dialects::{Document, ImageRequest, Part};
-use andon_pixels::{Cores, CpuTime, Decoded, Engine};
+use andon_pixels::{Cores, Decoded};
 use bytes::Bytes;
 
-use super::Maker;
+use super::{Allowance, Maker, RequestContext};
 use crate::admission::{Admitted, CancelToken, DecodeInput, Work};
 use crate::error::Error;
 use crate::operations::entry::Stages;
 use crate::origins::Blocking;
-use crate::request::negotiation::SettledRequest;
+use crate::sources::materials::OpenMaterials;
 use crate::sources::media_type;
 use crate::sources::rendering::{Ingredients, Planned, Prepared};
 use crate::sources::resolver::{OpenSource, Read};
-
-/// A result that is to be made, with its deadline.
-#[derive(Clone, Copy)]
-pub(crate) struct Task<'a> {
-    pub(crate) asked: &'a SettledRequest,
-    pub(crate) deadline: Instant,
-    pub(crate) began: Instant,
-    pub(crate) allowance: Allowance,
-}
-
-/// How much processor time making a result may take.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Allowance {
-    /// Maximum time for encoding, if another format can answer the request as well.
-    pub(crate) patience: Option<Duration>,
-    /// Whether nobody waits for the result, so that `limits.cpu` does not apply.
-    pub(crate) is_idle: bool,
-}
-
-impl Allowance {
-    /// Refuses work on a source of `bytes` that is planned to take longer than `limits.cpu` allows, unless it is done
-    /// at idle priority.
-    pub(super) fn check(&self, engine: &Engine, planned: CpuTime, bytes: u64) -> Result<(), Error> {
-        match self.is_idle {
-            true => Ok(()),
-            false => Ok(engine.limits().check_cpu(planned, bytes)?),
-        }
-    }
-}
 
 /// An admitted and planned image that is to be rendered.
 pub(crate) struct RenderTask<H> {
@@ -54,7 +25,6 @@ pub(crate) struct RenderTask<H> {
     /// Key of the source's bytes, if other requests may decode the same ones.
     pub(crate) source: Option<Key>,
     pub(crate) source_bytes: u64,
-    pub(crate) deadline: Instant,
     pub(crate) allowance: Allowance,
     /// Keeps the memory of the source's bytes reserved until the image is rendered.
     pub(crate) holds: H,
@@ -81,7 +51,7 @@ impl Maker {
     /// image.
     pub(super) async fn file(
         &self,
-        task: &Task<'_>,
+        ctx: &RequestContext,
         found: OpenSource,
         stages: &mut Stages,
     ) -> Result<Picture, Error> {
@@ -89,9 +59,9 @@ impl Maker {
         let (found, read) = self.read(found).await?;
         if media_type::is_image(self.codecs, &read.source) {
             drop((hold, read));
-            return self.picture(task, found, stages).await;
+            return self.picture(ctx, found, stages).await;
         }
-        stages.push(("fetch", task.began.elapsed()));
+        stages.push(("fetch", ctx.began.elapsed()));
         // Somebody else's pages would run in our name; their images cannot.
         if found.is_fetched() {
             return Err(Error::Pixels(andon_pixels::Error::UnknownFormat));
@@ -113,21 +83,24 @@ impl Maker {
     pub(super) async fn describe(
         &self,
         document: &dyn Document,
-        task: &Task<'_>,
+        ctx: &RequestContext,
         mut found: OpenSource,
         stages: &mut Stages,
     ) -> Result<Picture, Error> {
         let mut admitted = match document.has_parts() {
-            true => Some(self.admit(&mut found, task.deadline)?),
+            true => Some(self.admit(&mut found, ctx.allowance.deadline)?),
             false => None,
         };
-        let (source, source_bytes, deadline) = (found.source_key(), found.size(), task.deadline);
-        let (planned, holds) = self.read_and_plan(task, found, stages).await?;
+        let (source, source_bytes) = (found.source_key(), found.size());
+        let (planned, holds) = self.read_and_plan(ctx, found, stages).await?;
         let mut parts = Vec::new();
         for recipe in document.parts(planned.plan().recipe()) {
             let admitted = match admitted.take() {
                 Some(admitted) => admitted,
-                None => self.admission.enter(source_bytes, Some(source), deadline)?,
+                None => {
+                    let deadline = ctx.allowance.deadline;
+                    (self.admission).enter(source_bytes, Some(source), deadline)?
+                }
             };
             let (engine, ingredients) = (self.engine.clone(), planned.part(recipe));
             let prepare = move || Prepared::new(&engine, ingredients);
@@ -135,21 +108,14 @@ impl Maker {
                 .read(Some(source), false, holds.clone(), prepare)
                 .await?;
             let planned = self
-                .planned(
-                    prepared,
-                    Some(source),
-                    &holds,
-                    (deadline, task.allowance),
-                    stages,
-                )
+                .planned(prepared, Some(source), &holds, ctx.allowance, stages)
                 .await?;
             let order = RenderTask {
                 admitted,
                 planned,
                 source: Some(source),
                 source_bytes,
-                deadline,
-                allowance: task.allowance,
+                allowance: ctx.allowance,
                 holds: holds.clone(),
             };
             let made = self.render(order, stages).await?;
@@ -172,25 +138,24 @@ impl Maker {
     /// Makes an image according to a recipe.
     pub(super) async fn picture(
         &self,
-        task: &Task<'_>,
+        ctx: &RequestContext,
         mut found: OpenSource,
         stages: &mut Stages,
     ) -> Result<Picture, Error> {
-        let source = found.source_key();
-        let admitted = self.admit(&mut found, task.deadline)?;
+        let (source, deadline) = (found.source_key(), ctx.allowance.deadline);
+        let admitted = self.admit(&mut found, deadline)?;
         let found = self.source_cache.fill(found, &self.fetcher).await?;
         let source_bytes = found.size();
-        let (planned, holds) = self.read_and_plan(task, found, stages).await?;
+        let (planned, holds) = self.read_and_plan(ctx, found, stages).await?;
         let planned = self
-            .indexed(planned, source, &holds, task.deadline, stages)
+            .indexed(planned, source, &holds, deadline, stages)
             .await?;
         let order = RenderTask {
             admitted,
             planned,
             source: Some(source),
             source_bytes,
-            deadline: task.deadline,
-            allowance: task.allowance,
+            allowance: ctx.allowance,
             holds,
         };
         self.render(order, stages).await
@@ -222,7 +187,6 @@ impl Maker {
             planned,
             source,
             source_bytes,
-            deadline,
             allowance,
             holds,
         } = order;
@@ -240,7 +204,7 @@ impl Maker {
             engine: self.engine.clone(),
         };
         let waits = Instant::now();
-        let wanted = Arc::new(CancelToken::until(deadline));
+        let wanted = Arc::new(CancelToken::until(allowance.deadline));
         let job = {
             let (engine, wanted) = (self.engine.clone(), wanted.clone());
             move |cores: &dyn Cores, decoded: Option<Decoded>| {
@@ -281,6 +245,16 @@ impl Maker {
         self.fetcher.open(open).await
     }
 
+    /// Opens the files that the result of a request is composed with.
+    pub(super) async fn open_materials(
+        &self,
+        request: &Arc<ImageRequest>,
+    ) -> Result<OpenMaterials, Error> {
+        let (resolver, request) = (self.resolver.clone(), request.clone());
+        let open = move |blocking| resolver.open_materials(&request, blocking);
+        self.fetcher.open(open).await
+    }
+
     /// Reads an image's files and header and plans it, after measuring its pixels if that is needed. The second value
     /// returned keeps the memory of the files reserved.
     ///
@@ -288,11 +262,11 @@ impl Maker {
     /// slow header holds up no file and no socket.
     pub(super) async fn read_and_plan(
         &self,
-        task: &Task<'_>,
+        ctx: &RequestContext,
         found: OpenSource,
         stages: &mut Stages,
     ) -> Result<(Planned, Arc<impl Send + Sync + 'static>), Error> {
-        found.within(&task.asked.request.style)?;
+        found.within(&ctx.request().style)?;
         let source = Some(found.source_key());
         let hold = self.fetcher.hold(found.size_to_read()).await;
         let read = |found: &OpenSource, blocking: Blocking| {
@@ -301,7 +275,7 @@ impl Maker {
         };
         let (found, read) = self.fetcher.read(found, read).await?;
         let holds = Arc::new((hold, read.hold));
-        let (engine, asked) = (self.engine.clone(), task.asked.clone());
+        let (engine, asked) = (self.engine.clone(), ctx.variant.asked.clone());
         // The headers of materials are read, too.
         let is_short = found.is_in_memory() && engine.probes_at_once(&read.source);
         let prepare = move || {
@@ -317,15 +291,9 @@ impl Maker {
         let prepared = (self.headers)
             .read(source, is_short, holds.clone(), prepare)
             .await?;
-        stages.push(("fetch", task.began.elapsed()));
+        stages.push(("fetch", ctx.began.elapsed()));
         let planned = self
-            .planned(
-                prepared,
-                source,
-                &holds,
-                (task.deadline, task.allowance),
-                stages,
-            )
+            .planned(prepared, source, &holds, ctx.allowance, stages)
             .await?;
         Ok((planned, holds))
     }

@@ -93,8 +93,9 @@ impl Maker {
             maker.admission.until(is_idle).await;
             let deadline = Instant::now() + maker.timeout;
             postponed.remember(key, (), maker.timeout);
+            let ctx = maker.context(known, Allowance::until(deadline));
             let headers = HeaderMap::new();
-            let made = maker.obtain_within(Allowance::default(), &known, &headers, deadline);
+            let made = maker.obtain_within(&ctx, &headers);
             let made = tokio::time::timeout_at(deadline.into(), made).await;
             drop(turn);
             match made {

@@ -8,12 +8,13 @@ use andon_pixels::Cores;
 use andon_recipe::Recipe;
 
 use super::picture::Picture;
-use super::{Allowance, Maker, RenderTask, Task};
+use super::{Allowance, Maker, RenderTask};
 use crate::admission::{CancelToken, Work};
 use crate::error::{Error, OriginError};
 use crate::operations::entry::Stages;
 use crate::origins::Fetched;
 use crate::request::negotiation::SettledRequest;
+use crate::results::variant::RequestVariant;
 use crate::sources::rendering::{Planned, Prepared};
 use crate::sources::resolver::OpenSource;
 
@@ -53,24 +54,19 @@ impl Maker {
         request: &Arc<ImageRequest>,
         deadline: Instant,
     ) -> Result<Rehearsal, Error> {
-        let began = Instant::now();
         let asked = SettledRequest {
             request: request.clone(),
             negotiated: false,
             is_open: false,
         };
-        let task = Task {
-            asked: &asked,
-            deadline,
-            began,
-            allowance: Allowance::default(),
-        };
+        let variant = Arc::new(RequestVariant::new("", asked, self));
+        let ctx = self.context(variant, Allowance::until(deadline));
         let found = match self.resolver.is_remote(request) {
             true => self.fetch_alone(request, deadline).await?,
             false => self.open(request).await?,
         };
         let mut stages = Stages::new();
-        let (planned, held) = self.read_and_plan(&task, found, &mut stages).await?;
+        let (planned, held) = self.read_and_plan(&ctx, found, &mut stages).await?;
         Ok(Rehearsal {
             planned,
             holds: Holds::of(held),
@@ -83,11 +79,7 @@ impl Maker {
         request: &Arc<ImageRequest>,
         deadline: Instant,
     ) -> Result<OpenSource, Error> {
-        let materials = {
-            let (resolver, request) = (self.resolver.clone(), request.clone());
-            let open = move |blocking| resolver.open_materials(&request, blocking);
-            self.fetcher.open(open).await?
-        };
+        let materials = self.open_materials(request).await?;
         let budget = self.fetcher.budget(deadline);
         match self.resolver.fetch(request, None, &budget).await? {
             Fetched::Body(source) => Ok(self.resolver.found(request, source, materials)),
@@ -113,8 +105,7 @@ impl Maker {
             planned,
             source: None,
             source_bytes,
-            deadline,
-            allowance: Allowance::default(),
+            allowance: Allowance::until(deadline),
             holds,
         };
         let picture = self.render(order, &mut stages).await?;
@@ -134,14 +125,9 @@ impl Maker {
         let prepared = (self.headers)
             .read(None, false, holds.clone(), prepare)
             .await?;
+        let allowance = Allowance::until(deadline);
         let reference = self
-            .planned(
-                prepared,
-                None,
-                &holds,
-                (deadline, Allowance::default()),
-                &mut Stages::new(),
-            )
+            .planned(prepared, None, &holds, allowance, &mut Stages::new())
             .await?;
         let (picture, stages) = self.perform(rehearsal, deadline).await?;
 

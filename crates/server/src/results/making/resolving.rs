@@ -7,7 +7,7 @@ use andon_cache::{Cancellation, Ticket};
 use andon_pixels::Error as PixelError;
 use bytes::Bytes;
 
-use super::Maker;
+use super::{Maker, RequestContext};
 use crate::error::Error;
 use crate::origins::Blocking;
 use crate::response::body::{MOST_WHOLE, PIECE};
@@ -33,16 +33,15 @@ impl Maker {
     /// into memory.
     pub(super) async fn resolve(
         self: &Arc<Self>,
-        known: &Arc<RequestVariant>,
+        ctx: &RequestContext,
         found: OpenSource,
-        ticket: Ticket,
-        deadline: Instant,
     ) -> Result<(OpenSource, Arc<Resolved>), Error> {
+        let known = &ctx.variant;
         let (results, purges) = (&self.results, self.results.purges());
         let facts = results.facts.get(&known.facts, &results.cache).await;
         let (found, facts) = match facts.filter(|facts| facts.version == found.version()) {
             Some(facts) => (found, facts),
-            None => self.read_header(known, found, ticket, deadline).await?,
+            None => self.read_header(ctx, found).await?,
         };
         Ok((found, self.resolved(known, Some(&facts), purges)?))
     }
@@ -116,10 +115,8 @@ impl Maker {
     /// Reads a file's header, once for all requests that want to know it.
     async fn read_header(
         self: &Arc<Self>,
-        known: &Arc<RequestVariant>,
+        ctx: &RequestContext,
         found: OpenSource,
-        ticket: Ticket,
-        deadline: Instant,
     ) -> Result<(OpenSource, Arc<SourceFacts>), Error> {
         let results = &self.results;
         let flight = results.flight(&found.source_key(), "header");
@@ -127,12 +124,12 @@ impl Maker {
             return Err(fault.into());
         }
         let work = {
-            let (maker, known, alone) = (self.clone(), known.clone(), found.source_alone());
+            let (maker, ctx, alone) = (self.clone(), ctx.clone(), found.source_alone());
             move |_: Cancellation| async move {
-                let header = maker.header(alone, deadline).await;
+                let header = maker.header(alone, ctx.allowance.deadline).await;
                 let (mut found, facts) = header.map_err(|error| maker.note_fault(flight, error))?;
                 Ok(Header {
-                    facts: maker.remember(&known, facts, Some(ticket)),
+                    facts: maker.remember(&ctx.variant, facts, Some(ctx.ticket)),
                     cached: found.cached(),
                     admitted: Arc::new(Mutex::new(found.admitted.take())),
                 })

@@ -1,38 +1,25 @@
 //! Makes and keeps one result, or remembers why it failed.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use andon_cache::{Entry, Key, Ticket};
+use andon_cache::{Entry, Key};
 use andon_dialects::Ask;
 use andon_pixels::Bound;
 use hyper::StatusCode;
 
-use super::picture::Task;
-use super::{Allowance, Made, Maker};
+use super::{Made, Maker, RequestContext};
 use crate::error::{Error, SharedError};
 use crate::operations::entry::Stages;
 use crate::origins::SourceValidators;
 use crate::results::caching::{self, Notes, Resolved, Terms};
-use crate::results::variant::RequestVariant;
 use crate::sources::resolver::OpenSource;
-
-/// A result that is to be made, and its deadline.
-#[derive(Clone)]
-pub(super) struct ResultJob {
-    pub(super) known: Arc<RequestVariant>,
-    /// Cache ticket that was taken before the source was looked at.
-    pub(super) ticket: Ticket,
-    pub(super) deadline: Instant,
-    pub(super) began: Instant,
-    pub(super) allowance: Allowance,
-}
 
 impl Maker {
     /// Makes a result and keeps it.
     pub(super) async fn make(
         &self,
-        job: &ResultJob,
+        ctx: &RequestContext,
         resolved: &Resolved,
         found: OpenSource,
         source: Option<SourceValidators>,
@@ -40,25 +27,20 @@ impl Maker {
     ) -> Result<Made, Error> {
         let mut stages = Stages::new();
         let validators = found.validators(&resolved.text);
-        let task = Task {
-            asked: &job.known.asked,
-            deadline: job.deadline,
-            began: job.began,
-            allowance: job.allowance,
-        };
-        let stages_of = &mut stages;
-        let picture = match &job.known.asked.request.ask {
+        let request = ctx.request();
+        let picture = match &request.ask {
             Ask::File | Ask::Redirect(_) | Ask::Text { .. } => {
-                self.file(&task, found, stages_of).await?
+                self.file(ctx, found, &mut stages).await?
             }
-            Ask::Image => self.picture(&task, found, stages_of).await?,
-            Ask::Describe(document) => self.describe(&**document, &task, found, stages_of).await?,
+            Ask::Image => self.picture(ctx, found, &mut stages).await?,
+            Ask::Describe(document) => {
+                (self.describe(&**document, ctx, found, &mut stages)).await?
+            }
         };
         let terms = match picture.damaged {
             true => Terms::of_damaged(&self.results.config),
             false => terms,
         };
-        let request = &job.known.asked.request;
         let mut tags = vec![resolved.tag.clone(), format!("type:{}", picture.media_type)];
         let materials = request.rules.materials().into_iter();
         tags.extend(materials.map(|name| format!("material:{name}")));
@@ -80,13 +62,13 @@ impl Maker {
             negative: false,
             notes: notes.written(),
         };
-        Ok(self.keep(job, resolved.key, entry, &terms, picture.cost, stages))
+        Ok(self.keep(ctx, resolved.key, entry, &terms, picture.cost, stages))
     }
 
     /// Keeps a result in the cache, and also for all nodes if it took long enough to make.
     pub(super) fn keep(
         &self,
-        job: &ResultJob,
+        ctx: &RequestContext,
         key: Key,
         entry: Entry,
         terms: &Terms,
@@ -96,11 +78,11 @@ impl Maker {
         let (entry, results) = (Arc::new(entry), &self.results);
         let stored = terms.shared && results.keeps();
         if stored {
-            results.cache.put(key, entry.clone(), job.ticket);
+            results.cache.put(key, entry.clone(), ctx.ticket);
         }
-        let is_image = job.known.asked.request.ask == Ask::Image;
+        let is_image = ctx.request().ask == Ask::Image;
         if is_image && results.is_worth_sharing(cost, terms) {
-            results.cache.put_in_store(key, entry.clone(), job.ticket);
+            results.cache.put_in_store(key, entry.clone(), ctx.ticket);
         }
         Made {
             entry,

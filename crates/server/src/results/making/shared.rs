@@ -5,11 +5,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use andon_cache::{Hit, Ticket, found_or_made};
+use andon_cache::{Hit, found_or_made};
 use andon_dialects::Ask;
 
-use super::result::ResultJob;
-use super::{Lookup, Made, Maker, Reuse, fresh_for};
+use super::{Lookup, Made, Maker, RequestContext, Reuse, fresh_for};
 use crate::error::Error;
 use crate::request::conditional::Validators;
 use crate::results::caching::{Notes, Resolved, Terms};
@@ -22,26 +21,26 @@ impl Maker {
     /// Returns the result for a file: one that another node made from the same file, or one that is made now.
     pub(super) async fn shared_or_made(
         &self,
-        job: &ResultJob,
+        ctx: &RequestContext,
         resolved: &Resolved,
         found: OpenSource,
         terms: Terms,
     ) -> Result<Made, Error> {
-        if job.known.asked.request.ask != Ask::Image || !self.results.shares() {
-            return self.make(job, resolved, found, None, terms).await;
+        if ctx.request().ask != Ask::Image || !self.results.shares() {
+            return self.make(ctx, resolved, found, None, terms).await;
         }
         // Whoever could have it in a moment does not wait for longer than that.
         let most = self.admission.expected_cost(found.size());
         let etag = found.validators(&resolved.text).etag;
         let look_up = async {
             let began = Instant::now();
-            let hit = self.results.cache.get_from_store(&resolved.key, job.ticket);
+            let hit = self.results.cache.get_from_store(&resolved.key, ctx.ticket);
             let hit = hit.await.filter(|hit| hit.entry.etag == etag)?;
             let left = self.results.config.fs_fresh.0;
             Some(Found::Fresh(Made::reused(&hit, true, left, began)))
         };
         self.first_of(most, look_up, |_| {
-            self.make(job, resolved, found, None, terms)
+            self.make(ctx, resolved, found, None, terms)
         })
         .await
     }
@@ -49,24 +48,23 @@ impl Maker {
     /// Returns the result for a source that is fetched over a network, from the shared store or by asking the origin.
     pub(super) async fn shared_or_renewed(
         self: &Arc<Self>,
-        job: &ResultJob,
+        ctx: &RequestContext,
         lookup: Lookup,
     ) -> Result<Made, Error> {
-        let is_image = job.known.asked.request.ask == Ask::Image;
+        let is_image = ctx.request().ask == Ask::Image;
         if lookup.hit.is_some() || !is_image || !self.results.shares() {
-            return self.renewed(job, lookup).await;
+            return self.renewed(ctx, lookup).await;
         }
-        let look_up = self.look_up(job, lookup.resolved.clone());
+        let look_up = self.look_up_in_store(ctx, lookup.resolved.clone());
         self.first_of(Duration::MAX, look_up, |stale| {
             let lookup = match stale {
                 Some((resolved, hit)) => Lookup {
                     resolved: Some(resolved),
                     hit: Some(hit),
-                    ..lookup
                 },
                 None => lookup,
             };
-            self.renewed(job, lookup)
+            self.renewed(ctx, lookup)
         })
         .await
     }
@@ -88,8 +86,12 @@ impl Maker {
 
     /// Looks a result up in the store by what this node knows of the source or, on a node that never saw it, by what
     /// others have noted.
-    async fn look_up(&self, job: &ResultJob, resolved: Option<Arc<Resolved>>) -> Option<Found> {
-        let (began, known, results) = (Instant::now(), &job.known, &self.results);
+    async fn look_up_in_store(
+        &self,
+        ctx: &RequestContext,
+        resolved: Option<Arc<Resolved>>,
+    ) -> Option<Found> {
+        let (began, known, results) = (Instant::now(), &ctx.variant, &self.results);
         let resolved = match resolved {
             Some(resolved) => resolved,
             None => {
@@ -99,7 +101,7 @@ impl Maker {
                 self.resolved(known, Some(&facts), purges).ok()?
             }
         };
-        let hit = self.fitting(job, &resolved, job.ticket).await?;
+        let hit = self.fitting(ctx, &resolved).await?;
         Some(match fresh_for(&hit) {
             Some(left) => Found::Fresh(Made::reused(&hit, true, left, began)),
             None => Found::Stale((resolved, hit)),
@@ -107,18 +109,14 @@ impl Maker {
     }
 
     /// Returns the stored result if it was composed with the overlay images that this node has.
-    async fn fitting(&self, job: &ResultJob, resolved: &Resolved, ticket: Ticket) -> Option<Hit> {
-        let request = &job.known.asked.request;
+    async fn fitting(&self, ctx: &RequestContext, resolved: &Resolved) -> Option<Hit> {
+        let request = ctx.request();
         let cache = &self.results.cache;
-        let hit = cache.get_from_store(&resolved.key, ticket).await?;
+        let hit = cache.get_from_store(&resolved.key, ctx.ticket).await?;
         if request.rules.materials().is_empty() {
             return Some(hit);
         }
-        let materials = {
-            let (resolver, request) = (self.resolver.clone(), request.clone());
-            let open = move |blocking| resolver.open_materials(&request, blocking);
-            self.fetcher.open(open).await.ok()?
-        };
+        let materials = self.open_materials(request).await.ok()?;
         let source = Notes::of(&hit.entry).source?;
         let here = Validators::of_fetched(&resolved.text, &source, &materials.identities());
         (here.etag == hit.entry.etag).then_some(hit)

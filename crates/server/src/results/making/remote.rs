@@ -8,32 +8,29 @@ use andon_cache::{Cancellation, Entry, Freshness, Hit, Key};
 use andon_dialects::ImageRequest;
 
 use super::obtained::ObtainedResult;
-use super::result::ResultJob;
-use super::{Fetch, Lookup, Made, Maker, fresh_for};
+use super::{Allowance, Fetch, Lookup, Made, Maker, RequestContext, fresh_for};
 use crate::error::Error;
 use crate::error::OriginError;
 use crate::origins::{Budget, Fetched, SourceValidators};
 use crate::request::conditional::Validators;
-use crate::results::caching::{Known, Notes, Terms, fallen, source_path};
-use crate::results::variant::RequestVariant;
+use crate::results::caching::{Known, Notes, Resolved, Terms, fallen, source_path};
+use crate::sources::resolver::OpenSource;
 use crate::trace;
 
 impl Maker {
     /// Obtains the result for a source whose origin is asked over a network.
     pub(super) async fn remote(
         self: &Arc<Self>,
-        known: &Arc<RequestVariant>,
+        ctx: &RequestContext,
         lookup: Lookup,
-        deadline: Instant,
-        began: Instant,
     ) -> Result<ObtainedResult, Error> {
         let results = &self.results;
-        let hit = &lookup.hit;
+        let hit = lookup.hit.clone();
         if let Some((hit, left)) = hit.as_ref().and_then(|hit| Some((hit, fresh_for(hit)?))) {
-            return Ok(ObtainedResult::hit(hit, left, began));
+            return Ok(ObtainedResult::hit(hit, left, ctx.began));
         }
-        let key = lookup.key(known);
-        if let Some((fault, _)) = results.faults.get(&results.flight(&key, lookup.state())) {
+        let key = lookup.key(ctx);
+        if let Some((fault, _)) = results.faults.get(&results.flight(&key, ctx.state())) {
             return Err(fault.into());
         }
         let (while_renewed, if_error) = match hit.as_ref().map(|hit| hit.freshness) {
@@ -43,24 +40,20 @@ impl Maker {
             }) => (may_serve_while_revalidating, may_serve_if_error),
             _ => (false, false),
         };
-        if let Some(hit) = hit {
+        if let Some(hit) = &hit {
             if while_renewed {
-                self.renew_behind(known, lookup.clone());
-                return Ok(ObtainedResult::stale(hit, began));
+                self.renew_behind(ctx, lookup);
+                return Ok(ObtainedResult::stale(hit, ctx.began));
             }
             if if_error && results.failed_origins.get(&key).is_some() {
-                return Ok(ObtainedResult::stale(hit, began));
+                return Ok(ObtainedResult::stale(hit, ctx.began));
             }
         }
-        match (
-            self.renew(known, lookup.clone(), deadline, began).await,
-            hit,
-        ) {
+        match (self.renew(ctx, lookup).await, hit) {
             (Err(error), Some(hit)) if if_error && error.status().is_server_error() => {
-                results
-                    .failed_origins
-                    .remember(key, (), results.config.negative.0);
-                Ok(ObtainedResult::stale(hit, began))
+                let pause = results.config.negative.0;
+                results.failed_origins.remember(key, (), pause);
+                Ok(ObtainedResult::stale(&hit, ctx.began))
             }
             (renewed, _) => renewed,
         }
@@ -68,16 +61,20 @@ impl Maker {
 
     /// Renews a result in the background. Only one renewal of a result runs at a time, and after a failed one there is
     /// none for a while.
-    fn renew_behind(self: &Arc<Self>, known: &Arc<RequestVariant>, lookup: Lookup) {
-        let key = lookup.key(known);
+    fn renew_behind(self: &Arc<Self>, ctx: &RequestContext, lookup: Lookup) {
+        let key = lookup.key(ctx);
         if !self.results.renewing.claim(key, (), self.timeout) {
             return;
         }
-        let (maker, known) = (self.clone(), known.clone());
+        let (maker, ctx) = (self.clone(), ctx.clone());
         let renewing = async move {
-            let began = Instant::now();
-            let deadline = began + maker.timeout;
-            let renewal = maker.renew(&known, lookup, deadline, began);
+            let deadline = Instant::now() + maker.timeout;
+            let allowance = Allowance {
+                deadline,
+                ..ctx.allowance
+            };
+            let ctx = maker.context(ctx.variant, allowance);
+            let renewal = maker.renew(&ctx, lookup);
             let renewed = tokio::time::timeout_at(deadline.into(), renewal).await;
             maker.results.renewing.forget(&key);
             if !matches!(renewed, Ok(Ok(_))) {
@@ -91,111 +88,94 @@ impl Maker {
     /// Asks the origin whether the old result is still good, and makes a new one if not.
     async fn renew(
         self: &Arc<Self>,
-        known: &Arc<RequestVariant>,
+        ctx: &RequestContext,
         lookup: Lookup,
-        deadline: Instant,
-        began: Instant,
     ) -> Result<ObtainedResult, Error> {
-        let stale = lookup.hit.is_some();
-        let flight = self.results.flight(&lookup.key(known), lookup.state());
-        let work = {
-            let (maker, known, trace) = (self.clone(), known.clone(), trace::current());
-            let work = async move {
-                let ticket = maker.results.cache.ticket();
-                let job = ResultJob {
-                    known,
-                    ticket,
-                    deadline,
-                    began,
-                    allowance: lookup.allowance,
-                };
-                if let Some(made) = maker.made_meanwhile(&job).await {
-                    return Ok(made);
-                }
-                let made = maker.shared_or_renewed(&job, lookup).await;
-                made.map_err(|error| maker.note_fault(flight, error))
-            };
-            move |_: Cancellation| trace::within(trace, work)
+        let is_stale = lookup.hit.is_some();
+        let flight = self.results.flight(&lookup.key(ctx), ctx.state());
+        let (maker, job) = (self.clone(), ctx.clone());
+        let work = async move {
+            match maker.made_meanwhile(&job).await {
+                Some(made) => Ok(made),
+                None => maker.shared_or_renewed(&job, lookup).await,
+            }
         };
-        let landed = self.results.flights.run(flight, work).await;
-        ObtainedResult::landed(landed, stale, began)
+        let landed = self.fly(flight, work).await;
+        ObtainedResult::landed(landed, is_stale, ctx.began)
     }
 
     /// Returns a fresh result that another computation made between the look-up and the start of this one.
-    async fn made_meanwhile(&self, job: &ResultJob) -> Option<Made> {
-        let resolved = self.resolve_known(&job.known).await?;
+    async fn made_meanwhile(&self, ctx: &RequestContext) -> Option<Made> {
+        let resolved = self.resolve_known(&ctx.variant).await?;
         let wanted = |hit: &Hit| fresh_for(hit).is_some();
         let hit = (self.results.cache.get_again(&resolved.key, wanted)).await?;
         let left = fresh_for(&hit)?;
-        Some(Made::reused(&hit, false, left, job.began))
+        Some(Made::reused(&hit, false, left, ctx.began))
     }
 
+    /// Fetches the source if it has changed, and makes the result of it.
     pub(super) async fn renewed(
         self: &Arc<Self>,
-        job: &ResultJob,
+        ctx: &RequestContext,
         lookup: Lookup,
     ) -> Result<Made, Error> {
-        let request = &job.known.asked.request;
-        let materials = {
-            let (resolver, request) = (self.resolver.clone(), request.clone());
-            let open = move |blocking| resolver.open_materials(&request, blocking);
-            self.fetcher.open(open).await?
-        };
+        let request = ctx.request();
+        let materials = self.open_materials(request).await?;
         // An old result is only worth asking about if what it is composed with is the same too.
-        let looked_up = lookup.resolved.as_ref().map(|resolved| resolved.key);
-        let state = lookup.state();
-        let old = lookup.resolved.zip(lookup.hit);
-        let old = old.and_then(|(resolved, hit)| {
+        let old = lookup.both().and_then(|(hit, resolved)| {
             let source = Notes::of(&hit.entry).source?;
             let now = Validators::of_fetched(&resolved.text, &source, &materials.identities());
-            (now.etag == hit.entry.etag).then_some((resolved.key, hit.entry, source))
+            (now.etag == hit.entry.etag).then_some((resolved.key, &hit.entry, source))
         });
-        let known = old.as_ref().map(|(.., source)| source.clone());
-        let source = match (self.fetch(request, known, job.deadline).await?, old) {
+        let validators = old.as_ref().map(|(.., source)| source.clone());
+        let deadline = ctx.allowance.deadline;
+        let source = match (self.fetch(request, validators, deadline).await?, old) {
             (Fetch::Body(source), _) => source,
             (Fetch::NotModified(said), Some((key, old, _))) => {
                 let place = request.source.place();
-                let terms = Terms::again(&self.results.config, &place, said, &old);
-                return Ok(self.prolong(job, key, &old, &terms));
+                let terms = Terms::again(&self.results.config, &place, said, old);
+                return Ok(self.prolong(ctx, key, old, &terms));
             }
             (Fetch::NotModified(_), None) => return Err(OriginError::Status(304).into()),
         };
-        let terms = Terms::of_origin(
-            &self.results.config,
-            &request.source.place(),
-            source.freshness,
-        );
+        let said = source.freshness;
+        let terms = Terms::of_origin(&self.results.config, &request.source.place(), said);
         let (validators, bytes) = (source.validators.clone(), source.bytes.clone());
         let found = self.resolver.found(request, (*source).clone(), materials);
         drop(source);
-        let shared = terms.shared.then_some(job.ticket);
-        let (resolved, facts) = self.resolve_fetched(&job.known, &found, bytes).await?;
-        if looked_up == Some(resolved.key) {
-            self.publish(&job.known, &resolved, facts, shared);
-            return self
-                .make(job, &resolved, found, Some(validators), terms)
-                .await;
+        let shared = terms.shared.then_some(ctx.ticket);
+        let (resolved, facts) = self.resolve_fetched(&ctx.variant, &found, bytes).await?;
+        if (lookup.resolved).is_some_and(|before| before.key == resolved.key) {
+            self.publish(&ctx.variant, &resolved, facts, shared);
+            return (self.make(ctx, &resolved, found, Some(validators), terms)).await;
         }
         // By the resolved key, so that equivalent URLs and later requests join this computation.
-        let flight = self.results.flight(&resolved.key, state);
-        let work = {
-            let (maker, job) = (self.clone(), job.clone());
-            move |_: Cancellation| async move {
-                maker.publish(&job.known, &resolved, facts, shared);
-                // Another spelling may have made it before, of this very source.
-                if let Some(hit) = maker.results.cache.get(&resolved.key).await
-                    && hit.entry.etag == found.validators(&resolved.text).etag
-                {
-                    return Ok(maker.prolong(&job, resolved.key, &hit.entry, &terms));
-                }
-                let made = maker
-                    .make(&job, &resolved, found, Some(validators), terms)
-                    .await;
-                made.map_err(|error| maker.note_fault(flight, error))
-            }
+        let flight = self.results.flight(&resolved.key, ctx.state());
+        let (maker, ctx) = (self.clone(), ctx.clone());
+        let work = async move {
+            maker.publish(&ctx.variant, &resolved, facts, shared);
+            (maker.prolonged_or_made(&ctx, &resolved, found, validators, terms)).await
         };
-        let landed = self.results.flights.run(flight, work).await;
-        Ok(landed.map_err(fallen)?.value?)
+        Ok(self.fly(flight, work).await.map_err(fallen)?.value?)
+    }
+
+    /// Makes a result of a source that was fetched, unless the cache has one of this very source, which another
+    /// spelling of the request may have made before.
+    async fn prolonged_or_made(
+        &self,
+        ctx: &RequestContext,
+        resolved: &Resolved,
+        found: OpenSource,
+        source: SourceValidators,
+        terms: Terms,
+    ) -> Result<Made, Error> {
+        let etag = found.validators(&resolved.text).etag;
+        match self.results.cache.get(&resolved.key).await {
+            Some(hit) if hit.entry.etag == etag => {
+                Ok(self.prolong(ctx, resolved.key, &hit.entry, &terms))
+            }
+            _ => self.make(ctx, resolved, found, Some(source), terms).await,
+        }
     }
 
     /// Fetches a source over a network, once for all requests that want it now.
@@ -285,7 +265,7 @@ impl Maker {
     }
 
     /// Keeps the old result again, on new terms.
-    fn prolong(&self, job: &ResultJob, key: Key, old: &Entry, terms: &Terms) -> Made {
+    fn prolong(&self, ctx: &RequestContext, key: Key, old: &Entry, terms: &Terms) -> Made {
         let notes = Notes {
             client: terms.client.clone(),
             ..Notes::of(old)
@@ -295,11 +275,11 @@ impl Maker {
             notes: notes.written(),
             ..old.clone()
         };
-        let stages = vec![("fetch", job.began.elapsed())];
+        let stages = vec![("fetch", ctx.began.elapsed())];
         let cost = Duration::from_micros(notes.cost);
         Made {
             not_modified: true,
-            ..self.keep(job, key, entry, terms, cost, stages)
+            ..self.keep(ctx, key, entry, terms, cost, stages)
         }
     }
 }
@@ -317,19 +297,9 @@ fn is_signed(source: &str) -> bool {
 const SIGNATURES: [&str; 4] = ["X-Amz-Signature", "X-Goog-Signature", "Signature", "sig"];
 
 impl Lookup {
-    /// Returns the part of a computation's key that distinguishes requests that wait for slow formats from those that
-    /// do not.
-    pub(super) fn state(&self) -> &'static str {
-        if self.allowance.patience.is_some() {
-            ""
-        } else {
-            "patient"
-        }
-    }
-
     /// Returns the key of the result or, as long as that is not known, of the unresolved request.
-    fn key(&self, known: &RequestVariant) -> Key {
+    fn key(&self, ctx: &RequestContext) -> Key {
         let resolved = self.resolved.as_ref();
-        resolved.map_or(known.unresolved, |resolved| resolved.key)
+        resolved.map_or(ctx.variant.unresolved, |resolved| resolved.key)
     }
 }

@@ -1,0 +1,75 @@
+//! Requests that purge from the cache.
+
+use std::sync::Arc;
+
+use andon_cache::Selector;
+use bytes::Bytes;
+use hyper::Method;
+use hyper::body::Body;
+use hyper::http::request::Parts;
+
+use super::App;
+use crate::error::Error;
+use crate::request::negotiation::{self, SettledRequest};
+use crate::request::purge::{self, Purge};
+use crate::response::{self, Reply};
+use crate::results::caching::source_path;
+
+impl App {
+    /// Purges from the cache what the administrator's request names.
+    pub(super) async fn purge<B>(&self, head: &Parts, body: B) -> Result<Reply, Error>
+    where
+        B: Body<Data = Bytes>,
+        B::Error: std::error::Error + Send + Sync + 'static,
+    {
+        if head.method != Method::POST {
+            return Err(Error::PostOnly(head.method.clone()));
+        }
+        let token = self.token.as_ref().ok_or(Error::NoPurges)?;
+        if !token.opens(&head.headers) {
+            return Err(Error::Unauthorized);
+        }
+        let reading = tokio::time::timeout(self.timeout, purge::read(body)).await;
+        let order = reading
+            .map_err(|_| Error::Late(self.timeout))?
+            .map_err(Error::PurgeRequest)?;
+        let (selector, of_sources) = match order.checked()? {
+            Purge::Results(selector) => (selector.clone(), selector),
+            Purge::Url(url) => self.selectors_of(&url).await?,
+        };
+        // They are made again in no time: not worth telling which of them are meant.
+        self.maker.admission.clear_frames();
+        if let Some(pool) = andon_isolation::installed() {
+            pool.forgive();
+        }
+        let purged = self.maker.results.purge(selector, of_sources).await;
+        Ok(response::purged(purged))
+    }
+
+    /// Returns the selectors that purge the results of a URL and its source. The results are selected by what the URL
+    /// resolves to or, if that is no longer known, by their source as a whole.
+    async fn selectors_of(&self, url: &str) -> Result<(Selector, Selector), Error> {
+        let results = &self.maker.results;
+        // Whoever may purge needs no signature.
+        let mut request = self.maker.resolver.read(url)?;
+        negotiation::settle_without_accept(&mut request, self.negotiation.background());
+        let asked = SettledRequest {
+            request: Arc::new(request),
+            negotiated: false,
+            is_open: false,
+        };
+        let resolved = match asked.request.is_file() {
+            true => Some(results.names.file(&asked)),
+            false => {
+                let key = results.names.facts(&asked.request);
+                let facts = results.facts.get(&key, &results.cache).await;
+                facts.and_then(|known| results.names.resolve(&asked, &known.facts).ok())
+            }
+        };
+        let source = Selector::Source(source_path(&asked.request));
+        Ok(match resolved {
+            Some(resolved) => (Selector::Tag(resolved.tag), source),
+            None => (source.clone(), source),
+        })
+    }
+}

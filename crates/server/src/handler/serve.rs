@@ -1,0 +1,240 @@
+//! The story of a request for an image, from its target to its reply. [`App::serve`] names the steps in their order.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use andon_dialects::Ask;
+use andon_recipe::FormatName;
+use hyper::HeaderMap;
+use hyper::header;
+use hyper::http::request::Parts;
+
+use super::{App, RequestRecord};
+use crate::error::Error;
+use crate::origins::Identity;
+use crate::request::conditional::{self, Validators};
+use crate::request::priority;
+use crate::response::{self, Reply, ranges};
+use crate::results::caching::Terms;
+use crate::results::making::{Allowance, Answer, ObtainedResult};
+use crate::results::served_file::ServedFile;
+use crate::results::variant::RequestVariant;
+
+/// A GET or HEAD request for an image while it is answered.
+pub(super) struct Exchange<'a, 'log> {
+    /// Path and query as received.
+    pub(super) target: &'a str,
+    pub(super) head: &'a Parts,
+    pub(super) deadline: Instant,
+    pub(super) record: &'a mut RequestRecord<'log>,
+}
+
+impl App {
+    /// Answers a request for an image. The steps of a miss continue in [`Maker::obtain`] and, once for all clients that
+    /// want the same, in [`Maker::make`].
+    ///
+    /// [`Maker::obtain`]: crate::results::making::Maker::obtain
+    /// [`Maker::make`]: crate::results::making::Maker::make
+    pub(super) async fn serve(&self, exchange: &mut Exchange<'_, '_>) -> Result<Reply, Error> {
+        // Parse the target, and settle the format by what the client accepts.
+        let variant = self.parse(exchange, &[])?;
+        let request = &variant.asked.request;
+        let mut reply = if let Ask::Text { media_type, text } = &request.ask {
+            return Ok(response::text(media_type, text.clone()));
+        } else if self.is_root(&variant) {
+            return self
+                .welcome(&exchange.head.headers, exchange.deadline)
+                .await;
+        } else if request.is_file() && !variant.is_remote {
+            // Files in folders are the system's to keep in memory; everything else is ours.
+            self.file(exchange, &variant).await?
+        } else {
+            // Look up, join, fetch, admit, plan, render and store.
+            match self.best(exchange, variant.clone()).await {
+                Ok(reply) => reply,
+                Err(error) => return self.fall_back(exchange, &variant, error).await,
+            }
+        };
+        // What the client already has, and the part that it asks for.
+        if conditional::is_another(&exchange.head.headers, reply.headers()) {
+            response::precondition_failed(&mut reply);
+        }
+        ranges::apply(exchange.head, &mut reply);
+        Ok(reply)
+    }
+
+    /// Parses the target and settles the format, which is none of those in `without`.
+    fn parse(
+        &self,
+        exchange: &mut Exchange<'_, '_>,
+        without: &[FormatName],
+    ) -> Result<Arc<RequestVariant>, Error> {
+        let headers = &exchange.head.headers;
+        let (maker, negotiation) = (&self.maker, &self.negotiation);
+        let variant =
+            (self.targets).understand(exchange.target, headers, without, maker, negotiation)?;
+        let record = &mut exchange.record;
+        record.asks_for(&variant.asked.request, variant.recipe.as_ref());
+        Ok(variant)
+    }
+
+    /// Whether the request is for the root of a served folder. With options in the query every path is an image's, and
+    /// this one is nobody's.
+    fn is_root(&self, variant: &RequestVariant) -> bool {
+        let request = &variant.asked.request;
+        let may_be = !request.is_file() && !request.style.exact && !variant.is_remote;
+        may_be && self.maker.resolver.is_root(request)
+    }
+
+    /// Answers with a result in the best format that does not take too long to write now.
+    async fn best(
+        &self,
+        exchange: &mut Exchange<'_, '_>,
+        mut variant: Arc<RequestVariant>,
+    ) -> Result<Reply, Error> {
+        let mut without = Vec::new();
+        loop {
+            let headers = &exchange.head.headers;
+            match self.result(exchange, &variant, headers).await {
+                Err(error) if matches!(error.root(), Error::Postponed) => {
+                    let Some(resolved) = self.maker.resolve_known(&variant).await else {
+                        return Err(error);
+                    };
+                    let mut formats = self.negotiation.formats().map(|(name, _)| name);
+                    match formats.any(|name| name.as_str() == resolved.format) {
+                        true => without.extend(FormatName::new(&resolved.format)),
+                        // Its own format, which no other is preferred to.
+                        false => without.extend(self.negotiation.formats().map(|(name, _)| name)),
+                    }
+                }
+                Ok(mut reply) => {
+                    if let Some(format) = without.first() {
+                        response::set_instead_of(&mut reply, format.as_str());
+                    }
+                    return Ok(reply);
+                }
+                error => return error,
+            }
+            variant = self.parse(exchange, &without)?;
+        }
+    }
+
+    /// Answers with a result, obtained in the quickest possible way. `headers` tell what the client already has.
+    pub(super) async fn result(
+        &self,
+        exchange: &mut Exchange<'_, '_>,
+        variant: &Arc<RequestVariant>,
+        headers: &HeaderMap,
+    ) -> Result<Reply, Error> {
+        let (maker, deadline) = (&self.maker, exchange.deadline);
+        // Hits cost nothing that somebody else could need.
+        let turn = match priority::is_idle(headers, self.token.as_ref()) {
+            Ok(false) => None,
+            _ if maker.has_fresh(variant).await => None,
+            is_idle => {
+                is_idle?;
+                Some(maker.idle_turn(deadline).await?)
+            }
+        };
+        let allowance = maker.allowance(variant, turn.as_ref(), deadline);
+        let ctx = maker.context(variant.clone(), allowance);
+        match maker.obtain(&ctx, headers).await? {
+            Answer::Result(obtained) => Ok(reply_with(exchange, variant, headers, obtained)),
+            Answer::Unchanged(validators) => Ok(self.unchanged(variant, &validators)),
+        }
+    }
+
+    /// Answers a client that has the result already.
+    fn unchanged(&self, variant: &RequestVariant, validators: &Validators) -> Reply {
+        let request = &variant.asked.request;
+        let mut reply = response::not_modified(validators);
+        let canonical = variant.canonical();
+        response::add_remarks(reply.headers_mut(), request, canonical.as_deref());
+        if variant.asked.negotiated {
+            response::vary(&mut reply, "Accept");
+        }
+        self.set_lifetime(&mut reply, variant);
+        reply
+    }
+
+    /// Sets how long clients may keep what was made of a file, or the file itself.
+    fn set_lifetime(&self, reply: &mut Reply, variant: &RequestVariant) {
+        let request = &variant.asked.request;
+        let terms = Terms::of_file(&self.maker.results.config, &request.source.place());
+        let text = (terms.client).text(&terms.life, Duration::ZERO, &request.style);
+        if let Some(text) = text {
+            response::set_cache_control(reply, &text);
+        }
+    }
+
+    /// Answers with a file of a folder, unchanged.
+    async fn file(
+        &self,
+        exchange: &mut Exchange<'_, '_>,
+        variant: &Arc<RequestVariant>,
+    ) -> Result<Reply, Error> {
+        let (maker, request) = (&self.maker, &variant.asked.request);
+        let headers = &exchange.head.headers;
+        let ctx = maker.context(variant.clone(), Allowance::until(exchange.deadline));
+        let found = match maker.open(request).await {
+            Err(Error::Missing { .. }) if maker.resolver.is_root(request) => {
+                return self.welcome(headers, exchange.deadline).await;
+            }
+            found => found?,
+        };
+        let validators = found.validators("");
+        let identity = found.same_again();
+        let is_unchanged = validators.unchanged(headers);
+        let mut reply = if is_unchanged {
+            response::not_modified(&validators)
+        } else {
+            let served = maker.serve(&ctx, found).await?;
+            exchange.record.took("fetch", ctx.began.elapsed());
+            response::found(served.body, served.media_type, &served.validators)
+        };
+        response::add_remarks(reply.headers_mut(), request, None);
+        if !is_unchanged {
+            self.remember_file(variant, identity, &reply);
+            response::set_timing(&mut reply, exchange.record.stages());
+        }
+        self.set_lifetime(&mut reply, variant);
+        Ok(reply)
+    }
+
+    /// Remembers the file of a reply for the fast path.
+    fn remember_file(&self, variant: &RequestVariant, identity: Option<Identity>, reply: &Reply) {
+        let is_new = |identity: &Identity| {
+            let served = variant.served();
+            served.is_none_or(|served| served.identity != *identity)
+        };
+        let end = reply.body().length();
+        // What got an end that the file lacks is not sent from the file.
+        let identity = identity.filter(|identity| end <= identity.size);
+        if let Some(identity) = identity.filter(is_new) {
+            let wire = self.wire(reply.headers().clone(), end);
+            variant.serves(ServedFile::new(identity, end, wire));
+        }
+    }
+}
+
+/// Returns the reply with a result, and records the stages in which it was obtained.
+fn reply_with(
+    exchange: &mut Exchange<'_, '_>,
+    variant: &RequestVariant,
+    headers: &HeaderMap,
+    obtained: ObtainedResult,
+) -> Reply {
+    exchange.record.took_all(obtained.stages);
+    let (entry, style) = (&obtained.entry, &variant.asked.request.style);
+    let kept = variant.head(entry);
+    let mut reply = kept.reply(headers, &entry.body);
+    response::set_cache_status(&mut reply, obtained.status);
+    response::set_timing(&mut reply, exchange.record.stages());
+    if let Some(text) = kept.client.text(&entry.life, obtained.age, style) {
+        response::set_cache_control(&mut reply, &text);
+    }
+    if let Some(age) = kept.client.age(obtained.age, obtained.status) {
+        reply.headers_mut().insert(header::AGE, age.into());
+    }
+    reply
+}

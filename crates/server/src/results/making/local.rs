@@ -1,0 +1,192 @@
+//! Results of files in folders: when to look at the file again, and what to serve when it cannot be read.
+
+use std::sync::Arc;
+
+use andon_cache::Key;
+use andon_dialects::Ask;
+use hyper::HeaderMap;
+
+use super::obtained::{Answer, ObtainedResult};
+use super::under_way::Making;
+use super::{Lookup, Made, Maker, RequestContext};
+use crate::admission::Admitted;
+use crate::error::Error;
+use crate::request::conditional;
+use crate::results::caching::{Resolved, Terms};
+use crate::sources::resolver::OpenSource;
+
+/// A place in the queue that was taken before the file was opened.
+struct PlaceInQueue {
+    making: Making,
+    /// Key of the bytes that the file had when it was last looked at.
+    source: Key,
+    admitted: Admitted,
+}
+
+impl Maker {
+    /// Obtains the result for a source in a folder. The file is checked for changes at most once per `fs_fresh`.
+    pub(super) async fn local(
+        self: &Arc<Self>,
+        ctx: &RequestContext,
+        lookup: Lookup,
+        headers: &HeaderMap,
+    ) -> Result<Answer, Error> {
+        if let Some(obtained) = self.checked_lately(ctx, &lookup) {
+            return Ok(Answer::Result(obtained));
+        }
+        let place = self.place(ctx, &lookup, headers)?;
+        let found = match self.open(ctx.request()).await {
+            Ok(found) => found,
+            Err(error) => {
+                let obtained = self.stale_if_unreadable(ctx, &lookup, error);
+                return obtained.map(Answer::Result);
+            }
+        };
+        if let Some(obtained) = self.still_current(ctx, &lookup, &found) {
+            return Ok(Answer::Result(obtained));
+        }
+        // The file has changed, or nothing is known of it yet.
+        let is_stale = lookup.hit.is_some();
+        let (found, resolved) = self.resolve(ctx, found).await?;
+        if lookup
+            .resolved
+            .is_none_or(|before| before.key != resolved.key)
+        {
+            let lookup = Lookup {
+                hit: self.results.cache.get(&resolved.key).await,
+                resolved: Some(resolved.clone()),
+            };
+            if let Some(obtained) = self.still_current(ctx, &lookup, &found) {
+                return Ok(Answer::Result(obtained));
+            }
+        }
+        let validators = found.validators(&resolved.text);
+        if validators.unchanged(headers) {
+            return Ok(Answer::Unchanged(validators));
+        }
+        // A changed file is another result, and so is its fault.
+        let state = [&validators.etag, ctx.state()].concat();
+        let flight = self.results.flight(&resolved.key, &state);
+        if let Some((fault, _)) = self.results.faults.get(&flight) {
+            return Err(fault.into());
+        }
+        let (maker, job) = (self.clone(), ctx.clone());
+        let work = async move {
+            let (found, _until_made) = with_place(found, place);
+            maker.made_of_file(&job, &resolved, found).await
+        };
+        let landed = self.fly(flight, work).await;
+        ObtainedResult::landed(landed, is_stale, ctx.began).map(Answer::Result)
+    }
+
+    /// Returns the result that was looked up if its file was checked a moment ago.
+    fn checked_lately(&self, ctx: &RequestContext, lookup: &Lookup) -> Option<ObtainedResult> {
+        let (hit, resolved) = lookup.both()?;
+        let (_, left) = self.results.checked.get(&resolved.key)?;
+        Some(ObtainedResult::hit(hit, left, ctx.began))
+    }
+
+    /// Returns the result that was looked up if it was made of the file as it is now, and remembers that for a moment.
+    fn still_current(
+        &self,
+        ctx: &RequestContext,
+        lookup: &Lookup,
+        found: &OpenSource,
+    ) -> Option<ObtainedResult> {
+        let (hit, resolved) = lookup.both()?;
+        if hit.entry.etag != found.validators(&resolved.text).etag {
+            return None;
+        }
+        let fresh = self.results.config.fs_fresh.0;
+        self.results.checked.remember(resolved.key, (), fresh);
+        Some(ObtainedResult::hit(hit, fresh, ctx.began))
+    }
+
+    /// Returns the result that was looked up in place of the error, if the file cannot be read at the moment.
+    fn stale_if_unreadable(
+        &self,
+        ctx: &RequestContext,
+        lookup: &Lookup,
+        error: Error,
+    ) -> Result<ObtainedResult, Error> {
+        let may_be_stale = !self.results.config.stale_if_error.0.is_zero();
+        match &lookup.hit {
+            Some(hit) if may_be_stale && matches!(error.root(), Error::Io(_)) => {
+                Ok(ObtainedResult::stale(hit, ctx.began))
+            }
+            _ => Err(error),
+        }
+    }
+
+    /// Admits a request to the queue by the state that its file had when it was last looked at, because under overload
+    /// even looking at it again is too much. Returns `None` for a file that was not looked at before, for a client that
+    /// may have the result, and for a result that is already being made, as joining that costs nothing.
+    fn place(
+        &self,
+        ctx: &RequestContext,
+        lookup: &Lookup,
+        headers: &HeaderMap,
+    ) -> Result<Option<PlaceInQueue>, Error> {
+        let request = ctx.request();
+        let resolved = match &lookup.resolved {
+            Some(resolved) if lookup.hit.is_none() && request.ask == Ask::Image => resolved,
+            _ => return Ok(None),
+        };
+        if conditional::is_conditional(headers) {
+            return Ok(None);
+        }
+        let Some((bytes, source)) = self.looks.get(request.source.as_str()) else {
+            return Ok(None);
+        };
+        let Some(making) = self.under_way.begin(resolved.key) else {
+            return Ok(None);
+        };
+        let part = self.results.part_of(&source, bytes);
+        let deadline = ctx.allowance.deadline;
+        let admitted = (self.admission).enter_for_part(bytes, part, Some(source), deadline)?;
+        Ok(Some(PlaceInQueue {
+            making,
+            source,
+            admitted,
+        }))
+    }
+
+    /// Returns the result of a file: one that was made between the look-up and now, or one that is made now.
+    async fn made_of_file(
+        &self,
+        ctx: &RequestContext,
+        resolved: &Resolved,
+        found: OpenSource,
+    ) -> Result<Made, Error> {
+        let (results, key) = (&self.results, resolved.key);
+        let fresh = results.config.fs_fresh.0;
+        let look = (found.size(), found.source_key());
+        let etag = found.validators(&resolved.text).etag;
+        let made = match results
+            .cache
+            .get_again(&key, |hit| hit.entry.etag == etag)
+            .await
+        {
+            Some(hit) => Made::reused(&hit, false, fresh, ctx.began),
+            None => {
+                let terms = Terms::of_file(&results.config, &ctx.request().source.place());
+                self.shared_or_made(ctx, resolved, found, terms).await?
+            }
+        };
+        self.looks.remember(ctx.request().source.as_str(), look);
+        results.checked.remember(key, (), fresh);
+        Ok(made)
+    }
+}
+
+/// Gives a source the place in the queue that was taken for it, unless the file has changed since. Also returns what
+/// marks the result as being made.
+fn with_place(mut found: OpenSource, place: Option<PlaceInQueue>) -> (OpenSource, Option<Making>) {
+    let Some(place) = place else {
+        return (found, None);
+    };
+    if place.source == found.source_key() {
+        found.admitted.get_or_insert(place.admitted);
+    }
+    (found, Some(place.making))
+}
