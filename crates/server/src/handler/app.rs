@@ -39,6 +39,7 @@ struct Opened {
     play: Option<Play>,
     tls: Option<Tls>,
     names: Names,
+    negotiation: Negotiation,
     store: Option<StoreConfig>,
 }
 
@@ -68,6 +69,7 @@ impl Opened {
         Ok(Self {
             store: store.map_err(|error| ConfigError::new("store", error))?,
             names,
+            negotiation: Negotiation::new(&config.negotiation, config.background.0, codecs)?,
             play: Play::new(config, codecs, token.is_some())?,
             resolver,
             uploads: Uploads::new(config, materials, before.map(|app| &app.uploads))?,
@@ -155,6 +157,7 @@ impl App {
             play,
             tls,
             names,
+            negotiation,
             store,
         } = Opened::of(config, codecs, before)?;
         let shares = Shares::of(config);
@@ -193,7 +196,7 @@ impl App {
         };
         Ok(Self {
             maker: Arc::new(maker),
-            negotiation: Negotiation::new(&config.negotiation, config.background.0, codecs)?,
+            negotiation,
             targets: TargetCache::default(),
             cors: Cors::new(&config.cors),
             further_headers: config.headers.map(),

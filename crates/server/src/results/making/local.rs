@@ -71,7 +71,7 @@ impl Maker {
             return Err(fault.into());
         }
         let (maker, job) = (self.clone(), ctx.clone());
-        let work = async move {
+        let work = move || async move {
             let (found, _until_made) = with_place(found, place);
             maker.made_of_file(&job, &resolved, found).await
         };

@@ -149,17 +149,22 @@ impl Maker {
 
     /// Joins the computation of this key, or starts it with `work` as a task of its own. A fault that would be the same
     /// the next moment is remembered.
-    async fn fly(
+    /// `work` is called in that task: the future that it returns is too large to be a part of the caller's.
+    async fn fly<W>(
         self: &Arc<Self>,
         flight: Key,
-        work: impl Future<Output = Result<Made, Error>> + Send + 'static,
-    ) -> Landed {
+        work: impl FnOnce() -> W + Send + 'static,
+    ) -> Landed
+    where
+        W: Future<Output = Result<Made, Error>> + Send + 'static,
+    {
         let (maker, trace) = (self.clone(), trace::current());
-        let work = async move {
-            let made = work.await;
-            made.map_err(|error| maker.note_fault(flight, error))
+        let work = move |_: Cancellation| {
+            trace::within(trace, async move {
+                let made = work().await;
+                made.map_err(|error| maker.note_fault(flight, error))
+            })
         };
-        let work = move |_: Cancellation| trace::within(trace, work);
         self.results.flights.run(flight, work).await
     }
 

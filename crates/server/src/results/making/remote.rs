@@ -94,7 +94,7 @@ impl Maker {
         let is_stale = lookup.hit.is_some();
         let flight = self.results.flight(&lookup.key(ctx), ctx.state());
         let (maker, job) = (self.clone(), ctx.clone());
-        let work = async move {
+        let work = move || async move {
             match maker.made_meanwhile(&job).await {
                 Some(made) => Ok(made),
                 None => maker.shared_or_renewed(&job, lookup).await,
@@ -152,7 +152,7 @@ impl Maker {
         // By the resolved key, so that equivalent URLs and later requests join this computation.
         let flight = self.results.flight(&resolved.key, ctx.state());
         let (maker, ctx) = (self.clone(), ctx.clone());
-        let work = async move {
+        let work = move || async move {
             maker.publish(&ctx.variant, &resolved, facts, shared);
             (maker.prolonged_or_made(&ctx, &resolved, found, validators, terms)).await
         };
