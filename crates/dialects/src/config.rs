@@ -37,6 +37,14 @@ pub trait Settings {
         Vec::new()
     }
 
+    /// Returns the options of the dialect as Markdown; empty if it keeps no table of them.
+    fn options_page() -> String
+    where
+        Self: Sized,
+    {
+        String::new()
+    }
+
     /// Makes relative paths in the settings relative to `folder`.
     fn resolve_paths(&mut self, _folder: &Path) {}
 }
@@ -53,6 +61,8 @@ pub(crate) struct Row {
     pub(crate) spell: fn(&PlainRequest<'_>) -> Option<String>,
     /// See [`Settings::option_names`].
     pub(crate) option_names: fn() -> Vec<String>,
+    /// See [`Settings::options_page`].
+    pub(crate) options_page: fn() -> String,
 }
 
 impl Row {
@@ -148,6 +158,7 @@ macro_rules! dialects {
             switch_on: |config| config.$name = Settings::usual(),
             spell: <$settings as Settings>::spell,
             option_names: <$settings as Settings>::option_names,
+            options_page: <$settings as Settings>::options_page,
         }),+];
 
         impl Config {

@@ -38,6 +38,7 @@ pub mod image_filter;
 pub mod imgix;
 pub mod imgproxy;
 pub mod native;
+mod options;
 mod percent;
 mod plain;
 mod refusal;
@@ -109,6 +110,13 @@ pub const EXAMPLE_SOURCE: &str = "/trip/a.jpg";
 pub fn options(dialect: &str) -> Vec<String> {
     let row = config::Row::named(dialect);
     row.map_or_else(Vec::new, |row| (row.option_names)())
+}
+
+/// Returns the options of a dialect as Markdown; empty if there is no such dialect, or it keeps no table of them.
+#[must_use]
+pub fn options_page(dialect: &str) -> String {
+    let row = config::Row::named(dialect);
+    row.map_or_else(String::new, |row| (row.options_page)())
 }
 
 /// Makes a dialect, or returns `None` if the configuration has it switched off.

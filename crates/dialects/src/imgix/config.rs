@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use super::Imgix;
+use super::options::OPTIONS;
 use crate::ConfigError;
 use crate::config::{Gate, Settings, below, mount};
 use crate::dialect::Dialect;
@@ -55,6 +56,10 @@ impl Settings for ImgixConfig {
     }
 
     fn option_names() -> Vec<String> {
-        super::options().map(str::to_owned).collect()
+        OPTIONS.names().map(str::to_owned).collect()
+    }
+
+    fn options_page() -> String {
+        OPTIONS.markdown()
     }
 }
