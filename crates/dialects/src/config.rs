@@ -5,6 +5,7 @@ use std::path::Path;
 use andon_settings::check;
 
 use crate::dialect::Dialect;
+use crate::options::Table;
 use crate::plain::PlainRequest;
 use crate::{Config, ConfigError, ROWS};
 
@@ -34,15 +35,15 @@ pub trait Settings {
     where
         Self: Sized,
     {
-        Vec::new()
+        Self::table().names().map(str::to_owned).collect()
     }
 
-    /// Returns the options of the dialect as Markdown; empty if it keeps no table of them.
-    fn options_page() -> String
+    /// Returns the table of the dialect's options; empty if it keeps none.
+    fn table() -> &'static Table
     where
         Self: Sized,
     {
-        String::new()
+        &Table(&[])
     }
 
     /// Makes relative paths in the settings relative to `folder`.
@@ -61,8 +62,8 @@ pub(crate) struct Row {
     pub(crate) spell: fn(&PlainRequest<'_>) -> Option<String>,
     /// See [`Settings::option_names`].
     pub(crate) option_names: fn() -> Vec<String>,
-    /// See [`Settings::options_page`].
-    pub(crate) options_page: fn() -> String,
+    /// See [`Settings::table`].
+    pub(crate) table: fn() -> &'static Table,
 }
 
 impl Row {
@@ -158,7 +159,7 @@ macro_rules! dialects {
             switch_on: |config| config.$name = Settings::usual(),
             spell: <$settings as Settings>::spell,
             option_names: <$settings as Settings>::option_names,
-            options_page: <$settings as Settings>::options_page,
+            table: <$settings as Settings>::table,
         }),+];
 
         impl Config {

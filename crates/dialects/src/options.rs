@@ -110,10 +110,10 @@ pub(crate) const MOST_NOTES: usize = 8;
 
 /// The options of a dialect.
 #[derive(Debug)]
-pub(crate) struct Table(pub(crate) &'static [OptionRow]);
+pub struct Table(pub(crate) &'static [OptionRow]);
 
 impl Table {
-    /// Returns the first name of each option.
+    /// Returns the first name of each option, in the order of the rows.
     pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
         self.0.iter().map(OptionRow::name)
     }
@@ -123,8 +123,11 @@ impl Table {
         self.0.iter().find(|row| row.names.contains(&name))
     }
 
-    /// Returns the options as Markdown: a table, and the names of those that are not supported.
+    /// Returns the options as Markdown: a table, and the names of those that are not supported. Empty for an empty table.
     pub(crate) fn markdown(&self) -> String {
+        if self.0.is_empty() {
+            return String::new();
+        }
         let mut text = "| option | values | |\n|---|---|---|\n".to_owned();
         let mut unsupported = Vec::new();
         for row in self.0 {
@@ -138,10 +141,11 @@ impl Table {
                     continue;
                 }
             };
-            text.push_str(&format!(
-                "| {names} | {} | {}{but} |\n",
-                row.takes, row.help
-            ));
+            let values = match row.takes {
+                Takes::Word(words) => code(words),
+                takes => takes.to_string(),
+            };
+            text.push_str(&format!("| {names} | {values} | {}{but} |\n", row.help));
         }
         if !unsupported.is_empty() {
             text.push_str(&format!("\nNot done: {}.\n", code(&unsupported)));
@@ -247,5 +251,22 @@ impl Values {
         let pairs = self.0.iter();
         let pairs = pairs.map(|(name, (_, text))| format!("{name}={}", encode(text)));
         pairs.collect::<Vec<_>>().join(between)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ROWS;
+
+    #[test]
+    fn every_name_is_that_of_one_option() {
+        for dialect in ROWS {
+            let rows = (dialect.table)().0.iter();
+            let mut names: Vec<&str> = rows.flat_map(|row| row.names).copied().collect();
+            let all = names.len();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), all, "{}", dialect.name);
+        }
     }
 }

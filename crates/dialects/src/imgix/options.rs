@@ -21,7 +21,9 @@ const MODES: Takes = Takes::any(
 const FORMATS: Takes = Word(&[
     "jpg", "pjpg", "png", "png8", "png32", "gif", "webp", "avif", "jxl", "json",
 ]);
-const FITS: Takes = Takes::any("clip, crop, facearea, fill, fillmax, clamp, max, min, scale");
+const FITS: Takes = Word(&[
+    "clip", "crop", "facearea", "fill", "fillmax", "clamp", "max", "min", "scale",
+]);
 const CROPS: Takes = Takes::any("top, bottom, left, right, faces, focalpoint, entropy, edges");
 
 /// All parameters. Names of one letter are left out except for `f`, because pages append such things as `?t=1` to the
@@ -79,7 +81,7 @@ pub(super) static OPTIONS: Table = Table(&[
     row(&["blend-mode", "blendmode", "bm"], Image, MODES, "how it acts; overlay by default"),
     row(&["blend-align", "blendalign", "ba"], Image, ALIGN, "where it lies; top,left by default"),
     row(&["blend-alpha", "blendalpha", "balph"], Image, Number(0.0, 100.0), "its opacity in per cent"),
-    row(&["blend-fit", "blendfit", "bf"], Image, Takes::any("clip, crop, scale"), "how it is fitted to its box"),
+    row(&["blend-fit", "blendfit", "bf"], Image, Word(&["clip", "crop", "scale"]), "how it is fitted to its box"),
     row(&["blend-w", "blendw", "bw"], Image, SIDE, "its width in px; up to 1: a share of the image's"),
     row(&["blend-h", "blendh", "bh"], Image, SIDE, "its height in px; up to 1: a share of the image's"),
     row(&["blend-pad", "blendpad", "bp"], Image, SIDE, "its distance from the edges in px"),
@@ -88,7 +90,7 @@ pub(super) static OPTIONS: Table = Table(&[
     row(&["mark"], Image, Takes::any("a path"), "image to lay over the image, after blend"),
     row(&["mark-align", "markalign", "ma"], Image, ALIGN, "where it lies; bottom,right by default"),
     row(&["mark-alpha", "markalpha", "malph"], Image, Number(0.0, 100.0), "its opacity in per cent"),
-    row(&["mark-fit", "markfit", "mf"], Image, Takes::any("clip, crop, scale"), "how it is fitted to its box"),
+    row(&["mark-fit", "markfit", "mf"], Image, Word(&["clip", "crop", "scale"]), "how it is fitted to its box"),
     row(&["mark-w", "markw", "mw"], Image, SIDE, "its width in px; up to 1: a share of the image's"),
     row(&["mark-h", "markh", "mh"], Image, SIDE, "its height in px; up to 1: a share of the image's"),
     row(&["mark-pad", "markpad", "mp"], Image, SIDE, "its distance from the edges in px; 5 by default"),

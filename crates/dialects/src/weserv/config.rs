@@ -7,6 +7,7 @@ use super::options::OPTIONS;
 use crate::ConfigError;
 use crate::config::{Gate, Settings, below, mount};
 use crate::dialect::Dialect;
+use crate::options::Table;
 use crate::plain::PlainRequest;
 
 /// The `[weserv]` table: URLs of weserv.
@@ -44,11 +45,7 @@ impl Settings for WeservConfig {
         super::spell::spell(request)
     }
 
-    fn option_names() -> Vec<String> {
-        OPTIONS.names().map(str::to_owned).collect()
-    }
-
-    fn options_page() -> String {
-        OPTIONS.markdown()
+    fn table() -> &'static Table {
+        &OPTIONS
     }
 }

@@ -9,7 +9,7 @@ const PART: Takes = Number(-100.0, 100.0);
 const FACTOR: Takes = Number(0.0, 10_000.0);
 const COLOUR: Takes = Takes::any("RGB, ARGB, RRGGBB, AARRGGBB or a CSS name");
 const FLAG: Takes = Takes::any("nothing, true or false");
-const FITS: Takes = Takes::any("inside, outside, cover, fill, contain");
+const FITS: Takes = Word(&["inside", "outside", "cover", "fill", "contain"]);
 const PLACES: Takes = Takes::any(
     "center, top, right, bottom, left, top-left and so on, focal, focal-X-Y, entropy, attention",
 );

@@ -39,46 +39,44 @@ impl Query {
         read
     }
 
+    /// Stores the value of a key. Old forms with several values are spread over the keys that they stand for.
     fn add(&mut self, row: &'static OptionRow, value: &str) {
-        let tokens = || value.split([',']).filter(|token| !token.is_empty());
-        match row.name() {
-            "fit" if ["fit", "squaredown"].contains(&value) => self.put("we", "true"),
-            "a" if ["focal-", "crop-"].iter().any(|old| value.starts_with(old)) => {
-                let percents = value.split('-').skip(1).filter(|token| !token.is_empty());
-                for (key, percent) in ["fpx", "fpy"].into_iter().zip(percents) {
-                    let percent = int(percent);
-                    let share = if (0..=100).contains(&percent) {
-                        percent
-                    } else {
-                        50
-                    };
-                    self.put(key, f64::from(share) / 100.0);
-                }
-            }
-            "sharp" if tokens().nth(1).is_some() => {
-                for (key, token) in ["sharpf", "sharpj", "sharp"].into_iter().zip(tokens()) {
-                    self.put(key, token);
-                }
+        let tokens: Vec<&str> = value.split(',').filter(|token| !token.is_empty()).collect();
+        let keys = match row.name() {
+            "sharp" if tokens.len() > 1 => &["sharpf", "sharpj", "sharp"][..],
+            "mod" => &["mod", "sat", "hue"],
+            "crop" if tokens.len() > 3 => &["cw", "ch", "cx", "cy"],
+            "crop" => &[],
+            name => {
+                self.add_older(name, value);
+                self.0.add(row, value.to_owned());
                 return;
             }
-            "mod" => {
-                for (key, token) in ["mod", "sat", "hue"].into_iter().zip(tokens()) {
-                    self.put(key, token);
-                }
-                return;
-            }
-            "crop" => {
-                let numbers: Vec<&str> = tokens().collect();
-                if let [w, h, x, y, ..] = numbers[..] {
-                    for (key, token) in [("cw", w), ("ch", h), ("cx", x), ("cy", y)] {
-                        self.put(key, token);
-                    }
-                }
-                return;
-            }
-            _ => {}
+        };
+        for (key, token) in keys.iter().zip(tokens) {
+            self.put(key, token);
         }
-        self.0.add(row, value.to_owned());
+    }
+
+    /// Stores what an old value of `fit` or `a` says of other keys.
+    fn add_older(&mut self, key: &str, value: &str) {
+        if key == "fit" && ["fit", "squaredown"].contains(&value) {
+            self.put("we", "true");
+        }
+        if key == "a" && (value.starts_with("focal-") || value.starts_with("crop-")) {
+            let percents = value.split('-').skip(1).filter(|token| !token.is_empty());
+            for (key, percent) in ["fpx", "fpy"].into_iter().zip(percents.map(int)) {
+                let valid = (0..=100).contains(&percent);
+                self.put(
+                    key,
+                    if valid {
+                        f64::from(percent) / 100.0
+                    } else {
+                        0.5
+                    },
+                );
+            }
+        }
     }
 
     /// Stores a value, unless the key has one already.

@@ -307,13 +307,13 @@ impl WeservRules {
         let level = |key| query.whole(key).filter(|level| *level != 0).map(f64::from);
         // A key without a valid value stands for a usual one.
         let usual = |key, usual| query.has(key).then(|| query.number(key).unwrap_or(usual));
-        let tone = |key, usual| rgb(query.colour(key).unwrap_or(usual));
+        let tone = |key, usual: &str| query.colour(key).map_or(usual.to_owned(), rgb);
         let filter = match query.text("filt").unwrap_or_default() {
             "greyscale" => Some("gray:light".to_owned()),
             "sepia" => Some("sepia".to_owned()),
             "negate" => Some("invert".to_owned()),
             "duotone" => {
-                let (start, stop) = (tone("start", START), tone("stop", STOP));
+                let (start, stop) = (tone("start", "c83658"), tone("stop", "d8e74f"));
                 Some(format!("duotone:{start}:{stop}"))
             }
             _ => None,
@@ -411,20 +411,6 @@ impl WeservRules {
 
 /// The sigma that corresponds to the 3x3 matrix of the service, which is used if no strength is given.
 const MILD: f64 = 0.8;
-
-const START: Colour = Colour {
-    r: 0xc8,
-    g: 0x36,
-    b: 0x58,
-    a: 255,
-};
-
-const STOP: Colour = Colour {
-    r: 0xd8,
-    g: 0xe7,
-    b: 0x4f,
-    a: 255,
-};
 
 /// Returns the gray of a background as the service computes it: a weighted mean of the encoded channel values.
 fn gray(Colour { r, g, b, a }: Colour) -> Colour {
