@@ -1,5 +1,7 @@
 //! The table of keys.
 
+use andon_recipe::Effect;
+
 use crate::options::About::{Answer, Ignored, Image};
 use crate::options::Takes::{Number, Word};
 use crate::options::{Table, Takes, row};
@@ -12,9 +14,6 @@ const FLAG: Takes = Takes::any("nothing, true or false");
 const FITS: Takes = Word(&["inside", "outside", "cover", "fill", "contain"]);
 const PLACES: Takes = Takes::any(
     "center, top, right, bottom, left, top-left and so on, focal, focal-X-Y, entropy, attention",
-);
-const MASKS: Takes = Takes::any(
-    "circle, ellipse, triangle, triangle-180, pentagon, pentagon-180, hexagon, square, star, heart",
 );
 const FORMATS: Takes = Word(&[
     "jpg", "png", "gif", "tiff", "webp", "avif", "json", "origin",
@@ -39,7 +38,7 @@ pub(super) static OPTIONS: Table = Table(&[
     row(&["a", "align"], Image, PLACES, "what stays in view with fit=cover, and where the image lies with fit=contain"),
     row(&["fpx"], Image, Number(0.0, 1.0), "focal point from the left, with a=focal; 0.5 by default"),
     row(&["fpy"], Image, Number(0.0, 1.0), "focal point from the top, with a=focal; 0.5 by default"),
-    row(&["mask", "shape"], Image, MASKS, "cuts out a shape"),
+    row(&["mask", "shape"], Image, Word(Effect::MASKS), "cuts out a shape"),
     row(&["mtrim", "strim"], Image, FLAG, "cuts off what is around the mask"),
     row(&["mbg"], Image, COLOUR, "colour around the mask"),
     row(&["ro", "or"], Image, Takes::any("whole degrees"), "clockwise turn; scaled before it is turned"),
