@@ -86,6 +86,14 @@ pub(crate) fn rgba(channels: &[u8]) -> Option<Colour> {
     }
 }
 
+/// Reads a colour of 3, 4, 6 or 8 hexadecimal digits, with the alpha first.
+pub(crate) fn argb(digits: &str) -> Option<Colour> {
+    match channels(digits)?[..] {
+        [a, r, g, b] => Some(Colour { r, g, b, a }),
+        ref opaque => rgba(opaque),
+    }
+}
+
 /// CSS colour names and their values as `0xRRGGBB`, sorted by name.
 const NAMES: &[(&str, u32)] = &[
     ("aliceblue", 0xf0_f8ff),

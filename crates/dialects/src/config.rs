@@ -5,6 +5,7 @@ use std::path::Path;
 use andon_settings::check;
 
 use crate::dialect::Dialect;
+use crate::options::Table;
 use crate::plain::PlainRequest;
 use crate::{Config, ConfigError, ROWS};
 
@@ -34,7 +35,15 @@ pub trait Settings {
     where
         Self: Sized,
     {
-        Vec::new()
+        Self::table().names().map(str::to_owned).collect()
+    }
+
+    /// Returns the table of the dialect's options; empty if it keeps none.
+    fn table() -> &'static Table
+    where
+        Self: Sized,
+    {
+        &Table(&[])
     }
 
     /// Makes relative paths in the settings relative to `folder`.
@@ -53,6 +62,8 @@ pub(crate) struct Row {
     pub(crate) spell: fn(&PlainRequest<'_>) -> Option<String>,
     /// See [`Settings::option_names`].
     pub(crate) option_names: fn() -> Vec<String>,
+    /// See [`Settings::table`].
+    pub(crate) table: fn() -> &'static Table,
 }
 
 impl Row {
@@ -148,6 +159,7 @@ macro_rules! dialects {
             switch_on: |config| config.$name = Settings::usual(),
             spell: <$settings as Settings>::spell,
             option_names: <$settings as Settings>::option_names,
+            table: <$settings as Settings>::table,
         }),+];
 
         impl Config {

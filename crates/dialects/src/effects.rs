@@ -2,16 +2,20 @@
 
 use andon_recipe::{Colour, Effect, Recipe, Step};
 
-/// The steps of a list of effects.
-#[derive(Debug, Default)]
-pub(crate) struct Effects(pub(crate) Vec<Step>);
+/// Returns the steps of those effects that are present, each written as `name:argument:argument`. One whose name is not
+/// well formed is left out. The engine checks names and arguments later.
+pub(crate) fn steps(effects: impl IntoIterator<Item = Option<String>>) -> Vec<Step> {
+    let steps = effects.into_iter().flatten().filter_map(|text| {
+        let mut parts = text.split(':').map(str::to_owned);
+        let name = parts.next()?;
+        Effect::new(&name, parts.collect()).ok().map(Step::Effect)
+    });
+    steps.collect()
+}
 
-impl Effects {
-    /// Adds an effect, unless its name is not well formed. The engine checks the name and arguments later.
-    pub(crate) fn add(&mut self, name: &str, args: &[String]) {
-        let effect = Effect::new(name, args.to_vec()).ok();
-        self.0.extend(effect.map(Step::Effect));
-    }
+/// Returns the text of an effect with `number`, rounded, in the place of `{}`; `None` without a number.
+pub(crate) fn with(effect: &str, value: Option<f64>) -> Option<String> {
+    Some(effect.replace("{}", &number(value?)))
 }
 
 /// An image that is laid over another, with its arguments as the engine reads them.

@@ -1,6 +1,9 @@
 //! Geometry of native recipes, for dialects that compute sizes themselves.
 
-use andon_recipe::{Crop, Facts, Gravity, Length, Output, Recipe, ResolveError, Rules, Step};
+use andon_recipe::{
+    Bounds, Canvas, Colour, Crop, Facts, Flip, Gravity, Length, Output, Recipe, ResolveError,
+    Rules, Step, Turn,
+};
 
 /// Returns width and height in px that these steps leave of an image.
 ///
@@ -11,6 +14,60 @@ pub(crate) fn size_after(steps: &[Step], facts: &Facts) -> Result<(u32, u32), Re
     // Its steps are in whole pixels.
     let size = andon_recipe::size_after(&resolved.steps, facts);
     Ok(size.unwrap_or((facts.width, facts.height)))
+}
+
+/// Returns a length of `px` pixels, or the largest one.
+pub(crate) fn length(px: f64) -> Length {
+    Length::px(px).unwrap_or(Length::Px(Length::MAX_PX))
+}
+
+/// Returns the bounds of a box in px; a side that is `None` is open. `None` if both are.
+pub(crate) fn bounds(w: Option<f64>, h: Option<f64>) -> Option<Bounds> {
+    match (w.map(length), h.map(length)) {
+        (None, None) => None,
+        (Some(w), None) => Some(Bounds::Width(w)),
+        (None, Some(h)) => Some(Bounds::Height(h)),
+        (Some(w), Some(h)) => Some(Bounds::Both(w, h)),
+    }
+}
+
+/// Returns the step that puts an image in the middle of a canvas of this size in px, rounded.
+pub(crate) fn ground(w: f64, h: f64, colour: Colour) -> Step {
+    let side = |px: f64| (px.round() as u32).max(1);
+    Step::Canvas(Canvas {
+        w: side(w),
+        h: side(h),
+        colour,
+        at: None,
+    })
+}
+
+/// Returns the step that keeps a point in view: shares of width and height from 0 to 1.
+pub(crate) fn focus(x: f64, y: f64) -> Step {
+    Step::Focus {
+        x: Length::Percent(x * 100.0),
+        y: Length::Percent(y * 100.0),
+    }
+}
+
+/// Returns the step that mirrors an image as `h`, `v`, `hv` or `vh` says; `None` for other words.
+pub(crate) fn flip(word: &str) -> Option<Step> {
+    match word {
+        "h" => Some(Step::Flip(Flip::Horizontal)),
+        "v" => Some(Step::Flip(Flip::Vertical)),
+        "hv" | "vh" => Some(Step::Flip(Flip::Both)),
+        _ => None,
+    }
+}
+
+/// Returns the clockwise turn by 90, 180 or 270 degrees; `None` for other angles.
+pub(crate) fn turn(degrees: u32) -> Option<Turn> {
+    match degrees {
+        90 => Some(Turn::R90),
+        180 => Some(Turn::R180),
+        270 => Some(Turn::R270),
+        _ => None,
+    }
 }
 
 /// Whether this build can detect faces. Other builds keep the salient part of an image instead.

@@ -17,6 +17,7 @@
 //! | to … | open |
 //! |---|---|
 //! | see how a URL becomes a recipe | `crates/dialects/src/small_light/` (`params.rs` lists all parameters, `rules.rs` resolves them) |
+//! | add an option to imgix, weserv or Cloudflare | `options.rs` in the dialect's folder: a row of its table, and the page's table follows |
 //! | change what an option of a dialect is expected to change | its table in `crates/dialects/options/`; `crates/server/tests/options.rs` asks with and without each |
 //! | change how requests are said in other dialects | `crates/dialects/src/translate/` |
 
@@ -38,6 +39,7 @@ pub mod image_filter;
 pub mod imgix;
 pub mod imgproxy;
 pub mod native;
+mod options;
 mod percent;
 mod plain;
 mod refusal;
@@ -109,6 +111,13 @@ pub const EXAMPLE_SOURCE: &str = "/trip/a.jpg";
 pub fn options(dialect: &str) -> Vec<String> {
     let row = config::Row::named(dialect);
     row.map_or_else(Vec::new, |row| (row.option_names)())
+}
+
+/// Returns the options of a dialect as Markdown; empty if there is no such dialect, or it keeps no table of them.
+#[must_use]
+pub fn options_page(dialect: &str) -> String {
+    let row = config::Row::named(dialect);
+    row.map_or_else(String::new, |row| (row.table)().markdown())
 }
 
 /// Makes a dialect, or returns `None` if the configuration has it switched off.

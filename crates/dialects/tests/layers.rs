@@ -14,6 +14,7 @@ const LAYERS: &[&str] = &[
     "effects",
     "errors",
     "geometry",
+    "options",
     "plain",
     "rules",
     "signature",

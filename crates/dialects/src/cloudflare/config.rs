@@ -3,9 +3,11 @@
 use serde::Deserialize;
 
 use super::Cloudflare;
+use super::options::OPTIONS;
 use crate::ConfigError;
 use crate::config::{Gate, Settings, below, mount};
 use crate::dialect::Dialect;
+use crate::options::Table;
 use crate::plain::PlainRequest;
 
 /// The table `[cloudflare]` of the configuration.
@@ -44,7 +46,7 @@ impl Settings for CloudflareConfig {
         super::spell::spell(request)
     }
 
-    fn option_names() -> Vec<String> {
-        super::options().map(str::to_owned).collect()
+    fn table() -> &'static Table {
+        &OPTIONS
     }
 }

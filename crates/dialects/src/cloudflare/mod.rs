@@ -13,14 +13,14 @@ use std::sync::Arc;
 use serde_json::json;
 
 pub use config::CloudflareConfig;
-pub(crate) use options::names as options;
 
-use self::options::Options;
+use self::options::OPTIONS;
 use self::rules::CloudflareRules;
 use crate::dialect::{Dialect, Target};
 use crate::document::{About, Document};
 use crate::errors::{ErrorStyle, Errors, Fault};
 use crate::geometry::FACES;
+use crate::options::Values;
 use crate::percent;
 use crate::refusal::Refusal;
 use crate::request::{AnswerStyle, Ask, Fallback, ImageRequest, Source};
@@ -60,8 +60,14 @@ impl Dialect for Cloudflare {
             return Err(Refusal::new(target.path, why));
         }
         let (segment, source) = rest.split_once('/').unwrap_or((rest, ""));
-        let mut options = Options::read(segment)?;
-        options.settle(|| is_slow(target));
+        let mut options = options::read(segment)?;
+        let slow = "slow-connection-quality";
+        if options.has(slow)
+            && is_slow(target)
+            && let Some((quality, row)) = options.remove(slow).zip(OPTIONS.named("quality"))
+        {
+            options.replace(row, quality);
+        }
         let source = read_source(source, target.query)?;
         if source.as_str().is_empty() {
             let why = format!(
@@ -132,24 +138,12 @@ fn read_source(raw: &str, query: Option<&str>) -> Result<Source, Refusal> {
 }
 
 /// Returns notes on option values that are recognized but not supported.
-fn left_out(options: &Options) -> Vec<String> {
-    let mut notes = Vec::new();
-    for (key, word) in [
-        ("width", "auto"),
-        ("height", "auto"),
-        ("upscale", "generate"),
-        ("segment", "foreground"),
-    ] {
-        if options.text(key) == Some(word) {
-            notes.push(format!("{key}: `{word}` is not supported; it is ignored"));
-        }
-    }
+fn left_out(options: &Values) -> Vec<String> {
+    let mut notes = OPTIONS.unsupported_words(options);
     if options.text("gravity") == Some("face") && !FACES {
         notes.push("gravity: faces are not looked for; what draws the eye is kept".to_owned());
     }
-    if options.text("face-zoom").is_some() {
-        notes.push("face-zoom: faces are kept in view as they are; it is ignored".to_owned());
-    }
+    notes.extend(OPTIONS.ignored(options));
     notes
 }
 

@@ -2,26 +2,28 @@
 //! the nearest pixel, half away from zero.
 
 use andon_recipe::{
-    Bounds, Canvas, Colour, Facts, Flip, FormatName, Goal, Gravity, Kept, Length, Measure,
-    Orientation, Output, Recipe, ResolveError, Rules, Step, Turn,
+    Colour, Facts, FormatName, Goal, Gravity, Kept, Measure, Orientation, Output, Recipe,
+    ResolveError, Rules, Step,
 };
 
-use super::options::Options;
-use crate::effects::{Effects, is_lossy, number};
-use crate::geometry::{FACES_IF_POSSIBLE, size_after};
+use super::options::{canonical, point, quality, sides};
+use crate::colours;
+use crate::effects::{self, is_lossy, number, with};
+use crate::geometry::{self, FACES_IF_POSSIBLE, bounds, length, size_after};
+use crate::options::Values;
 
 /// What the options of a URL ask for, before the image is known.
 #[derive(Clone, Debug)]
 pub(super) struct CloudflareRules {
-    pub(super) options: Options,
-    pub(super) output: Output,
+    options: Values,
+    output: Output,
 }
 
 /// The quality of results whose URL does not set one.
 const QUALITY: u8 = 85;
 
 impl CloudflareRules {
-    pub(super) fn new(options: Options) -> Self {
+    pub(super) fn new(options: Values) -> Self {
         let format = match options.text("format") {
             Some("auto") => Output::AUTO,
             Some("jpeg" | "jpg" | "baseline-jpeg") => "jpeg",
@@ -46,46 +48,22 @@ impl CloudflareRules {
         self.options.number("dpr").unwrap_or(1.0)
     }
 
+    fn colour(&self, name: &str) -> Option<Colour> {
+        self.options.text(name).and_then(colours::css)
+    }
+
     /// Returns the steps that precede scaling, and the size in px that they leave: turn upright, trim the border, crop,
     /// flip and rotate.
     fn before(&self, facts: &Facts) -> Result<(Vec<Step>, (u32, u32)), ResolveError> {
-        let options = &self.options;
         let mut steps = vec![Step::Orient];
         steps.extend(self.border());
-        let size = size_after(&steps, facts)?;
-        let px = |px: f64| (px * self.ratio()).round() as u32;
-        if let Some([top, right, bottom, left]) = options.sides() {
-            let [top, right, bottom, left] = [top, right, bottom, left].map(|side| px(side.into()));
-            let length =
-                |side: u32, one: u32, other: u32| side.saturating_sub(one).saturating_sub(other);
-            steps.push(Step::crop(
-                left,
-                top,
-                length(size.0, left, right),
-                length(size.1, top, bottom),
-            ));
-        } else if ["trim.width", "trim.height", "trim.left", "trim.top"]
-            .iter()
-            .any(|key| options.text(key).is_some())
-        {
-            let at = |key| options.number(key).map(px);
-            let (x, y) = (at("trim.left").unwrap_or(0), at("trim.top").unwrap_or(0));
-            let w = at("trim.width").unwrap_or_else(|| size.0.saturating_sub(x));
-            let h = at("trim.height").unwrap_or_else(|| size.1.saturating_sub(y));
-            steps.push(Step::crop(x, y, w, h));
-        }
-        steps.extend(match options.text("flip") {
-            Some("h") => Some(Step::Flip(Flip::Horizontal)),
-            Some("v") => Some(Step::Flip(Flip::Vertical)),
-            Some(_) => Some(Step::Flip(Flip::Both)),
-            None => None,
-        });
-        steps.extend(match options.text("rotate") {
-            Some("90") => Some(Step::Turn(Turn::R90)),
-            Some("180") => Some(Step::Turn(Turn::R180)),
-            Some("270") => Some(Step::Turn(Turn::R270)),
-            _ => None,
-        });
+        steps.extend(self.part(size_after(&steps, facts)?));
+        steps.extend(self.options.text("flip").and_then(geometry::flip));
+        let degrees = self
+            .options
+            .number("rotate")
+            .map_or(0, |degrees| degrees as u32);
+        steps.extend(geometry::turn(degrees).map(Step::Turn));
         let size = size_after(&steps, facts)?;
         Ok((steps, size))
     }
@@ -94,56 +72,64 @@ impl CloudflareRules {
         (self.options.text("trim") == Some("border")).then_some(Step::Trim(10))
     }
 
+    /// Returns the crop by the options that begin with `trim`, for an image of this size in px.
+    fn part(&self, (width, height): (u32, u32)) -> Option<Step> {
+        let px = |px: f64| (px * self.ratio()).round() as u32;
+        if let Some(sides) = self.options.text("trim").and_then(sides) {
+            let [top, right, bottom, left] = sides.map(|side| px(side.into()));
+            let rest = |side: u32, one, other| side.saturating_sub(one).saturating_sub(other);
+            let (w, h) = (rest(width, left, right), rest(height, top, bottom));
+            return Some(Step::crop(left, top, w, h));
+        }
+        let part = ["trim.left", "trim.top", "trim.width", "trim.height"];
+        let part = part.map(|name| self.options.number(name).map(px));
+        let [x, y, w, h] = part;
+        let (left, top) = (x.unwrap_or(0), y.unwrap_or(0));
+        let w = w.unwrap_or_else(|| width.saturating_sub(left));
+        let h = h.unwrap_or_else(|| height.saturating_sub(top));
+        (part != [None; 4]).then(|| Step::crop(left, top, w, h))
+    }
+
     fn sizes(&self, (width, height): (u32, u32)) -> Vec<Step> {
-        let side = |key| self.options.number(key).map(|side| side * self.ratio());
-        let px = |px: f64| Length::px(px).unwrap_or(Length::Px(Length::MAX_PX));
+        let side = |name| Some(self.options.number(name)? * self.ratio());
+        let (w, h) = (side("width"), side("height"));
         let fit = self.options.text("fit").unwrap_or("scale-down");
         let enlarge = ["contain", "cover", "pad", "squeeze"].contains(&fit);
-        let (w, h) = match (side("width"), side("height")) {
-            (None, None) => return Vec::new(),
-            (Some(w), Some(h)) => (w, h),
-            (w, h) => {
-                let inside = match (w, h) {
-                    (Some(w), _) => Bounds::Width(px(w)),
-                    (None, h) => Bounds::Height(px(h.unwrap_or(1.0))),
-                };
-                return vec![Step::Fit { inside, enlarge }];
-            }
+        let Some(inside) = bounds(w, h) else {
+            return Vec::new();
         };
-        let fits = Step::Fit {
-            inside: Bounds::Both(px(w), px(h)),
-            enlarge,
+        let fits = Step::Fit { inside, enlarge };
+        let (Some(w), Some(h)) = (w, h) else {
+            return vec![fits];
         };
         let (wide, high) = (f64::from(width), f64::from(height));
-        let mut steps: Vec<Step> = self.focus().into_iter().collect();
-        let cover = |w: f64, h: f64, enlarge| Step::Cover {
-            w: px(w),
-            h: px(h),
-            gravity: self.gravity(),
-            enlarge,
+        let cover = |w: f64, h: f64, enlarge| {
+            let cover = Step::Cover {
+                w: length(w),
+                h: length(h),
+                gravity: self.gravity(),
+                enlarge,
+            };
+            self.focus().into_iter().chain([cover]).collect()
         };
         match fit {
-            "cover" => steps.push(cover(w, h, true)),
+            "cover" => cover(w, h, true),
             // A box that is larger on one side only cuts the other.
-            "crop" => steps.push(cover(w.min(wide), h.min(high), false)),
+            "crop" => cover(w.min(wide), h.min(high), false),
             "aspect-crop" => {
                 let share = (wide / w).min(high / h).min(1.0);
-                steps.push(cover(w * share, h * share, true));
+                cover(w * share, h * share, true)
             }
             "pad" => {
-                let side = |px: f64| (px.round() as u32).max(1);
-                let ground = Canvas {
-                    w: side(w),
-                    h: side(h),
-                    colour: self.options.colour("background").unwrap_or(Colour::CLEAR),
-                    at: None,
-                };
-                return vec![fits, Step::Canvas(ground)];
+                let colour = self.colour("background").unwrap_or(Colour::CLEAR);
+                vec![fits, geometry::ground(w, h, colour)]
             }
-            "squeeze" => return vec![Step::Exact { w: px(w), h: px(h) }],
-            _ => return vec![fits],
+            "squeeze" => vec![Step::Exact {
+                w: length(w),
+                h: length(h),
+            }],
+            _ => vec![fits],
         }
-        steps
     }
 
     fn gravity(&self) -> Gravity {
@@ -157,80 +143,52 @@ impl CloudflareRules {
     }
 
     fn focus(&self) -> Option<Step> {
-        match self.options.text("gravity") {
-            Some("auto") => return Some(Step::Salient),
-            Some("face") => return Some(FACES_IF_POSSIBLE),
-            _ => {}
+        match self.options.text("gravity")? {
+            "auto" => Some(Step::Salient),
+            "face" => Some(FACES_IF_POSSIBLE),
+            text => point(text).map(|(x, y)| geometry::focus(x, y)),
         }
-        let (x, y) = self.options.point()?;
-        Some(Step::Focus {
-            x: Length::Percent(x * 100.0),
-            y: Length::Percent(y * 100.0),
-        })
     }
 
     fn effects(&self) -> Vec<Step> {
-        let options = &self.options;
-        let mut effects = Effects::default();
-        let mut add = |name: &str, args: &[String]| effects.add(name, args);
-        // 0 is ignored, and 1 changes nothing.
-        let factor = |key| {
-            options
-                .number(key)
-                .filter(|factor| *factor != 0.0 && *factor != 1.0)
-        };
-        if let Some(factor) = factor("brightness") {
-            add(
-                "modulate",
-                &[number(factor), "1".to_owned(), "0".to_owned()],
-            );
-        }
-        if let Some(factor) = factor("contrast") {
-            add("contrast", &[number(factor)]);
-        }
-        if let Some(factor) = factor("gamma") {
-            add("gamma", &[number(factor)]);
-        }
-        if let Some(factor) = options.number("saturation").filter(|factor| *factor != 1.0) {
-            add("saturation", &[number(factor)]);
-        }
-        if let Some(amount) = options.number("sharpen").filter(|amount| *amount > 0.0) {
-            add("unsharp", &[format!("0x1+{}+0", number(amount))]);
-        }
-        if let Some(strength) = options.number("blur") {
-            add("blur", &[format!("0x{}", number(strength / 2.0))]);
-        }
-        if let (Some(colour), Some(px)) = (
-            options.colour("border.color"),
-            options.number("border.width"),
-        ) {
-            let px = number((px * self.ratio()).round());
-            add("border", &[format!("{px}x{px}"), colour.to_string()]);
-        }
-        effects.0
+        // 1 changes nothing, and for most options 0 is ignored.
+        let factor = |name| self.options.number(name).filter(|factor| *factor != 1.0);
+        let above = |name| factor(name).filter(|factor| *factor != 0.0);
+        let number_of = |name| self.options.number(name);
+        let border = number_of("border.width").zip(self.colour("border.color"));
+        effects::steps([
+            with("modulate:{}:1:0", above("brightness")),
+            with("contrast:{}", above("contrast")),
+            with("gamma:{}", above("gamma")),
+            with("saturation:{}", factor("saturation")),
+            with(
+                "unsharp:0x1+{}+0",
+                number_of("sharpen").filter(|it| *it > 0.0),
+            ),
+            with("blur:0x{}", number_of("blur").map(|radius| radius / 2.0)),
+            border.map(|(px, colour)| {
+                let px = number((px * self.ratio()).round());
+                format!("border:{px}x{px}:{colour}")
+            }),
+        ])
     }
 }
 
 impl Rules for CloudflareRules {
     fn text(&self) -> String {
         let output = Recipe::from(self.output.clone());
-        format!("cloudflare({};{output})", self.options.canonical())
+        format!("cloudflare({};{output})", canonical(&self.options))
     }
 
     fn resolve(&self, facts: &Facts) -> Result<Recipe, ResolveError> {
         let (mut steps, size) = self.before(facts)?;
         steps.extend(self.sizes(size));
-        if let Some(ground) = self
-            .options
-            .colour("background")
-            .filter(|ground| ground.a > 0)
-        {
-            steps.push(Step::Flatten(ground));
-        }
+        let ground = self.colour("background").filter(|ground| ground.a > 0);
+        steps.extend(ground.map(Step::Flatten));
         steps.extend(self.effects());
         let mut output = self.output.clone();
         let format = self.output.format_or(&facts.format);
-        match self.options.quality() {
+        match self.options.text("quality").and_then(quality) {
             // So it is said of this format alone.
             Some(100) if format == "webp" => output.lossless = true,
             Some(_) if format == "png" => {

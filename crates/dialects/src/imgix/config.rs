@@ -3,9 +3,11 @@
 use serde::Deserialize;
 
 use super::Imgix;
+use super::options::OPTIONS;
 use crate::ConfigError;
 use crate::config::{Gate, Settings, below, mount};
 use crate::dialect::Dialect;
+use crate::options::Table;
 use crate::plain::PlainRequest;
 use crate::signature::Key;
 
@@ -54,7 +56,7 @@ impl Settings for ImgixConfig {
         super::spell::spell(request)
     }
 
-    fn option_names() -> Vec<String> {
-        super::options().map(str::to_owned).collect()
+    fn table() -> &'static Table {
+        &OPTIONS
     }
 }

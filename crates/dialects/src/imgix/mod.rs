@@ -5,6 +5,7 @@
 //! belongs to the dialect.
 
 mod config;
+mod options;
 mod overlays;
 mod palette;
 mod query;
@@ -16,18 +17,18 @@ use std::sync::Arc;
 use serde_json::json;
 
 pub use config::ImgixConfig;
-pub(crate) use query::names as options;
 
+use self::options::OPTIONS;
 use self::palette::Palette;
-use self::query::Query;
 use self::rules::ImgixRules;
 use crate::dialect::{Dialect, Target};
 use crate::disposition;
 use crate::document::{About, Document};
 use crate::errors::{ErrorStyle, Errors, Fault};
 use crate::geometry::FACES;
+use crate::options::Values;
 use crate::percent;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, shorten};
 use crate::request::{Ask, ImageRequest, Source};
 use crate::signature::{Key, md5, same};
 
@@ -76,7 +77,7 @@ impl Dialect for Imgix {
             self.verify(target, &format!("/{rest}"), query)?;
         }
         let mut notes = Vec::new();
-        let Some(read) = Query::read(query, &mut notes)? else {
+        let Some(read) = query::read(query, &mut notes)? else {
             return match is_signed {
                 false => Ok(None),
                 true => Ok(Some(ImageRequest {
@@ -176,36 +177,16 @@ fn attachment(name: &str) -> (&'static str, String) {
     ("content-disposition", disposition)
 }
 
-/// Formats that `fm` may name here.
-const FORMATS: &[&str] = &[
-    "jpg", "pjpg", "png", "png8", "png32", "gif", "webp", "avif", "jxl", "json",
-];
-
 /// Returns notes on values that are recognized but not supported.
-fn left_out(query: &Query) -> Vec<String> {
+fn left_out(query: &Values) -> Vec<String> {
     let mut notes = overlays::notes(query);
-    for (key, words) in [
-        ("fit", &["clamp", "facearea"][..]),
-        ("auto", &["enhance", "redeye", "compress", "true"][..]),
-        ("fill", &["blur", "generative", "gradient", "gen"][..]),
-        ("trim", &["colorUnlessAlpha"][..]),
-    ] {
-        for word in words.iter().filter(|word| query.lists(key, word)) {
-            notes.push(format!("{key}: `{word}` is not supported; it is ignored"));
-        }
-    }
-    if let Some(format) = query.text("fm").filter(|format| !FORMATS.contains(format)) {
-        let format = crate::refusal::shorten(format);
+    notes.extend(OPTIONS.unsupported_words(query));
+    let other = |name| query.text(name).filter(|_| !query.is_valid(name));
+    if let Some(format) = other("fm").map(shorten) {
         notes.push(format!("fm: `{format}` is not written; it is ignored"));
     }
-    if query.text("trim-color").is_some() {
-        notes.push("trim-color: the border has the colour of its corner; it is ignored".to_owned());
-    }
-    if query.number("duotone-alpha", 0.0, 99.0).is_some() {
-        notes.push("duotone-alpha: both colours act in full; it is ignored".to_owned());
-    }
-    let mask = query.text("mask");
-    if mask.is_some_and(|mask| !["ellipse", "corners"].contains(&mask)) {
+    notes.extend(OPTIONS.ignored(query));
+    if other("mask").is_some() {
         notes.push("mask: images are not masks; it is ignored".to_owned());
     }
     if query.lists("crop", "faces") && !FACES {

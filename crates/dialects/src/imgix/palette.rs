@@ -5,9 +5,9 @@ use std::fmt::Write;
 use andon_recipe::{Output, Recipe};
 use serde_json::{Map, Value, json};
 
-use super::query::Query;
 use crate::colours::channels;
 use crate::document::{About, Document};
+use crate::options::Values;
 use crate::swatches;
 
 /// The colours that `palette` asks for, as JSON or as a style sheet.
@@ -22,8 +22,8 @@ pub(super) struct Palette {
 const DOMINANT: u32 = 32;
 
 impl Palette {
-    pub(super) fn read(query: &Query) -> Option<Self> {
-        let colours = query.number("colors", 0.0, 16.0);
+    pub(super) fn read(query: &Values) -> Option<Self> {
+        let colours = query.number("colors");
         let prefix = query.text("prefix").unwrap_or("image");
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
         let prefix = match prefix.bytes().all(plain) && !prefix.is_empty() {

@@ -1,32 +1,31 @@
 //! Resolves parameters for an image. The service is closed source: sizes follow its documentation.
 
 use andon_recipe::{
-    Bounds, Canvas, Chroma, Colour, Crop, Facts, Flip, FormatName, Goal, Gravity, Kept, Length,
-    Measure, Orientation, Output, Pad, Profile, Recipe, ResolveError, Rules, Step, StoredTurn,
+    Chroma, Colour, Crop, Facts, FormatName, Goal, Gravity, Kept, Measure, Orientation, Output,
+    Pad, Profile, Recipe, ResolveError, Rules, Step, StoredTurn,
 };
 
+use super::options::MOST;
 use super::overlays;
-use super::query::{self, Query};
-use crate::effects::{Effects, is_lossy, number, rgb};
-use crate::geometry::{FACES_IF_POSSIBLE, size_after};
+use super::query::{canonical, colour, flag, share_or_px};
+use crate::effects::{self, is_lossy, number, rgb, with};
+use crate::geometry::{self, FACES_IF_POSSIBLE, length, size_after};
+use crate::options::Values;
 
 /// What a query asks for, before the image is known.
 #[derive(Clone, Debug)]
 pub(super) struct ImgixRules {
-    pub(super) query: Query,
+    query: Values,
     /// Names of the image files that are laid over the image.
     files: Vec<String>,
-    pub(super) output: Output,
+    output: Output,
 }
 
 /// The quality of results whose URL does not set one.
 const QUALITY: u8 = 75;
 
-/// The longest side that a URL can ask for, in px.
-const MOST: f64 = 8192.0;
-
 impl ImgixRules {
-    pub(super) fn new(query: Query) -> Self {
+    pub(super) fn new(query: Values) -> Self {
         let format = match query.text("fm") {
             Some("jpg" | "pjpg") => "jpeg",
             Some("png8" | "png32") => "png",
@@ -34,24 +33,21 @@ impl ImgixRules {
             _ if query.lists("auto", "format") => Output::AUTO,
             _ => "",
         };
-        let page = ["page", "frame"]
-            .iter()
-            .find_map(|key| query.number(key, 1.0, 1e6));
+        let switch = |name| query.text(name).and_then(flag);
+        let page = query.number("page").or_else(|| query.number("frame"));
         let output = Output {
             format: FormatName::new(format).ok(),
             profile: match query.lists("cs", "srgb") || query.lists("cs", "tinysrgb") {
                 true => Profile::Srgb,
                 false => Profile::default(),
             },
-            metadata: if query.lists("cs", "strip") {
-                Kept::None
-            } else {
-                Kept::default()
+            metadata: match query.lists("cs", "strip") {
+                true => Kept::None,
+                false => Kept::default(),
             },
-            lossless: query.flag("lossless") == Some(true)
-                && ["webp", "avif", "jxl"].contains(&format),
+            lossless: switch("lossless") == Some(true) && ["webp", "avif", "jxl"].contains(&format),
             progressive: query.text("fm") == Some("pjpg")
-                && query.flag("jpg-progressive") != Some(false),
+                && switch("jpg-progressive") != Some(false),
             chroma: match query.text("chromasub") {
                 Some("444") => Some(Chroma::C444),
                 Some("422") => Some(Chroma::C422),
@@ -68,75 +64,48 @@ impl ImgixRules {
         }
     }
 
-    /// Returns the length of a side in px. A parameter of at most 1 is a share of the `whole` side.
-    fn side(&self, key: &str, whole: u32) -> Option<f64> {
-        let number = self
-            .query
-            .number(key, 0.0, MOST)
-            .filter(|number| *number > 0.0)?;
-        Some(if number <= 1.0 {
-            number * f64::from(whole)
-        } else {
-            number
-        })
+    /// Returns the length of a side in px.
+    fn side(&self, name: &str, whole: u32) -> Option<f64> {
+        let side = self.query.number(name).filter(|side| *side > 0.0)?;
+        Some(share_or_px(side, whole))
     }
 
     fn ratio(&self) -> f64 {
-        self.query
-            .number("dpr", 0.0, 5.0)
-            .filter(|ratio| *ratio > 0.0)
-            .unwrap_or(1.0)
+        let ratio = self.query.number("dpr").filter(|ratio| *ratio > 0.0);
+        ratio.unwrap_or(1.0)
+    }
+
+    fn colour(&self, name: &str) -> Option<Colour> {
+        self.query.text(name).and_then(colour)
     }
 
     fn ground(&self) -> Colour {
-        let solid = self
-            .query
-            .colour("fill-color")
-            .filter(|_| self.query.text("fill") == Some("solid"));
-        solid
-            .or_else(|| self.query.colour("bg"))
-            .unwrap_or(Colour::WHITE)
+        let solid = self.query.text("fill") == Some("solid");
+        let solid = solid.then(|| self.colour("fill-color")).flatten();
+        solid.or_else(|| self.colour("bg")).unwrap_or(Colour::WHITE)
     }
 
     /// Returns the steps that turn and mirror the whole image.
     fn turns(&self) -> Vec<Step> {
-        let mut steps = Vec::new();
-        match self
-            .query
-            .number("orient", 1.0, 270.0)
-            .map(|number| number as u16)
-        {
-            Some(number @ 1..=8) => steps.extend(Orientation::from_exif(number).steps()),
-            Some(degrees @ (90 | 180 | 270)) => {
-                let quarters = (degrees / 90) as u8;
-                steps.extend(
-                    Orientation {
-                        mirror: false,
-                        quarters,
-                    }
-                    .steps(),
-                );
-            }
-            _ => steps.push(Step::Orient),
-        }
-        let flip = match self.query.text("flip") {
-            Some("h") => Some(Flip::Horizontal),
-            Some("v") => Some(Flip::Vertical),
-            Some("hv" | "vh") => Some(Flip::Both),
-            _ => None,
+        let orient = self.query.number("orient").unwrap_or_default() as u16;
+        let turned = geometry::turn(orient.into()).map(Step::Turn);
+        let mut steps = match (orient, turned) {
+            (1..=8, _) => Orientation::from_exif(orient).steps().collect(),
+            (_, Some(turn)) => vec![turn],
+            _ => vec![Step::Orient],
         };
-        steps.extend(flip.map(Step::Flip));
+        steps.extend(self.query.text("flip").and_then(geometry::flip));
         steps
     }
 
     fn trim(&self) -> Option<Step> {
         let tolerance = self
             .query
-            .number("trim-tol", 0.0, 255.0)
+            .number("trim-tol")
             .map_or(10, |levels| levels as u8);
-        let trims = matches!(self.query.text("trim"), Some("auto" | "color" | "alpha"));
         // It comes before everything that changes the geometry.
-        (trims && self.query.text("rect").is_none()).then_some(Step::Trim(tolerance))
+        let trims = self.query.is_valid("trim") && !self.query.has("rect");
+        trims.then_some(Step::Trim(tolerance))
     }
 
     /// Returns the steps that precede scaling, and the size in px that they leave: turn upright, flip, trim the border,
@@ -145,33 +114,29 @@ impl ImgixRules {
         let mut steps = self.turns();
         steps.extend(self.trim());
         let size = size_after(&steps, facts)?;
-        if let Some(part) = self.query.text("rect").and_then(|text| rect(text, size)) {
-            steps.push(part);
-        }
-        if let Some(degrees) = self
-            .query
-            .number("rot", 0.0, 359.0)
-            .filter(|degrees| *degrees > 0.0)
-        {
-            steps.push(Step::Rotate {
-                degrees,
-                colour: self.query.colour("bg").unwrap_or(Colour::CLEAR),
-            });
-        }
+        steps.extend(self.query.text("rect").and_then(|text| rect(text, size)));
+        let degrees = self.query.number("rot").filter(|degrees| *degrees > 0.0);
+        steps.extend(degrees.map(|degrees| Step::Rotate {
+            degrees,
+            colour: self.colour("bg").unwrap_or(Colour::CLEAR),
+        }));
         let size = size_after(&steps, facts)?;
         Ok((steps, size))
+    }
+
+    /// Returns the aspect ratio of the box, width by height, if there is one for this `fit`.
+    fn aspect(&self, fit: &str) -> Option<f64> {
+        let (w, h) = self.query.text("ar")?.split_once(':')?;
+        let ratio = w.parse::<f64>().ok()? / h.parse::<f64>().ok()?;
+        let sound = ratio.is_finite() && ratio > 0.0;
+        (sound && ["crop", "fill", "fillmax", "min"].contains(&fit)).then_some(ratio)
     }
 
     /// Returns width and height of the box in px for an image of this size. `None`: the side is open.
     fn bounds(&self, (width, height): (u32, u32)) -> (Option<f64>, Option<f64>) {
         let fit = self.query.text("fit").unwrap_or_default();
         let mut bounds = (self.side("w", width), self.side("h", height));
-        let aspect = self.query.text("ar").and_then(|text| {
-            let (w, h) = text.split_once(':')?;
-            let (w, h) = (w.parse::<f64>().ok()?, h.parse::<f64>().ok()?);
-            Some(w / h).filter(|ratio| ratio.is_finite() && *ratio > 0.0)
-        });
-        if let Some(ratio) = aspect.filter(|_| ["crop", "fill", "fillmax", "min"].contains(&fit)) {
+        if let Some(ratio) = self.aspect(fit) {
             let (wide, high) = (f64::from(width), f64::from(height));
             bounds = match bounds {
                 (Some(w), None) => (Some(w), Some(w / ratio)),
@@ -193,75 +158,37 @@ impl ImgixRules {
                 within(bounds.1, "min-h", "max-h", height),
             );
         }
-        let given = self.query.text("w").is_some() || self.query.text("h").is_some();
+        let given = self.query.has("w") || self.query.has("h");
         let ratio = if given { self.ratio() } else { 1.0 };
         let scaled = |side: Option<f64>| side.map(|side| (side * ratio).clamp(1.0, MOST));
         (scaled(bounds.0), scaled(bounds.1))
     }
 
     fn sizes(&self, size: (u32, u32)) -> Vec<Step> {
-        let px = |px: f64| Length::px(px).unwrap_or(Length::Px(Length::MAX_PX));
         let fit = self.query.text("fit").unwrap_or("clip");
-        let (w, h) = match self.bounds(size) {
-            (None, None) => return Vec::new(),
-            (Some(w), Some(h)) => (w, h),
-            (w, h) => {
-                let inside = match (w, h) {
-                    (Some(w), _) => Bounds::Width(px(w)),
-                    (None, h) => Bounds::Height(px(h.unwrap_or(1.0))),
-                };
-                let enlarge = !["max", "fillmax", "min"].contains(&fit);
-                return vec![Step::Fit { inside, enlarge }];
-            }
+        let (w, h) = self.bounds(size);
+        let Some(inside) = geometry::bounds(w, h) else {
+            return Vec::new();
         };
-        let both = Bounds::Both(px(w), px(h));
-        let fits = |enlarge| Step::Fit {
-            inside: both,
-            enlarge,
+        let enlarge = !["max", "fillmax", "min"].contains(&fit);
+        let fits = Step::Fit { inside, enlarge };
+        let (Some(w), Some(h)) = (w, h) else {
+            return vec![fits];
         };
-        let ground = || {
-            let side = |px: f64| (px.round() as u32).max(1);
-            Step::Canvas(Canvas {
-                w: side(w),
-                h: side(h),
-                colour: self.ground(),
-                at: None,
-            })
-        };
-        let cover = |w, h| Step::Cover {
-            w: px(w),
-            h: px(h),
-            gravity: self.gravity(),
-            enlarge: true,
-        };
-        let mut steps = self.focus().into_iter().collect::<Vec<_>>();
         match fit {
             "crop" | "facearea" => match self.zoom() {
-                Some(zoom) => {
-                    // Of the whole, a part in the shape of the box.
-                    let scale = (w / f64::from(size.0)).max(h / f64::from(size.1)) * zoom;
-                    let side = |px: f64| (px / scale).round().max(1.0);
-                    let part = Crop::Towards {
-                        w: px(side(w)),
-                        h: px(side(h)),
-                        gravity: Gravity::Centre,
-                    };
-                    steps.extend([Step::Crop(part), Step::Exact { w: px(w), h: px(h) }]);
-                }
-                None => steps.push(cover(w, h)),
+                Some(zoom) => self.zoomed(size, (w, h), zoom),
+                None => self.cover(w, h),
             },
-            "max" => return vec![fits(false)],
-            "fill" | "clamp" => return vec![fits(true), ground()],
-            "fillmax" => return vec![fits(false), ground()],
-            "scale" => return vec![Step::Exact { w: px(w), h: px(h) }],
+            "fill" | "clamp" | "fillmax" => vec![fits, geometry::ground(w, h, self.ground())],
+            "scale" => vec![exact(w, h)],
             "min" => {
                 // The box, made smaller where the image is.
                 let share = (f64::from(size.0) / w).min(f64::from(size.1) / h).min(1.0);
-                steps.push(cover(w * share, h * share));
+                self.cover(w * share, h * share)
             }
-            _ => return vec![fits(true)],
+            _ => vec![fits],
         }
-        steps
     }
 
     /// Returns the direction that `crop` names. Directions take precedence over faces and salient parts.
@@ -282,18 +209,15 @@ impl ImgixRules {
 
     /// Returns the factor by which to zoom in on the focal point, if it is more than 1.
     fn zoom(&self) -> Option<f64> {
-        let zoom = self.query.number("fp-z", 1.0, 100.0);
+        let zoom = self.query.number("fp-z");
         zoom.filter(|zoom| *zoom > 1.0 && self.query.lists("crop", "focalpoint"))
     }
 
     fn focus(&self) -> Option<Step> {
-        let share = |key| self.query.number(key, 0.0, 1.0).unwrap_or(0.5) * 100.0;
+        let share = |name| self.query.number(name).unwrap_or(0.5);
         let says = |word: &&str| self.query.lists("crop", word);
         if says(&"focalpoint") {
-            return Some(Step::Focus {
-                x: Length::Percent(share("fp-x")),
-                y: Length::Percent(share("fp-y")),
-            });
+            return Some(geometry::focus(share("fp-x"), share("fp-y")));
         }
         if self.query.text("fit") == Some("facearea") || says(&"faces") {
             return Some(FACES_IF_POSSIBLE);
@@ -302,115 +226,110 @@ impl ImgixRules {
         smart.then_some(Step::Salient)
     }
 
-    fn effects(&self) -> Vec<Step> {
+    /// Returns the steps that fill a box in px, and cut off what exceeds it.
+    fn cover(&self, w: f64, h: f64) -> Vec<Step> {
+        let cover = Step::Cover {
+            w: length(w),
+            h: length(h),
+            gravity: self.gravity(),
+            enlarge: true,
+        };
+        self.focus().into_iter().chain([cover]).collect()
+    }
+
+    /// Returns the steps that fill a box in px with a part of an image of this size, which is smaller by the factor
+    /// `zoom` than the largest one in the shape of the box.
+    fn zoomed(&self, size: (u32, u32), (w, h): (f64, f64), zoom: f64) -> Vec<Step> {
+        let scale = (w / f64::from(size.0)).max(h / f64::from(size.1)) * zoom;
+        let side = |px: f64| length((px / scale).round().max(1.0));
+        let part = Step::Crop(Crop::Towards {
+            w: side(w),
+            h: side(h),
+            gravity: Gravity::Centre,
+        });
+        self.focus()
+            .into_iter()
+            .chain([part, exact(w, h)])
+            .collect()
+    }
+
+    /// Returns the effects on colours.
+    fn tones(&self) -> Vec<Step> {
         let query = &self.query;
-        let mut effects = Effects::default();
-        let mut add = |name: &str, args: &[String]| effects.add(name, args);
-        let part = |key| {
+        let part = |name| {
             query
-                .number(key, -100.0, 100.0)
+                .number(name)
                 .filter(|part| *part != 0.0)
                 .map(|part| part / 100.0)
         };
-        if let Some(part) = part("bri") {
-            add("brightness", &[number(part * 255.0)]);
-        }
-        if let Some(part) = part("con") {
-            add("contrast", &[number(1.0 + part)]);
-        }
-        if let Some(part) = part("exp") {
-            add(
-                "modulate",
-                &[number(part.exp2()), "1".to_owned(), "0".to_owned()],
-            );
-        }
-        if let Some(part) = part("gam") {
-            add("gamma", &[number(part.exp2())]);
-        }
-        if let Some(part) = part("sat") {
-            add("saturation", &[number(1.0 + part)]);
-        }
-        if let Some(part) = part("vib") {
-            add("saturation", &[number(1.0 + part / 2.0)]);
-        }
-        if let Some(degrees) = query
-            .number("hue", 0.0, 359.0)
-            .filter(|degrees| *degrees > 0.0)
-        {
-            add("hue", &[number(degrees)]);
-        }
-        if query.flag("invert") == Some(true) {
-            add("invert", &[]);
-        }
-        if let Some(part) = query.number("sepia", 1.0, 100.0) {
-            add("sepia", &[number(part)]);
-        }
-        if let Some(colour) = query.colour("monochrome") {
-            add("gray", &[]);
-            add("tint", &[rgb(colour)]);
-        }
-        if let Some((dark, light)) = query.text("duotone").and_then(|text| text.split_once(','))
-            && let (Some(dark), Some(light)) = (query::colour(dark), query::colour(light))
-        {
-            add("duotone", &[rgb(dark), rgb(light)]);
-        }
-        if let Some(amount) = query.number("sharp", 1.0, 100.0) {
-            add("unsharp", &[format!("0x1+{}+0", number(amount / 20.0))]);
-        }
-        if let Some(amount) = query.number("usm", 1.0, 100.0) {
-            let radius = query.number("usmrad", 0.1, 500.0).unwrap_or(2.5);
-            add(
-                "unsharp",
-                &[format!("0x{}+{}+0", number(radius), number(amount / 100.0))],
-            );
-        }
-        if let Some(strength) = query.number("blur", 1.0, 2000.0) {
-            add("blur", &[format!("0x{}", number(strength / 20.0))]);
-        }
-        if let Some(px) = query.number("px", 1.0, 100.0) {
-            add("pixelate", &[number(px.round())]);
-        }
-        let radius = |key| {
+        let inverts = query.text("invert").and_then(flag) == Some(true);
+        let monochrome = self.colour("monochrome");
+        let duotone = query.text("duotone").and_then(|text| text.split_once(','));
+        let duotone = duotone.and_then(|(dark, light)| colour(dark).zip(colour(light)));
+        effects::steps([
+            with("brightness:{}", part("bri").map(|part| part * 255.0)),
+            with("contrast:{}", part("con").map(|part| 1.0 + part)),
+            with("modulate:{}:1:0", part("exp").map(f64::exp2)),
+            with("gamma:{}", part("gam").map(f64::exp2)),
+            with("saturation:{}", part("sat").map(|part| 1.0 + part)),
+            with("saturation:{}", part("vib").map(|part| 1.0 + part / 2.0)),
+            with(
+                "hue:{}",
+                query.number("hue").filter(|degrees| *degrees > 0.0),
+            ),
+            inverts.then(|| "invert".to_owned()),
+            with("sepia:{}", query.number("sepia")),
+            monochrome.map(|_| "gray".to_owned()),
+            monochrome.map(|colour| format!("tint:{}", rgb(colour))),
+            duotone.map(|(dark, light)| format!("duotone:{}:{}", rgb(dark), rgb(light))),
+        ])
+    }
+
+    /// Returns the effects on details.
+    fn details(&self) -> Vec<Step> {
+        let query = &self.query;
+        let strength = |name, whole: f64| query.number(name).map(|number| number / whole);
+        let radius = query.number("usmrad").unwrap_or(2.5);
+        effects::steps([
+            with("unsharp:0x1+{}+0", strength("sharp", 20.0)),
+            with(
+                &format!("unsharp:0x{}+{{}}+0", number(radius)),
+                strength("usm", 100.0),
+            ),
+            with("blur:0x{}", strength("blur", 20.0)),
+            with("pixelate:{}", query.number("px").map(f64::round)),
+        ])
+    }
+
+    /// Returns the effects on the edges of the image: a mask, a border and round corners.
+    fn edges(&self) -> Vec<Step> {
+        let query = &self.query;
+        let px = |px: f64| number((px * self.ratio()).clamp(0.0, MOST).round());
+        let radius = |name| {
             query
-                .number(key, 1.0, MOST)
+                .number(name)
                 .map(|px| number((px * self.ratio()).round()))
         };
-        let rounded = query
-            .lists("mask", "corners")
-            .then(|| radius("corner-radius"))
-            .flatten();
-        let ground = query.colour("mask-bg").map(|colour| colour.to_string());
+        let corners = query.lists("mask", "corners");
+        let rounded = corners.then(|| radius("corner-radius")).flatten();
         let outer = radius("border-radius").filter(|_| rounded.is_none());
-        match (rounded, &outer) {
-            (Some(px), _) => {
-                let args = ground.map_or(vec![px.clone()], |ground| vec![px.clone(), px, ground]);
-                add("round", &args);
-            }
-            (None, None) if query.text("mask") == Some("ellipse") => {
-                let args = ["ellipse".to_owned()].into_iter().chain(ground);
-                add("mask", &args.collect::<Vec<_>>());
-            }
-            (None, _) => {}
-        }
-        if let Some((px, colour)) = query.text("border").and_then(|text| text.split_once(','))
-            && let (Ok(px), Some(colour)) = (px.parse::<f64>(), query::colour(colour))
-        {
-            let px = number((px * self.ratio()).clamp(0.0, MOST).round());
-            add("border", &[format!("{px}x{px}"), colour.to_string()]);
-        }
-        // It rounds the border, if there is one.
-        if let Some(px) = outer {
-            add("round", &[px]);
-        }
-        effects.0
+        let ground = self.colour("mask-bg");
+        let around = |before: &str| ground.map_or(String::new(), |it| format!("{before}{it}"));
+        let is_ellipse = query.text("mask") == Some("ellipse") && outer.is_none();
+        let border = query.text("border").and_then(|text| text.split_once(','));
+        let border = border.and_then(|(px, ink)| px.parse::<f64>().ok().zip(colour(ink)));
+        effects::steps([
+            rounded.map(|px| format!("round:{px}{}", around(&format!(":{px}:")))),
+            is_ellipse.then(|| format!("mask:ellipse{}", around(":"))),
+            border.map(|(width, ink)| format!("border:{0}x{0}:{ink}", px(width))),
+            // It rounds the border, if there is one.
+            outer.map(|px| format!("round:{px}")),
+        ])
     }
 
     fn margins(&self) -> Option<Step> {
         let side = |key| {
-            let px = self
-                .query
-                .number(key, 0.0, MOST)
-                .or_else(|| self.query.number("pad", 0.0, MOST));
+            let px = self.query.number(key).or_else(|| self.query.number("pad"));
             (px.unwrap_or_default() * self.ratio()).round() as u32
         };
         let pad = Pad {
@@ -427,6 +346,13 @@ impl ImgixRules {
     }
 }
 
+fn exact(w: f64, h: f64) -> Step {
+    Step::Exact {
+        w: length(w),
+        h: length(h),
+    }
+}
+
 /// Reads `rect`, the part `x,y,w,h` of an image of this size. Values are px, shares of a side up to 1 or, for x and y,
 /// words.
 fn rect(text: &str, (width, height): (u32, u32)) -> Option<Step> {
@@ -436,14 +362,7 @@ fn rect(text: &str, (width, height): (u32, u32)) -> Option<Step> {
     };
     let px = |text: &str, whole: u32| {
         let number = text.parse::<f64>().ok().filter(|number| *number >= 0.0)?;
-        Some(
-            if number <= 1.0 {
-                number * f64::from(whole)
-            } else {
-                number
-            }
-            .round() as u32,
-        )
+        Some(share_or_px(number, whole).round() as u32)
     };
     let start = |text: &str, whole: u32, length: u32, words: [&str; 3]| {
         let room = whole.saturating_sub(length);
@@ -462,23 +381,24 @@ fn rect(text: &str, (width, height): (u32, u32)) -> Option<Step> {
 impl Rules for ImgixRules {
     fn text(&self) -> String {
         let output = Recipe::from(self.output.clone());
-        format!("imgix({};{output})", self.query.canonical())
+        format!("imgix({};{output})", canonical(&self.query))
     }
 
     fn resolve(&self, facts: &Facts) -> Result<Recipe, ResolveError> {
         let (mut steps, size) = self.before(facts)?;
         steps.extend(self.sizes(size));
-        steps.extend(self.effects());
+        steps.extend(self.tones());
+        steps.extend(self.details());
+        steps.extend(self.edges());
         let size = size_after(&steps, facts)?;
         steps.extend(overlays::steps(&self.query, size, self.ratio()));
-        if let Some(ground) = self.query.colour("bg").filter(|ground| ground.a == u8::MAX) {
-            steps.push(Step::Flatten(ground));
-        }
+        let ground = self.colour("bg").filter(|ground| ground.a == u8::MAX);
+        steps.extend(ground.map(Step::Flatten));
         steps.extend(self.margins());
         let mut output = self.output.clone();
         let format = self.output.format_or(&facts.format);
         if is_lossy(format) && !output.lossless {
-            let quality = self.query.number("q", 0.0, 100.0);
+            let quality = self.query.number("q");
             let quality = quality.map_or(QUALITY, |quality| quality.max(1.0) as u8);
             output.goal = Some(Goal::Quality(quality));
         }

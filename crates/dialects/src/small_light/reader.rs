@@ -9,6 +9,7 @@ use super::params::{PARAMETERS, known};
 use super::rules::{Fit, Ground, Original, Region, Size, SmallLightRules};
 use super::values::{Coord, Geometry, colour, float, int, prefix};
 use super::{Compat, Notes, SmallLightConfig};
+use crate::geometry;
 use crate::refusal::{Refusal, shorten};
 
 /// Returns the rules for these options.
@@ -119,16 +120,12 @@ impl Reader<'_, '_> {
     }
 
     fn turn(&mut self) -> Option<Turn> {
-        match int(self.options.text("angle")) {
-            0 => None,
-            90 => Some(Turn::R90),
-            180 => Some(Turn::R180),
-            270 => Some(Turn::R270),
-            _ => {
-                self.note("angle", "only 90, 180 and 270 turn; it is ignored");
-                None
-            }
+        let degrees = int(self.options.text("angle"));
+        let turn = u32::try_from(degrees).ok().and_then(geometry::turn);
+        if turn.is_none() && degrees != 0 {
+            self.note("angle", "only 90, 180 and 270 turn; it is ignored");
         }
+        turn
     }
 
     fn length(&mut self, name: &str) -> Option<Length> {

@@ -3,9 +3,11 @@
 use serde::Deserialize;
 
 use super::Weserv;
+use super::options::OPTIONS;
 use crate::ConfigError;
 use crate::config::{Gate, Settings, below, mount};
 use crate::dialect::Dialect;
+use crate::options::Table;
 use crate::plain::PlainRequest;
 
 /// The `[weserv]` table: URLs of weserv.
@@ -43,7 +45,7 @@ impl Settings for WeservConfig {
         super::spell::spell(request)
     }
 
-    fn option_names() -> Vec<String> {
-        super::options().map(str::to_owned).collect()
+    fn table() -> &'static Table {
+        &OPTIONS
     }
 }

@@ -4,6 +4,7 @@
 //! URLs as the service does, and `rules` has its arithmetic.
 
 mod config;
+mod options;
 mod query;
 mod rules;
 mod spell;
@@ -14,15 +15,16 @@ use andon_recipe::Recipe;
 use serde_json::json;
 
 pub use config::WeservConfig;
-pub(crate) use query::names as options;
 
+use self::options::OPTIONS;
 use self::query::Query;
 use self::rules::WeservRules;
 use crate::dialect::{Dialect, Target};
 use crate::document::{About, Document, Part};
 use crate::errors::{ErrorStyle, Errors, Fault};
+use crate::options::MOST_NOTES;
 use crate::percent;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, shorten};
 use crate::request::{AnswerStyle, Ask, Fallback, ImageRequest, Redirect, Source};
 
 #[derive(Debug)]
@@ -52,15 +54,10 @@ impl Dialect for Weserv {
         let Some(query) = target.query.filter(|_| is_below) else {
             return Ok(None);
         };
-        let about = |key: &str| {
-            let mut pieces = query.split('&').filter_map(|piece| piece.split_once('='));
-            pieces.find_map(|(known, value)| (known == key).then_some(value))
-        };
-        let Some(url) = about("url") else {
+        let Some(url) = answer(query, "url") else {
             return Ok(None);
         };
-        // The second is its old name.
-        let default = about("default").or_else(|| about("errorredirect"));
+        let default = answer(query, "default");
         let source = match (read_source(url), default.and_then(location)) {
             (Ok(source), _) => source,
             (Err(_), Some(to)) => {
@@ -73,27 +70,12 @@ impl Dialect for Weserv {
         let mut notes = Vec::new();
         let read = Query::read(query, |key| {
             if notes.len() < MOST_NOTES {
-                let key = crate::refusal::shorten(key);
+                let key = shorten(key);
                 notes.push(format!("{key}: there is no such parameter; it is ignored"));
             }
         });
-        notes.extend(left_out(&read, about));
-        let mut headers = Vec::new();
-        let extension = read.text("output").filter(|format| *format != "origin");
-        let extension = extension.or_else(|| extension_of(&source)).unwrap_or("jpg");
-        let name = about("filename").filter(|name| {
-            (1..=78).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
-        });
-        let name = name.unwrap_or("image");
-        let disposition = format!("inline; filename={name}.{extension}");
-        headers.push(("content-disposition", disposition));
-        if let Source::Url(url) = &source {
-            headers.push((
-                "link",
-                format!("<{}>; rel=\"canonical\"", percent::encode(url, "/?%")),
-            ));
-        }
-        let ask = match (read.text("output"), about("encoding")) {
+        notes.extend(left_out(&read, query));
+        let ask = match (read.text("output"), answer(query, "encoding")) {
             (Some("json"), _) => Ask::Describe(Arc::new(Json::of(&read))),
             (_, Some("base64")) => Ask::Describe(Arc::new(DataUri)),
             _ => Ask::Image,
@@ -103,8 +85,8 @@ impl Dialect for Weserv {
             notes,
             style: AnswerStyle {
                 fallback: fallback(default, &source),
-                headers,
-                max_age: Some(about("maxage").and_then(max_age).unwrap_or(YEAR)),
+                headers: headers(query, &read, &source),
+                max_age: Some(answer(query, "maxage").and_then(max_age).unwrap_or(YEAR)),
                 ..AnswerStyle::default()
             },
             ..ImageRequest::image(source, WeservRules::new(read))
@@ -135,26 +117,42 @@ impl Dialect for Weserv {
     }
 }
 
-const MOST_NOTES: usize = 8;
-
 const DAY: u64 = 24 * 60 * 60;
 const YEAR: u64 = 365 * DAY;
 
+/// Returns the first raw value of a key that concerns the answer. Its present name goes before its old one.
+fn answer<'a>(query: &'a str, key: &str) -> Option<&'a str> {
+    let value = |name: &&str| {
+        let mut pairs = query.split('&').filter_map(|piece| piece.split_once('='));
+        pairs.find_map(|(key, value)| (key == *name).then_some(value))
+    };
+    OPTIONS.named(key)?.names.iter().find_map(value)
+}
+
+/// Returns the headers of a response: its name, and the URL of its source.
+fn headers(query: &str, read: &Query, source: &Source) -> Vec<(&'static str, String)> {
+    let extension = read.text("output").filter(|format| *format != "origin");
+    let extension = extension.or_else(|| extension_of(source)).unwrap_or("jpg");
+    let plain = |name: &&str| name.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let name = answer(query, "filename").filter(|name| (1..=78).contains(&name.len()));
+    let name = name.filter(plain).unwrap_or("image");
+    let disposition = format!("inline; filename={name}.{extension}");
+    let mut headers = vec![("content-disposition", disposition)];
+    if let Source::Url(url) = source {
+        let link = format!("<{}>; rel=\"canonical\"", percent::encode(url, "/?%"));
+        headers.push(("link", link));
+    }
+    headers
+}
+
 /// Returns notes about parameters that are known, but not supported.
-fn left_out<'a>(query: &Query, about: impl Fn(&str) -> Option<&'a str>) -> Vec<String> {
+fn left_out(read: &Query, query: &str) -> Vec<String> {
     let mut notes = Vec::new();
-    if about("encoding").is_some_and(|encoding| encoding != "base64") {
+    if answer(query, "encoding").is_some_and(|encoding| encoding != "base64") {
         notes.push("encoding: `base64` is the only one; it is ignored".to_owned());
     }
-    for key in ["loop", "delay"] {
-        if query.has(key) {
-            notes.push(format!("{key}: animations keep their own; it is ignored"));
-        }
-    }
-    if query.has("fsol") {
-        notes.push("fsol: decoders shrink as far as nobody sees it; it is ignored".to_owned());
-    }
-    if query.int("page").is_some_and(|page| page == -2) {
+    notes.extend(OPTIONS.ignored(read.values()));
+    if read.int("page") == Some(-2) {
         notes.push("page: sizes of pages are not compared; the first one is shown".to_owned());
     }
     notes

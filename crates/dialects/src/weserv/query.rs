@@ -1,14 +1,14 @@
 //! The query, parsed as by the service: split by hand, not decoded, with the first value of each key.
 
-use std::collections::BTreeMap;
-
 use andon_recipe::Colour;
 
+use super::options::OPTIONS;
 use crate::colours;
+use crate::options::{About, OptionRow, Values};
 
-/// Known keys, with their values as received. Deprecated keys are stored under their present names.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Query(BTreeMap<&'static str, String>);
+/// The values of keys that affect the image, as received.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Query(Values);
 
 /// A length: pixels, or a share of a side from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,43 +16,6 @@ pub(super) enum Coordinate {
     Px(i32),
     Share(f32),
 }
-
-/// All keys that affect the image.
-const KEYS: &[&str] = &[
-    "w", "h", "dpr", "fit", "we", "crop", "cx", "cy", "cw", "ch", "precrop", "a", "fpx", "fpy",
-    "mask", "mtrim", "mbg", "ro", "flip", "flop", "bri", "mod", "sat", "hue", "con", "gam",
-    "sharp", "sharpf", "sharpj", "trim", "blur", "filt", "start", "stop", "bg", "cbg", "rbg",
-    "tint", "q", "l", "output", "il", "ll", "af", "page", "n", "loop", "delay", "fsol",
-];
-
-/// Keys that concern the source or the response, but not how the image is made.
-const ABOUT_ANSWERS: &[&str] = &[
-    "url",
-    "default",
-    "errorredirect",
-    "filename",
-    "encoding",
-    "maxage",
-];
-
-/// Returns the names of all options.
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    KEYS.iter().chain(ABOUT_ANSWERS).copied()
-}
-
-const SYNONYMS: &[(&str, &str)] = &[
-    ("shape", "mask"),
-    ("strim", "mtrim"),
-    ("or", "ro"),
-    ("t", "fit"),
-    ("pages", "n"),
-    ("width", "w"),
-    ("height", "h"),
-    ("align", "a"),
-    ("level", "l"),
-    ("quality", "q"),
-    ("lossless", "ll"),
-];
 
 /// The value of a key without `=`. A value that is not a number counts as this, too.
 const NONE: &str = "-1";
@@ -66,75 +29,78 @@ impl Query {
         let mut read = Self::default();
         for piece in query.split('&') {
             let (key, value) = piece.split_once('=').unwrap_or((piece, NONE));
-            let synonym = SYNONYMS.iter().find(|(old, _)| *old == key);
-            let key = synonym.map_or(key, |(_, key)| key);
-            match KEYS.iter().find(|known| **known == key) {
-                Some(key) => read.add(key, value),
-                None if key.is_empty() || ABOUT_ANSWERS.contains(&key) => {}
+            match OPTIONS.named(key) {
+                Some(row) if row.about == About::Answer => {}
+                Some(row) => read.add(row, value),
+                None if key.is_empty() => {}
                 None => ignored(key),
             }
         }
         read
     }
 
-    fn add(&mut self, key: &'static str, value: &str) {
-        let tokens = || value.split([',']).filter(|token| !token.is_empty());
-        match key {
-            "fit" if ["fit", "squaredown"].contains(&value) => self.put("we", "true"),
-            "a" if ["focal-", "crop-"].iter().any(|old| value.starts_with(old)) => {
-                let percents = value.split('-').skip(1).filter(|token| !token.is_empty());
-                for (key, percent) in ["fpx", "fpy"].into_iter().zip(percents) {
-                    let percent = int(percent);
-                    let share = if (0..=100).contains(&percent) {
-                        percent
-                    } else {
-                        50
-                    };
-                    self.put(key, &(f64::from(share) / 100.0).to_string());
-                }
-            }
-            "sharp" if tokens().nth(1).is_some() => {
-                for (key, token) in ["sharpf", "sharpj", "sharp"].into_iter().zip(tokens()) {
-                    self.put(key, token);
-                }
+    /// Stores the value of a key. Old forms with several values are spread over the keys that they stand for.
+    fn add(&mut self, row: &'static OptionRow, value: &str) {
+        let tokens: Vec<&str> = value.split(',').filter(|token| !token.is_empty()).collect();
+        let keys = match row.name() {
+            "sharp" if tokens.len() > 1 => &["sharpf", "sharpj", "sharp"][..],
+            "mod" => &["mod", "sat", "hue"],
+            "crop" if tokens.len() > 3 => &["cw", "ch", "cx", "cy"],
+            "crop" => &[],
+            name => {
+                self.add_older(name, value);
+                self.0.add(row, value.to_owned());
                 return;
             }
-            "mod" => {
-                for (key, token) in ["mod", "sat", "hue"].into_iter().zip(tokens()) {
-                    self.put(key, token);
-                }
-                return;
-            }
-            "crop" => {
-                let numbers: Vec<&str> = tokens().collect();
-                if let [w, h, x, y, ..] = numbers[..] {
-                    for (key, token) in [("cw", w), ("ch", h), ("cx", x), ("cy", y)] {
-                        self.put(key, token);
-                    }
-                }
-                return;
-            }
-            _ => {}
+        };
+        for (key, token) in keys.iter().zip(tokens) {
+            self.put(key, token);
         }
-        self.put(key, value);
+    }
+
+    /// Stores what an old value of `fit` or `a` says of other keys.
+    fn add_older(&mut self, key: &str, value: &str) {
+        if key == "fit" && ["fit", "squaredown"].contains(&value) {
+            self.put("we", "true");
+        }
+        if key == "a" && (value.starts_with("focal-") || value.starts_with("crop-")) {
+            let percents = value.split('-').skip(1).filter(|token| !token.is_empty());
+            for (key, percent) in ["fpx", "fpy"].into_iter().zip(percents.map(int)) {
+                let valid = (0..=100).contains(&percent);
+                self.put(
+                    key,
+                    if valid {
+                        f64::from(percent) / 100.0
+                    } else {
+                        0.5
+                    },
+                );
+            }
+        }
     }
 
     /// Stores a value, unless the key has one already.
-    fn put(&mut self, key: &'static str, value: &str) {
-        self.0.entry(key).or_insert_with(|| value.to_owned());
+    fn put(&mut self, key: &str, value: impl ToString) {
+        if let Some(row) = OPTIONS.named(key) {
+            self.0.add(row, value.to_string());
+        }
+    }
+
+    pub(super) fn values(&self) -> &Values {
+        &self.0
     }
 
     pub(super) fn text(&self, key: &str) -> Option<&str> {
-        self.0.get(key).map(String::as_str)
+        self.0.text(key)
     }
 
     pub(super) fn has(&self, key: &str) -> bool {
-        self.0.contains_key(key)
+        self.0.has(key)
     }
 
     pub(super) fn flag(&self, key: &str) -> bool {
-        self.text(key)
-            .is_some_and(|text| text != "false" && text != "0")
+        let text = self.text(key);
+        text.is_some_and(|text| text != "false" && text != "0")
     }
 
     pub(super) fn int(&self, key: &str) -> Option<i32> {
@@ -147,8 +113,16 @@ impl Query {
         list.filter(|item| !item.is_empty()).map(int).collect()
     }
 
-    pub(super) fn float(&self, key: &str) -> Option<f64> {
-        self.text(key).map(float)
+    /// Returns a number that is in the range of the key's row.
+    pub(super) fn number(&self, key: &str) -> Option<f64> {
+        let (takes, text) = self.0.get(key)?;
+        Some(leading(text).unwrap_or(-1.0)).filter(|number| takes.has(*number))
+    }
+
+    /// Returns a whole number that is in the range of the key's row.
+    pub(super) fn whole(&self, key: &str) -> Option<i32> {
+        let (takes, text) = self.0.get(key)?;
+        Some(int(text)).filter(|number| takes.has(f64::from(*number)))
     }
 
     /// Returns a length in px along a side; -1 for a value that is not a number.
@@ -163,12 +137,6 @@ impl Query {
 
     pub(super) fn colour(&self, key: &str) -> Option<Colour> {
         self.text(key).map(colour)
-    }
-
-    /// Returns `key=value` pairs with `&` between them, sorted.
-    pub(super) fn canonical(&self) -> String {
-        let pairs = self.0.iter().map(|(key, value)| format!("{key}={value}"));
-        pairs.collect::<Vec<_>>().join("&")
     }
 }
 
@@ -189,11 +157,6 @@ pub(super) fn coordinate(text: &str) -> Coordinate {
 fn int(text: &str) -> i32 {
     let digits = text.find(['.', 'e', 'E']).map_or(text, |end| &text[..end]);
     leading(digits).map_or(-1, |number| number as i32)
-}
-
-/// Returns the number that a text begins with, or -1.
-fn float(text: &str) -> f64 {
-    leading(text).unwrap_or(-1.0)
 }
 
 /// Parses the number at the beginning of a text: a sign, digits and a point.
@@ -220,9 +183,8 @@ pub(super) fn colour(text: &str) -> Colour {
         7 => format!("f{text}"),
         _ => text.to_owned(),
     };
-    let hex = colours::channels(&padded).and_then(|channels| match channels[..] {
-        [a, r, g, b] => Some(Colour { r, g, b, a }),
-        ref opaque => colours::rgba(opaque),
-    });
-    colours::named(text).or(hex).unwrap_or(Colour::CLEAR)
+    let named = colours::named(text);
+    named
+        .or_else(|| colours::argb(&padded))
+        .unwrap_or(Colour::CLEAR)
 }

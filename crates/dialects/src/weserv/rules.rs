@@ -8,8 +8,8 @@ use andon_recipe::{
 };
 
 use super::query::Query;
-use crate::effects::{Effects, is_lossy, number, rgb};
-use crate::geometry::keep_salient;
+use crate::effects::{self, is_lossy, number, rgb, with};
+use crate::geometry::{self, keep_salient};
 
 /// The rules that a query stands for.
 #[derive(Clone, Debug)]
@@ -72,12 +72,7 @@ impl WeservRules {
     }
 
     fn quarters(&self) -> Option<Turn> {
-        match self.degrees().rem_euclid(360) {
-            90 => Some(Turn::R90),
-            180 => Some(Turn::R180),
-            270 => Some(Turn::R270),
-            _ => None,
-        }
+        geometry::turn(self.degrees().rem_euclid(360) as u32)
     }
 
     fn flips(&self) -> Option<Flip> {
@@ -90,9 +85,9 @@ impl WeservRules {
     }
 
     fn trim(&self) -> Option<Step> {
-        let tolerance = self.query.int("trim")?;
-        let sound = (1..=254).contains(&tolerance);
-        Some(Step::Trim(if sound { tolerance as u8 } else { TOLERANCE }))
+        let tolerance = self.query.whole("trim");
+        let tolerance = tolerance.map_or(TOLERANCE, |levels| levels as u8);
+        self.query.has("trim").then_some(Step::Trim(tolerance))
     }
 
     /// Whether the result is an animation.
@@ -119,10 +114,7 @@ impl WeservRules {
 
     /// Returns the requested box in px; 0 for a side that is not given.
     fn bounds(&self, facts: &Facts) -> (i32, i32) {
-        let ratio = self
-            .query
-            .float("dpr")
-            .filter(|ratio| (0.0..=8.0).contains(ratio));
+        let ratio = self.query.number("dpr");
         let side = |key, whole| {
             let px = self.query.px(key, whole).unwrap_or_default();
             let px = match ratio {
@@ -165,13 +157,7 @@ impl WeservRules {
         );
         let name = self.query.text("a").unwrap_or_default();
         if name.starts_with("focal") || name.starts_with("crop-") {
-            let share = |key| {
-                let share = self
-                    .query
-                    .float(key)
-                    .filter(|share| (0.0..=1.0).contains(share));
-                share.unwrap_or(0.5)
-            };
+            let share = |key| self.query.number(key).unwrap_or(0.5);
             let around = |share: f64, outer: u32, inner: u32, room: u32| {
                 // `as` saturates below 0.
                 let start = (share * f64::from(outer) - f64::from(inner) / 2.0).round() as u32;
@@ -197,10 +183,8 @@ impl WeservRules {
 
     /// Returns x, y, width and height in px of the crop by `cx`, `cy`, `cw` and `ch`, for an image of this size.
     fn crop(&self, (width, height): (u32, u32)) -> Option<(u32, u32, u32, u32)> {
-        if !["cx", "cy", "cw", "ch"]
-            .iter()
-            .any(|key| self.query.has(key))
-        {
+        let keys = ["cx", "cy", "cw", "ch"];
+        if !keys.iter().any(|key| self.query.has(key)) {
             return None;
         }
         let within = |key, whole: u32, most: u32| {
@@ -214,11 +198,8 @@ impl WeservRules {
         Some((x, y, w, h))
     }
 
-    /// Crops a scaled image to the box that it covers, if `fit` is `cover`.
+    /// Crops a scaled image to the box that it covers.
     fn align(&self, steps: &mut Vec<Step>, size: &mut (u32, u32), (w, h): (i32, i32)) {
-        if self.fit() != Fit::Cover {
-            return;
-        }
         let within = |side: i32, whole: u32| match u32::try_from(side) {
             Ok(side) if side > 0 => side.min(whole),
             _ => whole,
@@ -240,66 +221,35 @@ impl WeservRules {
 
     fn geometry(&self, facts: &Facts) -> Result<(Vec<Step>, (u32, u32)), ResolveError> {
         let (mut steps, stored) = self.trimmed(facts)?;
+        let turn = self.quarters();
         steps.push(Step::Orient);
-        steps.extend(self.quarters().map(Step::Turn));
+        steps.extend(turn.map(Step::Turn));
         steps.extend(self.flips().map(Step::Flip));
-        let turned = self
-            .quarters()
-            .map_or(facts.orientation, |turn| facts.orientation.then(turn));
+        let turned = turn.map_or(facts.orientation, |turn| facts.orientation.then(turn));
         let mut size = turned.size(stored.0, stored.1);
         let bounds = self.bounds(facts);
         let precrop = self.query.flag("precrop");
-        // Its pages lie one below the other there, and keep their height but for the scale.
         let moves = self.moves(facts);
-        let cut = |steps: &mut Vec<Step>, size: &mut (u32, u32)| {
-            if let Some((x, y, w, h)) = self.crop(*size) {
-                let (y, h) = if moves { (0, size.1) } else { (y, h) };
-                steps.push(Step::crop(x, y, w, h));
-                *size = (w, h);
-            }
-        };
         if precrop {
-            cut(&mut steps, &mut size);
+            self.cut(&mut steps, &mut size, moves);
         }
         // What `ro` turns is scaled before that.
-        let asked = self.quarters().map_or(Orientation::default(), |turn| {
-            Orientation::default().then(turn)
-        });
-        let box_of_scaled = match !precrop && asked.quarters % 2 == 1 {
+        let sideways = matches!(turn, Some(Turn::R90 | Turn::R270));
+        let unturned = match !precrop && sideways {
             true => (bounds.1, bounds.0),
             false => bounds,
         };
-        size = self.scaled(size, box_of_scaled);
+        size = self.scaled(size, unturned);
         steps.push(Step::exact(size.0, size.1));
         let framed = if moves { (bounds.0, 0) } else { bounds };
-        self.align(&mut steps, &mut size, framed);
+        if self.fit() == Fit::Cover {
+            self.align(&mut steps, &mut size, framed);
+        }
         if !precrop {
-            cut(&mut steps, &mut size);
+            self.cut(&mut steps, &mut size, moves);
         }
         if self.fit() == Fit::Contain {
-            let side = |side: i32, own: u32| {
-                u32::try_from(side)
-                    .ok()
-                    .filter(|side| *side > 0)
-                    .unwrap_or(own)
-            };
-            let ground = (side(framed.0, size.0), side(framed.1, size.1));
-            let (x, y) = self.place(size, ground);
-            let around = self.query.colour("cbg").unwrap_or(Colour::CLEAR);
-            // What shows through a transparent image is not the ground.
-            let apart = facts.alpha && around.a > 0 && ground != size;
-            steps.push(Step::Canvas(Canvas {
-                w: ground.0,
-                h: ground.1,
-                colour: if apart { Colour::CLEAR } else { around },
-                at: Some((place(x), place(y))),
-            }));
-            if apart {
-                let (part, colour) = (format!("{}x{}", size.0, size.1), around.to_string());
-                let args = vec![x.to_string(), y.to_string(), part, colour];
-                steps.extend(Effect::new("around", args).ok().map(Step::Effect));
-            }
-            size = ground;
+            self.contain(&mut steps, &mut size, framed, facts.alpha);
         }
         if self.degrees() % 90 != 0 {
             let degrees = f64::from(self.degrees().rem_euclid(360));
@@ -312,112 +262,155 @@ impl WeservRules {
         Ok((steps, size))
     }
 
+    /// Cuts the image to the part of `crop`, if there is one. The pages of an animation, `moves`, lie one below the
+    /// other there, and keep their height but for the scale.
+    fn cut(&self, steps: &mut Vec<Step>, size: &mut (u32, u32), moves: bool) {
+        if let Some((x, y, w, h)) = self.crop(*size) {
+            let (y, h) = if moves { (0, size.1) } else { (y, h) };
+            steps.push(Step::crop(x, y, w, h));
+            *size = (w, h);
+        }
+    }
+
+    /// Lays a scaled image on a canvas as large as the box in px; 0 for a side that is not given. `alpha`: whether the
+    /// image may have transparent pixels.
+    fn contain(
+        &self,
+        steps: &mut Vec<Step>,
+        size: &mut (u32, u32),
+        bounds: (i32, i32),
+        alpha: bool,
+    ) {
+        let side = |side: i32, own: u32| match u32::try_from(side) {
+            Ok(side) if side > 0 => side,
+            _ => own,
+        };
+        let ground = (side(bounds.0, size.0), side(bounds.1, size.1));
+        let (x, y) = self.place(*size, ground);
+        let around = self.query.colour("cbg").unwrap_or(Colour::CLEAR);
+        // What shows through a transparent image is not the ground.
+        let apart = alpha && around.a > 0 && ground != *size;
+        steps.push(Step::Canvas(Canvas {
+            w: ground.0,
+            h: ground.1,
+            colour: if apart { Colour::CLEAR } else { around },
+            at: Some((place(x), place(y))),
+        }));
+        let around = || format!("around:{x}:{y}:{}x{}:{around}", size.0, size.1);
+        steps.extend(effects::steps([apart.then(around)]));
+        *size = ground;
+    }
+
     /// Returns the effects in their order, without those that change nothing.
     fn effects(&self) -> Vec<Step> {
         let query = &self.query;
-        let mut effects = Effects::default();
-        let mut add = |name: &str, args: &[String]| effects.add(name, args);
-        let level = |key| {
-            query
-                .int(key)
-                .filter(|level| (-100..=100).contains(level) && *level != 0)
-        };
-        if let Some(level) = level("bri") {
-            add("brightness", &[number(f64::from(level) * 2.55)]);
-        }
-        if ["mod", "sat", "hue"].iter().any(|key| query.has(key)) {
-            let factor = |key| {
-                let factor = query
-                    .float(key)
-                    .filter(|factor| (0.0..=10_000.0).contains(factor));
-                number(factor.unwrap_or(1.0))
-            };
-            let hue = query.int("hue").unwrap_or_default().rem_euclid(360);
-            let args = [factor("mod"), factor("sat"), hue.to_string()];
-            if args != ["1", "1", "0"] {
-                add("modulate", &args);
-            }
-        }
-        if let Some(level) = level("con") {
-            add("contrast", &[number(slope(f64::from(level) * 0.3))]);
-        }
-        if let Some(gamma) = query.float("gam") {
-            let gamma = if (1.0..=3.0).contains(&gamma) {
-                gamma
-            } else {
-                2.2
-            };
-            add("gamma", &[number(1.0 / gamma)]);
-        }
-        if let Some(sigma) = query.float("sharp") {
-            let of = |key, usual| {
-                query
-                    .float(key)
-                    .filter(|value| (0.0..=10_000.0).contains(value))
-                    .unwrap_or(usual)
-            };
-            match (1e-6..=10.0).contains(&sigma) {
-                true => add(
-                    "sharpen-l",
-                    &[
-                        number(sigma),
-                        number(of("sharpf", 1.0)),
-                        number(of("sharpj", 2.0)),
-                    ],
-                ),
-                false => add("sharpen-l", &[number(MILD)]),
-            }
-        }
-        match query.text("filt").unwrap_or_default() {
-            "greyscale" => add("gray", &["light".to_owned()]),
-            "sepia" => add("sepia", &[]),
-            "negate" => add("invert", &[]),
+        let level = |key| query.whole(key).filter(|level| *level != 0).map(f64::from);
+        // A key without a valid value stands for a usual one.
+        let usual = |key, usual| query.has(key).then(|| query.number(key).unwrap_or(usual));
+        let tone = |key, usual: &str| query.colour(key).map_or(usual.to_owned(), rgb);
+        let filter = match query.text("filt").unwrap_or_default() {
+            "greyscale" => Some("gray:light".to_owned()),
+            "sepia" => Some("sepia".to_owned()),
+            "negate" => Some("invert".to_owned()),
             "duotone" => {
-                let tone = |key, usual| rgb(query.colour(key).unwrap_or(usual));
-                add("duotone", &[tone("start", START), tone("stop", STOP)]);
+                let (start, stop) = (tone("start", "c83658"), tone("stop", "d8e74f"));
+                Some(format!("duotone:{start}:{stop}"))
+            }
+            _ => None,
+        };
+        let tint = query.colour("tint").filter(|colour| colour.a > 0);
+        effects::steps([
+            with("brightness:{}", level("bri").map(|level| level * 2.55)),
+            self.modulation(),
+            with("contrast:{}", level("con").map(|level| slope(level * 0.3))),
+            with("gamma:{}", usual("gam", 2.2).map(f64::recip)),
+            self.sharpening(),
+            filter,
+            with("blur:0x{}", usual("blur", MILD)),
+            tint.map(|colour| format!("tint:{}", rgb(colour))),
+        ])
+    }
+
+    fn modulation(&self) -> Option<String> {
+        let factor = |key| number(self.query.number(key).unwrap_or(1.0));
+        let hue = self.query.int("hue").unwrap_or_default().rem_euclid(360);
+        let text = format!("modulate:{}:{}:{hue}", factor("mod"), factor("sat"));
+        (text != "modulate:1:1:0").then_some(text)
+    }
+
+    fn sharpening(&self) -> Option<String> {
+        let of = |key, usual| number(self.query.number(key).unwrap_or(usual));
+        let (flat, jagged) = (of("sharpf", 1.0), of("sharpj", 2.0));
+        let effect = with(
+            &format!("sharpen-l:{{}}:{flat}:{jagged}"),
+            self.query.number("sharp"),
+        );
+        let mild = || with("sharpen-l:{}", Some(MILD));
+        self.query.has("sharp").then(|| effect.or_else(mild))?
+    }
+
+    /// Returns the steps that cut a shape out of an image of this size in px, if one is asked for.
+    fn mask(&self, size: (u32, u32)) -> Option<Vec<Step>> {
+        let shape = self.query.text("mask")?;
+        if !Effect::MASKS.contains(&shape) {
+            return None;
+        }
+        let around = self.query.colour("mbg").filter(|colour| colour.a > 0);
+        let around = around.map_or(String::new(), |colour| format!(":{colour}"));
+        let mut steps = effects::steps([Some(format!("mask:{shape}{around}"))]);
+        if self.query.flag("mtrim") {
+            let part = masked(shape, size);
+            let middle = |side: u32, part: u32| (side - part).div_ceil(2);
+            let (x, y) = (middle(size.0, part.0), middle(size.1, part.1));
+            steps.push(Step::crop(x, y, part.0, part.1));
+        }
+        Some(steps)
+    }
+
+    /// Returns the output settings. `alpha`: whether the result may have transparent pixels.
+    fn written(&self, facts: &Facts, alpha: bool) -> Output {
+        let query = &self.query;
+        let mut output = self.output.clone();
+        if output.format.is_none() && alpha && facts.format == "jpeg" {
+            output.format = FormatName::new("png").ok();
+        }
+        let format = output.format.as_ref();
+        let format = format.map_or(&*facts.format, FormatName::as_str);
+        if format == "jpeg" && alpha {
+            output.background = Background::Colour(Colour {
+                a: 255,
+                ..Colour::CLEAR
+            });
+        }
+        match format {
+            "webp" if query.flag("ll") => output.lossless = true,
+            format if is_lossy(format) => {
+                let quality = query.whole("q").map_or(QUALITY, |quality| quality as u8);
+                output.goal = Some(Goal::Quality(quality));
+            }
+            "png" => {
+                let level = query.whole("l").map(|level| level.to_string());
+                let filter = query.has("af").then(|| match query.flag("af") {
+                    true => "adaptive".to_owned(),
+                    false => "none".to_owned(),
+                });
+                let options = [("level", level), ("filter", filter)].into_iter();
+                let options = options.filter_map(|(name, text)| Some((name.to_owned(), text?)));
+                output.options.extend(options);
             }
             _ => {}
         }
-        if let Some(sigma) = query.float("blur") {
-            let sigma = if (0.3..=1000.0).contains(&sigma) {
-                sigma
-            } else {
-                MILD
-            };
-            add("blur", &[format!("0x{}", number(sigma))]);
+        output.progressive &= ["jpeg", "png"].contains(&format);
+        // Of an image that moves one page is shown, unless all are asked for.
+        if ["gif", "webp"].contains(&&*facts.format) && !self.moves(facts) {
+            output.frame = Some(query.whole("page").unwrap_or_default() as u32 + 1);
         }
-        if let Some(colour) = query.colour("tint").filter(|colour| colour.a > 0) {
-            add("tint", &[rgb(colour)]);
-        }
-        effects.0
-    }
-
-    fn mask(&self) -> Option<Effect> {
-        let shape = self.query.text("mask")?;
-        let mut args = vec![shape.to_owned()];
-        let around = self.query.colour("mbg").filter(|colour| colour.a > 0);
-        args.extend(around.map(|colour| colour.to_string()));
-        let known = Effect::MASKS.contains(&shape);
-        known.then(|| Effect::new("mask", args).ok())?
+        output
     }
 }
 
 /// The sigma that corresponds to the 3x3 matrix of the service, which is used if no strength is given.
 const MILD: f64 = 0.8;
-
-const START: Colour = Colour {
-    r: 0xc8,
-    g: 0x36,
-    b: 0x58,
-    a: 255,
-};
-
-const STOP: Colour = Colour {
-    r: 0xd8,
-    g: 0xe7,
-    b: 0x4f,
-    a: 255,
-};
 
 /// Returns the gray of a background as the service computes it: a weighted mean of the encoded channel values.
 fn gray(Colour { r, g, b, a }: Colour) -> Colour {
@@ -470,19 +463,20 @@ fn place(px: u32) -> i32 {
 impl Rules for WeservRules {
     fn text(&self) -> String {
         let output = Recipe::from(self.output.clone());
-        format!("weserv({};{output})", self.query.canonical())
+        format!(
+            "weserv({};{output})",
+            self.query.values().canonical("&", str::to_owned)
+        )
     }
 
     fn resolve(&self, facts: &Facts) -> Result<Recipe, ResolveError> {
         let (mut steps, size) = self.geometry(facts)?;
-        let mut alpha = facts.alpha;
-        for step in &steps {
-            alpha |= match step {
-                Step::Canvas(canvas) => canvas.colour.a < u8::MAX,
-                Step::Rotate { colour, .. } => colour.a < u8::MAX,
-                _ => false,
-            };
-        }
+        let shows = |step: &Step| match step {
+            Step::Canvas(canvas) => canvas.colour.a < u8::MAX,
+            Step::Rotate { colour, .. } => colour.a < u8::MAX,
+            _ => false,
+        };
+        let mut alpha = facts.alpha || steps.iter().any(shows);
         steps.extend(self.effects());
         if let Some(ground) = self.query.colour("bg").filter(|ground| ground.a > 0) {
             // A gray image has one band, and so has its ground.
@@ -490,64 +484,12 @@ impl Rules for WeservRules {
             steps.push(Step::Flatten(if is_gray { gray(ground) } else { ground }));
             alpha &= ground.a < u8::MAX;
         }
-        if let Some(mask) = self.mask() {
-            let part = masked(&mask.args[0], size);
+        if let Some(mask) = self.mask(size) {
             let around = self.query.colour("mbg").unwrap_or(Colour::CLEAR);
             alpha |= around.a < u8::MAX;
-            steps.push(Step::Effect(mask));
-            if self.query.flag("mtrim") {
-                let middle = |side: u32, part: u32| (side - part).div_ceil(2);
-                let (x, y) = (middle(size.0, part.0), middle(size.1, part.1));
-                steps.push(Step::crop(x, y, part.0, part.1));
-            }
+            steps.extend(mask);
         }
-        let mut output = self.output.clone();
-        if output.format.is_none() && alpha && facts.format == "jpeg" {
-            output.format = FormatName::new("png").ok();
-        }
-        let format = output
-            .format
-            .as_ref()
-            .map_or(&*facts.format, |format| format.as_str());
-        if format == "jpeg" && alpha {
-            output.background = Background::Colour(Colour {
-                a: 255,
-                ..Colour::CLEAR
-            });
-        }
-        match format {
-            "webp" if self.query.flag("ll") => output.lossless = true,
-            format if is_lossy(format) => {
-                let quality = self
-                    .query
-                    .int("q")
-                    .filter(|quality| (1..=100).contains(quality));
-                output.goal = Some(Goal::Quality(
-                    quality.map_or(QUALITY, |quality| quality as u8),
-                ));
-            }
-            "png" => {
-                let level = self.query.int("l").filter(|level| (1..=9).contains(level));
-                let level = level.map(|level| ("level".to_owned(), level.to_string()));
-                output.options.extend(level);
-                let filter = self.query.has("af").then(|| match self.query.flag("af") {
-                    true => "adaptive",
-                    false => "none",
-                });
-                let filter = filter.map(|name| ("filter".to_owned(), name.to_owned()));
-                output.options.extend(filter);
-            }
-            _ => {}
-        }
-        output.progressive &= ["jpeg", "png"].contains(&format);
-        // Of an image that moves one page is shown, unless all are asked for.
-        if ["gif", "webp"].contains(&&*facts.format) && !self.moves(facts) {
-            let page = self
-                .query
-                .int("page")
-                .filter(|page| (0..=100_000).contains(page));
-            output.frame = Some(page.unwrap_or_default() as u32 + 1);
-        }
+        let output = self.written(facts, alpha);
         Recipe { steps, output }.resolve(facts)
     }
 

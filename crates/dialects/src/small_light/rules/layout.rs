@@ -5,7 +5,7 @@
 
 use andon_recipe::{Colour, Length, ResolveError};
 
-use super::{Fit, Original, Size, SmallLightRules};
+use super::{Fit, Ground, Original, Size, SmallLightRules};
 
 /// One scaling: a region, and the size that it is scaled to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,24 +91,7 @@ impl SmallLightRules {
         }
 
         if self.size.enlarge || dw < sw - sx || dh < sh - sy {
-            if let Some(length) = self.size.too_short() {
-                return Err(ResolveError::new(
-                    self,
-                    format!("a side of {length} px is too short; ask for 1 px or more"),
-                ));
-            }
-            if sw == 0.0 || sh == 0.0 {
-                return Err(ResolveError::new(
-                    self,
-                    "a part of the image without pixels; ask for 1 px or more",
-                ));
-            }
-            if self.strict && (dw < 1.0 || dh < 1.0) {
-                return Err(ResolveError::new(
-                    self,
-                    "a side of the result truncates to nothing; ask for a larger one",
-                ));
-            }
+            self.check_sides((sw, sh), asked)?;
             // `as` truncates and saturates.
             let (to_w, to_h) = ((dw as u32).max(1), (dh as u32).max(1));
             let across = clip(sx, sw, width);
@@ -120,20 +103,45 @@ impl SmallLightRules {
             });
             (layout.width, layout.height) = (to_w, to_h);
         }
-
         if let Some(canvas) = &self.canvas {
-            let x = canvas.x.map(|x| x.of(iw));
-            let y = canvas.y.map(|y| y.of(ih));
-            layout.canvas = Some(CanvasLayout {
-                width: canvas.w,
-                height: canvas.h,
-                x: x.unwrap_or((f64::from(canvas.w) - dw) * 0.5) as i64,
-                y: y.unwrap_or((f64::from(canvas.h) - dh) * 0.5) as i64,
-                colour: canvas.colour,
-            });
+            layout.canvas = Some(canvas.laid((iw, ih), asked));
             (layout.width, layout.height) = (canvas.w, canvas.h);
         }
         Ok(layout)
+    }
+
+    /// Checks that scaling a region of `sw` × `sh` px to `dw` × `dh` px leaves something.
+    fn check_sides(&self, (sw, sh): (f64, f64), (dw, dh): (f64, f64)) -> Result<(), ResolveError> {
+        let wrong = |why: String| Err(ResolveError::new(self, why));
+        if let Some(length) = self.size.too_short() {
+            return wrong(format!(
+                "a side of {length} px is too short; ask for 1 px or more"
+            ));
+        }
+        if sw == 0.0 || sh == 0.0 {
+            return wrong("a part of the image without pixels; ask for 1 px or more".to_owned());
+        }
+        if self.strict && (dw < 1.0 || dh < 1.0) {
+            return wrong(
+                "a side of the result truncates to nothing; ask for a larger one".to_owned(),
+            );
+        }
+        Ok(())
+    }
+}
+
+impl Ground {
+    /// Returns the canvas for an image of `iw` × `ih` px for which a size of `dw` × `dh` px is requested.
+    fn laid(&self, (iw, ih): (f64, f64), (dw, dh): (f64, f64)) -> CanvasLayout {
+        let x = self.x.map(|x| x.of(iw));
+        let y = self.y.map(|y| y.of(ih));
+        CanvasLayout {
+            width: self.w,
+            height: self.h,
+            x: x.unwrap_or((f64::from(self.w) - dw) * 0.5) as i64,
+            y: y.unwrap_or((f64::from(self.h) - dh) * 0.5) as i64,
+            colour: self.colour,
+        }
     }
 }
 

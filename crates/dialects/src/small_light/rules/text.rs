@@ -7,126 +7,111 @@ use andon_recipe::{Background, Colour, Effect, Length, Turn};
 
 use super::{Fit, Original, SmallLightRules};
 
+/// An option's name and, if it is to be written, its value.
+type Named<'a> = (&'a str, Option<String>);
+
 impl fmt::Display for SmallLightRules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("small_light(")?;
-        let mut options = Options { f, first: true };
-        self.put(&mut options)?;
-        f.write_str(")")
+        let mut options = self.geometry();
+        options.extend(self.canvas());
+        options.push(("cmyk2rgb", flag(self.srgb)));
+        options.extend(self.effects.iter().flat_map(effect));
+        options.extend([
+            ("of", self.output.format.as_ref().map(ToString::to_string)),
+            ("q", self.quality.map(|quality| quality.to_string())),
+            ("progressive", flag(self.output.progressive)),
+        ]);
+        let written = options.into_iter();
+        let written = written.filter_map(|(name, value)| Some(format!("{name}={}", value?)));
+        write!(f, "small_light({})", written.collect::<Vec<_>>().join(","))
     }
 }
 
 impl SmallLightRules {
-    fn put(&self, to: &mut Options<'_, '_>) -> fmt::Result {
-        match self.original {
-            Original::Never => {}
-            Original::IfSmaller => to.put("pt", "ptss")?,
-            Original::IfLarger => to.put("pt", "ptls")?,
-        }
-        to.flag("rmprof", self.strip)?;
-        to.flag("autoorient", self.orient)?;
-        match self.turn {
-            None => {}
-            Some(Turn::R90) => to.put("angle", 90)?,
-            Some(Turn::R180) => to.put("angle", 180)?,
-            Some(Turn::R270) => to.put("angle", 270)?,
-        }
-        to.flag("jpeghint", self.hint.is_some())?;
-        to.length("sx", self.region.x)?;
-        to.length("sy", self.region.y)?;
-        to.length("sw", self.region.w)?;
-        to.length("sh", self.region.h)?;
-        to.length("dw", self.size.w)?;
-        to.length("dh", self.size.h)?;
-        match self.size.fit {
-            Fit::Inside => {}
-            Fit::Cover => to.put("da", "s")?,
-            Fit::Exact => to.put("da", "n")?,
-        }
-        if self.size.enlarge {
-            to.put("ds", "s")?;
-        }
-        if let Some(canvas) = &self.canvas {
-            to.put("cw", canvas.w)?;
-            to.put("ch", canvas.h)?;
-            to.colour("cc", canvas.colour)?;
-            to.length("dx", canvas.x)?;
-            to.length("dy", canvas.y)?;
-        }
-        if let (None, Background::Colour(colour)) = (&self.canvas, self.output.background) {
-            to.put("cc", colour)?;
-        }
-        to.flag("cmyk2rgb", self.srgb)?;
-        for effect in &self.effects {
-            to.effect(effect)?;
-        }
-        if let Some(format) = &self.output.format {
-            to.put("of", format)?;
-        }
-        if let Some(quality) = self.quality {
-            to.put("q", quality)?;
-        }
-        to.flag("progressive", self.output.progressive)
-    }
-}
-
-/// Writes options, separated by commas.
-struct Options<'a, 'b> {
-    f: &'a mut fmt::Formatter<'b>,
-    first: bool,
-}
-
-impl Options<'_, '_> {
-    fn put(&mut self, name: &str, value: impl fmt::Display) -> fmt::Result {
-        if !self.first {
-            self.f.write_str(",")?;
-        }
-        self.first = false;
-        write!(self.f, "{name}={value}")
-    }
-
-    fn flag(&mut self, name: &str, set: bool) -> fmt::Result {
-        if set { self.put(name, "y") } else { Ok(()) }
-    }
-
-    fn length(&mut self, name: &str, length: Option<Length>) -> fmt::Result {
-        match length {
-            None => Ok(()),
-            Some(Length::Px(px)) => self.put(name, px),
-            Some(Length::Percent(percent)) => self.put(name, format_args!("{percent}p")),
-        }
-    }
-
-    fn colour(&mut self, name: &str, colour: Colour) -> fmt::Result {
-        let black = Colour {
-            a: u8::MAX,
-            ..Colour::CLEAR
+    /// Returns the options that precede the canvas.
+    fn geometry(&self) -> Vec<Named<'_>> {
+        let word = |word: &str| Some(word.to_owned());
+        let original = match self.original {
+            Original::Never => None,
+            Original::IfSmaller => word("ptss"),
+            Original::IfLarger => word("ptls"),
         };
-        if colour == black {
-            return Ok(());
-        }
-        self.put(name, colour)
+        let angle = self.turn.and_then(|turn| match turn {
+            Turn::R90 => word("90"),
+            Turn::R180 => word("180"),
+            Turn::R270 => word("270"),
+        });
+        let fit = match self.size.fit {
+            Fit::Inside => None,
+            Fit::Cover => word("s"),
+            Fit::Exact => word("n"),
+        };
+        vec![
+            ("pt", original),
+            ("rmprof", flag(self.strip)),
+            ("autoorient", flag(self.orient)),
+            ("angle", angle),
+            ("jpeghint", flag(self.hint.is_some())),
+            ("sx", length(self.region.x)),
+            ("sy", length(self.region.y)),
+            ("sw", length(self.region.w)),
+            ("sh", length(self.region.h)),
+            ("dw", length(self.size.w)),
+            ("dh", length(self.size.h)),
+            ("da", fit),
+            ("ds", self.size.enlarge.then(|| "s".to_owned())),
+        ]
     }
 
-    /// Writes an effect in the spelling of ImageMagick, whichever engine it was requested from.
-    fn effect(&mut self, effect: &Effect) -> fmt::Result {
-        match (effect.name.as_str(), effect.args.as_slice()) {
-            ("border", [size, colour]) => {
-                let (w, h) = size.split_once('x').unwrap_or((size, "0"));
-                self.put("bw", w)?;
-                self.put("bh", h)?;
-                match colour.parse() {
-                    Ok(colour) => self.colour("bc", colour),
-                    Err(_) => Ok(()),
-                }
-            }
-            (Effect::OVER, [name, x, y]) => {
-                self.put("embedicon", name)?;
-                self.put("ix", x)?;
-                self.put("iy", y)
-            }
-            (name, [geometry, ..]) => self.put(name, geometry),
-            (_, []) => Ok(()),
+    /// Returns the options of the canvas or, without one, of the colour that shows through the image.
+    fn canvas(&self) -> Vec<Named<'_>> {
+        match (&self.canvas, self.output.background) {
+            (Some(canvas), _) => vec![
+                ("cw", Some(canvas.w.to_string())),
+                ("ch", Some(canvas.h.to_string())),
+                ("cc", colour(canvas.colour)),
+                ("dx", length(canvas.x)),
+                ("dy", length(canvas.y)),
+            ],
+            (None, Background::Colour(colour)) => vec![("cc", Some(colour.to_string()))],
+            (None, _) => Vec::new(),
         }
     }
+}
+
+/// Returns the options of an effect in the spelling of ImageMagick, whichever engine it was requested from.
+fn effect(effect: &Effect) -> Vec<Named<'_>> {
+    let arg = |arg: &str| Some(arg.to_owned());
+    match (effect.name.as_str(), effect.args.as_slice()) {
+        ("border", [size, ink]) => {
+            let (w, h) = size.split_once('x').unwrap_or((size, "0"));
+            let ink = ink.parse().ok().and_then(colour);
+            vec![("bw", arg(w)), ("bh", arg(h)), ("bc", ink)]
+        }
+        (Effect::OVER, [name, x, y]) => {
+            vec![("embedicon", arg(name)), ("ix", arg(x)), ("iy", arg(y))]
+        }
+        (name, [geometry, ..]) => vec![(name, arg(geometry))],
+        (_, []) => Vec::new(),
+    }
+}
+
+fn flag(set: bool) -> Option<String> {
+    set.then(|| "y".to_owned())
+}
+
+fn length(length: Option<Length>) -> Option<String> {
+    Some(match length? {
+        Length::Px(px) => px.to_string(),
+        Length::Percent(percent) => format!("{percent}p"),
+    })
+}
+
+/// Returns a colour, unless it is the default: black.
+fn colour(colour: Colour) -> Option<String> {
+    let black = Colour {
+        a: u8::MAX,
+        ..Colour::CLEAR
+    };
+    (colour != black).then(|| colour.to_string())
 }
