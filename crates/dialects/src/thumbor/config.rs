@@ -3,7 +3,10 @@
 use andon_settings::check;
 use serde::Deserialize;
 
-use super::{Flavour, Signing, Thumbor};
+use super::Thumbor;
+use super::flavour::Flavour;
+use super::rules::Usual;
+use super::signing::Signing;
 use crate::ConfigError;
 use crate::config::{Gate, Settings, below, mount};
 use crate::dialect::Dialect;
@@ -143,7 +146,7 @@ impl Settings for ThumborConfig {
             loader: self.loader,
             max_filters: 0,
             max_age: self.max_age,
-            usual: super::Usual {
+            usual: Usual {
                 orient: self.respect_orientation,
                 quality: self.quality,
                 progressive: self.progressive,
@@ -198,7 +201,7 @@ impl Settings for ImagorConfig {
             loader: self.loader,
             max_filters: self.max_filters,
             max_age: self.max_age,
-            usual: super::Usual {
+            usual: Usual {
                 orient: true,
                 quality: self.quality,
                 progressive: false,
