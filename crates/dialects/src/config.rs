@@ -34,11 +34,40 @@ pub trait Settings {
     where
         Self: Sized,
     {
+        let all = Self::option_help().into_iter();
+        all.filter_map(|option| option.names.into_iter().next())
+            .collect()
+    }
+
+    /// Returns what there is to say of each option of the dialect; empty if its options have no sentences.
+    fn option_help() -> Vec<OptionHelp>
+    where
+        Self: Sized,
+    {
         Vec::new()
     }
 
     /// Makes relative paths in the settings relative to `folder`.
     fn resolve_paths(&mut self, _folder: &Path) {}
+}
+
+/// What there is to say of an option of a dialect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OptionHelp {
+    /// All names of the option.
+    pub names: Vec<String>,
+    /// What the option does, or why it does nothing, as one sentence.
+    pub help: String,
+}
+
+impl OptionHelp {
+    /// Says what the option with these names does.
+    pub(crate) fn new(names: &[&str], help: &str) -> Self {
+        Self {
+            names: names.iter().map(|name| (*name).to_owned()).collect(),
+            help: help.to_owned(),
+        }
+    }
 }
 
 /// What there is to know of a dialect by its name, whatever the configuration.
@@ -53,6 +82,8 @@ pub(crate) struct Row {
     pub(crate) spell: fn(&PlainRequest<'_>) -> Option<String>,
     /// See [`Settings::option_names`].
     pub(crate) option_names: fn() -> Vec<String>,
+    /// See [`Settings::option_help`].
+    pub(crate) option_help: fn() -> Vec<OptionHelp>,
 }
 
 impl Row {
@@ -148,6 +179,7 @@ macro_rules! dialects {
             switch_on: |config| config.$name = Settings::usual(),
             spell: <$settings as Settings>::spell,
             option_names: <$settings as Settings>::option_names,
+            option_help: <$settings as Settings>::option_help,
         }),+];
 
         impl Config {

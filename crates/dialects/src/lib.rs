@@ -55,7 +55,7 @@ pub mod weserv;
 pub use access::{Door, Places};
 pub use andon_settings::Error as ConfigError;
 pub use cloudflare::CloudflareConfig;
-pub use config::{FilesConfig, Gate, Settings};
+pub use config::{FilesConfig, Gate, OptionHelp, Settings};
 pub use dialect::{Dialect, Headers, Target};
 pub use document::{About, Document, Part, ResultAbout, SourceAbout};
 pub use errors::{ErrorStyle, Errors, Fault, OWN_ERRORS};
@@ -109,6 +109,14 @@ pub const EXAMPLE_SOURCE: &str = "/trip/a.jpg";
 pub fn options(dialect: &str) -> Vec<String> {
     let row = config::Row::named(dialect);
     row.map_or_else(Vec::new, |row| (row.option_names)())
+}
+
+/// Returns what there is to say of each option of a dialect; empty if there is no such dialect, or its options have no
+/// sentences.
+#[must_use]
+pub fn option_help(dialect: &str) -> Vec<OptionHelp> {
+    let row = config::Row::named(dialect);
+    row.map_or_else(Vec::new, |row| (row.option_help)())
 }
 
 /// Makes a dialect, or returns `None` if the configuration has it switched off.

@@ -8,7 +8,7 @@ use super::flavour::Flavour;
 use super::rules::Usual;
 use super::signing::Signing;
 use crate::ConfigError;
-use crate::config::{Gate, Settings, below, mount};
+use crate::config::{Gate, OptionHelp, Settings, below, mount};
 use crate::dialect::Dialect;
 use crate::plain::PlainRequest;
 use crate::signature::{Digest, Key};
@@ -156,13 +156,7 @@ impl Settings for ThumborConfig {
     }
 
     fn gate(&self) -> Gate {
-        Gate {
-            open: self.open,
-            places: below([&self.prefix]),
-            keys: !self.keys.is_empty(),
-            answers_unsigned: self.allows_unsafe(),
-            ..Gate::default()
-        }
+        gate(self.open, &self.prefix, &self.keys, self.allows_unsafe())
     }
 
     fn usual() -> Self {
@@ -175,6 +169,10 @@ impl Settings for ThumborConfig {
 
     fn spell(request: &PlainRequest<'_>) -> Option<String> {
         super::spell::spell(request)
+    }
+
+    fn option_help() -> Vec<OptionHelp> {
+        super::table::option_help(Flavour::Thumbor)
     }
 }
 
@@ -211,13 +209,7 @@ impl Settings for ImagorConfig {
     }
 
     fn gate(&self) -> Gate {
-        Gate {
-            open: self.open,
-            places: below([&self.prefix]),
-            keys: !self.keys.is_empty(),
-            answers_unsigned: self.allow_unsafe,
-            ..Gate::default()
-        }
+        gate(self.open, &self.prefix, &self.keys, self.allow_unsafe)
     }
 
     fn usual() -> Self {
@@ -230,6 +222,20 @@ impl Settings for ImagorConfig {
 
     fn spell(request: &PlainRequest<'_>) -> Option<String> {
         super::spell::spell(request)
+    }
+
+    fn option_help() -> Vec<OptionHelp> {
+        super::table::option_help(Flavour::Imagor)
+    }
+}
+
+fn gate(open: bool, prefix: &String, keys: &[String], answers_unsigned: bool) -> Gate {
+    Gate {
+        open,
+        places: below([prefix]),
+        keys: !keys.is_empty(),
+        answers_unsigned,
+        ..Gate::default()
     }
 }
 

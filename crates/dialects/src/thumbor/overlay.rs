@@ -68,6 +68,9 @@ impl Side {
     }
 }
 
+/// What the path of an overlay does to it: its parts, and the sides of the size in them.
+type Path = (Parts, (Side, Side));
+
 impl Overlay {
     /// Reads the filter `watermark(url,x,y,alpha[,w%,h%])`. Images from other servers are not fetched.
     pub(super) fn watermark(args: &Args<'_>) -> Option<Self> {
@@ -108,8 +111,8 @@ impl Overlay {
     }
 
     /// Reads imagor's `image(path,x,y[,alpha[,blend]])`. The path may scale the overlay, also to the size of the image
-    /// below (`f`). Also returns what else the path does to the overlay: its parts, and the sides in them.
-    pub(super) fn image(args: &Args<'_>) -> Option<(Self, Option<(Parts, (Side, Side))>)> {
+    /// below (`f`). It is also returned if it does more than that.
+    pub(super) fn image(args: &Args<'_>) -> Option<(Self, Option<Path>)> {
         // As a value of a form, which is what imagor reads.
         let path = unescaped(args.raw(0)?);
         let (rest, sides) = with_sides(path.trim_start_matches('/'));

@@ -12,17 +12,21 @@ use super::flavour::Flavour;
 use super::overlay::Overlay;
 use super::path::{Trim, edges};
 use super::text::Text;
+use crate::config::OptionHelp;
 use crate::percent;
 use crate::refusal::shorten;
 
 /// Reads the arguments of a filter; `None` if it is to be skipped.
 type Read = fn(&Args<'_>) -> Option<Filter>;
 
+/// Reads the arguments of a filter that asks for what imagor's `meta` reports, or says what is wrong with them.
+type See = fn(&Args<'_>) -> Result<Seen, &'static str>;
+
 /// A filter of the table.
-pub(super) struct Row {
-    pub(super) name: &'static str,
+struct Row {
+    name: &'static str,
     /// What the filter does, or why it does nothing, as one sentence.
-    pub(super) help: &'static str,
+    help: &'static str,
     /// How thumbor's arguments are read, if it has the filter, and how many of them there are.
     thumbor: Option<(RangeInclusive<usize>, Read)>,
     /// How imagor's arguments are read, if it has the filter.
@@ -31,7 +35,7 @@ pub(super) struct Row {
     /// the URL.
     note: fn(Flavour, &str) -> Option<String>,
     /// What imagor's `meta` is asked to report, if the filter asks for that, or what is wrong with the arguments.
-    seen: Option<fn(&Args<'_>) -> Result<Seen, &'static str>>,
+    seen: Option<See>,
 }
 
 const fn row(name: &'static str) -> Row {
@@ -77,13 +81,13 @@ impl Row {
         Self { note, ..self }
     }
 
-    const fn seen(self, read: fn(&Args<'_>) -> Result<Seen, &'static str>) -> Self {
+    const fn seen(self, read: See) -> Self {
         let seen = Some(read);
         Self { seen, ..self }
     }
 
     /// Whether the filter is one of this program's.
-    pub(super) fn is_of(&self, flavour: Flavour) -> bool {
+    fn is_of(&self, flavour: Flavour) -> bool {
         match flavour {
             Flavour::Thumbor => self.thumbor.is_some(),
             Flavour::Imagor => self.imagor.is_some() || self.seen.is_some(),
@@ -92,59 +96,38 @@ impl Row {
 }
 
 /// All filters, by their names.
-pub(super) const ALL: &[Row] = &[
-    row("attachment")
-        .help("Tells browsers to save the result, under this name if one is given.")
+#[rustfmt::skip]
+const ALL: &[Row] = &[
+    row("attachment").help("Tells browsers to save the result, under this name if one is given.")
         .imagor(|args| Some(Filter::Attachment(args.text(0).unwrap_or_default().into()))),
     skipped("autojpg", Flavour::Thumbor),
-    row("avgcolor")
-        .help("Adds the mean colour to the document of `meta`.")
-        .seen(|args| bare(args, Seen::Average)),
-    row("background_color")
-        .help("Fills what is transparent with a colour.")
-        .thumbor(1..=1, |args| {
-            Some(Filter::Ground(Ground::Colour(colours::read(
-                &args.word(0)?,
-            )?)))
-        })
+    row("avgcolor").help("Adds the mean colour to the document of `meta`.").seen(|args| bare(args, Seen::Average)),
+    row("background_color").help("Fills what is transparent with a colour.")
+        .thumbor(1..=1, |args| Some(Filter::Ground(Ground::Colour(colours::read(&args.word(0)?)?))))
         .imagor(|args| match Ground::read(args.flavour, &args.text(0)?)? {
             // No such colour.
             Ground::Blurred => Some(Filter::Ground(Ground::Colour(BLACK))),
             ground => Some(Filter::Ground(ground)),
         }),
-    row("bitdepth")
-        .help("Sets the bits per sample of a PNG: 16, 8, 4, 2 or 1.")
-        .imagor(depth),
-    row("blur")
-        .help("Blurs with a Gaussian of this radius and sigma.")
-        .thumbor(1..=2, blur_thumbor)
+    row("bitdepth").help("Sets the bits per sample of a PNG: 16, 8, 4, 2 or 1.").imagor(depth),
+    row("blur").help("Blurs with a Gaussian of this radius and sigma.").thumbor(1..=2, blur_thumbor)
         .imagor(blur_imagor),
-    row("blurhash")
-        .help("Adds a BlurHash of this many components to the document of `meta`.")
-        .seen(blurhash),
-    row("brightness")
-        .help("Adds a percentage of full scale to all levels.")
-        .thumbor(1..=1, |args| {
-            effect("brightness", &[levels(args.whole(0)? as f64)])
-        })
+    row("blurhash").help("Adds a BlurHash of this many components to the document of `meta`.").seen(blurhash),
+    row("brightness").help("Adds a percentage of full scale to all levels.")
+        .thumbor(1..=1, |args| effect("brightness", &[levels(args.whole(0)? as f64)]))
         .imagor(|args| effect("brightness", &[levels(args.decimal(0)?)])),
     skipped("colorize", Flavour::Thumbor),
-    row("compression")
-        .help("Sets the level of compression of a PNG, 1 to 9.")
+    row("compression").help("Sets the level of compression of a PNG, 1 to 9.")
         .imagor(|args| match args.whole(0)? {
             level @ 1..=9 => Some(Filter::Level(level as u8)),
             _ => None,
         }),
-    row("contrast")
-        .help("Changes the contrast by this percentage.")
-        .thumbor(1..=1, |args| {
-            effect("contrast", &[number(contrast_thumbor(args.whole(0)?))])
-        })
+    row("contrast").help("Changes the contrast by this percentage.")
+        .thumbor(1..=1, |args| effect("contrast", &[number(contrast_thumbor(args.whole(0)?))]))
         .imagor(|args| effect("contrast", &[number(contrast_imagor(args.decimal(0)?))])),
     skipped("convolution", Flavour::Thumbor),
     skipped("cover", Flavour::Thumbor),
-    row("crop")
-        .help("Crops to left, top, width and height, in px or as shares of the sides.")
+    row("crop").help("Crops to left, top, width and height, in px or as shares of the sides.")
         .imagor(|args| {
             let area = [0, 1, 2, 3].map(|at| args.decimal(at).unwrap_or(0.0));
             args.has(3).then_some(Filter::Crop(area))
@@ -153,31 +136,23 @@ pub(super) const ALL: &[Row] = &[
     skipped("dpi", Flavour::Imagor),
     skipped("draw_detections", Flavour::Imagor),
     skipped("equalize", Flavour::Thumbor),
-    row("expire")
-        .help("Refuses the URL from this time on, in milliseconds since 1970.")
+    row("expire").help("Refuses the URL from this time on, in milliseconds since 1970.")
         .imagor(|args| Some(Filter::Expires(u64::try_from(args.whole(0)?).unwrap_or(0)))),
     skipped("extract_focal", Flavour::Thumbor),
-    row("fill")
-        .help("Places the image on a background of the requested size: a colour, `auto` or `blur`.")
+    row("fill").help("Places the image on a background of the requested size: a colour, `auto` or `blur`.")
         .thumbor(1..=2, |args| {
             args.flag(1)?;
             fill(args)
         })
         .imagor(fill),
-    row("focal")
-        .help("Keeps this region in view when the image is cropped.")
+    row("focal").help("Keeps this region in view when the image is cropped.")
         .thumbor(1..=1, |args| {
-            let area = edges(&args.text(0)?, |text| {
-                text.parse::<u32>().ok().map(f64::from)
-            })?;
+            let area = edges(&args.text(0)?, |text| text.parse::<u32>().ok().map(f64::from))?;
             (area[0] != area[2] && area[1] != area[3]).then_some(Filter::Focal(area))
         })
         .imagor(focal),
-    row("format")
-        .help("Sets the format of the result; one that is not written is ignored, with a note.")
-        .thumbor(1..=1, |args| {
-            Some(Filter::Format(args.text(0)?.to_ascii_lowercase()))
-        })
+    row("format").help("Sets the format of the result; one that is not written is ignored, with a note.")
+        .thumbor(1..=1, |args| Some(Filter::Format(args.text(0)?.to_ascii_lowercase())))
         .imagor(|args| Some(Filter::Format(args.text(0)?.into_owned())))
         .note(|flavour, args| {
             let name = args.to_ascii_lowercase();
@@ -185,33 +160,18 @@ pub(super) const ALL: &[Row] = &[
             flavour.format(&name).is_none().then(why)
         }),
     skipped("frame", Flavour::Thumbor),
-    row("grayscale")
-        .help("Makes the image gray; imagor keeps the lightness of its colours.")
-        .thumbor(0..=0, |_| effect("gray", &[]))
-        .imagor(|_| effect("gray", &["light".to_owned()])),
-    row("hue")
-        .help("Turns the hues by degrees.")
-        .imagor(|args| modulate(0.0, 0.0, args.decimal(0)?)),
-    row("image")
-        .help("Lays an image over this one, with a path of its own, opacity and blend mode.")
-        .imagor(image),
-    row("invert")
-        .help("Inverts the colours.")
-        .imagor(|_| effect("invert", &[])),
-    row("label")
-        .help("Writes a line of text on the image, in the server's font.")
+    row("grayscale").help("Makes the image gray; imagor keeps the lightness of its colours.")
+        .thumbor(0..=0, |_| effect("gray", &[])).imagor(|_| effect("gray", &["light".to_owned()])),
+    row("hue").help("Turns the hues by degrees.").imagor(|args| modulate(0.0, 0.0, args.decimal(0)?)),
+    row("image").help("Lays an image over this one, with a path of its own, opacity and blend mode.").imagor(image),
+    row("invert").help("Inverts the colours.").imagor(|_| effect("invert", &[])),
+    row("label").help("Writes a line of text on the image, in the server's font.")
         .imagor(|args| Text::label(args).map(Filter::Text))
         .note(|_, args| ignored("label", &Text::label_ignores(args))),
-    row("lossless")
-        .help("Writes WebP, AVIF and JPEG XL without loss.")
-        .imagor(|_| Some(Filter::Lossless)),
-    row("max_age")
-        .help("Says for how many seconds clients may cache the result.")
-        .both(1..=1, |args| {
-            args.size(0).map(|seconds| Filter::MaxAge(seconds.into()))
-        }),
-    row("max_bytes")
-        .help("Lowers the quality until the file is no longer than this, where that can be.")
+    row("lossless").help("Writes WebP, AVIF and JPEG XL without loss.").imagor(|_| Some(Filter::Lossless)),
+    row("max_age").help("Says for how many seconds clients may cache the result.")
+        .both(1..=1, |args| args.size(0).map(|seconds| Filter::MaxAge(seconds.into()))),
+    row("max_bytes").help("Lowers the quality until the file is no longer than this, where that can be.")
         .thumbor(1..=1, |args| {
             let bytes = args.size(0).filter(|bytes| *bytes > 0)?;
             Some(Filter::MaxBytes(bytes.into()))
@@ -222,8 +182,7 @@ pub(super) const ALL: &[Row] = &[
                 _ => Filter::Nothing,
             })
         }),
-    row("max_frames")
-        .help("Limits the frames of an animation.")
+    row("max_frames").help("Limits the frames of an animation.")
         .imagor(|args| {
             Some(match args.whole(0)? {
                 1 => Filter::Frame(1),
@@ -231,141 +190,96 @@ pub(super) const ALL: &[Row] = &[
                 _ => Filter::Nothing,
             })
         }),
-    row("modulate")
-        .help("Changes brightness and saturation by percent, and hue by degrees.")
+    row("modulate").help("Changes brightness and saturation by percent, and hue by degrees.")
         .imagor(|args| {
             let [brightness, saturation, hue] = [0, 1, 2].map(|at| args.decimal(at));
             modulate(brightness?, saturation?, hue.filter(|_| args.count() == 3)?)
         }),
-    row("no_upscale")
-        .help("Never makes the image larger.")
-        .both(0..=0, |_| Some(Filter::NoUpscale)),
+    row("no_upscale").help("Never makes the image larger.").both(0..=0, |_| Some(Filter::NoUpscale)),
     skipped("noise", Flavour::Thumbor),
-    row("orient")
-        .help("Turns counter-clockwise by 0, 90, 180 or 270 degrees before everything else.")
+    row("orient").help("Turns counter-clockwise by 0, 90, 180 or 270 degrees before everything else.")
         .imagor(|args| turn_imagor(args).map(Filter::Orient)),
-    row("padding")
-        .help("Adds margins of a colour, in px.")
-        .imagor(padding),
-    row("page")
-        .help("Shows this page or frame, from 1 on.")
-        .imagor(|args| Some(Filter::Frame(args.size(0)?.max(1)))),
-    row("palette")
-        .help("Writes a PNG with a palette of 256 colours.")
-        .imagor(|_| Some(Filter::Colours(256))),
-    row("pixelate")
-        .help("Makes squares of this side in px; 10 if none is given.")
+    row("padding").help("Adds margins of a colour, in px.").imagor(padding),
+    row("page").help("Shows this page or frame, from 1 on.").imagor(|args| Some(Filter::Frame(args.size(0)?.max(1)))),
+    row("palette").help("Writes a PNG with a palette of 256 colours.").imagor(|_| Some(Filter::Colours(256))),
+    row("pixelate").help("Makes squares of this side in px; 10 if none is given.")
         .imagor(|args| {
             Some(Filter::Pixelate(match args.whole(0)? {
                 side @ 1..=1_000_000 => side as u32,
                 _ => 10,
             }))
         }),
-    row("preview")
-        .help("Has no effect: results are kept as the cache says.")
-        .imagor(|_| Some(Filter::Nothing)),
-    row("proportion")
-        .help("Scales the image by a factor; imagor also takes one above 1 as per cent.")
+    row("preview").help("Has no effect: results are kept as the cache says.").imagor(|_| Some(Filter::Nothing)),
+    row("proportion").help("Scales the image by a factor; imagor also takes one above 1 as per cent.")
         .both(1..=1, |args| args.decimal(0).map(Filter::Proportion)),
-    row("quality")
-        .help("Sets the quality of the file, 1 to 100.")
+    row("quality").help("Sets the quality of the file, 1 to 100.")
         .both(1..=1, |args| args.size(0).map(Filter::Quality)),
-    row("raw")
-        .help("Sends the source as it is.")
-        .imagor(|_| Some(Filter::Raw)),
+    row("raw").help("Sends the source as it is.").imagor(|_| Some(Filter::Raw)),
     skipped("red_eye", Flavour::Thumbor),
     skipped("redact", Flavour::Imagor),
     skipped("redact_oval", Flavour::Imagor),
-    row("rgb")
-        .help("Adds a percentage of full scale to each of red, green and blue.")
-        .thumbor(3..=3, |args| {
-            rgb(|at| args.whole(at).map(|value| value as f64))
-        })
+    row("rgb").help("Adds a percentage of full scale to each of red, green and blue.")
+        .thumbor(3..=3, |args| rgb(|at| args.whole(at).map(|value| value as f64)))
         .imagor(|args| rgb(|at| args.decimal(at).filter(|_| args.count() == 3))),
-    row("rotate")
-        .help("Turns counter-clockwise by a multiple of 90 degrees.")
+    row("rotate").help("Turns counter-clockwise by a multiple of 90 degrees.")
         .thumbor(1..=1, |args| turn(args.whole(0)?).map(Filter::Rotate))
         .imagor(|args| turn_imagor(args).map(Filter::Rotate)),
-    row("round_corner")
-        .help("Rounds the corners by a radius across and down, on a colour.")
-        .thumbor(4..=5, corners_thumbor)
-        .imagor(corners_imagor),
-    row("saturation")
-        .help("Changes the saturation: thumbor by a factor, imagor by percent.")
+    row("round_corner").help("Rounds the corners by a radius across and down, on a colour.")
+        .thumbor(4..=5, corners_thumbor).imagor(corners_imagor),
+    row("saturation").help("Changes the saturation: thumbor by a factor, imagor by percent.")
         .thumbor(1..=1, |args| {
             let factor = args.decimal(0)?.clamp(0.0, 1000.0);
             effect("saturation", &[number(factor), "rms".to_owned()])
         })
         .imagor(|args| modulate(0.0, args.decimal(0)?, 0.0)),
-    row("sharpen")
-        .help("Sharpens: thumbor's wavelets are an unsharp mask here, with a note.")
+    row("sharpen").help("Sharpens: thumbor's wavelets are an unsharp mask here, with a note.")
         .thumbor(3..=3, |args| {
             let (amount, radius) = (args.decimal(0)?, args.decimal(1)?);
             args.flag(2)?;
             let sound = (0.0..=1000.0).contains(&amount) && (0.0..=1000.0).contains(&radius);
-            effect(
-                "unsharp",
-                &[format!("0x{}+{}+0", number(radius), number(amount))],
-            )
-            .filter(|_| sound)
+            effect("unsharp", &[format!("0x{}+{}+0", number(radius), number(amount))]).filter(|_| sound)
         })
         .imagor(|args| {
             let given = args.decimal(usize::from(args.has(1)))?;
             let sigma = (1.0 + 2.0 * given).clamp(0.0, 10.0);
-            effect(
-                "sharpen-l",
-                &[number(sigma), "0".to_owned(), "2".to_owned()],
-            )
+            effect("sharpen-l", &[number(sigma), "0".to_owned(), "2".to_owned()])
         })
         .note(|flavour, _| {
             let note = "sharpen: an unsharp mask is near thumbor's wavelets, not equal to them";
             (flavour == Flavour::Thumbor).then(|| note.to_owned())
         }),
-    row("stretch")
-        .help("Scales to the requested size without keeping the aspect ratio.")
+    row("stretch").help("Scales to the requested size without keeping the aspect ratio.")
         .both(0..=0, |_| Some(Filter::Stretch)),
-    row("strip_exif")
-        .help("Leaves out all metadata.")
-        .both(0..=0, |_| Some(Filter::StripMetadata)),
-    row("strip_icc")
-        .help("Converts the colours to sRGB, and leaves out the profile.")
+    row("strip_exif").help("Leaves out all metadata.").both(0..=0, |_| Some(Filter::StripMetadata)),
+    row("strip_icc").help("Converts the colours to sRGB, and leaves out the profile.")
         .both(0..=0, |_| Some(Filter::ToSrgb)),
-    row("strip_metadata")
-        .help("Leaves out all metadata.")
-        .both(0..=0, |_| Some(Filter::StripMetadata)),
-    row("text")
-        .help("Writes a line of text on the image, in the server's font.")
+    row("strip_metadata").help("Leaves out all metadata.").both(0..=0, |_| Some(Filter::StripMetadata)),
+    row("text").help("Writes a line of text on the image, in the server's font.")
         .imagor(|args| Text::typeset(args).map(Filter::Text))
         .note(|_, args| ignored("text", &Text::typeset_ignores(args))),
-    row("thumbhash")
-        .help("Adds a ThumbHash to the document of `meta`.")
-        .seen(|args| bare(args, Seen::ThumbHash)),
-    row("to_colorspace")
-        .help("Converts the colours to `srgb` or `p3`; others are skipped, with a note.")
-        .imagor(
-            |args| match &*args.text(0).unwrap_or_default().to_ascii_lowercase() {
-                "" | "srgb" => Some(Filter::ToSrgb),
-                "p3" => Some(Filter::ToP3),
-                _ => None,
-            },
-        ),
-    row("trim")
-        .help("Cuts off the border, compared with a corner to this tolerance.")
+    row("thumbhash").help("Adds a ThumbHash to the document of `meta`.").seen(|args| bare(args, Seen::ThumbHash)),
+    row("to_colorspace").help("Converts the colours to `srgb` or `p3`; others are skipped, with a note.")
+        .imagor(|args| match &*args.text(0).unwrap_or_default().to_ascii_lowercase() {
+            "" | "srgb" => Some(Filter::ToSrgb),
+            "p3" => Some(Filter::ToP3),
+            _ => None,
+        }),
+    row("trim").help("Cuts off the border, compared with a corner to this tolerance.")
         .imagor(|args| {
-            Some(Filter::Trim(Trim {
-                from_end: args.text(1).as_deref() == Some("bottom-right"),
-                tolerance: args.size(0),
-            }))
+            let from_end = args.text(1).as_deref() == Some("bottom-right");
+            Some(Filter::Trim(Trim { from_end, tolerance: args.size(0) }))
         }),
-    row("upscale")
-        .help("Lets `fit-in` make the image larger.")
-        .both(0..=0, |_| Some(Filter::Upscale)),
-    row("watermark")
-        .help("Lays a file of the origins over the image, at a place, with an opacity and a size.")
-        .both(4..=6, |args| {
-            Some(Filter::Overlay(Overlay::watermark(args)?, None))
-        }),
+    row("upscale").help("Lets `fit-in` make the image larger.").both(0..=0, |_| Some(Filter::Upscale)),
+    row("watermark").help("Lays a file of the origins over the image, at a place, with an opacity and a size.")
+        .both(4..=6, |args| Some(Filter::Overlay(Overlay::watermark(args)?, None))),
 ];
+
+/// Returns what there is to say of each filter that a program has.
+pub(super) fn option_help(flavour: Flavour) -> Vec<OptionHelp> {
+    let rows = ALL.iter().filter(|row| row.is_of(flavour));
+    rows.map(|row| OptionHelp::new(&[row.name], row.help))
+        .collect()
+}
 
 /// Reads a filter; `None` if it is to be skipped. Images in its arguments may have filters of their own, nested at most
 /// `levels` deep.
