@@ -259,7 +259,7 @@ impl Imgproxy {
             let why = "this format is read, but not written";
             return Err(Refusal::of(Fault::Unsupported, format, why));
         }
-        Ok(self.picture(reader, source))
+        Ok(self.image(reader, source))
     }
 
     /// Reads a source, and the format that its extension asks for.
@@ -275,7 +275,7 @@ impl Imgproxy {
         Ok((self.sources.source(&written.source)?, written.extension))
     }
 
-    fn picture(&self, mut reader: Reader<'_>, source: Source) -> ImageRequest {
+    fn image(&self, mut reader: Reader<'_>, source: Source) -> ImageRequest {
         reader.remark();
         let Reader { options, notes, .. } = reader;
         let style = AnswerStyle {

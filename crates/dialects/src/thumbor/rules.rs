@@ -237,7 +237,7 @@ impl Rules for ThumborRules {
         }
         let turned = self.turned(facts.orientation);
         let (width, height) = turned.size(facts.width, facts.height);
-        let mut image = Picture {
+        let mut image = Image {
             width,
             height,
             asked: (0, 0),
@@ -290,7 +290,7 @@ impl Rules for ThumborRules {
 
 impl ThumborRules {
     /// Applies a filter at its place in the order.
-    fn filter(&self, image: &mut Picture, filter: &Filter) {
+    fn filter(&self, image: &mut Image, filter: &Filter) {
         let size = (image.width, image.height);
         match filter {
             Filter::Effect(effect) => image.steps.push(Step::Effect(effect.clone())),
@@ -339,7 +339,7 @@ impl ThumborRules {
 }
 
 /// The state of the image after the steps so far.
-struct Picture {
+struct Image {
     width: u32,
     height: u32,
     /// The requested size in px, which is also that of the background of `fill`; 0: the image's own side.
@@ -353,7 +353,7 @@ struct Picture {
     steps: Vec<Step>,
 }
 
-impl Picture {
+impl Image {
     fn size(&self) -> (f64, f64) {
         (self.width.into(), self.height.into())
     }
