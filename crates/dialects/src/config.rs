@@ -5,7 +5,7 @@ use std::path::Path;
 use andon_settings::check;
 
 use crate::dialect::Dialect;
-use crate::options::Table;
+use crate::options::OptionHelp;
 use crate::plain::PlainRequest;
 use crate::{Config, ConfigError, ROWS};
 
@@ -35,15 +35,17 @@ pub trait Settings {
     where
         Self: Sized,
     {
-        Self::table().names().map(str::to_owned).collect()
+        let all = Self::option_help().into_iter();
+        all.filter_map(|option| option.names.into_iter().next())
+            .collect()
     }
 
-    /// Returns the table of the dialect's options; empty if it keeps none.
-    fn table() -> &'static Table
+    /// Returns what there is to say of each option of the dialect; empty if its options have no sentences.
+    fn option_help() -> Vec<OptionHelp>
     where
         Self: Sized,
     {
-        &Table(&[])
+        Vec::new()
     }
 
     /// Makes relative paths in the settings relative to `folder`.
@@ -62,8 +64,8 @@ pub(crate) struct Row {
     pub(crate) spell: fn(&PlainRequest<'_>) -> Option<String>,
     /// See [`Settings::option_names`].
     pub(crate) option_names: fn() -> Vec<String>,
-    /// See [`Settings::table`].
-    pub(crate) table: fn() -> &'static Table,
+    /// See [`Settings::option_help`].
+    pub(crate) option_help: fn() -> Vec<OptionHelp>,
 }
 
 impl Row {
@@ -159,7 +161,7 @@ macro_rules! dialects {
             switch_on: |config| config.$name = Settings::usual(),
             spell: <$settings as Settings>::spell,
             option_names: <$settings as Settings>::option_names,
-            table: <$settings as Settings>::table,
+            option_help: <$settings as Settings>::option_help,
         }),+];
 
         impl Config {

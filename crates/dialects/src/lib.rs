@@ -66,6 +66,7 @@ pub use image_filter::ImageFilterConfig;
 pub use imgix::ImgixConfig;
 pub use imgproxy::ImgproxyConfig;
 pub use native::{Canonical, NativeConfig};
+pub use options::OptionHelp;
 pub use percent::encode as percent_encode;
 pub use plain::PlainRequest;
 pub use refusal::Refusal;
@@ -113,11 +114,12 @@ pub fn options(dialect: &str) -> Vec<String> {
     row.map_or_else(Vec::new, |row| (row.option_names)())
 }
 
-/// Returns the options of a dialect as Markdown; empty if there is no such dialect, or it keeps no table of them.
+/// Returns what there is to say of each option of a dialect; empty if there is no such dialect, or its options have no
+/// sentences.
 #[must_use]
-pub fn options_page(dialect: &str) -> String {
+pub fn option_help(dialect: &str) -> Vec<OptionHelp> {
     let row = config::Row::named(dialect);
-    row.map_or_else(String::new, |row| (row.table)().markdown())
+    row.map_or_else(Vec::new, |row| (row.option_help)())
 }
 
 /// Makes a dialect, or returns `None` if the configuration has it switched off.

@@ -4,6 +4,28 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+/// What there is to say of an option of a dialect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OptionHelp {
+    /// All names of the option.
+    pub names: Vec<String>,
+    /// The values that the option takes; empty if its sentence says them.
+    pub values: String,
+    /// What the option does, or why it does nothing, as one sentence.
+    pub help: String,
+}
+
+impl OptionHelp {
+    /// Says what the option with these names does.
+    pub(crate) fn new(names: &[&str], help: &str) -> Self {
+        Self {
+            names: names.iter().map(|name| (*name).to_owned()).collect(),
+            values: String::new(),
+            help: help.to_owned(),
+        }
+    }
+}
+
 /// An option of a dialect.
 #[derive(Debug)]
 pub(crate) struct OptionRow {
@@ -110,7 +132,7 @@ pub(crate) const MOST_NOTES: usize = 8;
 
 /// The options of a dialect.
 #[derive(Debug)]
-pub struct Table(pub(crate) &'static [OptionRow]);
+pub(crate) struct Table(pub(crate) &'static [OptionRow]);
 
 impl Table {
     /// Returns the first name of each option, in the order of the rows.
@@ -123,34 +145,24 @@ impl Table {
         self.0.iter().find(|row| row.names.contains(&name))
     }
 
-    /// Returns the options as Markdown: a table, and the names of those that are not supported. Empty for an empty table.
-    pub(crate) fn markdown(&self) -> String {
-        if self.0.is_empty() {
-            return String::new();
-        }
-        let mut text = "| option | values | |\n|---|---|---|\n".to_owned();
-        let mut unsupported = Vec::new();
-        for row in self.0 {
-            let names = code(row.names);
-            let but = match row.about {
-                About::Image | About::Answer => String::new(),
-                About::Partly(words) => format!("; not done: {}", code(words)),
-                About::Ignored(why) => format!("; ignored, because {why}"),
-                About::Unsupported => {
-                    unsupported.push(row.name());
-                    continue;
-                }
+    /// Returns what there is to say of each option.
+    pub(crate) fn help(&self) -> Vec<OptionHelp> {
+        let help = |row: &OptionRow| {
+            let what = match row.about {
+                About::Image | About::Answer => format!("{}.", row.help),
+                About::Partly(words) => format!("{}; not done: {}.", row.help, code(words)),
+                About::Ignored(why) => format!("{}; ignored, because {why}.", row.help),
+                About::Unsupported => "not supported: ignored with a note.".to_owned(),
             };
-            let values = match row.takes {
-                Takes::Word(words) => code(words),
-                takes => takes.to_string(),
-            };
-            text.push_str(&format!("| {names} | {values} | {}{but} |\n", row.help));
-        }
-        if !unsupported.is_empty() {
-            text.push_str(&format!("\nNot done: {}.\n", code(&unsupported)));
-        }
-        text
+            OptionHelp {
+                values: match row.takes {
+                    Takes::Word(words) => code(words),
+                    takes => takes.to_string(),
+                },
+                ..OptionHelp::new(row.names, &what)
+            }
+        };
+        self.0.iter().map(help).collect()
     }
 
     /// Returns notes on words of options that are not supported, in the order of the rows.
@@ -261,8 +273,8 @@ mod tests {
     #[test]
     fn every_name_is_that_of_one_option() {
         for dialect in ROWS {
-            let rows = (dialect.table)().0.iter();
-            let mut names: Vec<&str> = rows.flat_map(|row| row.names).copied().collect();
+            let options = (dialect.option_help)();
+            let mut names: Vec<&String> = options.iter().flat_map(|it| &it.names).collect();
             let all = names.len();
             names.sort_unstable();
             names.dedup();

@@ -169,6 +169,16 @@ impl ImageRequest {
         }
     }
 
+    /// Creates a request for a fixed text, for which no source is opened.
+    #[must_use]
+    pub fn text(media_type: &'static str, text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self {
+            ask: Ask::Text { media_type, text },
+            ..Self::file(Source::Path(String::new()))
+        }
+    }
+
     /// Whether the source is sent unchanged, whether or not it is an image.
     #[must_use]
     pub fn is_file(&self) -> bool {

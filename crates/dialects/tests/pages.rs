@@ -1,30 +1,78 @@
 //! The pages about dialects have the tables of the dialects' options.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-const BEGIN: &str = "<!-- begin: ANDON_WRITE=1 cargo test -p andon-dialects --test pages -->\n";
-const END: &str = "<!-- end -->";
+use andon_dialects::OptionHelp;
 
-/// With `ANDON_WRITE` in the environment, the tables are written into the pages.
+/// The environment variable that writes the tables into the pages: `ANDON_BLESS=1`.
+const SWITCH: &str = "ANDON_BLESS";
+
+const START: &str = "<!-- options -->\n";
+const END: &str = "<!-- /options -->\n";
+
+/// Returns the options of a dialect as a table, those of imgproxy's `/info` aside.
+fn table(options: &[OptionHelp]) -> String {
+    let has_values = options.iter().any(|option| !option.values.is_empty());
+    let mut text = match has_values {
+        true => "| option | values | |\n|---|---|---|\n".to_owned(),
+        false => "| option | |\n|---|---|\n".to_owned(),
+    };
+    for OptionHelp {
+        names,
+        values,
+        help,
+    } in options
+    {
+        assert!(help.ends_with('.'), "{names:?} has no sentence");
+        if names[0].contains(' ') {
+            continue;
+        }
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        let values = if has_values {
+            format!(" {values} |")
+        } else {
+            String::new()
+        };
+        let _ = writeln!(text, "| {} |{values} {help} |", names.join(" "));
+    }
+    text
+}
+
 #[test]
 fn every_page_has_the_options_of_its_dialect() {
     let pages = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/dialects");
-    let dialects = andon_dialects::ALL.iter().map(|(name, _)| *name);
-    let tables = dialects.map(|name| (name, andon_dialects::options_page(name)));
-    for (name, table) in tables.filter(|(_, table)| !table.is_empty()) {
-        let page = pages.join(name).with_extension("md");
-        let text = fs::read_to_string(&page).expect(name);
-        let (before, rest) = text.split_once(BEGIN).expect(name);
-        let (_, after) = rest.split_once(END).expect(name);
-        let right = format!("{before}{BEGIN}{table}{END}{after}");
-        if std::env::var_os("ANDON_WRITE").is_some() {
-            fs::write(&page, right).expect(name);
+    for (dialect, _) in andon_dialects::ALL {
+        let options = andon_dialects::option_help(dialect);
+        if options.is_empty() {
+            continue;
+        }
+        let page = pages.join(dialect).with_extension("md");
+        let text = fs::read_to_string(&page).expect(dialect);
+        let (before, rest) = text.split_once(START).expect(dialect);
+        let (_, after) = rest.split_once(END).expect(dialect);
+        let new = format!("{before}{START}{}{END}{after}", table(&options));
+        if std::env::var_os(SWITCH).is_some() {
+            fs::write(&page, new).expect(dialect);
         } else {
             assert!(
-                text == right,
-                "docs/dialects/{name}.md is out of date: its line `begin` says what to run"
+                new == text,
+                "docs/dialects/{dialect}.md lists other options: run this test once with {SWITCH}=1 in its environment"
             );
+        }
+    }
+}
+
+#[test]
+fn every_option_is_tried() {
+    for dialect in ["imgproxy", "thumbor", "imagor"] {
+        let tables = Path::new(env!("CARGO_MANIFEST_DIR")).join("options");
+        let tried = fs::read_to_string(tables.join(format!("{dialect}.toml")));
+        let tried = tried.expect("a table");
+        for name in andon_dialects::options(dialect) {
+            let row = format!("{{ name = '{name}',");
+            assert!(tried.contains(&row), "{dialect}: {name} is not tried");
         }
     }
 }

@@ -41,69 +41,36 @@ impl Doors {
         let gates: Vec<(&'static str, Gate)> =
             on.map(|row| (row.name, (row.gate)(config))).collect();
         let has_own_keys = !config.signing.named().is_empty();
-        // What closes others: the key in the configuration, and whose it is.
-        let mut closers: Vec<(&str, String, bool)> = Vec::new();
+        let mut closers = Vec::new();
         if has_own_keys {
             closers.push(("signing", "signing.keys".to_owned(), true));
         }
         for (name, gate) in &gates {
             if gate.keys {
                 let key = if *name == "imgix" { "tokens" } else { "keys" };
-                closers.push((name, format!("{name}.{key}"), true));
+                closers.push((*name, format!("{name}.{key}"), true));
             }
             if gate.only_presets {
-                closers.push((name, format!("{name}.only_presets"), false));
+                closers.push((*name, format!("{name}.only_presets"), false));
             }
         }
-        let signed = |own: bool| match (own, has_own_keys) {
-            (true, true) => "URLs that are signed with its own keys or a key of [signing]",
-            (true, false) => "URLs that are signed with its own keys",
-            (false, true) => "URLs that are signed with a key of [signing]",
-            (false, false) => "nobody: without [signing] keys no URL of it can be signed",
-        };
-        let door = |name: &'static str, gate: &Gate| {
-            // Who answers presets only has said what may be made; presets elsewhere say no more.
-            let by = closers
-                .iter()
-                .find(|(whose, _, is_key)| *whose != name && (*is_key || !gate.only_presets));
-            let closed = by.filter(|_| !gate.open && !config.signing.required);
-            let presets = if gate.only_presets {
-                " (presets only)"
-            } else {
-                ""
-            };
-            let who = match closed {
-                _ if config.signing.required => {
-                    "URLs that are signed with a key of [signing] (signing.required)".to_owned()
-                }
-                Some((_, key, _)) => {
-                    let opens = match gate.keys && !gate.answers_unsigned {
-                        true => String::new(),
-                        false => format!("; closed by {key}, `open = true` in [{name}] opens it"),
-                    };
-                    format!("{}{presets}{opens}", signed(gate.keys))
-                }
-                None if gate.keys && !gate.answers_unsigned => {
-                    format!("{}{presets}", signed(true))
-                }
-                None => format!("everybody{presets}"),
-            };
-            let refusal = closed.map(|(_, key, _)| {
-                format!("it must be signed: {key} is set, and `open = true` in [{name}] is not")
-            });
-            let places = gate.places.join(" and ");
-            let door = Door { name, places, who };
-            (door, refusal)
-        };
         // Presets say which images may be made, not which files may be seen.
         let files = Gate {
             open: config.files.open || closers.iter().all(|(.., is_key)| !is_key),
             places: vec!["/… (files as they are)".to_owned()],
             ..Gate::default()
         };
+        let house = House {
+            has_own_keys,
+            required: config.signing.required,
+            closers,
+        };
         Self {
-            dialects: gates.iter().map(|(name, gate)| door(name, gate)).collect(),
-            files: door("files", &files),
+            dialects: gates
+                .iter()
+                .map(|(name, gate)| house.door(name, gate))
+                .collect(),
+            files: house.door("files", &files),
         }
     }
 
@@ -125,5 +92,54 @@ impl Doors {
     pub(crate) fn all(&self) -> impl Iterator<Item = &Door> {
         let all = self.dialects.iter().chain([&self.files]);
         all.map(|(door, _)| door)
+    }
+}
+
+/// What the configuration says for all doors.
+struct House {
+    /// Whether `[signing]` has keys.
+    has_own_keys: bool,
+    /// Whether every URL has to be signed with a key of `[signing]`.
+    required: bool,
+    /// What closes doors to unsigned URLs: whose setting it is, its key, and whether it is a key of signatures.
+    closers: Vec<(&'static str, String, bool)>,
+}
+
+impl House {
+    /// Returns the door of this name, and why it is closed to unsigned URLs, if it is.
+    fn door(&self, name: &'static str, gate: &Gate) -> (Door, Option<String>) {
+        let signed = |own: bool| match (own, self.has_own_keys) {
+            (true, true) => "URLs that are signed with its own keys or a key of [signing]",
+            (true, false) => "URLs that are signed with its own keys",
+            (false, true) => "URLs that are signed with a key of [signing]",
+            (false, false) => "nobody: without [signing] keys no URL of it can be signed",
+        };
+        // Who answers presets only has said what may be made; presets elsewhere say no more.
+        let mut closers = self.closers.iter();
+        let by =
+            closers.find(|(whose, _, is_key)| *whose != name && (*is_key || !gate.only_presets));
+        let closed = by.filter(|_| !gate.open && !self.required);
+        let presets = if gate.only_presets {
+            " (presets only)"
+        } else {
+            ""
+        };
+        let needs_own = gate.keys && !gate.answers_unsigned;
+        let who = match closed {
+            _ if self.required => {
+                "URLs that are signed with a key of [signing] (signing.required)".to_owned()
+            }
+            _ if needs_own => format!("{}{presets}", signed(true)),
+            Some((_, key, _)) => format!(
+                "{}{presets}; closed by {key}, `open = true` in [{name}] opens it",
+                signed(gate.keys)
+            ),
+            None => format!("everybody{presets}"),
+        };
+        let refusal = closed.map(|(_, key, _)| {
+            format!("it must be signed: {key} is set, and `open = true` in [{name}] is not")
+        });
+        let places = gate.places.join(" and ");
+        (Door { name, places, who }, refusal)
     }
 }

@@ -121,10 +121,6 @@ impl Dialects {
         if matches!(request.ask, Ask::Text { .. }) {
             return Ok(());
         }
-        let refused = |why: String| Refusal {
-            errors: OWN_ERRORS,
-            ..Refusal::of(Fault::Signature, evidence.target.path, why)
-        };
         let is_signed = || {
             request.is_signed
                 || evidence.signed != Signed::Nothing
@@ -132,7 +128,7 @@ impl Dialects {
         };
         let may_enter = || is_signed() || self.is_all_said_by_a_rule(request, evidence, headers);
         if let Some(why) = self.doors.closed(evidence.door).filter(|_| !may_enter()) {
-            return Err(refused(why.to_owned()));
+            return Err(evidence.refused(why));
         }
         if self.links.is_empty() && !matches!(evidence.signed, Signed::Beginning(_)) {
             return Ok(());
@@ -145,59 +141,93 @@ impl Dialects {
                 // A signature of its language covers all of the target.
                 if !request.is_signed && !named.covers(&request.source, &paths) {
                     let why = "its signature is for the beginning of the URL, and that names another source";
-                    return Err(refused(why.to_owned()));
+                    return Err(evidence.refused(why));
                 }
                 Some(named)
             }
         };
-        // Whoever signs with a key of [signing] says what may be had, if the signature says what it is.
-        let is_named = |path: &str, guarded: &dyn Fn(&str) -> bool| match &named {
-            None => evidence.signed == Signed::Whole,
-            Some(named) => named.is_within(path, guarded),
+        let by_link = |link: &SecureLink| {
+            let part = link.signed_part(&evidence.target);
+            Named::exactly(self, &part, headers, places)
         };
-        for (index, link) in self.links.iter().enumerate() {
-            let guarded = |path: &str| link.guards(path);
-            let found = evidence.links.iter().find(|(known, _)| *known == index);
-            if let Some((_, false)) = found {
-                let at = uri(evidence.target.path)?;
-                if !is_named(&at, &|path| path.starts_with(link.location())) {
-                    return Err(refused("its signature does not match".to_owned()));
-                }
-            }
-            let mut closed = paths.all().filter(|path| guarded(path)).peekable();
-            if closed.peek().is_none() {
-                continue;
-            }
-            let by_link = match found {
-                Some((_, true)) => {
-                    let part = link.signed_part(&evidence.target);
-                    Named::exactly(self, &part, headers, places)
-                }
-                _ => Named::default(),
-            };
-            let is_source = |path: &String| paths.source.as_ref() == Some(path);
-            let opened_by_rule =
-                |path: &String| evidence.opened_by_rule.is_some() && is_source(path);
-            let named_and_more = |path: &String| {
-                let goes_beyond = |named: &Named| named.goes_beyond(path);
-                is_source(path) && named.as_ref().is_some_and(goes_beyond)
-            };
-            let open = |path: &&String| {
-                opened_by_rule(path)
-                    || by_link.is(path)
-                    || is_named(path, &guarded)
-                    || named_and_more(path)
-            };
-            if !closed.all(|path| open(&path)) {
-                let why = format!(
-                    "it leads to what the [[secure_link]] of {} guards: only URLs signed so open it, and those \
-                     signed with a key of [signing]",
-                    link.location()
-                );
-                return Err(refused(why));
+        let claim = Claim {
+            evidence,
+            paths,
+            named,
+        };
+        let mut links = self.links.iter().enumerate();
+        links.try_for_each(|(index, link)| claim.check(index, link, by_link))
+    }
+}
+
+impl Evidence<'_> {
+    fn refused(&self, why: impl Into<String>) -> Refusal {
+        Refusal {
+            errors: OWN_ERRORS,
+            ..Refusal::of(Fault::Signature, self.target.path, why)
+        }
+    }
+}
+
+/// What a request would open, and what its sender has for it.
+struct Claim<'a> {
+    evidence: &'a Evidence<'a>,
+    paths: Paths,
+    /// What the signed beginning of the target names, if only that is signed with a key of `[signing]`.
+    named: Option<Named>,
+}
+
+impl Claim<'_> {
+    /// Whether a path, or a folder above it that is guarded itself, is signed with a key of `[signing]`. Whoever signs
+    /// with such a key says what may be had, if the signature says what it is.
+    fn is_named(&self, path: &str, guarded: &dyn Fn(&str) -> bool) -> bool {
+        match &self.named {
+            None => self.evidence.signed == Signed::Whole,
+            Some(named) => named.is_within(path, guarded),
+        }
+    }
+
+    /// Refuses a target that is not signed as the link of this index demands, and paths that it guards and nothing
+    /// opens. `by_link` returns what the part of the target names that the link signs.
+    fn check(
+        &self,
+        index: usize,
+        link: &SecureLink,
+        by_link: impl Fn(&SecureLink) -> Named,
+    ) -> Result<(), Refusal> {
+        let evidence = self.evidence;
+        let found = evidence.links.iter().find(|(known, _)| *known == index);
+        if let Some((_, false)) = found {
+            let at = uri(evidence.target.path)?;
+            if !self.is_named(&at, &|path| path.starts_with(link.location())) {
+                return Err(evidence.refused("its signature does not match"));
             }
         }
-        Ok(())
+        let guarded = |path: &str| link.guards(path);
+        let mut closed = self.paths.all().filter(|path| guarded(path)).peekable();
+        if closed.peek().is_none() {
+            return Ok(());
+        }
+        let by_link = match found {
+            Some((_, true)) => by_link(link),
+            _ => Named::default(),
+        };
+        let opens_source = |path: &String| {
+            let goes_beyond = |named: &Named| named.goes_beyond(path);
+            evidence.opened_by_rule.is_some() || self.named.as_ref().is_some_and(goes_beyond)
+        };
+        let open = |path: &String| {
+            let is_source = self.paths.source.as_ref() == Some(path);
+            by_link.is(path) || self.is_named(path, &guarded) || is_source && opens_source(path)
+        };
+        match closed.all(open) {
+            true => Ok(()),
+            false => Err(evidence.refused(format!(
+                "it leads to what the [[secure_link]] of {} guards: only URLs signed so open it, and those \
+                 signed with a key of [signing]",
+                link.location()
+            ))),
+        }
     }
 }
 

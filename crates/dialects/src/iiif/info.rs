@@ -52,7 +52,7 @@ impl Document for Information {
 impl Information {
     /// Returns the document for an image of this upright size, in px.
     pub(super) fn document(&self, width: u32, height: u32) -> Value {
-        let (config, limits) = (&self.config, self.limits);
+        let config = &self.config;
         let factors = scale_factors(config.tile, width.max(height));
         let mut document = json!({
             "@context": self.version.context(),
@@ -62,62 +62,65 @@ impl Information {
             "sizes": self.sizes(width, height),
             "tiles": [{ "width": config.tile, "scaleFactors": factors }],
         });
-        let extensions = FORMATS.iter().map(|(extension, _)| *extension);
-        let limits = [
-            ("maxWidth", json!(limits.width)),
-            ("maxHeight", json!(limits.height)),
-            ("maxArea", json!(limits.area)),
-        ];
-        match self.version {
+        let texts = match self.version {
             Version::V3 => {
-                document["id"] = json!(self.id);
-                document["type"] = json!("ImageService3");
-                document["profile"] = json!("level2");
-                document["extraFormats"] = extensions.skip(NEEDED).collect();
-                document["extraQualities"] = json!(["bitonal"]);
-                document["extraFeatures"] = json!([
-                    "canonicalLinkHeader",
-                    "mirroring",
-                    "profileLinkHeader",
-                    "rotationArbitrary",
-                    "sizeUpscaling",
-                ]);
-                for (name, limit) in limits {
-                    document[name] = limit;
-                }
+                self.add_profile3(&mut document);
+                vec![("rights", &config.rights)]
             }
             Version::V2 => {
-                let mut profile = json!({
-                    "formats": extensions.collect::<Value>(),
-                    "qualities": Quality::ALL.iter().map(|(name, _)| *name).collect::<Value>(),
-                    "supports": [
-                        "canonicalLinkHeader",
-                        "mirroring",
-                        "profileLinkHeader",
-                        "regionSquare",
-                        "rotationArbitrary",
-                        "sizeAboveFull",
-                    ],
-                });
-                for (name, limit) in limits {
-                    profile[name] = limit;
-                }
                 document["@id"] = json!(self.id);
-                document["profile"] = json!([self.version.profile(), profile]);
+                document["profile"] = json!([self.version.profile(), self.profile2()]);
+                vec![
+                    ("license", &config.rights),
+                    ("attribution", &config.attribution),
+                ]
             }
-        }
-        for (name, text) in match self.version {
-            Version::V3 => [("rights", &config.rights), ("", &config.attribution)],
-            Version::V2 => [
-                ("license", &config.rights),
-                ("attribution", &config.attribution),
-            ],
-        } {
-            if !name.is_empty() && !text.is_empty() {
-                document[name] = json!(text);
-            }
+        };
+        for (name, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {
+            document[name] = json!(text);
         }
         document
+    }
+
+    /// Adds what version 3.0 says besides sizes.
+    fn add_profile3(&self, document: &mut Value) {
+        document["id"] = json!(self.id);
+        document["type"] = json!("ImageService3");
+        document["profile"] = json!("level2");
+        document["extraFormats"] = extensions().skip(NEEDED).collect();
+        document["extraQualities"] = json!(["bitonal"]);
+        document["extraFeatures"] = json!([
+            "canonicalLinkHeader",
+            "mirroring",
+            "profileLinkHeader",
+            "rotationArbitrary",
+            "sizeUpscaling",
+        ]);
+        self.add_limits(document);
+    }
+
+    /// Returns what the profile of version 2.1 says besides its level.
+    fn profile2(&self) -> Value {
+        let mut profile = json!({
+            "formats": extensions().collect::<Value>(),
+            "qualities": Quality::ALL.iter().map(|(name, _)| *name).collect::<Value>(),
+            "supports": [
+                "canonicalLinkHeader",
+                "mirroring",
+                "profileLinkHeader",
+                "regionSquare",
+                "rotationArbitrary",
+                "sizeAboveFull",
+            ],
+        });
+        self.add_limits(&mut profile);
+        profile
+    }
+
+    fn add_limits(&self, to: &mut Value) {
+        to["maxWidth"] = json!(self.limits.width);
+        to["maxHeight"] = json!(self.limits.height);
+        to["maxArea"] = json!(self.limits.area);
     }
 
     /// Returns the sizes of the image halved repeatedly, from full size on, that are within the limits.
@@ -142,4 +145,8 @@ fn scale_factors(tile: u32, longest: u32) -> Value {
         .take_while(|factor| *factor == 0 || !holds(factor - 1))
         .map(|factor| 1_u64 << factor)
         .collect()
+}
+
+fn extensions() -> impl Iterator<Item = &'static str> {
+    FORMATS.iter().map(|(extension, _)| *extension)
 }

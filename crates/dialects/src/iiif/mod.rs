@@ -123,7 +123,7 @@ impl Dialect for Iiif {
         let base = format!("{prefix}/{identifier}");
         let mut request = match parameters {
             None => self.information(target, version, source, &base),
-            Some(parameters) => self.picture(version, source, base, parameters)?,
+            Some(parameters) => self.image(version, source, base, parameters)?,
         };
         let anybody = ("access-control-allow-origin", "*".to_owned());
         request.style.headers.push(anybody);
@@ -160,7 +160,7 @@ impl Iiif {
         Err(Refusal::of(Fault::Missing, target.path, why))
     }
 
-    fn picture(
+    fn image(
         &self,
         version: Version,
         source: Source,

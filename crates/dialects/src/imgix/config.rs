@@ -7,7 +7,7 @@ use super::options::OPTIONS;
 use crate::ConfigError;
 use crate::config::{Gate, Settings, below, mount};
 use crate::dialect::Dialect;
-use crate::options::Table;
+use crate::options::OptionHelp;
 use crate::plain::PlainRequest;
 use crate::signature::Key;
 
@@ -56,7 +56,7 @@ impl Settings for ImgixConfig {
         super::spell::spell(request)
     }
 
-    fn table() -> &'static Table {
-        &OPTIONS
+    fn option_help() -> Vec<OptionHelp> {
+        OPTIONS.help()
     }
 }

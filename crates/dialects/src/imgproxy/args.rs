@@ -58,3 +58,28 @@ pub(super) fn colour(text: &str) -> Result<Colour, Wrong> {
     let colour = channels.and_then(|channels| colours::rgba(&channels));
     colour.ok_or_else(|| format!("`{text}` is no colour of 3 or 6 hexadecimal digits"))
 }
+
+/// Reads a share from 0 to 1.
+pub(super) fn share(text: &str) -> Result<f64, Wrong> {
+    number(text, 0.0, 1.0)
+}
+
+/// Reads a quality in per cent.
+pub(super) fn percent(text: &str) -> Result<u8, Wrong> {
+    Ok(int(text, 0, 100)? as u8)
+}
+
+/// Reads a number of bytes.
+pub(super) fn bytes(text: &str) -> Result<u64, Wrong> {
+    Ok(int(text, 0, i64::MAX)?.unsigned_abs())
+}
+
+/// Reads a finite number.
+pub(super) fn any(text: &str) -> Result<f64, Wrong> {
+    number(text, f64::MIN, f64::MAX)
+}
+
+/// Reads a Boolean as [`truth`] does, which is never an error.
+pub(super) fn yes(text: &str) -> Result<bool, Wrong> {
+    Ok(truth(text))
+}

@@ -7,13 +7,15 @@ use andon_settings::check;
 use regex::Regex;
 use serde::Deserialize;
 
-use super::options::{self, Options};
+use super::formats;
+use super::options::Options;
 use super::rules::{House, Mark};
 use super::secret::{Signer, Signing};
-use super::{Imgproxy, Sources};
+use super::{Imgproxy, Sources, info, table};
 use crate::ConfigError;
 use crate::config::{Gate, Settings, below, mount};
 use crate::dialect::Dialect;
+use crate::options::OptionHelp;
 use crate::plain::PlainRequest;
 use crate::signature::{Key, unhex};
 
@@ -172,8 +174,11 @@ impl Settings for ImgproxyConfig {
         super::spell::spell(request)
     }
 
-    fn option_names() -> Vec<String> {
-        super::option_names()
+    fn option_help() -> Vec<OptionHelp> {
+        let rows = table::ALL
+            .iter()
+            .map(|row| OptionHelp::new(row.names, &row.told()));
+        rows.chain(info::option_help()).collect()
     }
 }
 
@@ -303,7 +308,7 @@ impl ImgproxyConfig {
             options.format_quality.insert("jpeg", self.quality);
         }
         for (name, quality) in &self.format_quality {
-            let format = options::format(name).map_err(|why| wrong("format_quality", why))?;
+            let format = formats::format(name).map_err(|why| wrong("format_quality", why))?;
             check(*quality <= 100, "imgproxy.format_quality", || {
                 format!("{quality} must be from 0 to 100")
             })?;
@@ -314,7 +319,7 @@ impl ImgproxyConfig {
 
     fn house(&self) -> Result<House, ConfigError> {
         let format =
-            |name: &String| options::format(name).map_err(|why| wrong("preferred_formats", why));
+            |name: &String| formats::format(name).map_err(|why| wrong("preferred_formats", why));
         let preferred: Vec<_> = self
             .preferred_formats
             .iter()

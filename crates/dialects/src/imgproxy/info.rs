@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::args::{Wrong, truth};
 use super::seen::Seen;
 use crate::document::{About, Document, SourceAbout};
+use crate::options::OptionHelp;
 
 /// Which facts a document tells.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,11 +97,15 @@ const FIELDS: [Field; 8] = [
     },
 ];
 
-/// Returns the options that are answered from the source's header, each by one name.
-pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    FIELDS
-        .iter()
-        .filter_map(|field| field.names.first().copied())
+/// Returns what there is to say of the options that are answered from the source's header.
+pub(super) fn option_help() -> impl Iterator<Item = OptionHelp> {
+    FIELDS.iter().map(|field| {
+        let names = field.names.iter().map(|name| format!("/info {name}"));
+        OptionHelp {
+            names: names.collect(),
+            ..OptionHelp::new(&[], "Puts this fact into the document of `/info`.")
+        }
+    })
 }
 
 /// Options of imgproxy's `/info` that are noted and ignored. Most of them would take decoding, or reading metadata.

@@ -6,18 +6,21 @@
 
 mod args;
 mod config;
+mod effects;
+mod formats;
 mod gravity;
 mod info;
 mod layout;
 mod options;
-mod partly;
 mod path;
 mod round;
+mod row;
 mod rules;
 mod secret;
 mod seen;
 mod spell;
 mod table;
+mod values;
 
 use std::sync::Arc;
 
@@ -30,18 +33,16 @@ use crate::EXAMPLE_SOURCE;
 use crate::dialect::{Dialect, Target};
 use crate::disposition;
 use crate::errors::{ErrorStyle, Errors, Fault};
-use crate::geometry::FACES;
 use crate::percent;
 use crate::refusal::Refusal;
 use crate::request::{AnswerStyle, Ask, Fallback, ImageRequest, Source, relative};
 use crate::signature::Key;
-use gravity::FACE;
 use info::Info;
 use options::Options;
 use path::{LOCAL, PIPELINE, Reading};
+use row::About;
 use rules::{House, ImgproxyRules};
 use secret::Signing;
-use table::About;
 
 #[derive(Debug)]
 pub(crate) struct Imgproxy {
@@ -54,13 +55,6 @@ pub(crate) struct Imgproxy {
     options: Options,
     house: Arc<House>,
     config: ImgproxyConfig,
-}
-
-/// Returns one name for each option. Those about a source begin with `/info`.
-pub(crate) fn option_names() -> Vec<String> {
-    let options = table::ALL.iter().filter_map(|row| row.names.first());
-    let told = info::names().map(|name| format!("/info {name}"));
-    options.map(|name| (*name).to_owned()).chain(told).collect()
 }
 
 /// imgproxy's error style.
@@ -168,14 +162,7 @@ impl Imgproxy {
             _ => None,
         };
         if let Some(text) = greeting {
-            let ask = Ask::Text {
-                media_type: "text/plain; charset=utf-8",
-                text: text.to_owned(),
-            };
-            return Ok(ImageRequest {
-                ask,
-                ..ImageRequest::file(Source::from_path(""))
-            });
+            return Ok(ImageRequest::text("text/plain; charset=utf-8", text));
         }
         if path == "favicon.ico" || path.starts_with(".well-known/") {
             return Err(refuse("it is no image"));
@@ -210,10 +197,7 @@ impl Imgproxy {
             let (name, args) = (option[0], &option[1..]);
             let refuse = |why: String| Refusal::new(&option.join(":"), why);
             // What is said about answers and limits is said as of images.
-            if matches!(
-                name,
-                "expires" | "exp" | "max_src_resolution" | "msr" | "max_src_file_size" | "msfs"
-            ) {
+            if table::find(name).is_some_and(|row| ["exp", "msr", "msfs"].contains(&row.name())) {
                 said.option(&option, false)?;
                 continue;
             }
@@ -275,7 +259,7 @@ impl Imgproxy {
             let why = "this format is read, but not written";
             return Err(Refusal::of(Fault::Unsupported, format, why));
         }
-        Ok(self.picture(reader, source))
+        Ok(self.image(reader, source))
     }
 
     /// Reads a source, and the format that its extension asks for.
@@ -291,7 +275,7 @@ impl Imgproxy {
         Ok((self.sources.source(&written.source)?, written.extension))
     }
 
-    fn picture(&self, mut reader: Reader<'_>, source: Source) -> ImageRequest {
+    fn image(&self, mut reader: Reader<'_>, source: Source) -> ImageRequest {
         reader.remark();
         let Reader { options, notes, .. } = reader;
         let style = AnswerStyle {
@@ -388,64 +372,39 @@ impl<'a> Reader<'a> {
         };
         if *name == PIPELINE {
             if self.options.before.len() + 1 >= MOST_PIPELINES {
-                return Err(refuse(format!(
-                    "there are more than {MOST_PIPELINES} pipelines"
-                )));
+                let why = format!("there are more than {MOST_PIPELINES} pipelines");
+                return Err(refuse(why));
             }
             self.options = std::mem::take(&mut self.options).chained();
             return Ok(());
         }
-        let allowed = &self.dialect.config.allowed_processing_options;
+        let dialect = self.dialect;
+        let allowed = &dialect.config.allowed_processing_options;
         if !ours && !allowed.is_empty() && !allowed.iter().any(|allowed| allowed == name) {
-            return Err(refuse(format!(
-                "`{name}` is not among the options that are allowed here"
-            )));
+            let why = format!("`{name}` is not among the options that are allowed here");
+            return Err(refuse(why));
         }
         if matches!(*name, "preset" | "pr") {
-            let dialect = self.dialect;
             return args.iter().try_for_each(|name| {
-                match dialect.config.presets.get_key_value(*name) {
-                    Some((name, _)) => self.preset(name),
-                    None => Err(refuse(format!("there is no preset `{name}`"))),
+                match dialect.config.presets.contains_key(*name) {
+                    true => self.preset(name),
+                    false => Err(refuse(format!("there is no preset `{name}`"))),
                 }
             });
         }
         let row = table::find(name).ok_or_else(|| refuse(format!("`{name}` is no option")))?;
         if args.len() > row.most {
-            return Err(refuse(format!(
-                "`{name}` takes no more than {} arguments",
-                row.most
-            )));
+            let why = format!("`{name}` takes no more than {} arguments", row.most);
+            return Err(refuse(why));
         }
-        match row.kind {
-            About::Limit if !ours && !self.dialect.config.allow_security_options => {
-                let why = "limits are the server's to set, unless `allow_security_options` is on";
-                return Err(Refusal::of(Fault::Signature, &option.join(":"), why));
-            }
-            About::Ignored(why) => self.notes.push(format!("{name}: {why}; it is ignored")),
-            _ => {}
+        if row.kind == About::Limit && !ours && !dialect.config.allow_security_options {
+            let why = "limits are the server's to set, unless `allow_security_options` is on";
+            return Err(Refusal::of(Fault::Signature, &option.join(":"), why));
         }
-        let objects = args.iter().position(|arg| matches!(*arg, "obj" | "objw"));
-        if matches!(row.names.last(), Some(&("g" | "c")))
-            && let Some(objects) = objects.map(|at| &args[at + 1..])
-        {
-            let note = match FACES && objects.contains(&FACE) {
-                true if objects == [FACE] => None,
-                true => Some("of objects only faces are looked for"),
-                false => Some("objects are not looked for; what draws the eye is kept"),
-            };
-            self.notes
-                .extend(note.map(|note| format!("{name}: {note}")));
-        }
-        if let Some(text) = table::doubtful(row, args) {
-            self.notes.push(format!(
-                "{name}: `{text}` is neither 1 nor 0; it is taken for 0"
-            ));
-        }
-        let left_out = partly::left_out(row, args);
+        let notes = row.notes(args).into_iter();
         self.notes
-            .extend(left_out.map(|what| format!("{name}: {what}")));
-        (row.read)(&mut self.options, args).map_err(refuse)
+            .extend(notes.map(|note| format!("{name}: {note}")));
+        row.read(&mut self.options, args).map_err(refuse)
     }
 
     /// Reads the options of a preset. Where a preset names itself, directly or through others, that is left out and

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use andon_recipe::{Colour, Profile};
 
+use super::formats;
 use super::gravity::Gravity;
 use crate::signature::Checksum;
 
@@ -293,7 +294,7 @@ impl Default for Options {
             effects: Effects::default(),
             watermark: Watermark::default(),
             quality: 0,
-            format_quality: [("jpeg", 80), ("webp", 79), ("avif", 63), ("jxl", 77)].into(),
+            format_quality: formats::qualities().collect(),
             max_bytes: 0,
             format: None,
             strip_metadata: true,
@@ -378,30 +379,4 @@ impl Default for Watermark {
             scale: 0.0,
         }
     }
-}
-
-/// Formats that URLs may name, and the engine's names for them.
-pub(super) const FORMATS: &[(&str, &str)] = &[
-    ("jpeg", "jpeg"),
-    ("jpg", "jpeg"),
-    ("png", "png"),
-    ("webp", "webp"),
-    ("avif", "avif"),
-    ("jxl", "jxl"),
-    ("gif", "gif"),
-    ("tiff", "tiff"),
-    ("tif", "tiff"),
-    ("bmp", "bmp"),
-    ("ico", "ico"),
-    ("heic", "heic"),
-    ("svg", "svg"),
-    ("best", "auto"),
-];
-
-/// Returns the engine's name of the format that URLs call `name`.
-pub(super) fn format(name: &str) -> Result<&'static str, String> {
-    let known = FORMATS.iter().find(|(url, _)| *url == name);
-    known
-        .map(|(_, format)| *format)
-        .ok_or_else(|| format!("`{name}` is no format"))
 }

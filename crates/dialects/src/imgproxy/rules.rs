@@ -7,11 +7,14 @@ use andon_recipe::{
     Output, Profile, Recipe, ResolveError, Rules, Step, StoredTurn, Turn,
 };
 
+use super::effects;
+use super::formats;
 use super::gravity::Gravity;
 use super::layout::{Layout, Size};
-use super::options::{Effects, Extend, Mask, Options, Trim};
-use super::table::{self, About};
-use crate::effects::{is_lossy, rgb};
+use super::options::{Extend, Options, Trim};
+use super::row::About;
+use super::table;
+use crate::effects::is_lossy;
 use crate::geometry::keep_around;
 
 /// The options of a URL, and what the configuration says for all of them.
@@ -43,7 +46,7 @@ pub(super) struct Mark {
 impl Rules for ImgproxyRules {
     fn text(&self) -> String {
         let mut texts = table::texts(&self.options, &Options::default(), |kind| {
-            kind == About::Picture || kind == About::Limit
+            kind == About::Image || kind == About::Limit
         });
         let chosen = self.output.format.as_ref().map(FormatName::as_str);
         if chosen != self.options.format {
@@ -119,21 +122,8 @@ impl Rules for ImgproxyRules {
 /// Format name of vector graphics.
 const SVG: &str = "svg";
 
-/// Formats whose results may be animated.
-const MOVING: [&str; 2] = ["gif", "webp"];
-
 /// The shortest side of an AVIF, in px. Results with a shorter one get another format.
 const LEAST_AVIF: i64 = 16;
-
-/// Returns the longest side in px that a format can hold, if images are scaled down for it.
-fn largest(format: &str) -> Option<u32> {
-    match format {
-        "webp" => Some(16_383),
-        "avif" => Some(16_384),
-        "ico" => Some(256),
-        _ => None,
-    }
-}
 
 impl ImgproxyRules {
     /// Returns the steps of one pipeline, and the size in px that they leave. If `format` cannot hold that size, it is
@@ -143,7 +133,13 @@ impl ImgproxyRules {
         let area = self.untrimmed(facts)?;
         let turned = self.turned(facts.orientation);
         let vector = facts.format == SVG;
-        let layout = Layout::new(options, (area.w, area.h), turned, vector, largest(format));
+        let layout = Layout::new(
+            options,
+            (area.w, area.h),
+            turned,
+            vector,
+            formats::longest(format),
+        );
         let (width, height) = layout.size();
         if *format == "avif" && width.min(height) < LEAST_AVIF {
             *format = if self.expects_alpha(facts) {
@@ -173,7 +169,7 @@ impl ImgproxyRules {
         steps.extend(self.geometry(&layout));
         let shrinks = layout.scaled.0 < layout.crop.2 || layout.scaled.1 < layout.crop.3;
         let kept = (layout.kept.2, layout.kept.3);
-        steps.extend(effects(&options.effects, kept, shrinks));
+        steps.extend(effects::steps(&options.effects, kept, shrinks));
         for &(size, place) in &layout.grounds {
             steps.push(canvas(size, place, ground));
         }
@@ -284,7 +280,7 @@ impl ImgproxyRules {
         }
         let (moves, alpha) = (self.moves(facts), self.expects_alpha(facts));
         let fits =
-            |format: &&&str| (!moves || MOVING.contains(*format)) && (!alpha || **format != "jpeg");
+            |format: &&&str| (!moves || formats::moves(format)) && (!alpha || **format != "jpeg");
         let first = preferred.iter().find(fits).or(preferred.first());
         first.copied().unwrap_or("jpeg")
     }
@@ -317,7 +313,7 @@ impl ImgproxyRules {
             ("avif", Some(false)) => Some(Chroma::C444),
             _ => None,
         };
-        let moves = self.moves(facts) && MOVING.contains(&format);
+        let moves = self.moves(facts) && formats::moves(format);
         let frame = (!moves).then(|| options.page.max(1));
         Output {
             format: FormatName::new(format).ok(),
@@ -413,112 +409,8 @@ fn evened(equal: bool, (start, length): (u32, u32), whole: u32) -> (u32, u32) {
     }
 }
 
-/// Returns the steps for the effects on an image of this size, in px. `shrinks` says whether the image was scaled down.
-fn effects(effects: &Effects, (width, height): (i64, i64), shrinks: bool) -> Vec<Step> {
-    let text = |value: f64| value.min(MOST).to_string();
-    let (intensity, gray) = effects.monochrome;
-    let (mixed, dark, light) = effects.duotone;
-    let (colorized, colour) = effects.colorize;
-    let percent = |share: f64| (share * 100.0).round().to_string();
-    let gradient = effects.gradient;
-    let grades = vec![
-        percent(gradient.opacity),
-        rgb(gradient.colour),
-        // The engine counts from the top.
-        ((gradient.angle + 180.0) % 360.0).to_string(),
-        percent(gradient.start),
-        percent(gradient.stop),
-    ];
-    let tinted = intensity > 0.0 && (gray.r, gray.g) != (gray.g, gray.b);
-    let brightness = effects.brightness.to_string();
-    let unsharp = &effects.unsharp;
-    let masked = match unsharp.mode {
-        Mask::None => false,
-        Mask::Auto => shrinks,
-        Mask::Always => true,
-    };
-    // The neighbours are the eight around, of which a Gaussian of this sigma weighs about as many.
-    let amount = 9.0 * unsharp.weight / unsharp.divider;
-    let words = [
-        ("brightness", effects.brightness != 0, vec![brightness]),
-        (
-            "contrast",
-            effects.contrast != 1.0,
-            vec![text(effects.contrast)],
-        ),
-        (
-            "saturation",
-            effects.saturation != 1.0,
-            vec![text(effects.saturation)],
-        ),
-        ("gray", intensity == 1.0, Vec::new()),
-        (
-            "saturation",
-            intensity > 0.0 && intensity < 1.0,
-            vec![text(1.0 - intensity)],
-        ),
-        ("tint", tinted, vec![rgb(gray)]),
-        ("duotone", mixed > 0.0, vec![rgb(dark), rgb(light)]),
-        (
-            "colorize",
-            colorized > 0.0,
-            vec![percent(colorized), rgb(colour)],
-        ),
-        ("gradient", gradient.opacity > 0.0, grades),
-        (
-            "unsharp",
-            masked,
-            vec![format!("0x0.8+{}+0", text((amount * 1e4).round() / 1e4))],
-        ),
-        (
-            "blur",
-            effects.blur > 0.0,
-            vec![format!("0x{}", text(effects.blur))],
-        ),
-        (
-            "sharpen-l",
-            effects.sharpen > 0.0,
-            vec![text(effects.sharpen)],
-        ),
-        (
-            "pixelate",
-            effects.pixelate > 1,
-            vec![effects.pixelate.min(MOST_PX).to_string()],
-        ),
-    ];
-    let asked = words.into_iter().filter(|(_, on, _)| *on);
-    let mut steps: Vec<Step> = asked
-        .filter_map(|(name, _, args)| effect(name, args))
-        .collect();
-    for &[sigma, left, top, w, h] in &effects.blurred {
-        let across = |share: f64| (share * width as f64).round();
-        let down = |share: f64| (share * height as f64).round();
-        let (x, y) = (across(left), down(top));
-        let (w, h) = (
-            across(w).min(width as f64 - x),
-            down(h).min(height as f64 - y),
-        );
-        if sigma > 0.0 && w >= 1.0 && h >= 1.0 {
-            let args = vec![
-                x.to_string(),
-                y.to_string(),
-                format!("{w}x{h}"),
-                text(sigma),
-            ];
-            steps.extend(effect("blur-area", args));
-        }
-    }
-    steps
-}
-
 /// libwebp's level of near-lossless compression, at its usual value: how closely the file matches the image.
 const NEAR: u8 = 60;
-
-/// The longest side that the engine accepts, in px.
-const MOST_PX: u32 = 1_000_000;
-
-/// The largest sigma that the engine accepts, in px, and the largest factor.
-const MOST: f64 = 1000.0;
 
 fn effect(name: &str, args: Vec<String>) -> Option<Step> {
     Effect::new(name, args).ok().map(Step::Effect)

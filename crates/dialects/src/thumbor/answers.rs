@@ -1,7 +1,7 @@
 //! Responses of either flavour, thumbor or imagor.
 
-use super::Flavour;
 use super::filters::Filter;
+use super::flavour::Flavour;
 use crate::disposition;
 use crate::errors::{ErrorStyle, Errors, Fault};
 use crate::request::{AnswerStyle, Source};

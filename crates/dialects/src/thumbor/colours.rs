@@ -2,7 +2,14 @@
 
 use andon_recipe::{Colour, Effect};
 
+use super::flavour::Flavour;
 use crate::colours::{channels, named, rgba};
+
+/// Opaque black.
+pub(super) const BLACK: Colour = Colour {
+    a: u8::MAX,
+    ..Colour::CLEAR
+};
 
 /// Parses a colour such as `red`, `f00`, `ff0000` or `ff000080`, with or without `#`.
 pub(super) fn read(text: &str) -> Option<Colour> {
@@ -27,22 +34,15 @@ pub(super) enum Ground {
 }
 
 impl Ground {
-    /// Parses a background as thumbor does; `None` for a text that is not one.
-    pub(super) fn thumbor(word: &str) -> Option<Self> {
-        match word {
-            "transparent" => Some(Self::Colour(Colour::CLEAR)),
-            "auto" => Some(Self::Median),
-            "blur" => Some(Self::Blurred),
-            colour => read(colour).map(Self::Colour),
-        }
-    }
-
-    /// Parses a background as imagor does.
-    pub(super) fn imagor(word: &str) -> Self {
-        match word {
-            "auto" => Self::Mean,
-            "blur" => Self::Blurred,
-            word => Self::Colour(imagor(word)),
+    /// Parses a background; `None` for a text that is none in thumbor. In imagor each is one.
+    pub(super) fn read(flavour: Flavour, word: &str) -> Option<Self> {
+        match (flavour, word) {
+            (_, "blur") => Some(Self::Blurred),
+            (Flavour::Thumbor, "auto") => Some(Self::Median),
+            (Flavour::Imagor, "auto") => Some(Self::Mean),
+            (Flavour::Thumbor, "transparent") => Some(Self::Colour(Colour::CLEAR)),
+            (Flavour::Thumbor, colour) => read(colour).map(Self::Colour),
+            (Flavour::Imagor, colour) => Some(Self::Colour(imagor(colour))),
         }
     }
 
@@ -75,10 +75,6 @@ impl Ground {
 
 /// Parses a colour as imagor does, where a text that is not a colour is black.
 pub(super) fn imagor(text: &str) -> Colour {
-    const BLACK: Colour = Colour {
-        a: u8::MAX,
-        ..Colour::CLEAR
-    };
     match text {
         "none" | "transparent" => Colour::CLEAR,
         text => read(text).unwrap_or(BLACK),

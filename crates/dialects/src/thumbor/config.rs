@@ -3,10 +3,14 @@
 use andon_settings::check;
 use serde::Deserialize;
 
-use super::{Flavour, Signing, Thumbor};
+use super::Thumbor;
+use super::flavour::Flavour;
+use super::rules::Usual;
+use super::signing::Signing;
 use crate::ConfigError;
 use crate::config::{Gate, Settings, below, mount};
 use crate::dialect::Dialect;
+use crate::options::OptionHelp;
 use crate::plain::PlainRequest;
 use crate::signature::{Digest, Key};
 
@@ -143,7 +147,7 @@ impl Settings for ThumborConfig {
             loader: self.loader,
             max_filters: 0,
             max_age: self.max_age,
-            usual: super::Usual {
+            usual: Usual {
                 orient: self.respect_orientation,
                 quality: self.quality,
                 progressive: self.progressive,
@@ -153,13 +157,7 @@ impl Settings for ThumborConfig {
     }
 
     fn gate(&self) -> Gate {
-        Gate {
-            open: self.open,
-            places: below([&self.prefix]),
-            keys: !self.keys.is_empty(),
-            answers_unsigned: self.allows_unsafe(),
-            ..Gate::default()
-        }
+        gate(self.open, &self.prefix, &self.keys, self.allows_unsafe())
     }
 
     fn usual() -> Self {
@@ -172,6 +170,10 @@ impl Settings for ThumborConfig {
 
     fn spell(request: &PlainRequest<'_>) -> Option<String> {
         super::spell::spell(request)
+    }
+
+    fn option_help() -> Vec<OptionHelp> {
+        super::table::option_help(Flavour::Thumbor)
     }
 }
 
@@ -198,7 +200,7 @@ impl Settings for ImagorConfig {
             loader: self.loader,
             max_filters: self.max_filters,
             max_age: self.max_age,
-            usual: super::Usual {
+            usual: Usual {
                 orient: true,
                 quality: self.quality,
                 progressive: false,
@@ -208,13 +210,7 @@ impl Settings for ImagorConfig {
     }
 
     fn gate(&self) -> Gate {
-        Gate {
-            open: self.open,
-            places: below([&self.prefix]),
-            keys: !self.keys.is_empty(),
-            answers_unsigned: self.allow_unsafe,
-            ..Gate::default()
-        }
+        gate(self.open, &self.prefix, &self.keys, self.allow_unsafe)
     }
 
     fn usual() -> Self {
@@ -227,6 +223,20 @@ impl Settings for ImagorConfig {
 
     fn spell(request: &PlainRequest<'_>) -> Option<String> {
         super::spell::spell(request)
+    }
+
+    fn option_help() -> Vec<OptionHelp> {
+        super::table::option_help(Flavour::Imagor)
+    }
+}
+
+fn gate(open: bool, prefix: &String, keys: &[String], answers_unsigned: bool) -> Gate {
+    Gate {
+        open,
+        places: below([prefix]),
+        keys: !keys.is_empty(),
+        answers_unsigned,
+        ..Gate::default()
     }
 }
 

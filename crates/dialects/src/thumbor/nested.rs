@@ -3,54 +3,25 @@
 //! Their size is not known when a URL is parsed, so sizes are left to the native steps, and what needs the size
 //! (trimming, `smart`, backgrounds made from the image) is left out.
 
-use andon_recipe::{Bounds, Canvas, Colour, Crop, Effect, Flip, Gravity, Length, Pad, Step};
+use andon_recipe::{Bounds, Canvas, Colour, Crop, Effect, Gravity, Length, Pad, Step, Turn};
 
 use super::colours::Ground;
-use super::filters::{self, Filter};
-use super::overlay::Side;
-use super::path::{Align, Parts};
-use super::rules::counter_clockwise;
+use super::filters::{Filter, Nested};
+use super::overlay::Overlay;
+use super::path::Align;
 
-/// The operations in the path of an overlay image.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Nested {
-    parts: Parts,
-    sides: (Side, Side),
-    filters: Vec<Filter>,
+/// Returns the step that lays an overlay on an image of this size in px, after what its own path does to it.
+pub(super) fn laid(overlay: &Overlay, nested: Option<&Nested>, size: (u32, u32)) -> Option<Step> {
+    overlay.step(size, nested.map_or(Vec::new(), |nested| nested.steps(size)))
 }
 
 impl Nested {
-    /// Reads the filters of an overlay's path. `None` if it is nested too deeply.
-    pub(super) fn new(
-        parts: Parts,
-        sides: (Side, Side),
-        filters: Vec<(String, String)>,
-        levels: usize,
-    ) -> Option<Self> {
-        let below = levels.checked_sub(1)?;
-        let read = |(name, args): (String, String)| filters::imagor(&name, &args, below);
-        Some(Self {
-            parts,
-            sides,
-            filters: filters.into_iter().filter_map(read).collect(),
-        })
-    }
-
-    /// Returns the files that the filters lay over the overlay.
-    pub(super) fn files(&self) -> Vec<String> {
-        let files = self.filters.iter().filter_map(|filter| match filter {
-            Filter::Overlay(overlay) => Some(overlay.files()),
-            _ => None,
-        });
-        files.flatten().collect()
-    }
-
     /// Returns the steps for an overlay on an image of the size `below`, in px.
-    pub(super) fn steps(&self, below: (u32, u32)) -> Vec<Step> {
+    fn steps(&self, below: (u32, u32)) -> Vec<Step> {
         let asked = (self.sides.0.of(below.0), self.sides.1.of(below.1));
         let mut steps = vec![Step::Orient];
         let turned = self.filters.iter().find_map(|filter| match filter {
-            Filter::Orient(quarters) => counter_clockwise(*quarters),
+            Filter::Orient(turn) => *turn,
             _ => None,
         });
         steps.extend(turned.map(Step::Turn));
@@ -58,13 +29,7 @@ impl Nested {
             steps.extend(crop([left, top, right - left, bottom - top]));
         }
         steps.extend(self.sized(asked));
-        let flip = match self.parts.flip {
-            (false, false) => None,
-            (true, false) => Some(Flip::Horizontal),
-            (false, true) => Some(Flip::Vertical),
-            (true, true) => Some(Flip::Both),
-        };
-        steps.extend(flip.map(Step::Flip));
+        steps.extend(self.parts.mirroring().map(Step::Flip));
         // What is not known is taken for the image below.
         let or = |side: u32, other: u32| if side > 0 { side } else { other };
         let mut size = (or(asked.0, below.0), or(asked.1, below.1));
@@ -133,17 +98,18 @@ impl Nested {
     ) {
         match filter {
             Filter::Effect(effect) => steps.push(Step::Effect(effect.clone())),
-            Filter::Overlay(overlay) => steps.extend(overlay.step(*size)),
+            Filter::Overlay(overlay, nested) => {
+                steps.extend(laid(overlay, nested.as_deref(), *size));
+            }
             Filter::Text(text) => steps.extend(text.step(*size)),
             Filter::Pixelate(side) => {
                 let squares = Effect::new("pixelate", vec![side.to_string()]);
                 steps.extend(squares.ok().map(Step::Effect));
             }
             Filter::Ground(ground) => steps.push(Step::Flatten(colour(*ground))),
-            Filter::Rotate(quarters) => {
-                let turn = counter_clockwise(*quarters);
+            Filter::Rotate(turn) => {
                 steps.extend(turn.map(Step::Turn));
-                if quarters % 2 == 1 {
+                if matches!(turn, Some(Turn::R90 | Turn::R270)) {
                     *size = (size.1, size.0);
                 }
             }
@@ -225,17 +191,18 @@ fn crop([left, top, width, height]: [f64; 4]) -> Option<Step> {
 mod tests {
     use andon_recipe::{Facts, Recipe};
 
-    use super::super::overlay::Overlay;
-    use super::super::{Flavour, filters};
+    use super::super::flavour::Flavour;
+    use super::super::table;
     use super::*;
 
     /// Returns the recipe of an image that the filter `image` lays over an image of 400×300 px.
     fn recipe(path: &str) -> Option<String> {
-        let filter = filters::read(Flavour::Imagor, "image", &format!("{path},0,0"))?;
-        let Filter::Overlay(overlay) = filter else {
+        let args = format!("{path},0,0");
+        let filter = table::read(Flavour::Imagor, "image", &args, Effect::DEEPEST)?;
+        let Filter::Overlay(overlay, nested) = filter else {
             return None;
         };
-        let Some(Step::Effect(effect)) = Overlay::step(&overlay, (400, 300)) else {
+        let Some(Step::Effect(effect)) = laid(&overlay, nested.as_deref(), (400, 300)) else {
             return None;
         };
         let recipe = effect.recipe()?.expect("a recipe");

@@ -2,10 +2,11 @@
 
 use andon_recipe::{Effect, Step};
 
-use super::filters::{Lenient, Typed, unescaped};
-use super::nested::Nested;
-use super::path;
-use super::{Flavour, colours, image_name};
+use super::args::Args;
+use super::colours;
+use super::flavour::{Flavour, unescaped};
+use super::path::{self, FitIn, Parts};
+use super::place::Place;
 use crate::effects::{self, from_edge};
 use crate::request::relative;
 
@@ -21,25 +22,6 @@ pub(super) struct Overlay {
     mode: &'static str,
     /// Whether shares of a side are rounded to whole px. Otherwise they are truncated.
     rounds: bool,
-    /// The operations in the overlay's own path, if it is a thumbor URL that does more than scale.
-    nested: Option<Box<Nested>>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Place {
-    /// Pixels from the left or top edge; negative: from the opposite edge.
-    Px(i64),
-    /// Percent of the image's side, from the left or top edge; negative: from the opposite edge.
-    Percent(f64),
-    /// Pixels from the left or top edge.
-    Start(i64),
-    Middle,
-    /// At the right or bottom edge, and this many pixels beyond it.
-    End(i64),
-    /// As many copies as there is room for, evenly spread.
-    Spread,
-    /// Copies side by side.
-    Repeat,
 }
 
 /// The size that an overlay is scaled to.
@@ -86,128 +68,104 @@ impl Side {
     }
 }
 
+/// What the path of an overlay does to it: its parts, and the sides of the size in them.
+type Path = (Parts, (Side, Side));
+
 impl Overlay {
-    /// Reads thumbor's `watermark(url,x,y,alpha[,w%,h%])`. Images from other servers are not fetched.
-    pub(super) fn thumbor(list: &Typed<'_>) -> Option<Self> {
-        let place = |text: &str| match text {
-            "center" => Some(Place::Middle),
-            "repeat" => Some(Place::Spread),
-            text => {
-                let (number, percent) = match text.strip_suffix('p') {
-                    Some(number) => (number, true),
-                    None => (text, false),
+    /// Reads the filter `watermark(url,x,y,alpha[,w%,h%])`. Images from other servers are not fetched.
+    pub(super) fn watermark(args: &Args<'_>) -> Option<Self> {
+        let name = match args.flavour {
+            Flavour::Thumbor => args.text(0)?.into_owned(),
+            Flavour::Imagor => args.flavour.image_name(args.raw(0)?).ok()?,
+        };
+        let (at, alpha, size) = match args.flavour {
+            Flavour::Thumbor => {
+                let share = |at: usize| match args.text(at).as_deref() {
+                    None if args.has(at) => None,
+                    None | Some("none" | "0") => Some(None),
+                    Some(_) => args.size(at).map(|share| Some(f64::from(share))),
                 };
-                let digits = number.strip_prefix('-').unwrap_or(number);
-                let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-                let number: i64 = plain.then(|| number.parse().ok()).flatten()?;
-                Some(match (percent, number) {
-                    // Its sign alone counts.
-                    _ if text.starts_with("-0") && number == 0 => Place::End(0),
-                    (true, _) => Place::Percent(number as f64),
-                    (false, _) => Place::Px(number),
-                })
+                let at = (Place::thumbor(args, 1)?, Place::thumbor(args, 2)?);
+                (at, args.size(3)?.into(), Some((share(4)?, share(5)?)))
+            }
+            Flavour::Imagor => {
+                let said = |at: usize| args.text(at).as_deref() != Some("none");
+                let share = |at: usize| args.decimal(at).filter(|_| said(at));
+                // One that is not said is all of that side.
+                let whole = |at: usize| share(at).or(Some(100.0));
+                let size = args.has(5).then(|| (whole(4), whole(5)));
+                (Place::both(args), args.decimal(3)?, size)
             }
         };
-        let share = |at: usize| match list.text(at) {
-            None if list.has(at) => None,
-            None | Some("none" | "0") => Some(None),
-            Some(_) => list.positive(at).map(|share| Some(f64::from(share))),
-        };
         Some(Self {
-            file: local(list.text(0)?)?,
-            at: (place(list.text(1)?)?, place(list.text(2)?)?),
-            opacity: opacity(f64::from(list.positive(3)?)),
-            size: match (share(4)?, share(5)?) {
-                (None, None) => Size::Own,
-                (w, h) => Size::Shares(w, h),
+            file: local(&name)?,
+            at,
+            opacity: opacity(alpha),
+            size: match size {
+                None | Some((None, None)) => Size::Own,
+                Some((w, h)) => Size::Shares(w, h),
             },
             mode: "normal",
-            rounds: true,
-            nested: None,
-        })
-    }
-
-    /// Reads imagor's `watermark`, which supports more places: `left`, `bottom`, shares.
-    pub(super) fn imagor(list: &Lenient<'_>) -> Option<Self> {
-        let share = |at: usize| match list.text(at)?.as_str() {
-            "none" => None,
-            _ => Some(list.decimal(at)),
-        };
-        Some(Self {
-            file: local(&image_name(Flavour::Imagor, list.raw(0)?).ok()?)?,
-            at: places(list),
-            opacity: opacity(list.decimal(3)),
-            size: match list.count() {
-                // One that is not said is all of that side.
-                6.. => Size::Shares(share(4).or(Some(100.0)), share(5).or(Some(100.0))),
-                _ => Size::Own,
-            },
-            mode: "normal",
-            rounds: false,
-            nested: None,
+            rounds: args.flavour == Flavour::Thumbor,
         })
     }
 
     /// Reads imagor's `image(path,x,y[,alpha[,blend]])`. The path may scale the overlay, also to the size of the image
-    /// below (`f`), and may have filters, with images nested at most `levels` deep.
-    pub(super) fn image(list: &Lenient<'_>, levels: usize) -> Option<Self> {
+    /// below (`f`). It is also returned if it does more than that.
+    pub(super) fn image(args: &Args<'_>) -> Option<(Self, Option<Path>)> {
         // As a value of a form, which is what imagor reads.
-        let path = unescaped(list.raw(0)?);
+        let path = unescaped(args.raw(0)?);
         let (rest, sides) = with_sides(path.trim_start_matches('/'));
-        let (mut parts, image) = path::read(Flavour::Imagor, &rest);
-        let filters = std::mem::take(&mut parts.filters);
-        let plain = path::Parts {
+        let (parts, image) = path::read(Flavour::Imagor, &rest);
+        let plain = Parts {
             size: parts.size,
-            fit: parts.fit,
+            fit: parts.fit.map(|_| FitIn::default()),
             stretch: parts.stretch,
-            ..path::Parts::default()
+            ..Parts::default()
         };
-        let mode = list.text(4).unwrap_or_default();
-        // Other words are `normal` to it.
-        let known = MODES.iter().find(|known| **known == mode);
-        let is_plain = parts.fit.is_none_or(|fit| fit == path::FitIn::default());
-        let is_plain = is_plain && parts == plain && filters.is_empty();
         let shape = match (parts.fit, parts.stretch) {
             (Some(_), _) => "inside",
             (None, true) => "exact",
             (None, false) => "cover",
         };
         let sides = sides.unwrap_or((Side::Px(0), Side::Px(0)));
-        let name = image_name(Flavour::Imagor, image).ok()?;
-        let file = match colours::of_image(&name) {
-            Some(colour) => format!("{}{colour}", Effect::COLOUR),
-            None => local(&name)?,
-        };
-        let nested = match is_plain {
-            true => None,
-            false => Some(Box::new(Nested::new(parts, sides, filters, levels)?)),
-        };
-        Some(Self {
-            file,
-            at: places(list),
-            opacity: opacity(list.decimal(3)),
+        let name = Flavour::Imagor.image_name(image).ok()?;
+        let mode = args.text(4).unwrap_or_default();
+        let nested = (parts != plain).then_some((parts, sides));
+        let overlay = Self {
+            file: match colours::of_image(&name) {
+                Some(colour) => format!("{}{colour}", Effect::COLOUR),
+                None => local(&name)?,
+            },
+            at: Place::both(args),
+            opacity: opacity(args.decimal(3)?),
             size: match nested {
                 Some(_) => Size::Own,
                 None => Size::Sides(sides.0, sides.1, shape),
             },
-            mode: known.copied().unwrap_or("normal"),
+            // Other words are `normal` to it.
+            mode: MODES
+                .iter()
+                .find(|known| **known == mode)
+                .unwrap_or(&"normal"),
             rounds: false,
-            nested,
-        })
+        };
+        Some((overlay, nested))
     }
 
-    /// Returns the overlay's file, and the files of the filters in its own path.
-    pub(super) fn files(&self) -> Vec<String> {
-        if self.opacity <= 0.0 {
-            return Vec::new();
-        }
-        let own = (!self.file.starts_with(Effect::COLOUR)).then(|| self.file.clone());
-        let nested = self.nested.iter().flat_map(|nested| nested.files());
-        own.into_iter().chain(nested).collect()
+    /// Whether the overlay can be seen at all.
+    pub(super) fn shows(&self) -> bool {
+        self.opacity > 0.0
+    }
+
+    /// Returns the overlay's file; `None` if it is a colour.
+    pub(super) fn file(&self) -> Option<&str> {
+        Some(&*self.file).filter(|file| !file.starts_with(Effect::COLOUR))
     }
 
     /// Returns the step that lays the overlay on an image of this size in px.
-    pub(super) fn step(&self, (width, height): (u32, u32)) -> Option<Step> {
+    /// `recipe` is what the overlay itself goes through first.
+    pub(super) fn step(&self, (width, height): (u32, u32), recipe: Vec<Step>) -> Option<Step> {
         let whole = |px: f64| match self.rounds {
             true => px.round(),
             false => px.trunc(),
@@ -246,10 +204,7 @@ impl Overlay {
             } else {
                 "exact"
             },
-            recipe: match &self.nested {
-                Some(nested) => nested.steps((width, height)),
-                None => Vec::new(),
-            },
+            recipe,
         }
         .step()
     }
@@ -310,33 +265,4 @@ fn local(name: &str) -> Option<String> {
     let path = relative(name);
     let plain = !path.is_empty() && !path.contains('\0') && !name.contains(":/");
     plain.then(|| format!("/{path}"))
-}
-
-/// Parses imagor's places of an overlay or text, across and down.
-pub(super) fn places(list: &Lenient<'_>) -> (Place, Place) {
-    let place = |at: usize| {
-        let text = list.text(at).unwrap_or_default();
-        // A place by its word or its first letter, and px beyond it.
-        let (word, beyond) = match text.split_once('-') {
-            Some((word, px)) if !word.is_empty() => (word, px.parse::<i32>().unwrap_or(0).into()),
-            _ => (&*text, 0),
-        };
-        match word {
-            "left" | "l" | "top" | "t" => return Place::Start(-beyond),
-            "right" | "r" | "bottom" | "b" => return Place::End(beyond),
-            _ => {}
-        }
-        let number = text.strip_prefix('-').unwrap_or(&text);
-        match text.as_str() {
-            "center" => Place::Middle,
-            "repeat" => Place::Repeat,
-            // What is no number is 0.
-            text if number.starts_with("0.") => Place::Percent(100.0 * text.parse().unwrap_or(0.0)),
-            text => match text.strip_suffix('p') {
-                Some(percent) => Place::Percent(percent.parse::<i32>().unwrap_or(0).into()),
-                None => Place::Px(text.parse::<i32>().unwrap_or(0).into()),
-            },
-        }
-    };
-    (place(1), place(2))
 }

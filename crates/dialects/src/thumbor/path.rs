@@ -3,7 +3,9 @@
 
 use std::fmt::{self, Write};
 
-use super::Flavour;
+use andon_recipe::Flip;
+
+use super::flavour::Flavour;
 use crate::percent;
 
 /// The parts before an image.
@@ -75,6 +77,35 @@ pub(super) enum Align {
     End,
 }
 
+/// The words for left, centre and right.
+pub(super) const ACROSS: [&str; 3] = ["left", "center", "right"];
+
+/// The words for top, middle and bottom.
+pub(super) const DOWN: [&str; 3] = ["top", "middle", "bottom"];
+
+impl Align {
+    /// Returns the one of three words that stands for this alignment.
+    pub(super) fn word(self, [start, middle, end]: [&'static str; 3]) -> &'static str {
+        match self {
+            Self::Start => start,
+            Self::Middle => middle,
+            Self::End => end,
+        }
+    }
+}
+
+impl Parts {
+    /// Returns how the image is flipped, if it is.
+    pub(super) fn mirroring(&self) -> Option<Flip> {
+        match self.flip {
+            (false, false) => None,
+            (true, false) => Some(Flip::Horizontal),
+            (false, true) => Some(Flip::Vertical),
+            (true, true) => Some(Flip::Both),
+        }
+    }
+}
+
 /// Reads the parts, and returns them with the rest, which is the raw image.
 pub(super) fn read(flavour: Flavour, rest: &str) -> (Parts, &str) {
     let mut reader = Reader { flavour, rest };
@@ -88,14 +119,14 @@ pub(super) fn read(flavour: Flavour, rest: &str) -> (Parts, &str) {
         stretch: !thumbor && reader.word("stretch"),
         ..Parts::default()
     };
-    if let Some((flip, size)) = reader.part(|text| size(flavour, text)) {
-        (parts.flip, parts.size) = (flip, Some(size));
+    if let Some([(across, w), (down, h)]) = reader.part(|text| size(flavour, text)) {
+        (parts.flip, parts.size) = ((across, down), Some((w, h)));
     }
     if !thumbor {
         parts.padding = reader.part(padding);
     }
-    parts.across = reader.part(|text| align(text, ["left", "center", "right"]));
-    parts.down = reader.part(|text| align(text, ["top", "middle", "bottom"]));
+    parts.across = reader.part(|text| align(text, ACROSS));
+    parts.down = reader.part(|text| align(text, DOWN));
     parts.smart = reader.word("smart");
     parts.filters = reader.filters();
     (parts, reader.rest)
@@ -186,47 +217,39 @@ fn by_depth(text: &str) -> Option<(Vec<(String, String)>, &str)> {
     None
 }
 
-fn digits(text: &str) -> Option<u32> {
+/// Parses a number of digits only. One that no image has saturates, for a limit to refuse it.
+pub(super) fn digits(text: &str) -> Option<u32> {
     let plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    // What no image has saturates, for a limit to refuse.
     plain.then(|| text.parse().unwrap_or(u32::MAX))
 }
 
 fn trim(text: &str) -> Option<Trim> {
-    let mut words = text.split(':');
-    if words.next() != Some("trim") {
-        return None;
-    }
-    let mut next = words.next();
-    let from_end = match next {
-        Some("bottom-right") => true,
-        Some("top-left") => false,
-        _ => {
-            let tolerance = next.map(digits);
-            let only = words.next().is_none() && tolerance != Some(None);
-            return only.then_some(Trim {
-                from_end: false,
-                tolerance: tolerance.flatten(),
-            });
-        }
+    let rest = text.strip_prefix("trim")?;
+    let (from_end, rest) = match rest.strip_prefix(":bottom-right") {
+        Some(rest) => (true, rest),
+        None => (false, rest.strip_prefix(":top-left").unwrap_or(rest)),
     };
-    next = words.next();
-    let tolerance = next.map(digits);
-    (words.next().is_none() && tolerance != Some(None)).then_some(Trim {
+    let tolerance = match rest {
+        "" => None,
+        rest => Some(digits(rest.strip_prefix(':')?)?),
+    };
+    Some(Trim {
         from_end,
-        tolerance: tolerance.flatten(),
+        tolerance,
     })
 }
 
 fn crop(flavour: Flavour, text: &str) -> Option<[f64; 4]> {
-    let ((left, top), (right, bottom)) = {
-        let (start, end) = text.split_once(':')?;
-        (start.split_once('x')?, end.split_once('x')?)
-    };
-    let number = |text: &str| match flavour {
+    edges(text, |text| match flavour {
         Flavour::Thumbor => digits(text).map(f64::from),
         Flavour::Imagor => decimal(text),
-    };
+    })
+}
+
+/// Parses left, top, right and bottom edge, written `AxB:CxD`.
+pub(super) fn edges<T>(text: &str, number: impl Fn(&str) -> Option<T>) -> Option<[T; 4]> {
+    let (start, end) = text.split_once(':')?;
+    let ((left, top), (right, bottom)) = (start.split_once('x')?, end.split_once('x')?);
     Some([number(left)?, number(top)?, number(right)?, number(bottom)?])
 }
 
@@ -241,37 +264,27 @@ fn decimal(text: &str) -> Option<f64> {
 
 fn fit(text: &str) -> Option<FitIn> {
     let rest = text.strip_suffix("fit-in")?;
-    let (adaptive, rest) = match rest.strip_prefix("adaptive-") {
-        Some(rest) => (true, rest),
-        None => (false, rest),
+    let bare = rest.strip_prefix("adaptive-");
+    let full = match bare.unwrap_or(rest) {
+        "" => false,
+        "full-" => true,
+        _ => return None,
     };
-    match rest {
-        "" => Some(FitIn {
-            adaptive,
-            full: false,
-        }),
-        "full-" => Some(FitIn {
-            adaptive,
-            full: true,
-        }),
-        _ => None,
-    }
+    Some(FitIn {
+        adaptive: bare.is_some(),
+        full,
+    })
 }
 
-type Sized = ((bool, bool), (Side, Side));
-
-fn size(flavour: Flavour, text: &str) -> Option<Sized> {
+/// Parses a size: for width and height, whether the image is flipped along it, and its length.
+fn size(flavour: Flavour, text: &str) -> Option<[(bool, Side); 2]> {
     let (w, h) = text.split_once('x')?;
-    let (w, h) = (side(flavour, w)?, side(flavour, h)?);
-    Some(((w.0, h.0), (w.1, h.1)))
+    Some([side(flavour, w)?, side(flavour, h)?])
 }
 
 fn side(flavour: Flavour, text: &str) -> Option<(bool, Side)> {
-    let (flip, text) = match text.strip_prefix('-') {
-        Some(text) => (true, text),
-        None => (false, text),
-    };
-    let side = match text {
+    let bare = text.strip_prefix('-');
+    let side = match bare.unwrap_or(text) {
         "" => Side::Free,
         "orig" if flavour == Flavour::Thumbor => Side::Original,
         text => match digits(text)? {
@@ -279,25 +292,19 @@ fn side(flavour: Flavour, text: &str) -> Option<(bool, Side)> {
             px => Side::Px(px),
         },
     };
-    Some((flip, side))
+    Some((bare.is_some(), side))
 }
 
 fn padding(text: &str) -> Option<[u32; 4]> {
-    let pair = |text: &str| {
-        let (x, y) = text.split_once('x')?;
-        Some((digits(x)?, digits(y)?))
-    };
-    let (start, end) = match text.split_once(':') {
-        Some((start, end)) => (pair(start)?, pair(end)?),
-        None => (pair(text)?, pair(text)?),
-    };
-    Some([start.0, start.1, end.0, end.1])
+    match text.contains(':') {
+        true => edges(text, digits),
+        false => edges(&format!("{text}:{text}"), digits),
+    }
 }
 
-fn align(text: &str, words: [&str; 3]) -> Option<Align> {
-    let all = [Align::Start, Align::Middle, Align::End];
-    let place = words.iter().position(|word| *word == text)?;
-    all.get(place).copied()
+fn align(text: &str, words: [&'static str; 3]) -> Option<Align> {
+    let mut all = [Align::Start, Align::Middle, Align::End].into_iter();
+    all.find(|align| align.word(words) == text)
 }
 
 /// Writes the parts as they stand before an image, each followed by a slash.
@@ -336,15 +343,10 @@ impl fmt::Display for Parts {
         if let Some([left, top, right, bottom]) = self.padding {
             write!(f, "{left}x{top}:{right}x{bottom}/")?;
         }
-        let aligned =
-            |f: &mut fmt::Formatter<'_>, align: Option<Align>, words: [&str; 3]| match align {
-                None => Ok(()),
-                Some(Align::Start) => write!(f, "{}/", words[0]),
-                Some(Align::Middle) => write!(f, "{}/", words[1]),
-                Some(Align::End) => write!(f, "{}/", words[2]),
-            };
-        aligned(f, self.across, ["left", "center", "right"])?;
-        aligned(f, self.down, ["top", "middle", "bottom"])?;
+        let aligned = |align: Option<Align>, words| align.map_or("", |align| align.word(words));
+        for text in [aligned(self.across, ACROSS), aligned(self.down, DOWN)] {
+            word(f, !text.is_empty(), text)?;
+        }
         word(f, self.smart, "smart")?;
         for (index, (name, args)) in self.filters.iter().enumerate() {
             f.write_str(if index == 0 { "filters:" } else { ":" })?;

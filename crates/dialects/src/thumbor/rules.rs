@@ -11,10 +11,11 @@ use andon_recipe::{
     Orientation, Output, Profile, Recipe, ResolveError, Rules, Step, StoredTurn, Turn,
 };
 
-use super::colours::{self, Ground};
+use super::colours::{BLACK, Ground};
 use super::filters::Filter;
+use super::flavour::Flavour;
+use super::nested::laid;
 use super::path::{Parts, Trim};
-use super::{Flavour, Usual};
 use crate::effects::is_lossy;
 use crate::geometry::keep_salient;
 
@@ -28,6 +29,17 @@ pub(super) struct ThumborRules {
     output: Output,
     /// Whether the source is a plain colour, in the requested size.
     plain: bool,
+}
+
+/// Defaults for what a URL does not specify.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Usual {
+    /// Whether images are turned upright.
+    pub(super) orient: bool,
+    pub(super) quality: u8,
+    pub(super) progressive: bool,
+    /// Maximum width and height in px; 0: no maximum.
+    pub(super) most: (u32, u32),
 }
 
 impl ThumborRules {
@@ -49,7 +61,9 @@ impl ThumborRules {
         for filter in &filters {
             match filter {
                 Filter::Format(name) => {
-                    let known = format(flavour, name).and_then(|name| FormatName::new(name).ok());
+                    let known = flavour
+                        .format(name)
+                        .and_then(|name| FormatName::new(name).ok());
                     output.format = match flavour {
                         // One that it does not know voids the one before.
                         Flavour::Thumbor => known,
@@ -87,7 +101,7 @@ impl ThumborRules {
         let mut steps = Vec::new();
         steps.extend(self.usual.orient.then_some(Step::Orient));
         steps.extend(self.filters.iter().find_map(|filter| match filter {
-            Filter::Orient(quarters) => counter_clockwise(*quarters).map(Step::Turn),
+            Filter::Orient(turn) => turn.map(Step::Turn),
             _ => None,
         }));
         steps
@@ -223,7 +237,7 @@ impl Rules for ThumborRules {
         }
         let turned = self.turned(facts.orientation);
         let (width, height) = turned.size(facts.width, facts.height);
-        let mut image = Picture {
+        let mut image = Image {
             width,
             height,
             asked: (0, 0),
@@ -244,13 +258,7 @@ impl Rules for ThumborRules {
             Flavour::Imagor if self.plain => self.lay_out_plain(&mut image),
             Flavour::Imagor => self.lay_out_imagor(&mut image, inner),
         }
-        let flip = match self.parts.flip {
-            (false, false) => None,
-            (true, false) => Some(Flip::Horizontal),
-            (false, true) => Some(Flip::Vertical),
-            (true, true) => Some(Flip::Both),
-        };
-        if let Some(flip) = flip {
+        if let Some(flip) = self.parts.mirroring() {
             image.flip(flip);
         }
         for filter in self.filters.iter() {
@@ -262,10 +270,7 @@ impl Rules for ThumborRules {
         };
         let clear = facts.alpha || image.steps.iter().any(may_clear);
         if clear && output.format_or(&facts.format) == "jpeg" {
-            output.background = Background::Colour(Colour {
-                a: u8::MAX,
-                ..Colour::CLEAR
-            });
+            output.background = Background::Colour(BLACK);
         }
         Recipe::of_stored(image.steps, output).resolve(facts)
     }
@@ -279,40 +284,30 @@ impl Rules for ThumborRules {
     crate::rules::kept_output!();
 
     fn materials(&self) -> Vec<String> {
-        let laid = self.filters.iter().filter_map(|filter| match filter {
-            Filter::Overlay(overlay) => Some(overlay.files()),
-            _ => None,
-        });
-        laid.flatten().collect()
+        self.filters.iter().flat_map(Filter::files).collect()
     }
 }
 
 impl ThumborRules {
     /// Applies a filter at its place in the order.
-    fn filter(&self, image: &mut Picture, filter: &Filter) {
+    fn filter(&self, image: &mut Image, filter: &Filter) {
+        let size = (image.width, image.height);
         match filter {
             Filter::Effect(effect) => image.steps.push(Step::Effect(effect.clone())),
-            Filter::Overlay(overlay) => {
-                let size = (image.width, image.height);
-                image.steps.extend(overlay.step(size));
+            Filter::Overlay(overlay, nested) => {
+                image.steps.extend(laid(overlay, nested.as_deref(), size));
             }
-            Filter::Text(text) => {
-                let size = (image.width, image.height);
-                image.steps.extend(text.step(size));
-            }
+            Filter::Text(text) => image.steps.extend(text.step(size)),
             Filter::Pixelate(side) => image.pixelate(*side),
             Filter::Ground(Ground::Colour(colour)) => image.steps.push(Step::Flatten(*colour)),
             Filter::Ground(ground) => {
-                let size = (image.width, image.height);
                 let effect = ground.effect((0, 0), size);
                 image.steps.extend(effect.map(Step::Effect));
             }
-            Filter::Rotate(quarters) => {
-                if let Some(turn) = counter_clockwise(*quarters) {
-                    image.turn(turn);
-                    if turn != Turn::R180 && self.flavour == Flavour::Imagor {
-                        image.asked = (image.asked.1, image.asked.0);
-                    }
+            Filter::Rotate(Some(turn)) => {
+                image.turn(*turn);
+                if *turn != Turn::R180 && self.flavour == Flavour::Imagor {
+                    image.asked = (image.asked.1, image.asked.0);
                 }
             }
             Filter::Fill(ground) => match self.flavour {
@@ -344,7 +339,7 @@ impl ThumborRules {
 }
 
 /// The state of the image after the steps so far.
-struct Picture {
+struct Image {
     width: u32,
     height: u32,
     /// The requested size in px, which is also that of the background of `fill`; 0: the image's own side.
@@ -358,7 +353,7 @@ struct Picture {
     steps: Vec<Step>,
 }
 
-impl Picture {
+impl Image {
     fn size(&self) -> (f64, f64) {
         (self.width.into(), self.height.into())
     }
@@ -469,7 +464,7 @@ impl Picture {
     ) {
         if self.moves && behind == Ground::Blurred {
             // imagor knows no such colour.
-            behind = Ground::Colour(colours::imagor(""));
+            behind = Ground::Colour(BLACK);
         }
         let or = |side: u32, own: u32| if side == 0 { own } else { side };
         let (w, h) = (or(ground.0, self.width), or(ground.1, self.height));
@@ -514,27 +509,4 @@ fn may_clear(step: &Step) -> bool {
 /// Whether an opaque image is certainly opaque after a step.
 fn keeps_opaque(step: &Step) -> bool {
     !matches!(step, Step::Canvas(_) | Step::Effect(_))
-}
-
-pub(super) fn counter_clockwise(quarters: u8) -> Option<Turn> {
-    match quarters {
-        1 => Some(Turn::R270),
-        2 => Some(Turn::R180),
-        3 => Some(Turn::R90),
-        _ => None,
-    }
-}
-
-/// Returns the engine's name of a format that the flavour knows and the engine can write.
-pub(super) fn format(flavour: Flavour, name: &str) -> Option<&'static str> {
-    match name {
-        "jpeg" | "jpg" => Some("jpeg"),
-        "png" => Some("png"),
-        "gif" => Some("gif"),
-        "webp" => Some("webp"),
-        "avif" => Some("avif"),
-        "jxl" if flavour == Flavour::Imagor => Some("jxl"),
-        "tiff" if flavour == Flavour::Imagor => Some("tiff"),
-        _ => None,
-    }
 }

@@ -2,10 +2,10 @@
 
 use andon_recipe::{Colour, Effect, Step};
 
-use super::colours;
-use super::filters::Lenient;
-use super::overlay::{Place, places};
-use super::{Flavour, image_name};
+use super::args::Args;
+use super::colours::{self, BLACK};
+use super::flavour::Flavour;
+use super::place::Place;
 use crate::effects::number;
 
 /// A text that is drawn on an image.
@@ -24,13 +24,6 @@ const SIZE: f64 = 20.0;
 /// Maximum size of letters in px that the engine draws.
 const LARGEST: f64 = 10_000.0;
 
-const BLACK: Colour = Colour {
-    r: 0,
-    g: 0,
-    b: 0,
-    a: 255,
-};
-
 /// The side of the image that a text is aligned to, or its middle, and the distance from that side in px; negative:
 /// beyond the side.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,32 +34,29 @@ enum Anchor {
 }
 
 impl Text {
-    pub(super) fn label(list: &Lenient<'_>) -> Option<Self> {
-        let size = if list.count() > 3 {
-            list.decimal(3)
-        } else {
-            SIZE
-        };
-        Self::new(list, list.text(0)?, size)
+    /// Reads the filter `label`.
+    pub(super) fn label(args: &Args<'_>) -> Option<Self> {
+        let size = args.decimal(3).filter(|_| args.has(3));
+        Self::new(args, args.text(0)?.into_owned(), size)
     }
 
     /// Reads the filter `text`, where the size of the letters is at the end of the font.
-    pub(super) fn typeset(list: &Lenient<'_>) -> Option<Self> {
-        let font = list.text(3).unwrap_or_default();
+    pub(super) fn typeset(args: &Args<'_>) -> Option<Self> {
+        let font = args.text(3).unwrap_or_default();
         let size = font.rsplit(['-', ' ']).next().unwrap_or_default();
         let size = size.parse::<f64>().ok().filter(|size| size.is_finite());
-        let text = image_name(Flavour::Imagor, list.raw(0)?).ok()?;
-        Self::new(list, text, size.unwrap_or(SIZE))
+        Self::new(args, args.flavour.image_name(args.raw(0)?).ok()?, size)
     }
 
-    fn new(list: &Lenient<'_>, text: String, size: f64) -> Option<Self> {
-        let colour = list.text(4).filter(|name| !name.is_empty());
+    fn new(args: &Args<'_>, text: String, size: Option<f64>) -> Option<Self> {
+        let size = size.unwrap_or(SIZE);
+        let colour = args.text(4).filter(|name| !name.is_empty());
         let colour = colour.map_or(BLACK, |name| colours::imagor(&name));
-        let shown = (100.0 - list.decimal(5)).clamp(0.0, 100.0) / 100.0;
+        let shown = (100.0 - args.decimal(5)?).clamp(0.0, 100.0) / 100.0;
         let shows = !text.trim().is_empty() && size >= 1.0;
         shows.then_some(Self {
             text,
-            at: places(list),
+            at: Place::both(args),
             size: size.min(LARGEST),
             colour: Colour {
                 // 0 to 255.
@@ -76,25 +66,34 @@ impl Text {
         })
     }
 
-    /// Returns a note about arguments of a filter that are ignored.
-    pub(super) fn note(name: &str, args: &str) -> Option<String> {
-        let list = Lenient::split(args);
-        let said = |at: usize| list.text(at).filter(|text| !text.is_empty());
-        let mut left: Vec<&str> = Vec::new();
-        match name {
-            "label" if said(6).is_some() => left.push("the font"),
-            "text" => {
-                let font = said(3).unwrap_or_default();
-                let plain = |word: &str| word == "sans" || word.parse::<f64>().is_ok();
-                let is_plain = font.split(['-', ' ']).all(plain) || font.is_empty();
-                left.extend((!is_plain).then_some("the font"));
-                left.extend(said(6).map(|_| "the blend mode"));
-                let box_ = (7..list.count()).any(|at| said(at).is_some());
-                left.extend(box_.then_some("the width, and how lines lie in it"));
-            }
-            _ => {}
-        }
-        (!left.is_empty()).then(|| format!("{name}: {} is ignored", left.join(", ")))
+    /// Returns what is ignored of the arguments of `label`.
+    pub(super) fn label_ignores(args: &str) -> Vec<&'static str> {
+        let args = Args::new(Flavour::Imagor, args, 0);
+        let font = args.text(6).filter(|text| !text.is_empty());
+        font.map(|_| "the font").into_iter().collect()
+    }
+
+    /// Returns what is ignored of the arguments of `text`.
+    pub(super) fn typeset_ignores(args: &str) -> Vec<&'static str> {
+        let args = Args::new(Flavour::Imagor, args, 0);
+        let says = |at: usize| args.text(at).is_some_and(|text| !text.is_empty());
+        let font = args.text(3).unwrap_or_default();
+        let plain = |word: &str| word == "sans" || word.parse::<f64>().is_ok();
+        let rows = [
+            (
+                !font.is_empty() && !font.split(['-', ' ']).all(plain),
+                "the font",
+            ),
+            (says(6), "the blend mode"),
+            (
+                (7..args.count()).any(says),
+                "the width, and how lines lie in it",
+            ),
+        ];
+        rows.iter()
+            .filter(|(on, _)| *on)
+            .map(|(_, what)| *what)
+            .collect()
     }
 
     /// Returns the step that draws the text on an image of this size in px.

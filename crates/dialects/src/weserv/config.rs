@@ -7,7 +7,7 @@ use super::options::OPTIONS;
 use crate::ConfigError;
 use crate::config::{Gate, Settings, below, mount};
 use crate::dialect::Dialect;
-use crate::options::Table;
+use crate::options::OptionHelp;
 use crate::plain::PlainRequest;
 
 /// The `[weserv]` table: URLs of weserv.
@@ -45,7 +45,7 @@ impl Settings for WeservConfig {
         super::spell::spell(request)
     }
 
-    fn table() -> &'static Table {
-        &OPTIONS
+    fn option_help() -> Vec<OptionHelp> {
+        OPTIONS.help()
     }
 }

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use super::super::options::Options;
-use super::super::table::{ALL, About};
+use super::super::row::About;
+use super::super::table::ALL;
 use super::{ImgproxyConfig, ask, dialects, house, status};
 use crate::Fault;
 use crate::geometry::FACES;
@@ -25,20 +26,26 @@ fn what_an_option_shows_it_reads() {
     for option in said.split('/') {
         let mut words = option.split(':');
         let row = super::super::table::find(words.next().unwrap()).expect(option);
-        (row.read)(&mut options, &words.collect::<Vec<_>>()).expect(option);
+        row.read(&mut options, &words.collect::<Vec<_>>())
+            .expect(option);
     }
     let mut again = Options::default();
     for row in ALL {
-        let Some(show) = row.show else { continue };
-        let (text, plain) = (show(&options), show(&Options::default()));
+        let plain = row.show(&Options::default());
+        let Some((text, plain)) = row.show(&options).zip(plain) else {
+            continue;
+        };
         assert_ne!(text, plain, "{:?} is not said above", row.names);
-        (row.read)(&mut again, &text.split(':').collect::<Vec<_>>()).unwrap();
+        row.read(&mut again, &text.split(':').collect::<Vec<_>>())
+            .unwrap();
         // And back to nothing, but for qualities, which are told apart by format.
         let mut emptied = options.clone();
         if row.names[1..] != ["fq"]
-            && (row.read)(&mut emptied, &plain.split(':').collect::<Vec<_>>()).is_ok()
+            && row
+                .read(&mut emptied, &plain.split(':').collect::<Vec<_>>())
+                .is_ok()
         {
-            assert_ne!(show(&emptied), text, "{:?}", row.names);
+            assert_ne!(row.show(&emptied).as_ref(), Some(&text), "{:?}", row.names);
         }
     }
     assert_eq!(again, options);

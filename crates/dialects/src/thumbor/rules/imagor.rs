@@ -1,6 +1,6 @@
 //! imagor's arithmetic: whole numbers are divided as in Go, and sides rounded as in libvips, half away from zero.
 
-use super::{Picture, ThumborRules};
+use super::{Image, ThumborRules};
 use crate::thumbor::filters::Filter;
 use crate::thumbor::path::{Align, FitIn, Side};
 
@@ -14,7 +14,7 @@ enum Keep {
 }
 
 impl ThumborRules {
-    pub(super) fn lay_out_imagor(&self, image: &mut Picture, inner: Option<[f64; 4]>) {
+    pub(super) fn lay_out_imagor(&self, image: &mut Image, inner: Option<[f64; 4]>) {
         let source = image.size();
         let corner = image.crop_edges(self.parts.crop, inner);
         let fit = self.parts.fit;
@@ -75,7 +75,7 @@ impl ThumborRules {
     }
 
     /// Lays out a plain colour in the requested size, or as a square if only one side is given.
-    pub(super) fn lay_out_plain(&self, image: &mut Picture) {
+    pub(super) fn lay_out_plain(&self, image: &mut Image) {
         let asked = self.parts.size.unwrap_or_default();
         let most = self.usual.most;
         let (w, h) = (asked.0.px().min(most.0), asked.1.px().min(most.1));
@@ -118,7 +118,7 @@ impl ThumborRules {
     }
 }
 
-impl Picture {
+impl Image {
     /// Crops and cuts off the border in one step, and returns the upper left corner of what is left. The last column
     /// and row are never part of a crop, as in imagor.
     fn crop_edges(&mut self, crop: Option<[f64; 4]>, inner: Option<[f64; 4]>) -> (f64, f64) {

@@ -1,12 +1,12 @@
 //! thumbor's arithmetic, in its order of operations: Python's floats, with halves rounded to even.
 
 use super::round::hundredths;
-use super::{Picture, ThumborRules};
+use super::{Image, ThumborRules};
 use crate::thumbor::filters::Filter;
 use crate::thumbor::path::{Align, FitIn, Side};
 
 impl ThumborRules {
-    pub(super) fn lay_out_thumbor(&self, image: &mut Picture, inner: Option<[f64; 4]>) {
+    pub(super) fn lay_out_thumbor(&self, image: &mut Image, inner: Option<[f64; 4]>) {
         let mut asked = self.parts.size.unwrap_or_default();
         let limited = |side: Side, most: u32| match side {
             Side::Px(px) if most > 0 => Side::Px(px.min(most)),
@@ -46,7 +46,7 @@ impl ThumborRules {
 
     /// Cuts off the border, then crops to the edges in the URL, which are in px of the image with its border. Returns
     /// the edges of the crop in the image without its border, if there is one.
-    fn crop(&self, image: &mut Picture, inner: Option<[f64; 4]>) -> Option<[f64; 4]> {
+    fn crop(&self, image: &mut Image, inner: Option<[f64; 4]>) -> Option<[f64; 4]> {
         let mut offset = (0.0, 0.0);
         if let Some(inner) = inner {
             offset = (inner[0], inner[1]);
@@ -74,7 +74,7 @@ impl ThumborRules {
 
     /// Returns the point to keep in view: the centre of the focal regions, weighted by their areas, or the place of the
     /// alignment. `None`: the most salient place.
-    fn focus(&self, image: &Picture, cropped: Option<[f64; 4]>) -> Option<(f64, f64)> {
+    fn focus(&self, image: &Image, cropped: Option<[f64; 4]>) -> Option<(f64, f64)> {
         let (mut x, mut y, mut total) = (0_i128, 0_i128, 0_i128);
         for filter in self.filters.iter() {
             let Filter::Focal(area) = filter else {
@@ -119,7 +119,7 @@ impl ThumborRules {
 }
 
 /// Returns the requested size in px, for what is left of the image.
-fn target(image: &Picture, asked: (Side, Side)) -> (f64, f64) {
+fn target(image: &Image, asked: (Side, Side)) -> (f64, f64) {
     let (width, height) = image.size();
     let given = |side: Side, own: f64| match side {
         Side::Free => None,
@@ -134,7 +134,7 @@ fn target(image: &Picture, asked: (Side, Side)) -> (f64, f64) {
     }
 }
 
-impl Picture {
+impl Image {
     /// Crops to the aspect ratio of the target, unless both ratios are equal to two decimals.
     fn crop_to_ratio(&mut self, (tw, th): (f64, f64), focus: Option<(f64, f64)>) {
         let (width, height) = self.size();

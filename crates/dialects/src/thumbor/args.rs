@@ -1,0 +1,131 @@
+//! The arguments of filters. thumbor's have to match typed patterns: one that does not is `None`, and its filter is
+//! skipped. imagor parses leniently, as in Go: a text that is not a number is 0.
+
+use std::borrow::Cow;
+
+use super::flavour::{Flavour, unescaped};
+use super::path::digits;
+
+/// The arguments of one filter.
+pub(super) struct Args<'a> {
+    /// The program whose filter it is.
+    pub(super) flavour: Flavour,
+    /// All arguments, as they stand in the URL.
+    pub(super) all: &'a str,
+    list: Vec<&'a str>,
+    /// How many levels deep images over images may be nested in the arguments.
+    pub(super) levels: usize,
+}
+
+impl<'a> Args<'a> {
+    /// Splits arguments: thumbor's at all commas, imagor's at those outside parentheses.
+    pub(super) fn new(flavour: Flavour, all: &'a str, levels: usize) -> Self {
+        let list = match flavour {
+            Flavour::Thumbor if all.trim().is_empty() => Vec::new(),
+            Flavour::Thumbor => all.split(',').map(str::trim).collect(),
+            Flavour::Imagor => split(all),
+        };
+        Self {
+            flavour,
+            all,
+            list,
+            levels,
+        }
+    }
+
+    /// Returns how many arguments there are.
+    pub(super) fn count(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there is an argument at this position.
+    pub(super) fn has(&self, at: usize) -> bool {
+        at < self.count()
+    }
+
+    /// Returns an argument as it stands in the URL.
+    pub(super) fn raw(&self, at: usize) -> Option<&'a str> {
+        self.list.get(at).copied()
+    }
+
+    /// Returns an argument as a text: one of thumbor's without enclosing quotes and not empty, one of imagor's decoded.
+    pub(super) fn text(&self, at: usize) -> Option<Cow<'a, str>> {
+        let raw = self.raw(at)?;
+        if self.flavour == Flavour::Imagor {
+            return Some(unescaped(raw).into());
+        }
+        let quoted = raw
+            .strip_prefix('\'')
+            .and_then(|text| text.strip_suffix('\''));
+        quoted
+            .or(Some(raw))
+            .filter(|text| !text.is_empty())
+            .map(Cow::Borrowed)
+    }
+
+    /// Returns an argument as a text, which in thumbor has letters, digits and underscores only.
+    pub(super) fn word(&self, at: usize) -> Option<Cow<'a, str>> {
+        let plain = |letter: char| letter.is_alphanumeric() || letter == '_';
+        self.text(at)
+            .filter(|text| self.flavour == Flavour::Imagor || text.chars().all(plain))
+    }
+
+    /// Returns an argument as a number that is not negative, such as a length in px. A negative one of imagor's counts
+    /// as 0, and one that is too large saturates.
+    pub(super) fn size(&self, at: usize) -> Option<u32> {
+        match self.flavour {
+            Flavour::Thumbor => digits(&self.text(at)?),
+            Flavour::Imagor => Some(u32::try_from(self.whole(at)?.max(0)).unwrap_or(u32::MAX)),
+        }
+    }
+
+    /// Returns an argument as a whole number.
+    pub(super) fn whole(&self, at: usize) -> Option<i64> {
+        if self.flavour == Flavour::Imagor {
+            return Some(self.raw(at).and_then(|text| text.parse().ok()).unwrap_or(0));
+        }
+        let text = self.text(at)?;
+        digits(text.strip_prefix('-').unwrap_or(&text))?;
+        text.parse().ok()
+    }
+
+    /// Returns an argument as a decimal number. One of imagor's that is infinite counts as 0.
+    pub(super) fn decimal(&self, at: usize) -> Option<f64> {
+        if self.flavour == Flavour::Imagor {
+            let value: Option<f64> = self.raw(at).and_then(|text| text.parse().ok());
+            return Some(value.filter(|value| value.is_finite()).unwrap_or(0.0));
+        }
+        let text = self.text(at)?;
+        let plain = |byte: u8| byte.is_ascii_digit() || b"-.".contains(&byte);
+        text.bytes().all(plain).then(|| text.parse().ok())?
+    }
+
+    /// Returns a number of thumbor's from 0 to 255. Larger ones count as 255.
+    pub(super) fn byte(&self, at: usize) -> Option<u8> {
+        self.size(at).map(|value| value.min(255) as u8)
+    }
+
+    /// Returns a Boolean of thumbor's; false if it is left out.
+    pub(super) fn flag(&self, at: usize) -> Option<bool> {
+        match self.text(at).as_deref() {
+            Some("true" | "True" | "1") => Some(true),
+            Some("false" | "False" | "0") => Some(false),
+            None if !self.has(at) => Some(false),
+            _ => None,
+        }
+    }
+}
+
+/// Splits at commas outside parentheses.
+fn split(args: &str) -> Vec<&str> {
+    let mut depth = 0_usize;
+    let list = args.split(|letter| {
+        match letter {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        letter == ',' && depth == 0
+    });
+    list.filter(|_| !args.is_empty()).collect()
+}
