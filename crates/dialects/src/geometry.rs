@@ -1,6 +1,8 @@
 //! Geometry of native recipes, for dialects that compute sizes themselves.
 
-use andon_recipe::{Crop, Facts, Gravity, Length, Output, Recipe, ResolveError, Rules, Step};
+use andon_recipe::{
+    Crop, Facts, Focus, Gravity, Length, Output, Recipe, ResolveError, Rules, Step,
+};
 
 /// Returns width and height in px that these steps leave of an image.
 ///
@@ -17,11 +19,12 @@ pub(crate) fn size_after(steps: &[Step], facts: &Facts) -> Result<(u32, u32), Re
 pub(crate) const FACES: bool = cfg!(feature = "faces");
 
 /// The step that keeps faces in view or, in builds that cannot detect them, the salient part of the image.
-pub(crate) const FACES_IF_POSSIBLE: Step = if FACES { Step::Faces } else { Step::Salient };
+pub(crate) const FACES_IF_POSSIBLE: Step =
+    Step::Focus(if FACES { Focus::Faces } else { Focus::Salient });
 
 /// Returns the steps that crop to a size in px around the salient part of the image.
 pub(crate) fn keep_salient(size: (u32, u32)) -> [Step; 2] {
-    keep_around(Step::Salient, size)
+    keep_around(Step::Focus(Focus::Salient), size)
 }
 
 /// Returns the steps that crop to a size in px around what the step `sought` looks for.

@@ -2,8 +2,9 @@
 //! the nearest pixel, half away from zero.
 
 use andon_recipe::{
-    Bounds, Canvas, Colour, Facts, Flip, FormatName, Goal, Gravity, Kept, Length, Measure,
-    Orientation, Output, Recipe, ResolveError, Rules, Step, Turn,
+    Bounds, Canvas, Colour, Cover, Exact, Facts, Fit, Flatten, Flip, Focus, FormatName, Goal,
+    Gravity, Kept, Length, Measure, Orient, Orientation, Output, Recipe, ResolveError, Rules, Step,
+    Trim, Turn,
 };
 
 use super::options::Options;
@@ -50,7 +51,7 @@ impl CloudflareRules {
     /// flip and rotate.
     fn before(&self, facts: &Facts) -> Result<(Vec<Step>, (u32, u32)), ResolveError> {
         let options = &self.options;
-        let mut steps = vec![Step::Orient];
+        let mut steps = vec![Step::Orient(Orient)];
         steps.extend(self.border());
         let size = size_after(&steps, facts)?;
         let px = |px: f64| (px * self.ratio()).round() as u32;
@@ -91,7 +92,7 @@ impl CloudflareRules {
     }
 
     fn border(&self) -> Option<Step> {
-        (self.options.text("trim") == Some("border")).then_some(Step::Trim(10))
+        (self.options.text("trim") == Some("border")).then_some(Step::Trim(Trim(10)))
     }
 
     fn sizes(&self, (width, height): (u32, u32)) -> Vec<Step> {
@@ -107,20 +108,22 @@ impl CloudflareRules {
                     (Some(w), _) => Bounds::Width(px(w)),
                     (None, h) => Bounds::Height(px(h.unwrap_or(1.0))),
                 };
-                return vec![Step::Fit { inside, enlarge }];
+                return vec![Step::Fit(Fit { inside, enlarge })];
             }
         };
-        let fits = Step::Fit {
+        let fits = Step::Fit(Fit {
             inside: Bounds::Both(px(w), px(h)),
             enlarge,
-        };
+        });
         let (wide, high) = (f64::from(width), f64::from(height));
         let mut steps: Vec<Step> = self.focus().into_iter().collect();
-        let cover = |w: f64, h: f64, enlarge| Step::Cover {
-            w: px(w),
-            h: px(h),
-            gravity: self.gravity(),
-            enlarge,
+        let cover = |w: f64, h: f64, enlarge| {
+            Step::Cover(Cover {
+                w: px(w),
+                h: px(h),
+                gravity: self.gravity(),
+                enlarge,
+            })
         };
         match fit {
             "cover" => steps.push(cover(w, h, true)),
@@ -140,7 +143,7 @@ impl CloudflareRules {
                 };
                 return vec![fits, Step::Canvas(ground)];
             }
-            "squeeze" => return vec![Step::Exact { w: px(w), h: px(h) }],
+            "squeeze" => return vec![Step::Exact(Exact { w: px(w), h: px(h) })],
             _ => return vec![fits],
         }
         steps
@@ -158,15 +161,15 @@ impl CloudflareRules {
 
     fn focus(&self) -> Option<Step> {
         match self.options.text("gravity") {
-            Some("auto") => return Some(Step::Salient),
+            Some("auto") => return Some(Step::Focus(Focus::Salient)),
             Some("face") => return Some(FACES_IF_POSSIBLE),
             _ => {}
         }
         let (x, y) = self.options.point()?;
-        Some(Step::Focus {
+        Some(Step::Focus(Focus::At {
             x: Length::Percent(x * 100.0),
             y: Length::Percent(y * 100.0),
-        })
+        }))
     }
 
     fn effects(&self) -> Vec<Step> {
@@ -225,7 +228,7 @@ impl Rules for CloudflareRules {
             .colour("background")
             .filter(|ground| ground.a > 0)
         {
-            steps.push(Step::Flatten(ground));
+            steps.push(Step::Flatten(Flatten(ground)));
         }
         steps.extend(self.effects());
         let mut output = self.output.clone();
@@ -252,7 +255,7 @@ impl Rules for CloudflareRules {
     }
 
     fn measures(&self, stored: Orientation) -> Vec<Measure> {
-        let mut steps = vec![Step::Orient];
+        let mut steps = vec![Step::Orient(Orient)];
         steps.extend(self.border());
         steps.extend(self.focus());
         Recipe::from(steps).measures(stored)

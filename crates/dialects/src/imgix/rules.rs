@@ -1,8 +1,9 @@
 //! Resolves parameters for an image. The service is closed source: sizes follow its documentation.
 
 use andon_recipe::{
-    Bounds, Canvas, Chroma, Colour, Crop, Facts, Flip, FormatName, Goal, Gravity, Kept, Length,
-    Measure, Orientation, Output, Pad, Profile, Recipe, ResolveError, Rules, Step, StoredTurn,
+    Bounds, Canvas, Chroma, Colour, Cover, Crop, Exact, Facts, Fit, Flatten, Flip, Focus,
+    FormatName, Goal, Gravity, Kept, Length, Measure, Orient, Orientation, Output, Pad, Profile,
+    Recipe, ResolveError, Rotate, Rules, Step, StoredTurn, Trim,
 };
 
 use super::overlays;
@@ -117,7 +118,7 @@ impl ImgixRules {
                     .steps(),
                 );
             }
-            _ => steps.push(Step::Orient),
+            _ => steps.push(Step::Orient(Orient)),
         }
         let flip = match self.query.text("flip") {
             Some("h") => Some(Flip::Horizontal),
@@ -136,7 +137,7 @@ impl ImgixRules {
             .map_or(10, |levels| levels as u8);
         let trims = matches!(self.query.text("trim"), Some("auto" | "color" | "alpha"));
         // It comes before everything that changes the geometry.
-        (trims && self.query.text("rect").is_none()).then_some(Step::Trim(tolerance))
+        (trims && self.query.text("rect").is_none()).then_some(Step::Trim(Trim(tolerance)))
     }
 
     /// Returns the steps that precede scaling, and the size in px that they leave: turn upright, flip, trim the border,
@@ -153,10 +154,10 @@ impl ImgixRules {
             .number("rot", 0.0, 359.0)
             .filter(|degrees| *degrees > 0.0)
         {
-            steps.push(Step::Rotate {
+            steps.push(Step::Rotate(Rotate {
                 degrees,
                 colour: self.query.colour("bg").unwrap_or(Colour::CLEAR),
-            });
+            }));
         }
         let size = size_after(&steps, facts)?;
         Ok((steps, size))
@@ -211,13 +212,15 @@ impl ImgixRules {
                     (None, h) => Bounds::Height(px(h.unwrap_or(1.0))),
                 };
                 let enlarge = !["max", "fillmax", "min"].contains(&fit);
-                return vec![Step::Fit { inside, enlarge }];
+                return vec![Step::Fit(Fit { inside, enlarge })];
             }
         };
         let both = Bounds::Both(px(w), px(h));
-        let fits = |enlarge| Step::Fit {
-            inside: both,
-            enlarge,
+        let fits = |enlarge| {
+            Step::Fit(Fit {
+                inside: both,
+                enlarge,
+            })
         };
         let ground = || {
             let side = |px: f64| (px.round() as u32).max(1);
@@ -228,11 +231,13 @@ impl ImgixRules {
                 at: None,
             })
         };
-        let cover = |w, h| Step::Cover {
-            w: px(w),
-            h: px(h),
-            gravity: self.gravity(),
-            enlarge: true,
+        let cover = |w, h| {
+            Step::Cover(Cover {
+                w: px(w),
+                h: px(h),
+                gravity: self.gravity(),
+                enlarge: true,
+            })
         };
         let mut steps = self.focus().into_iter().collect::<Vec<_>>();
         match fit {
@@ -246,14 +251,14 @@ impl ImgixRules {
                         h: px(side(h)),
                         gravity: Gravity::Centre,
                     };
-                    steps.extend([Step::Crop(part), Step::Exact { w: px(w), h: px(h) }]);
+                    steps.extend([Step::Crop(part), Step::Exact(Exact { w: px(w), h: px(h) })]);
                 }
                 None => steps.push(cover(w, h)),
             },
             "max" => return vec![fits(false)],
             "fill" | "clamp" => return vec![fits(true), ground()],
             "fillmax" => return vec![fits(false), ground()],
-            "scale" => return vec![Step::Exact { w: px(w), h: px(h) }],
+            "scale" => return vec![Step::Exact(Exact { w: px(w), h: px(h) })],
             "min" => {
                 // The box, made smaller where the image is.
                 let share = (f64::from(size.0) / w).min(f64::from(size.1) / h).min(1.0);
@@ -290,16 +295,16 @@ impl ImgixRules {
         let share = |key| self.query.number(key, 0.0, 1.0).unwrap_or(0.5) * 100.0;
         let says = |word: &&str| self.query.lists("crop", word);
         if says(&"focalpoint") {
-            return Some(Step::Focus {
+            return Some(Step::Focus(Focus::At {
                 x: Length::Percent(share("fp-x")),
                 y: Length::Percent(share("fp-y")),
-            });
+            }));
         }
         if self.query.text("fit") == Some("facearea") || says(&"faces") {
             return Some(FACES_IF_POSSIBLE);
         }
         let smart = ["entropy", "edges"].iter().any(says);
-        smart.then_some(Step::Salient)
+        smart.then_some(Step::Focus(Focus::Salient))
     }
 
     fn effects(&self) -> Vec<Step> {
@@ -472,7 +477,7 @@ impl Rules for ImgixRules {
         let size = size_after(&steps, facts)?;
         steps.extend(overlays::steps(&self.query, size, self.ratio()));
         if let Some(ground) = self.query.colour("bg").filter(|ground| ground.a == u8::MAX) {
-            steps.push(Step::Flatten(ground));
+            steps.push(Step::Flatten(Flatten(ground)));
         }
         steps.extend(self.margins());
         let mut output = self.output.clone();
