@@ -227,14 +227,6 @@ impl Arg {
         .ok_or_else(|| self.wrong(text))
     }
 
-    /// Parses a length.
-    ///
-    /// # Errors
-    /// [`ParseError`] for any other text.
-    pub fn read_length(&self, text: &str) -> Result<Length, ParseError> {
-        text.parse().map_err(|_| self.wrong(text))
-    }
-
     /// Parses a colour.
     ///
     /// # Errors

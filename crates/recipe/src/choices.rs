@@ -1,6 +1,6 @@
 //! Arguments whose words stand for values of a type.
 
-use crate::ParseError;
+use crate::{ParseError, Word};
 
 /// The words that an argument accepts, and the value that each of them stands for.
 pub(crate) struct Choices<T: 'static> {
@@ -21,6 +21,15 @@ impl<T: Copy + PartialEq> Choices<T> {
         value
             .copied()
             .ok_or_else(|| ParseError::new(word, self.words.join(", ")))
+    }
+
+    /// Reads the only argument of `word`, one of these choices.
+    ///
+    /// # Errors
+    /// [`ParseError`] for any other arguments.
+    pub(crate) fn read(&self, word: &Word, parts: &[String]) -> Result<T, ParseError> {
+        let [text] = word.texts(parts)?;
+        self.value(text)
     }
 
     /// Returns the word that stands for a value; empty if there is none.

@@ -27,6 +27,9 @@ pub enum Gravity {
     NorthWest,
 }
 
+/// Names of the middle, sides and corners in arguments.
+pub const GRAVITIES: &[&str] = Gravity::CHOICES.words;
+
 impl Gravity {
     /// The word of every gravity.
     pub(crate) const CHOICES: Choices<Self> = Choices {

@@ -47,7 +47,7 @@ pub use args::{Arg, Word};
 pub use colour::Colour;
 pub use effect::Effect;
 pub use error::ParseError;
-pub use gravity::Gravity;
+pub use gravity::{GRAVITIES, Gravity};
 pub use length::Length;
 pub use measure::{Area, Measure, Measured};
 pub use nearest::{nearest, unknown};

@@ -58,45 +58,37 @@ pub(crate) const SETTINGS: &[Setting] = &[
     },
     Setting {
         word: &LOSSLESS,
-        read: |output, parts| {
-            let [] = LOSSLESS.texts(parts)?;
-            output.lossless = true;
-            Ok(())
-        },
+        read: |output, parts| LOSSLESS.texts(parts).map(|[]| output.lossless = true),
         write: |output| flag(output.lossless),
     },
     Setting {
         word: &DEPTH,
         read: |output, parts| {
-            let [bits] = DEPTH.texts(parts)?;
-            output.depth = bits.parse().ok();
-            Ok(())
+            DEPTH
+                .texts(parts)
+                .map(|[bits]| output.depth = bits.parse().ok())
         },
         write: |output| output.depth.map(|bits| bits.to_string()),
     },
     Setting {
         word: &PROGRESSIVE,
-        read: |output, parts| {
-            let [] = PROGRESSIVE.texts(parts)?;
-            output.progressive = true;
-            Ok(())
-        },
+        read: |output, parts| PROGRESSIVE.texts(parts).map(|[]| output.progressive = true),
         write: |output| flag(output.progressive),
     },
     Setting {
         word: &CHROMA,
         read: |output, parts| {
-            let [chroma] = CHROMA.texts(parts)?;
-            output.chroma = Some(Chroma::CHOICES.value(chroma)?);
-            Ok(())
+            let chroma = Chroma::CHOICES.read(&CHROMA, parts);
+            chroma.map(|chroma| output.chroma = Some(chroma))
         },
         write: |output| output.chroma.map(|chroma| chroma.to_string()),
     },
     Setting {
         word: &EFFORT,
         read: |output, parts| {
-            output.effort = Some(EFFORT.whole(parts)?);
-            Ok(())
+            EFFORT
+                .whole(parts)
+                .map(|effort| output.effort = Some(effort))
         },
         write: |output| output.effort.map(|effort| effort.to_string()),
     },

@@ -40,14 +40,12 @@ const STORED: Setting = Setting {
         example: "stored",
     },
     read: |output, parts| {
-        let [turn] = STORED.word.texts(parts)?;
-        output.stored_turn = StoredTurn::CHOICES.value(turn)?;
-        Ok(())
+        let turn = StoredTurn::CHOICES.read(STORED.word, parts);
+        turn.map(|turn| output.stored_turn = turn)
     },
     write: |output| match output.stored_turn {
-        StoredTurn::Applied => None,
         StoredTurn::Kept => Some(String::new()),
-        turn @ StoredTurn::Verbatim => Some(StoredTurn::CHOICES.word(turn).to_owned()),
+        turn => StoredTurn::CHOICES.unless_default(turn),
     },
 };
 
@@ -140,9 +138,8 @@ const PROFILE: Setting = Setting {
         example: "profile:srgb",
     },
     read: |output, parts| {
-        let [space] = PROFILE.word.texts(parts)?;
-        output.profile = Profile::CHOICES.value(space)?;
-        Ok(())
+        let space = Profile::CHOICES.read(PROFILE.word, parts);
+        space.map(|space| output.profile = space)
     },
     write: |output| Profile::CHOICES.unless_default(output.profile),
 };
@@ -181,9 +178,8 @@ const METADATA: Setting = Setting {
         example: "metadata:none",
     },
     read: |output, parts| {
-        let [kept] = METADATA.word.texts(parts)?;
-        output.metadata = Kept::CHOICES.value(kept)?;
-        Ok(())
+        let kept = Kept::CHOICES.read(METADATA.word, parts);
+        kept.map(|kept| output.metadata = kept)
     },
     write: |output| Kept::CHOICES.unless_default(output.metadata),
 };
@@ -204,9 +200,8 @@ const GAIN_MAP: Setting = Setting {
         example: "gainmap:drop",
     },
     read: |output, parts| {
-        let [choice] = GAIN_MAP.word.texts(parts)?;
-        output.drops_gain_map = GAIN_MAPS.value(choice)?;
-        Ok(())
+        let drops = GAIN_MAPS.read(GAIN_MAP.word, parts);
+        drops.map(|drops| output.drops_gain_map = drops)
     },
     write: |output| GAIN_MAPS.unless_default(output.drops_gain_map),
 };
@@ -221,10 +216,6 @@ const LINEAR: Setting = Setting {
                stored",
         example: "linear",
     },
-    read: |output, parts| {
-        let [] = LINEAR.word.texts(parts)?;
-        output.linear = true;
-        Ok(())
-    },
+    read: |output, parts| LINEAR.word.texts(parts).map(|[]| output.linear = true),
     write: |output| flag(output.linear),
 };

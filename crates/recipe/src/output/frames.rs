@@ -13,10 +13,7 @@ const FRAME: Setting = Setting {
         help: "one frame of an animation as a still image; absent: an animation stays one where the format holds it",
         example: "frame:3",
     },
-    read: |output, parts| {
-        output.frame = Some(FRAME.word.whole(parts)?);
-        Ok(())
-    },
+    read: |output, parts| (FRAME.word.whole(parts)).map(|frame| output.frame = Some(frame)),
     write: |output| output.frame.map(|frame| frame.to_string()),
 };
 
@@ -27,9 +24,6 @@ const FRAMES: Setting = Setting {
         help: "the first frames of an animation alone; absent: all of them",
         example: "frames:10",
     },
-    read: |output, parts| {
-        output.most_frames = Some(FRAMES.word.whole(parts)?);
-        Ok(())
-    },
+    read: |output, parts| (FRAMES.word.whole(parts)).map(|most| output.most_frames = Some(most)),
     write: |output| output.most_frames.map(|most| most.to_string()),
 };

@@ -38,8 +38,7 @@ impl Declared for Flip {
     const WORDS: &'static [&'static Word] = &[&WORD];
 
     fn read(parts: &[String]) -> Result<Self, ParseError> {
-        let [direction] = WORD.texts(parts)?;
-        Self::CHOICES.value(direction)
+        Self::CHOICES.read(&WORD, parts)
     }
 }
 

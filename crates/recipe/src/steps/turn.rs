@@ -39,8 +39,7 @@ impl Declared for Turn {
     const WORDS: &'static [&'static Word] = &[&WORD];
 
     fn read(parts: &[String]) -> Result<Self, ParseError> {
-        let [angle] = WORD.texts(parts)?;
-        Self::CHOICES.value(angle)
+        Self::CHOICES.read(&WORD, parts)
     }
 }
 
