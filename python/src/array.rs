@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use andon_pixels::{Error, Frame, Model, Plane, Result};
-use andon_recipe::{Colour, FormatName, Kept, Output, Profile, Recipe, Step};
+use andon_recipe::{Colour, Flatten, FormatName, Kept, Output, Profile, Recipe, Step};
 use numpy::PyArray3;
 use numpy::ndarray::Array3;
 use pyo3::exceptions::{PyImportError, PyValueError};
@@ -79,7 +79,7 @@ impl Channels {
         if matches!(self, Self::Gray | Self::Rgb)
             && let Some(colour) = output.background.colour()
         {
-            steps.push(Step::Flatten(Colour { a: 255, ..colour }));
+            steps.push(Step::Flatten(Flatten(Colour { a: 255, ..colour })));
         }
         if matches!(self, Self::Gray) {
             steps.extend(parsed("gray")?.steps);

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use andon_codecs::{ALL, BEHIND_FEATURES};
 use andon_dialects::small_light::PARAMETERS;
 use andon_pixels::ops;
-use andon_recipe::{Arg, WORDS, Word, options};
+use andon_recipe::{Arg, Word, options};
 
 use andon_terminal::print;
 
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 
 /// Returns every word that a recipe may contain.
 fn words() -> impl Iterator<Item = &'static Word> {
-    WORDS.iter().copied().chain(effects())
+    andon_recipe::words().chain(effects())
 }
 
 fn effects() -> impl Iterator<Item = &'static Word> {
@@ -55,7 +55,7 @@ fn reference(to: &mut String, markdown: bool) -> std::fmt::Result {
         "Words stand between commas, their arguments between colons. Steps act in the order in which they are\n\
          written: `fit:250x250,sharpen:0x1,as:webp,q:80`. Lengths are pixels, or per cent of a side.\n"
     )?;
-    for word in WORDS {
+    for word in andon_recipe::words() {
         entry(to, word, markdown, word.example)?;
     }
     writeln!(to, "\n{section}Effects\n")?;

@@ -1,8 +1,8 @@
 //! Geometry of native recipes, for dialects that compute sizes themselves.
 
 use andon_recipe::{
-    Bounds, Canvas, Colour, Crop, Facts, Flip, Gravity, Length, Output, Recipe, ResolveError,
-    Rules, Step, Turn,
+    Bounds, Canvas, Colour, Crop, Facts, Flip, Focus, Gravity, Length, Output, Recipe,
+    ResolveError, Rules, Step, Turn,
 };
 
 /// Returns width and height in px that these steps leave of an image.
@@ -44,10 +44,10 @@ pub(crate) fn ground(w: f64, h: f64, colour: Colour) -> Step {
 
 /// Returns the step that keeps a point in view: shares of width and height from 0 to 1.
 pub(crate) fn focus(x: f64, y: f64) -> Step {
-    Step::Focus {
+    Step::Focus(Focus::At {
         x: Length::Percent(x * 100.0),
         y: Length::Percent(y * 100.0),
-    }
+    })
 }
 
 /// Returns the step that mirrors an image as `h`, `v`, `hv` or `vh` says; `None` for other words.
@@ -74,11 +74,15 @@ pub(crate) fn turn(degrees: u32) -> Option<Turn> {
 pub(crate) const FACES: bool = cfg!(feature = "faces");
 
 /// The step that keeps faces in view or, in builds that cannot detect them, the salient part of the image.
-pub(crate) const FACES_IF_POSSIBLE: Step = if FACES { Step::Faces } else { Step::Salient };
+pub(crate) const FACES_IF_POSSIBLE: Step = if FACES {
+    Step::Focus(Focus::Faces)
+} else {
+    Step::Focus(Focus::Salient)
+};
 
 /// Returns the steps that crop to a size in px around the salient part of the image.
 pub(crate) fn keep_salient(size: (u32, u32)) -> [Step; 2] {
-    keep_around(Step::Salient, size)
+    keep_around(Step::Focus(Focus::Salient), size)
 }
 
 /// Returns the steps that crop to a size in px around what the step `sought` looks for.

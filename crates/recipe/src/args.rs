@@ -13,9 +13,7 @@
 
 use std::fmt;
 
-use crate::nearest;
-use crate::text::ParseError;
-use crate::{Colour, Length};
+use crate::{Colour, Length, ParseError, nearest};
 
 /// Declaration of one argument: its name, the values that it accepts, and its default.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -229,14 +227,6 @@ impl Arg {
         .ok_or_else(|| self.wrong(text))
     }
 
-    /// Parses a length.
-    ///
-    /// # Errors
-    /// [`ParseError`] for any other text.
-    pub fn read_length(&self, text: &str) -> Result<Length, ParseError> {
-        text.parse().map_err(|_| self.wrong(text))
-    }
-
     /// Parses a colour.
     ///
     /// # Errors
@@ -375,14 +365,46 @@ impl Word {
         }
     }
 
+    /// Assigns to each declared argument its text as `read` does, or else its default, which is empty if it has none.
+    ///
+    /// # Errors
+    /// [`ParseError`] for an argument that is missing or wrong, and for too many arguments.
+    pub(crate) fn texts<'a, const N: usize>(
+        &self,
+        parts: &'a [String],
+    ) -> Result<[&'a str; N], ParseError> {
+        let mut defaults = self.args.iter().map(|arg| arg.default.unwrap_or_default());
+        let texts = self.read(parts)?;
+        Ok(texts.map(|text| {
+            defaults
+                .next()
+                .map_or("", |default| text.unwrap_or(default))
+        }))
+    }
+
+    /// Reads the word's only argument, a whole number.
+    ///
+    /// # Errors
+    /// [`ParseError`] for any other arguments.
+    pub(crate) fn whole<T: TryFrom<i64>>(&self, parts: &[String]) -> Result<T, ParseError> {
+        let [text] = self.texts(parts)?;
+        let number = self.args[0].read_whole(text)?;
+        T::try_from(number).map_err(|_| self.form(parts))
+    }
+
     /// Returns the error for arguments that do not match the word's form.
     pub(crate) fn form(&self, parts: &[String]) -> ParseError {
+        self.wrong(parts, format!("`{self}`, as in `{}`", self.example))
+    }
+
+    /// Returns the error for arguments in place of which something else is expected.
+    pub(crate) fn wrong(&self, parts: &[String], expected: impl Into<String>) -> ParseError {
         let mut piece = self.name.to_owned();
         for part in parts {
             piece.push(':');
             piece.push_str(part);
         }
-        ParseError::new(piece, format!("`{self}`, as in `{}`", self.example))
+        ParseError::new(piece, expected)
     }
 }
 

@@ -18,30 +18,44 @@
 //!
 //! | to … | open |
 //! |---|---|
-//! | change the arithmetic of sizes | `crates/recipe/src/resolve.rs`; small_light's own: `crates/dialects/src/small_light/rules/layout.rs` |
-//! | add a word to the recipe's text | its declaration in `crates/recipe/src/words.rs`, then `step.rs`, `text/`, `resolve.rs` |
+//! | change the arithmetic of sizes | the step's file in `crates/recipe/src/steps/`, and `crates/recipe/src/resolve/`; small_light's own: `crates/dialects/src/small_light/rules/layout.rs` |
+//! | add a step | a file in `crates/recipe/src/steps/` that implements `Geometry`, and its line in `steps!` of `steps.rs` |
+//! | add a word for output | its `Setting` in `crates/recipe/src/output/`, and its field in `Output` |
 
 #![forbid(unsafe_code)]
 
 pub mod args;
+mod choices;
+mod colour;
+mod effect;
+mod error;
+mod gravity;
+mod length;
 mod measure;
 mod nearest;
 pub mod options;
 mod orientation;
+mod output;
+mod recipe;
 mod resolve;
 mod rules;
-mod step;
+mod steps;
 mod text;
-mod types;
 mod words;
 
 pub use args::{Arg, Word};
+pub use colour::Colour;
+pub use effect::Effect;
+pub use error::ParseError;
+pub use gravity::{GRAVITIES, Gravity};
+pub use length::Length;
 pub use measure::{Area, Measure, Measured};
 pub use nearest::{nearest, unknown};
+pub use options::{Chroma, Goal};
 pub use orientation::Orientation;
-pub use resolve::{rotated_size, size_after};
+pub use output::{Background, FormatName, Kept, Output, Profile, StoredTurn};
+pub use recipe::Recipe;
+pub use resolve::size_after;
 pub use rules::{Facts, ResolveError, Rules};
-pub use step::{Bounds, Canvas, Colour, Crop, Effect, Flip, Gravity, Length, Pad, Step, Turn};
-pub use text::ParseError;
-pub use types::{Background, Chroma, FormatName, Goal, Kept, Output, Profile, Recipe, StoredTurn};
-pub use words::{GRAVITIES, WORDS};
+pub use steps::*;
+pub use words::words;

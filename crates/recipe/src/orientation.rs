@@ -1,6 +1,6 @@
 //! Quarter turns and mirrorings, and how they combine.
 
-use crate::step::{Flip, Step, Turn};
+use crate::{Flip, Step, Turn};
 
 /// A combination of mirroring and turning: the image is first mirrored left to right, then turned clockwise. In these
 /// terms, EXIF tells how a stored image becomes upright.

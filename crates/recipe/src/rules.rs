@@ -78,7 +78,7 @@ pub struct Facts {
     /// Whether the result is written in another format if none is requested, because few clients show the source's
     /// format.
     pub replaced: bool,
-    /// Whether the source can be decoded at a scale of N/8 ([`Step::Shrink`](crate::Step::Shrink)).
+    /// Whether the source can be decoded at a scale of N/8 ([`Shrink`](crate::Shrink)).
     pub shrinks: bool,
     /// Results of the measurements that [`Rules::measures`] asks for.
     pub measured: Measured,

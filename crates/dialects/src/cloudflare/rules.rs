@@ -2,8 +2,8 @@
 //! the nearest pixel, half away from zero.
 
 use andon_recipe::{
-    Colour, Facts, FormatName, Goal, Gravity, Kept, Measure, Orientation, Output, Recipe,
-    ResolveError, Rules, Step,
+    Colour, Cover, Exact, Facts, Fit, Flatten, Focus, FormatName, Goal, Gravity, Kept, Measure,
+    Orient, Orientation, Output, Recipe, ResolveError, Rules, Step, Trim,
 };
 
 use super::options::{canonical, point, quality, sides};
@@ -55,7 +55,7 @@ impl CloudflareRules {
     /// Returns the steps that precede scaling, and the size in px that they leave: turn upright, trim the border, crop,
     /// flip and rotate.
     fn before(&self, facts: &Facts) -> Result<(Vec<Step>, (u32, u32)), ResolveError> {
-        let mut steps = vec![Step::Orient];
+        let mut steps = vec![Step::Orient(Orient)];
         steps.extend(self.border());
         steps.extend(self.part(size_after(&steps, facts)?));
         steps.extend(self.options.text("flip").and_then(geometry::flip));
@@ -69,7 +69,7 @@ impl CloudflareRules {
     }
 
     fn border(&self) -> Option<Step> {
-        (self.options.text("trim") == Some("border")).then_some(Step::Trim(10))
+        (self.options.text("trim") == Some("border")).then_some(Step::Trim(Trim(10)))
     }
 
     /// Returns the crop by the options that begin with `trim`, for an image of this size in px.
@@ -98,18 +98,18 @@ impl CloudflareRules {
         let Some(inside) = bounds(w, h) else {
             return Vec::new();
         };
-        let fits = Step::Fit { inside, enlarge };
+        let fits = Step::Fit(Fit { inside, enlarge });
         let (Some(w), Some(h)) = (w, h) else {
             return vec![fits];
         };
         let (wide, high) = (f64::from(width), f64::from(height));
         let cover = |w: f64, h: f64, enlarge| {
-            let cover = Step::Cover {
+            let cover = Step::Cover(Cover {
                 w: length(w),
                 h: length(h),
                 gravity: self.gravity(),
                 enlarge,
-            };
+            });
             self.focus().into_iter().chain([cover]).collect()
         };
         match fit {
@@ -124,10 +124,10 @@ impl CloudflareRules {
                 let colour = self.colour("background").unwrap_or(Colour::CLEAR);
                 vec![fits, geometry::ground(w, h, colour)]
             }
-            "squeeze" => vec![Step::Exact {
+            "squeeze" => vec![Step::Exact(Exact {
                 w: length(w),
                 h: length(h),
-            }],
+            })],
             _ => vec![fits],
         }
     }
@@ -144,7 +144,7 @@ impl CloudflareRules {
 
     fn focus(&self) -> Option<Step> {
         match self.options.text("gravity")? {
-            "auto" => Some(Step::Salient),
+            "auto" => Some(Step::Focus(Focus::Salient)),
             "face" => Some(FACES_IF_POSSIBLE),
             text => point(text).map(|(x, y)| geometry::focus(x, y)),
         }
@@ -184,7 +184,7 @@ impl Rules for CloudflareRules {
         let (mut steps, size) = self.before(facts)?;
         steps.extend(self.sizes(size));
         let ground = self.colour("background").filter(|ground| ground.a > 0);
-        steps.extend(ground.map(Step::Flatten));
+        steps.extend(ground.map(|colour| Step::Flatten(Flatten(colour))));
         steps.extend(self.effects());
         let mut output = self.output.clone();
         let format = self.output.format_or(&facts.format);
@@ -210,7 +210,7 @@ impl Rules for CloudflareRules {
     }
 
     fn measures(&self, stored: Orientation) -> Vec<Measure> {
-        let mut steps = vec![Step::Orient];
+        let mut steps = vec![Step::Orient(Orient)];
         steps.extend(self.border());
         steps.extend(self.focus());
         Recipe::from(steps).measures(stored)

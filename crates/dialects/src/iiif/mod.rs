@@ -11,7 +11,7 @@ mod spell;
 
 use std::sync::Arc;
 
-use andon_recipe::{FormatName, Output, Recipe, Step};
+use andon_recipe::{FormatName, Orient, Output, Recipe, Step};
 
 pub use config::{IiifConfig, LargerBox, Slashes};
 
@@ -260,7 +260,7 @@ fn first(list: &str) -> &str {
 }
 
 fn upright() -> Recipe {
-    vec![Step::Orient].into()
+    vec![Step::Orient(Orient)].into()
 }
 
 /// Error style of IIIF, which also lets scripts of every site read the errors (CORS).

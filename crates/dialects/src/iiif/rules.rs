@@ -3,7 +3,9 @@
 use std::fmt::{self, Display};
 use std::sync::Arc;
 
-use andon_recipe::{Colour, Effect, Facts, Flip, Output, Recipe, ResolveError, Rules, Step, Turn};
+use andon_recipe::{
+    Colour, Effect, Facts, Flip, Orient, Output, Recipe, ResolveError, Rotate, Rules, Step, Turn,
+};
 
 use super::parse::{FORMATS, Quality, Region, Rotation, Shape, Size};
 use super::{LargerBox, Version};
@@ -188,7 +190,7 @@ impl Rules for IiifRules {
         let Layout { region, size } = self.layout(facts)?;
         let (x, y, w, h) = region;
         let mut steps = vec![
-            Step::Orient,
+            Step::Orient(Orient),
             Step::crop(x, y, w, h),
             Step::exact(size.0, size.1),
         ];
@@ -201,10 +203,10 @@ impl Rules for IiifRules {
             90.0 => Step::Turn(Turn::R90),
             180.0 => Step::Turn(Turn::R180),
             270.0 => Step::Turn(Turn::R270),
-            degrees => Step::Rotate {
+            degrees => Step::Rotate(Rotate {
                 degrees,
                 colour: if opaque { Colour::WHITE } else { Colour::CLEAR },
-            },
+            }),
         });
         let effect = match self.quality {
             Quality::Default | Quality::Color => None,

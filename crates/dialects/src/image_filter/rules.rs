@@ -1,7 +1,8 @@
 //! The module's size arithmetic, with its whole-number operations in the same order.
 
 use andon_recipe::{
-    Colour, Effect, Facts, Goal, Kept, Output, Profile, Recipe, ResolveError, Rules, Step, Turn,
+    Colour, Effect, Facts, Flatten, Goal, Kept, Output, Profile, Recipe, ResolveError, Rules, Step,
+    Turn,
 };
 
 use super::OPEN;
@@ -74,7 +75,7 @@ impl ImageFilterRules {
                 a: u8::MAX,
                 ..Colour::CLEAR
             };
-            steps.push(Step::Flatten(black));
+            steps.push(Step::Flatten(Flatten(black)));
             if turn != Turn::R180 {
                 (w, h) = (h, w);
             }

@@ -1,8 +1,9 @@
 //! Resolves parameters for an image. The service is closed source: sizes follow its documentation.
 
 use andon_recipe::{
-    Chroma, Colour, Crop, Facts, FormatName, Goal, Gravity, Kept, Measure, Orientation, Output,
-    Pad, Profile, Recipe, ResolveError, Rules, Step, StoredTurn,
+    Chroma, Colour, Cover, Crop, Exact, Facts, Fit, Flatten, Focus, FormatName, Goal, Gravity,
+    Kept, Measure, Orient, Orientation, Output, Pad, Profile, Recipe, ResolveError, Rotate, Rules,
+    Step, StoredTurn, Trim,
 };
 
 use super::options::MOST;
@@ -92,7 +93,7 @@ impl ImgixRules {
         let mut steps = match (orient, turned) {
             (1..=8, _) => Orientation::from_exif(orient).steps().collect(),
             (_, Some(turn)) => vec![turn],
-            _ => vec![Step::Orient],
+            _ => vec![Step::Orient(Orient)],
         };
         steps.extend(self.query.text("flip").and_then(geometry::flip));
         steps
@@ -105,7 +106,7 @@ impl ImgixRules {
             .map_or(10, |levels| levels as u8);
         // It comes before everything that changes the geometry.
         let trims = self.query.is_valid("trim") && !self.query.has("rect");
-        trims.then_some(Step::Trim(tolerance))
+        trims.then_some(Step::Trim(Trim(tolerance)))
     }
 
     /// Returns the steps that precede scaling, and the size in px that they leave: turn upright, flip, trim the border,
@@ -116,9 +117,11 @@ impl ImgixRules {
         let size = size_after(&steps, facts)?;
         steps.extend(self.query.text("rect").and_then(|text| rect(text, size)));
         let degrees = self.query.number("rot").filter(|degrees| *degrees > 0.0);
-        steps.extend(degrees.map(|degrees| Step::Rotate {
-            degrees,
-            colour: self.colour("bg").unwrap_or(Colour::CLEAR),
+        steps.extend(degrees.map(|degrees| {
+            Step::Rotate(Rotate {
+                degrees,
+                colour: self.colour("bg").unwrap_or(Colour::CLEAR),
+            })
         }));
         let size = size_after(&steps, facts)?;
         Ok((steps, size))
@@ -171,7 +174,7 @@ impl ImgixRules {
             return Vec::new();
         };
         let enlarge = !["max", "fillmax", "min"].contains(&fit);
-        let fits = Step::Fit { inside, enlarge };
+        let fits = Step::Fit(Fit { inside, enlarge });
         let (Some(w), Some(h)) = (w, h) else {
             return vec![fits];
         };
@@ -223,17 +226,17 @@ impl ImgixRules {
             return Some(FACES_IF_POSSIBLE);
         }
         let smart = ["entropy", "edges"].iter().any(says);
-        smart.then_some(Step::Salient)
+        smart.then_some(Step::Focus(Focus::Salient))
     }
 
     /// Returns the steps that fill a box in px, and cut off what exceeds it.
     fn cover(&self, w: f64, h: f64) -> Vec<Step> {
-        let cover = Step::Cover {
+        let cover = Step::Cover(Cover {
             w: length(w),
             h: length(h),
             gravity: self.gravity(),
             enlarge: true,
-        };
+        });
         self.focus().into_iter().chain([cover]).collect()
     }
 
@@ -347,10 +350,10 @@ impl ImgixRules {
 }
 
 fn exact(w: f64, h: f64) -> Step {
-    Step::Exact {
+    Step::Exact(Exact {
         w: length(w),
         h: length(h),
-    }
+    })
 }
 
 /// Reads `rect`, the part `x,y,w,h` of an image of this size. Values are px, shares of a side up to 1 or, for x and y,
@@ -393,7 +396,7 @@ impl Rules for ImgixRules {
         let size = size_after(&steps, facts)?;
         steps.extend(overlays::steps(&self.query, size, self.ratio()));
         let ground = self.colour("bg").filter(|ground| ground.a == u8::MAX);
-        steps.extend(ground.map(Step::Flatten));
+        steps.extend(ground.map(|colour| Step::Flatten(Flatten(colour))));
         steps.extend(self.margins());
         let mut output = self.output.clone();
         let format = self.output.format_or(&facts.format);

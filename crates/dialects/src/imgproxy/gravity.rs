@@ -3,7 +3,7 @@
 //! Both axes are kept apart, so that turns and mirrorings need no table: a mirroring swaps start and end, and a quarter
 //! turn swaps the axes.
 
-use andon_recipe::{Orientation, Step};
+use andon_recipe::{Focus, Orientation, Step};
 
 use super::args::{self, Wrong};
 use super::round;
@@ -111,8 +111,8 @@ impl Gravity {
     /// Returns the step that detects what is to be kept, if the gravity depends on the image's pixels.
     pub(super) fn sought(self) -> Option<Step> {
         match self.kind {
-            Kind::Smart => Some(Step::Salient),
-            Kind::Faces => Some(Step::Faces),
+            Kind::Smart => Some(Step::Focus(Focus::Salient)),
+            Kind::Faces => Some(Step::Focus(Focus::Faces)),
             Kind::Edges(..) | Kind::Focus => None,
         }
     }

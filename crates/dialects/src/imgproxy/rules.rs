@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use andon_recipe::{
-    Area, Canvas, Chroma, Colour, Effect, Facts, FormatName, Goal, Kept, Measure, Orientation,
-    Output, Profile, Recipe, ResolveError, Rules, Step, StoredTurn, Turn,
+    Area, Canvas, Chroma, Colour, Effect, Facts, FormatName, Goal, Kept, Measure, Orient,
+    Orientation, Output, Profile, Recipe, ResolveError, Rules, Step, StoredTurn, Turn,
 };
 
 use super::effects;
@@ -230,7 +230,7 @@ impl ImgproxyRules {
             (false, true) => Some(Vertical),
             (false, false) => None,
         };
-        let upright = self.options.auto_rotate.then_some(Step::Orient);
+        let upright = self.options.auto_rotate.then_some(Step::Orient(Orient));
         upright
             .into_iter()
             .chain(turn.map(Step::Turn))

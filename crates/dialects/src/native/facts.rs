@@ -1,6 +1,6 @@
 //! The facts that `as:json` requests, and the options that add data computed from the result's pixels.
 
-use andon_recipe::{FormatName, Output, Recipe, Step, unknown};
+use andon_recipe::{FormatName, Original, Output, Recipe, Step, unknown};
 use serde_json::{Value, json};
 
 use crate::document::{About, Document, Part};
@@ -63,7 +63,10 @@ impl Facts {
             let part: Recipe = format!("{text}{count}")
                 .parse()
                 .map_err(|_| refuse("expected a number of colours"))?;
-            let own = recipe.steps.iter().filter(|step| **step != Step::Original);
+            let own = recipe
+                .steps
+                .iter()
+                .filter(|step| **step != Step::Original(Original));
             let steps = own.cloned().chain(part.steps).collect();
             let output = Output {
                 frame: recipe.output.frame,

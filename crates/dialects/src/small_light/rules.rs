@@ -6,8 +6,8 @@ mod quality;
 mod text;
 
 use andon_recipe::{
-    Canvas, Colour, Effect, Facts, Kept, Length, Orientation, Output, Profile, Recipe,
-    ResolveError, Rules, Step, StoredTurn, Turn,
+    Canvas, Colour, Effect, Facts, Kept, Length, Orient, Orientation, Output, Profile, Recipe,
+    ResolveError, Rules, Shrink, Step, StoredTurn, Turn,
 };
 
 use self::layout::Layout;
@@ -128,10 +128,10 @@ impl Rules for SmallLightRules {
             return Ok(Recipe::original());
         }
         let mut steps = Vec::new();
-        steps.extend(self.orient.then_some(Step::Orient));
+        steps.extend(self.orient.then_some(Step::Orient(Orient)));
         steps.extend(self.turn.map(Step::Turn));
         if eighths < 8 {
-            steps.push(Step::Shrink(eighths));
+            steps.push(Step::Shrink(Shrink(eighths)));
         }
         steps.extend(layout.steps());
         let effects = self.effects.iter();

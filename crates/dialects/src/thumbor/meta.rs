@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use andon_recipe::{Crop, Flip, Length, Output, Recipe, Step};
+use andon_recipe::{Crop, Exact, Flip, Length, Output, Recipe, Step};
 use serde_json::{Value, json};
 
 use super::filters::{Filter, Seen};
@@ -86,7 +86,7 @@ fn operation(step: &Step) -> Vec<Value> {
             "type": "crop",
             "left": px(*x), "top": px(*y), "right": px(*x) + px(*w), "bottom": px(*y) + px(*h),
         })],
-        Step::Exact { w, h } => {
+        Step::Exact(Exact { w, h }) => {
             vec![json!({ "type": "resize", "width": px(*w), "height": px(*h) })]
         }
         Step::Flip(flip) => {

@@ -3,7 +3,10 @@
 //! Their size is not known when a URL is parsed, so sizes are left to the native steps, and what needs the size
 //! (trimming, `smart`, backgrounds made from the image) is left out.
 
-use andon_recipe::{Bounds, Canvas, Colour, Crop, Effect, Gravity, Length, Pad, Step, Turn};
+use andon_recipe::{
+    Bounds, Canvas, Colour, Cover, Crop, Effect, Exact, Fit, Flatten, Gravity, Length, Orient, Pad,
+    Step, Turn,
+};
 
 use super::colours::Ground;
 use super::filters::{Filter, Nested};
@@ -19,7 +22,7 @@ impl Nested {
     /// Returns the steps for an overlay on an image of the size `below`, in px.
     fn steps(&self, below: (u32, u32)) -> Vec<Step> {
         let asked = (self.sides.0.of(below.0), self.sides.1.of(below.1));
-        let mut steps = vec![Step::Orient];
+        let mut steps = vec![Step::Orient(Orient)];
         let turned = self.filters.iter().find_map(|filter| match filter {
             Filter::Orient(turn) => *turn,
             _ => None,
@@ -55,21 +58,21 @@ impl Nested {
         let (w, h) = (px(w), px(h));
         Some(
             match (self.parts.fit, self.parts.stretch || has(&Filter::Stretch)) {
-                (Some(_), _) if !full => Step::Fit {
+                (Some(_), _) if !full => Step::Fit(Fit {
                     inside,
                     enlarge: grows,
-                },
-                _ if one => Step::Fit {
+                }),
+                _ if one => Step::Fit(Fit {
                     inside,
                     enlarge: grows || full,
-                },
-                (_, true) => Step::Exact { w, h },
-                _ => Step::Cover {
+                }),
+                (_, true) => Step::Exact(Exact { w, h }),
+                _ => Step::Cover(Cover {
                     w,
                     h,
                     gravity: self.gravity(),
                     enlarge: grows || full,
-                },
+                }),
             },
         )
     }
@@ -106,7 +109,7 @@ impl Nested {
                 let squares = Effect::new("pixelate", vec![side.to_string()]);
                 steps.extend(squares.ok().map(Step::Effect));
             }
-            Filter::Ground(ground) => steps.push(Step::Flatten(colour(*ground))),
+            Filter::Ground(ground) => steps.push(Step::Flatten(Flatten(colour(*ground)))),
             Filter::Rotate(turn) => {
                 steps.extend(turn.map(Step::Turn));
                 if matches!(turn, Some(Turn::R90 | Turn::R270)) {
@@ -133,7 +136,7 @@ impl Nested {
                     factor * 100.0
                 };
                 let side = Length::Percent(percent).rounded();
-                steps.push(Step::Exact { w: side, h: side });
+                steps.push(Step::Exact(Exact { w: side, h: side }));
                 let of = |side: u32| ((f64::from(side) * percent / 100.0) as u32).max(1);
                 *size = (of(size.0), of(size.1));
             }

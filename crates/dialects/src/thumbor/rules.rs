@@ -7,8 +7,9 @@ mod thumbor;
 use std::sync::Arc;
 
 use andon_recipe::{
-    Area, Background, Canvas, Chroma, Colour, Effect, Facts, Flip, FormatName, Goal, Kept, Measure,
-    Orientation, Output, Profile, Recipe, ResolveError, Rules, Step, StoredTurn, Turn,
+    Area, Background, Canvas, Chroma, Colour, Effect, Facts, Flatten, Flip, FormatName, Goal, Kept,
+    Measure, Orient, Orientation, Output, Profile, Recipe, ResolveError, Rules, Step, StoredTurn,
+    Turn,
 };
 
 use super::colours::{BLACK, Ground};
@@ -99,7 +100,7 @@ impl ThumborRules {
     /// Returns the turns that come before everything else.
     fn upright(&self) -> Vec<Step> {
         let mut steps = Vec::new();
-        steps.extend(self.usual.orient.then_some(Step::Orient));
+        steps.extend(self.usual.orient.then_some(Step::Orient(Orient)));
         steps.extend(self.filters.iter().find_map(|filter| match filter {
             Filter::Orient(turn) => turn.map(Step::Turn),
             _ => None,
@@ -148,7 +149,7 @@ impl ThumborRules {
     /// Returns how an image with this stored orientation is turned before anything is cut off.
     fn turned(&self, stored: Orientation) -> Orientation {
         let turn = |turned: Orientation, step: &Step| match step {
-            Step::Orient => turned.followed_by(stored),
+            Step::Orient(Orient) => turned.followed_by(stored),
             Step::Turn(turn) => turned.then(*turn),
             _ => turned,
         };
@@ -299,7 +300,9 @@ impl ThumborRules {
             }
             Filter::Text(text) => image.steps.extend(text.step(size)),
             Filter::Pixelate(side) => image.pixelate(*side),
-            Filter::Ground(Ground::Colour(colour)) => image.steps.push(Step::Flatten(*colour)),
+            Filter::Ground(Ground::Colour(colour)) => {
+                image.steps.push(Step::Flatten(Flatten(*colour)))
+            }
             Filter::Ground(ground) => {
                 let effect = ground.effect((0, 0), size);
                 image.steps.extend(effect.map(Step::Effect));
@@ -490,7 +493,7 @@ impl Image {
             // A blurred ground of an opaque image is opaque.
             let shows = opaque && behind == Ground::Blurred;
             self.steps
-                .extend(shows.then_some(Step::Flatten(Colour::WHITE)));
+                .extend(shows.then_some(Step::Flatten(Flatten(Colour::WHITE))));
         }
         (self.width, self.height) = (w, h);
         self.moved((1.0, 1.0), (at.0.into(), at.1.into()));

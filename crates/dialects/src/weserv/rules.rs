@@ -3,8 +3,9 @@
 use std::f64::consts::PI;
 
 use andon_recipe::{
-    Background, Canvas, Colour, Crop, Effect, Facts, Flip, FormatName, Goal, Kept, Length, Measure,
-    Orientation, Output, Profile, Recipe, ResolveError, Rules, Step, Turn,
+    Background, Canvas, Colour, Crop, Effect, Facts, Flatten, Flip, Focus, FormatName, Goal, Kept,
+    Length, Measure, Orient, Orientation, Output, Profile, Recipe, ResolveError, Rotate, Rules,
+    Step, Trim, Turn,
 };
 
 use super::query::Query;
@@ -87,7 +88,9 @@ impl WeservRules {
     fn trim(&self) -> Option<Step> {
         let tolerance = self.query.whole("trim");
         let tolerance = tolerance.map_or(TOLERANCE, |levels| levels as u8);
-        self.query.has("trim").then_some(Step::Trim(tolerance))
+        self.query
+            .has("trim")
+            .then_some(Step::Trim(Trim(tolerance)))
     }
 
     /// Whether the result is an animation.
@@ -222,7 +225,7 @@ impl WeservRules {
     fn geometry(&self, facts: &Facts) -> Result<(Vec<Step>, (u32, u32)), ResolveError> {
         let (mut steps, stored) = self.trimmed(facts)?;
         let turn = self.quarters();
-        steps.push(Step::Orient);
+        steps.push(Step::Orient(Orient));
         steps.extend(turn.map(Step::Turn));
         steps.extend(self.flips().map(Step::Flip));
         let turned = turn.map_or(facts.orientation, |turn| facts.orientation.then(turn));
@@ -254,10 +257,10 @@ impl WeservRules {
         if self.degrees() % 90 != 0 {
             let degrees = f64::from(self.degrees().rem_euclid(360));
             size = andon_recipe::rotated_size(size.0, size.1, degrees);
-            steps.push(Step::Rotate {
+            steps.push(Step::Rotate(Rotate {
                 degrees,
                 colour: self.query.colour("rbg").unwrap_or(Colour::CLEAR),
-            });
+            }));
         }
         Ok((steps, size))
     }
@@ -473,7 +476,7 @@ impl Rules for WeservRules {
         let (mut steps, size) = self.geometry(facts)?;
         let shows = |step: &Step| match step {
             Step::Canvas(canvas) => canvas.colour.a < u8::MAX,
-            Step::Rotate { colour, .. } => colour.a < u8::MAX,
+            Step::Rotate(Rotate { colour, .. }) => colour.a < u8::MAX,
             _ => false,
         };
         let mut alpha = facts.alpha || steps.iter().any(shows);
@@ -481,7 +484,11 @@ impl Rules for WeservRules {
         if let Some(ground) = self.query.colour("bg").filter(|ground| ground.a > 0) {
             // A gray image has one band, and so has its ground.
             let is_gray = self.query.text("filt") == Some("greyscale");
-            steps.push(Step::Flatten(if is_gray { gray(ground) } else { ground }));
+            steps.push(Step::Flatten(Flatten(if is_gray {
+                gray(ground)
+            } else {
+                ground
+            })));
             alpha &= ground.a < u8::MAX;
         }
         if let Some(mask) = self.mask(size) {
@@ -494,7 +501,7 @@ impl Rules for WeservRules {
     }
 
     fn measures(&self, stored: Orientation) -> Vec<Measure> {
-        let smart = self.smart().then_some(Step::Salient);
+        let smart = self.smart().then_some(Step::Focus(Focus::Salient));
         let steps = Vec::from_iter(self.trim().into_iter().chain(smart));
         Recipe::of_stored(steps, Output::default()).measures(stored)
     }

@@ -1,6 +1,6 @@
 //! A plan in the making: what the planner's rules look at and decide.
 
-use andon_recipe::{FormatName, Goal, Orientation, Profile, Recipe, Step};
+use andon_recipe::{FormatName, Goal, Orient, Orientation, Original, Profile, Recipe, Step};
 
 use super::rules::{PHASES, Rule, convert_colour_late};
 use super::runs::{Run, Runs};
@@ -177,7 +177,7 @@ impl<'a> Draft<'a> {
 
     /// Returns the orientation stored in the source if no step of the recipe deals with it, else upright.
     pub(super) fn left_turned(&self) -> Orientation {
-        let settled = [Step::Original, Step::Orient];
+        let settled = [Step::Original(Original), Step::Orient(Orient)];
         match self.recipe.steps.iter().any(|step| settled.contains(step)) {
             true => Orientation::default(),
             false => self.info.orientation,

@@ -1,7 +1,10 @@
 //! Splits a resolved recipe into the runs that are carried out: reads of the image, and what is painted on it in
 //! between.
 
-use andon_recipe::{Canvas, Colour, Crop, Effect, Length, Orientation, Recipe, Step};
+use andon_recipe::{
+    Canvas, Colour, Crop, Effect, Exact, Length, Orient, Orientation, Original, Recipe, Rotate,
+    Shrink, Step,
+};
 
 use super::view::View;
 use super::words::unknown_word;
@@ -30,7 +33,7 @@ pub(super) fn stage(effect: &Effect) -> Result<Option<Box<dyn Stage>>> {
     let op = ops::ALL.iter().find(|op| op.word().name == effect.name);
     let op = op.ok_or_else(|| {
         let effects = ops::ALL.iter().map(|op| op.word().name);
-        let words = andon_recipe::WORDS.iter().map(|word| word.name);
+        let words = andon_recipe::words().map(|word| word.name);
         let mut known: Vec<&str> = words.chain(effects).collect();
         // A word with two forms stands twice.
         known.dedup();
@@ -89,21 +92,21 @@ impl Runs {
         info: &Info,
     ) -> Result<()> {
         match *step {
-            Step::Original => {}
-            Step::Orient => self.view(size).turn(info.orientation),
+            Step::Original(Original) => {}
+            Step::Orient(Orient) => self.view(size).turn(info.orientation),
             Step::Turn(turn) => self.view(size).turn(Orientation::default().then(turn)),
             Step::Flip(flip) => self.view(size).turn(Orientation::default().flipped(flip)),
-            Step::Shrink(eighths) => self.shrink(eighths, source, info),
+            Step::Shrink(Shrink(eighths)) => self.shrink(eighths, source, info),
             Step::Crop(Crop::At {
                 x: Length::Px(x),
                 y: Length::Px(y),
                 w: Length::Px(w),
                 h: Length::Px(h),
             }) => self.view(size).crop(RegionF { x, y, w, h }),
-            Step::Exact {
+            Step::Exact(Exact {
                 w: Length::Px(w),
                 h: Length::Px(h),
-            } => {
+            }) => {
                 // Two scalings are two reads: one alone would be another image.
                 if self.view(size).is_scaled {
                     self.rest.push(Run::View(View::whole(size)));
@@ -111,7 +114,9 @@ impl Runs {
                 self.view(size).scale((w as u32, h as u32));
             }
             Step::Canvas(canvas) => self.canvas(canvas, size),
-            Step::Rotate { degrees, colour } => self.paint(Box::new(Rotated { degrees, colour })),
+            Step::Rotate(Rotate { degrees, colour }) => {
+                self.paint(Box::new(Rotated { degrees, colour }))
+            }
             Step::Effect(ref effect) => {
                 if let Some(stage) = stage(effect)? {
                     self.paint(stage);

@@ -1,7 +1,7 @@
 //! The slow, obvious executor.
 
 use andon_pixels::Orientation;
-use andon_recipe::{Crop, Length, Recipe, Step};
+use andon_recipe::{Crop, Exact, Length, Orient, Original, Recipe, Rotate, Step};
 
 use crate::effects;
 use crate::geometry::{self, Kernel};
@@ -17,20 +17,17 @@ pub(crate) fn execute(recipe: &Recipe, source: &Source, opaque: bool) -> Picture
     // Until something is painted.
     let mut light = recipe.output.linear;
     for step in &recipe.steps {
-        light &= !matches!(
-            step,
-            Step::Canvas(_) | Step::Rotate { .. } | Step::Effect(_)
-        );
+        light &= !matches!(step, Step::Canvas(_) | Step::Rotate(_) | Step::Effect(_));
         picture = match step {
-            Step::Original => picture,
-            Step::Orient => geometry::turned(picture, source.orientation()),
+            Step::Original(Original) => picture,
+            Step::Orient(Orient) => geometry::turned(picture, source.orientation()),
             Step::Turn(turn) => geometry::turned(picture, Orientation::default().then(*turn)),
             Step::Flip(flip) => geometry::turned(picture, Orientation::default().flipped(*flip)),
             Step::Crop(Crop::At { x, y, w, h }) => {
                 let [x, y, w, h] = [x, y, w, h].map(px);
                 Picture::new(w, h, |at, row| picture.at(at + x, row + y))
             }
-            Step::Exact { w, h } => {
+            Step::Exact(Exact { w, h }) => {
                 let soft = alpha || source.palette();
                 match light {
                     false => scaled(&picture, px(w), px(h), soft),
@@ -45,7 +42,7 @@ pub(crate) fn execute(recipe: &Recipe, source: &Source, opaque: bool) -> Picture
                 alpha = canvas.colour.a < 255;
                 geometry::on_canvas(&picture, canvas)
             }
-            Step::Rotate { degrees, colour } => {
+            Step::Rotate(Rotate { degrees, colour }) => {
                 alpha = colour.a < 255;
                 geometry::rotated(&picture, *degrees, *colour)
             }

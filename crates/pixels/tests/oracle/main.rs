@@ -15,7 +15,7 @@ mod picture;
 mod wishes;
 
 use andon_pixels::{Engine, Error, Limits, Model, Plan, Run};
-use andon_recipe::{Crop, Profile, Recipe, Step};
+use andon_recipe::{Crop, Exact, Profile, Recipe, Step};
 use proptest::prelude::*;
 
 use crate::compare::Difference;
@@ -88,7 +88,7 @@ fn tolerance(plan: &Plan) -> Tolerance {
     } else {
         FULL
     };
-    let doubles = |step: &&Step| matches!(step, Step::Effect(_) | Step::Rotate { .. });
+    let doubles = |step: &&Step| matches!(step, Step::Effect(_) | Step::Rotate(_));
     let doubled = plan.recipe().steps.iter().filter(doubles).count();
     let times = (1 << doubled) as f64;
     // Thinned chroma blurs the edge between an image and its ground, anew at each odd place and each scaling:
@@ -96,15 +96,10 @@ fn tolerance(plan: &Plan) -> Tolerance {
     let lays = |step: &Step| {
         matches!(
             step,
-            Step::Pad(_) | Step::Canvas(_) | Step::Effect(_) | Step::Rotate { .. }
+            Step::Pad(_) | Step::Canvas(_) | Step::Effect(_) | Step::Rotate(_)
         )
     };
-    let scales = |step: &&Step| {
-        matches!(
-            step,
-            Step::Fit { .. } | Step::Cover { .. } | Step::Exact { .. }
-        )
-    };
+    let scales = |step: &&Step| matches!(step, Step::Fit(_) | Step::Cover(_) | Step::Exact(_));
     let steps = &plan.recipe().steps;
     let has_edges = steps.iter().any(lays) || steps.iter().filter(scales).count() > 1;
     let side = smallest_side(plan);
@@ -128,7 +123,7 @@ fn tolerance(plan: &Plan) -> Tolerance {
 fn smallest_side(plan: &Plan) -> u32 {
     let (width, height) = plan.size();
     let on_the_way = plan.recipe().steps.iter().flat_map(|step| match step {
-        Step::Exact { w, h } | Step::Crop(Crop::At { w, h, .. }) => {
+        Step::Exact(Exact { w, h }) | Step::Crop(Crop::At { w, h, .. }) => {
             [w, h].map(|side| executor::px(side) as u32)
         }
         _ => [u32::MAX; 2],
@@ -146,7 +141,7 @@ fn judge(source: &Source, text: &str) -> Result<(), String> {
     let paints = |step: &Step| {
         matches!(
             step,
-            Step::Effect(_) | Step::Rotate { .. } | Step::Pad(_) | Step::Canvas(_)
+            Step::Effect(_) | Step::Rotate(_) | Step::Pad(_) | Step::Canvas(_)
         )
     };
     if !recipe.steps.iter().any(paints) {

@@ -1,11 +1,9 @@
 //! Faces found in an image, at the positions to which the steps so far have moved them.
 
-use crate::rules::Facts;
-use crate::step::{Effect, Step};
-use crate::{Area, Measure};
+use crate::{Area, Effect, Facts, Measure, Step};
 
 /// Left, top, right and bottom edge of each face, in px.
-pub(super) struct Faces(Vec<[f64; 4]>);
+pub(crate) struct Faces(Vec<[f64; 4]>);
 
 /// Width of the margin around a face that is blurred too, as a share of the face's longer side: hair, ears and chin
 /// also identify a person.
@@ -52,7 +50,7 @@ impl Faces {
 
     /// Returns the effects that blur the visible part of each face on an image of this size. Without `sigma`, the blur
     /// depends on the size of the face.
-    pub(super) fn blurred(&self, (width, height): (u32, u32), sigma: Option<f64>) -> Vec<Step> {
+    pub(crate) fn blurred(&self, (width, height): (u32, u32), sigma: Option<f64>) -> Vec<Step> {
         let blur = |&[left, top, right, bottom]: &[f64; 4]| {
             let side = (right - left).max(bottom - top);
             let margin = side * MARGIN;

@@ -216,8 +216,8 @@ fn a_rotated_image_grows_to_hold_its_corners() {
         on(400, 300, "rotate:30,fit:248x"),
         "rotate:30,exact:248x230"
     );
-    assert_eq!(super::rotated_size(400, 300, 30.0), (496, 460));
-    assert_eq!(super::rotated_size(1, 1, 45.0), (1, 1));
+    assert_eq!(crate::rotated_size(400, 300, 30.0), (496, 460));
+    assert_eq!(crate::rotated_size(1, 1, 45.0), (1, 1));
 }
 
 proptest! {

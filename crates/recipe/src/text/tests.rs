@@ -3,10 +3,10 @@ use proptest::option::of;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::words::{self, WORDS};
 use crate::{
-    Background, Bounds, Canvas, Chroma, Colour, Crop, Effect, Flip, FormatName, Goal, Gravity,
-    Kept, Length, Output, Pad, ParseError, Profile, Recipe, Step, StoredTurn, Turn,
+    Background, BlurFaces, Bounds, Canvas, Chroma, Colour, Cover, Crop, Dpr, Effect, Exact, Fit,
+    Flatten, Flip, Focus, FormatName, Goal, Gravity, Kept, Length, Orient, Output, Pad, ParseError,
+    Profile, Recipe, Rotate, Shrink, Step, StoredTurn, Trim, Turn, words,
 };
 
 fn canonical(text: &str) -> String {
@@ -181,7 +181,7 @@ fn a_recipe_has_only_so_many_steps() {
 
 #[test]
 fn every_word_reads_its_example_and_every_argument_its_default() {
-    for word in WORDS {
+    for word in words() {
         let recipe: Recipe = word.example.parse().expect(word.example);
         assert_eq!(recipe.to_string(), word.example);
         assert!(!word.help.is_empty() && !word.help.ends_with('.'), "{word}");
@@ -288,7 +288,7 @@ proptest! {
 }
 
 fn any_piece() -> impl Strategy<Value = String> {
-    let names: Vec<&str> = WORDS.iter().map(|word| word.name).collect();
+    let names: Vec<&str> = words().map(|word| word.name).collect();
     let word = prop_oneof![
         select(names).prop_map(str::to_owned),
         "[a-z-]{1,4}".prop_map(|word: String| word),
@@ -297,7 +297,7 @@ fn any_piece() -> impl Strategy<Value = String> {
         "[0-9.]{1,6}x[0-9.]{1,6}%?",
         "-?[0-9]{1,4}",
         "[0-9a-fA-F]{6,8}",
-        select(words::GRAVITIES).prop_map(str::to_owned),
+        select(Gravity::CHOICES.words).prop_map(str::to_owned),
         "[a-z%_x0-9é -]{0,6}",
     ];
     (word, vec(arg, 0..4)).prop_map(|(word, args)| {
@@ -329,7 +329,7 @@ fn any_colour() -> impl Strategy<Value = Colour> {
 }
 
 fn any_gravity() -> impl Strategy<Value = Gravity> {
-    select(Gravity::ALL.to_vec())
+    select(Gravity::CHOICES.values)
 }
 
 fn any_effect() -> impl Strategy<Value = Effect> {
@@ -350,29 +350,29 @@ fn any_step() -> impl Strategy<Value = Step> {
     });
     let rect = (length(), length(), length(), length());
     prop_oneof![
-        Just(Step::Orient),
-        (1..8u8).prop_map(Step::Shrink),
-        select(Turn::ALL.to_vec()).prop_map(Step::Turn),
-        select(Flip::ALL.to_vec()).prop_map(Step::Flip),
+        Just(Step::Orient(Orient)),
+        (1..8u8).prop_map(|eighths| Step::Shrink(Shrink(eighths))),
+        select(Turn::CHOICES.values).prop_map(Step::Turn),
+        select(Flip::CHOICES.values).prop_map(Step::Flip),
         (-360.0..=360.0, any_colour())
-            .prop_map(|(degrees, colour)| Step::Rotate { degrees, colour }),
-        any::<u8>().prop_map(Step::Trim),
+            .prop_map(|(degrees, colour)| Step::Rotate(Rotate { degrees, colour })),
+        any::<u8>().prop_map(|tolerance| Step::Trim(Trim(tolerance))),
         rect.prop_map(|(x, y, w, h)| Step::Crop(Crop::At { x, y, w, h })),
         (length(), length(), any_gravity()).prop_map(|(w, h, gravity)| Step::Crop(Crop::Towards {
             w,
             h,
             gravity
         })),
-        (bounds, any::<bool>()).prop_map(|(inside, enlarge)| Step::Fit { inside, enlarge }),
+        (bounds, any::<bool>()).prop_map(|(inside, enlarge)| Step::Fit(Fit { inside, enlarge })),
         (length(), length(), any_gravity(), any::<bool>()).prop_map(|(w, h, gravity, enlarge)| {
-            Step::Cover {
+            Step::Cover(Cover {
                 w,
                 h,
                 gravity,
                 enlarge,
-            }
+            })
         }),
-        (length(), length()).prop_map(|(w, h)| Step::Exact { w, h }),
+        (length(), length()).prop_map(|(w, h)| Step::Exact(Exact { w, h })),
         (side(), side(), side(), side(), any_colour()).prop_map(
             |(top, right, bottom, left, colour)| Step::Pad(Pad {
                 top,
@@ -390,24 +390,18 @@ fn any_step() -> impl Strategy<Value = Step> {
                 at,
             })
         }),
-        any_colour().prop_map(|colour| Step::Flatten(Colour { a: 255, ..colour })),
-        (length(), length()).prop_map(|(x, y)| Step::Focus { x, y }),
-        Just(Step::Salient),
-        Just(Step::Faces),
-        of(0.05..=1000.0).prop_map(Step::BlurFaces),
-        (0.1..=10.0).prop_map(Step::Dpr),
+        any_colour().prop_map(|colour| Step::Flatten(Flatten(Colour { a: 255, ..colour }))),
+        (length(), length()).prop_map(|(x, y)| Step::Focus(Focus::At { x, y })),
+        Just(Step::Focus(Focus::Salient)),
+        Just(Step::Focus(Focus::Faces)),
+        of(0.05..=1000.0).prop_map(|sigma| Step::BlurFaces(BlurFaces(sigma))),
+        (0.1..=10.0).prop_map(|ratio| Step::Dpr(Dpr(ratio))),
         any_effect().prop_map(Step::Effect),
     ]
 }
 
 fn any_output() -> impl Strategy<Value = Output> {
-    let chroma = select(vec![
-        Chroma::C444,
-        Chroma::C422,
-        Chroma::C420,
-        Chroma::C440,
-        Chroma::C411,
-    ]);
+    let chroma = select(Chroma::CHOICES.values);
     let background = prop_oneof![
         Just(Background::default()),
         Just(Background::Dropped),
@@ -429,9 +423,9 @@ fn any_output() -> impl Strategy<Value = Output> {
             any::<bool>(),
         ),
         (
-            of(select(StoredTurn::SAID.to_vec())),
-            select(Profile::SAID.to_vec()),
-            select(Kept::SAID.to_vec()),
+            of(select(StoredTurn::CHOICES.values)),
+            select(Profile::CHOICES.values),
+            select(Kept::CHOICES.values),
             any::<bool>(),
             any::<bool>(),
         ),
@@ -479,7 +473,7 @@ fn any_output() -> impl Strategy<Value = Output> {
 /// Generates any recipe except `original`.
 pub(crate) fn any_recipe() -> impl Strategy<Value = Recipe> {
     (vec(any_step(), 0..6), any_output()).prop_map(|(steps, mut output)| {
-        if steps.contains(&Step::Orient) {
+        if steps.contains(&Step::Orient(Orient)) {
             output.stored_turn = StoredTurn::Applied;
         }
         Recipe { steps, output }

@@ -16,7 +16,7 @@ pub fn explain(rules: &dyn Rules, facts: &Facts) -> Vec<String> {
     };
     let mut told = Vec::new();
     for (at, step) in recipe.steps.iter().enumerate() {
-        if let Step::Exact { .. } = step {
+        if let Step::Exact(_) = step {
             let (width, height) = size_after(&recipe.steps[..at], facts);
             let (w, h) = size_after(&recipe.steps[..=at], facts);
             let [wide, high] = [f64::from(width), f64::from(height)];

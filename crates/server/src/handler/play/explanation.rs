@@ -6,7 +6,7 @@ use std::time::Instant;
 use andon_dialects::translate::{Known, Translator, target};
 use andon_dialects::{Ask, ImageRequest, Source};
 use andon_pixels::Engine;
-use andon_recipe::{Facts, FormatName, Output, Recipe, Step};
+use andon_recipe::{Dpr, Facts, FormatName, Output, Recipe, Step};
 use serde_json::{Value, json};
 
 use super::{Play, Query, words};
@@ -184,7 +184,7 @@ impl Explainer {
         }
         let url = |density: f64| {
             let mut recipe = self.recipe.clone();
-            recipe.steps.insert(0, Step::Dpr(density));
+            recipe.steps.insert(0, Step::Dpr(Dpr(density)));
             Some(json!({ "density": density, "url": self.served(recipe)? }))
         };
         [2.0, 3.0].into_iter().filter_map(url).collect()

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use andon_dialects::{ImageRequest, Source};
-use andon_recipe::{FormatName, Kept, Output, Recipe, Step};
+use andon_recipe::{Flatten, FormatName, Kept, Output, Recipe, Step};
 use serde_json::{Map, Value, json};
 
 use super::Query;
@@ -124,7 +124,7 @@ impl App {
         let Recipe { mut steps, output } = plan.recipe().clone();
         let background = self.negotiation.background();
         if let Some(colour) = background.behind(plan.format(), &output) {
-            steps.push(Step::Flatten(colour));
+            steps.push(Step::Flatten(Flatten(colour)));
         }
         let output = Output {
             format: FormatName::new(LOSSLESS).ok(),

@@ -2,7 +2,7 @@
 
 use andon_pixels::{Codec, ops};
 use andon_recipe::args::Kind;
-use andon_recipe::{Arg, Recipe, WORDS, Word};
+use andon_recipe::{Arg, Recipe, Word};
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
@@ -31,10 +31,7 @@ pub(super) fn pieces(recipe: &Recipe) -> Vec<Value> {
 }
 
 fn words() -> impl Iterator<Item = &'static Word> {
-    WORDS
-        .iter()
-        .copied()
-        .chain(ops::ALL.iter().map(|op| op.word()))
+    andon_recipe::words().chain(ops::ALL.iter().map(|op| op.word()))
 }
 
 fn is_effect(word: &Word) -> bool {

@@ -130,6 +130,6 @@ impl Shortest {
 fn is_resampling(step: &Step) -> bool {
     matches!(
         step,
-        Step::Exact { .. } | Step::Shrink(_) | Step::Rotate { .. } | Step::Effect(_)
+        Step::Exact(_) | Step::Shrink(_) | Step::Rotate(_) | Step::Effect(_)
     )
 }

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use super::ParseError;
+use crate::ParseError;
 
 /// Writes an argument with percent escapes.
 pub(super) fn write(f: &mut fmt::Formatter<'_>, argument: &str) -> fmt::Result {

@@ -1,8 +1,6 @@
 //! The material that an effect composes with: a file or a colour, and the recipe that is applied to it first.
 
-use super::{Effect, Step};
-use crate::text::ParseError;
-use crate::{Colour, Output, Recipe};
+use crate::{Colour, Effect, Output, ParseError, Recipe, Step};
 
 impl Effect {
     /// Name of the effect that writes text on an image.
@@ -76,10 +74,9 @@ fn read(text: &str, levels: usize) -> Result<Recipe, ParseError> {
         return wrong(&text, "steps alone: an overlay is not written to a file");
     }
     for step in &recipe.steps {
+        let looks = matches!(step, Step::Original(_) | Step::Trim(_)) || step.is_to_be_measured();
         match step {
-            Step::Original | Step::Trim(_) | Step::Salient | Step::Faces | Step::BlurFaces(_) => {
-                return wrong(step, "a step that needs no look at the overlay's pixels");
-            }
+            _ if looks => return wrong(step, "a step that needs no look at the overlay's pixels"),
             Step::Effect(effect) if effect.composes() => {
                 if let Some(text) = effect
                     .args

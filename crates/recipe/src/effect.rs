@@ -1,0 +1,99 @@
+//! Effects: steps whose words the engine declares.
+
+mod escape;
+mod material;
+
+use std::fmt;
+
+use crate::resolve::Image;
+use crate::steps::{Geometry, Step};
+use crate::words::is_taken;
+use crate::{Facts, ParseError};
+
+/// One effect: an open word and its arguments, which the engine that knows the word checks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Effect {
+    /// The word: lower-case letters, digits and `-`.
+    pub name: String,
+    /// Arguments, decoded. In the text, characters that would end an argument are escaped.
+    pub args: Vec<String>,
+}
+
+impl Effect {
+    /// Name of the effect that composes with an image from a file. Its first argument is the file's name.
+    pub const OVER: &str = "over";
+
+    /// Name of the effect that composes with an image from a file in a given size, opacity and mode.
+    pub const OVERLAY: &str = "overlay";
+
+    /// Name of the effect that blurs a rectangle.
+    pub const BLUR_AREA: &str = "blur-area";
+
+    /// Shapes that the `mask` effect can cut out of an image.
+    pub const MASKS: &[&str] = &[
+        "circle",
+        "ellipse",
+        "triangle",
+        "triangle-180",
+        "pentagon",
+        "pentagon-180",
+        "hexagon",
+        "square",
+        "star",
+        "heart",
+    ];
+
+    /// Creates an effect whose word is well formed and has no other meaning.
+    ///
+    /// # Errors
+    /// [`ParseError`] if the word is not a lower-case letter followed by lower-case letters, digits and `-`, or if it
+    /// is a word of the language.
+    pub fn new(name: &str, args: Vec<String>) -> Result<Self, ParseError> {
+        let word = name.starts_with(|first: char| first.is_ascii_lowercase())
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
+        if !word || is_taken(name) {
+            return Err(ParseError::new(
+                name,
+                "a step, or an effect's word of lower-case letters, digits and `-`",
+            ));
+        }
+        Ok(Self {
+            name: name.to_owned(),
+            args,
+        })
+    }
+
+    /// Reads an effect from its word and its arguments, in which anything may stand.
+    pub(crate) fn read(name: &str, parts: &[String]) -> Result<Self, ParseError> {
+        let args = parts.iter().map(|part| escape::read(part));
+        Self::new(name, args.collect::<Result<_, _>>()?)
+    }
+}
+
+impl fmt::Display for Effect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        self.write(f)
+    }
+}
+
+impl Geometry for Effect {
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for arg in &self.args {
+            f.write_str(":")?;
+            escape::write(f, arg)?;
+        }
+        Ok(())
+    }
+
+    fn apply(&self, image: &mut Image<'_>) -> Result<(), String> {
+        image.push(Step::Effect(self.clone()));
+        Ok(())
+    }
+
+    fn size(&self, size: (u32, u32), _: &Facts) -> Option<(u32, u32)> {
+        Some(size)
+    }
+}

@@ -1,0 +1,48 @@
+//! Lays an image on a canvas.
+
+use super::Image;
+use crate::{Canvas, Colour, Step};
+
+impl Image<'_> {
+    /// Lays the image on a canvas of size `(w, h)`, with its upper left corner at `(x, y)`. What hangs over is cut off
+    /// first, so that it is never scaled.
+    pub(crate) fn lay(&mut self, (w, h): (u32, u32), (x, y): (i64, i64), colour: Colour) {
+        let across = visible(x, self.width, w);
+        let down = visible(y, self.height, h);
+        let (x, y) = match (across, down) {
+            (Some((left, width)), Some((top, height))) => {
+                self.cut(left, top, width, height);
+                (x.max(0) as u32, y.max(0) as u32)
+            }
+            // Nothing of it is seen, wherever it lies.
+            _ => (w, 0),
+        };
+        let covers = (x, y) == (0, 0) && (self.width, self.height) == (w, h);
+        let shows = !covers || self.alpha;
+        if !shows {
+            return;
+        }
+        let invisible = covers && colour.a == 0;
+        if !invisible {
+            let place = |at: u32| i32::try_from(at).unwrap_or(i32::MAX);
+            self.push(Step::Canvas(Canvas {
+                w,
+                h,
+                colour,
+                at: Some((place(x), place(y))),
+            }));
+        }
+        self.alpha = colour.a < u8::MAX;
+        self.carry(|point| (point.0 + f64::from(x), point.1 + f64::from(y)));
+        (self.width, self.height) = (w, h);
+    }
+}
+
+/// Returns start and length, in px of the image, of the part of one side that lies on a canvas, if the image begins at
+/// `at` on the canvas. Returns `None` if no part of it does.
+fn visible(at: i64, length: u32, canvas: u32) -> Option<(u32, u32)> {
+    let start = at.saturating_neg().clamp(0, length.into());
+    let end = i64::from(canvas).saturating_sub(at).clamp(0, length.into());
+    // Both lie within 0..=length, a u32.
+    (start < end).then_some((start as u32, (end - start) as u32))
+}

@@ -1,0 +1,157 @@
+//! The steps of a recipe. Geometry is typed, because sizes are computed from it and it is combined into one read of the
+//! source. Each of its words is declared, read, printed and resolved in one file of this folder. Effects are open words.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::resolve::Image;
+use crate::{Effect, Facts, Measure, ParseError, Word};
+
+/// A step whose word is part of the language.
+pub(crate) trait Declared: Sized {
+    /// The forms in which the word is written. All of them have its name.
+    const WORDS: &'static [&'static Word];
+
+    /// Reads the step from the texts of its arguments.
+    ///
+    /// # Errors
+    /// [`ParseError`] if the arguments are not those of any form.
+    fn read(parts: &[String]) -> Result<Self, ParseError>;
+}
+
+/// What a step says of itself, does to an image, and asks of its source.
+pub(crate) trait Geometry {
+    /// Writes the step's arguments, each after its colon.
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let _ = f;
+        Ok(())
+    }
+
+    /// Applies the step to the state of an image, which collects the steps in whole pixels that it amounts to.
+    ///
+    /// # Errors
+    /// The reason, if the step cannot be applied to this image.
+    fn apply(&self, image: &mut Image<'_>) -> Result<(), String>;
+
+    /// Returns the width and height in px that the step leaves of an image of this size; `None` if the step is not in
+    /// whole pixels.
+    fn size(&self, size: (u32, u32), facts: &Facts) -> Option<(u32, u32)> {
+        let _ = (size, facts);
+        None
+    }
+
+    /// Returns the largest position or length in px that a step in whole pixels writes.
+    fn farthest(&self) -> f64 {
+        0.0
+    }
+
+    /// Whether the step may come before `trim`. Borders are measured on the image as stored, so it may have been turned
+    /// or flipped before but not changed otherwise.
+    fn comes_before_trim(&self) -> bool {
+        false
+    }
+
+    /// Returns the measurements of the source that the step depends on, other than those that decide a size.
+    fn needs(&self) -> &'static [Measure] {
+        &[]
+    }
+}
+
+/// Makes one step of each word: `file::Type`, in the order of the reference.
+macro_rules! steps {
+    ($($file:ident::$Type:ident,)*) => {
+        $(
+            mod $file;
+            pub use $file::*;
+        )*
+
+        /// One step, which acts on the result of the step before.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Step {
+            $(
+                #[doc = concat!("The step that [`", stringify!($Type), "`] describes.")]
+                $Type($Type),
+            )*
+            /// Apply an effect.
+            Effect(Effect),
+        }
+
+        /// Returns the forms of every step's word, in the order of the reference.
+        pub(crate) fn words() -> impl Iterator<Item = &'static Word> {
+            [$($Type::WORDS),*].into_iter().flatten().copied()
+        }
+
+        impl Step {
+            /// Reads a step from its word and the texts of its arguments.
+            ///
+            /// # Errors
+            /// [`ParseError`] if they are not those of a step, nor those that an effect could have.
+            pub(crate) fn read(name: &str, parts: &[String]) -> Result<Self, ParseError> {
+                $(
+                    if $Type::WORDS[0].name == name {
+                        return $Type::read(parts).map(Self::$Type);
+                    }
+                )*
+                Effect::read(name, parts).map(Self::Effect)
+            }
+
+            /// Returns the word that the step is written with. An effect's word is its name.
+            #[must_use]
+            pub fn word(&self) -> &str {
+                match self {
+                    $(Self::$Type(_) => $Type::WORDS[0].name,)*
+                    Self::Effect(effect) => &effect.name,
+                }
+            }
+
+            /// Returns what the step's word means.
+            pub(crate) fn geometry(&self) -> &dyn Geometry {
+                match self {
+                    $(Self::$Type(step) => step,)*
+                    Self::Effect(effect) => effect,
+                }
+            }
+        }
+    };
+}
+
+steps! {
+    original::Original,
+    orient::Orient,
+    turn::Turn,
+    flip::Flip,
+    rotate::Rotate,
+    crop::Crop,
+    fit::Fit,
+    cover::Cover,
+    exact::Exact,
+    focus::Focus,
+    blur_faces::BlurFaces,
+    trim::Trim,
+    pad::Pad,
+    canvas::Canvas,
+    flatten::Flatten,
+    dpr::Dpr,
+    shrink::Shrink,
+}
+
+impl Step {
+    /// Whether the step depends on a measurement that does not decide the size of the result.
+    #[must_use]
+    pub fn is_to_be_measured(&self) -> bool {
+        !self.geometry().needs().is_empty()
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())?;
+        self.geometry().write(f)
+    }
+}
+
+/// Reads a number of whole pixels.
+fn pixels<T: FromStr>(text: &str) -> Result<T, ParseError> {
+    text.parse()
+        .map_err(|_| ParseError::new(text, "whole pixels"))
+}
