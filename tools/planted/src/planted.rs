@@ -38,6 +38,7 @@ impl Codec for Planted {
             aliases: &[],
             media_type: "image/x-planted",
             revision: 1,
+            web: None,
         }
     }
 

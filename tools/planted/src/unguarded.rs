@@ -24,6 +24,7 @@ impl Codec for Unguarded {
             aliases: &["svgz"],
             media_type: "image/svg+xml",
             revision: 1,
+            web: None,
         }
     }
 
