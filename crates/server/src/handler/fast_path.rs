@@ -6,7 +6,7 @@
 
 use std::io::Write as _;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Instant, SystemTime};
 
 use andon_dialects::ImageRequest;
 use bytes::Bytes;
@@ -21,7 +21,6 @@ use crate::origins::Blocking;
 use crate::request::route::{Purpose, Route};
 use crate::response::{self, ranges};
 use crate::response::{Reply, Timing};
-use crate::results::caching::Terms;
 use crate::results::served_file::{RecentBytes, ServedFile};
 use crate::results::variant::RequestVariant;
 use crate::trace::Trace;
@@ -131,9 +130,7 @@ impl App {
         begin(head, &served.wire, asked.after);
         let timing = Timing(record.stages());
         let _ = write!(head, "server-timing: {timing}\r\n");
-        let terms = Terms::of_file(&self.maker.results.config, &request.source.place());
-        let style = &request.style;
-        if let Some(text) = terms.client.text(&terms.life, Duration::ZERO, style) {
+        if let Some(text) = self.lifetime(request) {
             let _ = write!(head, "cache-control: {text}\r\n");
         }
         record.answered_with(StatusCode::OK, served.end);
@@ -222,6 +219,8 @@ fn accepting(accept: &[u8]) -> HeaderMap {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use http_body_util::{BodyExt, Empty};
 
     use super::*;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use andon_dialects::Ask;
+use andon_dialects::{Ask, ImageRequest};
 use andon_recipe::FormatName;
 use hyper::HeaderMap;
 use hyper::header;
@@ -153,18 +153,17 @@ impl App {
         if variant.asked.negotiated {
             response::vary(&mut reply, "Accept");
         }
-        self.set_lifetime(&mut reply, variant);
+        if let Some(text) = self.lifetime(request) {
+            response::set_cache_control(&mut reply, &text);
+        }
         reply
     }
 
-    /// Sets how long clients may keep what was made of a file, or the file itself.
-    fn set_lifetime(&self, reply: &mut Reply, variant: &RequestVariant) {
-        let request = &variant.asked.request;
+    /// Returns the `Cache-Control` of what was just made of a file of a folder, or of the file itself; `None` if it has
+    /// none.
+    pub(super) fn lifetime(&self, request: &ImageRequest) -> Option<String> {
         let terms = Terms::of_file(&self.maker.results.config, &request.source.place());
-        let text = (terms.client).text(&terms.life, Duration::ZERO, &request.style);
-        if let Some(text) = text {
-            response::set_cache_control(reply, &text);
-        }
+        (terms.client).text(&terms.life, Duration::ZERO, &request.style)
     }
 
     /// Answers with a file of a folder, unchanged.
@@ -197,7 +196,9 @@ impl App {
             self.remember_file(variant, identity, &reply);
             response::set_timing(&mut reply, exchange.record.stages());
         }
-        self.set_lifetime(&mut reply, variant);
+        if let Some(text) = self.lifetime(request) {
+            response::set_cache_control(&mut reply, &text);
+        }
         Ok(reply)
     }
 
