@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::fit::ENLARGE;
+use super::fit::{ENLARGE, growth};
 use super::{Declared, Geometry};
 use crate::resolve::{Image, side};
 use crate::{Arg, Gravity, Length, ParseError, Word};
@@ -50,8 +50,8 @@ impl Declared for Cover {
 
 impl Geometry for Cover {
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, ":{}x{}{}", self.w, self.h, self.gravity.said())?;
-        f.write_str(if self.enlarge { ":enlarge" } else { "" })
+        let (gravity, growth) = (self.gravity.said(), growth(self.enlarge));
+        write!(f, ":{}x{}{gravity}{growth}", self.w, self.h)
     }
 
     fn apply(&self, image: &mut Image<'_>) -> Result<(), String> {

@@ -31,6 +31,11 @@ pub(super) const ENLARGE: Arg = Arg::choice("enlarge", &["enlarge"])
     .default("")
     .help("the image may grow");
 
+/// Returns the text of [`ENLARGE`] after its colon, which is left out if the image may not grow.
+pub(super) fn growth(enlarge: bool) -> &'static str {
+    if enlarge { ":enlarge" } else { "" }
+}
+
 const WORD: Word = Word {
     name: "fit",
     args: &[
@@ -71,7 +76,7 @@ impl Geometry for Fit {
             Bounds::Height(h) => write!(f, ":x{h}"),
             Bounds::Both(w, h) => write!(f, ":{w}x{h}"),
         }?;
-        f.write_str(if self.enlarge { ":enlarge" } else { "" })
+        f.write_str(growth(self.enlarge))
     }
 
     fn apply(&self, image: &mut Image<'_>) -> Result<(), String> {
