@@ -206,7 +206,7 @@ pub(super) const ALL: &[Row] = &[
     row(&["disable_animation", "da"], &[flag!(still)]).help("Shows one frame of an animation."),
     row(&["skip_processing", "skp"], &[own(read_skip, |options| options.skip.join(":"))]).most(16)
         .help("Sends sources of these formats as they are."),
-    row(&["raw"], &[flag!(raw)]).about(About::Answer).help("Sends the source as it is."),
+    row(&["raw"], &[flag!(raw)]).about(About::Answer).help("Sends the source unchanged."),
     row(&["cachebuster", "cb"], &[]).about(About::Answer).most(1).help("Changes the URL and nothing else."),
     row(&["filename", "fn"], &[own(read_filename, filename)]).about(About::Answer).most(2)
         .help("Names the file under which browsers save the result."),

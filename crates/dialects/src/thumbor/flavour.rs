@@ -43,7 +43,7 @@ impl Flavour {
     /// Decodes the name of an image, once.
     ///
     /// # Errors
-    /// A name of thumbor's that cannot be decoded. imagor takes such a name as it is.
+    /// A name of thumbor's that cannot be decoded. imagor leaves such a name undecoded.
     pub(super) fn image_name(self, raw: &str) -> Result<String, Refusal> {
         if self == Thumbor {
             return percent::decode(raw);

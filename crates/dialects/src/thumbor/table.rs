@@ -214,7 +214,7 @@ const ALL: &[Row] = &[
         .both(1..=1, |args| args.decimal(0).map(Filter::Proportion)),
     row("quality").help("Sets the quality of the file, 1 to 100.")
         .both(1..=1, |args| args.size(0).map(Filter::Quality)),
-    row("raw").help("Sends the source as it is.").imagor(|_| Some(Filter::Raw)),
+    row("raw").help("Sends the source unchanged.").imagor(|_| Some(Filter::Raw)),
     skipped("red_eye", Flavour::Thumbor),
     skipped("redact", Flavour::Imagor),
     skipped("redact_oval", Flavour::Imagor),

@@ -5,7 +5,7 @@ use crate::{Area, Facts, Focus, Measure, Orientation, Step};
 
 /// State of the image after the steps so far.
 pub(crate) struct Image<'a> {
-    /// The facts about the image as it is stored.
+    /// The facts about the stored image.
     pub(crate) facts: &'a Facts,
     /// Width in px.
     pub(crate) width: u32,
@@ -36,7 +36,7 @@ pub(crate) struct Image<'a> {
 }
 
 impl<'a> Image<'a> {
-    /// Creates the state of an image as it is stored.
+    /// Creates the state of an image before the first step.
     pub(super) fn new(facts: &'a Facts) -> Self {
         Self {
             facts,

@@ -1,4 +1,4 @@
-//! `original`: the source as it is.
+//! `original`: the source's own bytes.
 
 use super::{Declared, Geometry};
 use crate::resolve::Image;

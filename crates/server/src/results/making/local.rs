@@ -86,7 +86,7 @@ impl Maker {
         Some(ObtainedResult::hit(hit, left, ctx.began))
     }
 
-    /// Returns the result that was looked up if it was made of the file as it is now, and remembers that for a moment.
+    /// Returns the result that was looked up if the file has not changed since, and remembers that for a moment.
     fn still_current(
         &self,
         ctx: &RequestContext,
