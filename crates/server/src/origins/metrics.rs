@@ -3,9 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::error::Error;
-use crate::error::OriginError;
-use crate::origins::Blocking;
+use super::blocking::Blocking;
+use crate::error::{Error, OriginError};
 use crate::prometheus::Histogram;
 
 /// Counters of the fetches of one origin and how they ended. They start anew with a reload.
