@@ -50,16 +50,7 @@ impl App {
                 });
             }
         };
-        let request = ImageRequest {
-            source,
-            ..ImageRequest::clone(asked)
-        };
-        let settled = SettledRequest {
-            request: Arc::new(request),
-            // However long its writing takes: there is no other format to go to.
-            negotiated: false,
-            is_open: false,
-        };
+        let settled = with_source(asked, source);
         let other = Arc::new(RequestVariant::new(target, settled, &self.maker));
         let made = self
             .result(&other, &HeaderMap::new(), deadline, record)
@@ -80,6 +71,20 @@ impl App {
         response::set_cache_control(&mut reply, &format!("max-age={}", terms.ttl.0.as_secs()));
         response::set_fallback(&mut reply, error.label());
         Ok(reply)
+    }
+}
+
+/// Returns the request with another source.
+fn with_source(asked: &ImageRequest, source: Source) -> SettledRequest {
+    let request = ImageRequest {
+        source,
+        ..asked.clone()
+    };
+    SettledRequest {
+        request: Arc::new(request),
+        // However long its writing takes: there is no other format to go to.
+        negotiated: false,
+        is_open: false,
     }
 }
 
