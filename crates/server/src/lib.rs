@@ -11,10 +11,10 @@
 //!
 //! | to … | open |
 //! |---|---|
-//! | change who is admitted, who is next, which memory is reserved | `crates/server/src/admission/` (`queue.rs` holds the rules) |
+//! | change who is admitted, who is next, which memory is reserved | `crates/server/src/admission/` (`queue.rs` the order, `rules.rs` the limits, `shares.rs` the memory) |
 //! | change when threads are taken for stuck, and what follows | `crates/server/src/admission/seats.rs` (workers), `sources/headers.rs` (readers of headers), `Maker::turns` (`/readyz`), `server/pulse.rs` (the watchdog) |
 //! | change which heads of requests are refused before hyper reads them | `crates/server/src/http/strict.rs` |
-//! | change which files of a folder are served | `crates/server/src/origins/mod.rs` (names), `sources/resolver.rs` (content), `origins/beneath.rs` (links) |
+//! | change which files of a folder are served | `crates/server/src/origins/folder.rs` (names), `sources/opening.rs` (content), `origins/beneath.rs` (links) |
 //! | change what a configuration is refused for | `crates/server/src/config/` (its text), `handler/app.rs` `Opened` (what it names); `crates/settings/` (how it is said) |
 //! | change the limits of connections, and which is closed first | `crates/server/src/http/connections.rs`; socket timeouts are in `timeout_stream.rs`, memory and floods of HTTP/2 in `reply_memory.rs` and `control_frames.rs` |
 //! | change how cached hits and files are answered beneath hyper | `crates/server/src/http/fast_path.rs` and `arrival.rs` (when), `handler/fast_path.rs` (what); `tests/express.rs` compares both ways |

@@ -35,13 +35,25 @@ fn no_folder_uses_one_above_it() {
 }
 
 /// Folders whose files use each other in one direction only.
-const WITHOUT_CIRCLES: &[&str] = &["admission", "origins", "server", "sources"];
+const WITHOUT_CIRCLES: &[&str] = &[
+    "admission",
+    "config",
+    "error",
+    "http",
+    "operations",
+    "origins",
+    "request",
+    "response",
+    "sandbox",
+    "server",
+    "sources",
+];
 
 #[test]
 fn no_file_uses_one_that_uses_it() {
     for folder in WITHOUT_CIRCLES {
         let mut left = uses_in(folder);
-        assert!(left.len() > 5, "{folder}: {left:?}");
+        assert!(left.len() > 2, "{folder}: {left:?}");
         // Takes the files away that use none of those that are left.
         while let Some(file) = left
             .iter()

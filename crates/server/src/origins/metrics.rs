@@ -97,17 +97,8 @@ fn word(error: &Error) -> &'static str {
         Error::Forbidden { .. } => "forbidden",
         Error::Pixels(andon_pixels::Error::Limit { .. }) => "too_large",
         Error::Io(_) | Error::Changing => "io",
-        Error::Origin(trouble) => match trouble {
-            OriginError::UnknownName => "name",
-            OriginError::Denied(_) => "denied",
-            OriginError::Unreachable(..) => "unreachable",
-            OriginError::Insecure => "tls",
-            OriginError::Slow { .. } => "timeout",
-            OriginError::BrokenOff | OriginError::Unbounded => "cut",
-            OriginError::Garbled | OriginError::Packed(_) => "garbled",
-            OriginError::Status(_) | OriginError::Spared { .. } => "status",
-            OriginError::Redirect(_) => "redirect",
-        },
+        Error::Origin(OriginError::Slow { .. }) => "timeout",
+        Error::Origin(trouble) => trouble.label().trim_start_matches("origin_"),
         _ => "other",
     }
 }

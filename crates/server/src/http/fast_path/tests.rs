@@ -1,10 +1,12 @@
 use std::time::Duration;
 
+use bytes::Bytes;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 
 use super::super::timeout_stream::Waits;
 use super::*;
-use crate::origins::{Blocking, Entry, Root};
+use crate::http::{FastBody, Simple};
+use crate::origins::{Blocking, Entry, OpenFile, Root};
 
 const HIT: &str = "GET /hit HTTP/1.1\r\nHost: h\r\n\r\n";
 const MISS: &str = "GET /miss HTTP/1.1\r\nHost: h\r\n\r\n";

@@ -12,7 +12,6 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use hyper::Uri;
-use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::{Connected, Connection};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -121,12 +120,12 @@ impl Connector {
         // slower.
         let _ = stream.set_nodelay(true);
         if !secure {
-            return Ok(Stream(TokioIo::new(Box::new(stream))));
+            return Ok(TokioIo::new(Box::new(stream)));
         }
         let name = ServerName::try_from(host.to_owned()).map_err(|_| OriginError::Insecure)?;
         let stream = self.tls.connect(name, stream).await;
         let stream = stream.map_err(|_| OriginError::Insecure)?;
-        Ok(Stream(TokioIo::new(Box::new(stream))))
+        Ok(TokioIo::new(Box::new(stream)))
     }
 
     /// Returns the addresses of `host` that may be connected to.
@@ -187,43 +186,16 @@ impl Service<Uri> for Connector {
 }
 
 /// A connection, with or without TLS.
-pub(crate) struct Stream(TokioIo<Box<dyn Io>>);
+pub(crate) type Stream = TokioIo<Box<dyn Io>>;
 
-trait Io: AsyncRead + AsyncWrite + Send + Unpin {}
+/// What a connection can do.
+pub(crate) trait Io: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Io for T {}
 
-impl Connection for Stream {
+impl Connection for Box<dyn Io> {
     fn connected(&self) -> Connected {
         Connected::new()
-    }
-}
-
-impl Read for Stream {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffer: ReadBufCursor<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_read(cx, buffer)
-    }
-}
-
-impl Write for Stream {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write(cx, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_shutdown(cx)
     }
 }
 
