@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use andon_pixels::frame::{Frame, Model};
-use andon_pixels::{Codec, Engine, Error, Fault, Limits, Orientation, Plan, Rendered, Run, Space};
+use andon_pixels::{Codec, Engine, Error, Limits, Orientation, Plan, Rendered, Run, Space};
 use andon_recipe::Recipe;
 
 fn engine() -> Engine {
@@ -265,7 +265,13 @@ fn broken_samples_are_the_sources_fault() {
             .plan(&recipe("fit:50x50,as:jpeg"), &bytes)
             .and_then(|plan| engine().run(&plan, Run::of(&bytes)));
         match result {
-            Err(error) => assert_eq!(error.fault(), Fault::Source, "{}: {error}", path.display()),
+            Err(
+                Error::Recipe { .. }
+                | Error::Interrupted
+                | Error::Crashed { .. }
+                | Error::Internal(_),
+            ) => panic!("{}: not the source's fault", path.display()),
+            Err(_) => {}
             // VP8 has no checksum: some changes only make another image.
             Ok(_) if path.ends_with("corrupt.webp") => {}
             Ok(_) => panic!("{} was taken for whole", path.display()),

@@ -1,4 +1,4 @@
-//! Errors, grouped by whose fault they are; each names the offending value and the way out.
+//! Errors, each of which names the offending value and the way out.
 
 use std::fmt;
 
@@ -6,17 +6,6 @@ use crate::limits::Bound;
 
 /// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
-
-/// The party at fault for an error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Fault {
-    /// The client: it asked for something impossible.
-    Client,
-    /// The source image.
-    Source,
-    /// Andon itself.
-    Us,
-}
 
 /// An error of this crate. Its `Display` is one plain sentence that may be shown to the public.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,22 +84,6 @@ impl Error {
         match of_source {
             true => Self::Unfit { piece, why },
             false => Self::Recipe { piece, why },
-        }
-    }
-
-    /// Returns whose fault the error is.
-    #[must_use]
-    pub fn fault(&self) -> Fault {
-        match self {
-            Self::Recipe { .. } | Self::Interrupted => Fault::Client,
-            Self::UnknownFormat
-            | Self::Unfit { .. }
-            | Self::Broken { .. }
-            | Self::Unsupported { .. }
-            | Self::NotRead { .. }
-            | Self::Suspect { .. }
-            | Self::Limit { .. } => Fault::Source,
-            Self::Crashed { .. } | Self::Internal(_) => Fault::Us,
         }
     }
 

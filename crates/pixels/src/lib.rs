@@ -62,7 +62,7 @@ pub use color::profile_of_gamma;
 pub use cores::{Alone, Cores, STACK, Task};
 pub use cost::{Cost, CpuTime};
 pub use engine::{Decoded, Engine, Rendered, Run, Timings};
-pub use error::{Error, Fault, Result};
+pub use error::{Error, Result};
 pub use frame::{
     Depth, Frame, GainMap, GainParams, Grid, Image, Metadata, Model, Plane, Subsampling, Traits,
 };

@@ -11,10 +11,10 @@
 //!
 //! | to … | open |
 //! |---|---|
-//! | change who is admitted, who is next, which memory is reserved | `crates/server/src/admission/` (`queue.rs` holds the rules) |
-//! | change when threads are taken for stuck, and what follows | `crates/server/src/admission/seats.rs` (workers), `sources/headers.rs` (readers of headers), `Maker::turns` (`/readyz`), `Pulse` in `server/mod.rs` (the watchdog) |
+//! | change who is admitted, who is next, which memory is reserved | `crates/server/src/admission/` (`queue.rs` the order, `rules.rs` the limits, `shares.rs` the memory) |
+//! | change when threads are taken for stuck, and what follows | `crates/server/src/admission/seats.rs` (workers), `sources/headers.rs` (readers of headers), `Maker::turns` (`/readyz`), `server/pulse.rs` (the watchdog) |
 //! | change which heads of requests are refused before hyper reads them | `crates/server/src/http/strict.rs` |
-//! | change which files of a folder are served | `crates/server/src/origins/mod.rs` (names), `sources/resolver.rs` (content), `origins/beneath.rs` (links) |
+//! | change which files of a folder are served | `crates/server/src/origins/folder.rs` (names), `sources/opening.rs` (content), `origins/beneath.rs` (links) |
 //! | change what a configuration is refused for | `crates/server/src/config/` (its text), `handler/app.rs` `Opened` (what it names); `crates/settings/` (how it is said) |
 //! | change the limits of connections, and which is closed first | `crates/server/src/http/connections.rs`; socket timeouts are in `timeout_stream.rs`, memory and floods of HTTP/2 in `reply_memory.rs` and `control_frames.rs` |
 //! | change how cached hits and files are answered beneath hyper | `crates/server/src/http/fast_path.rs` and `arrival.rs` (when), `handler/fast_path.rs` (what); `tests/express.rs` compares both ways |
@@ -38,7 +38,7 @@
 //! | change which proxies are believed, and how | `crates/server/src/request/forwarded.rs` (headers), `http/proxy_protocol.rs` |
 //! | take over sockets that listen already, or say when requests should go elsewhere | `crates/server/src/http/inherited.rs`, `handler/readiness.rs`; systemd is told in `crates/commands/src/serve.rs` |
 //! | change what the server, or a worker thread, may open and call | `crates/server/src/sandbox/`; `docs/sandbox.md` says it to operators |
-//! | know what a reload keeps, and what it changes in place | `crates/server/src/server/reload.rs`, `server/mod.rs`, `handler/app.rs`, `permits.rs` |
+//! | know what a reload keeps, and what it changes in place | `crates/server/src/server/reload.rs`, `server/listeners.rs`, `handler/app.rs`, `permits.rs` |
 //! | change which source files are in memory | `crates/server/src/sources/source_cache.rs` |
 
 #![forbid(unsafe_code)]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use andon_pixels::{Error, Fault};
+use andon_pixels::Error;
 use serde_json::Value;
 
 use crate::frames::Moving;
@@ -66,8 +66,7 @@ impl From<Error> for Miss {
         let why = error.to_string();
         match error {
             Error::Unsupported { .. } => Self::Unsupported(why),
-            Error::Interrupted => Self::Wrong(why),
-            _ if error.fault() == Fault::Us => Self::Wrong(why),
+            Error::Interrupted | Error::Crashed { .. } | Error::Internal(_) => Self::Wrong(why),
             _ => Self::Refused(why),
         }
     }

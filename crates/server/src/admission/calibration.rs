@@ -4,11 +4,9 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use super::Work;
-use super::queue::Price;
+use super::work::{Price, Work};
 
-/// The kind of a piece of work: usually the formats of its source and its result.
-pub type Kind = (&'static str, &'static str);
+pub use super::work::Kind;
 
 /// What was learned so far about how planned times relate to measured ones.
 #[derive(Debug, Default)]

@@ -5,9 +5,9 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::time::Duration;
 
-use super::Work;
 use super::calibration::Calibration;
 use super::queue::{Now, Queue, Rules, Turn};
+use super::work::Work;
 use crate::config::Config;
 use crate::error::Cause;
 
@@ -56,12 +56,9 @@ const NEVER: Now = Duration::from_secs(1_000_000);
 
 impl Loop {
     fn new(threads: usize) -> Self {
-        let config = Config::default();
         let rules = Rules {
             threads,
-            most_waiting: config.queue,
-            target_wait: config.target_wait.0,
-            max_wait: config.max_wait.0,
+            ..Rules::of(&Config::default())
         };
         Self {
             queue: Queue::new(rules, u64::MAX),

@@ -11,7 +11,7 @@ use std::time::Duration;
 use andon_cache::Key;
 use andon_pixels::{DecodeKey, Decoded, Plan};
 
-use super::DecodeInput;
+use super::shared_decode::DecodeInput;
 
 /// The cached frames, limited to a total number of bytes.
 #[derive(Debug, Default)]

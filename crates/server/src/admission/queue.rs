@@ -31,8 +31,8 @@ use super::budget::Budget;
 use super::seats::GRACE;
 use crate::error::Cause;
 
-/// Time since the server started.
-pub type Now = Duration;
+pub use super::rules::{Now, Refusal, Rules};
+pub use super::work::Price;
 
 /// The queue of jobs, with the requests whose jobs are still to come and the jobs that worker threads are running.
 #[derive(Debug)]
@@ -50,53 +50,6 @@ pub struct Queue<J> {
     over_target: Option<Now>,
     /// The job at the head of the queue if it does not fit into memory, and since when it could otherwise have started.
     blocked: Option<(Turn, Now)>,
-}
-
-/// The configured rules of the queue. A reload may change all of them.
-#[derive(Clone, Copy, Debug)]
-pub struct Rules {
-    /// Number of worker threads.
-    pub threads: usize,
-    /// The most requests that may be admitted in addition to those that run: a backstop.
-    pub most_waiting: usize,
-    /// The longest predicted wait that is admitted under lasting overload.
-    pub target_wait: Duration,
-    /// The longest predicted wait that is ever admitted.
-    pub max_wait: Duration,
-}
-
-/// The predicted costs of a job.
-#[derive(Clone, Copy, Debug)]
-pub struct Price {
-    /// Predicted time of the job on one thread, without help.
-    pub time: Duration,
-    /// The part of `time` that decoding takes, which a batch needs only once.
-    pub decode: Duration,
-    /// Planned peak memory in bytes.
-    pub bytes: u64,
-}
-
-impl Price {
-    /// Returns the price without decoding, for a job whose decode is already done or counted elsewhere.
-    pub(super) fn without_decode(self) -> Self {
-        Self {
-            time: self.time.saturating_sub(self.decode),
-            decode: Duration::ZERO,
-            ..self
-        }
-    }
-}
-
-/// A request that is not admitted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refusal {
-    /// Which rule the request failed.
-    pub cause: Cause,
-    /// How long the request would have waited at its own turn. For [`Cause::Count`], this is the wait behind all
-    /// others; for `Cause::Deadline`, the time of its own work is included.
-    pub wait: Duration,
-    /// The limit that `wait` exceeds; zero for [`Cause::Count`].
-    pub limit: Duration,
 }
 
 /// A position in the queue: the time of the turn, then the id, so that of equal times the earlier id goes first.
@@ -130,17 +83,6 @@ struct Running {
     began: Now,
     deadline: Now,
     price: Price,
-}
-
-impl Rules {
-    /// Number of requests below which everything with a predicted wait of up to `max_wait` is admitted. It allows for
-    /// that many clients that wait for each reply. Predictions are sometimes wrong, above all on a server that was just
-    /// started, and so few jobs are never overload.
-    pub(super) fn always_admitted(&self) -> usize {
-        self.threads
-            .saturating_mul(CLIENTS_PER_THREAD)
-            .max(CLIENTS_AT_LEAST)
-    }
 }
 
 impl<J> Queue<J> {
@@ -268,24 +210,11 @@ impl<J> Queue<J> {
             }
             *self.waiting.keys().find(|turn| self.fits(**turn))?
         };
-        let Waiting {
-            price,
-            batch,
-            deadline,
-            job,
-            ..
-        } = self.waiting.remove(&turn)?;
+        let price = self.waiting.get(&turn)?.price;
         self.budget.take(price.bytes);
-        self.running.push(Running {
-            id: turn.1,
-            shared_peak: turn.1,
-            began: now,
-            deadline,
-            price,
-        });
-        self.settle(batch);
+        let taken = self.begin(now, turn, turn.1, price);
         self.watch(now);
-        Some((turn.1, job))
+        taken
     }
 
     /// Takes the jobs that go along with the job `first`, which was just taken, out of the queue in order of their
@@ -307,27 +236,27 @@ impl<J> Queue<J> {
                 turns.push((*turn, price));
             }
         }
-        let mut along = Vec::new();
-        for (turn, price) in turns {
-            if let Some(Waiting {
-                batch,
-                deadline,
-                job,
-                ..
-            }) = self.waiting.remove(&turn)
-            {
-                self.running.push(Running {
-                    id: turn.1,
-                    shared_peak: first,
-                    began: now,
-                    deadline,
-                    price,
-                });
-                self.settle(batch);
-                along.push((turn.1, job));
-            }
-        }
-        along
+        let begin = |(turn, price)| self.begin(now, turn, first, price);
+        turns.into_iter().filter_map(begin).collect()
+    }
+
+    /// Takes out a waiting job, which counts as running from now on at this price. The caller has reserved its memory.
+    fn begin(&mut self, now: Now, turn: Turn, shared_peak: u64, price: Price) -> Option<(u64, J)> {
+        let Waiting {
+            batch,
+            deadline,
+            job,
+            ..
+        } = self.waiting.remove(&turn)?;
+        self.running.push(Running {
+            id: turn.1,
+            shared_peak,
+            began: now,
+            deadline,
+            price,
+        });
+        self.settle(batch);
+        Some((turn.1, job))
     }
 
     /// Removes a running job that has ended. Memory that it shares with other running jobs is given back when the last
@@ -409,7 +338,8 @@ impl<J> Queue<J> {
             return Ok(());
         }
         let wait = ahead / self.divisor();
-        let limit = self.limit(now);
+        let admitted = self.expected.len() + self.waiting.len() + self.running.len();
+        let limit = self.rules.limit(admitted, now, self.over_target);
         if wait > limit {
             Err(Refusal {
                 cause: Cause::Wait,
@@ -424,17 +354,6 @@ impl<J> Queue<J> {
             })
         } else {
             Ok(())
-        }
-    }
-
-    /// Returns the longest wait that is admitted right now.
-    fn limit(&self, now: Now) -> Duration {
-        let admitted = self.expected.len() + self.waiting.len() + self.running.len();
-        let is_burst = |since: Now| now.saturating_sub(since) <= BURST;
-        if admitted < self.rules.always_admitted() || self.over_target.is_none_or(is_burst) {
-            self.rules.max_wait
-        } else {
-            self.rules.target_wait.min(self.rules.max_wait)
         }
     }
 
@@ -514,19 +433,9 @@ const AGEING: u32 = 4;
 /// The longest time for which a job lets lighter ones go first.
 const MOST_AGEING: Duration = Duration::from_secs(2);
 
-/// How long the predicted wait may be above the target before it counts as overload: long enough for a page full of
-/// images to request them all.
-const BURST: Duration = Duration::from_millis(100);
-
 /// Overload ends when the predicted wait falls below this fraction of the target, so that a queue that swings around
 /// the target is not a new burst each time.
 const RECOVERED: f64 = 0.25;
-
-/// Clients per worker thread that are always admitted, with one request each at a time.
-const CLIENTS_PER_THREAD: usize = 32;
-
-/// The least number of clients that are always admitted, however few threads there are.
-const CLIENTS_AT_LEAST: usize = 64;
 
 /// How long other jobs may overtake a job that waits for memory.
 const PASSING: Duration = Duration::from_millis(500);

@@ -4,8 +4,8 @@
 use std::num::NonZero;
 use std::thread;
 
-use super::budget::Shares;
 use super::cgroup;
+use super::shares::Shares;
 use crate::config::{Bytes, Config};
 
 /// Logs the resources that were found, and what follows from them for this configuration.

@@ -5,13 +5,19 @@
 //! the job has neither finished nor checked since: the thread is stuck. A thread with a long job is not stuck, even if
 //! it is a little late.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use andon_pixels::Plan;
 
-use super::calibration::Kind;
+use super::work::Kind;
 use crate::error::{Stuck, Threads};
+
+thread_local! {
+    /// The place of this thread in [`Seats`]; `None` on threads that are no worker threads.
+    pub(super) static SEAT: Cell<Option<usize>> = const { Cell::new(None) };
+}
 
 /// The existing worker threads. A thread keeps its place from its start to its end.
 #[derive(Debug, Default)]

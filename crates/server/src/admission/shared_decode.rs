@@ -22,7 +22,7 @@ use andon_cache::Key;
 use andon_pixels::{Cores, Decoded, Engine, Interrupt, Plan};
 use bytes::Bytes;
 
-use super::CancelToken;
+use super::cancel::CancelToken;
 use crate::error::Error;
 
 /// What a job decodes first, which other jobs may share.

@@ -1,12 +1,28 @@
 //! Tests of admission as a whole, with real threads.
 
 use std::sync::mpsc;
+use std::thread;
 
 use andon_pixels::cores::Offered;
 use andon_pixels::{Cores, Interrupt};
 
 use super::*;
+use crate::config::SandboxMode;
 use crate::error::Cause;
+
+impl Admission {
+    /// Runs a job that does not begin with a decode.
+    async fn run<T: Send + 'static>(
+        &self,
+        admitted: Admitted,
+        work: Work,
+        wanted: Arc<CancelToken>,
+        job: impl FnOnce(&dyn Cores) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        self.run_with(admitted, work, wanted, None, |cores, _| job(cores))
+            .await
+    }
+}
 
 fn admission(threads: usize, queue: usize) -> Admission {
     start(&Config {

@@ -15,9 +15,7 @@ pub const REFERENCE: &str = include_str!("../../andon.default.toml");
 /// As for [`Config::parse`].
 pub fn effective(text: &str, folder: &Path) -> Result<String, ConfigError> {
     Config::parse(text, folder)?;
-    let read = |text| {
-        toml::from_str::<Table>(text).map_err(|error| ConfigError::from_toml(&error, text, &[]))
-    };
+    let read = |text| ConfigError::reading(text, &[], |all| all.read::<Table>());
     let mut all = read(REFERENCE)?;
     lay_over(&mut all, read(text)?);
     toml::to_string_pretty(&all)

@@ -121,49 +121,9 @@ impl LimitsConfig {
             })?;
         }
         let (limits, usual) = (self.pixels(), Limits::default());
-        for (key, value, usual, unit) in [
-            (
-                "source_bytes",
-                limits.source_bytes,
-                usual.source_bytes,
-                "bytes",
-            ),
-            ("pixels", limits.pixels, usual.pixels, "pixels"),
-            (
-                "frames",
-                limits.frames.into(),
-                usual.frames.into(),
-                "frames",
-            ),
-            (
-                "animation_pixels",
-                limits.animation_pixels,
-                usual.animation_pixels,
-                "pixels",
-            ),
-            ("side", limits.side.into(), usual.side.into(), "pixels"),
-            (
-                "result_pixels",
-                limits.result_pixels,
-                usual.result_pixels,
-                "pixels",
-            ),
-            (
-                "result_side",
-                limits.result_side.into(),
-                usual.result_side.into(),
-                "pixels",
-            ),
-            ("memory", limits.memory, usual.memory, "bytes"),
-            ("scans", limits.scans.into(), usual.scans.into(), "scans"),
-            (
-                "metadata_bytes",
-                limits.metadata_bytes,
-                usual.metadata_bytes,
-                "bytes",
-            ),
-        ] {
-            check(value > 0, format!("limits.{key}"), || {
+        for (key, unit, value) in POSITIVE {
+            check(value(&limits) > 0, format!("limits.{key}"), || {
+                let usual = value(&usual);
                 format!("0 {unit} would refuse every image; the default is {usual}")
             })?;
         }
@@ -182,6 +142,25 @@ impl LimitsConfig {
         )
     }
 }
+
+/// The key of a limit, its unit, and how it is read.
+type Row = (&'static str, &'static str, fn(&Limits) -> u64);
+
+/// The limits that may not be 0.
+const POSITIVE: [Row; 10] = [
+    ("source_bytes", "bytes", |limits| limits.source_bytes),
+    ("pixels", "pixels", |limits| limits.pixels),
+    ("frames", "frames", |limits| limits.frames.into()),
+    ("animation_pixels", "pixels", |limits| {
+        limits.animation_pixels
+    }),
+    ("side", "pixels", |limits| limits.side.into()),
+    ("result_pixels", "pixels", |limits| limits.result_pixels),
+    ("result_side", "pixels", |limits| limits.result_side.into()),
+    ("memory", "bytes", |limits| limits.memory),
+    ("scans", "scans", |limits| limits.scans.into()),
+    ("metadata_bytes", "bytes", |limits| limits.metadata_bytes),
+];
 
 /// Upper bound of `limits.cpu`: nothing that a client waits for takes as long.
 const LONGEST: Duration = Duration::from_secs(3600);

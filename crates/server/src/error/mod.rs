@@ -205,87 +205,61 @@ impl Error {
     }
 
     /// Returns the status, who is at fault and the log label. This one table covers all errors.
-    fn facts(&self) -> (StatusCode, Fault, &'static str) {
+    fn facts(&self) -> (u16, Fault, &'static str) {
         match self {
             Self::Target(refusal) => {
                 let (status, label) = refused(refusal.fault);
-                (status, Fault::Client, label)
+                (status.as_u16(), Fault::Client, label)
             }
-            Self::Missing { .. } => (StatusCode::NOT_FOUND, Fault::Client, "not_found"),
-            Self::Forbidden { .. } => (StatusCode::FORBIDDEN, Fault::Origin, "forbidden"),
-            Self::Withheld { why, .. } => (StatusCode::NOT_FOUND, Fault::Client, why.label()),
+            Self::Missing { .. } => (404, Fault::Client, "not_found"),
+            Self::Forbidden { .. } => (403, Fault::Origin, "forbidden"),
+            Self::Withheld { why, .. } => (404, Fault::Client, why.label()),
             Self::At { error, .. } | Self::Unkept(error) => error.facts(),
-            Self::Moved { status, .. } => {
-                let status = StatusCode::from_u16(*status);
-                let status = status.unwrap_or(StatusCode::MOVED_PERMANENTLY);
-                (status, Fault::Client, "moved")
-            }
-            Self::Pixels(error) => {
-                let status = StatusCode::from_u16(error.status());
-                let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-                (status, pixels_fault(error), error.kind())
-            }
-            Self::Changing => (StatusCode::SERVICE_UNAVAILABLE, Fault::Origin, "changing"),
-            Self::Io(_) => (StatusCode::BAD_GATEWAY, Fault::Origin, "io"),
-            Self::Origin(trouble) => (trouble.status(), Fault::Origin, trouble.label()),
-            Self::Busy => (StatusCode::SERVICE_UNAVAILABLE, Fault::Server, "busy"),
-            Self::Refused(rejection) => (
-                StatusCode::SERVICE_UNAVAILABLE,
-                Fault::Server,
-                rejection.cause.label(),
-            ),
-            Self::Stuck(_) => (StatusCode::SERVICE_UNAVAILABLE, Fault::Server, "stuck"),
-            Self::SlowHeader(_) => (
-                StatusCode::SERVICE_UNAVAILABLE,
-                Fault::Origin,
-                "slow_header",
-            ),
-            Self::Late(_) => (StatusCode::SERVICE_UNAVAILABLE, Fault::Server, "timeout"),
-            Self::Postponed => (StatusCode::SERVICE_UNAVAILABLE, Fault::Server, "postponed"),
-            Self::NotReady(_) => (StatusCode::SERVICE_UNAVAILABLE, Fault::Server, "not_ready"),
-            Self::Panicked => (StatusCode::INTERNAL_SERVER_ERROR, Fault::Server, "panic"),
-            Self::Method(_) => (StatusCode::METHOD_NOT_ALLOWED, Fault::Client, "method"),
+            Self::Moved { status, .. } => (*status, Fault::Client, "moved"),
+            Self::Pixels(error) => (error.status(), pixels_fault(error), error.kind()),
+            Self::Changing => (503, Fault::Origin, "changing"),
+            Self::Io(_) => (502, Fault::Origin, "io"),
+            Self::Origin(trouble) => (trouble.status().as_u16(), Fault::Origin, trouble.label()),
+            Self::Busy => (503, Fault::Server, "busy"),
+            Self::Refused(rejection) => (503, Fault::Server, rejection.cause.label()),
+            Self::Stuck(_) => (503, Fault::Server, "stuck"),
+            Self::SlowHeader(_) => (503, Fault::Origin, "slow_header"),
+            Self::Late(_) => (503, Fault::Server, "timeout"),
+            Self::Postponed => (503, Fault::Server, "postponed"),
+            Self::NotReady(_) => (503, Fault::Server, "not_ready"),
+            Self::Panicked => (500, Fault::Server, "panic"),
+            Self::Method(_) => (405, Fault::Client, "method"),
             Self::Shared(shared) => shared.facts(),
-            Self::Unauthorized => (StatusCode::UNAUTHORIZED, Fault::Client, "unauthorized"),
-            Self::NoPurges => (StatusCode::FORBIDDEN, Fault::Client, "purge_forbidden"),
-            Self::PurgeRequest(_) => (StatusCode::BAD_REQUEST, Fault::Client, "purge_request"),
-            Self::Priority(_) => (StatusCode::BAD_REQUEST, Fault::Client, "priority"),
-            Self::NoPriority => (StatusCode::FORBIDDEN, Fault::Client, "priority_forbidden"),
+            Self::Unauthorized => (401, Fault::Client, "unauthorized"),
+            Self::NoPurges => (403, Fault::Client, "purge_forbidden"),
+            Self::PurgeRequest(_) => (400, Fault::Client, "purge_request"),
+            Self::Priority(_) => (400, Fault::Client, "priority"),
+            Self::NoPriority => (403, Fault::Client, "priority_forbidden"),
             // No 503, which load balancers answer by asking another node: the result would be where nobody looks for it.
-            Self::NotIdle(_) => (StatusCode::TOO_MANY_REQUESTS, Fault::Client, "not_idle"),
-            Self::Host => (StatusCode::BAD_REQUEST, Fault::Client, "host"),
-            Self::TargetTooLong { .. } => (StatusCode::URI_TOO_LONG, Fault::Client, "target"),
-            Self::Upload(_) => (StatusCode::BAD_REQUEST, Fault::Client, "upload"),
-            Self::Play(_) => (StatusCode::BAD_REQUEST, Fault::Client, "play"),
-            Self::Watched(_) => (StatusCode::SERVICE_UNAVAILABLE, Fault::Client, "watched"),
-            Self::OtherSite => (StatusCode::FORBIDDEN, Fault::Client, "other_site"),
-            Self::OtherHost => (StatusCode::FORBIDDEN, Fault::Client, "other_host"),
-            Self::NoUploads => (StatusCode::FORBIDDEN, Fault::Client, "upload_forbidden"),
-            Self::PostOnly(_) => (StatusCode::METHOD_NOT_ALLOWED, Fault::Client, "method"),
-            Self::ConnectionLimit(ConnectionLimit::Server) => (
-                StatusCode::SERVICE_UNAVAILABLE,
-                Fault::Server,
-                "connections",
-            ),
-            Self::ConnectionLimit(ConnectionLimit::Client) => (
-                StatusCode::SERVICE_UNAVAILABLE,
-                Fault::Client,
-                "client_connections",
-            ),
-            Self::BodyTooLarge { .. } => (
-                StatusCode::PAYLOAD_TOO_LARGE,
-                Fault::Client,
-                "body_too_large",
-            ),
-            Self::BodyLate(_) => (StatusCode::REQUEST_TIMEOUT, Fault::Client, "body_late"),
-            Self::BodyCut => (StatusCode::BAD_REQUEST, Fault::Client, "body_cut"),
+            Self::NotIdle(_) => (429, Fault::Client, "not_idle"),
+            Self::Host => (400, Fault::Client, "host"),
+            Self::TargetTooLong { .. } => (414, Fault::Client, "target"),
+            Self::Upload(_) => (400, Fault::Client, "upload"),
+            Self::Play(_) => (400, Fault::Client, "play"),
+            Self::Watched(_) => (503, Fault::Client, "watched"),
+            Self::OtherSite => (403, Fault::Client, "other_site"),
+            Self::OtherHost => (403, Fault::Client, "other_host"),
+            Self::NoUploads => (403, Fault::Client, "upload_forbidden"),
+            Self::PostOnly(_) => (405, Fault::Client, "method"),
+            Self::ConnectionLimit(ConnectionLimit::Server) => (503, Fault::Server, "connections"),
+            Self::ConnectionLimit(ConnectionLimit::Client) => {
+                (503, Fault::Client, "client_connections")
+            }
+            Self::BodyTooLarge { .. } => (413, Fault::Client, "body_too_large"),
+            Self::BodyLate(_) => (408, Fault::Client, "body_late"),
+            Self::BodyCut => (400, Fault::Client, "body_cut"),
         }
     }
 
     /// The status of the reply.
     #[must_use]
     pub fn status(&self) -> StatusCode {
-        self.facts().0
+        StatusCode::from_u16(self.facts().0).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
 
     /// Returns who is at fault.

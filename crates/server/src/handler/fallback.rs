@@ -47,16 +47,7 @@ impl App {
                 });
             }
         };
-        let request = ImageRequest {
-            source,
-            ..ImageRequest::clone(asked)
-        };
-        let settled = SettledRequest {
-            request: Arc::new(request),
-            // However long its writing takes: there is no other format to go to.
-            negotiated: false,
-            is_open: false,
-        };
+        let settled = with_source(asked, source);
         let other = Arc::new(RequestVariant::new(exchange.target, settled, &self.maker));
         let made = self.result(exchange, &other, &HeaderMap::new()).await;
         let Ok(mut reply) = made else {
@@ -75,6 +66,20 @@ impl App {
         response::set_cache_control(&mut reply, &format!("max-age={}", terms.ttl.0.as_secs()));
         response::set_fallback(&mut reply, error.label());
         Ok(reply)
+    }
+}
+
+/// Returns the request with another source.
+fn with_source(asked: &ImageRequest, source: Source) -> SettledRequest {
+    let request = ImageRequest {
+        source,
+        ..asked.clone()
+    };
+    SettledRequest {
+        request: Arc::new(request),
+        // However long its writing takes: there is no other format to go to.
+        negotiated: false,
+        is_open: false,
     }
 }
 

@@ -9,7 +9,7 @@ use std::net::TcpStream;
 use rustix::io::{Errno, writev};
 use rustix::net::{RecvFlags, recv};
 
-use super::fast_path::{FastResponder, Left, MOST_IN_TURN, Reply};
+use super::fast_reply::{FastResponder, Left, MOST_IN_TURN, Reply};
 use super::simple::Seen;
 use super::strict::Strict;
 

@@ -72,10 +72,15 @@ pub(crate) struct NewConnection {
 }
 
 impl Connections {
-    /// Counts a new connection, closing an idle one for it if necessary.
-    pub(crate) fn enter(self: &Arc<Self>, peer: Peer, ceilings: &Ceilings) -> NewConnection {
+    /// Counts a new connection, closing an idle one for it if necessary. `client` is `None` if the connection is not a
+    /// single client's, and so not counted as one's.
+    pub(crate) fn enter(
+        self: &Arc<Self>,
+        client: Option<Peer>,
+        ceilings: &Ceilings,
+    ) -> NewConnection {
         let mut open = self.lock();
-        let client = client_of(peer);
+        let client = client.and_then(client_of);
         let of_client = client.and_then(|client| open.clients.get(&client));
         let mut closed_idle = false;
         let over_limit = if of_client.is_some_and(|counted| ceilings.are_reached(*counted)) {
@@ -264,7 +269,8 @@ mod tests {
     }
 
     fn enter(connections: &Arc<Connections>, peer: Peer, ceilings: &Ceilings) -> ConnectionSlot {
-        connections.enter(peer, ceilings).slot.expect("a place")
+        let entered = connections.enter(Some(peer), ceilings);
+        entered.slot.expect("a place")
     }
 
     #[tokio::test(start_paused = true)]
@@ -327,7 +333,7 @@ mod tests {
             .map(|_| enter(&connections, peer(1), &ceilings))
             .collect();
         tokio::time::advance(Duration::from_millis(1)).await;
-        let last = connections.enter(peer(2), &ceilings);
+        let last = connections.enter(Some(peer(2)), &ceilings);
         assert!(last.closed_idle && last.slot.is_some());
         drop(last);
         let busy: Vec<_> = excess
@@ -336,7 +342,7 @@ mod tests {
             .collect();
         excess.push(enter(&connections, peer(1), &ceilings));
         let _also_busy = excess.last().map(|slot| slot.activity.answering());
-        assert!(connections.enter(peer(2), &ceilings).slot.is_none());
+        assert!(connections.enter(Some(peer(2)), &ceilings).slot.is_none());
         drop((busy, excess));
         assert_eq!(connections.lock().all.len(), 0);
         assert_eq!(connections.lock().excess, 0);

@@ -86,7 +86,7 @@ mod tests {
             connections: 10,
             per_client: 0,
         };
-        connections.enter(Peer::Unix, &ceilings).slot.unwrap()
+        connections.enter(Some(Peer::Unix), &ceilings).slot.unwrap()
     }
 
     #[tokio::test(start_paused = true)]

@@ -61,6 +61,31 @@ impl<'a> Simple<'a> {
         }
     }
 
+    /// Reads a header other than `Host`. Returns `false` for one that makes the request less simple.
+    fn read(&mut self, header: &Header<'a>) -> bool {
+        let field = if is(header, &["accept"]) {
+            &mut self.accept
+        } else if is(header, &["x-forwarded-for"]) {
+            &mut self.x_forwarded_for
+        } else if is(header, &["forwarded"]) {
+            &mut self.forwarded
+        } else if is(header, &["traceparent"]) {
+            &mut self.traceparent
+        } else if is(header, &["connection"]) {
+            self.after = match (self.after, header.value.to_ascii_lowercase().as_slice()) {
+                (AfterReply::Kept, b"close") => AfterReply::Closed,
+                (AfterReply::Kept, b"keep-alive") => AfterReply::Kept,
+                (AfterReply::ClosedByHttp10, b"close") => AfterReply::ClosedByHttp10,
+                _ => return false,
+            };
+            return true;
+        } else {
+            return !is(header, DECIDING);
+        };
+        // What is said twice is not simple.
+        field.replace(header.value).is_none()
+    }
+
     /// Returns the value of the header with this name, in which a proxy may say who the client is.
     pub(crate) fn client(&self, name: &str) -> Option<&'a [u8]> {
         match name {
@@ -85,11 +110,6 @@ impl<'a> Seen<'a> {
             Ok(Status::Complete(length)) if length == bytes.len() => {}
             _ => return Self::Other,
         }
-        let is = |header: &Header<'_>, names: &[&str]| {
-            names
-                .iter()
-                .any(|name| header.name.eq_ignore_ascii_case(name))
-        };
         if request.headers.iter().any(|header| is(header, FRAMING)) {
             return Self::Other;
         }
@@ -102,57 +122,45 @@ impl<'a> Seen<'a> {
         let Some(target) = target else {
             return Self::Whole;
         };
-        let mut after = match request.version {
-            Some(1) => AfterReply::Kept,
-            _ => AfterReply::ClosedByHttp10,
+        let mut simple = Simple {
+            method,
+            target,
+            after: match request.version {
+                Some(1) => AfterReply::Kept,
+                _ => AfterReply::ClosedByHttp10,
+            },
+            accept: None,
+            traceparent: None,
+            x_forwarded_for: None,
+            forwarded: None,
         };
-        let (mut hosts, mut accept) = (0, None);
-        let (mut x_forwarded_for, mut forwarded, mut traceparent) = (None, None, None);
+        let mut hosts = 0;
         for header in &*request.headers {
             if is(header, &["host"]) {
                 hosts += 1;
-            } else if is(header, &["accept"]) && accept.is_none() {
-                accept = Some(header.value);
-            } else if is(header, &["x-forwarded-for"]) && x_forwarded_for.is_none() {
-                x_forwarded_for = Some(header.value);
-            } else if is(header, &["forwarded"]) && forwarded.is_none() {
-                forwarded = Some(header.value);
-            } else if is(header, &["traceparent"]) && traceparent.is_none() {
-                traceparent = Some(header.value);
-            } else if is(header, &["connection"]) {
-                after = match (after, header.value.to_ascii_lowercase().as_slice()) {
-                    (AfterReply::Kept, b"close") => AfterReply::Closed,
-                    (AfterReply::Kept, b"keep-alive") => AfterReply::Kept,
-                    (AfterReply::ClosedByHttp10, b"close") => AfterReply::ClosedByHttp10,
-                    _ => return Self::Whole,
-                };
-            } else if is(header, DECIDING) {
+            } else if !simple.read(header) {
                 return Self::Whole;
             }
         }
-        match (hosts, after) {
-            (1, _) | (0, AfterReply::ClosedByHttp10) => Self::Simple(Simple {
-                method,
-                target,
-                after,
-                accept,
-                traceparent,
-                x_forwarded_for,
-                forwarded,
-            }),
+        match (hosts, simple.after) {
+            (1, _) | (0, AfterReply::ClosedByHttp10) => Self::Simple(simple),
             _ => Self::Whole,
         }
     }
 }
 
+fn is(header: &Header<'_>, names: &[&str]) -> bool {
+    names
+        .iter()
+        .any(|name| header.name.eq_ignore_ascii_case(name))
+}
+
 /// Headers that say where a request ends, or that the connection changes its protocol after it.
 const FRAMING: &[&str] = &["content-length", "transfer-encoding", "upgrade"];
 
-/// Headers that an answer may depend on, apart from the target, `Host` and the first `Accept`.
+/// Headers that an answer may depend on, apart from those that are read.
 const DECIDING: &[&str] = &[
-    "accept",
     "expect",
-    "forwarded",
     "if-match",
     "if-modified-since",
     "if-none-match",
@@ -160,8 +168,6 @@ const DECIDING: &[&str] = &[
     "if-unmodified-since",
     "origin",
     "range",
-    "traceparent",
-    "x-forwarded-for",
 ];
 
 /// Maximum number of headers, the same as hyper accepts.

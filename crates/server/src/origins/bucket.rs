@@ -5,6 +5,8 @@
 //! itself goes through the same client as every other origin's, so that the guard, the deadlines, the byte limit and
 //! the rule that only whole bodies count hold here too.
 
+use std::borrow::Cow;
+use std::error::Error as StdError;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
@@ -14,12 +16,9 @@ use andon_dialects::Refusal;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Uri};
 use object_store::ClientOptions;
-use object_store::aws::AmazonS3Builder;
-use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService,
 };
-use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::path::{Path, PathPart};
 use object_store::signer::Signer;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
@@ -27,14 +26,15 @@ use reqsign_aws_v4::{Credential, RequestSigner, StaticCredentialProvider};
 use reqsign_core::Context;
 use url::Url;
 
-use super::ESCAPED;
 use super::budget::Budget;
-use super::http::client::{Ask, Client, Rules};
-use super::http::{client, from_env};
+use super::http::client::{self, Ask, Client, Rules};
+use super::names::ESCAPED;
+use super::secrets::{Keys, keys};
 use super::source::{Fetched, SourceValidators};
+use super::stores::{azure, gcs, guard};
 use crate::config::{BucketConfig, Store};
 use crate::error::{Error, OriginError};
-use crate::net::{Cidr, Guard};
+use crate::net::Cidr;
 
 /// An origin whose images are in a bucket.
 #[derive(Debug)]
@@ -76,9 +76,7 @@ impl BucketOrigin {
             retries: config.retries,
             ..rules
         };
-        let endpoint = config.endpoint.as_ref();
-        let port = endpoint.and_then(|endpoint| endpoint.0.port_or_known_default());
-        let guard = Guard::allowing(allow.to_vec(), vec![port.unwrap_or(443)]);
+        let guard = guard(config, allow.to_vec());
         let mut headers = HeaderMap::new();
         if store == Store::Azure {
             // Without it, tags are those of 2009: not in quotes.
@@ -90,10 +88,11 @@ impl BucketOrigin {
             bucket: config.bucket.clone(),
             folder: config.folder.trim_matches('/').to_owned(),
             headers,
-            client: client(config.ca.as_deref(), guard, rules)?,
+            client: Client::new(config.ca.as_deref(), guard, rules)?,
         })
     }
 
+    /// Returns the client of its requests.
     pub(crate) fn client(&self) -> &Client {
         &self.client
     }
@@ -111,60 +110,67 @@ impl BucketOrigin {
         known: Option<&SourceValidators>,
         budget: &Budget,
     ) -> Result<Fetched, Error> {
-        let missing = || Error::Missing {
-            path: path.to_owned(),
-        };
-        let key = match path.strip_prefix(ESCAPED) {
-            Some(raw) => percent_decode_str(raw).decode_utf8_lossy(),
-            None => path.strip_prefix('/').unwrap_or(path).into(),
-        };
-        if key.is_empty() || key.contains(char::is_control) {
-            return Err(missing());
-        }
-        // Some stores resolve them, which leads out of the folder.
-        let is_dotted = key.split('/').any(|segment| matches!(segment, "." | ".."));
-        if is_dotted && !self.folder.is_empty() {
-            let why = "below `folder` of a bucket a key may not have the segments `.` and `..`";
-            return Err(Error::Target(Refusal::new(&key, why)));
-        }
-        let key = match self.folder.is_empty() {
-            true => key,
-            false => format!("{}/{key}", self.folder).into(),
-        };
-        let odd = |_| {
-            let why = "a key of this store may not begin with a slash, nor have the segments `.` and `..`";
-            Error::Target(Refusal::new(&key, why))
-        };
-        let uri = match &self.access {
-            Access::Plain(bucket, None) => object(bucket, &key)?,
-            Access::Plain(bucket, Some(query)) => with_query(&object(bucket, &key)?, query)?,
-            Access::Aws(bucket, signer) => {
-                let mut asked = Request::new(()).into_parts().0;
-                asked.uri = object(bucket, &key)?;
-                let signed = signer.sign(&mut asked, Some(SIGNATURE)).await;
-                signed.map_err(|error| Error::Io(io::Error::other(error)))?;
-                asked.uri
-            }
-            Access::Signed(signer) => {
-                // Google's URLs are made of keys as they are given.
-                let written = match self.store {
-                    Store::Gcs => named(&escaped(&key)).map_err(odd)?,
-                    Store::S3 | Store::Azure => named(&key).map_err(odd)?,
-                };
-                let signed = signer.signed_url(Method::GET, &written, SIGNATURE).await;
-                let signed = signed.map_err(|error| Error::Io(io::Error::other(error)))?;
-                client::target(&signed)?
-            }
-        };
+        let key = self.key(path)?;
         let ask = Ask {
             path,
             name: &format!("{}://{}/{key}", self.store, self.bucket),
-            uri,
+            uri: self.uri(&key).await?,
             headers: &self.headers,
             known,
             listed: &[],
         };
         self.client.get(&ask, budget).await
+    }
+
+    /// Returns the key of the object at `path`, the folder included.
+    fn key<'a>(&self, path: &'a str) -> Result<Cow<'a, str>, Error> {
+        let key = match path.strip_prefix(ESCAPED) {
+            Some(raw) => percent_decode_str(raw).decode_utf8_lossy(),
+            None => path.strip_prefix('/').unwrap_or(path).into(),
+        };
+        if key.is_empty() || key.contains(char::is_control) {
+            return Err(Error::Missing {
+                path: path.to_owned(),
+            });
+        }
+        if self.folder.is_empty() {
+            return Ok(key);
+        }
+        // Some stores resolve them, which leads out of the folder.
+        if key.split('/').any(|segment| matches!(segment, "." | "..")) {
+            let why = "below `folder` of a bucket a key may not have the segments `.` and `..`";
+            return Err(Error::Target(Refusal::new(&key, why)));
+        }
+        Ok(format!("{}/{key}", self.folder).into())
+    }
+
+    /// Returns the URL of the object with this key, signed if there are keys.
+    async fn uri(&self, key: &str) -> Result<Uri, Error> {
+        let unsigned = |error: Box<dyn StdError + Send + Sync>| Error::Io(io::Error::other(error));
+        Ok(match &self.access {
+            Access::Plain(bucket, None) => object(bucket, key)?,
+            Access::Plain(bucket, Some(query)) => with_query(&object(bucket, key)?, query)?,
+            Access::Aws(bucket, signer) => {
+                let mut asked = Request::new(()).into_parts().0;
+                asked.uri = object(bucket, key)?;
+                let signed = signer.sign(&mut asked, Some(SIGNATURE)).await;
+                signed.map_err(|error| unsigned(error.into()))?;
+                asked.uri
+            }
+            Access::Signed(signer) => {
+                // Google's URLs are made of keys as they are given.
+                let written = match self.store {
+                    Store::Gcs => named(&escaped(key)),
+                    Store::S3 | Store::Azure => named(key),
+                };
+                let written = written.map_err(|_| {
+                    let why = "a key of this store may not begin with a slash, nor have the segments `.` and `..`";
+                    Error::Target(Refusal::new(key, why))
+                })?;
+                let signed = signer.signed_url(Method::GET, &written, SIGNATURE).await;
+                client::target(&signed.map_err(|error| unsigned(error.into()))?)?
+            }
+        })
     }
 }
 
@@ -198,118 +204,6 @@ fn access(store: Store, config: &BucketConfig) -> Result<Access, String> {
         }
     };
     Ok(Access::Signed(signer))
-}
-
-/// The credentials for a bucket.
-pub(super) enum Keys {
-    /// None: everybody may read the bucket.
-    None,
-    S3 {
-        access: String,
-        secret: String,
-        token: Option<String>,
-    },
-    /// The key of a Google service account, or the path of its file.
-    Google(String),
-    /// The key of an Azure storage account.
-    Azure(String),
-    /// An Azure shared access signature.
-    Sas(String),
-}
-
-/// Reads the keys that a bucket's configuration names.
-///
-/// # Errors
-/// A sentence about the configuration key that cannot work.
-pub(super) fn keys(store: Store, config: &BucketConfig) -> Result<Keys, String> {
-    let secret = |key: &str, name: &Option<String>| {
-        let read = |name: &String| from_env(&format!("{store}.{key}"), name);
-        name.as_ref().map(read).transpose()
-    };
-    let access_key = secret("access_key_env", &config.access_key_env)?;
-    match store {
-        Store::S3 => match (
-            access_key,
-            secret("secret_key_env", &config.secret_key_env)?,
-        ) {
-            (Some(access), Some(key)) => Ok(Keys::S3 {
-                access,
-                secret: key,
-                token: secret("session_token_env", &config.session_token_env)?,
-            }),
-            (None, None) => Ok(Keys::None),
-            _ => Err(
-                "give `s3.access_key_env` and `s3.secret_key_env` together, or neither for a \
-                 bucket that everybody may read"
-                    .to_owned(),
-            ),
-        },
-        Store::Gcs => {
-            let credentials = secret("credentials_env", &config.credentials_env)?;
-            Ok(credentials.map_or(Keys::None, Keys::Google))
-        }
-        Store::Azure => match (access_key, secret("sas_env", &config.sas_env)?) {
-            (None, sas) => Ok(sas.map_or(Keys::None, Keys::Sas)),
-            (Some(_), Some(_)) => {
-                Err("give `azure.access_key_env` or `azure.sas_env`, not both".to_owned())
-            }
-            (Some(key), None) => Ok(Keys::Azure(key)),
-        },
-    }
-}
-
-pub(super) fn s3(config: &BucketConfig, keys: Keys) -> AmazonS3Builder {
-    let builder = AmazonS3Builder::new()
-        .with_bucket_name(&config.bucket)
-        .with_region(config.region())
-        .with_allow_http(true);
-    let builder = match keys {
-        Keys::S3 {
-            access,
-            secret,
-            token,
-        } => {
-            let builder = builder
-                .with_access_key_id(access)
-                .with_secret_access_key(secret);
-            match token {
-                Some(token) => builder.with_token(token),
-                None => builder,
-            }
-        }
-        _ => builder.with_skip_signature(true),
-    };
-    match &config.endpoint {
-        Some(_) => builder.with_endpoint(config.endpoint_of(Store::S3)),
-        // Amazon serves new buckets under their own names only.
-        None => builder.with_virtual_hosted_style_request(true),
-    }
-}
-
-pub(super) fn gcs(config: &BucketConfig, keys: Keys) -> GoogleCloudStorageBuilder {
-    let builder = GoogleCloudStorageBuilder::new()
-        .with_bucket_name(&config.bucket)
-        .with_base_url(&config.endpoint_of(Store::Gcs));
-    match keys {
-        Keys::Google(key) if key.trim_start().starts_with('{') => {
-            builder.with_service_account_key(key)
-        }
-        Keys::Google(path) => builder.with_service_account_path(path),
-        _ => builder.with_skip_signature(true),
-    }
-}
-
-pub(super) fn azure(config: &BucketConfig, keys: Keys) -> MicrosoftAzureBuilder {
-    let builder = MicrosoftAzureBuilder::new()
-        .with_account(config.account.as_deref().unwrap_or_default())
-        .with_container_name(&config.bucket)
-        .with_endpoint(config.endpoint_of(Store::Azure))
-        .with_allow_http(true);
-    match keys {
-        Keys::Azure(key) => builder.with_access_key(key),
-        Keys::Sas(sas) => builder.with_config(AzureConfigKey::SasKey, sas),
-        _ => builder.with_skip_signature(true),
-    }
 }
 
 /// Returns the access without keys: the bucket's URL, and the query that all its URLs need.

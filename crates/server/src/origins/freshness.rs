@@ -63,9 +63,7 @@ impl Told {
         let said: Vec<_> = directives.into_iter().flatten().collect();
         (!said.is_empty()).then(|| said.join(", "))
     }
-}
 
-impl Told {
     /// Combines the directives of two replies so that the result is allowed by both.
     fn and(self, other: Self) -> Self {
         let least = |one: Option<u64>, other: Option<u64>| one.into_iter().chain(other).min();
@@ -145,17 +143,7 @@ impl Freshness {
     #[must_use]
     pub fn of(headers: &HeaderMap, now: SystemTime) -> Self {
         let said = Directives::of(headers, &header::CACHE_CONTROL);
-        // RFC 9213: what is meant for caches between an origin and its clients goes before what is meant for all.
-        let targeted = HeaderName::from_static("cdn-cache-control");
-        let mut ours = match headers.contains_key(&targeted) {
-            true => Directives::of(headers, &targeted),
-            false => said,
-        };
-        // RFC 9111, 4.1: what depends on more than a request says fits no other one.
-        let varies = headers.get_all(header::VARY).iter();
-        ours.always_ask |= varies
-            .flat_map(|value| value.as_bytes().split(|byte| *byte == b','))
-            .any(|name| name.trim_ascii() == b"*");
+        let ours = Directives::ours(headers, said);
         let age = text(headers, &header::AGE)
             .and_then(delta_seconds)
             .unwrap_or(Duration::ZERO);
@@ -163,19 +151,10 @@ impl Freshness {
         let left = |span: Option<Duration>| {
             span.map(|span| span.saturating_sub(age).min(LONGEST).as_secs())
         };
-        let fresh_for = match ours {
-            Directives {
-                always_ask: true, ..
-            } => Some(Duration::ZERO),
-            Directives {
-                shared_max_age: Some(span),
-                ..
-            }
-            | Directives {
-                max_age: Some(span),
-                ..
-            } => Some(span.saturating_sub(age)),
-            _ => expiry(),
+        let fresh_for = match (ours.always_ask, ours.shared_max_age.or(ours.max_age)) {
+            (true, _) => Some(Duration::ZERO),
+            (false, Some(span)) => Some(span.saturating_sub(age)),
+            (false, None) => expiry(),
         };
         let stale = |span: Option<Duration>| match ours.never_stale || ours.always_ask {
             true => Some(Duration::ZERO),
@@ -233,6 +212,22 @@ impl Directives {
             }
         }
         said
+    }
+
+    /// Returns the directives for this cache, where `said` are those for all caches.
+    fn ours(headers: &HeaderMap, said: Self) -> Self {
+        // RFC 9213: what is meant for caches between an origin and its clients goes before what is meant for all.
+        let targeted = HeaderName::from_static("cdn-cache-control");
+        let mut ours = match headers.contains_key(&targeted) {
+            true => Self::of(headers, &targeted),
+            false => said,
+        };
+        // RFC 9111, 4.1: what depends on more than a request says fits no other one.
+        let varies = headers.get_all(header::VARY).iter();
+        ours.always_ask |= varies
+            .flat_map(|value| value.as_bytes().split(|byte| *byte == b','))
+            .any(|name| name.trim_ascii() == b"*");
+        ours
     }
 
     fn read(&mut self, list: &str) {

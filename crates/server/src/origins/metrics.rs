@@ -3,9 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::error::Error;
-use crate::error::OriginError;
-use crate::origins::Blocking;
+use super::blocking::Blocking;
+use crate::error::{Error, OriginError};
 use crate::prometheus::Histogram;
 
 /// Counters of the fetches of one origin and how they ended. They start anew with a reload.
@@ -98,17 +97,8 @@ fn word(error: &Error) -> &'static str {
         Error::Forbidden { .. } => "forbidden",
         Error::Pixels(andon_pixels::Error::Limit { .. }) => "too_large",
         Error::Io(_) | Error::Changing => "io",
-        Error::Origin(trouble) => match trouble {
-            OriginError::UnknownName => "name",
-            OriginError::Denied(_) => "denied",
-            OriginError::Unreachable(..) => "unreachable",
-            OriginError::Insecure => "tls",
-            OriginError::Slow { .. } => "timeout",
-            OriginError::BrokenOff | OriginError::Unbounded => "cut",
-            OriginError::Garbled | OriginError::Packed(_) => "garbled",
-            OriginError::Status(_) | OriginError::Spared { .. } => "status",
-            OriginError::Redirect(_) => "redirect",
-        },
+        Error::Origin(OriginError::Slow { .. }) => "timeout",
+        Error::Origin(trouble) => trouble.label().trim_start_matches("origin_"),
         _ => "other",
     }
 }

@@ -4,54 +4,51 @@ mod beneath;
 mod blocking;
 mod bucket;
 mod budget;
+mod file;
+mod folder;
 mod freshness;
 mod http;
 mod metrics;
+mod names;
 mod objects;
+mod origin;
+mod secrets;
 mod shared;
 mod source;
+mod stores;
 
 use std::borrow::Cow;
-use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-#[cfg(test)]
-pub(crate) use beneath::SETTLED;
-pub use beneath::{Entry, Identity, OpenFile, Root};
-pub(crate) use beneath::{READ_AHEAD, Status};
+use andon_dialects::Source as Location;
+use percent_encoding::percent_decode_str;
+use url::Url;
+
+use self::folder::Folder;
+use self::http::HttpOrigin;
+use self::http::client::Client;
+use self::names::{ESCAPED, beyond, encoded, missing, with_query_of};
+use self::origin::{Backend, Origin};
+use crate::config::{ConfigError, Files, OriginConfig, Place};
+use crate::error::Error;
+
+pub use beneath::Root;
 pub use blocking::Blocking;
 pub use budget::{Budget, Reservation, SourceMemory};
+#[cfg(test)]
+pub(crate) use file::SETTLED;
+pub use file::{Entry, Identity, OpenFile};
+pub(crate) use file::{READ_AHEAD, Status};
 pub use freshness::{Freshness, Told};
 pub(crate) use metrics::{Line, OriginMetrics, RESULTS};
 pub use objects::{ObjectInfo, Objects};
 pub(crate) use shared::open as open_store;
 pub use source::{Fetched, Source, SourceValidators};
 
-use self::bucket::BucketOrigin;
-use self::http::HttpOrigin;
-use self::http::client::{Client, Rules};
-use self::http::encoded;
-use andon_dialects::Source as Location;
-use bytes::Bytes;
-use percent_encoding::percent_decode_str;
-use url::Url;
-
-use crate::config::{ConfigError, Files, FsConfig, OriginConfig, OriginKind, Place, RemoteConfig};
-use crate::error::{Error, Withheld};
-use crate::permits::Permits;
-
 /// All origins, those with the longest prefix first.
 #[derive(Debug)]
 pub struct Origins(Vec<Origin>);
-
-#[derive(Debug)]
-struct Origin {
-    place: Place,
-    backend: Backend,
-    figures: Arc<OriginMetrics>,
-}
 
 /// The current state and counters of one origin.
 #[derive(Debug)]
@@ -61,23 +58,6 @@ pub(crate) struct Reading<'a> {
     pub(crate) figures: &'a OriginMetrics,
     /// Counters of its connections; `None` unless the origin is asked over a network.
     pub(crate) line: Option<Line>,
-}
-
-/// Where an origin's images are stored.
-#[derive(Debug)]
-enum Backend {
-    Folder(Folder),
-    Http(HttpOrigin),
-    Bucket(BucketOrigin),
-}
-
-#[derive(Clone, Debug)]
-struct Folder {
-    root: Arc<Root>,
-    /// The folder's path, for the log.
-    path: PathBuf,
-    files: Files,
-    most_bytes: u64,
 }
 
 impl Origins {
@@ -95,6 +75,7 @@ impl Origins {
             .iter()
             .enumerate()
             .map(|(index, config)| {
+                let before = before.map_or(&[][..], |before| &before.0);
                 Origin::open(config, most_bytes, before)
                     .map_err(|what| ConfigError::new(format!("origin.{index}"), what))
             })
@@ -218,51 +199,21 @@ impl Origins {
 
     /// Whether the file `source` in a folder origin is still in this state; see [`Root::is_still`].
     pub(crate) fn is_still(&self, source: &str, status: &Status) -> bool {
-        let Ok((origin, path)) = self.find(source) else {
-            return false;
-        };
-        matches!(&origin.backend, Backend::Folder(folder) if folder.root.is_still(&path, status))
+        let folder = self.folder(source);
+        folder.is_some_and(|(folder, path)| folder.root.is_still(&path, status))
     }
 
     /// Returns which files are served unchanged in the folder origin of `source`.
     pub(crate) fn files(&self, source: &str) -> Files {
-        match self.find(source).map(|(origin, _)| &origin.backend) {
-            Ok(Backend::Folder(folder)) => folder.files,
-            _ => Files::Images,
-        }
+        let folder = self.folder(source);
+        folder.map_or(Files::Images, |(folder, _)| folder.files)
     }
 
     /// Returns the paths of the first images, up to `most`, that a short search finds in the folder served at `/`, if a
     /// folder is served there.
     pub(crate) fn images(&self, most: usize, is_image: impl Fn(&OpenFile) -> bool) -> Vec<String> {
-        let mut found = Vec::new();
-        let Ok(Backend::Folder(folder)) = self.find("").map(|(origin, _)| &origin.backend) else {
-            return found;
-        };
-        let mut looks = 0..LOOKS_EACH * most;
-        let mut folders = vec![String::new()];
-        while let Some(inside) = folders.pop() {
-            let mut names = folder.root.names(&inside, MOST_NAMES).unwrap_or_default();
-            names.sort_unstable_by(|one, other| other.cmp(one));
-            let mut below = Vec::new();
-            while let Some(name) = names.pop() {
-                let path = format!("{inside}{name}");
-                if name.starts_with('.') {
-                    continue;
-                }
-                if looks.next().is_none() || found.len() == most {
-                    return found;
-                }
-                match folder.entry(&path, Blocking::Allowed) {
-                    Ok(Entry::File(file)) if is_image(&file) => found.push(path),
-                    Ok(Entry::Folder) => below.push(format!("{path}/")),
-                    _ => {}
-                }
-            }
-            below.reverse();
-            folders.extend(below);
-        }
-        found
+        let folder = self.folder("");
+        folder.map_or_else(Vec::new, |(folder, _)| folder.images(most, is_image))
     }
 
     /// Returns the counters of the origin of `source`, in which reading an open file is counted.
@@ -329,6 +280,15 @@ impl Origins {
         Ok((origin, path.into()))
     }
 
+    /// Returns the folder that `source` is in, if it is in one, and the path below its prefix.
+    fn folder<'a>(&self, source: &'a str) -> Option<(&Folder, Cow<'a, str>)> {
+        let (origin, path) = self.find(source).ok()?;
+        match &origin.backend {
+            Backend::Folder(folder) => Some((folder, path)),
+            Backend::Http(_) | Backend::Bucket(_) => None,
+        }
+    }
+
     fn find_plain<'a>(&self, source: &'a str) -> Result<(&Origin, &'a str), Error> {
         let path = source.trim_start_matches('/');
         let of_place = |origin: &'_ Origin| origin.place.rest(path);
@@ -343,192 +303,6 @@ impl Origins {
             Some((self.0.iter().find(is_above)?, path))
         };
         found.or_else(below_a_base).ok_or_else(|| missing(source))
-    }
-}
-
-impl Origin {
-    fn open(
-        config: &OriginConfig,
-        most_bytes: u64,
-        before: Option<&Origins>,
-    ) -> Result<Self, String> {
-        let place = config.place();
-        let former = before.and_then(|before| before.0.iter().find(|it| it.place == place));
-        let rules = |remote| rules(remote, most_bytes, former.and_then(Self::client));
-        let backend = match &config.keeper {
-            OriginKind::Fs(fs) => Backend::Folder(Folder::open(fs, most_bytes)?),
-            OriginKind::Http(http, remote) => {
-                Backend::Http(HttpOrigin::new(http, &remote.allow, rules(remote))?)
-            }
-            OriginKind::Bucket(store, bucket, remote) => {
-                let rules = rules(remote);
-                Backend::Bucket(BucketOrigin::new(*store, bucket, &remote.allow, rules)?)
-            }
-        };
-        Ok(Self {
-            place,
-            backend,
-            figures: Arc::default(),
-        })
-    }
-
-    /// Returns the HTTP client of the origin, or `None` for a folder.
-    fn client(&self) -> Option<&Client> {
-        match &self.backend {
-            Backend::Folder(_) => None,
-            Backend::Http(http) => Some(http.client()),
-            Backend::Bucket(bucket) => Some(bucket.client()),
-        }
-    }
-
-    /// Completes an error for clients and the log: its path includes the prefix, and for the log it names the origin
-    /// and the place.
-    fn told(&self, error: Error, source: &str) -> Error {
-        let path = source.trim_start_matches('/').to_owned();
-        match error {
-            Error::Unkept(error) => Error::Unkept(Box::new(self.told(*error, source))),
-            Error::Missing { .. } => Error::Missing { path },
-            Error::Forbidden { .. } => Error::Forbidden { path },
-            Error::Withheld { why, .. } => Error::Withheld { path, why },
-            Error::At { error, place } => Error::At {
-                error,
-                place: format!("origin \"{}\", {place}", self.place),
-            },
-            error @ (Error::Io(_) | Error::Origin(_)) => error.at(|| match &self.backend {
-                Backend::Folder(folder) => {
-                    let below = self.place.rest(&path).unwrap_or(&path);
-                    let file = folder.path.join(below.trim_start_matches('/'));
-                    format!("origin \"{}\", file {}", self.place, file.display())
-                }
-                Backend::Http(_) | Backend::Bucket(_) => {
-                    format!("origin \"{}\", /{path}", self.place)
-                }
-            }),
-            error => error,
-        }
-    }
-}
-
-impl Folder {
-    fn open(config: &FsConfig, most_bytes: u64) -> Result<Self, String> {
-        let path = &config.root;
-        let root = Root::open(path).map_err(|error| {
-            let error = match error.kind() {
-                io::ErrorKind::NotFound => "there is no such folder".to_owned(),
-                io::ErrorKind::NotADirectory => "it is not a folder".to_owned(),
-                _ => error.to_string(),
-            };
-            format!("cannot serve {}: {error}", path.display())
-        })?;
-        Ok(Self {
-            root: Arc::new(root.following_outside_links(config.outside_links)),
-            path: path.clone(),
-            files: config.files,
-            most_bytes,
-        })
-    }
-
-    /// Opens the file or folder at `path`, unless a name in the path begins with a dot.
-    fn entry(&self, path: &str, blocking: Blocking) -> Result<Entry, Error> {
-        let hidden = |name: &str| name.starts_with('.') && !matches!(name, "." | "..");
-        match path.split('/').any(hidden) {
-            true => Err(Error::Withheld {
-                path: path.to_owned(),
-                why: Withheld::Hidden,
-            }),
-            false => self.root.entry(path, blocking),
-        }
-    }
-
-    async fn fetch(
-        &self,
-        path: &str,
-        known: Option<&SourceValidators>,
-        budget: &Budget,
-    ) -> Result<Fetched, Error> {
-        let (folder, path) = (self.clone(), path.to_owned());
-        let file = waiting(move || match folder.entry(&path, Blocking::Allowed)? {
-            Entry::File(file) => Ok(file),
-            Entry::Folder => Err(missing(&path)),
-        })
-        .await?;
-        let validators = SourceValidators::of_file(&file.identity);
-        if known.is_some_and(|known| known.identity == validators.identity) {
-            return Ok(Fetched::NotModified(Freshness::default()));
-        }
-        let most_bytes = self.most_bytes;
-        let hold = budget.held.take(file.identity.size.min(most_bytes)).await;
-        let bytes = waiting(move || file.read(most_bytes, Blocking::Allowed)).await?;
-        Ok(Fetched::Body(Source {
-            bytes: Bytes::from_owner(bytes),
-            validators,
-            freshness: Freshness::default(),
-            bounded: true,
-            media_type: None,
-            hold: Arc::new(hold),
-        }))
-    }
-}
-
-/// Returns the normalized URL with its query as it was written in `text`: URL parsers escape apostrophes in queries.
-fn with_query_of(text: &str, url: &Url) -> String {
-    let is_query =
-        |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/?%".contains(&byte);
-    match (text.split_once('?'), url.as_str().split_once('?')) {
-        (Some((_, query)), Some((before, _))) if query.bytes().all(is_query) => {
-            format!("{before}?{query}")
-        }
-        _ => url.to_string(),
-    }
-}
-
-/// Returns the rest of an escaped path below a prefix, without the slash between them.
-fn beyond<'a>(raw: &'a str, prefix: &str) -> Option<&'a str> {
-    let mut rest = raw;
-    for segment in prefix.split('/').filter(|segment| !segment.is_empty()) {
-        let (first, after) = rest.trim_start_matches('/').split_once('/')?;
-        if percent_decode_str(first).decode_utf8().ok()? != segment {
-            return None;
-        }
-        rest = after;
-    }
-    Some(rest)
-}
-
-/// The beginning of an escaped path, which tells it from a decoded path or a URL in the same place.
-const ESCAPED: &str = "//";
-
-/// Number of file names that a search looks at for each image it may return.
-const LOOKS_EACH: usize = 25;
-
-/// Maximum number of file names that a search looks at in one folder.
-const MOST_NAMES: usize = 1000;
-
-fn rules(config: &RemoteConfig, most_bytes: u64, former: Option<&Client>) -> Rules {
-    let fetches = config.fetches();
-    Rules {
-        timeouts: config.timeouts,
-        fetches,
-        slots: former.map_or_else(|| Permits::of(fetches), |former| former.slots().clone()),
-        most_bytes: config
-            .max_bytes
-            .map_or(most_bytes, |own| own.0.min(most_bytes)),
-        redirects: 0,
-        retries: 0,
-    }
-}
-
-/// Runs work that may wait for a disk on a blocking thread.
-async fn waiting<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
-) -> Result<T, Error> {
-    let done = tokio::task::spawn_blocking(work);
-    done.await.unwrap_or(Err(Error::Panicked))
-}
-
-fn missing(source: &str) -> Error {
-    Error::Missing {
-        path: source.trim_start_matches('/').to_owned(),
     }
 }
 

@@ -12,7 +12,7 @@ use object_store::{
 };
 use tokio::runtime::{Builder, Runtime};
 
-use super::shared::{Reach, object_store, sentence};
+use super::stores::{Reach, object_store, sentence};
 use crate::config::{BaseUrl, BucketConfig, Store};
 
 /// An S3 bucket. Any number of threads may share it.

@@ -1,9 +1,6 @@
 //! The bucket through which nodes share results. It is also written to, and its requests pass the same guard as those
 //! to origins.
 
-use std::error::Error as StdError;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,24 +8,15 @@ use andon_cache::{
     Answer, Bucket, BucketError, FolderBucket, MOST_BYTES, Object, StoreConfig as Shared, Version,
 };
 use bytes::Bytes;
-use http_body_util::{BodyExt, Limited};
-use hyper_util::client::legacy;
-use hyper_util::rt::{TokioExecutor, TokioTimer};
-use object_store::client::{
-    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpRequestBody,
-    HttpResponse, HttpResponseBody, HttpService,
-};
 use object_store::path::Path;
 use object_store::{
-    ClientOptions, Error, GetOptions, ObjectStore, PutMode, PutOptions, PutPayload, RetryConfig,
-    UpdateVersion,
+    Error, GetOptions, ObjectStore, PutMode, PutOptions, PutPayload, UpdateVersion,
 };
 
-use super::bucket::{azure, gcs, keys, s3};
-use super::http::connect::{Connector, SystemNames};
-use super::http::{from_env, tls};
+use super::secrets::from_env;
+use super::stores::{Reach, object_store, sentence};
 use crate::config::{BucketConfig, Store, StoreConfig, StorePlace};
-use crate::net::{Cidr, Guard};
+use crate::net::Cidr;
 
 /// Opens the shared store of a configuration, for results of this revision. Does not connect to anything yet.
 ///
@@ -87,66 +75,6 @@ fn bucket_of(
         store: object_store(store, config, reach)?,
         folder,
     }))
-}
-
-/// Limits for the requests to a bucket.
-pub(super) struct Reach {
-    /// Addresses that the bucket may have in addition to those of the public internet.
-    pub(super) allow: Vec<Cidr>,
-    /// Maximum bytes of a reply; longer ones are errors.
-    pub(super) most_bytes: usize,
-    /// How long a failed request is retried.
-    pub(super) retry: Duration,
-}
-
-/// Creates a client of `object_store` for a bucket that uses our own guarded connections. Does not connect to anything
-/// yet.
-pub(super) fn object_store(
-    store: Store,
-    config: &BucketConfig,
-    reach: Reach,
-) -> Result<Arc<dyn ObjectStore>, String> {
-    let said = |error: Error| error.to_string();
-    let endpoint = config.endpoint.as_ref();
-    let port = endpoint.and_then(|endpoint| endpoint.0.port_or_known_default());
-    let connector = Connector {
-        guard: Arc::new(Guard::allowing(reach.allow, vec![port.unwrap_or(443)])),
-        names: Arc::new(SystemNames),
-        tls: tls::connector(config.ca.as_deref())?,
-        timeout: CONNECT,
-    };
-    let http = legacy::Client::builder(TokioExecutor::new())
-        .pool_timer(TokioTimer::new())
-        .pool_idle_timeout(IDLE_CONNECTION)
-        .pool_max_idle_per_host(IDLE_CONNECTIONS)
-        .build(connector);
-    let connection = Connection {
-        http,
-        most_bytes: reach.most_bytes,
-    };
-    let retry = RetryConfig {
-        max_retries: config.retries as usize,
-        retry_timeout: reach.retry,
-        ..RetryConfig::default()
-    };
-    let keys = keys(store, config)?;
-    Ok(match store {
-        Store::S3 => {
-            let builder = s3(config, keys).with_retry(retry);
-            let store = builder.with_http_connector(connection).build();
-            Arc::new(store.map_err(said)?)
-        }
-        Store::Gcs => {
-            let builder = gcs(config, keys).with_retry(retry);
-            let store = builder.with_http_connector(connection).build();
-            Arc::new(store.map_err(said)?)
-        }
-        Store::Azure => {
-            let builder = azure(config, keys).with_retry(retry);
-            let store = builder.with_http_connector(connection).build();
-            Arc::new(store.map_err(said)?)
-        }
-    })
 }
 
 /// A bucket that is accessed through `object_store`.
@@ -221,69 +149,5 @@ fn failed(error: &Error) -> BucketError {
     BucketError::Failed(sentence(error))
 }
 
-/// Returns the message of a store's error in one line, with its causes.
-pub(super) fn sentence(error: &Error) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(error) = next {
-        let more = error.to_string();
-        if !text.contains(&more) {
-            text = format!("{text}: {more}");
-        }
-        next = error.source();
-    }
-    // A store's error page is no log line.
-    let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    line.chars().take(MOST_MESSAGE).collect()
-}
-
-/// Our own HTTP connections for `object_store`, each checked by the guard.
-#[derive(Clone, Debug)]
-struct Connection {
-    http: legacy::Client<Connector, HttpRequestBody>,
-    /// Maximum bytes of a reply.
-    most_bytes: usize,
-}
-
-impl HttpConnector for Connection {
-    fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
-        Ok(HttpClient::new(self.clone()))
-    }
-}
-
-impl HttpService for Connection {
-    fn call<'a, 'b>(
-        &'a self,
-        request: HttpRequest,
-    ) -> Pin<Box<dyn Future<Output = Result<HttpResponse, HttpError>> + Send + 'b>>
-    where
-        'a: 'b,
-        Self: 'b,
-    {
-        let (reply, most) = (self.http.request(request), self.most_bytes);
-        Box::pin(async move {
-            let reply = reply.await.map_err(|error| {
-                let kind = match error.is_connect() {
-                    true => HttpErrorKind::Connect,
-                    false => HttpErrorKind::Interrupted,
-                };
-                HttpError::new(kind, error)
-            })?;
-            Ok(reply.map(|body| {
-                let body = Limited::new(body, most);
-                HttpResponseBody::new(body.map_err(|error| {
-                    HttpError::new(HttpErrorKind::Interrupted, std::io::Error::other(error))
-                }))
-            }))
-        })
-    }
-}
-
 const LEAST_SECRET: usize = 16;
-const CONNECT: Duration = Duration::from_secs(2);
 const RETRY: Duration = Duration::from_secs(2);
-/// How long an idle connection is kept: less than the usual keep-alive of servers, so that it is closed by us and not
-/// by them.
-const IDLE_CONNECTION: Duration = Duration::from_secs(20);
-const IDLE_CONNECTIONS: usize = 64;
-const MOST_MESSAGE: usize = 300;

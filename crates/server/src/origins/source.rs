@@ -9,8 +9,8 @@ use hyper::HeaderMap;
 use hyper::header::{self, HeaderName};
 use serde::{Deserialize, Serialize};
 
-use super::beneath::Identity;
 use super::budget::{Budget, Reservation};
+use super::file::Identity;
 use super::freshness::Freshness;
 
 /// The answer to a fetch of a source that may be known already.

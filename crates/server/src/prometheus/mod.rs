@@ -3,7 +3,9 @@
 mod exemplar;
 mod exposition;
 mod histogram;
+mod metric;
 
 pub(crate) use exemplar::Exemplar;
 pub(crate) use exposition::{Exposition, Format};
 pub(crate) use histogram::Histogram;
+pub(crate) use metric::{Metric, flag};

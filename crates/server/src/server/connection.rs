@@ -17,12 +17,12 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::io::AsyncRead;
 use tokio::sync::{Notify, watch};
 
-use super::reload::Current;
+use super::current::{ConnectionConfig, Current};
 use crate::config::Timeouts;
 use crate::error::Error;
 use crate::handler::App;
 use crate::http::{Arrival, ControlFrames, Sending, Simple};
-use crate::http::{Ceilings, ConnectionSlot, HTTP2, Wire, read_client};
+use crate::http::{ConnectionSlot, HTTP2, Wire, read_client};
 use crate::http::{FastBody, FastPath, FastResponder, SendFile};
 use crate::http::{TimeoutStream, Tls, Waits};
 use crate::net::Peer;
@@ -30,13 +30,6 @@ use crate::operations::entry::Entry;
 use crate::request::route::Purpose;
 use crate::response::body::Body;
 use crate::response::{self, Reply};
-
-/// Timeouts and limits of connections.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ConnectionConfig {
-    pub(crate) timeouts: Timeouts,
-    pub(crate) ceilings: Ceilings,
-}
 
 /// Answers the requests of one connection.
 pub(crate) struct Responder {
@@ -172,18 +165,31 @@ impl FastResponder for Responder {
     }
 }
 
-/// Serves a connection other than plain TCP, after what precedes its requests: the header of the PROXY protocol if it
-/// `is_proxied`, and the TLS handshake if there is a certificate.
+/// What precedes the requests of a connection.
+pub(crate) struct Preface {
+    /// Whether there is a header of the PROXY protocol.
+    pub(crate) is_proxied: bool,
+    /// The certificate for the TLS handshake, if there is one.
+    pub(crate) tls: Option<Tls>,
+}
+
+impl Preface {
+    /// Whether the requests come at once.
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.is_proxied && self.tls.is_none()
+    }
+}
+
+/// Serves a connection other than plain TCP, after its preface.
 pub(crate) async fn serve_other(
     mut stream: Box<dyn Wire>,
-    is_proxied: bool,
-    tls: Option<Tls>,
+    preface: Preface,
     mut responder: Responder,
     connection_config: ConnectionConfig,
     stopping: watch::Receiver<bool>,
 ) {
     let timeout = head_timeout(&responder, &connection_config.timeouts);
-    if is_proxied {
+    if preface.is_proxied {
         match tokio::time::timeout(timeout, read_client(&mut stream)).await {
             Ok(Ok(None)) => {}
             Ok(Ok(Some(client))) => {
@@ -198,41 +204,29 @@ pub(crate) async fn serve_other(
             Err(_) => return,
         }
     }
-    let Some(tls) = tls else {
-        return serve(
-            stream,
-            Arrival::default(),
-            responder,
-            connection_config,
-            stopping,
-        )
-        .await;
-    };
-    let shaken = tokio::select! {
-        () = responder.slot.activity.evicted() => return,
-        shaken = tokio::time::timeout(timeout, tls.accept(stream)) => shaken,
-    };
-    let stream = match shaken {
-        Ok(Ok(stream)) => stream,
-        Ok(Err(error)) => {
-            tracing::debug!(client = %responder.peer, %error, "no TLS");
-            return;
-        }
-        Err(_) => return,
-    };
-    let is_http2 = stream.get_ref().1.alpn_protocol() == Some(HTTP2);
-    let stream: Box<dyn Wire> = Box::new(stream);
+    let mut is_http2 = false;
+    if let Some(tls) = preface.tls {
+        let shaken = tokio::select! {
+            () = responder.slot.activity.evicted() => return,
+            shaken = tokio::time::timeout(timeout, tls.accept(stream)) => shaken,
+        };
+        stream = match shaken {
+            Ok(Ok(stream)) => {
+                is_http2 = stream.get_ref().1.alpn_protocol() == Some(HTTP2);
+                Box::new(stream)
+            }
+            Ok(Err(error)) => {
+                tracing::debug!(client = %responder.peer, %error, "no TLS");
+                return;
+            }
+            Err(_) => return,
+        };
+    }
     match is_http2 {
         true => serve_http2(stream, responder, connection_config, stopping).await,
         false => {
-            serve(
-                stream,
-                Arrival::default(),
-                responder,
-                connection_config,
-                stopping,
-            )
-            .await
+            let arrival = Arrival::default();
+            serve(stream, arrival, responder, connection_config, stopping).await;
         }
     }
 }

@@ -1,18 +1,26 @@
 //! Changes the configuration of a running server without losing a request.
 //!
-//! Each request is answered to its end by the [`App`] that is current when its head is complete; the next request on
+//! Each request is answered to its end by the [`App`](crate::handler::App) that is current when its head is complete; the next request on
 //! the same connection is answered by the new one. Listeners whose address stays are not touched.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::io;
+use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::StartError;
-use super::connection::ConnectionConfig;
 use crate::config::{Config, ConfigError};
-use crate::handler::App;
-use crate::http::Connections;
 use crate::operations::metrics::Metrics;
+
+/// Why a server does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The configuration is not valid, or what it names cannot be opened.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// An address cannot be bound, or threads cannot be started.
+    #[error(transparent)]
+    Bind(#[from] io::Error),
+}
 
 /// Hands a running server another configuration.
 #[derive(Clone, Debug)]
@@ -55,53 +63,5 @@ impl Reloader {
         };
         self.requests.send(request).await.map_err(|_| stopping())?;
         answer.await.map_err(|_| stopping())?
-    }
-}
-
-/// What new connections and new requests are served with, as made from one configuration.
-#[derive(Clone)]
-pub(crate) struct Generation {
-    pub(crate) app: Arc<App>,
-    pub(crate) connection_config: ConnectionConfig,
-}
-
-/// The current generation, and all open connections, whichever generation they began with.
-pub(crate) struct Current {
-    generation: Mutex<Generation>,
-    pub(crate) connections: Arc<Connections>,
-}
-
-impl Current {
-    pub(crate) fn new(generation: Generation) -> Self {
-        Self {
-            generation: Mutex::new(generation),
-            connections: Arc::default(),
-        }
-    }
-
-    pub(crate) fn generation(&self) -> Generation {
-        self.lock().clone()
-    }
-
-    pub(crate) fn app(&self) -> Arc<App> {
-        self.lock().app.clone()
-    }
-
-    pub(crate) fn into_generation(self) -> Generation {
-        self.generation
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Replaces the current generation and returns the former one.
-    pub(crate) fn replace(&self, generation: Generation) -> Generation {
-        std::mem::replace(&mut self.lock(), generation)
-    }
-
-    /// Locks the current generation. No code panics while it holds the lock.
-    fn lock(&self) -> MutexGuard<'_, Generation> {
-        self.generation
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
     }
 }

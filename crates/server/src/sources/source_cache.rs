@@ -8,36 +8,17 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use andon_cache::Key;
-use bytes::Bytes;
-use tokio::sync::OnceCell;
 
 use crate::error::Error;
-use crate::origins::Reservation;
+use crate::sources::cached_source::{Loaded, Place};
 use crate::sources::fetch::Fetcher;
-use crate::sources::resolver::OpenSource;
+use crate::sources::open_source::OpenSource;
+
+pub(crate) use crate::sources::cached_source::CachedSource;
 
 /// The files that any request holds, by the state that they are in.
 #[derive(Debug, Default)]
 pub(crate) struct SourceCache(Mutex<HashMap<Key, Weak<Place>>>);
-
-/// The place of a file in memory, filled once the file is read.
-type Place = OnceCell<Loaded>;
-
-/// The content of a file that was read.
-#[derive(Debug)]
-struct Loaded {
-    bytes: Bytes,
-    hold: Arc<Reservation>,
-}
-
-/// A file in memory; it stays in the cache while any clone of this is alive.
-#[derive(Clone, Debug)]
-pub(crate) struct CachedSource {
-    pub(crate) bytes: Bytes,
-    /// Counts the bytes, once for all requests that hold the file.
-    pub(crate) hold: Arc<Reservation>,
-    _place: Arc<Place>,
-}
 
 impl SourceCache {
     /// Returns this request with its file in memory: shared with a request that holds it, or read now in one of the

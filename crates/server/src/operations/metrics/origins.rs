@@ -1,7 +1,7 @@
 //! Metrics of the fetches from each origin: their bytes, how they ended, and how long they took.
 
-use crate::origins::{Origins, RESULTS};
-use crate::prometheus::Exposition;
+use crate::origins::{Line, Origins, RESULTS};
+use crate::prometheus::{Exposition, Metric};
 
 /// Writes the metrics of all origins. Their counters start anew with a reload, as Prometheus counters may.
 pub(crate) fn write(out: &mut Exposition, origins: &Origins) {
@@ -36,25 +36,23 @@ pub(crate) fn write(out: &mut Exposition, origins: &Origins) {
         .iter()
         .filter_map(|reading| Some((&*reading.name, reading.line?)))
         .collect();
-    out.counter(
+    out.metrics_by("origin", LINE, &lines);
+}
+
+const LINE: &[Metric<Line>] = &[
+    Metric::Counter(
         "andon_origin_retries_total",
         "Requests that were sent to an origin once more, because its connection broke.",
-    );
-    for (name, line) in &lines {
-        out.sample("", &[("origin", name)], line.retries as f64);
-    }
-    out.gauge(
+        |line| line.retries as f64,
+    ),
+    Metric::Gauge(
         "andon_origin_fetches_in_flight",
         "Fetches from an origin under way.",
-    );
-    for (name, line) in &lines {
-        out.sample("", &[("origin", name)], line.busy as f64);
-    }
-    out.gauge(
+        |line| line.busy as f64,
+    ),
+    Metric::Gauge(
         "andon_origin_fetch_slots",
         "Fetches from an origin that there may be at a time.",
-    );
-    for (name, line) in &lines {
-        out.sample("", &[("origin", name)], line.slots as f64);
-    }
-}
+        |line| line.slots as f64,
+    ),
+];

@@ -7,9 +7,7 @@ use crate::prometheus::Exposition;
 /// Writes the metrics of the worker processes. They are those of the whole program, so reloads do not reset them.
 pub(crate) fn write(out: &mut Exposition, now: &Counts) {
     out.gauge("andon_processes", "Worker processes, by what they do.");
-    for (state, count) in [("idle", now.idle), ("busy", now.busy)] {
-        out.sample("", &[("state", state)], count as f64);
-    }
+    out.samples("state", [("idle", now.idle), ("busy", now.busy)]);
     out.gauge(
         "andon_processes_resident_bytes",
         "Memory of the worker processes after their last jobs.",
@@ -30,9 +28,8 @@ pub(crate) fn write(out: &mut Exposition, now: &Counts) {
         "Worker processes that ended before their time, by the cause: a crash, too much processor time, not stopping when told, \
          the system, an answer that was none.",
     );
-    for (death, count) in Death::ALL.into_iter().zip(now.deaths) {
-        out.sample("", &[("cause", death.name())], count as f64);
-    }
+    let causes = Death::ALL.into_iter().map(Death::name);
+    out.samples("cause", causes.zip(now.deaths));
     out.gauge(
         "andon_process_suspects",
         "Source files on which a worker process ended; from the second time on they are refused for sandbox.suspect.",

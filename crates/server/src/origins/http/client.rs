@@ -3,6 +3,7 @@
 
 use std::error::Error as StdError;
 use std::hash::{BuildHasher, RandomState};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
@@ -13,17 +14,16 @@ use hyper::body::{Body, Incoming};
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Request, Response, StatusCode, Uri};
 use hyper_util::client::legacy;
-use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::time::{Instant, timeout, timeout_at};
 use url::Url;
 
 use super::body;
 use super::coding::Coding;
-use super::connect::Connector;
+use super::connect::{Connector, pool};
 use super::redirect;
 use crate::config::{OriginTimeouts, UrlPattern};
-use crate::error::Error;
-use crate::error::{Late, OriginError};
+use crate::error::{Error, Late, OriginError};
+use crate::net::Guard;
 use crate::origins::budget::Budget;
 use crate::origins::freshness::Freshness;
 use crate::origins::metrics::Line;
@@ -70,18 +70,20 @@ pub(crate) struct Ask<'a> {
 }
 
 impl Client {
-    pub(crate) fn new(connector: Connector, rules: Rules) -> Self {
-        let http = legacy::Client::builder(TokioExecutor::new())
-            .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(IDLE_CONNECTION)
-            .pool_max_idle_per_host(rules.fetches)
+    /// Creates a client whose connections the guard checks. `ca` is a file of further trusted certificates.
+    ///
+    /// # Errors
+    /// A sentence about that file.
+    pub(crate) fn new(ca: Option<&Path>, guard: Guard, rules: Rules) -> Result<Self, String> {
+        let connector = Connector::new(guard, ca, rules.timeouts.connect.0)?;
+        let http = pool(rules.fetches)
             .http1_max_buf_size(MOST_HEADER_BYTES)
             .build(connector);
-        Self {
+        Ok(Self {
             http,
             rules,
             retries: AtomicU64::new(0),
-        }
+        })
     }
 
     /// Returns the slots, of which each request takes one.
@@ -370,7 +372,3 @@ const NAME: &str = concat!("andon/", env!("CARGO_PKG_VERSION"));
 
 /// Maximum bytes of the status line and all headers of one reply together.
 const MOST_HEADER_BYTES: usize = 64 << 10;
-
-/// How long an idle connection is kept: less than the usual keep-alive of servers, so that it is closed by us and not
-/// by them.
-const IDLE_CONNECTION: Duration = Duration::from_secs(20);

@@ -5,15 +5,16 @@ use std::fmt;
 use std::future::Future;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use hyper::Uri;
-use hyper::rt::{Read, ReadBufCursor, Write};
+use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::{Connected, Connection};
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -22,8 +23,23 @@ use tokio::time::{Instant, timeout_at};
 use tokio_rustls::TlsConnector;
 use tower_service::Service;
 
+use super::tls;
 use crate::error::{Late, OriginError};
 use crate::net::Guard;
+
+/// Returns the settings of a client that keeps up to `most` idle connections to each host.
+pub(crate) fn pool(most: usize) -> legacy::Builder {
+    let mut builder = legacy::Client::builder(TokioExecutor::new());
+    builder
+        .pool_timer(TokioTimer::new())
+        .pool_idle_timeout(IDLE_CONNECTION)
+        .pool_max_idle_per_host(most);
+    builder
+}
+
+/// How long an idle connection is kept: less than the usual keep-alive of servers, so that it is closed by us and not
+/// by them.
+const IDLE_CONNECTION: Duration = Duration::from_secs(20);
 
 /// Makes guarded connections to an origin, with TLS for https.
 #[derive(Clone)]
@@ -68,6 +84,19 @@ impl Names for SystemNames {
 }
 
 impl Connector {
+    /// Creates a connector to the addresses that the guard permits. `ca` is a file of further trusted certificates.
+    ///
+    /// # Errors
+    /// A sentence about that file.
+    pub(crate) fn new(guard: Guard, ca: Option<&Path>, timeout: Duration) -> Result<Self, String> {
+        Ok(Self {
+            guard: Arc::new(guard),
+            names: Arc::new(SystemNames),
+            tls: tls::connector(ca)?,
+            timeout,
+        })
+    }
+
     async fn connect(self, uri: Uri) -> Result<Stream, OriginError> {
         let until = Instant::now() + self.timeout;
         let late = OriginError::Slow {
@@ -91,12 +120,12 @@ impl Connector {
         // slower.
         let _ = stream.set_nodelay(true);
         if !secure {
-            return Ok(Stream(TokioIo::new(Box::new(stream))));
+            return Ok(TokioIo::new(Box::new(stream)));
         }
         let name = ServerName::try_from(host.to_owned()).map_err(|_| OriginError::Insecure)?;
         let stream = self.tls.connect(name, stream).await;
         let stream = stream.map_err(|_| OriginError::Insecure)?;
-        Ok(Stream(TokioIo::new(Box::new(stream))))
+        Ok(TokioIo::new(Box::new(stream)))
     }
 
     /// Returns the addresses of `host` that may be connected to.
@@ -157,43 +186,16 @@ impl Service<Uri> for Connector {
 }
 
 /// A connection, with or without TLS.
-pub(crate) struct Stream(TokioIo<Box<dyn Io>>);
+pub(crate) type Stream = TokioIo<Box<dyn Io>>;
 
-trait Io: AsyncRead + AsyncWrite + Send + Unpin {}
+/// What a connection can do.
+pub(crate) trait Io: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Io for T {}
 
-impl Connection for Stream {
+impl Connection for Box<dyn Io> {
     fn connected(&self) -> Connected {
         Connected::new()
-    }
-}
-
-impl Read for Stream {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffer: ReadBufCursor<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_read(cx, buffer)
-    }
-}
-
-impl Write for Stream {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write(cx, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_shutdown(cx)
     }
 }
 

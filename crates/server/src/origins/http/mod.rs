@@ -10,17 +10,14 @@ pub(crate) mod connect;
 mod redirect;
 pub(crate) mod tls;
 
-use std::path::Path;
-use std::sync::Arc;
-
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use percent_encoding::percent_decode_str;
 use url::Url;
 
 use self::client::{Ask, Client, Rules};
-use self::connect::{Connector, SystemNames};
-use super::ESCAPED;
 use super::budget::Budget;
+use super::names::{ESCAPED, encoded};
+use super::secrets::from_env;
 use super::source::{Fetched, SourceValidators};
 use crate::config::{HttpConfig, UrlPattern};
 use crate::error::{Error, OriginError};
@@ -50,10 +47,11 @@ impl HttpOrigin {
             base: config.base.clone().map(|base| base.0),
             urls: config.urls.clone(),
             headers: headers(config)?,
-            client: client(config.ca.as_deref(), guard(config, allow), rules)?,
+            client: Client::new(config.ca.as_deref(), guard(config, allow), rules)?,
         })
     }
 
+    /// Returns the client of its requests.
     pub(crate) fn client(&self) -> &Client {
         &self.client
     }
@@ -134,23 +132,6 @@ fn guard(config: &HttpConfig, allow: &[Cidr]) -> Guard {
     Guard::allowing(allow.to_vec(), ports)
 }
 
-/// Creates a client whose connections the guard checks. `ca` is a file of further trusted certificates.
-pub(crate) fn client(ca: Option<&Path>, guard: Guard, rules: Rules) -> Result<Client, String> {
-    let connector = Connector {
-        guard: Arc::new(guard),
-        names: Arc::new(SystemNames),
-        tls: tls::connector(ca)?,
-        timeout: rules.timeouts.connect.0,
-    };
-    Ok(Client::new(connector, rules))
-}
-
-/// Returns the value of the environment variable `name`, which the configuration names under `key`.
-pub(crate) fn from_env(key: &str, name: &str) -> Result<String, String> {
-    std::env::var(name)
-        .map_err(|_| format!("`{key}` names the environment variable {name}, and it is not set"))
-}
-
 fn headers(config: &HttpConfig) -> Result<HeaderMap, String> {
     let mut headers = HeaderMap::new();
     for (name, text) in &config.headers {
@@ -211,15 +192,6 @@ fn as_written(base: &Url, raw: &str) -> Option<Url> {
     Url::parse(&text).ok().filter(|url| url.as_str() == text)
 }
 
-/// Percent-encodes a path for a URL, segment by segment.
-pub(crate) fn encoded(path: &str) -> String {
-    let segments = path.split('/');
-    let encoded: Vec<String> = segments
-        .map(|segment| utf8_percent_encode(segment, SEGMENT).to_string())
-        .collect();
-    encoded.join("/")
-}
-
 /// Encodes bytes in Base64 with padding (RFC 4648). It is used in one line, which does not need a crate.
 fn base64(bytes: &[u8]) -> String {
     let mut text = String::new();
@@ -241,26 +213,6 @@ fn base64(bytes: &[u8]) -> String {
 }
 
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-/// The bytes that have to be percent-encoded in a path segment: all but those that RFC 3986 allows there.
-const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'_')
-    .remove(b'~')
-    .remove(b'!')
-    .remove(b'$')
-    .remove(b'&')
-    .remove(b'\'')
-    .remove(b'(')
-    .remove(b')')
-    .remove(b'*')
-    .remove(b'+')
-    .remove(b',')
-    .remove(b';')
-    .remove(b'=')
-    .remove(b':')
-    .remove(b'@');
 
 /// Request headers that the configuration may not set: they decide what a reply means, or belong to the connection.
 const RESERVED: [HeaderName; 11] = [

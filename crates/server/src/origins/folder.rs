@@ -1,0 +1,143 @@
+//! Origins that are folders of this machine.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::beneath::Root;
+use super::blocking::Blocking;
+use super::budget::Budget;
+use super::file::{Entry, OpenFile};
+use super::freshness::Freshness;
+use super::names::missing;
+use super::source::{Fetched, Source, SourceValidators};
+use crate::config::{Files, FsConfig};
+use crate::error::{Error, Withheld};
+
+/// A folder whose files are sources.
+#[derive(Clone, Debug)]
+pub(super) struct Folder {
+    pub(super) root: Arc<Root>,
+    /// The folder's path, for the log.
+    pub(super) path: PathBuf,
+    /// Which files are served unchanged.
+    pub(super) files: Files,
+    most_bytes: u64,
+}
+
+impl Folder {
+    /// Opens the folder of a configuration, no file of which may have more than `most_bytes`.
+    ///
+    /// # Errors
+    /// A sentence that names the folder.
+    pub(super) fn open(config: &FsConfig, most_bytes: u64) -> Result<Self, String> {
+        let path = &config.root;
+        let root = Root::open(path).map_err(|error| {
+            let error = match error.kind() {
+                io::ErrorKind::NotFound => "there is no such folder".to_owned(),
+                io::ErrorKind::NotADirectory => "it is not a folder".to_owned(),
+                _ => error.to_string(),
+            };
+            format!("cannot serve {}: {error}", path.display())
+        })?;
+        Ok(Self {
+            root: Arc::new(root.following_outside_links(config.outside_links)),
+            path: path.clone(),
+            files: config.files,
+            most_bytes,
+        })
+    }
+
+    /// Opens the file or folder at `path`, unless a name in the path begins with a dot.
+    ///
+    /// # Errors
+    /// As [`Root::entry`]; `Withheld` for hidden names.
+    pub(super) fn entry(&self, path: &str, blocking: Blocking) -> Result<Entry, Error> {
+        let hidden = |name: &str| name.starts_with('.') && !matches!(name, "." | "..");
+        match path.split('/').any(hidden) {
+            true => Err(Error::Withheld {
+                path: path.to_owned(),
+                why: Withheld::Hidden,
+            }),
+            false => self.root.entry(path, blocking),
+        }
+    }
+
+    /// Reads the file at `path`, unless it is still in the state that `known` describes.
+    ///
+    /// # Errors
+    /// As [`Root::entry`]; `Missing` also for a folder; `Pixels(Limit)`, `Changing`.
+    pub(super) async fn fetch(
+        &self,
+        path: &str,
+        known: Option<&SourceValidators>,
+        budget: &Budget,
+    ) -> Result<Fetched, Error> {
+        let (folder, path) = (self.clone(), path.to_owned());
+        let file = waiting(move || match folder.entry(&path, Blocking::Allowed)? {
+            Entry::File(file) => Ok(file),
+            Entry::Folder => Err(missing(&path)),
+        })
+        .await?;
+        let validators = SourceValidators::of_file(&file.identity);
+        if known.is_some_and(|known| known.identity == validators.identity) {
+            return Ok(Fetched::NotModified(Freshness::default()));
+        }
+        let most_bytes = self.most_bytes;
+        let hold = budget.held.take(file.identity.size.min(most_bytes)).await;
+        let bytes = waiting(move || file.read(most_bytes, Blocking::Allowed)).await?;
+        Ok(Fetched::Body(Source {
+            bytes: Bytes::from_owner(bytes),
+            validators,
+            freshness: Freshness::default(),
+            bounded: true,
+            media_type: None,
+            hold: Arc::new(hold),
+        }))
+    }
+
+    /// Returns the paths of the first images, up to `most`, that a short search finds.
+    pub(super) fn images(&self, most: usize, is_image: impl Fn(&OpenFile) -> bool) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut looks = 0..LOOKS_EACH * most;
+        let mut folders = vec![String::new()];
+        while let Some(inside) = folders.pop() {
+            let mut names = self.root.names(&inside, MOST_NAMES).unwrap_or_default();
+            names.sort_unstable_by(|one, other| other.cmp(one));
+            let mut below = Vec::new();
+            while let Some(name) = names.pop() {
+                let path = format!("{inside}{name}");
+                if name.starts_with('.') {
+                    continue;
+                }
+                if looks.next().is_none() || found.len() == most {
+                    return found;
+                }
+                match self.entry(&path, Blocking::Allowed) {
+                    Ok(Entry::File(file)) if is_image(&file) => found.push(path),
+                    Ok(Entry::Folder) => below.push(format!("{path}/")),
+                    _ => {}
+                }
+            }
+            below.reverse();
+            folders.extend(below);
+        }
+        found
+    }
+}
+
+/// Number of file names that a search looks at for each image it may return.
+const LOOKS_EACH: usize = 25;
+
+/// Maximum number of file names that a search looks at in one folder.
+const MOST_NAMES: usize = 1000;
+
+/// Runs work that may wait for a disk on a blocking thread.
+async fn waiting<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    let done = tokio::task::spawn_blocking(work);
+    done.await.unwrap_or(Err(Error::Panicked))
+}

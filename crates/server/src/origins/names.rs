@@ -1,0 +1,71 @@
+//! How sources are named: by a path below `/`, percent-decoded; by such a path as it is escaped, behind `//`; or by a
+//! URL.
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use url::Url;
+
+use crate::error::Error;
+
+/// The beginning of an escaped path, which tells it from a decoded path or a URL in the same place.
+pub(super) const ESCAPED: &str = "//";
+
+/// Returns the error that there is no source of this name.
+pub(super) fn missing(source: &str) -> Error {
+    Error::Missing {
+        path: source.trim_start_matches('/').to_owned(),
+    }
+}
+
+/// Returns the normalized URL with its query as it was written in `text`: URL parsers escape apostrophes in queries.
+pub(super) fn with_query_of(text: &str, url: &Url) -> String {
+    let is_query =
+        |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/?%".contains(&byte);
+    match (text.split_once('?'), url.as_str().split_once('?')) {
+        (Some((_, query)), Some((before, _))) if query.bytes().all(is_query) => {
+            format!("{before}?{query}")
+        }
+        _ => url.to_string(),
+    }
+}
+
+/// Returns the rest of an escaped path below a prefix, without the slash between them.
+pub(super) fn beyond<'a>(raw: &'a str, prefix: &str) -> Option<&'a str> {
+    let mut rest = raw;
+    for segment in prefix.split('/').filter(|segment| !segment.is_empty()) {
+        let (first, after) = rest.trim_start_matches('/').split_once('/')?;
+        if percent_decode_str(first).decode_utf8().ok()? != segment {
+            return None;
+        }
+        rest = after;
+    }
+    Some(rest)
+}
+
+/// Percent-encodes a path for a URL, segment by segment.
+pub(super) fn encoded(path: &str) -> String {
+    let segments = path.split('/');
+    let encoded: Vec<String> = segments
+        .map(|segment| utf8_percent_encode(segment, SEGMENT).to_string())
+        .collect();
+    encoded.join("/")
+}
+
+/// The bytes that have to be percent-encoded in a path segment: all but those that RFC 3986 allows there.
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'!')
+    .remove(b'$')
+    .remove(b'&')
+    .remove(b'\'')
+    .remove(b'(')
+    .remove(b')')
+    .remove(b'*')
+    .remove(b'+')
+    .remove(b',')
+    .remove(b';')
+    .remove(b'=')
+    .remove(b':')
+    .remove(b'@');

@@ -1,0 +1,112 @@
+//! One origin: its place among the sources, and where its images are stored.
+
+use std::sync::Arc;
+
+use super::bucket::BucketOrigin;
+use super::folder::Folder;
+use super::http::HttpOrigin;
+use super::http::client::{Client, Rules};
+use super::metrics::OriginMetrics;
+use crate::config::{OriginConfig, OriginKind, Place, RemoteConfig};
+use crate::error::Error;
+use crate::permits::Permits;
+
+/// An origin and its counters.
+#[derive(Debug)]
+pub(super) struct Origin {
+    pub(super) place: Place,
+    pub(super) backend: Backend,
+    pub(super) figures: Arc<OriginMetrics>,
+}
+
+/// Where an origin's images are stored.
+#[derive(Debug)]
+pub(super) enum Backend {
+    /// In a folder of this machine.
+    Folder(Folder),
+    /// On a web server.
+    Http(HttpOrigin),
+    /// In a bucket.
+    Bucket(BucketOrigin),
+}
+
+impl Origin {
+    /// Opens an origin, which keeps the request slots of the one with the same place among `before`.
+    ///
+    /// # Errors
+    /// A sentence about the configuration key that cannot work.
+    pub(super) fn open(
+        config: &OriginConfig,
+        most_bytes: u64,
+        before: &[Self],
+    ) -> Result<Self, String> {
+        let place = config.place();
+        let former = before.iter().find(|it| it.place == place);
+        let rules = |remote| rules(remote, most_bytes, former.and_then(Self::client));
+        let backend = match &config.keeper {
+            OriginKind::Fs(fs) => Backend::Folder(Folder::open(fs, most_bytes)?),
+            OriginKind::Http(http, remote) => {
+                Backend::Http(HttpOrigin::new(http, &remote.allow, rules(remote))?)
+            }
+            OriginKind::Bucket(store, bucket, remote) => {
+                let rules = rules(remote);
+                Backend::Bucket(BucketOrigin::new(*store, bucket, &remote.allow, rules)?)
+            }
+        };
+        Ok(Self {
+            place,
+            backend,
+            figures: Arc::default(),
+        })
+    }
+
+    /// Returns the HTTP client of the origin, or `None` for a folder.
+    pub(super) fn client(&self) -> Option<&Client> {
+        match &self.backend {
+            Backend::Folder(_) => None,
+            Backend::Http(http) => Some(http.client()),
+            Backend::Bucket(bucket) => Some(bucket.client()),
+        }
+    }
+
+    /// Completes an error for clients and the log: its path includes the prefix, and for the log it names the origin
+    /// and the place.
+    pub(super) fn told(&self, error: Error, source: &str) -> Error {
+        let path = source.trim_start_matches('/').to_owned();
+        match error {
+            Error::Unkept(error) => Error::Unkept(Box::new(self.told(*error, source))),
+            Error::Missing { .. } => Error::Missing { path },
+            Error::Forbidden { .. } => Error::Forbidden { path },
+            Error::Withheld { why, .. } => Error::Withheld { path, why },
+            Error::At { error, place } => Error::At {
+                error,
+                place: format!("origin \"{}\", {place}", self.place),
+            },
+            error @ (Error::Io(_) | Error::Origin(_)) => error.at(|| match &self.backend {
+                Backend::Folder(folder) => {
+                    let below = self.place.rest(&path).unwrap_or(&path);
+                    let file = folder.path.join(below.trim_start_matches('/'));
+                    format!("origin \"{}\", file {}", self.place, file.display())
+                }
+                Backend::Http(_) | Backend::Bucket(_) => {
+                    format!("origin \"{}\", /{path}", self.place)
+                }
+            }),
+            error => error,
+        }
+    }
+}
+
+fn rules(config: &RemoteConfig, most_bytes: u64, former: Option<&Client>) -> Rules {
+    let fetches = config.fetches();
+    Rules {
+        timeouts: config.timeouts,
+        fetches,
+        slots: former.map_or_else(|| Permits::of(fetches), |former| former.slots().clone()),
+        most_bytes: config
+            .max_bytes
+            .map_or(most_bytes, |own| own.0.min(most_bytes)),
+        redirects: 0,
+        retries: 0,
+    }
+}

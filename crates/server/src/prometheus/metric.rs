@@ -1,0 +1,66 @@
+//! Tables of metrics, which are read from one state.
+
+use super::Exposition;
+
+/// A metric: its name, its help, and how its value is read from a state.
+pub(crate) enum Metric<S> {
+    /// A value that only grows.
+    Counter(&'static str, &'static str, fn(&S) -> f64),
+    /// A current value, which may rise and fall.
+    Gauge(&'static str, &'static str, fn(&S) -> f64),
+}
+
+impl Exposition {
+    /// Writes these metrics of a state; their names alone for `None`.
+    pub(crate) fn metrics<S>(&mut self, metrics: &[Metric<S>], state: Option<&S>) {
+        for metric in metrics {
+            let value = self.begin(metric);
+            self.value(state.map(value));
+        }
+    }
+
+    /// Writes these metrics of several states, which are told apart by the values of a label.
+    pub(crate) fn metrics_by<S>(
+        &mut self,
+        label: &str,
+        metrics: &[Metric<S>],
+        states: &[(&str, S)],
+    ) {
+        for metric in metrics {
+            let value = self.begin(metric);
+            for (name, state) in states {
+                self.sample("", &[(label, name)], value(state));
+            }
+        }
+    }
+
+    /// Begins the family of a metric, and returns how its value is read.
+    fn begin<S>(&mut self, metric: &Metric<S>) -> fn(&S) -> f64 {
+        match *metric {
+            Metric::Counter(name, help, value) => {
+                self.counter(name, help);
+                value
+            }
+            Metric::Gauge(name, help, value) => {
+                self.gauge(name, help);
+                value
+            }
+        }
+    }
+
+    /// Writes the samples of the family that was begun last, one for each value of a label.
+    pub(crate) fn samples<'a>(
+        &mut self,
+        label: &str,
+        samples: impl IntoIterator<Item = (&'a str, u64)>,
+    ) {
+        for (value, count) in samples {
+            self.sample("", &[(label, value)], count as f64);
+        }
+    }
+}
+
+/// Converts a state that is or is not so to the value of its metric: 1 or 0.
+pub(crate) fn flag(is: bool) -> f64 {
+    f64::from(u8::from(is))
+}

@@ -1,0 +1,201 @@
+//! Accepts connections, and has each served on an I/O thread.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use super::connection::{self, Preface, Responder};
+use super::current::{Current, Generation};
+use super::io_threads::{self, IoThreads};
+use super::place::Place;
+use crate::config::Listen;
+use crate::handler::App;
+use crate::http::{Accepted, Accepting, Arrival, Ceilings, ConnectionSlot, Listener};
+use crate::net::Peer;
+
+/// Accepts the connections of one listener and has them served.
+pub(super) struct Acceptor {
+    /// Number of the I/O thread that the acceptor runs on.
+    pub(super) thread: usize,
+    /// Whether every I/O thread has an acceptor for this place.
+    pub(super) is_split: bool,
+    pub(super) is_inherited: bool,
+    pub(super) place: Place,
+    pub(super) current: Arc<Current>,
+    pub(super) io_threads: Arc<IoThreads>,
+    pub(super) stopping: watch::Receiver<bool>,
+}
+
+impl Acceptor {
+    /// Accepts connections until the acceptor is stopped. Returns when the last of its connections has ended.
+    pub(super) async fn accept_all(self, listener: Listener) {
+        let listener = match listener.attach() {
+            Ok(listener) => listener,
+            Err(error) => {
+                let listen = &self.place.listen;
+                tracing::error!(%listen, %error, "cannot wait for connections");
+                return;
+            }
+        };
+        let mut open = JoinSet::new();
+        let mut stopping = self.stopping.clone();
+        loop {
+            let placement = tokio::select! {
+                accepted = accept(&listener, &self.place.listen) => self.place(&mut open, accepted),
+                _ = stopping.wait_for(|stopping| *stopping) => break,
+                Some(_) = open.join_next(), if !open.is_empty() => continue,
+            };
+            match placement {
+                Placement::Served => {}
+                // A connection over the limit gets its response before the next one replaces it, and open connections are served
+                // between new ones.
+                Placement::OverLimit | Placement::Answered => tokio::task::yield_now().await,
+            }
+        }
+        // Accept the connections already in the backlog before closing the listener, and no more than those:
+        // new ones would keep it open for ever. An inherited socket keeps them for the next server.
+        let last = if self.is_inherited {
+            0
+        } else {
+            MOST_LAST_CONNECTIONS
+        };
+        for _ in 0..last {
+            match tokio::time::timeout(LAST_LISTEN, accept(&listener, &self.place.listen)).await {
+                Ok(accepted) => self.place(&mut open, accepted),
+                Err(_) => break,
+            };
+        }
+        drop(listener);
+        while open.join_next().await.is_some() {}
+    }
+
+    /// Counts a connection and serves it on an I/O thread.
+    fn place(&self, open: &mut JoinSet<()>, accepted: Accepted) -> Placement {
+        let Generation {
+            app,
+            connection_config,
+        } = self.current.generation();
+        let peer = accepted.peer();
+        let Some(slot) = self.slot(peer, &app, &connection_config.ceilings) else {
+            app.metrics.rejected_connection();
+            return Placement::OverLimit;
+        };
+        let placement = match slot.is_within_limits() {
+            true => Placement::Served,
+            false => Placement::OverLimit,
+        };
+        let connected = app.metrics.connected();
+        let current = self.current.clone();
+        let responder = Responder::new(peer, self.place.purpose, current, slot);
+        let tls = match (self.place.is_tls, &app.tls) {
+            (false, _) => None,
+            (true, Some(tls)) => Some(tls.clone()),
+            // A reload is about to close this address.
+            (true, None) => return placement,
+        };
+        let is_proxied = self.place.is_proxied;
+        let preface = Preface { is_proxied, tls };
+        let Some(arrival) = self.arrival(&accepted, &preface, &responder) else {
+            io_threads::answered_on_arrival();
+            return Placement::Answered;
+        };
+        let stopping = self.stopping.clone();
+        let seat = self.io_threads.seat(self.thread, self.is_split);
+        let taken = seat.taken;
+        let serving = async move {
+            // Giving it to the reactor fails only when that has no descriptors left; the client sees a closed connection.
+            match accepted {
+                Accepted::Tcp(stream, _) if preface.is_empty() => {
+                    if let Ok(stream) = TcpStream::from_std(stream) {
+                        let config = connection_config;
+                        connection::serve(stream, arrival, responder, config, stopping).await;
+                    }
+                }
+                accepted => {
+                    if let Ok(stream) = accepted.try_into() {
+                        let config = connection_config;
+                        let other =
+                            connection::serve_other(stream, preface, responder, config, stopping);
+                        // In a box, so that it adds nothing to what the others take.
+                        Box::pin(other).await;
+                    }
+                }
+            }
+            drop((connected, taken));
+        };
+        open.spawn_on(serving, seat.handle);
+        placement
+    }
+
+    /// Returns what has arrived of a connection's first request, if that may be looked at here, or `None` if the
+    /// connection's only request was answered.
+    fn arrival(
+        &self,
+        accepted: &Accepted,
+        preface: &Preface,
+        responder: &Responder,
+    ) -> Option<Arrival> {
+        // The one thread that accepts all connections would have all the work of such requests.
+        let is_shared_out = self.is_split || self.io_threads.count() == 1;
+        match accepted {
+            Accepted::Tcp(stream, _) if preface.is_empty() && is_shared_out => {
+                Arrival::of(stream, responder)
+            }
+            _ => Some(Arrival::default()),
+        }
+    }
+
+    /// Counts a connection, and closes an idle one for it if necessary. Returns `None` for one that is not served.
+    fn slot(&self, peer: Peer, app: &App, ceilings: &Ceilings) -> Option<ConnectionSlot> {
+        let is_proxied = self.place.is_proxied;
+        if is_proxied && !app.proxies.trusts(peer) {
+            tracing::debug!(client = %peer, "not in proxy.trusted");
+            return None;
+        }
+        // The connections of a proxy are many clients'.
+        let client = (!is_proxied && !app.proxies.names_clients(peer)).then_some(peer);
+        let entered = self.current.connections.enter(client, ceilings);
+        if entered.closed_idle {
+            app.metrics.closed_idle();
+        }
+        entered.slot
+    }
+}
+
+/// What became of a new connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Placement {
+    Served,
+    /// The connection's only request was answered at once.
+    Answered,
+    OverLimit,
+}
+
+/// Accepts the next connection, and tries again after errors.
+async fn accept(listener: &Accepting, listen: &Listen) -> Accepted {
+    let mut failed = false;
+    loop {
+        match listener.accept().await {
+            Ok(accepted) => return accepted,
+            // The client left while it waited, or there are no descriptors left: both pass.
+            Err(error) => {
+                if !std::mem::replace(&mut failed, true) {
+                    tracing::warn!(address = %listen, %error, "cannot accept a connection; trying again");
+                }
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+}
+
+/// Maximum number of connections that are still accepted when a listener closes: as many as a usual backlog holds.
+const MOST_LAST_CONNECTIONS: usize = 4096;
+
+/// How long a closing listener waits for each further connection: long enough for the system to report those that are
+/// waiting.
+const LAST_LISTEN: Duration = Duration::from_millis(5);
+
+const ACCEPT_PAUSE: Duration = Duration::from_millis(20);

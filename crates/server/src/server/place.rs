@@ -1,0 +1,92 @@
+//! The addresses that a server listens on, and what each of them serves.
+
+use std::io;
+
+use crate::config::{Config, Listen, SocketMode};
+use crate::http::{Address, Inherited, Listener};
+use crate::request::route::Purpose;
+
+/// An address to listen on, and what it serves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) listen: Listen,
+    pub(super) purpose: Purpose,
+    pub(super) is_tls: bool,
+    /// Whether each connection begins with a header of the PROXY protocol.
+    pub(super) is_proxied: bool,
+}
+
+/// A bound address: its listeners, and the part of the configuration that they serve.
+pub(super) struct Bound {
+    pub(super) place: Place,
+    /// One listener per I/O thread, or a single one if the socket cannot be split.
+    pub(super) listeners: Vec<Listener>,
+    /// Whether the socket belongs to another process too, and goes on collecting connections after this server has
+    /// closed it.
+    pub(super) is_inherited: bool,
+    pub(super) address: Address,
+}
+
+impl Bound {
+    async fn new(
+        place: Place,
+        mode: SocketMode,
+        inherited: &Inherited,
+        split: usize,
+    ) -> io::Result<Self> {
+        let passed = inherited.listener(&place.listen).await?;
+        let is_inherited = passed.is_some();
+        let listener = match passed {
+            Some(listener) => listener,
+            None => Listener::bind(&place.listen, mode).await?,
+        };
+        let address = match listener.address()? {
+            Address::Tcp(address) if place.is_tls => Address::Tls(address),
+            address => address,
+        };
+        let split = if is_inherited { 1 } else { split };
+        let listeners = listener.split(split)?;
+        Ok(Self {
+            is_inherited,
+            address,
+            place,
+            listeners,
+        })
+    }
+}
+
+/// Binds all `places`, each with `split` listeners if its socket can be split.
+///
+/// # Errors
+/// The first address that cannot be bound.
+pub(super) async fn bind_all(
+    places: Vec<Place>,
+    mode: SocketMode,
+    inherited: &Inherited,
+    split: usize,
+) -> io::Result<Vec<Bound>> {
+    let mut all = Vec::new();
+    for place in places {
+        all.push(Bound::new(place, mode, inherited, split).await?);
+    }
+    Ok(all)
+}
+
+/// Returns every address of a configuration and what it serves.
+pub(super) fn places(config: &Config) -> Vec<Place> {
+    let all = |all: &[Listen], purpose, is_tls| {
+        let place = |listen: &Listen| Place {
+            listen: listen.clone(),
+            purpose,
+            is_tls,
+            is_proxied: config.proxy.protocol.contains(listen),
+        };
+        all.iter().map(place).collect::<Vec<_>>()
+    };
+    [
+        all(&config.listen, Purpose::Images, false),
+        all(&config.tls.listen, Purpose::Images, true),
+        all(config.metrics.listen.as_slice(), Purpose::Metrics, false),
+    ]
+    .concat()
+}

@@ -1,0 +1,284 @@
+//! The source of a request, open or in memory, and the overlays that belong to it.
+
+use std::sync::Arc;
+use std::time::{Instant, SystemTime};
+
+use andon_cache::Key;
+use andon_dialects::AnswerStyle;
+use andon_dialects::signature::Checksum;
+use bytes::Bytes;
+
+use crate::admission::Admitted;
+use crate::error::Error;
+use crate::origins::{Blocking, Freshness, Identity, OpenFile, OriginMetrics, Reservation, Source};
+use crate::request::conditional::Validators;
+use crate::sources::cached_source::CachedSource;
+use crate::sources::materials::{LoadedMaterials, OpenMaterials};
+
+/// A request whose files are open.
+#[derive(Debug)]
+pub struct OpenSource {
+    /// The path of the file, below `/`: the request's source, or the index of a folder.
+    pub path: String,
+    pub(super) content: Content,
+    pub(super) materials: OpenMaterials,
+    pub(super) most_bytes: u64,
+    /// The digest that the source must have, if the URL states one.
+    pub(super) checksum: Option<Checksum>,
+    /// The request's admission, once it is admitted to work that costs more than opening files.
+    pub(crate) admitted: Option<Admitted>,
+}
+
+/// An open file and its beginning.
+pub(crate) struct FileHead {
+    /// The file itself, for reading the rest.
+    pub(crate) file: Arc<OpenFile>,
+    /// The first bytes of the file.
+    pub(crate) beginning: Bytes,
+}
+
+/// The source of a request.
+#[derive(Clone, Debug)]
+pub(super) enum Content {
+    /// A file that is not read yet, and the metrics that count reading it.
+    File(Arc<OpenFile>, Arc<OriginMetrics>),
+    /// A file that is in memory, where other requests may use it too.
+    CachedSource(Identity, CachedSource),
+    /// A source that was fetched, because over a network there is nothing to open.
+    Fetched(Source),
+}
+
+/// The content of a request's files.
+#[derive(Debug)]
+pub struct Read {
+    /// The source's bytes.
+    pub source: Bytes,
+    /// The overlays that the image is composed with.
+    pub materials: LoadedMaterials,
+    /// Keeps the source's bytes counted, if they were in memory before.
+    pub hold: Option<Arc<Reservation>>,
+}
+
+impl OpenSource {
+    /// Size in bytes of all files together.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.source_size().saturating_add(self.materials.size())
+    }
+
+    /// Size in bytes of the source alone.
+    fn source_size(&self) -> u64 {
+        match &self.content {
+            Content::File(file, _) => file.identity.size,
+            Content::CachedSource(identity, _) => identity.size,
+            Content::Fetched(source) => source.bytes.len() as u64,
+        }
+    }
+
+    /// Checks that the source is no larger than its request allows.
+    pub(crate) fn within(&self, style: &AnswerStyle) -> Result<(), Error> {
+        let bytes = self.source_size();
+        let over = style.most_bytes.filter(|most| bytes > *most);
+        over.map_or(Ok(()), |most| {
+            let why = format!("it has {bytes} bytes, and may have {most}");
+            Err(unfit(self.path.clone(), why))
+        })
+    }
+
+    /// Returns the validators of a result, with which a client can check whether its copy is current. `result` is the
+    /// text that names it, or empty for the file as it is.
+    #[must_use]
+    pub fn validators(&self, result: &str) -> Validators {
+        let materials = self.materials.identities();
+        match &self.content {
+            Content::File(file, _) => Validators::new(result, &file.identity, &materials),
+            Content::CachedSource(identity, _) => Validators::new(result, identity, &materials),
+            Content::Fetched(source) => {
+                Validators::of_fetched(result, &source.validators, &materials)
+            }
+        }
+    }
+
+    /// How long the origin allows a fetched source to be used; `None` for a file.
+    pub(crate) fn freshness(&self) -> Option<Freshness> {
+        match &self.content {
+            Content::File(..) | Content::CachedSource(..) => None,
+            Content::Fetched(source) => Some(source.freshness),
+        }
+    }
+
+    /// The version of the source's content.
+    pub(crate) fn version(&self) -> String {
+        match &self.content {
+            Content::File(file, _) => file.identity.version(),
+            Content::CachedSource(identity, _) => identity.version(),
+            Content::Fetched(source) => source.validators.identity.clone(),
+        }
+    }
+
+    /// Returns the source's file if it is in memory and nothing is composed with it.
+    pub(crate) fn cached(&self) -> Option<CachedSource> {
+        match &self.content {
+            Content::CachedSource(_, cached) if self.materials.is_empty() => Some(cached.clone()),
+            _ => None,
+        }
+    }
+
+    /// Whether the whole source is in memory and nothing is composed with it.
+    pub(crate) fn is_in_memory(&self) -> bool {
+        self.materials.is_empty() && !matches!(self.content, Content::File(..))
+    }
+
+    /// Returns the source without materials, for other requests as well: the digest that one URL states is not checked.
+    pub(crate) fn source_alone(&self) -> Self {
+        Self {
+            path: self.path.clone(),
+            content: self.content.clone(),
+            materials: self.materials.none(),
+            most_bytes: self.most_bytes,
+            checksum: None,
+            admitted: None,
+        }
+    }
+
+    /// Returns the key of the source's exact bytes, which is the same for all results that are made from them.
+    pub(crate) fn source_key(&self) -> Key {
+        let (kind, state) = match &self.content {
+            Content::File(file, _) => ("file", format!("{:?}", file.identity)),
+            Content::CachedSource(identity, _) => ("file", format!("{identity:?}")),
+            Content::Fetched(source) => ("fetched", source.validators.identity.clone()),
+        };
+        Key::of(&[kind, &self.path, &state])
+    }
+
+    /// Whether the whole source has to be checked before any of it is sent.
+    pub(crate) fn is_checked(&self) -> bool {
+        self.checksum.is_some()
+    }
+
+    /// Returns how many bytes reading the files brings into memory. What is in memory already is counted there.
+    pub(crate) fn size_to_read(&self) -> u64 {
+        match &self.content {
+            Content::File(..) => self.size(),
+            Content::CachedSource(..) | Content::Fetched(_) => self.materials.size(),
+        }
+    }
+
+    /// Returns the state of the source's file, if the source is a file that may be served again as it is.
+    pub(crate) fn same_again(&self) -> Option<Identity> {
+        match &self.content {
+            // A date in the future is told as the present moment.
+            Content::File(file, _)
+                if !self.is_checked() && file.identity.modified() <= SystemTime::now() =>
+            {
+                Some(file.identity)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the source was fetched over a network.
+    pub(crate) fn is_fetched(&self) -> bool {
+        matches!(self.content, Content::Fetched(_))
+    }
+
+    /// Returns a function that reads the source's file, if that is all there is to read and it is not in memory yet.
+    pub(crate) fn reading(
+        &self,
+    ) -> Option<impl Fn(Blocking) -> Result<Bytes, Error> + Send + 'static> {
+        let Content::File(file, figures) = &self.content else {
+            return None;
+        };
+        let (file, figures, most_bytes) = (file.clone(), figures.clone(), self.most_bytes);
+        let reading = move |blocking| counted(&figures, &file, most_bytes, blocking);
+        self.materials.is_empty().then_some(reading)
+    }
+
+    /// Returns this source with its file in memory.
+    pub(crate) fn filled(mut self, cached: CachedSource) -> Self {
+        if let Content::File(file, _) = &self.content {
+            self.content = Content::CachedSource(file.identity, cached);
+        }
+        self
+    }
+
+    /// Returns the file with up to `most` bytes of its beginning, for callers that read the rest piece by piece.
+    ///
+    /// # Errors
+    /// `Pixels(Limit)`, `Changing`, `Io`; `Missing` if the source is not an unread file.
+    pub(crate) fn begin(&self, most: usize, blocking: Blocking) -> Result<FileHead, Error> {
+        let Content::File(file, figures) = &self.content else {
+            return Err(Error::Missing {
+                path: self.path.clone(),
+            });
+        };
+        let began = Instant::now();
+        let size = file.check_size(self.most_bytes);
+        let read = size.and_then(|size| Ok((size, file.piece(0, most, blocking)?)));
+        let bytes = read.as_ref().map(|(size, _)| Some(*size));
+        figures.count_unless_blocked(bytes, began.elapsed(), blocking);
+        Ok(FileHead {
+            beginning: read?.1,
+            file: file.clone(),
+        })
+    }
+
+    /// Reads the files.
+    ///
+    /// # Errors
+    /// `Pixels(Limit)`, `Changing`, `Io`.
+    pub fn read(&self) -> Result<Read, Error> {
+        self.read_if(Blocking::Allowed)
+    }
+
+    /// Reads the files on a thread that may or may not wait for a disk.
+    ///
+    /// # Errors
+    /// As [`OpenSource::read`]; `Io(WouldBlock)` if the thread may not wait and would have to.
+    pub(crate) fn read_if(&self, blocking: Blocking) -> Result<Read, Error> {
+        self.read_all(blocking).map_err(|error| match error {
+            error @ Error::Io(_) => error.at(|| format!("file /{}", self.path)),
+            error => error,
+        })
+    }
+
+    fn read_all(&self, blocking: Blocking) -> Result<Read, Error> {
+        // A digest of many megabytes takes as long as reading them.
+        blocking.allow(!self.is_checked())?;
+        let (source, hold) = match &self.content {
+            Content::File(file, figures) => {
+                (counted(figures, file, self.most_bytes, blocking)?, None)
+            }
+            Content::CachedSource(_, cached) => (cached.bytes.clone(), Some(cached.hold.clone())),
+            Content::Fetched(source) => (source.bytes.clone(), Some(source.hold.clone())),
+        };
+        let is_other = |checksum: &Checksum| !checksum.is_of(&source);
+        if self.checksum.as_ref().is_some_and(is_other) {
+            let why = "its digest is another than the URL says".to_owned();
+            return Err(unfit(format!("/{}", self.path), why));
+        }
+        Ok(Read {
+            source,
+            materials: self.materials.read(self.most_bytes, blocking)?,
+            hold,
+        })
+    }
+}
+
+fn unfit(piece: String, why: String) -> Error {
+    Error::Pixels(andon_pixels::Error::Unfit { piece, why })
+}
+
+/// Reads a file and counts that in the metrics of its origin.
+fn counted(
+    figures: &OriginMetrics,
+    file: &OpenFile,
+    most_bytes: u64,
+    blocking: Blocking,
+) -> Result<Bytes, Error> {
+    let began = Instant::now();
+    let read = file.read(most_bytes, blocking);
+    let bytes = read.as_ref().map(|bytes| Some(bytes.len() as u64));
+    figures.count_unless_blocked(bytes, began.elapsed(), blocking);
+    Ok(Bytes::from_owner(read?))
+}

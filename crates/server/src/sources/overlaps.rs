@@ -1,0 +1,52 @@
+//! Overlay images that can also be requested as sources, because their folder overlaps with that of an origin.
+
+use std::path::Path;
+
+use crate::origins::Origins;
+
+/// Where the folder of overlay images overlaps with the folders of origins.
+#[derive(Debug)]
+pub(super) struct Overlaps(Vec<Overlap>);
+
+/// One such overlap.
+#[derive(Debug, PartialEq, Eq)]
+struct Overlap {
+    /// Prefix of the names of these overlay images.
+    name: String,
+    /// What replaces that prefix in the paths of sources.
+    path: String,
+}
+
+impl Overlaps {
+    /// Finds where the folder of overlay images lies within an origin's folder, or the other way round.
+    pub(super) fn of(folder: Option<&Path>, origins: &Origins) -> Self {
+        let Some(folder) = folder.and_then(|folder| folder.canonicalize().ok()) else {
+            return Self(Vec::new());
+        };
+        let text = |path: &Path| match path.to_str() {
+            Some("") => Some(String::new()),
+            Some(path) => Some(format!("{path}/")),
+            None => None,
+        };
+        let overlap = |(prefix, root): (&str, &Path)| {
+            let root = root.canonicalize().ok()?;
+            let (name, below) = match (folder.strip_prefix(&root), root.strip_prefix(&folder)) {
+                (Ok(inside), _) => (String::new(), text(inside)?),
+                (_, Ok(inside)) => (text(inside)?, String::new()),
+                _ => return None,
+            };
+            let path = format!("{prefix}/{below}");
+            Some(Overlap { name, path })
+        };
+        Self(origins.folders().filter_map(overlap).collect())
+    }
+
+    /// Returns the paths of the sources that an overlay image can be requested as.
+    pub(super) fn paths_of(&self, name: &str) -> Vec<String> {
+        let path = |overlap: &Overlap| {
+            let rest = name.strip_prefix(&*overlap.name)?;
+            Some(format!("{}{rest}", overlap.path))
+        };
+        self.0.iter().filter_map(path).collect()
+    }
+}

@@ -1,0 +1,81 @@
+//! One mistake in a document, in parts: serde and toml have sentences for them, whose words may change with any
+//! version.
+
+use std::fmt;
+use std::ops::Range;
+
+use serde::de;
+
+/// A mistake in a TOML document, and the bytes of its text that it is in.
+#[derive(Debug)]
+pub struct Mistake {
+    pub(crate) kind: Kind,
+    pub(crate) span: Option<Range<usize>>,
+}
+
+/// What is wrong.
+#[derive(Debug)]
+pub(crate) enum Kind {
+    /// A key that no field has, and the fields that there are.
+    Key(String, &'static [&'static str]),
+    /// A word that none of an enum's variants has, and those that there are.
+    Word(String, &'static [&'static str]),
+    /// A field without a default that has no key.
+    Missing(&'static str),
+    /// Anything else, in a sentence.
+    Other(String),
+}
+
+impl Mistake {
+    /// Adds the place of the mistake, unless it is known more exactly.
+    pub(crate) fn at(mut self, span: &Range<usize>) -> Self {
+        self.span.get_or_insert_with(|| span.clone());
+        self
+    }
+}
+
+impl From<Kind> for Mistake {
+    fn from(kind: Kind) -> Self {
+        Self { kind, span: None }
+    }
+}
+
+impl From<toml::de::Error> for Mistake {
+    fn from(error: toml::de::Error) -> Self {
+        Self {
+            kind: Kind::Other(error.message().to_owned()),
+            span: error.span(),
+        }
+    }
+}
+
+impl de::Error for Mistake {
+    fn custom<T: fmt::Display>(what: T) -> Self {
+        Kind::Other(what.to_string()).into()
+    }
+
+    fn unknown_field(field: &str, fields: &'static [&'static str]) -> Self {
+        Kind::Key(field.to_owned(), fields).into()
+    }
+
+    fn unknown_variant(word: &str, words: &'static [&'static str]) -> Self {
+        Kind::Word(word.to_owned(), words).into()
+    }
+
+    fn missing_field(field: &'static str) -> Self {
+        Kind::Missing(field).into()
+    }
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            Kind::Key(key, _) => write!(f, "unknown key `{key}`"),
+            Kind::Word(word, _) => write!(f, "unknown value `{word}`"),
+            Kind::Missing(key) => write!(f, "the key `{key}` is missing here"),
+            Kind::Other(what) => f.write_str(what),
+        }
+    }
+}
+
+impl std::error::Error for Mistake {}
