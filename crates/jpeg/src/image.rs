@@ -63,7 +63,8 @@ impl Subsampling {
         )
     }
 
-    /// Whether a file with this subsampling can be written: T.81 allows ten blocks in an MCU, of which Cb and Cr take two.
+    /// Whether a file with this subsampling can be written: T.81 allows ten blocks in an MCU, of which Cb and Cr take
+    /// two.
     #[must_use]
     pub fn is_writable(self) -> bool {
         let possible = |factor| matches!(factor, 1 | 2 | 4);

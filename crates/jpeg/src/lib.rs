@@ -48,9 +48,9 @@
 //!
 //! # What is not here
 //!
-//! The [header](Header) of any JPEG is read, but the decoder refuses as `Unsupported` what hardly any file uses: 12 bits,
-//! arithmetic coding, four components, RGB, height by DNL, missing tables, and chroma planes of different sizes. The
-//! encoder writes sequential files alone. Metadata are found, not interpreted.
+//! The [header](Header) of any JPEG is read, but the decoder refuses as `Unsupported` what hardly any file uses: 12
+//! bits, arithmetic coding, four components, RGB, height by DNL, missing tables, and chroma planes of different sizes.
+//! The encoder writes sequential files alone. Metadata are found, not interpreted.
 //!
 //! At 1/8 and in full the samples are those of libjpeg-turbo, bit for bit. At 1/2 and 1/4 they are sharper.
 //!

@@ -125,20 +125,16 @@ impl Unstuffed {
     /// Returns a reader of restart interval `index` that begins at bit `position` of all data, which must not lie
     /// before the interval.
     pub(super) fn reader_within(&self, index: usize, position: u64) -> Option<Bits<'_>> {
-        Some(self.reader_up_to(self.range(index)?.end, position))
+        let end = self.range(index)?.end;
+        let mut bits = Bits::within(&self.bytes, (position / 8) as usize..end);
+        bits.take((position % 8) as u32);
+        Some(bits)
     }
 
     /// Returns a reader of the first restart interval that begins at bit `position`.
     pub(super) fn reader_at(&self, position: u32) -> Bits<'_> {
-        let end = self.ends.first().copied().unwrap_or_default();
-        self.reader_up_to(end, position.into())
-    }
-
-    /// Returns a reader from bit `position` up to byte `end`.
-    fn reader_up_to(&self, end: usize, position: u64) -> Bits<'_> {
-        let mut bits = Bits::within(&self.bytes, (position / 8) as usize..end);
-        bits.take((position % 8) as u32);
-        bits
+        let bits = self.reader_within(0, position.into());
+        bits.unwrap_or(Bits::new(&[]))
     }
 
     /// Returns the range of restart interval `index` in the unstuffed bytes, or `None` if a marker before it is

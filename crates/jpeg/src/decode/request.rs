@@ -1,7 +1,5 @@
 //! What a caller asks for, and the limits that it sets.
 
-use std::fmt;
-
 use andon_kernels::cores::{Alone, Cores};
 
 use crate::decode::segments::FrameHeader;
@@ -34,28 +32,17 @@ pub struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// Returns a request for these sizes without limits, on the calling thread.
+    /// Returns a request for these sizes, with at most 100 scans and any amount of memory, on the calling thread.
     #[must_use]
     pub fn of(sizes: &'a [[u8; 2]]) -> Self {
         Self {
             sizes,
             followed: Scans::Needed,
-            scans: u32::MAX,
+            scans: 100,
             memory: u64::MAX,
             interrupted: &|| false,
             cores: &Alone,
         }
-    }
-}
-
-impl fmt::Debug for Request<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Request")
-            .field("sizes", &self.sizes)
-            .field("followed", &self.followed)
-            .field("scans", &self.scans)
-            .field("memory", &self.memory)
-            .finish_non_exhaustive()
     }
 }
 
@@ -83,7 +70,8 @@ pub(super) fn bytes_held(file: usize, frame: &FrameHeader, sizes: &[[u8; 2]]) ->
             .iter()
             .map(|sizes| u64::from(sizes[index.min(1)]).pow(2));
         let (largest, all) = (samples.clone().max().unwrap_or(0), samples.sum::<u64>());
-        // At full size the coefficients of a sequential image are held only where `route::splits_in_full` says so; callers count those.
+        // At full size the coefficients of a sequential image are held only where `route::splits_in_full` says so, and
+        // callers count those.
         let coefficients = if frame.progressive || largest < 64 {
             2 * largest + 8
         } else {

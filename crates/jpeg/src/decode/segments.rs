@@ -176,8 +176,8 @@ impl<'a> Segments<'a> {
         }
     }
 
-    /// Reads from the last scan that is needed to the end of the file, and fails if another scan follows. The EOI marker
-    /// may be missing only if `scans` is 1.
+    /// Reads from the last scan that is needed to the end of the file, and fails if another scan follows. The EOI
+    /// marker may be missing only if `scans` is 1.
     pub(super) fn ends(&mut self, scans: u64) -> Result<()> {
         loop {
             match self.next()? {

@@ -2,7 +2,7 @@
 //!
 //! [`andon_kernels::huffman`] reads 32 streams of codes in the time of a few. So the scan is cut into as many
 //! stretches. Where in a stretch the first MCU begins is unknown, but a decoder that begins anywhere synchronizes after
-//! a while (see [`split`](super::split)). A stretch goes on into the next one for a while, and some of the bits at which MCUs
+//! a while (see `split`). A stretch goes on into the next one for a while, and some of the bits at which MCUs
 //! begin are noted. Then rows are put together from the beginning of the scan on. Where an MCU begins at a noted bit,
 //! the MCUs of that stretch are taken, up to its end. Where none does, because the next stretch was not synchronized
 //! yet, MCUs are decoded one by one, as without streams. The same holds for MCUs at the end of the data, and for those
@@ -12,7 +12,7 @@
 //! of each window with streams of its own. (Having it read most of the next window ahead, while samples are computed
 //! here, took longer.)
 //!
-//! Streams are for images at 1/2 and smaller, and find where strips of a full-size image begin ([`strips`](super::strips)). For
+//! Streams are for images at 1/2 and smaller, and find where strips of a full-size image begin (`strips`). For
 //! decoding at full size they gained nothing: there every coefficient takes a look-up of its own here and on the way to
 //! its row, whereas without streams one look-up yields two coefficients.
 
@@ -109,8 +109,8 @@ pub(super) struct Entry {
 }
 
 impl Streams {
-    /// Creates the streams of a scan. `None` if the scan is not worth it (as short ones are not), has restart markers, or
-    /// is of a kind that the kernel does not support.
+    /// Creates the streams of a scan. `None` if the scan is not worth it (as short ones are not), has restart markers,
+    /// or is of a kind that the kernel does not support.
     pub(super) fn new(scan: &Scan<'_>, coders: &[Coder]) -> Option<Self> {
         let data = &scan.data;
         if !are_for(data) || coders.iter().any(|coder| coder.side > 4) {

@@ -2,12 +2,12 @@
 //!
 //! Where a row of MCUs begins in the data is not known before everything above it has been read. So one worker, the top
 //! worker, decodes from the top, as if it were alone. Meanwhile the requesting thread goes through the scan at 1/8 with
-//! [`streams`](super::streams), which takes a fraction of the time of a decode because hardly any coefficients are kept. It
+//! `streams`, which takes a fraction of the time of a decode because hardly any coefficients are kept. It
 //! notes where each strip begins, and the DC predictions there, until what lies beyond is its own half of the work.
 //! From then on it takes strips from the bottom, as do other workers, and all are done when they meet. All samples are
 //! written directly to their final place.
 //!
-//! Without streams that first pass would take too long, and [`split`](super::split) or [`output`](super::output) share the work.
+//! Without streams that first pass would take too long, and `split` or `output` share the work.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};

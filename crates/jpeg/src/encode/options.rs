@@ -1,7 +1,5 @@
 //! What a caller may say about how an image is encoded.
 
-use std::fmt;
-
 use andon_kernels::cores::{Alone, Cores};
 
 /// How an image is encoded.
@@ -9,7 +7,8 @@ use andon_kernels::cores::{Alone, Cores};
 pub struct Options<'a> {
     /// The quality, 1 to 100, at which a file scores on average what libjpeg-turbo's scores at that quality.
     pub quality: u8,
-    /// The EXIF block from its TIFF header on, or nothing. Left out when longer than [`MOST_EXIF_BYTES`](super::MOST_EXIF_BYTES).
+    /// The EXIF block from its TIFF header on, or nothing. Left out when longer than
+    /// [`MOST_EXIF_BYTES`](super::MOST_EXIF_BYTES).
     pub exif: &'a [u8],
     /// The ICC profile, or nothing.
     pub icc: &'a [u8],
@@ -30,15 +29,5 @@ impl Options<'_> {
             interrupted: &|| false,
             cores: &Alone,
         }
-    }
-}
-
-impl fmt::Debug for Options<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Options")
-            .field("quality", &self.quality)
-            .field("exif", &self.exif.len())
-            .field("icc", &self.icc.len())
-            .finish_non_exhaustive()
     }
 }

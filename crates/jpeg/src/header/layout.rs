@@ -24,8 +24,8 @@ pub enum Colour {
 pub struct Layout {
     /// The colour space of the stored components.
     pub colour: Colour,
-    /// How the chroma planes of a YCbCr image are subsampled, once components that are not `raw` are at full size; `NONE`
-    /// in other images.
+    /// How the chroma planes of a YCbCr image are subsampled, once components that are not `raw` are at full size;
+    /// `NONE` in other images.
     pub sub: Subsampling,
     /// Whether the planes are the components as stored. Otherwise the components are subsampled in a way that planes
     /// cannot express or need a colour conversion, and are brought to full size first.

@@ -93,7 +93,8 @@ pub(crate) fn quantisation(mut body: &[u8], tables: &mut [Option<Table>; 4]) -> 
     Some(())
 }
 
-/// Returns the number of entropy-coded bytes at the beginning of `coded`: those before the first marker other than RSTn.
+/// Returns the number of entropy-coded bytes at the beginning of `coded`: those before the first marker other than
+/// RSTn.
 #[must_use]
 pub fn coded_length(coded: &[u8]) -> usize {
     let mut from = 0;

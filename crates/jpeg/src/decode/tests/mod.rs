@@ -71,19 +71,13 @@ impl Cores for Plenty {
 
 /// Decodes luma and chroma with these samples per block side.
 fn decode(bytes: &[u8], luma: u8, chroma: u8, cores: &dyn Cores) -> Decoded {
+    let sizes = [[luma, chroma]];
     let request = Request {
-        scans: 100,
         memory: 1 << 30,
         cores,
-        ..Request::of(&[])
+        ..Request::of(&sizes)
     };
-    components(
-        bytes,
-        &Request {
-            sizes: &[[luma, chroma]],
-            ..request
-        },
-    )
+    components(bytes, &request)
 }
 
 /// Decodes an image on one core and on two.
