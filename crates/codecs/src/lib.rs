@@ -30,12 +30,12 @@
 //! |---|---|
 //! | change how frames are composed, and what is written of one that differs little | `crates/codecs/src/animation/` |
 //! | know where our JPEG decoder may differ from libjpeg-turbo | `crates/codecs/src/jpeg/decode/compare.rs`; `./dev fuzz` holds every input against it |
-//! | change what JPEGs leave out, and which quality means which steps | `crates/codecs/src/jpeg/encode/` (`steps.rs`, `activity.rs`), `jpeg/tables.rs`; then `./dev bench encode` |
+//! | change what JPEGs leave out, and which quality means which steps | `crates/jpeg/src/encode/` (`steps.rs`, `activity.rs`), `crates/jpeg/src/tables.rs`; then `./dev bench encode` |
 //! | know what limits the speed of WebP | `docs/webp.md`; then `./dev bench encode --encoder WebP` |
 //! | know what limits the size of AVIF | `docs/avif.md`; then `./dev bench encode --encoder AVIF` |
 //! | change how images of few colours are found, for GIF and PNG | `crates/codecs/src/indexed/` |
 //! | change which files become another format without being decoded | `Recoder::recodes`, `crates/codecs/src/jxl/recode.rs` |
-//! | change how a part of a huge JPEG is decoded without the rest | `crates/codecs/src/jpeg/native/index.rs` (what an index holds), `crates/pixels/src/plan/part.rs` (when one helps), `crates/server/src/results/making/measured.rs` (when it is made); then `./dev bench tiles` |
+//! | change how a part of a huge JPEG is decoded without the rest | `crates/jpeg/src/decode/index/` (what an index holds), `crates/pixels/src/plan/part.rs` (when one helps), `crates/server/src/results/making/measured.rs` (when it is made); then `./dev bench tiles` |
 
 #![deny(unsafe_code)]
 

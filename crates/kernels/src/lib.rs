@@ -4,8 +4,13 @@
 //! too. Every kernel has one plain reference version, its twin, and versions written by hand for AVX2, AVX-512 and
 //! NEON, one of which is chosen at run time. Tests hold all of them to the twin, bit for bit, and the twin to a float
 //! version (`./dev arm` tests NEON, emulated). The techniques are explained in `notes/`.
+//!
+//! Beside the kernels stands what their callers share: memory for planes ([`buffers`]), and idle cores ([`cores`]) that
+//! write parts of one plane ([`parts`]).
 
 pub mod activity;
+pub mod buffers;
+pub mod cores;
 pub mod cpu;
 pub mod fdct;
 pub mod huffman;

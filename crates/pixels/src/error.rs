@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use andon_kernels::cores::Unfinished;
+
 use crate::limits::Bound;
 
 /// The result type of this crate.
@@ -124,6 +126,15 @@ impl Error {
         Self::Broken {
             format,
             why: why.into(),
+        }
+    }
+}
+
+impl From<Unfinished> for Error {
+    fn from(why: Unfinished) -> Self {
+        match why {
+            Unfinished::Interrupted => Self::Interrupted,
+            Unfinished::Panicked => Self::Internal("work on a lent core panicked".to_owned()),
         }
     }
 }

@@ -25,15 +25,13 @@
 //! |---|---|
 //! | change where a gain map goes, and what voids it | `crates/pixels/src/plan/gain.rs`, `Stage::on_gain_map`; how files say how it acts: `crates/codecs/src/gain_map/`, `jpeg/gain_map.rs` |
 //! | know why a plan is what it is | `andon explain URL`, then that rule's file |
-//! | make resampling or JPEG decoding faster | `crates/kernels/` and its `notes/`, `crates/pixels/src/resize/`, `crates/codecs/src/jpeg/native/`; then `./dev bench resize`, `./dev bench jpeg` |
+//! | make resampling or JPEG decoding faster | `crates/kernels/` and its `notes/`, `crates/pixels/src/resize/`, `crates/jpeg/src/decode/`; then `./dev bench resize`, `./dev bench jpeg` |
 //! | change the memory that several results of one decode take | `crates/pixels/src/plan/shared_peak.rs` |
 
 #![forbid(unsafe_code)]
 
-pub mod buffers;
 pub mod codec;
 pub mod color;
-pub mod cores;
 mod cost;
 pub mod engine;
 pub mod error;
@@ -53,20 +51,21 @@ pub mod space;
 pub mod stage;
 mod window;
 
+pub use andon_kernels::cores::{Alone, Cores, Task};
+pub use andon_kernels::{buffers, cores};
 pub use codec::{
     Anchor, AnimationDecoder, AnimationEncoder, Codec, Decode, Drawings, Drawn, Encode, Encoder,
     Format, GainHeader, GainMaps, Info, Isolation, ManyScales, Orientation, Parts, Recoder, Scale,
     Scales, Tags, Text, Vector, Web,
 };
 pub use color::profile_of_gamma;
-pub use cores::{Alone, Cores, STACK, Task};
 pub use cost::{Cost, CpuTime};
 pub use engine::{Decoded, Engine, Rendered, Run, Timings};
 pub use error::{Error, Result};
 pub use frame::{
     Depth, Frame, GainMap, GainParams, Grid, Image, Metadata, Model, Plane, Subsampling, Traits,
 };
-pub use limits::{Bound, BoundOn, Damaged, Interrupt, Limits, Never};
+pub use limits::{Bound, BoundOn, Damaged, Interrupt, Limits, Never, STACK};
 pub use measure::Measurement;
 pub use plan::{DecodeKey, Holding, Index, Plan, RULES, Rule, SharedPeak};
 pub use profiles::{block_of_orientation, orientation_of};

@@ -3,6 +3,10 @@
 use std::fmt;
 use std::time::Duration;
 
+/// Stack size, in bytes, of a thread that processes images. Vector drawings need most: readers admit elements and
+/// references nested 200 deep, for which the libraries that draw them take up to 0.8 MB.
+pub const STACK: usize = 8 << 20;
+
 /// Tells whether work is still wanted, or has passed its deadline or lost its client. Asked once per row band and
 /// before every stage.
 pub trait Interrupt: Sync {

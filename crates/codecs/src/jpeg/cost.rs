@@ -3,7 +3,7 @@
 //!
 //! The cost of entropy coding grows with the file, the rest with the number of samples.
 
-use super::native;
+use andon_jpeg::decode::{MOST_INDEX_BYTES, splits_in_full};
 use andon_pixels::{Cost, Encode, Info, Model, Scale, Scales, Traits};
 
 /// Estimates the cost of decoding a file of `bytes` bytes.
@@ -26,7 +26,7 @@ pub(crate) fn decoding(bytes: u64, info: &Info, scales: Scales) -> Cost {
     let coefficients = match scales.luma {
         _ if info.decoder_bytes > 0 => info.decoder_bytes,
         // They become samples at once, row by row.
-        Scale::FULL if !info.progressive && !native::in_full(bytes, stored) => 0,
+        Scale::FULL if !info.progressive && !splits_in_full(bytes, stored) => 0,
         // Those that are kept, and 8 bytes more, for each block of 64 samples: between the scans of a
         // progressive image, or from the middle of a sequential one on, if a core is lent.
         scale => stored / 64 * (2 * u64::from(scale.0).pow(2) + 8),
@@ -53,7 +53,7 @@ pub(crate) fn checking(bytes: u64, info: &Info) -> Cost {
 pub(crate) fn indexing(bytes: u64, info: &Info) -> Cost {
     let cost = checking(bytes, info);
     Cost {
-        scratch: cost.scratch + 2 * native::MOST_INDEX_BYTES,
+        scratch: cost.scratch + 2 * MOST_INDEX_BYTES,
         ..cost
     }
 }

@@ -3,17 +3,16 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use andon_jpeg::decode::{self as native, Index, Scans};
+use andon_jpeg::header::Layout;
+use andon_jpeg::{Header, completed, segments};
 use andon_pixels::{
     Bound, Decode, Error, Frame, Grid, Image, Limits, Metadata, Model, Plane, Result, Scale, Scales,
 };
 use andon_recipe::Area;
 
-use super::extent;
-use super::header::layout::{Colour, Layout};
-use super::header::markers::Header;
-use super::native::{self, Index, Refused, Scans};
-use super::segments;
 use super::turbo::ffi;
+use super::{error, layout, model, space};
 use crate::guard;
 
 /// Decodes an image at the requested scales.
@@ -21,7 +20,7 @@ use crate::guard;
 /// # Errors
 /// `Broken` for files that are cut short or detectably damaged, `Unsupported`, `Limit`, `Interrupted`.
 pub(crate) fn decode(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<Image> {
-    let layout = Layout::of(header)?;
+    let layout = layout(header)?;
     guard::size(header.width, header.height, how.limits)?;
     guard::wanted(how.interrupt)?;
     let metadata = metadata(bytes, header, how)?;
@@ -31,7 +30,7 @@ pub(crate) fn decode(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<
         None => turbo(bytes, header, &layout, how)?,
     };
     let frame = frame((header.width, header.height), &layout, how.scales, grids)?;
-    let space = header.space(bytes, layout.model);
+    let space = space(bytes, header, model(&layout));
     Ok(Image::read(frame, metadata, space))
 }
 
@@ -41,13 +40,13 @@ pub(crate) fn decode(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<
 /// # Errors
 /// As `decode`, and `Broken` if there is no scan to begin with.
 pub(crate) fn salvage(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<Image> {
-    let layout = Layout::of(header)?;
+    let layout = layout(header)?;
     guard::size(header.width, header.height, how.limits)?;
     guard::wanted(how.interrupt)?;
     let metadata = metadata(bytes, header, how)?;
     let grids = turbo_as(bytes, header, &layout, how, true)?;
     let frame = frame((header.width, header.height), &layout, how.scales, grids)?;
-    let space = header.space(bytes, layout.model);
+    let space = space(bytes, header, model(&layout));
     Ok(Image::read(frame, metadata, space))
 }
 
@@ -62,14 +61,14 @@ pub(crate) fn decode_at_once(
     how: &Decode<'_>,
     scales: &[Scales],
 ) -> Result<Option<Vec<Image>>> {
-    let layout = Layout::of(header)?;
+    let layout = layout(header)?;
     guard::size(header.width, header.height, how.limits)?;
     guard::wanted(how.interrupt)?;
     let metadata = metadata(bytes, header, how)?;
-    let pictures = several(bytes, header, &layout, how, scales, Scans::Needed)?;
-    let space = header.space(bytes, layout.model);
-    let images = pictures.map(|pictures| {
-        let images = scales.iter().zip(pictures).map(|(&scales, grids)| {
+    let images = several(bytes, header, &layout, how, scales, Scans::Needed)?;
+    let space = space(bytes, header, model(&layout));
+    let images = images.map(|images| {
+        let images = scales.iter().zip(images).map(|(&scales, grids)| {
             let frame = frame((header.width, header.height), &layout, scales, grids)?;
             Ok(Image::read(frame, metadata.clone(), space))
         });
@@ -83,7 +82,7 @@ pub(crate) fn decode_at_once(
 /// # Errors
 /// As `decode`.
 pub(crate) fn check(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<()> {
-    let layout = Layout::of(header)?;
+    let layout = layout(header)?;
     guard::size(header.width, header.height, how.limits)?;
     guard::wanted(how.interrupt)?;
     let how = Decode {
@@ -103,7 +102,7 @@ fn frame(
     scales: Scales,
     grids: Vec<Grid<u8>>,
 ) -> Result<Frame> {
-    let model = match layout.model {
+    let model = match model(layout) {
         Model::YCbCr { sub, .. } => Model::ycbcr(scales.subsampling(sub)),
         model => model,
     };
@@ -119,8 +118,8 @@ fn own(
     layout: &Layout,
     how: &Decode<'_>,
 ) -> Result<Option<Vec<Grid<u8>>>> {
-    let pictures = several(bytes, header, layout, how, &[how.scales], Scans::Needed)?;
-    Ok(pictures.and_then(|mut pictures| pictures.pop()))
+    let images = several(bytes, header, layout, how, &[how.scales], Scans::Needed)?;
+    Ok(images.and_then(|mut images| images.pop()))
 }
 
 /// Decodes all planes with the native decoder at each of these scales in one pass, or returns `None` if it does not
@@ -133,7 +132,7 @@ fn several(
     scales: &[Scales],
     followed: Scans,
 ) -> Result<Option<Vec<Vec<Grid<u8>>>>> {
-    if is_foreign(header, layout) {
+    if !layout.is_decodable(header) {
         return Ok(None);
     }
     let sizes: Vec<_> = scales.iter().map(sizes).collect();
@@ -142,7 +141,30 @@ fn several(
         followed,
         ..wanted(header, how, &sizes, &interrupted)
     };
-    unless_unsupported(native::decode(bytes, &wanted))
+    let Some(components) = unless_unsupported(native::components(bytes, &wanted))? else {
+        return Ok(None);
+    };
+    let components: Vec<Vec<_>> = (components.into_iter())
+        .map(|planes| {
+            let scaled = |scaled: native::Scaled| Ok((scaled.side, grid(scaled.plane)?));
+            planes.into_iter().map(scaled).collect::<Result<_>>()
+        })
+        .collect::<Result<_>>()?;
+    let of_sizes = |sizes: &[u8; 2]| {
+        let planes = components.iter().enumerate().filter_map(|(index, planes)| {
+            let (_, grid) = planes
+                .iter()
+                .find(|(side, _)| *side == sizes[index.min(1)])?;
+            Some(grid.clone())
+        });
+        planes.collect()
+    };
+    Ok(Some(sizes.iter().map(of_sizes).collect()))
+}
+
+/// Converts a plane that the native decoder has made.
+fn grid(plane: andon_jpeg::Plane) -> Result<Grid<u8>> {
+    Grid::from_samples(plane.width, plane.height, plane.samples)
 }
 
 /// Returns the samples per block side of luma and of chroma.
@@ -167,21 +189,10 @@ fn wanted<'a>(
 }
 
 /// Converts the native decoder's result: `None` if it does not support the file.
-fn unless_unsupported<T>(made: std::result::Result<T, Refused>) -> Result<Option<T>> {
-    match made {
-        Ok(made) => Ok(Some(made)),
-        Err(Refused::Unsupported) => Ok(None),
-        Err(Refused::Broken(why)) => Err(Error::broken(super::NAME, why)),
-        Err(Refused::Interrupted) => Err(Error::Interrupted),
-        Err(Refused::Limit {
-            bound,
-            value,
-            limit,
-        }) => Err(Error::Limit {
-            bound,
-            value,
-            limit,
-        }),
+fn unless_unsupported<T>(result: andon_jpeg::Result<T>) -> Result<Option<T>> {
+    match result {
+        Err(andon_jpeg::Error::Unsupported(_)) => Ok(None),
+        result => result.map(Some).map_err(error),
     }
 }
 
@@ -191,10 +202,10 @@ fn unless_unsupported<T>(made: std::result::Result<T, Refused>) -> Result<Option
 /// # Errors
 /// `Limit`, `Interrupted`.
 pub(crate) fn index(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<Option<Vec<u8>>> {
-    let layout = Layout::of(header)?;
+    let layout = layout(header)?;
     guard::size(header.width, header.height, how.limits)?;
     guard::wanted(how.interrupt)?;
-    if is_foreign(header, &layout) {
+    if !layout.is_decodable(header) {
         return Ok(None);
     }
     let interrupted = || how.interrupt.interrupted();
@@ -203,6 +214,18 @@ pub(crate) fn index(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<O
         Err(Error::Broken { .. }) => Ok(None),
         index => index,
     }
+}
+
+/// Returns the smallest part that contains `wanted` and can be decoded using the index of an image of this size in px.
+/// `None` if there is none, or the index belongs to another file.
+pub(crate) fn part(bytes: &[u8], index: &[u8], wanted: Area, size: (u32, u32)) -> Option<Area> {
+    let andon_jpeg::Area { x, y, w, h } = Index::of(index, bytes)?.part(area(wanted), size)?;
+    Some(Area { x, y, w, h })
+}
+
+/// Returns an area of an image as the native decoder takes it.
+fn area(Area { x, y, w, h }: Area) -> andon_jpeg::Area {
+    andon_jpeg::Area { x, y, w, h }
 }
 
 /// Decodes a part of the image using its index.
@@ -216,7 +239,7 @@ pub(crate) fn decode_part(
     index: &[u8],
     part: Area,
 ) -> Result<Image> {
-    let layout = Layout::of(header)?;
+    let layout = layout(header)?;
     guard::size(header.width, header.height, how.limits)?;
     guard::wanted(how.interrupt)?;
     let metadata = metadata(bytes, header, how)?;
@@ -224,10 +247,11 @@ pub(crate) fn decode_part(
     let index = Index::of(index, bytes).ok_or_else(foreign)?;
     let (sizes, interrupted) = ([sizes(&how.scales)], || how.interrupt.interrupted());
     let wanted = wanted(header, how, &sizes, &interrupted);
-    let grids = unless_unsupported(native::decode_part(bytes, &index, part, &wanted))?;
-    let size = (part.w, part.h);
-    let frame = frame(size, &layout, how.scales, grids.ok_or_else(foreign)?)?;
-    let space = header.space(bytes, layout.model);
+    let planes = native::decode_part(bytes, &index, area(part), &wanted);
+    let planes = unless_unsupported(planes)?.ok_or_else(foreign)?;
+    let grids = planes.into_iter().map(grid).collect::<Result<_>>()?;
+    let frame = frame((part.w, part.h), &layout, how.scales, grids)?;
+    let space = space(bytes, header, model(&layout));
     Ok(Image::read(frame, metadata, space))
 }
 
@@ -241,7 +265,7 @@ fn turbo(
 ) -> Result<Vec<Grid<u8>>> {
     // It reads ahead, up to the end marker, and takes one that comes too early for the end of all scans; arithmetic coding
     // goes on with zeros behind it.
-    let ended = extent::ended(bytes);
+    let ended = completed(bytes);
     let needs_end = header.holds_coefficients() || header.arithmetic;
     if needs_end && matches!(ended, Cow::Owned(_)) {
         return Err(Error::broken(super::NAME, "it ends early"));
@@ -265,8 +289,8 @@ fn turbo_as(
         )));
     }
     let (width, height) = (scale.of(header.width), scale.of(header.height));
-    let sizes =
-        (0..layout.model.planes()).map(|index| layout.model.plane_size(index, width, height));
+    let model = model(layout);
+    let sizes = (0..model.planes()).map(|index| model.plane_size(index, width, height));
     let result: u64 = sizes
         .clone()
         .map(|(w, h)| u64::from(w) * u64::from(h))
@@ -292,13 +316,13 @@ fn turbo_as(
     };
     ffi::read(&reading, &mut grids)?;
     // 255 is no ink, with Adobe's marker or without: browsers and Pillow never read it otherwise.
-    if layout.model == Model::Cmyk {
+    if model == Model::Cmyk {
         for sample in grids.iter_mut().flat_map(Grid::samples_mut) {
             *sample = 255 - *sample;
         }
     }
     let ratio = u32::from(scale.0 / how.scales.chroma.0);
-    if ratio > 1 && matches!(layout.model, Model::YCbCr { .. }) {
+    if ratio > 1 && matches!(model, Model::YCbCr { .. }) {
         for chroma in &mut grids[1..] {
             *chroma = thinned(chroma, ratio);
         }
@@ -348,16 +372,10 @@ const SCANNED_PIXELS: u64 = 2_400_000_000;
 /// The number of scans that is allowed whatever the image's size, twice as many as any usual encoder writes.
 const SCANS_IN_ANY_CASE: u64 = 20;
 
-/// Whether the native decoder does not support this kind of file.
-fn is_foreign(header: &Header, layout: &Layout) -> bool {
-    let stored_as_shown = layout.raw && matches!(layout.colour, Colour::Gray | Colour::YCbCr);
-    !stored_as_shown || header.arithmetic
-}
-
 /// Returns the bytes that a decode holds at any scale if libjpeg-turbo decodes the file, or might have to: all
 /// coefficients, unless there is only one scan. 0 if the native decoder will do.
 pub(crate) fn turbo_bytes(bytes: &[u8], header: &Header, layout: &Layout) -> u64 {
-    if is_foreign(header, layout) {
+    if !layout.is_decodable(header) {
         return scratch_bytes(header);
     }
     let coefficients = header.coefficient_bytes();
@@ -413,8 +431,6 @@ fn metadata(bytes: &[u8], header: &Header, how: &Decode<'_>) -> Result<Metadata>
 pub(crate) mod compare;
 #[cfg(test)]
 mod damage;
-#[cfg(test)]
-mod streams;
 
 #[cfg(test)]
 mod tests {
@@ -436,7 +452,7 @@ mod tests {
             let bytes = std::fs::read(&path).expect("a sample");
             let header = Header::read(&bytes).expect("a header");
             let layout = Layout::of(&header).expect("a layout");
-            if layout.raw && matches!(layout.colour, Colour::Gray | Colour::YCbCr) {
+            if layout.is_decodable(&header) {
                 samples.push((path.display().to_string(), bytes, header, layout));
             }
         }
@@ -458,11 +474,8 @@ mod tests {
     fn large_images_may_have_fewer_scans() {
         let limits = Limits::default();
         let most = |width, height| {
-            let header = Header {
-                width,
-                height,
-                ..Header::default()
-            };
+            let mut header = Header::default();
+            (header.width, header.height) = (width, height);
             most_scans(&header, &limits)
         };
         assert_eq!(most(4000, 3000), limits.scans);
@@ -530,29 +543,11 @@ mod tests {
     }
 
     #[test]
-    fn chroma_of_its_own_scale_is_the_plane_of_that_scale() {
-        let limits = Limits::default();
-        for (name, bytes, header, layout) in samples() {
-            let decode = |luma, chroma| {
-                own(&bytes, &header, &layout, &how(luma, chroma, &limits))
-                    .expect("decodes")
-                    .expect("ours")
-            };
-            let split = decode(Scale::HALF, Scale::EIGHTH);
-            assert!(split[0] == decode(Scale::HALF, Scale::HALF)[0], "{name}");
-            assert!(
-                split[1..] == decode(Scale::EIGHTH, Scale::EIGHTH)[1..],
-                "{name}"
-            );
-        }
-    }
-
-    #[test]
     fn libjpeg_thins_chroma_to_the_sizes_that_were_asked_for() {
         let limits = Limits::default();
         for (name, bytes, header, layout) in samples() {
             let how = how(Scale::FULL, Scale::HALF, &limits);
-            let Model::YCbCr { sub, .. } = layout.model else {
+            let Model::YCbCr { sub, .. } = model(&layout) else {
                 continue;
             };
             if sub.h > 2 || sub.v > 2 {
@@ -563,85 +558,6 @@ mod tests {
             for (index, plane) in planes.iter().enumerate() {
                 let size = model.plane_size(index, header.width, header.height);
                 assert_eq!((plane.width(), plane.height()), size, "{name}");
-            }
-        }
-    }
-
-    /// Idle cores that never run out: each task gets a thread of its own.
-    pub(super) struct Plenty;
-
-    impl andon_pixels::Cores for Plenty {
-        fn lend(&self, task: andon_pixels::Task) -> Option<andon_pixels::Task> {
-            std::thread::spawn(task);
-            None
-        }
-
-        fn lends_soon(&self) -> bool {
-            true
-        }
-    }
-
-    /// Returns the photographs whose scans are long enough to be split.
-    pub(super) fn photographs() -> Vec<Vec<u8>> {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples/photos");
-        let files = std::fs::read_dir(folder).expect("the photographs");
-        let read = |entry: std::io::Result<std::fs::DirEntry>| {
-            std::fs::read(entry.expect("an entry").path()).expect("a photograph")
-        };
-        let long: Vec<_> = files
-            .map(read)
-            .filter(|bytes| bytes.len() > 200_000)
-            .collect();
-        assert!(long.len() > 2, "only {} long photographs", long.len());
-        long
-    }
-
-    /// Decodes an image on one core and on two.
-    pub(super) fn both_ways(bytes: &[u8], scale: Scale) -> [Result<Option<Vec<Grid<u8>>>>; 2] {
-        let limits = Limits::default();
-        let header = Header::read(bytes).expect("a header");
-        let layout = Layout::of(&header).expect("a layout");
-        let cores: [&dyn andon_pixels::Cores; 2] = [&Alone, &Plenty];
-        cores.map(|cores| {
-            let how = Decode {
-                cores,
-                ..how(scale, scale, &limits)
-            };
-            own(bytes, &header, &layout, &how)
-        })
-    }
-
-    #[test]
-    fn a_lent_core_changes_no_sample() {
-        for bytes in photographs() {
-            for scale in [Scale::EIGHTH, Scale::QUARTER, Scale::HALF, Scale::FULL] {
-                let [alone, lent] = both_ways(&bytes, scale);
-                assert!(alone.expect("decodes") == lent.expect("decodes"));
-            }
-        }
-    }
-
-    #[test]
-    fn a_lent_core_changes_no_answer_to_cut_and_damaged_files() {
-        for mut bytes in photographs() {
-            let length = bytes.len();
-            for cut in [
-                length - 3,
-                length - 40,
-                length * 3 / 4,
-                length / 2,
-                length / 3,
-            ] {
-                let [alone, lent] = both_ways(&bytes[..cut], Scale::QUARTER);
-                assert_eq!(alone, lent, "cut to {cut} of {length}");
-            }
-            for part in 2..20 {
-                let place = length * part / 20;
-                bytes[place] ^= 1 << (part % 8);
-                for scale in [Scale::HALF, Scale::FULL] {
-                    let [alone, lent] = both_ways(&bytes, scale);
-                    assert!(alone == lent, "damaged at {place} of {length}");
-                }
             }
         }
     }

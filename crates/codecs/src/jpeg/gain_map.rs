@@ -2,14 +2,14 @@
 //! HDR as specified by Google and Adobe and by ISO 21496-1, and Apple's gain maps as far as their XMP says how they are
 //! applied.
 
+use andon_jpeg::Header;
+use andon_jpeg::header::mpf;
+use andon_jpeg::segments::{self, APP1, APP2};
 use andon_pixels::{
     Alone, Codec, Cores, Decode, Encode, Error, Frame, GainHeader, GainMap, Image, Interrupt,
-    Metadata, Result,
+    Result,
 };
 
-use super::header::markers::Header;
-use super::header::mpf;
-use super::segments::{self, APP1, APP2};
 use super::{Jpeg, decode};
 use crate::gain_map;
 
@@ -58,18 +58,10 @@ pub(super) fn encode(
     interrupt: &dyn Interrupt,
 ) -> Result<Vec<u8>> {
     let map = encode_map(map, interrupt)?;
-    let own = Metadata {
-        icc: None,
-        ..image.metadata.clone()
-    };
+    let metadata = &image.metadata;
+    let xmp = packet(metadata.xmp.as_deref(), map.len());
     let file = super::encode::encode(image, how, cores, interrupt)?;
-    let file = segments::with_metadata(
-        file,
-        &Metadata {
-            xmp: Some(packet(own.xmp.as_deref(), map.len())),
-            ..own
-        },
-    );
+    let file = segments::with_metadata(file, Some(&xmp), metadata.iptc.as_deref());
     Ok(joined(file, &map))
 }
 

@@ -1,4 +1,4 @@
-//! JPEG: our own header reader, decoder ([`native`]) and encoder ([`mod@encode`]), and libjpeg-turbo for rare kinds of
+//! JPEG: our own header reader, decoder and encoder ([`andon_jpeg`]), and libjpeg-turbo ([`turbo`]) for rare kinds of
 //! files. Planes are kept as stored wherever possible.
 
 mod cost;
@@ -6,24 +6,20 @@ mod decode;
 mod encode;
 mod extent;
 mod gain_map;
-mod header;
-mod native;
-mod segments;
-mod tables;
 mod turbo;
 
+use andon_jpeg::header::{Colour, Layout};
+use andon_jpeg::{Header, segments};
+use andon_pixels::cores::Unfinished;
 use andon_pixels::{
-    Alone, Codec, Cores, Cost, Decode, Drawn, Encode, Encoder, Format, Frame, GainHeader, GainMaps,
-    GainParams, Image, Info, Interrupt, ManyScales, Model, Orientation, Parts, Result, Scale,
-    Scales, Tags, Traits, Web, orientation_of,
+    Alone, Bound, Codec, Cores, Cost, Decode, Drawn, Encode, Encoder, Error, Format, Frame,
+    GainHeader, GainMaps, GainParams, Image, Info, Interrupt, ManyScales, Model, Orientation,
+    Parts, Result, Scale, Scales, Space, Subsampling, Tags, Traits, Web, orientation_of,
 };
 use andon_recipe::{Area, Word, options};
 
 #[cfg(feature = "compare")]
 pub(crate) use self::decode::compare::compare;
-use self::header::layout::Layout;
-use self::header::markers::Header;
-use self::native::Index;
 
 /// The JPEG codec.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,18 +46,19 @@ impl Codec for Jpeg {
     }
 
     fn probe(&self, bytes: &[u8]) -> Result<Info> {
-        let header = Header::read(bytes)?;
-        let layout = Layout::of(&header)?;
+        let header = header(bytes)?;
+        let layout = layout(&header)?;
+        let model = model(&layout);
         let block = header.exif.clone().and_then(|range| bytes.get(range));
         Ok(Info {
-            space: header.space(bytes, layout.model),
+            space: space(bytes, &header, model),
             orientation: block.map_or_else(Orientation::default, orientation_of),
             quality: header.quality(),
             progressive: header.progressive,
             metadata: header.has_metadata(),
             decoder_bytes: decode::turbo_bytes(bytes, &header, &layout),
             fewest_bytes: header.fewest_bytes(),
-            ..Info::new(NAME, header.width, header.height, layout.model)
+            ..Info::new(NAME, header.width, header.height, model)
         })
     }
 
@@ -70,12 +67,12 @@ impl Codec for Jpeg {
     }
 
     fn decode(&self, bytes: &[u8], _info: &Info, how: &Decode<'_>) -> Result<Image> {
-        let header = Header::read(bytes)?;
+        let header = header(bytes)?;
         decode::decode(bytes, &header, how)
     }
 
     fn salvage(&self, bytes: &[u8], _info: &Info, how: &Decode<'_>) -> Result<Image> {
-        let header = Header::read(bytes)?;
+        let header = header(bytes)?;
         decode::salvage(bytes, &header, how)
     }
 
@@ -84,7 +81,7 @@ impl Codec for Jpeg {
     }
 
     fn end_marker(&self) -> &'static [u8] {
-        extent::END
+        segments::END
     }
 
     fn extent_cost(&self, bytes: u64, info: &Info) -> Cost {
@@ -144,12 +141,12 @@ impl Parts for Jpeg {
     }
 
     fn index(&self, bytes: &[u8], _info: &Info, how: &Decode<'_>) -> Result<Option<Vec<u8>>> {
-        let header = Header::read(bytes)?;
+        let header = header(bytes)?;
         decode::index(bytes, &header, how)
     }
 
     fn part(&self, bytes: &[u8], info: &Info, index: &[u8], wanted: Area) -> Option<Area> {
-        Index::of(index, bytes)?.part(wanted, (info.width, info.height))
+        decode::part(bytes, index, wanted, (info.width, info.height))
     }
 
     fn decode_part(
@@ -160,7 +157,7 @@ impl Parts for Jpeg {
         index: &[u8],
         part: Area,
     ) -> Result<Image> {
-        let header = Header::read(bytes)?;
+        let header = header(bytes)?;
         decode::decode_part(bytes, &header, how, index, part)
     }
 }
@@ -173,7 +170,7 @@ impl ManyScales for Jpeg {
         how: &Decode<'_>,
         scales: &[Scales],
     ) -> Result<Option<Vec<Image>>> {
-        let header = Header::read(bytes)?;
+        let header = header(bytes)?;
         decode::decode_at_once(bytes, &header, how, scales)
     }
 
@@ -220,7 +217,12 @@ impl Encoder for Jpeg {
             return gain_map::encode(image, map, how, cores, interrupt);
         }
         let file = encode::encode(image, how, cores, interrupt)?;
-        Ok(segments::with_metadata(file, &image.metadata))
+        let metadata = &image.metadata;
+        Ok(segments::with_metadata(
+            file,
+            metadata.xmp.as_deref(),
+            metadata.iptc.as_deref(),
+        ))
     }
 
     fn tags(&self) -> Tags {
@@ -241,6 +243,63 @@ impl Encoder for Jpeg {
 
     fn encode_cost(&self, width: u32, height: u32, traits: Traits, how: &Encode) -> Cost {
         cost::encoding(width, height, traits, how)
+    }
+}
+
+/// Reads a file's header up to the first scan.
+fn header(bytes: &[u8]) -> Result<Header> {
+    Header::read(bytes).map_err(error)
+}
+
+/// Determines which planes a file's components become.
+fn layout(header: &Header) -> Result<Layout> {
+    Layout::of(header).map_err(error)
+}
+
+/// Returns the colour model of planes with this layout.
+fn model(layout: &Layout) -> Model {
+    match layout.colour {
+        Colour::Gray => Model::Gray,
+        Colour::YCbCr => Model::ycbcr(Subsampling {
+            h: layout.sub.h,
+            v: layout.sub.v,
+        }),
+        Colour::Rgb => Model::Rgb,
+        Colour::Cmyk | Colour::Ycck => Model::Cmyk,
+    }
+}
+
+/// Returns the colour space that a file's ICC profile describes, or unspecified if there is none.
+fn space(bytes: &[u8], header: &Header, model: Model) -> Space {
+    let profile = header.icc_profile(bytes);
+    profile.map_or(Space::UNSPECIFIED, |icc| Space::of_profile(&icc, model))
+}
+
+/// Converts an error of the decoder or encoder.
+fn error(why: andon_jpeg::Error) -> Error {
+    match why {
+        andon_jpeg::Error::Broken(why) => Error::broken(NAME, why),
+        andon_jpeg::Error::Unsupported(feature) => Error::Unsupported {
+            format: NAME,
+            what: feature.to_string(),
+        },
+        andon_jpeg::Error::Unfit(why) => {
+            Error::Internal(format!("planes that JPEG cannot hold: {why}"))
+        }
+        andon_jpeg::Error::Interrupted => Error::Interrupted,
+        andon_jpeg::Error::Limit {
+            bound,
+            value,
+            limit,
+        } => Error::Limit {
+            bound: match bound {
+                andon_jpeg::Bound::Memory => Bound::MEMORY,
+                andon_jpeg::Bound::Scans => Bound::SCANS,
+            },
+            value,
+            limit,
+        },
+        andon_jpeg::Error::Panicked => Unfinished::Panicked.into(),
     }
 }
 

@@ -37,7 +37,8 @@ pub(super) fn resample_shared<T: Resizable>(
         .collect();
     let made = {
         let planes = planes.to_vec();
-        shared(context.cores, context.interrupt, bands.len(), move |band| {
+        let interrupted = || context.interrupt.interrupted();
+        shared(context.cores, &interrupted, bands.len(), move |band| {
             let band = bands[band].lock().ok().and_then(|mut band| band.take());
             let (plane, rows, mut samples) =
                 band.ok_or_else(|| Error::Internal("a band is made once".to_owned()))?;
@@ -46,7 +47,7 @@ pub(super) fn resample_shared<T: Resizable>(
             Ok((plane, samples))
         })?
     };
-    Some(made.and_then(|made| {
+    Some(made.map_err(Error::from).and_then(|made| {
         let made: Vec<(usize, Part<T>)> = made.into_iter().collect::<Result<_>>()?;
         let mut made = made.into_iter().peekable();
         let whole = |(plane, (grid, (x, y))): (usize, &(Grid<T>, (Axis, Axis)))| {

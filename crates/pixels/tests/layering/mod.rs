@@ -9,11 +9,23 @@ use std::path::{Path, PathBuf};
 /// At a module without a layer, at one that uses a module above it, and when fewer than `least` uses are
 /// found: then the check no longer reads them.
 pub(crate) fn check(src: &Path, layers: &[&str], least: usize) {
+    check_folder(src, "", layers, least);
+}
+
+/// Checks the files of a folder below `src` against the layers of its modules, none of which may use what the folder
+/// itself holds.
+///
+/// # Panics
+/// As `check`.
+pub(crate) fn check_folder(src: &Path, folder: &str, layers: &[&str], least: usize) {
     let layer = |module: &str| layers.iter().position(|layer| *layer == module);
+    let root = format!("crate::{}", folder.replace('/', "::"));
+    let root = format!("{}::", root.trim_end_matches("::"));
+    let folder = src.join(folder);
     let mut uses = 0;
-    for file in rust_files(src) {
-        let module = module_of(src, &file);
-        if module == "lib" {
+    for file in rust_files(&folder) {
+        let module = module_of(&folder, &file);
+        if matches!(&module[..], "lib" | "mod" | "tests") {
             continue;
         }
         let own =
@@ -21,7 +33,7 @@ pub(crate) fn check(src: &Path, layers: &[&str], least: usize) {
         let text = fs::read_to_string(&file).expect("a source file");
         let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
         for (number, line) in code.lines().enumerate() {
-            for other in used(line) {
+            for other in used(line, &root) {
                 uses += 1;
                 let below = layer(&other);
                 assert!(
@@ -39,14 +51,24 @@ pub(crate) fn check(src: &Path, layers: &[&str], least: usize) {
     );
 }
 
-/// The modules that a line names after `crate::`; what the crate's root re-exports is not looked through.
-fn used(line: &str) -> Vec<String> {
+/// The modules that a line names behind `root`. What the crate's root re-exports is not looked through.
+fn used(line: &str, root: &str) -> Vec<String> {
     let code = line.split("//").next().unwrap_or_default();
-    let names = code.split("crate::").skip(1).map(|rest| {
-        let end = rest.find(|c: char| !c.is_ascii_lowercase() && c != '_');
-        rest[..end.unwrap_or(rest.len())].to_owned()
+    let names = code.split(root).skip(1).flat_map(|rest| {
+        let group = rest.strip_prefix('{').map(|group| group.split('}').next());
+        let names: Vec<_> = match group.flatten() {
+            Some(group) => group.split(", ").collect(),
+            None => vec![rest],
+        };
+        names.into_iter().map(|name| {
+            let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+            name[..end.unwrap_or(name.len())].to_owned()
+        })
     });
-    names.filter(|name| !name.is_empty()).collect()
+    let is_module = |name: &String| name.starts_with(|c: char| c.is_ascii_lowercase());
+    names
+        .filter(|name| root != "crate::" || is_module(name))
+        .collect()
 }
 
 fn module_of(src: &Path, file: &Path) -> String {

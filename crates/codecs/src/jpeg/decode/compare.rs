@@ -5,15 +5,14 @@
 //! frequencies of libjpeg's coefficients. Parts decoded through an index are identical to the same area of the whole
 //! image.
 
+use andon_jpeg::Header;
+use andon_jpeg::header::{Layout, coded_length};
 use andon_kernels::idct;
 use andon_pixels::{Alone, Decode, Grid, Limits, Never, Result as Decoded, Scale, Scales};
 use andon_recipe::Area;
 
-use super::{decode_part, index, most_scans, own, turbo};
+use super::{decode_part, index, most_scans, own, part, turbo};
 use crate::guard;
-use crate::jpeg::header::layout::Layout;
-use crate::jpeg::header::markers::Header;
-use crate::jpeg::native::{Index, entropy};
 use crate::jpeg::turbo::ffi::{self, Coefficients};
 
 /// Which of the two decoders decodes a file.
@@ -152,7 +151,7 @@ impl File<'_> {
             w: 1 + seed / 5 % (size.0 - x),
             h: 1 + seed / 7 % (size.1 - y),
         };
-        let place = Index::of(index, self.bytes).and_then(|index| index.part(wanted, size));
+        let place = part(self.bytes, index, wanted, size);
         let place = place.ok_or_else(|| format!("there is no part around {wanted:?}"))?;
         let part = decode_part(self.bytes, &self.header, &how, index, place);
         let frame = part.map_err(|why| why.to_string())?.frames.remove(0);
@@ -206,7 +205,7 @@ impl File<'_> {
         }
         let scan = self.bytes.get(header.first_scan + 2..)?;
         let coded = usize::from(u16::from_be_bytes(*scan.first_chunk()?));
-        let end = header.first_scan + 2 + coded + entropy::length(scan.get(coded..)?);
+        let end = header.first_scan + 2 + coded + coded_length(scan.get(coded..)?);
         let chopped = [&self.bytes[..end], &[0xff, 0xd9]].concat();
         (chopped != self.bytes).then_some(chopped)
     }
@@ -228,44 +227,11 @@ impl File<'_> {
             (Ok(None), _) => Ok(Verdict::Left),
             (Err(_), Err(_)) => Ok(Verdict::Neither),
             (Ok(Some(ours)), Ok(theirs)) => {
-                if let Ok(coefficients) = coefficients {
-                    for (index, (plane, blocks)) in ours.iter().zip(coefficients).enumerate() {
-                        same_as_of(blocks, usize::from(scale.0), plane).map_err(|why| {
-                            format!("plane {index} is not of its coefficients: {why}")
-                        })?;
-                    }
-                }
-                for (index, (ours, theirs)) in ours.iter().zip(theirs.iter().flatten()).enumerate()
-                {
-                    let blocks = coefficients.as_ref().ok().and_then(|all| all.get(index));
-                    alike(ours, theirs, blocks, usize::from(scale.0))
-                        .map_err(|why| format!("plane {index} is not libjpeg's: {why}"))?;
-                }
+                let theirs = theirs.unwrap_or_default();
+                same_planes_as(&ours, &theirs, coefficients.as_deref().ok(), scale)?;
                 Ok(Verdict::Both)
             }
-            (Ok(Some(ours)), Err(why)) => {
-                // A small sequential image is whole with its last sample: libjpeg must agree if nothing
-                // else follows.
-                if let Some(bytes) = self.without_tail(scale) {
-                    let chopped = File {
-                        bytes: &bytes,
-                        header: self.header.clone(),
-                        ..*self
-                    };
-                    let coefficients = chopped.coefficients();
-                    return match chopped.judge(scale, Ok(Some(ours)), &coefficients)? {
-                        Verdict::Both => Ok(Verdict::OnlyOurs),
-                        verdict => Err(format!("is {verdict:?} without its tail")),
-                    };
-                }
-                let why = why.to_string();
-                let unopened = self.header.progressive && scale < Scale::FULL;
-                let meant = why.contains(OUT_OF_STEP)
-                    || unopened && UNOPENED.iter().any(|part| why.contains(part));
-                meant
-                    .then_some(Verdict::OnlyOurs)
-                    .ok_or_else(|| format!("libjpeg alone says: {why}"))
-            }
+            (Ok(Some(ours)), Err(why)) => self.judge_ours(scale, ours, &why.to_string()),
             (Err(why), Ok(_)) => {
                 let why = why.to_string();
                 let meant = THEIRS_ONLY.iter().any(|(part, _)| why.contains(part));
@@ -275,6 +241,49 @@ impl File<'_> {
             }
         }
     }
+
+    /// Judges a file that only the native decoder decodes, while libjpeg says `why` not.
+    fn judge_ours(&self, scale: Scale, ours: Vec<Grid<u8>>, why: &str) -> Result<Verdict, String> {
+        // A small sequential image is whole with its last sample: libjpeg must agree if nothing else follows.
+        if let Some(bytes) = self.without_tail(scale) {
+            let chopped = File {
+                bytes: &bytes,
+                header: self.header.clone(),
+                ..*self
+            };
+            let coefficients = chopped.coefficients();
+            return match chopped.judge(scale, Ok(Some(ours)), &coefficients)? {
+                Verdict::Both => Ok(Verdict::OnlyOurs),
+                verdict => Err(format!("is {verdict:?} without its tail")),
+            };
+        }
+        let unopened = self.header.progressive && scale < Scale::FULL;
+        let meant =
+            why.contains(OUT_OF_STEP) || unopened && UNOPENED.iter().any(|part| why.contains(part));
+        meant
+            .then_some(Verdict::OnlyOurs)
+            .ok_or_else(|| format!("libjpeg alone says: {why}"))
+    }
+}
+
+/// Checks the planes of both decoders against each other and against libjpeg's coefficients, as far as there are any.
+fn same_planes_as(
+    ours: &[Grid<u8>],
+    theirs: &[Grid<u8>],
+    coefficients: Option<&[Coefficients]>,
+    scale: Scale,
+) -> Result<(), String> {
+    let side = usize::from(scale.0);
+    let coefficients = coefficients.unwrap_or_default();
+    for (index, (plane, blocks)) in ours.iter().zip(coefficients).enumerate() {
+        same_as_of(blocks, side, plane)
+            .map_err(|why| format!("plane {index} is not of its coefficients: {why}"))?;
+    }
+    for (index, (ours, theirs)) in ours.iter().zip(theirs).enumerate() {
+        alike(ours, theirs, coefficients.get(index), side)
+            .map_err(|why| format!("plane {index} is not libjpeg's: {why}"))?;
+    }
+    Ok(())
 }
 
 /// Checks that a plane is the inverse DCT of these coefficients, with `side` samples per block side.

@@ -80,10 +80,10 @@ fn damaged(file: &[u8], round: usize, dice: &mut Dice) -> Vec<u8> {
 }
 
 /// A small deterministic random number generator, so that failing tests can be repeated.
-pub(super) struct Dice(pub(super) u64);
+struct Dice(u64);
 
 impl Dice {
-    pub(super) fn below(&mut self, end: usize) -> usize {
+    fn below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;

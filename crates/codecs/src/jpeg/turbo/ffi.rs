@@ -8,12 +8,11 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 
+use andon_jpeg::Header;
+use andon_jpeg::header::Colour;
 use andon_pixels::{Bound, Error, Grid, Interrupt, Result};
 // Nothing of the crate is called from Rust: it is named so that its library is linked.
 use turbojpeg_sys as _;
-
-use crate::jpeg::header::layout::Colour;
-use crate::jpeg::header::markers::Header;
 
 /// A JPEG to decode, and how to decode it.
 pub(in crate::jpeg) struct Reading<'a> {
@@ -61,7 +60,7 @@ impl Reading<'_> {
             width: self.header.width,
             height: self.header.height,
             components: components.min(MOST_COMPONENTS) as c_int,
-            colour: self.colour.into(),
+            colour: number(self.colour),
             lenient: self.lenient.into(),
             raw: self.raw.into(),
             eighths: self.eighths.into(),
@@ -157,7 +156,7 @@ pub(in crate::jpeg) fn write(writing: &Writing<'_>) -> Result<Vec<u8>> {
         width: writing.width,
         height: writing.height,
         components: writing.planes.len().min(MOST_COMPONENTS) as c_int,
-        colour: writing.colour.into(),
+        colour: number(writing.colour),
         quality: writing.quality.into(),
         progressive: writing.progressive.into(),
         invert: writing.invert.into(),
@@ -212,15 +211,14 @@ extern "C" fn ask(asker: *const c_void) -> c_int {
     asker.0.interrupted().into()
 }
 
-impl From<Colour> for c_int {
-    fn from(colour: Colour) -> Self {
-        match colour {
-            Colour::Gray => 0,
-            Colour::YCbCr => 1,
-            Colour::Rgb => 2,
-            Colour::Cmyk => 3,
-            Colour::Ycck => 4,
-        }
+/// Returns the shim's number of a colour space.
+fn number(colour: Colour) -> c_int {
+    match colour {
+        Colour::Gray => 0,
+        Colour::YCbCr => 1,
+        Colour::Rgb => 2,
+        Colour::Cmyk => 3,
+        Colour::Ycck => 4,
     }
 }
 

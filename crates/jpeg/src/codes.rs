@@ -1,0 +1,56 @@
+//! The codes of JPEG's markers: the byte behind 0xFF (T.81, table B.1).
+
+/// A marker without a meaning in these processes, and without a segment.
+pub(crate) const TEM: u8 = 0x01;
+/// The frame header of a baseline image.
+pub(crate) const SOF0: u8 = 0xc0;
+/// The frame header of an extended sequential image.
+pub(crate) const SOF1: u8 = 0xc1;
+/// The frame header of a progressive image.
+pub(crate) const SOF2: u8 = 0xc2;
+/// The frame header of a lossless image.
+pub(crate) const SOF3: u8 = 0xc3;
+/// Huffman tables.
+pub(crate) const DHT: u8 = 0xc4;
+/// A marker that is reserved for extensions.
+pub(crate) const JPG: u8 = 0xc8;
+/// The frame header of a sequential image with arithmetic coding.
+pub(crate) const SOF9: u8 = 0xc9;
+/// The frame header of a progressive image with arithmetic coding.
+pub(crate) const SOF10: u8 = 0xca;
+/// The frame header of a lossless image with arithmetic coding.
+pub(crate) const SOF11: u8 = 0xcb;
+/// The conditions of arithmetic coding.
+pub(crate) const DAC: u8 = 0xcc;
+/// The last code of a frame header.
+pub(crate) const SOF15: u8 = 0xcf;
+/// The first of the eight restart markers, which have no segment.
+pub(crate) const RST0: u8 = 0xd0;
+/// The last of the restart markers.
+pub(crate) const RST7: u8 = 0xd7;
+/// The start of an image.
+pub(crate) const SOI: u8 = 0xd8;
+/// The end of an image.
+pub(crate) const EOI: u8 = 0xd9;
+/// A scan header, behind which entropy-coded data follow.
+pub(crate) const SOS: u8 = 0xda;
+/// Quantisation tables.
+pub(crate) const DQT: u8 = 0xdb;
+/// The number of lines of a frame that did not say it.
+pub(crate) const DNL: u8 = 0xdc;
+/// The number of MCUs between restart markers.
+pub(crate) const DRI: u8 = 0xdd;
+/// The first of the application segments, and that of JFIF.
+pub(crate) const APP0: u8 = 0xe0;
+/// The marker of EXIF and XMP.
+pub const APP1: u8 = 0xe1;
+/// The marker of ICC profiles, gain maps and the index of further images.
+pub const APP2: u8 = 0xe2;
+/// The marker of Photoshop's resources.
+pub(crate) const APP13: u8 = 0xed;
+/// The marker of Adobe's segment, which names the colour transform.
+pub(crate) const APP14: u8 = 0xee;
+/// The last of the application segments.
+pub(crate) const APP15: u8 = 0xef;
+/// A comment.
+pub(crate) const COM: u8 = 0xfe;

@@ -1,0 +1,177 @@
+//! What decoding a sequential scan needs for each of its components: tables, predictions and a row of coefficients.
+
+use std::sync::Arc;
+
+use crate::decode::huffman::{Meaning, PairTable, SkipTable, Table};
+use crate::decode::plane::PlaneDecoder;
+use crate::decode::segments::{FrameHeader, ScanComponent, ScanHeader, Tables};
+use crate::error::{Error, Result};
+
+/// Decoding state of one component during a scan.
+pub(super) struct Coder {
+    /// The tables, which components with the same ones share.
+    pub(super) tables: Arc<CoderTables>,
+    /// The prediction of the next DC coefficient.
+    pub(super) prediction: i32,
+    /// Samples per block side.
+    pub(super) side: usize,
+    /// Blocks per row.
+    pub(super) stride: usize,
+    /// Blocks per MCU, horizontally (`h`) and vertically (`v`); 1 × 1 in a scan of one component.
+    pub(super) h: usize,
+    pub(super) v: usize,
+    /// Coefficients of one row of MCUs: `v` rows of `stride` blocks, and one more slot for coefficients that are not
+    /// kept.
+    pub(super) row: Vec<i16>,
+}
+
+/// The Huffman tables of a component, in every form that decoding needs.
+pub(super) struct CoderTables {
+    /// Decodes DC differences.
+    pub(super) dc: Table,
+    /// Decodes AC coefficients one by one.
+    pub(super) ac: Table,
+    /// Decodes up to two AC coefficients per look-up.
+    pub(super) pairs: PairTable,
+    /// Passes over AC coefficients.
+    pub(super) skip: SkipTable,
+}
+
+/// How many symbols a table look-up of a coder decodes. Building tables for several symbols takes longer than decoding
+/// a small image.
+#[derive(Clone, Copy)]
+pub(super) enum Symbols {
+    One,
+    Several,
+}
+
+impl CoderTables {
+    /// Builds the tables of `component` for `side` samples per block side.
+    fn new(
+        tables: &Tables,
+        component: &ScanComponent,
+        side: usize,
+        symbols: Symbols,
+    ) -> Result<Self> {
+        // Frames of motion JPEG leave the standard tables out. libjpeg-turbo has them.
+        let missing = Error::UNSUPPORTED;
+        let dc = tables.dc(component.dc_table).ok_or(missing)?;
+        let ac = tables.ac(component.ac_table).ok_or(missing)?;
+        let ac = Table::new(ac, Meaning::Ac);
+        Ok(Self {
+            dc: Table::new(dc, Meaning::Dc),
+            pairs: match (symbols, side) {
+                (Symbols::One, _) | (_, 1) => PairTable::unused(),
+                _ => PairTable::new(&ac),
+            },
+            skip: match (symbols, side) {
+                (Symbols::One, _) | (_, 8) => SkipTable::unused(),
+                _ => SkipTable::new(&ac),
+            },
+            ac,
+        })
+    }
+}
+
+impl Coder {
+    fn new(tables: Arc<CoderTables>, plane: &PlaneDecoder, alone: bool) -> Self {
+        let (h, v) = if alone {
+            (1, 1)
+        } else {
+            (plane.h as usize, plane.v as usize)
+        };
+        Self {
+            tables,
+            prediction: 0,
+            side: plane.kept.side,
+            stride: plane.stride,
+            h,
+            v,
+            row: vec![0; v * plane.stride * plane.kept.count() + 1],
+        }
+    }
+
+    /// A copy of this coder with nothing decoded yet.
+    fn anew(&self) -> Self {
+        Self {
+            tables: self.tables.clone(),
+            prediction: 0,
+            row: vec![0; self.row.len()],
+            ..*self
+        }
+    }
+
+    /// Returns whether both coders use the same tables: they decode the same codes and keep the same coefficients.
+    pub(super) fn shares_tables(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.tables, &other.tables)
+    }
+
+    /// Coefficients per block.
+    pub(super) fn count(&self) -> usize {
+        self.side * self.side
+    }
+}
+
+/// Returns copies of `coders` with nothing decoded yet.
+pub(super) fn anew(coders: &[Coder]) -> Vec<Coder> {
+    coders.iter().map(Coder::anew).collect()
+}
+
+/// Creates the coder and the output lane of each component of a scan.
+pub(super) fn coders(
+    tables: &Tables,
+    frame: &FrameHeader,
+    scan: &ScanHeader,
+    planes: &[PlaneDecoder],
+    symbols: Symbols,
+) -> Result<(Vec<Coder>, Vec<Lane>)> {
+    let components = &scan.components;
+    let alone = components.len() == 1;
+    let mut coders = Vec::<Coder>::with_capacity(components.len());
+    let mut lanes = Vec::with_capacity(components.len());
+    for component in components {
+        let plane = &planes[component.index];
+        // Both chroma components have the same, most of the time.
+        let same = (coders.iter().zip(components)).find(|(coder, other)| {
+            let names = |one: &ScanComponent| (one.dc_table, one.ac_table);
+            coder.side == plane.kept.side && names(other) == names(component)
+        });
+        let made = match same {
+            Some((coder, _)) => coder.tables.clone(),
+            None => {
+                let side = plane.kept.side;
+                Arc::new(CoderTables::new(tables, component, side, symbols)?)
+            }
+        };
+        let coder = Coder::new(made, plane, alone);
+        lanes.push(Lane {
+            component: component.index,
+            rows: coder.v,
+            quant: *tables.quant(frame, component.index)?,
+        });
+        coders.push(coder);
+    }
+    Ok((coders, lanes))
+}
+
+/// What is needed to turn one component of a scan into samples.
+#[derive(Clone)]
+pub(super) struct Lane {
+    /// Index of the component in the frame.
+    pub(super) component: usize,
+    /// Rows of blocks in a row of MCUs.
+    pub(super) rows: usize,
+    /// The quantisation table, in zigzag order.
+    pub(super) quant: [u16; 64],
+}
+
+impl Lane {
+    /// Turns this component's coefficients of a row of MCUs into samples.
+    pub(super) fn write(&self, plane: &mut PlaneDecoder, row: &[i16]) {
+        let length = plane.stride * plane.kept.count();
+        // There is one more slot behind them, which may be as long as a row.
+        for blocks in row.chunks_exact(length).take(self.rows) {
+            plane.write_row(blocks, &self.quant);
+        }
+    }
+}

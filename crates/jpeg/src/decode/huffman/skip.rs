@@ -1,0 +1,105 @@
+//! A table that passes over AC coefficients, several per look-up.
+
+use crate::decode::bits::Bits;
+use crate::decode::huffman::table::{END_OF_BLOCK, Table, WINDOW};
+use crate::error::Result;
+
+/// Bits that index the tables for skipping coefficients.
+const SKIP_WINDOW: u32 = 12;
+
+/// A table for skipping AC coefficients whose values are not needed, several per look-up.
+///
+/// An entry combines all symbols that fit the window: bits 0–5 are the bits to consume, 6–15 how far the zigzag
+/// position `k` advances. An end of block advances by 1 and [`SKIPPED_END`]. [`UNFIT`] means that not even one symbol
+/// fits.
+pub(in crate::decode) struct SkipTable {
+    window: Box<[u16; 1 << SKIP_WINDOW]>,
+}
+
+/// What an end of block adds to the zigzag position `k` when blocks are skipped. It is more than a block and the other
+/// symbols of a window together, so that those can be told from the lower bits.
+const SKIPPED_END: u32 = 256;
+
+/// An entry for windows in which no symbol fits. Its advance leaves any block.
+const UNFIT: u16 = 65 << 6;
+
+/// Whether the symbols that led to this `k` go beyond the block, or include an end of block that belongs to the next
+/// one.
+#[inline(always)]
+fn has_left_block(k: u32) -> bool {
+    k % SKIPPED_END > 64
+}
+
+impl SkipTable {
+    /// Combines the symbols of a table for AC coefficients.
+    pub(in crate::decode) fn new(table: &Table) -> Self {
+        let mut window = Box::new([0; 1 << SKIP_WINDOW]);
+        for (bits, entry) in window.iter_mut().enumerate() {
+            *entry = Self::entry(table, bits as u32);
+        }
+        Self { window }
+    }
+
+    /// Creates a placeholder in which no symbol fits, for scans that do not need the table.
+    pub(in crate::decode) fn unused() -> Self {
+        Self {
+            window: Box::new([UNFIT; 1 << SKIP_WINDOW]),
+        }
+    }
+
+    fn entry(table: &Table, bits: u32) -> u16 {
+        let mut consumed = 0;
+        let mut advance = 0;
+        loop {
+            // Bits shifted in from below are unknown: a symbol counts only if it ends before them.
+            let shifted = (bits << consumed) & ((1 << SKIP_WINDOW) - 1);
+            let symbol = table.window[(shifted >> (SKIP_WINDOW - WINDOW)) as usize];
+            let length = symbol.consumed() + symbol.pending();
+            if symbol.0 == 0 || consumed + length > SKIP_WINDOW {
+                return match consumed {
+                    0 => UNFIT,
+                    _ => (consumed | advance << 6) as u16,
+                };
+            }
+            consumed += length;
+            if symbol.advance() >= END_OF_BLOCK {
+                return (consumed | (advance + 1 + SKIPPED_END) << 6) as u16;
+            }
+            advance += symbol.advance();
+        }
+    }
+
+    /// Skips the rest of a block whose next zigzag position is `k` (1 to 63).
+    #[inline(always)]
+    pub(in crate::decode) fn skip_block(
+        &self,
+        table: &Table,
+        bits: &mut Bits<'_>,
+        mut k: u32,
+    ) -> Result<()> {
+        loop {
+            bits.refill();
+            // 56 bits hold four windows.
+            for _ in 0..4 {
+                let entry = u32::from(self.window[bits.peek(SKIP_WINDOW)]);
+                let after = k + (entry >> 6);
+                if has_left_block(after) {
+                    // A long code, or symbols of the next block in the same window: one by one.
+                    if bits.available() < 32 {
+                        bits.refill();
+                    }
+                    k += table.decode(bits)?.0;
+                    if k >= 64 {
+                        return Ok(());
+                    }
+                    break;
+                }
+                bits.consume(entry & 63);
+                k = after;
+                if k >= 64 {
+                    return Ok(());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! A table that decodes one symbol per look-up.
+
+use andon_kernels::huffman::Code;
+
+use crate::decode::bits::{Bits, extend};
+use crate::decode::huffman::codes::{Codes, LongCodes};
+use crate::error::Result;
+
+/// Bits that index the coefficient tables. Their 4,096 entries take 4 bytes each, so that luma's and chroma's tables
+/// fit the L1 cache together.
+pub(super) const WINDOW: u32 = 12;
+
+/// `advance` of an end-of-block symbol, which leads beyond any block. In a progressive scan, the number of bits that
+/// encode the run of such blocks is added to it.
+pub(in crate::decode) const END_OF_BLOCK: u32 = 64;
+
+/// A symbol and, if it fits the window, its value, packed: bits 0–4 are the bits to consume, 5–11 how far the zigzag
+/// position `k` advances, 12–15 the size of a magnitude that did not fit the window, 16–31 the value.
+#[derive(Clone, Copy, Default)]
+pub(in crate::decode) struct Entry(pub(super) u32);
+
+impl Entry {
+    fn new(consumed: u32, advance: u32, pending: u32, value: i32) -> Self {
+        Self(consumed | advance << 5 | pending << 12 | (value as u32) << 16)
+    }
+
+    /// Returns the bits of the code and, if it fits the window, of its value.
+    #[inline(always)]
+    pub(super) fn consumed(self) -> u32 {
+        self.0 & 31
+    }
+
+    /// Returns the number of zigzag positions passed, including the coefficient's own. 64 or more ends the block.
+    #[inline(always)]
+    pub(in crate::decode) fn advance(self) -> u32 {
+        self.0 >> 5 & 127
+    }
+
+    /// Returns the size in bits of a value that did not fit the window; 0 if it did.
+    #[inline(always)]
+    pub(super) fn pending(self) -> u32 {
+        self.0 >> 12 & 15
+    }
+
+    /// Returns the value, if it fits the window.
+    #[inline(always)]
+    pub(super) fn value(self) -> i32 {
+        (self.0 as i32) >> 16
+    }
+}
+
+/// How the two halves of a symbol are interpreted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::decode) enum Meaning {
+    /// The symbol is a size; a value follows.
+    Dc,
+    /// The symbol is a run and a size. Size 0 ends the block, except that (15,0) is a run of 16 zeros.
+    Ac,
+    /// The symbol is a run and a size as in `Ac`, but (r,0) ends the block and the following 2^r − 1, plus as many as
+    /// the next r bits say.
+    ProgressiveAc,
+}
+
+/// A table that decodes one symbol and its value.
+pub(in crate::decode) struct Table {
+    pub(super) window: Box<[Entry; 1 << WINDOW]>,
+    long: LongCodes,
+    meaning: Meaning,
+}
+
+impl Table {
+    /// Creates the table of a code whose symbols have this meaning.
+    pub(in crate::decode) fn new(codes: &Codes, meaning: Meaning) -> Self {
+        let mut window = Box::new([Entry::default(); 1 << WINDOW]);
+        for Code {
+            code,
+            length,
+            symbol,
+        } in codes.list()
+        {
+            if length > WINDOW {
+                continue;
+            }
+            let (advance, size) = split(symbol, meaning);
+            let rest = WINDOW - length;
+            let first = (code << rest) as usize;
+            for (tail, entry) in window[first..first + (1 << rest)].iter_mut().enumerate() {
+                *entry = if size == 0 {
+                    Entry::new(length, advance, 0, 0)
+                } else if size <= rest {
+                    let magnitude = tail as u32 >> (rest - size);
+                    Entry::new(length + size, advance, 0, extend(magnitude, size))
+                } else {
+                    Entry::new(length, advance, size, 0)
+                };
+            }
+        }
+        Self {
+            window,
+            long: LongCodes::new(codes, WINDOW),
+            meaning,
+        }
+    }
+
+    /// Decodes one symbol and its value, as (advance, value). Needs 32 bits available.
+    #[inline(always)]
+    pub(in crate::decode) fn decode(&self, bits: &mut Bits<'_>) -> Result<(u32, i32)> {
+        let mut entry = self.window[bits.peek(WINDOW)];
+        if entry.0 == 0 {
+            entry = self.long_entry(bits.peek(16) as u32)?;
+        }
+        bits.consume(entry.consumed());
+        let size = entry.pending();
+        if size == 0 {
+            return Ok((entry.advance(), entry.value()));
+        }
+        let value = extend(bits.peek(size) as u32, size);
+        bits.consume(size);
+        Ok((entry.advance(), value))
+    }
+
+    /// Returns the entry of a code that is longer than the window.
+    #[cold]
+    fn long_entry(&self, bits: u32) -> Result<Entry> {
+        let (symbol, length) = self.long.find(bits)?;
+        let (advance, size) = split(symbol, self.meaning);
+        Ok(Entry::new(length, advance, size, 0))
+    }
+}
+
+/// Splits a symbol into (advance, size).
+fn split(symbol: u8, meaning: Meaning) -> (u32, u32) {
+    let (run, size) = (u32::from(symbol >> 4), u32::from(symbol & 15));
+    match meaning {
+        Meaning::Dc => (1, size),
+        Meaning::Ac if size == 0 && run < 15 => (END_OF_BLOCK, 0),
+        Meaning::ProgressiveAc if size == 0 && run < 15 => (END_OF_BLOCK + run, 0),
+        Meaning::Ac | Meaning::ProgressiveAc => (run + 1, size),
+    }
+}

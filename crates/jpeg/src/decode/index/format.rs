@@ -1,0 +1,134 @@
+//! The bytes of an index.
+
+use std::ops::Range;
+
+use crate::image::Area;
+
+/// A serialised index: 32 bytes about the image, then the entries, row by row of MCUs. It may have been read from
+/// a disk, so its offsets are checked against the file.
+#[derive(Clone, Copy, Debug)]
+pub struct Index<'a> {
+    /// Length of the file in bytes.
+    file: u64,
+    /// Width of the image in MCUs; `down` is its height.
+    pub(super) across: u32,
+    pub(super) down: u32,
+    /// Size of an MCU in px.
+    pub(super) mcu: (u32, u32),
+    /// Number of MCUs from one entry of a row to the next.
+    pub(super) columns: u32,
+    entries: &'a [[u8; ENTRY]],
+}
+
+/// The place where an MCU begins.
+#[derive(Clone, Copy)]
+pub(super) struct Entry {
+    /// Offset of the MCU's first byte from the beginning of the entropy-coded data, in bytes.
+    pub(super) offset: u32,
+    /// The MCU's first bit in that byte, 0 to 7.
+    pub(super) bit: u8,
+    /// The components' DC predictions, reduced to the 16 bits of a coefficient.
+    pub(super) predictions: [i16; 3],
+}
+
+/// Bytes of an index before its entries.
+pub(super) const HEAD: usize = 32;
+/// Bytes of an entry.
+pub(super) const ENTRY: usize = 11;
+/// The first bytes of every index.
+pub(super) const MAGIC: [u8; 4] = *b"JIx1";
+
+/// The most entries that an index may have, which take 176 KiB.
+pub(super) const MOST_ENTRIES: u32 = 16_384;
+
+/// The most entries that a row of MCUs may have. Parts need no start positions closer together than a thirtieth of the
+/// width.
+pub(super) const MOST_ACROSS: u32 = 32;
+
+/// The most bytes that an index may take.
+pub const MOST_INDEX_BYTES: u64 = (HEAD + MOST_ENTRIES as usize * ENTRY) as u64;
+
+impl<'a> Index<'a> {
+    /// Parses an index. `None` if it is not an index of this file.
+    #[must_use]
+    pub fn of(index: &'a [u8], file: &[u8]) -> Option<Self> {
+        let (head, entries) = index.split_first_chunk::<HEAD>()?;
+        let (magic, numbers) = head.split_first_chunk::<4>()?;
+        let (length, numbers) = numbers.split_first_chunk::<8>()?;
+        let mut numbers = numbers.as_chunks::<4>().0.iter();
+        let mut number = || numbers.next().map(|&bytes| u32::from_be_bytes(bytes));
+        let index = Self {
+            file: u64::from_be_bytes(*length),
+            across: number()?,
+            down: number()?,
+            mcu: (number()?, number()?),
+            columns: number()?,
+            entries: entries.as_chunks().0,
+        };
+        let whole = index.mcu.1 > 0
+            && index
+                .columns
+                .checked_mul(index.mcu.0)
+                .is_some_and(|px| px > 0)
+            && index.entries.len() as u64 == u64::from(index.groups()) * u64::from(index.down);
+        (*magic == MAGIC && index.file == file.len() as u64 && whole).then_some(index)
+    }
+
+    /// Returns the smallest part that contains `wanted` and begins at an entry, in an image of this size.
+    #[must_use]
+    pub fn part(&self, wanted: Area, (width, height): (u32, u32)) -> Option<Area> {
+        let along = |first: u32, length: u32, step: u32, mcu: u32, side: u32| {
+            let begin = first / step * step;
+            let end = first.checked_add(length)?.checked_next_multiple_of(mcu)?;
+            let end = end.min(side);
+            (begin < end).then(|| (begin, end - begin))
+        };
+        let (x, w) = along(
+            wanted.x,
+            wanted.w,
+            self.columns * self.mcu.0,
+            self.mcu.0,
+            width,
+        )?;
+        let (y, h) = along(wanted.y, wanted.h, self.mcu.1, self.mcu.1, height)?;
+        Some(Area { x, y, w, h })
+    }
+
+    /// Returns the number of entries per row of MCUs.
+    fn groups(&self) -> u32 {
+        self.across.div_ceil(self.columns)
+    }
+
+    /// Returns the first entry at or after MCU `column` of `row`, which may be the first one of the next row.
+    fn entry(&self, column: u32, row: u32) -> Option<Entry> {
+        let group = column.div_ceil(self.columns);
+        let place = u64::from(row) * u64::from(self.groups()) + u64::from(group);
+        let &[a, b, c, d, bit, p, q, r, s, t, u] =
+            self.entries.get(usize::try_from(place).ok()?)?;
+        Some(Entry {
+            offset: u32::from_be_bytes([a, b, c, d]),
+            bit: bit & 7,
+            predictions: [[p, q], [r, s], [t, u]].map(i16::from_be_bytes),
+        })
+    }
+
+    /// Returns the entry of a part's first MCU in a row of MCUs, and the coded bytes from there to the part's last MCU
+    /// in the row and a few beyond.
+    pub(super) fn piece<'c>(
+        &self,
+        coded: &'c [u8],
+        columns: &Range<u32>,
+        row: u32,
+    ) -> Option<(Entry, &'c [u8])> {
+        let begin = self.entry(columns.start, row)?;
+        let end = self.entry(columns.end, row);
+        let end = end.map_or(coded.len(), |end| {
+            (end.offset as usize).saturating_add(SLACK)
+        });
+        let piece = coded.get(begin.offset as usize..end.min(coded.len()))?;
+        Some((begin, piece))
+    }
+}
+
+/// Bytes beyond a piece that may belong to its last MCU or are loaded together with it.
+const SLACK: usize = 16;

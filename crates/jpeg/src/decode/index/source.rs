@@ -1,0 +1,35 @@
+//! The files that can have an index: sequential ones with a single scan.
+
+use crate::decode::plane::PlaneDecoder;
+use crate::decode::segments::{FrameHeader, ScanHeader, Segment, Segments};
+use crate::error::{Error, Result};
+
+/// Reads a file up to its only scan. `Unsupported` if there are several.
+pub(super) fn at_scan(bytes: &[u8]) -> Result<(Segments<'_>, FrameHeader, ScanHeader)> {
+    let mut segments = Segments::new(bytes)?;
+    let Segment::Frame(frame) = segments.next()? else {
+        return Err(Error::UNSUPPORTED);
+    };
+    match segments.next()? {
+        Segment::Scan(scan)
+            if !frame.progressive && scan.components.len() == frame.components.len() =>
+        {
+            Ok((segments, frame, scan))
+        }
+        _ => Err(Error::UNSUPPORTED),
+    }
+}
+
+/// Creates the planes of an image at these samples per block side, of luma and of chroma.
+pub(super) fn planes(frame: &FrameHeader, sizes: [u8; 2]) -> Vec<PlaneDecoder> {
+    let of = |index: usize| PlaneDecoder::new(frame, index, std::iter::once(sizes[index.min(1)]));
+    (0..frame.components.len()).map(of).collect()
+}
+
+/// Returns the size of an MCU in px.
+pub(super) fn mcu(frame: &FrameHeader) -> (u32, u32) {
+    match frame.components.len() {
+        1 => (8, 8),
+        _ => (8 * frame.h_max, 8 * frame.v_max),
+    }
+}

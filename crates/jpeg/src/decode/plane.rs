@@ -1,0 +1,237 @@
+//! Turns the coefficients of one component into samples.
+
+use std::collections::BTreeSet;
+
+use andon_kernels::buffers::Buffer;
+use andon_kernels::idct;
+use andon_kernels::parts::Part;
+
+use crate::decode::kept::Kept;
+use crate::decode::segments::FrameHeader;
+use crate::error::{Error, Result};
+use crate::image::Plane;
+
+/// A component's planes while they are being made, one for each requested size.
+pub(super) struct PlaneDecoder {
+    /// The coefficients kept of each block, which are those that the largest size needs.
+    pub(super) kept: &'static Kept,
+    /// Horizontal sampling factor, the width in blocks of the component's part of an MCU; `v` is the vertical one.
+    pub(super) h: u32,
+    pub(super) v: u32,
+    /// Blocks across that contain samples, as coded in a scan of this component alone; `blocks_high` is their number
+    /// down.
+    pub(super) blocks_wide: u32,
+    pub(super) blocks_high: u32,
+    /// Blocks per row, including those that only fill up the last MCU.
+    pub(super) stride: usize,
+    /// Whether every row of blocks was written.
+    pub(super) complete: bool,
+    /// The planes, the largest first.
+    planes: Vec<Samples>,
+    /// Buffer for the coefficients of a row of blocks that a smaller plane needs.
+    fewer: Vec<i16>,
+}
+
+/// A component at one of the requested sizes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scaled {
+    /// Samples per block side: 1, 2, 4 or 8, which are eighths of the full size.
+    pub side: u8,
+    /// The samples.
+    pub plane: Plane,
+}
+
+/// The plane of one size while it is being made.
+struct Samples {
+    kept: &'static Kept,
+    width: u32,
+    height: u32,
+    samples: Part<u8>,
+    /// The number of rows of samples made so far.
+    made: usize,
+}
+
+impl PlaneDecoder {
+    /// Creates the planes of component `index` for these sizes, given as samples per block side in any order.
+    pub(super) fn new(frame: &FrameHeader, index: usize, sides: impl Iterator<Item = u8>) -> Self {
+        let component = frame.components[index];
+        let full_width = (frame.width * component.h).div_ceil(frame.h_max);
+        let full_height = (frame.height * component.v).div_ceil(frame.v_max);
+        let stride = (frame.width.div_ceil(8 * frame.h_max) * component.h) as usize;
+        let sides: BTreeSet<u8> = sides.collect();
+        let planes: Vec<_> = sides
+            .into_iter()
+            .rev()
+            .map(|side| Samples::new(Kept::of(side), (full_width, full_height)))
+            .collect();
+        Self {
+            kept: planes.first().map_or(Kept::of(1), |plane| plane.kept),
+            h: component.h,
+            v: component.v,
+            blocks_wide: full_width.div_ceil(8),
+            blocks_high: full_height.div_ceil(8),
+            stride,
+            complete: false,
+            planes,
+            fewer: Vec::new(),
+        }
+    }
+
+    /// Turns the next row of blocks into samples. `coefficients` holds `stride` blocks of `kept.count()` coefficients.
+    pub(super) fn write_row(&mut self, coefficients: &[i16], quant: &[u16; 64]) {
+        for plane in &mut self.planes {
+            let coefficients = if plane.kept.side == self.kept.side {
+                coefficients
+            } else {
+                plane.kept.pick(self.kept, coefficients, &mut self.fewer);
+                &self.fewer
+            };
+            self.complete |= plane.write_row(coefficients, quant);
+        }
+    }
+
+    /// Splits the decoder into one for each strip. `strips` are their heights in rows of blocks. Nothing may have been
+    /// written yet.
+    pub(super) fn split(self, strips: &[usize]) -> Vec<Self> {
+        let mut parts: Vec<_> = strips
+            .iter()
+            .map(|_| Self {
+                planes: Vec::new(),
+                fewer: Vec::new(),
+                ..self
+            })
+            .collect();
+        for plane in self.planes {
+            for (part, plane) in parts.iter_mut().zip(plane.split(strips)) {
+                part.planes.push(plane);
+            }
+        }
+        parts
+    }
+
+    /// Joins the strips of a split decoder, given from top to bottom. `None` if one is missing.
+    pub(super) fn join(strips: Vec<Self>) -> Option<Self> {
+        let mut strips = strips.into_iter();
+        let mut whole = strips.next()?;
+        for strip in strips {
+            for (plane, lower) in whole.planes.iter_mut().zip(strip.planes) {
+                plane.append(lower);
+            }
+        }
+        let planes = whole.planes.into_iter().map(Samples::joined);
+        whole.planes = planes.collect::<Option<_>>()?;
+        whole.complete = whole.planes.iter().all(Samples::is_complete);
+        Some(whole)
+    }
+
+    /// Returns the planes, the largest first.
+    pub(super) fn finish(self) -> Result<Vec<Scaled>> {
+        let planes = self.planes.into_iter();
+        planes.map(Samples::finish).collect()
+    }
+}
+
+impl Samples {
+    /// Creates the plane for a component of this full size in samples.
+    fn new(kept: &'static Kept, full: (u32, u32)) -> Self {
+        let side = kept.side as u32;
+        let (width, height) = ((full.0 * side).div_ceil(8), (full.1 * side).div_ceil(8));
+        Self {
+            kept,
+            width,
+            height,
+            samples: Buffer::overwritten(width as usize * height as usize)
+                .into_vec()
+                .into(),
+            made: 0,
+        }
+    }
+
+    /// Returns the plane. Fails unless every row was written.
+    fn finish(self) -> Result<Scaled> {
+        if !self.is_complete() {
+            return Err(Error::UNSUPPORTED);
+        }
+        Ok(Scaled {
+            side: self.kept.side as u8,
+            plane: Plane {
+                width: self.width,
+                height: self.height,
+                samples: self.samples.into_whole().ok_or(Error::UNSUPPORTED)?,
+            },
+        })
+    }
+
+    /// Splits the plane into one for each strip. `strips` are their heights in rows of blocks. Nothing may have been
+    /// written yet.
+    fn split(self, strips: &[usize]) -> Vec<Self> {
+        let (kept, width) = (self.kept, self.width);
+        let mut left = self.height as usize;
+        let mut heights = Vec::with_capacity(strips.len());
+        for rows in strips {
+            // The last row of blocks may reach beyond the image.
+            let height = left.min(rows * kept.side);
+            heights.push(height);
+            left -= height;
+        }
+        let samples = (self.samples).split(heights.iter().map(|height| height * width as usize));
+        let strip = |(samples, height): (_, usize)| Self {
+            kept,
+            width,
+            height: height as u32,
+            samples,
+            made: 0,
+        };
+        samples.into_iter().zip(heights).map(strip).collect()
+    }
+
+    /// Appends the strip below this one.
+    fn append(&mut self, lower: Self) {
+        self.height += lower.height;
+        self.made += lower.made;
+        self.samples = lower.samples;
+    }
+
+    /// Returns the whole plane once all strips were appended to the first one. `None` if one is missing.
+    fn joined(self) -> Option<Self> {
+        Some(Self {
+            samples: self.samples.into_whole()?.into(),
+            ..self
+        })
+    }
+
+    /// Writes the next row of blocks. Returns whether all rows have now been written.
+    fn write_row(&mut self, coefficients: &[i16], quant: &[u16; 64]) -> bool {
+        let side = self.kept.side;
+        let (width, height) = (self.width as usize, self.height as usize);
+        // The last MCU may reach beyond the image.
+        let rows = side.min(height - self.made);
+        if rows == 0 {
+            return false;
+        }
+        let factors = self.kept.factors(quant);
+        let to = &mut self.samples[self.made * width..(self.made + rows) * width];
+        // Blocks that lie within the image as a whole go straight to their place.
+        let whole = if rows == side { width / side } else { 0 };
+        let (inside, across) = coefficients.split_at(whole * self.kept.count());
+        if whole > 0 {
+            idct::blocks_to_rows(side, inside, &factors, to, width);
+        }
+        let left = width - whole * side;
+        if left > 0 {
+            let across = &across[..left.div_ceil(side) * self.kept.count()];
+            let line = across.len() / side;
+            let mut made = vec![0; across.len()];
+            idct::blocks_to_rows(side, across, &factors, &mut made, line);
+            for (to, made) in to.chunks_exact_mut(width).zip(made.chunks_exact(line)) {
+                to[whole * side..].copy_from_slice(&made[..left]);
+            }
+        }
+        self.made += rows;
+        self.is_complete()
+    }
+
+    fn is_complete(&self) -> bool {
+        self.made == self.height as usize
+    }
+}

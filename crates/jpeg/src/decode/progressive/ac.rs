@@ -1,0 +1,240 @@
+//! Decodes AC scans: the coefficients of one component, first passes or refinements, block by block.
+
+use andon_kernels::cpu::BitFinder;
+
+use crate::decode::bits::Bits;
+use crate::decode::huffman::{Codes, END_OF_BLOCK, Meaning, RefinementSymbols, Table};
+use crate::decode::kept::Kept;
+use crate::decode::progressive::rows::BlockRow;
+use crate::decode::scan::Intervals;
+use crate::decode::segments::{ScanHeader, places};
+use crate::error::{Error, Result};
+
+/// Decodes the blocks of an AC scan.
+pub(super) trait Coder {
+    /// Decodes one block. `mask` holds the places of the block's non-zero coefficients, or is a dummy if they are not
+    /// needed.
+    fn block(&mut self, bits: &mut Bits<'_>, values: &mut [i16], mask: &mut u64) -> Result<()>;
+
+    /// Ends a run of blocks that have nothing coded, at a restart marker.
+    fn restart(&mut self);
+}
+
+/// Decodes the first `wide` blocks of a row.
+#[inline(always)]
+pub(super) fn row<'a>(
+    coder: &mut impl Coder,
+    kept: &Kept,
+    intervals: &mut Intervals<'a>,
+    mut bits: Bits<'a>,
+    row: &mut BlockRow,
+    wide: usize,
+) -> Result<Bits<'a>> {
+    let blocks = row.values.chunks_exact_mut(kept.count()).take(wide);
+    let mut masks = row.masks.iter_mut();
+    for values in blocks {
+        if intervals.begin_mcu(&mut bits)? {
+            coder.restart();
+        }
+        coder.block(&mut bits, values, masks.next().unwrap_or(&mut 0))?;
+    }
+    Ok(bits)
+}
+
+/// The first scan of a band (T.81, G.1.2.2).
+pub(super) struct First {
+    table: Table,
+    kept: &'static Kept,
+    first: u32,
+    last: u32,
+    low: u32,
+    /// How many of the following blocks have nothing in this band.
+    empty_blocks: u32,
+}
+
+impl First {
+    /// Creates the coder of a scan, of whose coefficients those in `kept` are stored.
+    pub(super) fn new(scan: &ScanHeader, codes: &Codes, kept: &'static Kept) -> Self {
+        Self {
+            table: Table::new(codes, Meaning::ProgressiveAc),
+            kept,
+            first: scan.first,
+            last: scan.last,
+            low: scan.low,
+            empty_blocks: 0,
+        }
+    }
+}
+
+impl Coder for First {
+    #[inline(always)]
+    fn block(&mut self, bits: &mut Bits<'_>, values: &mut [i16], mask: &mut u64) -> Result<()> {
+        if self.empty_blocks > 0 {
+            self.empty_blocks -= 1;
+            return Ok(());
+        }
+        let mut k = self.first;
+        while k <= self.last {
+            if bits.available() < 32 {
+                bits.refill();
+            }
+            let (advance, value) = self.table.decode(bits)?;
+            if advance >= END_OF_BLOCK {
+                let run = advance - END_OF_BLOCK;
+                self.empty_blocks = (1 << run) - 1 + bits.take(run);
+                break;
+            }
+            k += advance;
+            // A run of 16 zeros has value 0 and places nothing. A run beyond the band is corrupt.
+            if k > self.last + 1 {
+                return Err(Error::Broken("a run of coefficients leaves its band"));
+            }
+            // Of corrupt files it may be nothing that is left.
+            let value = (value << self.low) as i16;
+            *mask |= u64::from(value != 0) << (k - 1);
+            if let Some(slot) = values.get_mut(self.kept.place(k - 1)) {
+                *slot = value;
+            }
+        }
+        Ok(())
+    }
+
+    fn restart(&mut self) {
+        self.empty_blocks = 0;
+    }
+}
+
+/// A refinement scan of a band (T.81, G.1.2.3).
+pub(super) struct Refine {
+    symbols: RefinementSymbols,
+    finder: BitFinder,
+    kept: &'static Kept,
+    /// Mask of the zigzag positions of the band; `kept_places` are those of its kept coefficients.
+    band: u64,
+    kept_places: u64,
+    /// The position of the bit that this scan adds.
+    low: u32,
+    /// How many of the following blocks get corrections only.
+    empty_blocks: u32,
+}
+
+impl Refine {
+    /// Creates the coder of a scan, of whose coefficients those in `kept` are stored.
+    pub(super) fn new(scan: &ScanHeader, codes: &Codes, kept: &'static Kept) -> Self {
+        let band = places(scan.first, scan.last);
+        let kept_places = (0..64)
+            .filter(|&k| kept.keeps(k))
+            .fold(0, |places, k| places | 1u64 << k);
+        Self {
+            symbols: RefinementSymbols::new(codes),
+            finder: BitFinder::best(),
+            kept,
+            band,
+            kept_places: kept_places & band,
+            low: scan.low,
+            empty_blocks: 0,
+        }
+    }
+
+    /// Applies the corrections to the kept coefficients. `corrections` has one bit for each position in `old`, the last
+    /// one in the lowest bit.
+    #[inline(always)]
+    fn apply(&self, values: &mut [i16], old: u64, corrections: u64) {
+        if corrections == 0 {
+            return;
+        }
+        let correct = |value: &mut i16, correction: i16| {
+            // A bit that is there already stays.
+            let correction = correction & !(*value >> self.low) & 1;
+            let sign = *value >> 15;
+            *value = value.wrapping_add(((correction << self.low) ^ sign) - sign);
+        };
+        let correction = |k: u32| {
+            let after = (old >> k).count_ones().wrapping_sub(1);
+            (corrections >> (after & 63)) as i16 & 1
+        };
+        if let Ok([_, values @ ..]) = <&mut [i16; 4]>::try_from(&mut *values) {
+            // So few that it takes less time to correct all of them than to see which ones are there.
+            for (value, k) in values.iter_mut().zip(KEPT_OF_2X2) {
+                let is_old = (old >> k & 1) as i16;
+                correct(value, correction(k) & is_old);
+            }
+            return;
+        }
+        let mut kept = old & self.kept_places;
+        while kept != 0 {
+            let k = kept.trailing_zeros();
+            if let Some(value) = values.get_mut(self.kept.place(k)) {
+                correct(value, correction(k));
+            }
+            kept &= kept - 1;
+        }
+    }
+}
+
+/// Zigzag positions of the AC coefficients needed for 2×2 samples.
+const KEPT_OF_2X2: [u32; 3] = [1, 2, 4];
+
+impl Coder for Refine {
+    #[inline(always)]
+    fn block(&mut self, bits: &mut Bits<'_>, values: &mut [i16], mask: &mut u64) -> Result<()> {
+        let old = *mask & self.band;
+        if self.empty_blocks > 0 {
+            self.empty_blocks -= 1;
+            let corrections = take_corrections(bits, 0, old);
+            self.apply(values, old, corrections);
+            return Ok(());
+        }
+        // Correction bits come in the order of the old places: gathered here, applied at the end.
+        let mut corrections = 0u64;
+        let zeros = !old & self.band;
+        // The places from where on nothing was read.
+        let mut rest = self.band;
+        while rest != 0 {
+            bits.refill();
+            let symbol = self.symbols.decode(bits)?;
+            if symbol.ends_block() {
+                let run = symbol.run();
+                self.empty_blocks = (1 << run) - 1 + bits.take(run);
+                corrections = take_corrections(bits, corrections, old & rest);
+                break;
+            }
+            // The place after `run` zeros: where a new coefficient goes, or the last of 16 zeros.
+            let place = self.finder.find(zeros & rest, symbol.run());
+            if place > 63 {
+                if symbol.is_new() {
+                    return Err(Error::Broken("a run of coefficients leaves its band"));
+                }
+                corrections = take_corrections(bits, corrections, old & rest);
+                break;
+            }
+            *mask |= u64::from(symbol.is_new()) << place;
+            if place <= self.kept.last
+                && let Some(slot) = values.get_mut(self.kept.place(place))
+            {
+                // What was zero so far stays so after 16 zeros.
+                *slot = symbol.value() << self.low;
+            }
+            let beyond = u64::MAX << place << 1;
+            corrections = take_corrections(bits, corrections, old & rest & !beyond);
+            rest &= beyond;
+        }
+        self.apply(values, old, corrections);
+        Ok(())
+    }
+
+    fn restart(&mut self) {
+        self.empty_blocks = 0;
+    }
+}
+
+/// Reads a correction bit for each of `places` and returns `corrections` with them appended.
+#[inline(always)]
+fn take_corrections(bits: &mut Bits<'_>, corrections: u64, places: u64) -> u64 {
+    let count = places.count_ones();
+    if count > 32 {
+        let upper = corrections << 32 | u64::from(bits.take(32));
+        return upper << (count - 32) | u64::from(bits.take(count - 32));
+    }
+    corrections << count | u64::from(bits.take(count))
+}

@@ -1,0 +1,234 @@
+//! The jobs of decoding a progressive image, namely its scans and then the samples, each done some rows at a time.
+
+use std::ops::Range;
+use std::sync::Mutex;
+
+use andon_kernels::buffers::Buffer;
+use andon_kernels::cpu::with_modern_instructions;
+
+use crate::decode::bits::Bits;
+use crate::decode::entropy::Unstuffed;
+use crate::decode::kept::Kept;
+use crate::decode::lock::lock;
+use crate::decode::plane::PlaneDecoder;
+use crate::decode::progressive::rows::{BlockRow, Rows, begun};
+use crate::decode::progressive::scans::{FoundScan, MISSING_TABLE};
+use crate::decode::progressive::{ac, dc};
+use crate::decode::scan::{Intervals, Position, check};
+use crate::decode::segments::ScanHeader;
+use crate::error::{Error, Result};
+
+/// The decoding of one scan, or of the samples of one component.
+pub(super) struct Job {
+    /// The work and how far it has come, locked by one worker at a time.
+    task: Mutex<Task>,
+    data: Unstuffed,
+    /// MCUs between restart markers, 0 if there are none.
+    restart: u32,
+    /// The scan's header. `None` in a job that makes samples.
+    header: Option<ScanHeader>,
+    /// Rows of the job; `rows_per_mcu` of them make a row of MCUs.
+    rows: u32,
+    rows_per_mcu: u32,
+    /// Indices of the jobs that this one must stay behind. All of them come before it.
+    pub(super) after: Vec<usize>,
+}
+
+/// What a job does.
+pub(super) enum Task {
+    /// A DC scan, and where its next row begins.
+    Dc(dc::Scan, Position),
+    Ac(AcScan, Position),
+    Samples {
+        component: usize,
+        plane: PlaneDecoder,
+        quant: [u16; 64],
+    },
+    /// Nothing is left: the result was taken.
+    Done,
+}
+
+/// An AC scan.
+pub(super) struct AcScan {
+    component: usize,
+    coder: AcCoder,
+    kept: &'static Kept,
+    /// How many blocks of each row the scan codes.
+    wide: usize,
+}
+
+enum AcCoder {
+    First(ac::First),
+    Refine(ac::Refine),
+}
+
+impl Job {
+    /// Creates the job that decodes a scan of `rows` rows, of which `rows_per_mcu` make a row of MCUs.
+    pub(super) fn scan(
+        scan: &FoundScan<'_>,
+        data: Unstuffed,
+        after: Vec<usize>,
+        (rows, rows_per_mcu): (u32, u32),
+        task: Task,
+    ) -> Self {
+        Self {
+            task: Mutex::new(task),
+            data,
+            restart: scan.tables.restart,
+            header: Some(scan.header.clone()),
+            rows,
+            rows_per_mcu,
+            after,
+        }
+    }
+
+    /// Creates the job that makes a component's samples, after all its scans.
+    pub(super) fn samples(
+        component: usize,
+        plane: PlaneDecoder,
+        quant: [u16; 64],
+        after: Vec<usize>,
+        rows: u32,
+    ) -> Self {
+        Self {
+            data: Unstuffed::default(),
+            restart: 0,
+            header: None,
+            rows,
+            rows_per_mcu: plane.v,
+            after,
+            task: Mutex::new(Task::Samples {
+                component,
+                plane,
+                quant,
+            }),
+        }
+    }
+
+    /// Whether this job is a scan that contains the component.
+    pub(super) fn is_of(&self, component: usize) -> bool {
+        self.header.as_ref().is_some_and(|scan| scan.has(component))
+    }
+
+    /// Whether this job is a scan with coefficients that `later` contains, too.
+    pub(super) fn adds_to(&self, later: &ScanHeader) -> bool {
+        let shared = |scan: &ScanHeader| {
+            scan.band() & later.band() != 0
+                && scan
+                    .components
+                    .iter()
+                    .any(|component| later.has(component.index))
+        };
+        self.header.as_ref().is_some_and(shared)
+    }
+
+    /// Processes the job's rows in these rows of MCUs, as far as there are any. Returns the row of MCUs up to which the
+    /// job is done.
+    pub(super) fn perform(&self, mcus: Range<u32>, rows: &[Rows]) -> Result<u32> {
+        let mut task = lock(&self.task);
+        let end = self.rows.min(mcus.end * self.rows_per_mcu);
+        let own = (mcus.start * self.rows_per_mcu) as usize..end as usize;
+        match &mut *task {
+            Task::Dc(scan, position) => {
+                let (mut intervals, bits) = position.reader(&self.data, self.restart)?;
+                let bits = scan.decode_rows(&mut intervals, bits, rows, own)?;
+                *position = intervals.position(&bits);
+            }
+            Task::Ac(scan, position) => {
+                let (mut intervals, bits) = position.reader(&self.data, self.restart)?;
+                let rows = &rows[scan.component][own];
+                let bits = scan.decode_rows(&mut intervals, bits, rows)?;
+                *position = intervals.position(&bits);
+            }
+            Task::Samples {
+                component,
+                plane,
+                quant,
+            } => {
+                for row in &rows[*component][own] {
+                    let mut row = begun(row);
+                    plane.write_row(&row.values, quant);
+                    // Nobody comes to it any more.
+                    (row.values, row.masks) = (Buffer::default(), Vec::new());
+                }
+            }
+            Task::Done => return Err(Error::UNSUPPORTED),
+        }
+        Ok(mcus.end.min(self.mcu_rows()))
+    }
+
+    /// Returns the number of entropy-coded bytes.
+    pub(super) fn size(&self) -> usize {
+        self.data.len()
+    }
+
+    /// Returns the number of rows of MCUs that the job covers.
+    pub(super) fn mcu_rows(&self) -> u32 {
+        self.rows.div_ceil(self.rows_per_mcu)
+    }
+
+    /// Whether this job makes samples.
+    pub(super) fn is_of_samples(&self) -> bool {
+        self.header.is_none()
+    }
+
+    /// Takes the plane with the samples that the job has made.
+    pub(super) fn take_plane(&self) -> Option<PlaneDecoder> {
+        match std::mem::replace(&mut *lock(&self.task), Task::Done) {
+            Task::Samples { plane, .. } => Some(plane),
+            _ => None,
+        }
+    }
+}
+
+impl AcScan {
+    /// Creates the decoder of an AC scan. Fails if its Huffman table is missing.
+    pub(super) fn new(scan: &FoundScan<'_>, planes: &[PlaneDecoder]) -> Result<Self> {
+        let component = scan.header.components[0];
+        let plane = &planes[component.index];
+        let codes = scan.tables.ac(component.ac_table).ok_or(MISSING_TABLE)?;
+        let coder = match scan.header.high {
+            0 => AcCoder::First(ac::First::new(&scan.header, codes, plane.kept)),
+            _ => AcCoder::Refine(ac::Refine::new(&scan.header, codes, plane.kept)),
+        };
+        Ok(Self {
+            component: component.index,
+            coder,
+            kept: plane.kept,
+            wide: plane.blocks_wide as usize,
+        })
+    }
+
+    /// Decodes these rows, beginning at `bits`.
+    fn decode_rows<'a>(
+        &mut self,
+        intervals: &mut Intervals<'a>,
+        bits: Bits<'a>,
+        rows: &[Mutex<BlockRow>],
+    ) -> Result<Bits<'a>> {
+        let (kept, wide) = (self.kept, self.wide);
+        match &mut self.coder {
+            AcCoder::First(coder) => decode_rows(coder, kept, wide, intervals, bits, rows),
+            AcCoder::Refine(coder) => decode_rows(coder, kept, wide, intervals, bits, rows),
+        }
+    }
+}
+
+fn decode_rows<'a>(
+    coder: &mut impl ac::Coder,
+    kept: &Kept,
+    wide: usize,
+    intervals: &mut Intervals<'a>,
+    mut bits: Bits<'a>,
+    rows: &[Mutex<BlockRow>],
+) -> Result<Bits<'a>> {
+    for row in rows {
+        let mut row = begun(row);
+        bits = with_modern_instructions(
+            #[inline(always)]
+            || ac::row(coder, kept, intervals, bits, &mut row, wide),
+        )?;
+        check(&bits)?;
+    }
+    Ok(bits)
+}

@@ -1,0 +1,430 @@
+//! Reads a scan without restart markers at many places at once.
+//!
+//! [`andon_kernels::huffman`] reads 32 streams of codes in the time of a few. So the scan is cut into as many
+//! stretches. Where in a stretch the first MCU begins is unknown, but a decoder that begins anywhere synchronizes after
+//! a while (see `split`). A stretch goes on into the next one for a while, and some of the bits at which MCUs
+//! begin are noted. Then rows are put together from the beginning of the scan on. Where an MCU begins at a noted bit,
+//! the MCUs of that stretch are taken, up to its end. Where none does, because the next stretch was not synchronized
+//! yet, MCUs are decoded one by one, as without streams. The same holds for MCUs at the end of the data, and for those
+//! between the beginning of a stretch and an error in it: errors in a file are found there, and nowhere else.
+//!
+//! Long scans are read in windows, so that the memory held does not grow with them. An idle core reads the second half
+//! of each window with streams of its own. (Having it read most of the next window ahead, while samples are computed
+//! here, took longer.)
+//!
+//! Streams are for images at 1/2 and smaller, and find where strips of a full-size image begin (`strips`). For
+//! decoding at full size they gained nothing: there every coefficient takes a look-up of its own here and on the way to
+//! its row, whereas without streams one look-up yields two coefficients.
+
+use std::sync::Arc;
+
+use andon_kernels::cores::Offered;
+use andon_kernels::cpu::with_modern_instructions;
+use andon_kernels::huffman::{self, Code, Kind, NOT_KEPT, PADDING, Tables as Codes};
+
+use crate::decode::bits::Bits;
+use crate::decode::coder::Coder;
+use crate::decode::entropy::Unstuffed;
+use crate::decode::kept::Kept;
+use crate::decode::request::Request;
+use crate::decode::row::decode_row;
+use crate::decode::scan::{Intervals, Scan};
+use crate::error::{Error, Result};
+
+mod flat;
+mod reader;
+mod rows;
+
+use self::flat::Flat;
+use self::reader::{Cursor, Known, Part, Reader};
+use self::rows::{MOST, Rows};
+
+/// Minimum size in bytes of a scan for which streams pay.
+const WORTH_IT: usize = 32 << 10;
+
+/// Maximum size in bits of a scan that streams read. Positions somewhat beyond it can be counted, too.
+const MOST_BITS: u32 = 1 << 31;
+
+/// Approximate maximum of bits per MCU, since the longest codes never all occur in one. A higher mean says that
+/// something else follows the image.
+const LONGEST_MCU: u64 = 1 << 15;
+
+/// Maximum size of a window, in bits.
+const WINDOW: u32 = 8 * (512 << 10);
+
+/// Minimum size in bits of a window for which waking another core pays.
+const WORTH_ANOTHER_CORE: u32 = 8 * (96 << 10);
+
+/// Minimum size of a window, in bits: fewer remaining bits are decoded one MCU after the other. It is smaller for tests
+/// and fuzzers, which have short scans.
+const LEAST_WINDOW: u32 = if cfg!(any(test, fuzzing)) {
+    8 * 64
+} else {
+    8 * (4 << 10)
+};
+
+/// A scan that is read by streams.
+pub(super) struct Streams {
+    reader: Reader,
+    rows: Rows,
+    /// Bit at which the data that streams may read end. `window` is the maximum size of a window in bits, and
+    /// `window_end` the bit at which the current one ends.
+    end: u32,
+    window: u32,
+    window_end: u32,
+    /// Size of the first window in bits, if it differs from `window`.
+    first: Option<u32>,
+    /// Whether another core has read part of the data.
+    shared: bool,
+    /// The parts of the current window, one for each core that has read it.
+    parts: Vec<Part>,
+    /// Known beginnings of MCUs, ordered by bit. `passed` counts those that have been passed.
+    known: Vec<Known>,
+    passed: usize,
+    /// MCUs per row.
+    across: usize,
+    /// The MCUs of a stretch that are to be taken next.
+    taken: Option<Taken>,
+}
+
+/// MCUs of a stretch that are being taken into rows.
+struct Taken {
+    part: usize,
+    stretch: usize,
+    /// Index in the stretch of the first MCU taken. `mcus` counts those that are left.
+    first: u32,
+    mcus: usize,
+    cursor: Cursor,
+}
+
+/// A position in the data from which a row of MCUs can be decoded, after some MCUs of the row before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Entry {
+    /// Bit at which an MCU begins.
+    pub(super) position: u32,
+    /// Number of MCUs between `position` and the beginning of the row.
+    pub(super) before: usize,
+    /// DC predictions of the scan's components at `position`.
+    pub(super) predictions: [i16; MOST],
+}
+
+impl Streams {
+    /// Creates the streams of a scan. `None` if the scan is not worth it (as short ones are not), has restart markers,
+    /// or is of a kind that the kernel does not support.
+    pub(super) fn new(scan: &Scan<'_>, coders: &[Coder]) -> Option<Self> {
+        let data = &scan.data;
+        if !are_for(data) || coders.iter().any(|coder| coder.side > 4) {
+            return None;
+        }
+        let (across, down) = scan.size;
+        let bytes = data.interval(0)?;
+        let end = u32::try_from(8 * bytes.len().checked_sub(PADDING)?).ok();
+        let end = end.filter(|&end| end <= MOST_BITS)?;
+        let blocks = coders
+            .iter()
+            .map(|coder| (coder.h * coder.v, coder.count()));
+        let (codes, flat) = codes(scan, coders)?;
+        let reader = Reader {
+            data: data.clone(),
+            codes: Arc::new(codes),
+            flat,
+            bits_per_mcu: (u64::from(end) / (u64::from(across) * u64::from(down)))
+                .clamp(1, LONGEST_MCU) as u32,
+            values_per_mcu: blocks.clone().map(|(blocks, count)| blocks * count).sum(),
+            longest: blocks.map(|(_, count)| count).max()?,
+        };
+        Some(Self {
+            rows: Rows::new(coders, across as usize)?,
+            end,
+            window: reader.window().clamp(LEAST_WINDOW, WINDOW),
+            reader,
+            window_end: 0,
+            first: None,
+            shared: false,
+            parts: Vec::new(),
+            known: Vec::new(),
+            passed: 0,
+            across: across as usize,
+            taken: None,
+        })
+    }
+
+    /// Produces the next row of MCUs: takes what the streams have read, and decodes the rest.
+    pub(super) fn decode_row<'a>(
+        &mut self,
+        data: &'a Unstuffed,
+        coders: &mut [Coder],
+        mut bits: Bits<'a>,
+        wanted: &Request<'_>,
+    ) -> Result<Bits<'a>> {
+        let across = self.across;
+        let mut mcu = 0;
+        while mcu < across {
+            if self.taken.is_some() {
+                let (taken, end) = self.take(mcu, coders);
+                mcu += taken;
+                bits = end.map_or(bits, |end| data.reader_at(end));
+                continue;
+            }
+            if self.needs_window(bits.consumed()) {
+                self.read_window(bits.consumed() as u32, wanted)?;
+                if self.knows(bits.consumed()) {
+                    continue;
+                }
+            }
+            let flat = self.flat_mcus(data, bits.consumed(), across - mcu);
+            if flat > 0 {
+                rows::fill(mcu..mcu + flat, coders);
+                mcu += flat;
+                let length = self.reader.flat.map_or(0, |flat| flat.length());
+                bits = data.reader_at(bits.consumed() as u32 + flat as u32 * length);
+                continue;
+            }
+            (bits, mcu) = self.decode_mcus(data, coders, bits, mcu)?;
+        }
+        Ok(bits)
+    }
+
+    /// Takes MCUs of a stretch into the row from MCU `mcu` on. Returns their number and, with the last one of the
+    /// stretch, the bit at which it ends.
+    fn take(&mut self, mcu: usize, coders: &mut [Coder]) -> (usize, Option<u32>) {
+        let Some(taken) = &mut self.taken else {
+            return (0, None);
+        };
+        let part = &self.parts[taken.part];
+        let stretch = &part.stretches[taken.stretch];
+        let end = self.across.min(mcu + taken.mcus);
+        let pieces = part.values(stretch, &mut taken.cursor);
+        self.rows.take(pieces, mcu..end, coders);
+        taken.mcus -= end - mcu;
+        let last = (taken.mcus == 0).then_some(stretch.end);
+        if last.is_some() {
+            self.taken = None;
+        }
+        (end - mcu, last)
+    }
+
+    /// Decodes MCUs of the row one by one, from MCU `mcu` to the first one that there is a faster way for. Returns its
+    /// number, too.
+    fn decode_mcus<'a>(
+        &mut self,
+        data: &'a Unstuffed,
+        coders: &mut [Coder],
+        bits: Bits<'a>,
+        mcu: usize,
+    ) -> Result<(Bits<'a>, usize)> {
+        let mut intervals = Intervals::endless(data);
+        let across = self.across;
+        let mut stopped = across;
+        let bits = with_modern_instructions(
+            #[inline(always)]
+            || {
+                decode_row(
+                    coders,
+                    mcu..across,
+                    &mut intervals,
+                    bits,
+                    #[inline(always)]
+                    |mcu, at, _| {
+                        let stops = self.knows(at)
+                            || self.needs_window(at)
+                            || self.flat_mcus(data, at, 1) > 0;
+                        if stops {
+                            stopped = mcu;
+                        }
+                        stops
+                    },
+                )
+            },
+        )?;
+        Ok((bits, stopped))
+    }
+
+    /// Sets the size of the first window and the maximum size of those after it, in bits.
+    pub(super) fn begin_with(&mut self, first: u32, behind: u32) {
+        let window = |bits: u32| bits.clamp(LEAST_WINDOW, self.window.max(LEAST_WINDOW));
+        (self.first, self.window) = (Some(window(first)), window(behind));
+    }
+
+    /// Returns whether another core has read part of the data.
+    pub(super) fn are_shared(&self) -> bool {
+        self.shared
+    }
+
+    /// Returns an entry for the next row, or `None` if none is known near enough. `bits` is what decoding the last row
+    /// returned, and `coders`, at 1/8, must still hold that row.
+    pub(super) fn entry(&self, coders: &[Coder], bits: &Bits<'_>) -> Option<Entry> {
+        let mut entry = Entry::default();
+        let predictions = entry.predictions.iter_mut().zip(coders);
+        let Some(taken) = &self.taken else {
+            entry.position = u32::try_from(bits.consumed()).ok()?;
+            predictions.for_each(|(it, coder)| *it = coder.prediction as i16);
+            return Some(entry);
+        };
+        let stretch = &self.parts[taken.part].stretches[taken.stretch];
+        let next = (stretch.read - taken.mcus) as u32;
+        let noted = stretch.begun.partition_point(|event| event.mcus <= next);
+        let event = stretch.begun[..noted].last()?;
+        entry.position = event.position;
+        entry.before = (next - event.mcus) as usize;
+        if event.mcus < taken.first || entry.before >= self.across {
+            return None;
+        }
+        // The last block of the MCU before it.
+        let mcu = self.across - entry.before - 1;
+        for (it, coder) in predictions {
+            *it = coder.row[(coder.v - 1) * coder.stride + (mcu + 1) * coder.h - 1];
+        }
+        Some(entry)
+    }
+
+    /// Returns how many MCUs are flat from the one on that begins at bit `at`, at most `most`; 0 if hardly any are.
+    #[inline(always)]
+    fn flat_mcus(&self, data: &Unstuffed, at: u64, most: usize) -> usize {
+        let data = data.interval(0).unwrap_or_default();
+        (self.reader.flat).map_or(0, |flat| flat.run(data, at, most))
+    }
+
+    /// Returns whether bit `at` is beyond the current window and enough data are left for another one.
+    #[inline(always)]
+    fn needs_window(&self, at: u64) -> bool {
+        at >= self.window_end.into() && at + u64::from(LEAST_WINDOW) < self.end.into()
+    }
+
+    /// Reads the next window, which begins with the MCU at bit `at`.
+    #[cold]
+    fn read_window(&mut self, at: u32, wanted: &Request<'_>) -> Result<()> {
+        let left = self.end - at;
+        let length = match self.first.take() {
+            Some(first) => first.min(left),
+            None => left.div_ceil(left.div_ceil(self.window).max(1)),
+        };
+        let (middle, end) = (at + length / 2, at + length);
+        self.window_end = end;
+        let other = (length >= WORTH_ANOTHER_CORE).then(|| {
+            let reader = self.reader.clone();
+            Offered::to(wanted.cores, move || reader.read(middle..end, &|| false))
+        });
+        let other = other.filter(Offered::is_taken);
+        let end_here = match other {
+            Some(_) => end.min(middle + self.reader.margin()),
+            None => end,
+        };
+        self.parts.clear();
+        let part = self.reader.read(at..end_here, wanted.interrupted);
+        self.parts.push(part.ok_or(Error::Interrupted)?);
+        // A panic of ours: then it is decoded here.
+        let other = other.and_then(|other| other.wait().ok().flatten());
+        self.parts.extend(other);
+        self.shared |= self.parts.len() > 1;
+        self.known.clear();
+        let most = self.parts.iter().map(Part::noted).sum();
+        self.known.reserve(most);
+        let parts = self.parts.iter().enumerate();
+        let known = parts.flat_map(|(number, part)| part.known(number));
+        self.known.extend(known);
+        // In runs already, one for each stretch.
+        self.known.sort();
+        self.passed = 0;
+        Ok(())
+    }
+
+    /// Returns whether an MCU is known to begin at bit `at` and to end within its stretch. If so, the MCUs of that
+    /// stretch are taken next. Must be called with increasing bits.
+    #[inline(always)]
+    fn knows(&mut self, at: u64) -> bool {
+        while let Some(known) = self.known.get(self.passed) {
+            if u64::from(known.position) > at {
+                return false;
+            }
+            self.passed += 1;
+            let stretch = &self.parts[known.part].stretches[known.stretch];
+            if u64::from(known.position) == at && (known.mcu as usize) < stretch.read {
+                self.taken = Some(Taken {
+                    part: known.part,
+                    stretch: known.stretch,
+                    first: known.mcu,
+                    mcus: stretch.read - known.mcu as usize,
+                    cursor: stretch.cursor(known.place),
+                });
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// Returns whether a scan with these data is suitable for streams: it has no restart markers, and streams are faster.
+pub(super) fn are_for(data: &Unstuffed) -> bool {
+    data.interval(1).is_none() && data.interval(0).is_some_and(is_worth_it)
+}
+
+/// Returns whether streams are faster for `bytes` on this machine.
+fn is_worth_it(bytes: &[u8]) -> bool {
+    #[cfg(test)]
+    if let Some(wanted) = WANTED.get() {
+        return wanted;
+    }
+    cfg!(fuzzing) || bytes.len() >= WORTH_IT && huffman::is_fast()
+}
+
+#[cfg(test)]
+thread_local! {
+    /// Whether to use streams, as a test requires; `None` leaves it to the usual rule.
+    static WANTED: std::cell::Cell<Option<bool>> = const { std::cell::Cell::new(None) };
+}
+
+/// Runs `work` with streams if `wanted`, else without them, regardless of which is faster.
+#[cfg(test)]
+pub(crate) fn with<R>(wanted: bool, work: impl FnOnce() -> R) -> R {
+    let before = WANTED.replace(Some(wanted));
+    let result = work();
+    WANTED.set(before);
+    result
+}
+
+/// Returns the codes of a scan in the form that the kernel needs, and a flat MCU, if there can be one.
+fn codes(scan: &Scan<'_>, coders: &[Coder]) -> Option<(Codes, Option<Flat>)> {
+    let mut codes = Vec::new();
+    // Of each coder.
+    let mut kinds = Vec::with_capacity(coders.len());
+    for (index, (coder, component)) in coders.iter().zip(&scan.header.components).enumerate() {
+        let same = coders[..index]
+            .iter()
+            .position(|other| coder.shares_tables(other));
+        kinds.push(match same {
+            Some(other) => kinds[other],
+            None => {
+                let (dc, ac) = (
+                    scan.tables.dc(component.dc_table)?,
+                    scan.tables.ac(component.ac_table)?,
+                );
+                codes.push((dc.list(), ac.list(), Kept::of(coder.side as u8)));
+                codes.len() - 1
+            }
+        });
+    }
+    let lists: Vec<_> = (codes.iter())
+        .map(|(dc, ac, kept)| kind(dc, ac, kept))
+        .collect();
+    let blocks = coders.iter().zip(kinds);
+    let blocks = blocks.flat_map(|(coder, kind)| (0..coder.h * coder.v).map(move |_| kind));
+    let blocks: Vec<_> = blocks.collect();
+    let of_blocks = blocks.iter().map(|&kind| &codes[kind]);
+    let flat = Flat::new(of_blocks.map(|(dc, ac, _)| (&dc[..], &ac[..])));
+    Some((Codes::new(&lists, &blocks)?, flat))
+}
+
+/// Describes a kind of block to the kernel: its codes, and where the coefficients in `kept` go.
+fn kind<'a>(dc: &'a [Code], ac: &'a [Code], kept: &Kept) -> Kind<'a> {
+    let mut places = [NOT_KEPT; 32];
+    for (k, place) in (0..).zip(&mut places).filter(|&(k, _)| kept.keeps(k)) {
+        *place = kept.place(k) as u8;
+    }
+    Kind {
+        dc,
+        ac,
+        places,
+        count: kept.count() as u8,
+    }
+}

@@ -1,0 +1,336 @@
+//! The streams of one core: which bits each of them reads, and where the values go.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use andon_kernels::buffers::Buffer;
+use andon_kernels::huffman::{self, BLOCKS, Found, STREAMS, Tables as Codes};
+
+use crate::decode::entropy::Unstuffed;
+use crate::decode::streams::flat::Flat;
+
+/// Number of MCUs, if they are of average length, by which a stretch goes on into the next one. Most streams are
+/// synchronized after fewer.
+const MARGIN: u32 = 6;
+
+/// Minimum length, in margins, of what is left of a stretch for cutting it in two.
+const LEAST_CUT: u32 = 4;
+
+/// Blocks of a stretch whose values are stored contiguously: those of a few calls of the kernel.
+const CHUNK: usize = 8 * BLOCKS;
+
+/// Maximum initial capacity of a stretch for beginnings of MCUs, and for chunks. It grows beyond that where needed.
+const ROOM_TO_NOTE: usize = 256;
+
+/// Number of values that a core has room for. It is the same for every image, so that the memory of the last one is
+/// reused.
+const ROOM: usize = 1 << 20;
+
+/// Calls of the kernel between two checks for an interrupt.
+const CALLS: usize = 64;
+
+/// The data to read, their codes and their average sizes.
+#[derive(Clone)]
+pub(super) struct Reader {
+    pub(super) data: Arc<Unstuffed>,
+    pub(super) codes: Arc<Codes>,
+    pub(super) flat: Option<Flat>,
+    /// Mean number of bits per MCU.
+    pub(super) bits_per_mcu: u32,
+    /// Values per MCU. `longest` is the number of values of its largest block.
+    pub(super) values_per_mcu: usize,
+    pub(super) longest: usize,
+}
+
+/// What one core has read of a window.
+pub(super) struct Part {
+    pub(super) stretches: Vec<Stretch>,
+    /// The coefficients kept of each block, stored in chunks.
+    values: Buffer<i16>,
+}
+
+/// An MCU that is known to begin at bit `position`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Known {
+    pub(super) position: u32,
+    /// Index of the part that the MCU is in. `stretch` is the index of its stretch in the part, and `mcu` its own index
+    /// in the stretch.
+    pub(super) part: usize,
+    pub(super) stretch: usize,
+    pub(super) mcu: u32,
+    /// Index of the MCU's first value among the values of the part.
+    pub(super) place: u32,
+}
+
+/// A contiguous run of bits that one stream has read.
+#[derive(Default)]
+pub(super) struct Stretch {
+    /// Chunks of the part's values that the stretch has filled, in order.
+    chunks: Vec<Range<usize>>,
+    /// Noted beginnings of MCUs: the bit, the index of the MCU, and where its values are.
+    pub(super) begun: Vec<huffman::Event>,
+    /// Index of the first MCU after the last error.
+    sound: u32,
+    /// Number of MCUs that were read to their end. `end` is the bit at which the next one begins.
+    pub(super) read: usize,
+    pub(super) end: u32,
+}
+
+impl Reader {
+    /// Returns the number of bits by which a stretch goes on into the next one.
+    pub(super) fn margin(&self) -> u32 {
+        MARGIN * self.bits_per_mcu + 64
+    }
+
+    /// Returns how many bits fill half of the room with their values, if their MCUs are no shorter than the average.
+    pub(super) fn window(&self) -> u32 {
+        let mcus = ROOM / 2 / self.values_per_mcu;
+        u32::try_from(mcus as u64 * u64::from(self.bits_per_mcu)).unwrap_or(u32::MAX)
+    }
+
+    /// Creates a stretch with capacity for what is found in about `mcus` MCUs.
+    fn stretch(&self, mcus: usize) -> Stretch {
+        let noted = 2 * MARGIN as usize + mcus / huffman::NOTED as usize;
+        let chunks = 2 + mcus * self.values_per_mcu / (CHUNK * self.longest);
+        Stretch {
+            begun: Vec::with_capacity(noted.min(ROOM_TO_NOTE)),
+            chunks: Vec::with_capacity(chunks.min(ROOM_TO_NOTE)),
+            ..Stretch::default()
+        }
+    }
+
+    /// Reads the given bits; `None` if interrupted.
+    pub(super) fn read(&self, bits: Range<u32>, interrupted: &dyn Fn() -> bool) -> Option<Part> {
+        let mut reading = Reading {
+            of: self,
+            stretches: Vec::with_capacity(2 * STREAMS),
+            streams: huffman::Streams::idle(),
+            stretch: [0; STREAMS],
+            values: Buffer::with_capacity(ROOM),
+            found: Found::default(),
+        };
+        reading.begin(bits);
+        for call in 1.. {
+            if call % CALLS == 0 && interrupted() {
+                return None;
+            }
+            if !reading.go_on() || !reading.give_work() {
+                break;
+            }
+        }
+        (0..STREAMS).for_each(|stream| reading.end_stretch(stream));
+        Some(Part {
+            stretches: reading.stretches,
+            values: reading.values,
+        })
+    }
+}
+
+/// State of the streams while they read.
+struct Reading<'a> {
+    of: &'a Reader,
+    stretches: Vec<Stretch>,
+    streams: huffman::Streams,
+    /// Index of the stretch that each stream reads.
+    stretch: [usize; STREAMS],
+    values: Buffer<i16>,
+    found: Found,
+}
+
+impl Reading<'_> {
+    /// Divides the bits into one stretch for each stream.
+    fn begin(&mut self, bits: Range<u32>) {
+        let length = u64::from(bits.end - bits.start);
+        let part = |number: usize| bits.start + (length * number as u64 / STREAMS as u64) as u32;
+        for stream in 0..STREAMS {
+            let end = part(stream + 1).saturating_add(self.of.margin());
+            self.begin_stretch(stream, part(stream)..end.min(bits.end));
+        }
+    }
+
+    fn begin_stretch(&mut self, stream: usize, mut bits: Range<u32>) {
+        if !self.stretches.is_empty() {
+            let data = self.of.data.interval(0).unwrap_or_default();
+            let flat = self.of.flat.and_then(|flat| flat.near(data, bits.start));
+            bits.start = flat.unwrap_or(bits.start).min(bits.end);
+        }
+        self.stretch[stream] = self.stretches.len();
+        let mcus = (bits.end - bits.start) / self.of.bits_per_mcu;
+        self.stretches.push(self.of.stretch(mcus as usize));
+        // The stretch before this one ends with an MCU about a margin from here.
+        let margin = self.of.margin();
+        let noted = |quarters: u32| bits.start.saturating_add(margin / 4 * quarters);
+        let noted = noted(2)..noted(5);
+        self.streams.begin(stream, bits, noted);
+    }
+
+    /// Lets each stream read some more blocks. Returns `false` if there is no room for them.
+    fn go_on(&mut self) -> bool {
+        let room = (BLOCKS + 1) * self.of.longest;
+        for stream in 0..STREAMS {
+            let chunks = &self.stretches[self.stretch[stream]].chunks;
+            let end = chunks.last().map_or(0, |chunk| chunk.end);
+            let is_full = self.streams.place(stream) as usize + room > end;
+            if is_full && self.streams.left(stream) > 0 && !self.next_chunk(stream) {
+                return false;
+            }
+        }
+        let data = self.of.data.interval(0).unwrap_or_default();
+        let (streams, found) = (&mut self.streams, &mut self.found);
+        huffman::decode(&self.of.codes, data, streams, &mut self.values, found);
+        for event in &found.begun {
+            self.stretches[self.stretch[event.stream]]
+                .begun
+                .push(*event);
+        }
+        for event in &found.errors {
+            self.stretches[self.stretch[event.stream]].sound = event.mcus;
+        }
+        true
+    }
+
+    /// Gives the stream another chunk and moves its unfinished block there. Returns `false` if there is no room.
+    #[cold]
+    fn next_chunk(&mut self, stream: usize) -> bool {
+        let chunk = self.values.len()..self.values.len() + CHUNK * self.of.longest;
+        if chunk.end > ROOM {
+            return false;
+        }
+        self.values.resize(chunk.end, 0);
+        let chunks = &mut self.stretches[self.stretch[stream]].chunks;
+        if let Some(last) = chunks.last_mut() {
+            let block = self.streams.place(stream) as usize;
+            last.end = block;
+            self.values
+                .copy_within(block..block + self.of.longest, chunk.start);
+        }
+        self.streams.set_place(stream, chunk.start as u32);
+        chunks.push(chunk);
+        true
+    }
+
+    /// Gives every stream that has nothing left the second half of what the slowest one has left, unless that is too
+    /// short. Returns `false` once no stream has anything left.
+    fn give_work(&mut self) -> bool {
+        for stream in 0..STREAMS {
+            if self.streams.left(stream) > 0 {
+                continue;
+            }
+            let slowest = (0..STREAMS).max_by_key(|&stream| self.streams.left(stream));
+            let slowest = slowest.unwrap_or(stream);
+            let left = self.streams.left(slowest);
+            if left < LEAST_CUT * self.of.margin() {
+                return left > 0;
+            }
+            self.end_stretch(stream);
+            let middle = self.streams.position(slowest) + left / 2;
+            self.begin_stretch(stream, middle..self.streams.end(slowest));
+            let end = middle + self.of.margin();
+            self.streams.set_end(slowest, end);
+        }
+        true
+    }
+
+    /// Records in the stretch how far the stream has come.
+    fn end_stretch(&mut self, stream: usize) {
+        let stretch = &mut self.stretches[self.stretch[stream]];
+        if let Some((read, end)) = self.streams.mcu(stream) {
+            (stretch.read, stretch.end) = (read as usize, end);
+        }
+        if let Some(last) = stretch.chunks.last_mut() {
+            last.end = self.streams.place(stream) as usize;
+        }
+    }
+}
+
+impl Part {
+    /// Returns how many beginnings of MCUs are noted in this part.
+    pub(super) fn noted(&self) -> usize {
+        self.stretches.iter().map(|it| it.begun.len()).sum()
+    }
+
+    /// Returns the known beginnings of MCUs of this part, whose index is `number`, without those before an error in
+    /// their stretch.
+    pub(super) fn known(&self, number: usize) -> impl Iterator<Item = Known> {
+        let stretches = self.stretches.iter().enumerate();
+        stretches.flat_map(move |(index, stretch)| {
+            let begun = stretch.begun.iter();
+            let begun = begun.filter(|event| event.mcus >= stretch.sound);
+            begun.map(move |event| Known {
+                position: event.position,
+                part: number,
+                stretch: index,
+                mcu: event.mcus,
+                place: event.place,
+            })
+        })
+    }
+
+    /// Returns the values of `stretch` from `cursor` on.
+    pub(super) fn values<'a>(&'a self, stretch: &'a Stretch, cursor: &'a mut Cursor) -> Values<'a> {
+        Values {
+            part: self,
+            stretch,
+            cursor,
+        }
+    }
+}
+
+/// A position among the values of a stretch: the index of the chunk, and the index of the value.
+#[derive(Clone, Copy)]
+pub(super) struct Cursor {
+    chunk: usize,
+    place: usize,
+}
+
+impl Stretch {
+    /// Returns the cursor to the values of the block that was stored at `place`. If a chunk ends there, the block was
+    /// moved to the next chunk.
+    pub(super) fn cursor(&self, place: u32) -> Cursor {
+        let place = place as usize;
+        let mut chunks = self.chunks.iter();
+        let chunk = chunks.position(|chunk| (chunk.start..=chunk.end).contains(&place));
+        let chunk = chunk.unwrap_or(self.chunks.len());
+        let mut cursor = Cursor { chunk, place };
+        cursor.leave_end(self);
+        cursor
+    }
+}
+
+impl Cursor {
+    /// Moves a cursor at the end of a chunk on to the next chunk.
+    fn leave_end(&mut self, stretch: &Stretch) {
+        let chunks = &stretch.chunks;
+        if chunks
+            .get(self.chunk)
+            .is_some_and(|chunk| chunk.end == self.place)
+        {
+            self.chunk += 1;
+            let next = chunks.get(self.chunk);
+            self.place = next.map_or(self.place, |chunk| chunk.start);
+        }
+    }
+}
+
+/// The values of a stretch from a cursor on, in pieces of whole blocks.
+pub(super) struct Values<'a> {
+    part: &'a Part,
+    stretch: &'a Stretch,
+    cursor: &'a mut Cursor,
+}
+
+impl<'a> Values<'a> {
+    /// Returns the next piece without passing over it; `None` if there are no more.
+    #[inline]
+    pub(super) fn next(&self) -> Option<&'a [i16]> {
+        let chunk = self.stretch.chunks.get(self.cursor.chunk)?;
+        Some(&self.part.values[self.cursor.place..chunk.end])
+    }
+
+    /// Passes over the first `count` values of the next piece.
+    #[inline]
+    pub(super) fn pass(&mut self, count: usize) {
+        self.cursor.place += count;
+        self.cursor.leave_end(self.stretch);
+    }
+}

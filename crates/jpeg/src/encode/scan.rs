@@ -1,0 +1,225 @@
+//! Writes a sequential image, which has all components in one scan.
+
+use std::mem;
+use std::sync::Arc;
+
+use andon_kernels::cores::shared;
+use andon_kernels::cpu;
+use andon_kernels::symbols::{BESIDE, Piece, Symbol, join, size};
+
+use crate::encode::bits::BitWriter;
+use crate::encode::blocks::Blocks;
+use crate::encode::huffman::{Counts, Table};
+use crate::encode::options::Options;
+use crate::error::{Error, Result};
+use crate::segments::END;
+
+/// How a component is laid out in the scan.
+#[derive(Clone, Copy)]
+pub(super) struct Component {
+    /// Width of the component's part of an MCU, in blocks; `v` is its height.
+    pub(super) h: usize,
+    pub(super) v: usize,
+    /// Index of the class of tables that the component uses.
+    pub(super) class: usize,
+}
+
+/// The blocks of each component in some rows of MCUs.
+pub(super) type Band = Vec<Blocks>;
+
+/// The Huffman tables for frequency 0 (`flat`) and for all others (`rest`).
+pub(super) struct Tables {
+    pub(super) flat: Table,
+    pub(super) rest: Table,
+}
+
+/// An image that is ready to be written.
+pub(super) struct Scan {
+    pub(super) components: Vec<Component>,
+    /// The bands from top to bottom.
+    pub(super) bands: Vec<Band>,
+    /// The tables of each class.
+    pub(super) tables: Vec<Tables>,
+}
+
+/// Replaces the levels of frequency 0 by the differences from the previous block in scan order, and returns the counts
+/// of their symbols for each class of tables. Blocks that only fill up MCUs beyond the image have a difference of 0 and
+/// nothing but an end of block, which is counted in `rest`.
+pub(super) fn take_differences(
+    components: &[Component],
+    bands: &mut [Band],
+    rest: &mut [Counts],
+) -> Vec<Counts> {
+    let mut counts = vec![Counts::new(); rest.len()];
+    for (n, &Component { h, v, class }) in components.iter().enumerate() {
+        let mut before = 0;
+        for band in &mut *bands {
+            let (across, down) = mcus(components, band);
+            let blocks = &mut band[n];
+            let (wide, high) = (blocks.wide, blocks.rows.len());
+            for row in 0..down {
+                for column in 0..across {
+                    for y in row * v..high.min((row + 1) * v) {
+                        for x in column * h..wide.min((column + 1) * h) {
+                            let flat = &mut blocks.flat[y * wide + x];
+                            let difference = *flat - before;
+                            before = *flat;
+                            *flat = difference;
+                            counts[class].add(size(difference) as u8, 1);
+                        }
+                    }
+                }
+            }
+            let beyond = (across * h * down * v - wide * high) as u32;
+            counts[class].add(0, beyond);
+            rest[class].add(Symbol::END.value(), beyond);
+        }
+    }
+    counts
+}
+
+impl Scan {
+    /// Appends the entropy-coded data and the end marker to a file that ends with the scan header. If there are several
+    /// bands, idle cores encode some of them.
+    pub(super) fn write(self, mut file: Vec<u8>, how: &Options<'_>) -> Result<Vec<u8>> {
+        let bits = self
+            .tables
+            .iter()
+            .map(|tables| tables.flat.bits + tables.rest.bits)
+            .sum();
+        let mut writer = BitWriter::new(bits);
+        let count = self.bands.len();
+        let scan = Arc::new(self);
+        let apart = {
+            let scan = scan.clone();
+            shared(how.cores, how.interrupted, count, move |band| {
+                let mut writer = BitWriter::new(bits / count as u64);
+                let written = scan.write_band(band, &mut writer, &|| false);
+                written.map(|()| writer.finish())
+            })
+        };
+        match apart {
+            Some(bands) => {
+                for bits in bands? {
+                    writer.append(&bits?);
+                }
+            }
+            None => {
+                for band in 0..count {
+                    scan.write_band(band, &mut writer, how.interrupted)?;
+                }
+            }
+        }
+        drop(scan);
+        writer.finish().stuff(&mut file);
+        file.extend(END);
+        Ok(file)
+    }
+
+    fn write_band(
+        &self,
+        band: usize,
+        writer: &mut BitWriter,
+        interrupted: &dyn Fn() -> bool,
+    ) -> Result<()> {
+        let band = &self.bands[band];
+        let (across, down) = mcus(&self.components, band);
+        let rows = |component: &Component| component.v;
+        let mut pieces = vec![PieceRow::default(); self.components.iter().map(rows).sum()];
+        let codes: Vec<_> = (self.tables.iter())
+            .map(|tables| [tables.flat.codes, tables.rest.codes])
+            .collect();
+        for row in 0..down {
+            if interrupted() {
+                return Err(Error::Interrupted);
+            }
+            let mut free = pieces.iter_mut();
+            for (component, blocks) in self.components.iter().zip(band) {
+                let rows = row * component.v..(row + 1) * component.v;
+                for (y, pieces) in rows.zip(&mut free) {
+                    pieces.make(blocks, y, (across, component.h), &codes[component.class]);
+                }
+            }
+            cpu::with_modern_instructions(
+                #[inline(always)]
+                || {
+                    // By value, so that it lives in registers.
+                    let mut own = mem::take(writer);
+                    own.reserve(pieces.iter().map(|row| row.bits).sum());
+                    for column in 0..across {
+                        for row in &mut pieces {
+                            for piece in row.next(column) {
+                                own.write(piece.bits(), piece.count());
+                            }
+                        }
+                    }
+                    *writer = own;
+                },
+            );
+        }
+        Ok(())
+    }
+}
+
+/// The encoded pieces (`Piece`) of a row of a component's blocks.
+#[derive(Clone, Default)]
+struct PieceRow {
+    /// Buffer whose first elements are the row's pieces. The rest is unused.
+    pieces: Vec<Piece>,
+    /// Bits of all pieces together.
+    bits: u64,
+    /// The number of pieces of each MCU in this row of blocks.
+    of_mcu: Vec<u8>,
+    written: usize,
+}
+
+impl PieceRow {
+    /// Makes the pieces of row `y`, of `across` MCUs with `h` blocks each. Blocks beyond the image get a difference of
+    /// 0 and an end of block.
+    fn make(
+        &mut self,
+        blocks: &Blocks,
+        y: usize,
+        (across, h): (usize, usize),
+        codes: &[[u32; 256]; 2],
+    ) {
+        self.written = 0;
+        let row = y * blocks.wide..(y + 1) * blocks.wide;
+        let lengths = blocks.lengths.get(row.clone()).unwrap_or_default();
+        let of_block = |x| lengths.get(x).map_or(1, |length| length / 2 + 1);
+        let of_mcu = (0..across).map(|mcu| (mcu * h..(mcu + 1) * h).map(of_block).sum::<u8>());
+        self.of_mcu.clear();
+        self.of_mcu.extend(of_mcu);
+        let all: usize = self.of_mcu.iter().map(|&count| usize::from(count)).sum();
+        if self.pieces.len() < all + BESIDE {
+            self.pieces.resize(all + BESIDE, Piece::default());
+        }
+        let mut made = 0;
+        if let Some(&first) = blocks.rows.get(y) {
+            let (flat, symbols) = (&blocks.flat[row], &blocks.symbols[first..]);
+            made = join(flat, lengths, symbols, codes, &mut self.pieces);
+        }
+        for _ in lengths.len()..across * h {
+            made += join(&[0], &[1], &[Symbol::END], codes, &mut self.pieces[made..]);
+        }
+        let counts = self.pieces[..made].iter().map(|piece| piece.count());
+        self.bits = counts.map(u64::from).sum();
+    }
+
+    /// Returns the pieces of MCU `column`. MCUs must be taken in order.
+    #[inline(always)]
+    fn next(&mut self, column: usize) -> &[Piece] {
+        let first = self.written;
+        self.written += usize::from(self.of_mcu[column]);
+        &self.pieces[first..self.written]
+    }
+}
+
+/// Returns the number of MCUs across and down.
+fn mcus(components: &[Component], band: &Band) -> (usize, usize) {
+    let (component, blocks) = (&components[0], &band[0]);
+    (
+        blocks.wide.div_ceil(component.h),
+        blocks.rows.len().div_ceil(component.v),
+    )
+}

@@ -1,0 +1,75 @@
+//! Finds where a JPEG ends without decoding it.
+
+use std::borrow::Cow;
+
+use crate::codes::{APP2, EOI, RST0, RST7, SOI, SOS, TEM};
+use crate::error::{Error, Result};
+use crate::header::walk::Walk;
+use crate::header::{coded_length, mpf};
+use crate::segments::END;
+
+/// Where an image ends, as far as its markers tell. A scan that was cut short and is followed by other data can look
+/// complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// The offset behind EOI, or behind the last scan of a file without EOI.
+    pub end: usize,
+    /// The offset of the MPF index's header.
+    pub index: Option<usize>,
+    /// Whether EOI is present.
+    pub ended: bool,
+}
+
+/// Walks from marker to marker to the end of the image.
+///
+/// # Errors
+/// `Broken` if the file ends before its first scan does, or another image begins inside it.
+pub fn extent(bytes: &[u8]) -> Result<Extent> {
+    let mut walk = Walk::new(bytes).ok_or(Error::Broken("it does not begin as one"))?;
+    let (mut index, mut scanned) = (None, None);
+    loop {
+        match walk.marker() {
+            None => break,
+            Some(EOI) => {
+                return Ok(Extent {
+                    end: walk.at(),
+                    index,
+                    ended: true,
+                });
+            }
+            Some(SOI) => return Err(Error::Broken("a second image begins inside it")),
+            Some(TEM | RST0..=RST7) => {}
+            Some(marker) => {
+                let Some(segment) = walk.segment() else {
+                    break;
+                };
+                if marker == APP2 && segment.body.starts_with(mpf::SIGNATURE) {
+                    index = Some(segment.start + mpf::SIGNATURE.len());
+                }
+                if marker == SOS {
+                    walk.pass(coded_length(walk.rest()));
+                    scanned = Some(walk.at());
+                }
+            }
+        }
+    }
+    let end = scanned.ok_or(Error::Broken("it ends before its first scan does"))?;
+    Ok(Extent {
+        end,
+        index,
+        ended: false,
+    })
+}
+
+/// Returns the file cut behind its last scan and completed by an end marker if it has none, otherwise unchanged. A file
+/// that does not end with EOI may have one before trailing data.
+#[must_use]
+pub fn completed(bytes: &[u8]) -> Cow<'_, [u8]> {
+    let extent = (!bytes.ends_with(END)).then(|| extent(bytes));
+    match extent {
+        Some(Ok(Extent { end, .. })) if !bytes[..end].ends_with(END) => {
+            Cow::Owned([&bytes[..end], END].concat())
+        }
+        _ => Cow::Borrowed(bytes),
+    }
+}

@@ -1,0 +1,91 @@
+//! The crate's modules stand in layers, and so do those of each folder: a file uses only those below its own, and none
+//! the folder that it is in.
+
+#[path = "../../pixels/tests/layering/mod.rs"]
+mod layering;
+
+use std::fs;
+use std::path::Path;
+
+/// The crate's modules, from the ground up.
+const LAYERS: &[&str] = &[
+    "codes", "error", "image", "tables", "segments", "header", "extent", "decode", "encode",
+];
+
+/// The folders below `src` and their modules, each from the ground up, and the least uses among them.
+const FOLDERS: [(&str, &[&str], usize); 8] = [
+    (
+        "header",
+        &["walk", "mpf", "quality", "markers", "layout"],
+        3,
+    ),
+    (
+        "decode",
+        &[
+            "bits",
+            "entropy",
+            "huffman",
+            "segments",
+            "request",
+            "lock",
+            "kept",
+            "plane",
+            "scan",
+            "coder",
+            "row",
+            "output",
+            "split",
+            "streams",
+            "strips",
+            "route",
+            "sequential",
+            "index",
+            "progressive",
+        ],
+        80,
+    ),
+    (
+        "decode/huffman",
+        &["codes", "table", "pairs", "refinement", "skip"],
+        4,
+    ),
+    ("decode/index", &["format", "source", "make", "part"], 3),
+    (
+        "decode/progressive",
+        &["rows", "scans", "ac", "dc", "job", "wave"],
+        8,
+    ),
+    ("decode/split", &["decoded", "samples"], 1),
+    ("decode/streams", &["flat", "reader", "rows"], 2),
+    (
+        "encode",
+        &[
+            "options", "bits", "huffman", "activity", "steps", "blocks", "scan", "bands", "file",
+        ],
+        8,
+    ),
+];
+
+#[test]
+fn no_module_uses_one_above_it() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    layering::check(&src, LAYERS, 80);
+    for (folder, layers, least) in FOLDERS {
+        layering::check_folder(&src, folder, layers, least);
+    }
+}
+
+/// Uses are found by their paths from the crate's root, so that others would pass unseen.
+#[test]
+fn no_use_begins_in_the_folder_above() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    for file in layering::rust_files(&src) {
+        let text = fs::read_to_string(&file).expect("a source file");
+        let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+        let up = code.lines().find(|line| line.contains("use super::"));
+        let is_test = file
+            .components()
+            .any(|part| part.as_os_str().to_string_lossy().starts_with("tests"));
+        assert!(is_test || up.is_none(), "{}: {up:?}", file.display());
+    }
+}
