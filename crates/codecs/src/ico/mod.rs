@@ -254,7 +254,7 @@ fn entry(bytes: &[u8]) -> Result<Entry<'_>> {
                 let what = format!(
                     "an icon of {width}×{height} px (up to {MOST_SIDE} px a side are read)"
                 );
-                return Err(Error::Unsupported { format: NAME, what });
+                return Err(Error::unsupported(NAME, what));
             }
             Ok(((width, height, bits), entry)) => {
                 sized.push(((pixels(width, height), bits), entry))

@@ -50,6 +50,14 @@ impl Engine {
         if plan.is_copy() {
             return Ok(plan);
         }
+        let cost = self.lay(&mut plan, materials)?;
+        plan.also(cost);
+        within(Bound::MEMORY, plan.peak_bytes(), self.formats.limits.memory)?;
+        Ok(plan)
+    }
+
+    /// Tells a plan the sizes of the materials that its effects compose with, and returns the cost of loading them.
+    fn lay(&self, plan: &mut Plan, materials: &dyn Materials) -> Result<Cost> {
         let (mut most, mut nanos) = (0, 0_u64);
         let effects: Vec<Effect> = plan.recipe().effects().cloned().collect();
         let mut decoded = Vec::new();
@@ -82,12 +90,10 @@ impl Engine {
             };
             plan.lays(effect, size);
         }
-        plan.also(Cost {
+        Ok(Cost {
             nanos,
             scratch: most,
-        });
-        within(Bound::MEMORY, plan.peak_bytes(), self.formats.limits.memory)?;
-        Ok(plan)
+        })
     }
 
     /// Plans an overlay's own recipe for the overlay's file; `None` if the overlay has no recipe.

@@ -54,21 +54,34 @@ pub(crate) fn plan(
     check(&draft)?;
     draft.settle_planes()?;
     draft.apply(READING);
+    let plan = finished(draft, bytes, index, recoder, encodes_only)?;
+    within(Bound::MEMORY, plan.peak_bytes(), formats.limits.memory)?;
+    Ok(plan)
+}
 
-    let mut notes: Vec<String> = words::undrawn(formats, &recipe).into_iter().collect();
+/// Goes through a finished draft, from the decoder to the encoder, and returns the plan.
+fn finished(
+    mut draft: Draft<'_>,
+    bytes: &[u8],
+    index: Option<&Index>,
+    recoder: Option<&'static dyn Recoder>,
+    encodes_only: bool,
+) -> Result<Plan> {
+    let (target, recipe) = (draft.target, draft.recipe);
+    let mut notes: Vec<String> = words::undrawn(draft.formats, recipe).into_iter().collect();
     let gain_map = gain_map_along(&draft, &mut notes);
     let reading = Reading::of(&mut draft, bytes, index);
     let mut walk = reading.walk(&draft);
     let decoded = walk.size;
     walk.follow(&mut draft)?;
     let encoder = draft.encoder()?;
-    let written = (target.name(), encoder, frames);
+    let written = (target.name(), encoder, draft.frames);
     let result_bytes = walk.encode(written, &draft.encode, draft.search, gain_map.as_ref());
     let steps = match recoder {
         None => std::mem::take(&mut walk.steps),
         Some(recoder) => vec![recoding(recoder, &draft, &walk.steps)],
     };
-    let plan = Plan {
+    Ok(Plan {
         format: target.name(),
         media_type: target.format().media_type,
         size: walk.size,
@@ -78,25 +91,34 @@ pub(crate) fn plan(
         frame: walk.decoded,
         notes,
         indexing: reading.indexing,
-        unread: (file - reading.coded) as u64,
+        unread: (draft.file - reading.coded) as u64,
         rules: std::mem::take(&mut draft.fired),
-        pipeline: Some(pipeline(
-            draft,
-            walk,
-            Rest {
-                recoder,
-                encoder,
-                part: reading.part,
-                decoded,
-                gain_map,
-                result_bytes,
-            },
-        )),
         recipe: recipe.clone(),
-        info: info.clone(),
-    };
-    within(Bound::MEMORY, plan.peak_bytes(), formats.limits.memory)?;
-    Ok(plan)
+        info: draft.info.clone(),
+        pipeline: Some(Pipeline {
+            recoder,
+            source: draft.source,
+            scales: draft.scales,
+            part: reading.part,
+            frames: draft.frames,
+            drawing: draft.drawing,
+            decoded,
+            stages: walk.stages,
+            laid: walk.laid,
+            reads_profile: walk.reads_profile,
+            gain_map: gain_map.map(|along| along.taken),
+            encoder,
+            encode: draft.encode,
+            search: draft.search,
+            result_bytes,
+            tag: draft.tag,
+            kept: match draft.info.metadata {
+                true => recipe.output.metadata,
+                false => Kept::None,
+            },
+            orientation: draft.said,
+        }),
+    })
 }
 
 /// A recipe for one image, and the formats that it begins and ends with.
@@ -131,43 +153,6 @@ impl Settled {
             frames,
             gain_map,
         })
-    }
-}
-
-/// What a pipeline has that is in neither the draft nor the walk.
-struct Rest {
-    recoder: Option<&'static dyn Recoder>,
-    encoder: &'static dyn Encoder,
-    part: Option<Part>,
-    /// Size of the decoded frame in px.
-    decoded: (u32, u32),
-    gain_map: Option<Along>,
-    result_bytes: u64,
-}
-
-fn pipeline(draft: Draft<'_>, walk: Walk, rest: Rest) -> Pipeline {
-    Pipeline {
-        recoder: rest.recoder,
-        source: draft.source,
-        scales: draft.scales,
-        part: rest.part,
-        frames: draft.frames,
-        drawing: draft.drawing,
-        decoded: rest.decoded,
-        stages: walk.stages,
-        laid: walk.laid,
-        reads_profile: walk.reads_profile,
-        gain_map: rest.gain_map.map(|along| along.taken),
-        encoder: rest.encoder,
-        encode: draft.encode,
-        search: draft.search,
-        result_bytes: rest.result_bytes,
-        tag: draft.tag,
-        kept: match draft.info.metadata {
-            true => draft.recipe.output.metadata,
-            false => Kept::None,
-        },
-        orientation: draft.said,
     }
 }
 

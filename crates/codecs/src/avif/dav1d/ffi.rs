@@ -324,10 +324,7 @@ fn wants_more(code: Dav1dResult) -> bool {
 fn failed(code: Dav1dResult) -> Error {
     match io::Error::from_raw_os_error(-code.0).kind() {
         io::ErrorKind::OutOfMemory => Error::Internal("rav1d has no memory".to_owned()),
-        io::ErrorKind::Unsupported => Error::Unsupported {
-            format: NAME,
-            what: "a feature of the bitstream".to_owned(),
-        },
+        io::ErrorKind::Unsupported => Error::unsupported(NAME, "a feature of the bitstream"),
         _ => Error::broken(NAME, "its bitstream is invalid"),
     }
 }
