@@ -26,6 +26,12 @@ pub(crate) fn size(width: u32, height: u32, limits: &Limits) -> Result<()> {
     )
 }
 
+/// Refuses an image with a side of more than `most` px, which a file of the format cannot hold.
+pub(crate) fn side(format: &'static str, width: u32, height: u32, most: u64) -> Result<()> {
+    let bound = Bound::of_format(format, "side", "px");
+    at_most(bound, width.max(height).into(), most)
+}
+
 /// Refuses a value over its limit.
 pub(crate) fn at_most(bound: Bound, value: u64, limit: u64) -> Result<()> {
     if value > limit {

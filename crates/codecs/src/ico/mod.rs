@@ -5,8 +5,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use andon_pixels::{
-    Bound, Codec, Cost, Decode, Depth, Encode, Encoder, Error, Format, Image, Info, Interrupt,
-    Isolation, Metadata, Model, Result, Scales, Traits,
+    Codec, Cost, Decode, Depth, Encode, Encoder, Error, Format, Image, Info, Interrupt, Isolation,
+    Metadata, Model, Result, Scales, Traits,
 };
 
 use crate::bmp::{self, Dib};
@@ -143,13 +143,8 @@ impl Encoder for Ico {
     }
 
     fn encode(&self, image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
-        let frame = image.frames.first();
-        let (width, height) = frame.map_or((0, 0), |frame| (frame.width, frame.height));
-        guard::at_most(
-            Bound::of_format(NAME, "side", "px"),
-            width.max(height).into(),
-            LONGEST,
-        )?;
+        let (width, height) = (image.frame.width, image.frame.height);
+        guard::side(NAME, width, height, LONGEST)?;
         let plain = Image {
             metadata: Metadata::default(),
             ..image.clone()

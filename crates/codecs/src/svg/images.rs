@@ -102,8 +102,7 @@ fn raster(
         cores: &Alone,
         keep_metadata: false,
     };
-    let Image { frames, .. } = codec.decode(data, &info, &how)?;
-    let frame = frames.into_iter().next().ok_or(Error::UnknownFormat)?;
+    let Image { frame, .. } = codec.decode(data, &info, &how)?;
     let space = frame.colour.space;
     let to = Traits {
         alpha: frame.alpha.is_some(),

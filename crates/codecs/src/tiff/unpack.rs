@@ -188,9 +188,7 @@ fn jpeg(
         keep_metadata: false,
         ..*how
     };
-    let Image { frames, .. } = Jpeg.decode(&file, &info, &inner)?;
-    let frame = frames.into_iter().next();
-    let mut frame = frame.ok_or_else(|| Error::Internal("no frame".to_owned()))?;
+    let Image { mut frame, .. } = Jpeg.decode(&file, &info, &inner)?;
     if info.model.planes() == 3 {
         frame = to_rgb(frame, page, how)?;
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use andon_recipe::Effect;
 
 use super::Timings;
-use super::job::{Job, first_frame};
+use super::job::Job;
 use crate::codec::{AnimationDecoder, AnimationEncoder, Info, Text};
 use crate::error::{Error, Result};
 use crate::formats::within;
@@ -50,7 +50,11 @@ impl Job<'_> {
         while let Some(Timed { frame, delay }) = frames.next(self, writer.is_some())? {
             lap(&mut timings.decode);
             context.check()?;
-            let (frame, mut metadata) = first_frame(Image::read(frame, read.clone(), info.space))?;
+            let Image {
+                frame,
+                mut metadata,
+                ..
+            } = Image::read(frame, read.clone(), info.space);
             let frame = self.finished(pipeline, frame, &mut metadata, &context)?;
             lap(&mut timings.stages);
             let mut open = match writer {

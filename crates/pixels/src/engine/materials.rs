@@ -4,7 +4,7 @@ use std::fmt;
 
 use andon_recipe::{Effect, Measured, Rules};
 
-use super::job::{Job, first_frame};
+use super::job::Job;
 use super::{Engine, Run};
 use crate::codec::{Info, Scales, Text};
 use crate::cores::Alone;
@@ -166,8 +166,7 @@ impl Job<'_> {
         }
         let (no_effect, no_document) = (nothing_laid::<Effect>, |_: &Text<'_>| nothing_drawn());
         let context = self.context(&no_effect, &no_document);
-        let (frame, _) = first_frame(image)?;
-        let frame = Turned { orientation }.apply(frame, &context)?;
+        let frame = Turned { orientation }.apply(image.frame, &context)?;
         Ok(Image::still(frame))
     }
 

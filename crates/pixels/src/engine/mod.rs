@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use andon_recipe::{Facts, Measured, Orientation, Recipe, Rules};
 
-use self::job::{Job, first_frame};
+use self::job::Job;
 use crate::codec::{Codec, Decode, Info, Scales};
 use crate::cores::{Alone, Cores};
 use crate::error::{Error, Result};
@@ -374,7 +374,7 @@ impl Engine {
             }
             None => job.whole(run.bytes)?,
         };
-        first_frame(image).map(|(frame, _)| frame)
+        Ok(image.frame)
     }
 }
 

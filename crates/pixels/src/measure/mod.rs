@@ -222,8 +222,7 @@ impl Measurement {
                 look(frame)?;
             }
         } else {
-            let image = self.source.decode(bytes, &self.info, &how)?;
-            image.frames.into_iter().take(1).try_for_each(look)?;
+            look(self.source.decode(bytes, &self.info, &how)?.frame)?;
         }
         let whole = Area {
             x: 0,

@@ -58,7 +58,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let read = codec
         .probe(&file)
         .and_then(|info| codec.decode(&file, &info, &how));
-    let size = read.map(|image| (image.frames[0].width, image.frames[0].height));
+    let size = read.map(|image| (image.frame.width, image.frame.height));
     assert_eq!(size, Ok((width, height)));
     if let Err(difference) = andon_codecs::compare_jpeg_decoders(&file, &LIMITS) {
         panic!("{difference}");
