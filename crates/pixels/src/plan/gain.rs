@@ -7,6 +7,7 @@ use super::rules::shrink_on_load;
 use super::view::Stored;
 use super::{Frames, Step};
 use crate::codec::{Encode, Encoder, GainHeader, GainMaps, Scales};
+use crate::cost::Cost;
 use crate::error::Result;
 use crate::frame::{GainParams, Model, Subsampling, Traits};
 use crate::resize::{RegionF, Resample, kernel, size_times};
@@ -33,7 +34,7 @@ pub(super) struct Along {
     pub(super) step: Step,
     /// Size of the gain map's frame in bytes; `encode` is the cost of writing it.
     pub(super) frame: u64,
-    pub(super) encode: crate::Cost,
+    pub(super) encode: Cost,
 }
 
 /// Plans how the source's gain map follows an image through the draft's stages. `None`: there is no map to carry, or

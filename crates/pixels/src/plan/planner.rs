@@ -6,7 +6,7 @@ use super::cost::{self, Step as PlanStep};
 use super::draft::{self, Draft, Drawing};
 use super::gain::{self, Along};
 use super::output;
-use super::rules::{convert_colour_late, copy_if_nothing_changes};
+use super::rules::{apply, copy_if_nothing_changes};
 use super::search::{Scored, Search};
 use super::{Frames, Index, Part, Pipeline, Plan, words};
 use crate::codec::{
@@ -43,7 +43,7 @@ pub(crate) fn plan(
     let file = bytes.len();
     let mut draft = Draft::new(formats, &recipe, (source, target), (&info, file), frames)?;
     draft.gain_map = gain_map.filter(|_| frames.is_first());
-    draft.apply(LAYOUT);
+    let mut acted = apply(LAYOUT, &mut draft);
     if draft.is_copy {
         long_enough(source.name(), &info, file, &formats.limits)?;
         let ended = bytes.ends_with(source.end_marker());
@@ -53,19 +53,22 @@ pub(crate) fn plan(
     let encodes_only = !copy_if_nothing_changes::changes(&draft);
     check(&draft)?;
     draft.settle_planes()?;
-    draft.apply(READING);
-    let plan = finished(draft, bytes, index, recoder, encodes_only)?;
+    acted.extend(apply(READING, &mut draft));
+    let plan = Plan {
+        encodes_only,
+        rules: acted,
+        ..finished(draft, bytes, index, recoder)?
+    };
     within(Bound::MEMORY, plan.peak_bytes(), formats.limits.memory)?;
     Ok(plan)
 }
 
-/// Goes through a finished draft, from the decoder to the encoder, and returns the plan.
+/// Goes through a finished draft, from the decoder to the encoder, and returns the plan, without the rules that acted.
 fn finished(
     mut draft: Draft<'_>,
     bytes: &[u8],
     index: Option<&Index>,
     recoder: Option<&'static dyn Recoder>,
-    encodes_only: bool,
 ) -> Result<Plan> {
     let (target, recipe) = (draft.target, draft.recipe);
     let mut notes: Vec<String> = words::undrawn(draft.formats, recipe).into_iter().collect();
@@ -85,14 +88,14 @@ fn finished(
         format: target.name(),
         media_type: target.format().media_type,
         size: walk.size,
-        encodes_only,
+        encodes_only: false,
         steps,
         file: walk.file,
         frame: walk.decoded,
         notes,
         indexing: reading.indexing,
         unread: (draft.file - reading.coded) as u64,
-        rules: std::mem::take(&mut draft.fired),
+        rules: Vec::new(),
         recipe: recipe.clone(),
         info: draft.info.clone(),
         pipeline: Some(Pipeline {
@@ -256,7 +259,7 @@ impl Reading {
     /// Begins the walk with the step that decodes or draws the source.
     fn walk(&self, draft: &Draft<'_>) -> Walk {
         let (source, scales) = (draft.source, draft.scales);
-        let decoded = convert_colour_late::decoded(draft.profile(), source, draft.info, scales);
+        let decoded = draft::decoded(draft.profile(), source, draft.info, scales);
         if let Some(drawing) = &draft.drawing {
             return Walk::drawn(draft.file, source, &self.info, drawing, decoded);
         }

@@ -20,8 +20,7 @@ use rav1d::include::dav1d::picture::{Dav1dPicture, Dav1dPictureParameters};
 use rav1d::src::lib as dav1d;
 use rav1d::src::send_sync_non_null::SendSyncNonNull;
 
-use crate::avif::NAME;
-use crate::avif::obus::{Obu, Obus};
+use crate::avif::obus::{NAME, Obu, Obus};
 use crate::guard;
 
 /// Which planes an image has, and how its chroma is subsampled.
