@@ -1,10 +1,10 @@
 //! TIFF: reads the first page, in strips or tiles, of up to 16 bits. Writes deflated strips.
 //!
-//! Directories are read by our own code, and crates decompress one strip or tile at a time. The crate `tiff` (0.11.3, as
-//! `image` uses it) cannot take its place without losing what is served. By its source:
+//! Directories are read by our own code, and crates decompress one strip or tile at a time. The crate `tiff` (0.11.3,
+//! which `image` uses) cannot take its place without losing what is served. By its source:
 //!
-//! - It reads no palettes, no L*a*b* of kind 8, no faxes but Group 4, no thinned chroma outside JPEG, no fill order 2 and
-//!   no LZW of the first writers (`Image::colortype`, `create_reader`, `readout_for_size`).
+//! - It reads no palettes, no L*a*b* of kind 8, no faxes but Group 4, no thinned chroma outside JPEG, no fill order 2
+//!   and no LZW of the first writers (`Image::colortype`, `create_reader`, `readout_for_size`).
 //! - It refuses pages without lengths of strips, without a photometric interpretation, and with the places of tiles
 //!   under the tags of strips (`Image::from_reader`).
 //! - A JPEG is decoded at the size that its own header says before the strip's size is compared with it: a page of

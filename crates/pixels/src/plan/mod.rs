@@ -35,11 +35,8 @@ pub use rules::{Example, RULES, Rule};
 pub use shared_peak::SharedPeak;
 pub(crate) use words::fraction;
 
-use crate::codec::{
-    AnimationDecoder, AnimationEncoder, Codec, Encode, Encoder, Info, Recoder, Scales,
-};
+use crate::codec::{Codec, Encode, Encoder, Info, Recoder, Scales};
 use crate::cost::{Cost, CpuTime};
-use crate::space::Space;
 use crate::stage::Stage;
 
 /// How a recipe is carried out on one image.
