@@ -131,9 +131,7 @@ impl Encoder for Pnm {
     }
 
     fn encode(&self, image: &Image, _how: &Encode, _: &dyn Interrupt) -> Result<Vec<u8>> {
-        let Some(frame) = image.frames.first() else {
-            return Err(Error::Internal("an image without frames".to_owned()));
-        };
+        let frame = &image.frame;
         let planes: Vec<&[u8]> = (frame.planes.iter())
             .filter_map(|plane| Some(plane.as_u8()?.samples()))
             .collect();

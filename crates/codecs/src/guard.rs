@@ -26,6 +26,12 @@ pub(crate) fn size(width: u32, height: u32, limits: &Limits) -> Result<()> {
     )
 }
 
+/// Refuses an image with a side of more than `most` px, which a file of the format cannot hold.
+pub(crate) fn side(format: &'static str, width: u32, height: u32, most: u64) -> Result<()> {
+    let bound = Bound::of_format(format, "side", "px");
+    at_most(bound, width.max(height).into(), most)
+}
+
 /// Refuses a value over its limit.
 pub(crate) fn at_most(bound: Bound, value: u64, limit: u64) -> Result<()> {
     if value > limit {
@@ -43,13 +49,26 @@ pub(crate) fn metadata(length: usize, most: u64) -> Result<()> {
     at_most(Bound::METADATA_BYTES, length as u64, most)
 }
 
+/// Returns the metadata that `read` returns, which gets the most bytes that a block may have, if metadata are to be kept.
+/// Otherwise nothing is read.
+pub(crate) fn kept(
+    how: &Decode<'_>,
+    read: impl FnOnce(u64) -> Result<Metadata>,
+) -> Result<Metadata> {
+    match how.keep_metadata {
+        true => read(how.limits.metadata_bytes),
+        false => Ok(Metadata::default()),
+    }
+}
+
 /// Returns an ICC profile as the only metadata, if metadata are to be kept.
 pub(crate) fn profile(icc: Option<&[u8]>, how: &Decode<'_>) -> Result<Metadata> {
-    let icc = icc.filter(|_| how.keep_metadata);
-    metadata(icc.map_or(0, <[u8]>::len), how.limits.metadata_bytes)?;
-    Ok(Metadata {
-        icc: icc.map(Into::into),
-        ..Metadata::default()
+    kept(how, |most| {
+        metadata(icc.map_or(0, <[u8]>::len), most)?;
+        Ok(Metadata {
+            icc: icc.map(Into::into),
+            ..Metadata::default()
+        })
     })
 }
 

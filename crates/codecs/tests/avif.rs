@@ -69,7 +69,7 @@ fn written(image: &Image, how: &Encode) -> (Info, Image) {
 /// Samples of wide planes that differ by more than rounding of code values.
 fn differences(one: &Image, other: &Image, most: u16) -> usize {
     let planes = |image: &Image| {
-        let frame = &image.frames[0];
+        let frame = &image.frame;
         let planes = frame.planes.iter().chain(&frame.alpha).cloned();
         planes.collect::<Vec<_>>()
     };
@@ -100,7 +100,7 @@ fn lossless_comes_back_to_the_bit_in_every_model() {
             for alpha in [false, true] {
                 let image = picture(model, Depth::U8, alpha, width, height);
                 let (_, back) = written(&image, &lossless());
-                assert_eq!(back.frames[0].model, model);
+                assert_eq!(back.frame.model, model);
                 assert_eq!(
                     differences(&image, &back, 0),
                     0,
@@ -115,7 +115,7 @@ fn lossless_comes_back_to_the_bit_in_every_model() {
 fn ten_and_twelve_bits_come_back_as_far_as_they_reach() {
     for depth in [Depth::U10, Depth::U12] {
         let mut image = picture(Model::ycbcr(Subsampling::C420), Depth::U16, true, 40, 30);
-        image.frames[0] = image.frames[0].clone().with_depth(depth).unwrap();
+        image.frame = image.frame.clone().with_depth(depth).unwrap();
         let (info, back) = written(&image, &lossless());
         assert_eq!(info.depth, depth);
         let step = u16::MAX >> depth.bits();
@@ -130,7 +130,7 @@ fn lossy_planes_come_back_close_and_closer_with_more_quality() {
         let size = |of| encode(avif(), &image, &quality(of)).len();
         assert!(size(30) < size(70) && size(70) < size(95), "{model:?}");
         let (_, back) = written(&image, &quality(95));
-        let close = psnr(&image.frames[0].planes[0], &back.frames[0].planes[0]);
+        let close = psnr(&image.frame.planes[0], &back.frame.planes[0]);
         assert!(close > 30.0, "{close} {model:?}");
     }
 }
@@ -152,7 +152,7 @@ fn a_smooth_photograph_is_not_taken_for_a_drawing() {
 #[test]
 fn a_image_keeps_its_space_and_its_metadata() {
     let mut image = picture(Model::ycbcr(Subsampling::C420), Depth::U8, false, 20, 20);
-    image.frames[0].colour = Colour::from(Space::DISPLAY_P3);
+    image.frame.colour = Colour::from(Space::DISPLAY_P3);
     let (info, _) = written(&image, &quality(50));
     assert_eq!(info.space, Space::DISPLAY_P3);
     assert!(!info.metadata);
@@ -161,7 +161,7 @@ fn a_image_keeps_its_space_and_its_metadata() {
     image.metadata.icc = icc;
     image.metadata.exif = exif;
     image.metadata.xmp = Some(b"<x:xmpmeta/>".to_vec());
-    image.frames[0].colour = Colour::from(Space::PROFILED);
+    image.frame.colour = Colour::from(Space::PROFILED);
     let (info, back) = written(&image, &quality(50));
     assert!(info.metadata && info.space.profiled);
     assert_eq!(back.metadata.icc, image.metadata.icc);

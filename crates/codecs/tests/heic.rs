@@ -28,7 +28,7 @@ mod read {
         let image = decode(heic, &file).expect("an image");
         assert_keeps_promises(&info, &image);
         let png = decode(codec("png"), &sample(original)).expect("its original");
-        let (ours, theirs) = (rgba(&image.frames[0]), rgba(&png.frames[0]));
+        let (ours, theirs) = (rgba(&image.frame), rgba(&png.frame));
         assert_eq!(ours.len(), theirs.len());
         let sum: u64 = ours
             .iter()
@@ -55,7 +55,7 @@ mod read {
                 .step_by(4)
                 .collect::<Vec<_>>()
         };
-        let (ours, theirs) = (opacity(&image.frames[0]), opacity(&png.frames[0]));
+        let (ours, theirs) = (opacity(&image.frame), opacity(&png.frame));
         let sum: u64 = ours
             .iter()
             .zip(&theirs)

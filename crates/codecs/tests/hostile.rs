@@ -22,7 +22,7 @@ fn avif_of_one() -> Vec<u8> {
     let accepted = codec
         .encoder()
         .expect("an encoder")
-        .accepts(image.frames[0].traits(), &how);
+        .accepts(image.frame.traits(), &how);
     assert_eq!(accepted.model, Model::Gray);
     encode(codec, &image, &how)
 }
@@ -200,10 +200,7 @@ fn a_header_that_promises_more_than_its_file_can_hold_is_refused_before_anybody_
     // Of what is as short as files get, nothing is refused.
     let plain = Plane::U8(Grid::filled(2000, 2000, 7));
     let frame = Frame::of_planes(Model::Gray, vec![plain]).unwrap();
-    let plain = Image {
-        frames: vec![frame],
-        ..image
-    };
+    let plain = Image { frame, ..image };
     for name in ["png", "jpeg"] {
         let file = encode(codec(name), &plain, &Encode::default());
         let info = codec(name).probe(&file).unwrap();

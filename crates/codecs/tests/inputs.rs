@@ -26,10 +26,7 @@ fn sample(format: &str, name: &str) -> Frame {
     let (_, file) = samples
         .find(|(path, _)| path.ends_with(name))
         .expect("the sample");
-    decode(codec(format), &file)
-        .expect("an image")
-        .frames
-        .remove(0)
+    decode(codec(format), &file).expect("an image").frame
 }
 
 /// How far two images are apart, in the mean of their samples.
@@ -110,7 +107,7 @@ fn a_drawing_is_drawn_at_the_size_that_is_asked_for() {
         (Scale(32), (640, 480)),
     ] {
         let image = decode_at(svg, &file, &info, scale, &Limits::default(), &Never);
-        let frame = &image.expect("an image").frames[0];
+        let frame = &image.expect("an image").frame;
         assert_eq!((frame.width, frame.height), size);
     }
 }
@@ -134,7 +131,7 @@ fn a_drawing_opens_nothing_outside_itself() {
     ] {
         let svg = svg.replace("FILE", &href);
         let image = decode(codec("svg"), svg.as_bytes()).expect("an image");
-        let green = rgba(&image.frames[0])
+        let green = rgba(&image.frame)
             .chunks_exact(4)
             .all(|pixel| pixel == [0, 255, 0, 255]);
         assert!(green, "{href} was opened");

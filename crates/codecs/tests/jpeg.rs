@@ -37,7 +37,7 @@ fn planes_come_back_at_every_subsampling_and_size() {
                 assert_eq!(info.model, Model::ycbcr(sub));
                 assert_eq!(info.progressive, progressive);
                 let back = decode(&file).expect("our own file");
-                assert_alike(&back.frames[0], &image.frames[0], 38.0);
+                assert_alike(&back.frame, &image.frame, 38.0);
             }
         }
     }
@@ -56,8 +56,8 @@ fn gray_comes_back() {
         );
         assert_eq!(probe(&file).model, Model::Gray);
         assert_alike(
-            &decode(&file).expect("our own file").frames[0],
-            &image.frames[0],
+            &decode(&file).expect("our own file").frame,
+            &image.frame,
             38.0,
         );
     }
@@ -76,8 +76,8 @@ fn ink_comes_back_and_no_ink_is_zero() {
         );
         assert_eq!(probe(&file).model, Model::Cmyk);
         assert_alike(
-            &decode(&file).expect("our own file").frames[0],
-            &image.frames[0],
+            &decode(&file).expect("our own file").frame,
+            &image.frame,
             38.0,
         );
     }
@@ -109,7 +109,7 @@ fn a_flat_image_comes_back_flat() {
         );
         for scale in SCALES {
             let back = decode_at(&file, scale).expect("our own file");
-            for (plane, value) in back.frames[0].planes.iter().zip([y, cb, cr]) {
+            for (plane, value) in back.frame.planes.iter().zip([y, cb, cr]) {
                 let samples = plane.as_u8().expect("8 bits").samples();
                 assert!(
                     samples.iter().all(|&s| s.abs_diff(value as u8) <= 1),
@@ -223,14 +223,14 @@ fn rare_ways_of_storing_show_the_same_scene() {
 fn check_scales(file: &[u8], psnr: f64) {
     let info = probe(file);
     let full = decode(file).expect("a whole image");
-    assert_eq!(full.frames[0].model, info.model);
+    assert_eq!(full.frame.model, info.model);
     for &scale in jpeg().scales(&info) {
         let small = decode_at(file, scale).expect("a whole image");
-        let small = &small.frames[0];
+        let small = &small.frame;
         assert_eq!((small.width, small.height), info.scaled(scale));
         let traits = jpeg().decoded(&info, Scales::both(scale));
         assert_eq!(small.model, traits.model);
-        let planes = full.frames[0].planes.iter().zip(&small.planes);
+        let planes = full.frame.planes.iter().zip(&small.planes);
         for (index, (full, small)) in planes.enumerate() {
             let (full, small) = (
                 full.as_u8().expect("8 bits"),
@@ -285,7 +285,7 @@ fn standard_tables_may_be_left_out_and_a_sequential_band_may_be_odd() {
         for variant in [&bare, &odd] {
             let read = decode_at(variant, scale).expect("decodes");
             // Tables left out are libjpeg's task, whose 1/2 and 1/4 are softer than ours.
-            assert_alike(&read.frames[0], &whole.frames[0], 28.0);
+            assert_alike(&read.frame, &whole.frame, 28.0);
         }
     }
 }
@@ -485,7 +485,7 @@ fn no_prefix_of_a_file_passes_for_the_whole_that_lacks_more_than_its_end_marker(
 fn broken_samples_are_refused() {
     for path in jpegs(&root().join("samples/broken")) {
         let file = std::fs::read(&path).expect("a sample");
-        let decoded = decode(&file).map(|image| image.frames.len());
+        let decoded = decode(&file).map(|image| image.frame.width);
         let refused = matches!(decoded, Err(Error::Broken { .. } | Error::Limit { .. }));
         assert!(refused, "{}: {decoded:?}", path.display());
     }
@@ -554,7 +554,7 @@ fn a_header_that_has_changed_since_the_probe_is_no_danger() {
     );
     let limits = Limits::default();
     let decoded = jpeg().decode(&large, &probe(&small), &ask(Scale::FULL, &limits, &Never));
-    assert_eq!(decoded.map(|image| image.frames[0].width), Ok(80));
+    assert_eq!(decoded.map(|image| image.frame.width), Ok(80));
 }
 
 #[test]
@@ -885,7 +885,7 @@ fn psnr_of(have: &[u8], want: &[f64]) -> f64 {
 /// Full-size luma, whatever the model.
 fn luma(file: &[u8]) -> Vec<u8> {
     let image = decode(file).expect("a whole image");
-    let frame = &image.frames[0];
+    let frame = &image.frame;
     let planes: Vec<&[u8]> = frame
         .planes
         .iter()

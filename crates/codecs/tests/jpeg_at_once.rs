@@ -70,11 +70,11 @@ fn what_free_buffers_held_is_seen_in_no_image() {
     for length in [file.len(), file.len() / 2, file.len() / 5] {
         for scales in scales {
             let decode = || alone(&file[..length], scales);
-            let Ok(Image { frames, .. }) = decode() else {
+            let Ok(Image { frame, .. }) = decode() else {
                 continue;
             };
             let [first, second] = [0x55_u8, 0xaa].map(|mark| {
-                for plane in &frames[0].planes {
+                for plane in &frame.planes {
                     let samples = plane.width() as usize * plane.height() as usize;
                     drop(Buffer::from(vec![mark; samples]));
                 }

@@ -76,7 +76,7 @@ impl Indexed {
     fn whole(&self, scales: Scales) -> Frame {
         let limits = Limits::default();
         let image = jpeg().decode(&self.bytes, &self.info, &how(scales, &limits));
-        image.expect("an image").frames.remove(0)
+        image.expect("an image").frame
     }
 
     /// The part around some px of the image.
@@ -142,7 +142,7 @@ fn every_part_is_what_the_full_decode_has_there() {
             }
             for (x, y, w, h) in wanted {
                 let place = file.around(x, y, w, h);
-                let part = file.part(scales, place).expect("a part").frames.remove(0);
+                let part = file.part(scales, place).expect("a part").frame;
                 let what = format!("{} {scales:?} {place:?}", file.name);
                 assert_eq!(
                     (part.width, part.height),
@@ -216,7 +216,7 @@ fn a_damaged_file_has_no_index_or_that_of_the_image_it_decodes_to() {
                 refused += 1;
                 continue;
             };
-            let whole = whole.expect("what has an index decodes").frames.remove(0);
+            let whole = whole.expect("what has an index decodes").frame;
             let damaged = Indexed {
                 name: name.to_owned(),
                 bytes,
@@ -226,7 +226,7 @@ fn a_damaged_file_has_no_index_or_that_of_the_image_it_decodes_to() {
             let place = damaged.around(damaged.info.width / 2, damaged.info.height / 2, 9, 9);
             let part = damaged.part(Scales::FULL, place).expect("a part");
             assert!(
-                lies_in(&whole, &part.frames[0], place, Scales::FULL),
+                lies_in(&whole, &part.frame, place, Scales::FULL),
                 "{name} {round}"
             );
             sound += 1;

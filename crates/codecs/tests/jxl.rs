@@ -67,7 +67,7 @@ fn every_sample_is_what_its_header_promises() {
         let info = jxl().probe(&file).expect(name);
         let image = decode(jxl(), &file).expect(name);
         assert_keeps_promises(&info, &image);
-        assert_eq!(image.frames[0].colour.space, info.space, "{name}");
+        assert_eq!(image.frame.colour.space, info.space, "{name}");
     }
 }
 
@@ -76,7 +76,7 @@ fn lossless_images_are_those_that_they_were_made_of() {
     for name in ["gray-16-bit", "icc-adobe-rgb"] {
         let ours = decode(jxl(), &sample(&format!("jxl/{name}.jxl"))).expect(name);
         let png = decode(support::codec("png"), &sample(&format!("png/{name}.png"))).expect(name);
-        assert_eq!(ours.frames[0].planes, png.frames[0].planes, "{name}");
+        assert_eq!(ours.frame.planes, png.frame.planes, "{name}");
         assert_eq!(ours.metadata.icc, png.metadata.icc, "{name}");
     }
 }
@@ -86,17 +86,14 @@ fn lossy_images_are_near_those_that_they_were_made_of() {
     for (name, png) in [("lossy", "rgb"), ("alpha-progressive", "alpha")] {
         let ours = decode(jxl(), &sample(&format!("jxl/{name}.jxl"))).expect(name);
         let png = decode(support::codec("png"), &sample(&format!("png/{png}.png"))).expect(name);
-        for (a, b) in ours.frames[0].planes.iter().zip(&png.frames[0].planes) {
+        for (a, b) in ours.frame.planes.iter().zip(&png.frame.planes) {
             assert!(
                 name != "lossy" || psnr(a, b) > 30.0,
                 "{name}: {}",
                 psnr(a, b)
             );
         }
-        assert_eq!(
-            ours.frames[0].alpha.is_some(),
-            png.frames[0].alpha.is_some()
-        );
+        assert_eq!(ours.frame.alpha.is_some(), png.frame.alpha.is_some());
     }
 }
 
@@ -110,8 +107,8 @@ fn the_header_turns_the_image_and_exif_does_not() {
     assert!(image.metadata.exif.is_some(), "it was unpacked from Brotli");
     let upright =
         decode(support::codec("jpeg"), &sample("jpeg/orientation-1.jpg")).expect("a JPEG");
-    let luma = rgba(&image.frames[0]);
-    let y = upright.frames[0].planes[0].as_u8().expect("8 bits");
+    let luma = rgba(&image.frame);
+    let y = upright.frame.planes[0].as_u8().expect("8 bits");
     let off: f64 = luma
         .iter()
         .zip(y.samples())
@@ -176,7 +173,7 @@ fn lossless_comes_back_to_the_bit() {
                     let info = jxl().probe(&file).expect("our own file");
                     assert!(info.lossless);
                     let back = decode(jxl(), &file).expect("our own file");
-                    let (back, image) = (&back.frames[0], &image.frames[0]);
+                    let (back, image) = (&back.frame, &image.frame);
                     assert_eq!(back.alpha, image.alpha);
                     assert_eq!(back.planes, image.planes, "{model:?} {depth:?} {effort:?}");
                 }
@@ -198,13 +195,13 @@ fn samples_of_ten_and_twelve_bits_come_back() {
             .unwrap();
         let file = encode(jxl(), &Image::still(frame.clone()), &lossless(Some(depth)));
         let back = decode(jxl(), &file).expect("our own file");
-        assert_eq!(back.frames[0].depth(), depth);
+        assert_eq!(back.frame.depth(), depth);
         let samples = |frame: &Frame| match &frame.planes[0] {
             Plane::U16(grid) => grid.samples().to_vec(),
             Plane::U8(_) => panic!("8 bits"),
         };
         // The decoder rounds the half the other way.
-        let mut pairs = samples(&back.frames[0]).into_iter().zip(samples(&frame));
+        let mut pairs = samples(&back.frame).into_iter().zip(samples(&frame));
         assert!(pairs.all(|(a, b)| a.abs_diff(b) <= 1), "{depth:?}");
     }
 }
@@ -218,9 +215,9 @@ fn lossy_images_come_back_close_and_closer_at_higher_quality() {
             quality: Some(quality),
             ..Encode::default()
         };
-        let file = encode(jxl(), &Image::still(png.frames[0].clone()), &how);
+        let file = encode(jxl(), &Image::still(png.frame.clone()), &how);
         let back = decode(jxl(), &file).expect("our own file");
-        let near = psnr(&png.frames[0].planes[1], &back.frames[0].planes[1]);
+        let near = psnr(&png.frame.planes[1], &back.frame.planes[1]);
         assert!(
             near > before.0 && file.len() > before.1,
             "{quality}: {near} dB"
@@ -234,7 +231,7 @@ fn lossy_images_come_back_close_and_closer_at_higher_quality() {
 fn alpha_of_lossy_images_loses_nothing() {
     let image = picture(Model::Rgb, Depth::U8, true, 90, 70);
     let back = decode(jxl(), &encode(jxl(), &image, &Encode::default())).expect("our own file");
-    assert_eq!(back.frames[0].alpha, image.frames[0].alpha);
+    assert_eq!(back.frame.alpha, image.frame.alpha);
 }
 
 #[test]
@@ -247,7 +244,7 @@ fn profiles_are_kept_and_spaces_are_named() {
             exif: exif.clone(),
             ..Metadata::default()
         },
-        ..Image::still(png.frames[0].clone())
+        ..Image::still(png.frame)
     };
     let back = decode(jxl(), &encode(jxl(), &image, &lossless(None))).expect("our own file");
     assert_eq!(
@@ -256,7 +253,7 @@ fn profiles_are_kept_and_spaces_are_named() {
     );
     for space in [Space::SRGB, Space::DISPLAY_P3] {
         for how in [lossless(None), Encode::default()] {
-            let frame = picture(Model::Rgb, Depth::U8, false, 20, 10).frames[0].clone();
+            let frame = picture(Model::Rgb, Depth::U8, false, 20, 10).frame.clone();
             let file = encode(jxl(), &Image::still(frame.with_colour(space)), &how);
             assert_eq!(jxl().probe(&file).expect("our own file").space, space);
         }

@@ -1,5 +1,5 @@
 //! The crate's folders stand in layers, and a folder uses only those below its own: no format knows one that is above
-//! it.
+//! it, nor the list of all formats.
 
 #[path = "../../pixels/tests/layering/mod.rs"]
 mod layering;
@@ -30,13 +30,18 @@ const LAYERS: &[&str] = &[
     "jxl",
     "png",
     "ico",
-    "svg",
     "tiff",
     "raw",
+    "svg",
 ];
 
 #[test]
 fn no_folder_uses_one_above_it() {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     layering::check(&src, LAYERS, 60);
+    for file in layering::rust_files(&src) {
+        let text = std::fs::read_to_string(&file).expect("a source file");
+        let lists = text.lines().filter(|line| line.contains("crate::ALL"));
+        assert_eq!(lists.count(), 0, "{}", file.display());
+    }
 }

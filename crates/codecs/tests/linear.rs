@@ -101,7 +101,7 @@ fn rendered(file: &[u8], recipe: &str) -> Vec<u8> {
     let plan = engine.plan(&recipe, file).expect("a plan");
     let result = engine.run(&plan, Run::of(file)).expect("a result");
     let image = decode(codec(plan.format()), result.bytes(file)).expect("our own file");
-    rgba(&image.frames[0])
+    rgba(&image.frame)
 }
 
 fn assert_gray(pixels: &[u8], level: u8) {

@@ -68,7 +68,7 @@ mod read {
         let image = decode(codec("pdf"), &file).expect("a page");
         assert_keeps_promises(&info, &image);
         let poppler = decode(codec("png"), &sample("pdf/page.png")).expect("its drawing");
-        let (ours, theirs) = (rgba(&image.frames[0]), rgba(&poppler.frames[0]));
+        let (ours, theirs) = (rgba(&image.frame), rgba(&poppler.frame));
         assert_eq!(ours.len(), theirs.len());
         let off: u64 = (ours.iter().zip(&theirs))
             .map(|(a, b)| u64::from(a.abs_diff(*b)))
@@ -88,7 +88,7 @@ mod read {
             (128, (3200, 2400)),
         ] {
             let image = draw(&file, eighths, &Never).expect("a page");
-            let frame = &image.frames[0];
+            let frame = &image.frame;
             assert_eq!((frame.width, frame.height), size, "{eighths}/8");
             // In the middle of the red rectangle, whose corners are (10, 110) and (50, 140) from below.
             let at = |x: u32, y: u32| {
@@ -111,7 +111,7 @@ mod read {
         let little = page("0 0 60 40 re f\n");
         let drawn = draw(&little, 8, &Never).expect("a black page");
         assert!(
-            rgba(&drawn.frames[0])
+            rgba(&drawn.frame)
                 .chunks(4)
                 .all(|pixel| pixel == [0, 0, 0, 255])
         );

@@ -34,7 +34,7 @@ fn rgba(sample: &str, side: u32) -> Vec<u8> {
     let scale = andon_pixels::Scale::FULL;
     let image = support::decode_at(png, file, &info, scale, &Limits::default(), &Never).unwrap();
     let planes: Vec<_> = (0..3)
-        .map(|index| image.frames[0].planes[index].as_u8().unwrap().samples())
+        .map(|index| image.frame.planes[index].as_u8().unwrap().samples())
         .collect();
     let pixel = |at: usize| [planes[0][at], planes[1][at], planes[2][at], 255];
     (0..(side * side) as usize).flat_map(pixel).collect()

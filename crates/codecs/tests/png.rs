@@ -82,7 +82,7 @@ fn an_interlaced_file_is_one_that_others_read() {
     assert!(reader.info().interlaced);
     let mut pixels = vec![0; reader.output_buffer_size().expect("small")];
     reader.next_frame(&mut pixels).expect("pixels");
-    let frame = &image.frames[0];
+    let frame = &image.frame;
     for (channel, plane) in frame.planes.iter().chain(&frame.alpha).enumerate() {
         let samples: Vec<u8> = pixels.chunks_exact(4).map(|pixel| pixel[channel]).collect();
         assert_eq!(plane.as_u8().expect("8-bit").samples(), samples);
@@ -168,7 +168,7 @@ fn every_colour_type_is_read_plain_and_interlaced() {
                     let image = decode(png(), &file).expect("an image");
                     assert_keeps_promises(&info, &image);
                     assert_eq!(
-                        image.frames[0],
+                        image.frame,
                         sample.expected(),
                         "{color:?} {bits:?} transparent {transparent} interlaced {interlaced} {width}×{height}"
                     );
@@ -572,7 +572,7 @@ fn pixels_after_the_last_row_are_not_inflated() {
     push_chunk(&mut file, b"IDAT", &deflate(&vec![0; 64 << 20]));
     push_chunk(&mut file, b"IEND", &[]);
     let image = decode(png(), &file).expect("an image");
-    assert_eq!((image.frames[0].width, image.frames[0].height), (4, 1));
+    assert_eq!((image.frame.width, image.frame.height), (4, 1));
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn an_image_of_few_colours_loses_nothing() {
     ] {
         let image = sample(&format!("png/{name}"));
         let file = encode(png(), &image, &reduced(colours));
-        assert_eq!(seen(&file), rgba(&image.frames[0]), "{name}");
+        assert_eq!(seen(&file), rgba(&image.frame), "{name}");
     }
 }
 
@@ -46,13 +46,7 @@ fn a_photograph_takes_fewer_bytes_and_looks_alike() {
         ..Encode::default()
     };
     let plain = encode(png(), &photo, &lossless);
-    let planes = |file: &[u8]| {
-        decode(png(), file)
-            .expect("our own file")
-            .frames
-            .remove(0)
-            .planes
-    };
+    let planes = |file: &[u8]| decode(png(), file).expect("our own file").frame.planes;
     for progressive in [false, true] {
         let how = Encode {
             progressive,
@@ -61,7 +55,7 @@ fn a_photograph_takes_fewer_bytes_and_looks_alike() {
         let file = encode(png(), &photo, &how);
         let bytes = (file.len(), plain.len());
         assert!(progressive || bytes.0 < bytes.1, "{bytes:?}");
-        for (ours, theirs) in planes(&file).iter().zip(&photo.frames[0].planes) {
+        for (ours, theirs) in planes(&file).iter().zip(&photo.frame.planes) {
             let psnr = psnr(ours, theirs);
             assert!(psnr > 30.0, "{psnr} dB");
         }
@@ -96,10 +90,7 @@ fn soft_edges_stay_soft_and_what_is_clear_stays_clear() {
 #[test]
 fn what_the_colours_mean_is_said_before_the_palette() {
     let mut image = picture(Model::Rgb, Depth::U8, false, 9, 9);
-    let frame = image.frames.remove(0);
-    let mut colour = frame.colour.clone();
-    colour.space = Space::DISPLAY_P3;
-    image.frames.push(frame.with_colour(colour));
+    image.frame.colour.space = Space::DISPLAY_P3;
     let file = encode(png(), &image, &reduced(256));
     let place = |chunk: &[u8]| file.windows(4).position(|four| four == chunk);
     assert!(place(b"cICP").is_some() && place(b"cICP") < place(b"PLTE"));
@@ -155,7 +146,7 @@ fn sample(name: &str) -> Image {
     let from = if folder == "photos" { "jpeg" } else { folder };
     let bytes = std::fs::read(samples(name)).expect("a sample");
     let image = decode(codec(from), &bytes).expect("a sample");
-    let frame = &image.frames[0];
+    let frame = &image.frame;
     let pixels = rgba(frame);
     let channel = |channel: usize| {
         let samples = pixels.chunks_exact(4).map(|pixel| pixel[channel]).collect();
@@ -167,5 +158,5 @@ fn sample(name: &str) -> Image {
 }
 
 fn seen(file: &[u8]) -> Vec<u8> {
-    rgba(&decode(png(), file).expect("our own file").frames[0])
+    rgba(&decode(png(), file).expect("our own file").frame)
 }

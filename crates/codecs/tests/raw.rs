@@ -144,7 +144,7 @@ fn the_largest_preview_is_the_image_turned_as_the_camera_was_held() {
         let image = decode(raw(), &file).expect(kind);
         assert_keeps_promises(&info, &image);
         let alone = decode(codec("jpeg"), &jpeg).expect("a sample");
-        assert_eq!(image.frames, alone.frames, "{kind}");
+        assert_eq!(image.frame, alone.frame, "{kind}");
     }
 }
 

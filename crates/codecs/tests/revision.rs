@@ -190,17 +190,16 @@ fn ways(codec: &dyn Codec) -> Vec<(&'static str, Encode)> {
 
 fn hash(image: &Image) -> u64 {
     let mut bytes = Vec::new();
-    for frame in &image.frames {
-        bytes.extend(frame.width.to_le_bytes());
-        for plane in frame.planes.iter().chain(&frame.alpha) {
-            match plane {
-                Plane::U8(grid) => bytes.extend(grid.samples()),
-                Plane::U16(grid) => bytes.extend(
-                    grid.samples()
-                        .iter()
-                        .flat_map(|sample| sample.to_le_bytes()),
-                ),
-            }
+    let frame = &image.frame;
+    bytes.extend(frame.width.to_le_bytes());
+    for plane in frame.planes.iter().chain(&frame.alpha) {
+        match plane {
+            Plane::U8(grid) => bytes.extend(grid.samples()),
+            Plane::U16(grid) => bytes.extend(
+                grid.samples()
+                    .iter()
+                    .flat_map(|sample| sample.to_le_bytes()),
+            ),
         }
     }
     blessed::hash(&bytes)

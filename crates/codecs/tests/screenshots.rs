@@ -43,10 +43,7 @@ fn made(source: &[u8], recipe: &str) -> Vec<u8> {
 }
 
 fn frame(file: &[u8]) -> Frame {
-    decode(codec("png"), file)
-        .expect("our own file")
-        .frames
-        .remove(0)
+    decode(codec("png"), file).expect("our own file").frame
 }
 
 fn has_palette(file: &[u8]) -> bool {

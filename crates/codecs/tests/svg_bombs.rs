@@ -26,7 +26,7 @@ fn on_a_stack_of(bytes: usize, run: impl FnOnce() + Send) {
 
 fn draw(file: &[u8], info: &Info, scale: Scale) -> Result<()> {
     let image = decode_at(codec("svg"), file, info, scale, &Limits::default(), &Never)?;
-    let frame = &image.frames[0];
+    let frame = &image.frame;
     assert_eq!((frame.width, frame.height), info.scaled(scale));
     Ok(())
 }
@@ -54,7 +54,7 @@ fn magnify(file: &[u8], info: &Info) -> Result<()> {
         .vector()
         .expect("the capability")
         .draw(file, info, &how, &window)?;
-    assert_eq!((image.frames[0].width, image.frames[0].height), window.to);
+    assert_eq!((image.frame.width, image.frame.height), window.to);
     Ok(())
 }
 

@@ -17,7 +17,7 @@ fn written(text: &str) -> Vec<u8> {
     let plan = engine.plan(&recipe, &source).expect("a plan");
     let made = engine.run(&plan, Run::of(&source)).expect("an image");
     let image = support::decode(support::codec("png"), made.bytes(&source)).expect("a PNG");
-    let pixels = support::rgba(&image.frames[0]);
+    let pixels = support::rgba(&image.frame);
     pixels.chunks(4).map(|pixel| pixel[0]).collect()
 }
 

@@ -67,7 +67,7 @@ fn near_lossless_is_smaller_and_off_by_little() {
         webp()
             .encoder()
             .expect("an encoder")
-            .accepts(image.frames[0].traits(), &near)
+            .accepts(image.frame.traits(), &near)
             .model,
         Model::Rgb
     );
@@ -81,10 +81,7 @@ fn near_lossless_is_smaller_and_off_by_little() {
     let info = webp().probe(&near).expect("our own file");
     assert!(info.lossless);
     let [exact, near] = [exact, near].map(|file| {
-        let frame = decode(webp(), &file)
-            .expect("our own file")
-            .frames
-            .remove(0);
+        let frame = decode(webp(), &file).expect("our own file").frame;
         support::rgba(&frame)
     });
     let off = exact.iter().zip(&near).map(|(a, b)| a.abs_diff(*b)).max();
@@ -100,7 +97,7 @@ fn lossless_alpha_comes_back_to_the_bit_where_anything_is_seen() {
         assert!(info.lossless && info.alpha);
         let back = decode(webp(), &file).expect("our own file");
         assert_keeps_promises(&info, &back);
-        let (before, after) = (&image.frames[0], &back.frames[0]);
+        let (before, after) = (&image.frame, &back.frame);
         assert_eq!(before.alpha, after.alpha);
         let alpha = before.alpha.as_ref().and_then(Plane::as_u8).expect("8-bit");
         for (a, b) in before.planes.iter().zip(&after.planes) {
@@ -124,9 +121,9 @@ fn lossy_planes_come_back_close() {
             let back = decode(webp(), &file).expect("our own file");
             assert_keeps_promises(&info, &back);
             // Alpha is kept as it is.
-            assert_eq!(back.frames[0].alpha, image.frames[0].alpha);
+            assert_eq!(back.frame.alpha, image.frame.alpha);
             if !alpha {
-                for (before, after) in image.frames[0].planes.iter().zip(&back.frames[0].planes) {
+                for (before, after) in image.frame.planes.iter().zip(&back.frame.planes) {
                     let psnr = psnr(before, after);
                     assert!(psnr > 36.0, "{psnr} at {width}×{height}");
                 }
@@ -141,7 +138,7 @@ fn the_encoder_leaves_the_image_as_it_was() {
         let mut image = smooth(65, 33, true);
         let clear =
             Grid::from_samples(65, 33, (0..65 * 33).map(|n| (n / 700) as u8).collect()).unwrap();
-        image.frames[0].alpha = Some(Plane::U8(clear));
+        image.frame.alpha = Some(Plane::U8(clear));
         let before = image.clone();
         encode(webp(), &image, &how);
         assert_eq!(image, before);
@@ -236,9 +233,9 @@ fn profiles_come_back_beside_every_kind_of_image() {
                 assert_eq!(info.orientation, Orientation::default());
                 let back = decode(webp(), &file).expect("our own file");
                 assert_eq!(back.metadata, kept);
-                assert_eq!(back.frames[0].colour.icc, kept.icc);
-                let frame = back.frames[0].clone().with_colour(Space::UNSPECIFIED);
-                assert_eq!(frame, expected.frames[0]);
+                assert_eq!(back.frame.colour.icc, kept.icc);
+                let frame = back.frame.clone().with_colour(Space::UNSPECIFIED);
+                assert_eq!(frame, expected.frame);
             }
         }
     }
@@ -280,7 +277,7 @@ fn every_scale_gives_the_size_that_the_header_promises() {
             for &scale in webp().scales(&info) {
                 let image = decode_at(webp(), &file, &info, scale, &Limits::default(), &Never)
                     .expect("our own file");
-                let frame = &image.frames[0];
+                let frame = &image.frame;
                 assert_eq!((frame.width, frame.height), info.scaled(scale));
                 assert_eq!(frame.model, LOSSY);
                 assert_eq!(frame.alpha.is_some(), alpha);
@@ -297,7 +294,7 @@ fn a_small_decode_is_the_mean_of_the_large_one() {
     for (scale, side) in [(Scale::HALF, 2), (Scale::QUARTER, 4), (Scale::EIGHTH, 8)] {
         let small = decode_at(webp(), &file, &info, scale, &Limits::default(), &Never)
             .expect("our own file");
-        for (small, full) in small.frames[0].planes.iter().zip(&full.frames[0].planes) {
+        for (small, full) in small.frame.planes.iter().zip(&full.frame.planes) {
             let psnr = psnr(small, &means(full, side));
             assert!(psnr > 40.0, "{psnr} at {scale:?}");
         }
@@ -326,14 +323,14 @@ fn the_first_frame_lies_on_a_clear_canvas() {
         assert_eq!(webp().scales(&info), [Scale::FULL]);
         let image = decode(webp(), &file).expect("an image");
         assert_keeps_promises(&info, &image);
-        let frame = &image.frames[0];
+        let frame = &image.frame;
         let alpha = frame.alpha.as_ref().and_then(Plane::as_u8).expect("8-bit");
         for y in 0..16 {
             for x in 0..20 {
                 let inside = (4..14).contains(&x) && (2..8).contains(&y);
                 assert_eq!(alpha.row(y)[x], if inside { 255 } else { 0 });
                 if inside && model == Model::Rgb {
-                    for (whole, part) in frame.planes.iter().zip(&part.frames[0].planes) {
+                    for (whole, part) in frame.planes.iter().zip(&part.frame.planes) {
                         let (whole, part) = (whole.as_u8().expect("8"), part.as_u8().expect("8"));
                         assert_eq!(whole.row(y)[x], part.row(y - 2)[x - 4]);
                     }
@@ -353,8 +350,8 @@ fn a_first_frame_that_is_the_whole_canvas_is_decoded_as_a_still_one() {
         assert_eq!((info.model, info.alpha), (LOSSY, alpha));
         assert!(info.frames > 1);
         assert_eq!(
-            decode(webp(), &file).expect("an image").frames,
-            decode(webp(), &still).expect("an image").frames
+            decode(webp(), &file).expect("an image").frame,
+            decode(webp(), &still).expect("an image").frame
         );
     }
 }

@@ -49,7 +49,7 @@ fn others_and_we_read_the_same_pixels_that_were_written() {
             .expect("an encoder")
             .encode(&image, &Encode::default(), &Never)
             .expect("a file");
-        let want = rgba(&image.frames[0]);
+        let want = rgba(&image.frame);
         let (read, theirs) = pillow(name, &file);
         assert_eq!(read, mode, "{name} {model:?}");
         assert!(
@@ -58,7 +58,7 @@ fn others_and_we_read_the_same_pixels_that_were_written() {
         );
         let ours = decode(format, &file).expect("it is read");
         assert!(
-            rgba(&ours.frames[0]) == want,
+            rgba(&ours.frame) == want,
             "{name} {model:?} {alpha}: we read other pixels"
         );
         let info = format.probe(&file).expect("a header");
@@ -85,8 +85,8 @@ fn sixteen_bits_of_a_tiff_come_back() {
             .encode(&image, &Encode::default(), &Never)
             .expect("a file");
         let again = decode(format, &file).expect("it is read");
-        assert_eq!(again.frames[0].planes, image.frames[0].planes, "{model:?}");
-        assert_eq!(again.frames[0].alpha, image.frames[0].alpha, "{model:?}");
+        assert_eq!(again.frame.planes, image.frame.planes, "{model:?}");
+        assert_eq!(again.frame.alpha, image.frame.alpha, "{model:?}");
     }
 }
 

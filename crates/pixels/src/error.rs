@@ -121,6 +121,14 @@ impl Error {
         }
     }
 
+    /// Creates an `Unsupported` error.
+    pub fn unsupported(format: &'static str, what: impl Into<String>) -> Self {
+        Self::Unsupported {
+            format,
+            what: what.into(),
+        }
+    }
+
     /// Creates a `Broken` error.
     pub fn broken(format: &'static str, why: impl Into<String>) -> Self {
         Self::Broken {

@@ -498,13 +498,11 @@ pub struct Metadata {
     pub xmp: Option<Vec<u8>>,
 }
 
-/// A decoded image: one frame, or the frames of an animation with their delays.
+/// A decoded image, or one frame of an animation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Image {
-    /// The frames: at least one, all of the same size and model.
-    pub frames: Vec<Frame>,
-    /// Display time of each frame in milliseconds; empty for a still image.
-    pub delays: Vec<u32>,
+    /// The pixels.
+    pub frame: Frame,
     /// ICC profile, EXIF, IPTC and XMP of the image.
     pub metadata: Metadata,
     /// The gain map that brightens the image on HDR screens, for the encoder to write. Codecs decode it separately.
@@ -549,8 +547,7 @@ impl Image {
     #[must_use]
     pub fn still(frame: Frame) -> Self {
         Self {
-            frames: vec![frame],
-            delays: Vec::new(),
+            frame,
             metadata: Metadata::default(),
             gain_map: None,
         }
@@ -559,10 +556,7 @@ impl Image {
     /// Returns the size of all samples in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        let planes = self
-            .frames
-            .iter()
-            .flat_map(|frame| frame.planes.iter().chain(&frame.alpha));
+        let planes = self.frame.planes.iter().chain(&self.frame.alpha);
         let sizes = planes.map(|plane| match plane {
             Plane::U8(grid) => grid.samples().len(),
             Plane::U16(grid) => 2 * grid.samples().len(),

@@ -130,7 +130,7 @@ fn source(format: &str, turn: Orientation) -> Vec<u8> {
     recipe.steps = undone.steps().collect();
     let plan = engine().plan(&recipe, &png).expect("a plan");
     let frame = if plan.is_copy() {
-        chart.frames[0].clone()
+        chart.frame
     } else {
         let frame = engine().render_frame(&plan, Run::of(&png));
         frame.expect("a frame")

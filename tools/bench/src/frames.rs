@@ -23,7 +23,7 @@ pub(crate) fn codec(name: &str) -> Result<&'static dyn Codec> {
     codec.copied().context("no such format")
 }
 
-/// Decodes a file of the named format at full size and returns its first frame.
+/// Decodes a file of the named format at full size and returns its pixels.
 pub(crate) fn decode(name: &str, file: &[u8]) -> Result<Frame> {
     let limits = Limits::default();
     let how = Decode {
@@ -34,12 +34,7 @@ pub(crate) fn decode(name: &str, file: &[u8]) -> Result<Frame> {
         keep_metadata: false,
     };
     let codec = codec(name)?;
-    let image = codec.decode(file, &codec.probe(file)?, &how)?;
-    image
-        .frames
-        .into_iter()
-        .next()
-        .context("an image without a frame")
+    Ok(codec.decode(file, &codec.probe(file)?, &how)?.frame)
 }
 
 /// Converts a frame to interleaved 8-bit RGB.

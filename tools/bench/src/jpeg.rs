@@ -166,9 +166,7 @@ fn planes(decoder: Decoder, file: &[u8], eighths: u8) -> Result<Vec<Grid<u8>>> {
                 cores: &Alone,
                 keep_metadata: false,
             };
-            let image = codec.decode(file, &codec.probe(file)?, &how)?;
-            let frame = image.frames.into_iter().next();
-            let frame = frame.context("an image without a frame")?;
+            let frame = codec.decode(file, &codec.probe(file)?, &how)?.frame;
             ensure!(frame.planes.len() == 3, "not three planes");
             let narrow = frame.planes.into_iter().map(|plane| match plane {
                 Plane::U8(grid) => Ok(grid),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use andon_codecs::ALL;
 use andon_pixels::{
-    Alone, AnimationDecoder, Codec, Decode, Engine, Error, Frame, Image, Info, Limits, Never,
+    Alone, AnimationDecoder, Codec, Decode, Engine, Error, Frame, Info, Limits, Never,
     NoMaterials, Run, Scale, Scales,
 };
 use andon_recipe::Recipe;
@@ -73,12 +73,8 @@ impl Decoders {
             scales: Scales::both(scale.copied().unwrap_or(Scale::FULL)),
             ..self.how()
         };
-        let Image { frames, .. } = codec.decode(&self.bytes, &info, &how)?;
-        let frame = frames.into_iter().next();
-        Ok((
-            info,
-            frame.ok_or_else(|| Error::Internal("no frame".to_owned()))?,
-        ))
+        let image = codec.decode(&self.bytes, &info, &how)?;
+        Ok((info, image.frame))
     }
 }
 

@@ -42,10 +42,8 @@ pub fn decode(format: &str, bytes: &[u8]) {
             keep_metadata: true,
         };
         if let Ok(image) = codec.decode(bytes, &info, &how) {
-            for frame in &image.frames {
-                let size = (frame.width, frame.height);
-                assert_eq!(size, info.scaled(scale), "{format} at {scale:?}");
-            }
+            let size = (image.frame.width, image.frame.height);
+            assert_eq!(size, info.scaled(scale), "{format} at {scale:?}");
         }
     }
     let how = Decode {

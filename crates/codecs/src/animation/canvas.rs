@@ -1,6 +1,6 @@
 //! The canvas that frames are composed on.
 
-use andon_pixels::{Depth, Error, Frame, Grid, Info, Model, Plane, Result, Traits};
+use andon_pixels::{Error, Frame, Grid, Info, Model, Plane, Result};
 
 /// How a frame is combined with what is already on the canvas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +23,13 @@ pub(crate) enum Disposal {
     Restore,
 }
 
+impl Disposal {
+    /// Whether the rectangle becomes transparent. What is restored before anything else was drawn does, too.
+    pub(crate) fn clears(self, is_first: bool) -> bool {
+        self == Self::Clear || self == Self::Restore && is_first
+    }
+}
+
 /// A rectangle on the canvas, in px. Frames may extend beyond the edges of the canvas.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Place {
@@ -34,16 +41,6 @@ pub(crate) struct Place {
     pub(crate) width: u32,
     /// Height in px.
     pub(crate) height: u32,
-}
-
-/// Returns the traits of an animation's composed frames, which do not depend on the file's own model and depth. Returns
-/// `None` for a still image.
-pub(crate) fn composed(info: &Info) -> Option<Traits> {
-    info.animation.map(|animation| Traits {
-        alpha: animation.alpha,
-        space: info.space,
-        ..Traits::new(Model::Rgb, Depth::U8)
-    })
 }
 
 /// The pixels of a frame before it is composed.

@@ -2,8 +2,8 @@
 
 use andon_pixels::buffers::Plain;
 use andon_pixels::{
-    Cost, Decode, Error, Frame, FrameReader, Grid, Image, Info, Interrupt, Matrix, Metadata, Model,
-    Plane, Range, Result, color::levels,
+    Cost, Decode, Error, Frame, FrameReader, Grid, Image, Info, Interrupt, Matrix, Model, Plane,
+    Range, Result, color::levels,
 };
 
 use super::NAME;
@@ -24,11 +24,7 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
     }
     let (width, height) = header.size();
     guard::probed(width, height, info, how.limits)?;
-    let metadata = if how.keep_metadata {
-        header.metadata(how.limits.metadata_bytes)?
-    } else {
-        Metadata::default()
-    };
+    let metadata = guard::kept(how, |most| header.metadata(most))?;
     Ok(Image::read(pixels(&header, how)?, metadata, header.space()))
 }
 

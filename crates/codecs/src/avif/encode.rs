@@ -150,11 +150,7 @@ const MAX_SIDE: u64 = 65_536;
 
 /// Refuses images that would take too long to encode or that AV1 cannot hold.
 fn check(width: u32, height: u32) -> Result<()> {
-    guard::at_most(
-        Bound::of_format(super::NAME, "side", "px"),
-        u64::from(width.max(height)),
-        MAX_SIDE,
-    )?;
+    guard::side(super::NAME, width, height, MAX_SIDE)?;
     let most = MOST_NANOS / NANOS[9];
     guard::at_most(
         Bound::of_format(super::NAME, "pixels", "pixels"),
@@ -165,10 +161,7 @@ fn check(width: u32, height: u32) -> Result<()> {
 
 /// Encodes the first frame as a still image.
 pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
-    let frame = image
-        .frames
-        .first()
-        .ok_or_else(|| Error::Internal("an image without frames".to_owned()))?;
+    let frame = &image.frame;
     guard::wanted(interrupt)?;
     let mut settings = settings(frame, how)?;
     let colour = whole(frame, &settings)?;

@@ -355,10 +355,7 @@ fn broken(why: &str) -> Error {
 }
 
 fn unsupported(what: &str) -> Error {
-    Error::Unsupported {
-        format: NAME,
-        what: what.to_owned(),
-    }
+    Error::unsupported(NAME, what)
 }
 
 /// Returns the model of the colours that an ICC profile describes for an image of this layout.

@@ -21,8 +21,7 @@ mod obus;
 mod tracks;
 mod write;
 
-/// The format's name, as used in errors and recipes.
-const NAME: &str = "avif";
+use obus::NAME;
 
 /// The AVIF codec.
 #[derive(Debug)]

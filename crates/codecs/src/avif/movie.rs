@@ -223,10 +223,7 @@ impl<'a> Reader<'a> {
         let movie = movie.ok_or_else(|| Error::Internal("a still was opened".to_owned()))?;
         movie.check_whole()?;
         Ok(Self {
-            metadata: match how.keep_metadata {
-                true => header.metadata(how.limits.metadata_bytes)?,
-                false => Metadata::default(),
-            },
+            metadata: guard::kept(how, |most| header.metadata(most))?,
             bytes,
             colour: Decoding::of(&movie.colour)?,
             alpha: movie.alpha.as_ref().map(Decoding::of).transpose()?,

@@ -3,7 +3,8 @@
 
 use andon_pixels::{Error, Result};
 
-use super::NAME;
+/// The format's name, as used in errors and recipes.
+pub(super) const NAME: &str = "avif";
 
 /// Iterator over the OBUs of a bitstream. The last one may be cut off.
 #[derive(Clone, Debug, Default)]

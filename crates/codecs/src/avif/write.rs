@@ -84,61 +84,16 @@ impl Still<'_> {
     /// Writes everything that stands before the data, which are `length` bytes long and begin with the items.
     fn head(&self, items: &[Item<'_>], movie: Option<&Movie>, length: usize) -> Vec<u8> {
         let mut out = Vec::with_capacity(1024);
-        // Where offsets in the data stand, and which.
         let mut places = Vec::new();
-        let mut at = 0;
         boxed(&mut out, b"ftyp", |out| self.brands(out, movie.is_some()));
         full(&mut out, b"meta", 0, 0, |out| {
             full(out, b"hdlr", 0, 0, |out| {
                 out.extend(*b"\0\0\0\0pict\0\0\0\0\0\0\0\0\0\0\0\0\0");
             });
             full(out, b"pitm", 0, 0, |out| out.extend(COLOUR.to_be_bytes()));
-            full(out, b"iloc", 0, 0, |out| {
-                // Offsets and lengths of four bytes, no base.
-                out.extend([0x44, 0]);
-                out.extend((items.len() as u16).to_be_bytes());
-                for (id, _, data) in items {
-                    out.extend(id.to_be_bytes());
-                    out.extend([0, 0, 0, 1]);
-                    places.push((out.len(), at));
-                    at += data.len();
-                    out.extend([0; 4]);
-                    out.extend((data.len() as u32).to_be_bytes());
-                }
-            });
-            full(out, b"iinf", 0, 0, |out| {
-                out.extend((items.len() as u16).to_be_bytes());
-                for (id, kind, _) in items {
-                    // What is only there for others is hidden.
-                    let hidden = u32::from(*id == GAIN_MAP);
-                    full(out, b"infe", 2, hidden, |out| {
-                        out.extend(id.to_be_bytes());
-                        out.extend([0, 0]);
-                        out.extend(kind);
-                        out.push(0);
-                        if *id == XMP {
-                            out.extend(b"application/rdf+xml\0");
-                        }
-                    });
-                }
-            });
-            if items.len() > 1 {
-                full(out, b"iref", 0, 0, |out| {
-                    for (id, ..) in &items[1..] {
-                        let (kind, to) = match *id {
-                            GAIN_MAP => continue,
-                            OPACITY => (b"auxl", &[COLOUR][..]),
-                            DERIVED => (b"dimg", &[COLOUR, GAIN_MAP][..]),
-                            _ => (b"cdsc", &[COLOUR][..]),
-                        };
-                        boxed(out, kind, |out| {
-                            for number in [*id, to.len() as u16].iter().chain(to) {
-                                out.extend(number.to_be_bytes());
-                            }
-                        });
-                    }
-                });
-            }
+            places = write_places(out, items);
+            write_kinds(out, items);
+            write_references(out, items);
             boxed(out, b"iprp", |out| self.properties(out));
             if self.gain_map.is_some() {
                 gain_map::write_alternatives(out, ALTERNATIVES, [DERIVED, COLOUR]);
@@ -269,6 +224,69 @@ impl Still<'_> {
             next();
         }
     }
+}
+
+/// Writes where the items are, and returns at which place in `out` each offset has to be written, and the offset from the
+/// beginning of the data.
+fn write_places(out: &mut Vec<u8>, items: &[Item<'_>]) -> Vec<(usize, usize)> {
+    let mut places = Vec::new();
+    let mut at = 0;
+    full(out, b"iloc", 0, 0, |out| {
+        // Offsets and lengths of four bytes, no base.
+        out.extend([0x44, 0]);
+        out.extend((items.len() as u16).to_be_bytes());
+        for (id, _, data) in items {
+            out.extend(id.to_be_bytes());
+            out.extend([0, 0, 0, 1]);
+            places.push((out.len(), at));
+            at += data.len();
+            out.extend([0; 4]);
+            out.extend((data.len() as u32).to_be_bytes());
+        }
+    });
+    places
+}
+
+/// Writes the types of the items.
+fn write_kinds(out: &mut Vec<u8>, items: &[Item<'_>]) {
+    full(out, b"iinf", 0, 0, |out| {
+        out.extend((items.len() as u16).to_be_bytes());
+        for (id, kind, _) in items {
+            // What is only there for others is hidden.
+            let hidden = u32::from(*id == GAIN_MAP);
+            full(out, b"infe", 2, hidden, |out| {
+                out.extend(id.to_be_bytes());
+                out.extend([0, 0]);
+                out.extend(kind);
+                out.push(0);
+                if *id == XMP {
+                    out.extend(b"application/rdf+xml\0");
+                }
+            });
+        }
+    });
+}
+
+/// Writes what items are to each other, if there are several.
+fn write_references(out: &mut Vec<u8>, items: &[Item<'_>]) {
+    if items.len() == 1 {
+        return;
+    }
+    full(out, b"iref", 0, 0, |out| {
+        for (id, ..) in &items[1..] {
+            let (kind, to) = match *id {
+                GAIN_MAP => continue,
+                OPACITY => (b"auxl", &[COLOUR][..]),
+                DERIVED => (b"dimg", &[COLOUR, GAIN_MAP][..]),
+                _ => (b"cdsc", &[COLOUR][..]),
+            };
+            boxed(out, kind, |out| {
+                for number in [*id, to.len() as u16].iter().chain(to) {
+                    out.extend(number.to_be_bytes());
+                }
+            });
+        }
+    });
 }
 
 /// Writes a `colr` box with the code points of primaries, transfer and matrix.

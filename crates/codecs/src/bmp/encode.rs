@@ -35,9 +35,7 @@ pub(super) fn length(width: u32, height: u32, alpha: bool) -> u64 {
 
 /// Encodes the first frame.
 pub(super) fn encode(image: &Image, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
-    let Some(frame) = image.frames.first() else {
-        return Err(Error::Internal("an image without frames".to_owned()));
-    };
+    let frame = &image.frame;
     let planes = planes(frame)?;
     let alpha = frame.alpha.is_some();
     let length = length(frame.width, frame.height, alpha);

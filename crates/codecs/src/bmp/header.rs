@@ -47,70 +47,24 @@ pub(super) enum Packing {
 impl<'a> Dib<'a> {
     /// Reads the header of a bitmap.
     pub(crate) fn read(bytes: &'a [u8], format: &'static str) -> Result<Self> {
-        let broken = |why: &str| Error::broken(format, why);
-        let long = |at| u32_le(bytes, at).ok_or_else(|| broken("its header is cut off"));
-        let short = |at| u16_le(bytes, at).ok_or_else(|| broken("its header is cut off"));
-        let length = long(0)? as usize;
-        let core = length == 12;
-        if !(core || (16..=124).contains(&length)) {
-            return Err(broken(&format!("its header is {length} bytes long")));
-        }
-        let (width, height, bits_at) = match core {
-            true => (i64::from(short(4)?), i64::from(short(6)?), 10),
-            false => (i64::from(long(4)? as i32), i64::from(long(8)? as i32), 14),
-        };
-        if !(1..=MOST).contains(&width) || !(1..=MOST).contains(&height.abs()) {
-            return Err(broken(&format!("its size is {width}×{height}")));
-        }
-        let bits = short(bits_at)?;
-        // Short headers leave out what is zero.
-        let later = |at: usize| if length >= at + 4 { long(at) } else { Ok(0) };
-        let (compression, colours) = match core {
+        let header = Header::of(bytes, format)?;
+        let (width, height, bits) = header.size()?;
+        let (compression, colours) = match header.is_core() {
             true => (0, 0),
-            false => (later(16)?, later(32)?),
+            false => (header.later(16)?, header.later(32)? as usize),
         };
-        let fields = matches!(compression, 3 | 6) && length != OS2;
-        let packing = match (compression, bits) {
-            (1, 8) | (2, 4) => Packing::Runs,
-            (0, 1 | 2 | 4 | 8 | 16 | 24 | 32) => Packing::None,
-            (3 | 6, 16 | 32) if fields => Packing::None,
-            _ => {
-                return Err(Error::Unsupported {
-                    format,
-                    what: format!("compression {compression} of {bits} bits"),
-                });
-            }
-        };
+        let packing = header.packing(compression, bits)?;
         let top_down = height < 0;
         if top_down && packing == Packing::Runs {
-            return Err(broken("its run lengths go from top to bottom"));
+            return Err(header.broken("its run lengths go from top to bottom"));
         }
-        let mut palette_at = length;
-        let masks = match (fields, bits) {
-            (true, _) => {
-                let count = if compression == 6 || length >= 56 {
-                    4
-                } else {
-                    3
-                };
-                let mut masks = [0; 4];
-                for (index, mask) in masks.iter_mut().enumerate().take(count) {
-                    *mask = long(40 + 4 * index)?;
-                }
-                if length == 40 {
-                    palette_at += 4 * count;
-                }
-                masks
-            }
-            (false, 16) => [0x7c00, 0x3e0, 0x1f, 0],
-            _ => [0xff_0000, 0xff00, 0xff, 0],
-        };
+        let (masks, palette_at) = header.masks(compression, bits)?;
         let most = if bits <= 8 { 1_usize << bits } else { 0 };
-        let colours = match colours as usize {
+        let colours = match colours {
             0 => most,
             told => told.min(most),
         };
-        let colour_bytes = if core { 3 } else { 4 };
+        let colour_bytes = if header.is_core() { 3 } else { 4 };
         Ok(Self {
             format,
             bytes,
@@ -163,6 +117,109 @@ impl<'a> Dib<'a> {
         let length = u32_le(self.bytes, 116)? as usize;
         let place = at..at.checked_add(length)?;
         (length > 0 && place.end <= self.bytes.len()).then_some(place)
+    }
+}
+
+/// The fields of a header, of which there are several generations.
+struct Header<'a> {
+    bytes: &'a [u8],
+    format: &'static str,
+    /// Length in bytes, by which the generations are told apart.
+    length: usize,
+}
+
+impl<'a> Header<'a> {
+    fn of(bytes: &'a [u8], format: &'static str) -> Result<Self> {
+        let mut header = Self {
+            bytes,
+            format,
+            length: 0,
+        };
+        header.length = header.long(0)? as usize;
+        match header.length {
+            12 | 16..=124 => Ok(header),
+            length => Err(header.broken(&format!("its header is {length} bytes long"))),
+        }
+    }
+
+    fn broken(&self, why: &str) -> Error {
+        Error::broken(self.format, why)
+    }
+
+    /// Whether this is the first header of OS/2, which has no more than a size.
+    fn is_core(&self) -> bool {
+        self.length == 12
+    }
+
+    fn short(&self, at: usize) -> Result<u16> {
+        u16_le(self.bytes, at).ok_or_else(|| self.broken("its header is cut off"))
+    }
+
+    fn long(&self, at: usize) -> Result<u32> {
+        u32_le(self.bytes, at).ok_or_else(|| self.broken("its header is cut off"))
+    }
+
+    /// Returns a field that short headers leave out if it is 0.
+    fn later(&self, at: usize) -> Result<u32> {
+        match self.length >= at + 4 {
+            true => self.long(at),
+            false => Ok(0),
+        }
+    }
+
+    /// Returns width and height in px, and the bits per pixel. The height of rows that go down is negative.
+    fn size(&self) -> Result<(i64, i64, u16)> {
+        let (width, height, bits_at) = match self.is_core() {
+            true => (self.short(4)?.into(), self.short(6)?.into(), 10),
+            false => (
+                i64::from(self.long(4)? as i32),
+                i64::from(self.long(8)? as i32),
+                14,
+            ),
+        };
+        if !(1..=MOST).contains(&width) || !(1..=MOST).contains(&height.abs()) {
+            return Err(self.broken(&format!("its size is {width}×{height}")));
+        }
+        Ok((width, height, self.short(bits_at)?))
+    }
+
+    /// Whether the header states the bits of each colour.
+    fn has_masks(&self, compression: u32) -> bool {
+        matches!(compression, 3 | 6) && self.length != OS2
+    }
+
+    fn packing(&self, compression: u32, bits: u16) -> Result<Packing> {
+        match (compression, bits) {
+            (1, 8) | (2, 4) => Ok(Packing::Runs),
+            (0, 1 | 2 | 4 | 8 | 16 | 24 | 32) => Ok(Packing::None),
+            (3 | 6, 16 | 32) if self.has_masks(compression) => Ok(Packing::None),
+            _ => Err(Error::unsupported(
+                self.format,
+                format!("compression {compression} of {bits} bits"),
+            )),
+        }
+    }
+
+    /// Returns the bit masks of red, green, blue and alpha, and the offset of the palette, which the masks may precede.
+    fn masks(&self, compression: u32, bits: u16) -> Result<([u32; 4], usize)> {
+        if !self.has_masks(compression) {
+            let masks = match bits {
+                16 => [0x7c00, 0x3e0, 0x1f, 0],
+                _ => [0xff_0000, 0xff00, 0xff, 0],
+            };
+            return Ok((masks, self.length));
+        }
+        let count = match compression {
+            6 => 4,
+            _ if self.length >= 56 => 4,
+            _ => 3,
+        };
+        let mut masks = [0; 4];
+        for (index, mask) in masks.iter_mut().enumerate().take(count) {
+            *mask = self.long(40 + 4 * index)?;
+        }
+        let apart = if self.length == 40 { 4 * count } else { 0 };
+        Ok((masks, self.length + apart))
     }
 }
 

@@ -12,29 +12,12 @@ type Pixel = [u8; 4];
 impl Dib<'_> {
     /// Decodes the whole image. Its size must have been checked against the limits.
     pub(crate) fn frame(&self, interrupt: &dyn Interrupt) -> Result<Frame> {
-        let broken = |why: &str| Error::broken(self.format, why);
-        let cut = || broken("it is cut off");
         let stride = self.stride(self.bits);
-        let data = self.bytes.get(self.pixels_at..).ok_or_else(cut)?;
+        let data = self.bytes.get(self.pixels_at..);
+        let data = data.ok_or_else(|| self.cut())?;
         let palette = self.palette();
         let (width, height) = (self.width as usize, self.height as usize);
-        let indices = match self.packing {
-            Packing::Runs => {
-                let unpacked = runs::unpack(data, self.bits, width, height, interrupt)?;
-                Some(unpacked.ok_or_else(cut)?.0)
-            }
-            Packing::None => {
-                // The last row's padding may be missing.
-                let row = (width * usize::from(self.bits)).div_ceil(8);
-                let needed = (height - 1)
-                    .checked_mul(stride)
-                    .and_then(|rows| rows.checked_add(row));
-                if needed.is_none_or(|needed| data.len() < needed) {
-                    return Err(cut());
-                }
-                None
-            }
-        };
+        let indices = self.indices(data, interrupt)?;
         let clear = match self.clear_mask {
             // The mask may be left out where pixels have their own opacity.
             true => data.get(stride * height..).unwrap_or_default(),
@@ -73,6 +56,28 @@ impl Dib<'_> {
             }
         }
         Frame::of_planes(Model::Rgb, planes.into_iter().map(Plane::U8).collect())
+    }
+
+    fn cut(&self) -> Error {
+        Error::broken(self.format, "it is cut off")
+    }
+
+    /// Returns the indices of run-length encoded pixels. `None`: the pixels are not compressed, and all of them are
+    /// there.
+    fn indices(&self, data: &[u8], interrupt: &dyn Interrupt) -> Result<Option<Vec<u8>>> {
+        let (width, height) = (self.width as usize, self.height as usize);
+        if self.packing == Packing::Runs {
+            let unpacked = runs::unpack(data, self.bits, width, height, interrupt)?;
+            let (indices, _) = unpacked.ok_or_else(|| self.cut())?;
+            return Ok(Some(indices));
+        }
+        // The last row's padding may be missing.
+        let row = (width * usize::from(self.bits)).div_ceil(8);
+        let rows = (height - 1).checked_mul(self.stride(self.bits));
+        match rows.and_then(|rows| rows.checked_add(row)) {
+            Some(needed) if needed <= data.len() => Ok(None),
+            _ => Err(self.cut()),
+        }
     }
 
     /// Returns whether any pixel of 32 bits is not fully transparent.

@@ -13,15 +13,14 @@ pub(super) fn unpack(
     height: usize,
     interrupt: &dyn Interrupt,
 ) -> Result<Option<(Vec<u8>, usize)>> {
-    let mut indices = vec![0; width * height];
-    let (mut x, mut y) = (0, 0);
-    let mut ended = false;
-    let mut put = |x: &mut usize, y: usize, index: u8| {
-        if *x < width && y < height {
-            indices[y * width + *x] = index;
-        }
-        *x += 1;
+    let mut out = Indices {
+        indices: vec![0; width * height],
+        width,
+        height,
+        x: 0,
+        y: 0,
     };
+    let mut ended = false;
     let mut rest = data;
     let mut codes = 0_usize;
     while let [first, second, after @ ..] = rest {
@@ -31,7 +30,7 @@ pub(super) fn unpack(
             guard::wanted(interrupt)?;
         }
         match (*first, *second) {
-            (0, 0) => (x, y) = (0, y + 1),
+            (0, 0) => (out.x, out.y) = (0, out.y + 1),
             (0, 1) => {
                 ended = true;
                 break;
@@ -39,44 +38,66 @@ pub(super) fn unpack(
             (0, 2) => {
                 let [right, up, after @ ..] = rest else { break };
                 rest = after;
-                x += usize::from(*right);
-                y += usize::from(*up);
+                out.x += usize::from(*right);
+                out.y += usize::from(*up);
             }
             (0, count) => {
                 let count = usize::from(count);
-                let bytes = (count * usize::from(bits)).div_ceil(8);
                 for place in 0..count {
                     let Some(index) = index(rest, bits, place) else {
                         return Ok(None);
                     };
-                    put(&mut x, y, index);
+                    out.put(index);
                 }
+                let bytes = (count * usize::from(bits)).div_ceil(8);
                 rest = rest.get(bytes.next_multiple_of(2)..).unwrap_or_default();
             }
-            (count, value) => {
-                // What reaches over the edge is passed over at once, however far it goes.
-                let seen = usize::from(count).min(width.saturating_sub(x));
-                for place in 0..seen {
-                    let index = match bits {
-                        8 => value,
-                        _ if place % 2 == 0 => value >> 4,
-                        _ => value & 15,
-                    };
-                    put(&mut x, y, index);
-                }
-                x += usize::from(count) - seen;
-            }
+            (count, value) => out.run(count.into(), value, bits),
         }
-        if y >= height {
+        if out.y >= height {
             // The end marker still belongs to the image.
             rest = rest.strip_prefix(&[0, 1]).unwrap_or(rest);
             break;
         }
     }
     // Codes have two bytes: half of one is what a cut leaves.
-    let full = (y >= height || (y + 1 == height && x >= width)) && rest.len() != 1;
+    let full = (out.y >= height || (out.y + 1 == height && out.x >= width)) && rest.len() != 1;
     let complete = ended || full;
-    Ok(complete.then(|| (indices, data.len() - rest.len())))
+    Ok(complete.then(|| (out.indices, data.len() - rest.len())))
+}
+
+/// The indices of a bitmap, and where the next one goes, which may be outside.
+struct Indices {
+    indices: Vec<u8>,
+    width: usize,
+    height: usize,
+    x: usize,
+    y: usize,
+}
+
+impl Indices {
+    #[inline]
+    fn put(&mut self, index: u8) {
+        if self.x < self.width && self.y < self.height {
+            self.indices[self.y * self.width + self.x] = index;
+        }
+        self.x += 1;
+    }
+
+    /// Puts one index, or two in turns if they have 4 bits, `count` times.
+    #[inline]
+    fn run(&mut self, count: usize, value: u8, bits: u16) {
+        // What reaches over the edge is passed over at once, however far it goes.
+        let seen = count.min(self.width.saturating_sub(self.x));
+        for place in 0..seen {
+            self.put(match bits {
+                8 => value,
+                _ if place % 2 == 0 => value >> 4,
+                _ => value & 15,
+            });
+        }
+        self.x += count - seen;
+    }
 }
 
 /// Number of codes decoded between two checks of the interrupt.

@@ -14,10 +14,7 @@ use crate::guard;
 
 /// Encodes the first frame.
 pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
-    let frame = image
-        .frames
-        .first()
-        .ok_or_else(|| Error::Internal("an image without frames".to_owned()))?;
+    let frame = &image.frame;
     let (width, height) = (side(frame.width)?, side(frame.height)?);
     let indexed = picture(frame)?.index(interrupt)?;
     guard::wanted(interrupt)?;

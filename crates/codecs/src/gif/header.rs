@@ -18,12 +18,7 @@ pub(super) struct Header<'a> {
     pub(super) height: u32,
     /// The first frame.
     pub(super) frame: Part<'a>,
-    frames: u32,
-    /// Pixels of all frames together. `largest` and `widest` are the pixels of the largest frame and the width of the
-    /// widest, in px. Frames may be larger than the screen.
-    pixels: u64,
-    largest: u64,
-    widest: u32,
+    total: Total,
     metadata: bool,
     animation: Option<Animation>,
     /// Whether no block is cut off. A missing trailer alone is accepted, as browsers accept it.
@@ -57,6 +52,32 @@ pub(super) struct Part<'a> {
     pub(super) disposal: Disposal,
 }
 
+/// What all frames are together. They may be larger than the screen.
+#[derive(Debug, Default)]
+struct Total {
+    frames: u32,
+    /// Pixels of all frames.
+    pixels: u64,
+    /// Pixels of the largest frame.
+    largest: u64,
+    /// Width of the widest frame, in px.
+    widest: u32,
+    seconds: f64,
+    /// Whether the canvas may be transparent somewhere after a frame was shown.
+    clears: bool,
+}
+
+impl Total {
+    fn add(&mut self, part: &Part<'_>) {
+        self.clears |= part.disposal.clears(self.frames == 0);
+        self.frames = self.frames.saturating_add(1);
+        self.pixels += part.pixels();
+        self.largest = self.largest.max(part.pixels());
+        self.widest = self.widest.max(part.width);
+        self.seconds += part.delay.seconds();
+    }
+}
+
 impl Part<'_> {
     pub(super) fn pixels(&self) -> u64 {
         u64::from(self.width) * u64::from(self.height)
@@ -67,36 +88,22 @@ impl<'a> Header<'a> {
     /// Reads the blocks of the file and skips the data between them.
     pub(super) fn read(bytes: &'a [u8]) -> Result<Self> {
         let mut blocks = Blocks::of(bytes)?;
-        let mut first: Option<Part<'a>> = None;
-        let (mut frames, mut seconds, mut clears) = (0_u32, 0.0, false);
-        let (mut pixels, mut largest, mut widest) = (0_u64, 0_u64, 0_u32);
+        let mut first = None;
+        let mut total = Total::default();
         let whole = loop {
             match blocks.next_part() {
                 Block::Part(part) => {
-                    // What is restored before anything else was drawn is clear, too.
-                    clears |= match part.disposal {
-                        Disposal::Clear => true,
-                        Disposal::Restore => first.is_none(),
-                        Disposal::Keep => false,
-                    };
+                    total.add(&part);
                     first.get_or_insert(part);
-                    frames = frames.saturating_add(1);
-                    pixels += part.pixels();
-                    largest = largest.max(part.pixels());
-                    widest = widest.max(part.width);
-                    seconds += part.delay.seconds();
                 }
                 Block::Skipped => {}
                 Block::End => break true,
                 Block::Cut => break false,
             }
         };
-        let frame = first.ok_or_else(|| {
-            if whole {
-                Error::broken(NAME, "it holds no image")
-            } else {
-                cut()
-            }
+        let frame = first.ok_or_else(|| match whole {
+            true => Error::broken(NAME, "it holds no image"),
+            false => cut(),
         })?;
         if frame.width == 0 || frame.height == 0 {
             return Err(Error::broken(NAME, "its first frame is empty"));
@@ -112,18 +119,21 @@ impl<'a> Header<'a> {
             width: side(screen.0, frame.x + frame.width),
             height: side(screen.1, frame.y + frame.height),
             frame,
-            frames,
-            pixels,
-            largest,
-            widest,
+            total,
             metadata: blocks.metadata,
             animation: None,
             whole,
         };
+        let Total {
+            frames,
+            seconds,
+            clears,
+            ..
+        } = header.total;
         header.animation = (frames > 1).then(|| Animation {
             apart: false,
             plays: blocks.plays.unwrap_or(1),
-            duration_ms: (seconds * 1000.0_f64).round() as u64,
+            duration_ms: (seconds * 1000.0).round() as u64,
             alpha: clears || frame.transparent.is_some() || !header.covers(),
         });
         Ok(header)
@@ -158,7 +168,7 @@ impl<'a> Header<'a> {
         Info {
             alpha: self.frame.transparent.is_some() || !self.covers(),
             palette: true,
-            frames: self.frames,
+            frames: self.total.frames,
             animation: self.animation,
             lossless: true,
             progressive: self.frame.interlaced,
@@ -172,14 +182,14 @@ impl<'a> Header<'a> {
     /// Returns the bytes that the indices and planes of a frame larger than the screen take beyond those of a frame of
     /// its size.
     fn decoder_bytes(&self) -> u64 {
-        let planes = 4 * u64::from(self.widest) * u64::from(self.height);
-        (self.largest + planes).saturating_sub(5 * self.screen_pixels())
+        let planes = 4 * u64::from(self.total.widest) * u64::from(self.height);
+        (self.total.largest + planes).saturating_sub(5 * self.screen_pixels())
     }
 
     /// Returns the nanoseconds per frame that unpacking takes if frames are larger than the screen, beyond the time for
     /// the screen's size.
     fn decoder_nanos(&self) -> u64 {
-        let each = self.pixels / u64::from(self.frames.max(1));
+        let each = self.total.pixels / u64::from(self.total.frames.max(1));
         let most = each.max(self.frame.pixels());
         most.saturating_sub(self.screen_pixels()) * NANOS_PER_PIXEL
     }

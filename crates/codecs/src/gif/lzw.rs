@@ -47,7 +47,6 @@ fn unpack_to(
     index_bits: u8,
     interrupt: &dyn Interrupt,
 ) -> Result<()> {
-    let pixels = out.len();
     // More than 8 have no colours, but some writers say so and use none of them.
     if !(1..MOST_BITS).contains(&index_bits) {
         return Err(Error::broken(NAME, "its indices have an impossible size"));
@@ -57,11 +56,9 @@ fn unpack_to(
     let mut codes = Codes::new(data);
     let mut strings = [Span::default(); STRINGS];
 
-    let mut bits = index_bits + 1;
-    let mut next = end + 1;
-    let mut last: Option<Span> = None;
+    let (mut bits, mut next, mut last) = (index_bits + 1, end + 1, None::<Span>);
     let mut look = 0;
-    while *filled < pixels {
+    while *filled < out.len() {
         if *filled >= look {
             guard::wanted(interrupt)?;
             look = *filled + PIXELS_BETWEEN_LOOKS;

@@ -10,8 +10,6 @@ use andon_pixels::{
 };
 use andon_recipe::{Word, options};
 
-use crate::animation::composed;
-
 mod decode;
 mod encode;
 mod header;
@@ -86,10 +84,6 @@ impl Codec for Gif {
 }
 
 impl AnimationDecoder for Gif {
-    fn composed(&self, info: &Info) -> Option<Traits> {
-        composed(info)
-    }
-
     fn open<'a>(
         &self,
         bytes: &'a [u8],

@@ -1,6 +1,8 @@
 //! HEVC decoding with hpvcd, which also reads the container. Planes are returned as they are stored, before orientation
 //! is applied.
 
+use std::iter;
+
 use andon_pixels::buffers::Plain;
 use andon_pixels::{
     Bound, Decode, Depth, Error, Frame, Grid, Image, Info, Matrix, Metadata, Model, Orientation,
@@ -8,7 +10,7 @@ use andon_pixels::{
 };
 use hpvcd::{
     BitDepth, ChromaFormat, CleanAperture, ColorMetadata, DecodeError, Decoder, HeicSettings,
-    ImageInfo, ParseLimits, PlaneBuffer, SamplePlane, YuvBuffer,
+    ImageInfo, ParseLimits, PlanarImage, PlaneBuffer, SamplePlane, YuvBuffer,
 };
 
 use super::NAME;
@@ -66,66 +68,18 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
             "its bitstream is not what its header says",
         ));
     }
-    let range = match info.model {
-        Model::YCbCr { range, .. } => range,
-        _ => Range::Full,
-    };
-    let planes = match &picture.planes {
-        YuvBuffer::U8(planes) => [Some(&planes.y), planes.cb.as_ref(), planes.cr.as_ref()]
-            .into_iter()
-            .flatten()
-            .enumerate()
-            .map(|(index, plane)| {
-                Ok(Plane::U8(window.cut(
-                    plane,
-                    info.model,
-                    index,
-                    u8::clone,
-                )?))
-            })
-            .collect::<Result<Vec<_>>>()?,
-        YuvBuffer::U16(planes) => [Some(&planes.y), planes.cb.as_ref(), planes.cr.as_ref()]
-            .into_iter()
-            .flatten()
-            .enumerate()
-            .map(|(index, plane)| {
-                let level = |code: &u16| levels::from_code(*code, info.depth, range, index > 0);
-                Ok(Plane::U16(window.cut(plane, info.model, index, level)?))
-            })
-            .collect::<Result<_>>()?,
-    };
-    let opacity = picture.alpha.filter(|_| info.alpha);
-    let size = |plane: &SamplePlane| (plane.width() as u32, plane.height() as u32);
-    if opacity.as_ref().is_some_and(|plane| size(plane) != coded) {
-        return Err(Error::broken(
-            NAME,
-            "its opacity has another size than its colours",
-        ));
-    }
-    let alpha = match opacity {
-        Some(SamplePlane::U8(plane)) if info.depth == Depth::U8 => {
-            Some(Plane::U8(window.cut(&plane, Model::Gray, 0, u8::clone)?))
+    let planes = window.colours(&picture.planes, info)?;
+    let alpha = match picture.alpha.filter(|_| info.alpha) {
+        Some(plane) if (plane.width() as u32, plane.height() as u32) != coded => {
+            return Err(Error::broken(
+                NAME,
+                "its opacity has another size than its colours",
+            ));
         }
-        Some(SamplePlane::U16(plane)) if info.depth != Depth::U8 => {
-            let level = |code: &u16| levels::from_code(*code, info.depth, Range::Full, false);
-            Some(Plane::U16(window.cut(&plane, Model::Gray, 0, level)?))
-        }
-        Some(_) => {
-            return Err(Error::Unsupported {
-                format: NAME,
-                what: "opacity of another depth than its colours".to_owned(),
-            });
-        }
+        Some(plane) => Some(window.opacity(&plane, info.depth)?),
         None if info.alpha => return Err(Error::broken(NAME, "its opacity is missing")),
         None => None,
     };
-    let same_size = |plane: &Plane| (plane.width(), plane.height()) == (info.width, info.height);
-    if !alpha.as_ref().is_none_or(same_size) {
-        return Err(Error::broken(
-            NAME,
-            "its opacity has another size than its colours",
-        ));
-    }
     let mut metadata = Metadata::default();
     if how.keep_metadata {
         metadata.icc = picture.color.icc.map(Into::into);
@@ -155,10 +109,7 @@ impl Window {
         (width, height): (u32, u32),
         model: Model,
     ) -> Result<Self> {
-        let unsupported = || Error::Unsupported {
-            format: NAME,
-            what: "a clean aperture between samples".to_owned(),
-        };
+        let unsupported = || Error::unsupported(NAME, "a clean aperture between samples");
         let Some(found) = aperture else {
             return Ok(Self {
                 x: 0,
@@ -200,6 +151,44 @@ impl Window {
         })
     }
 
+    /// Returns the parts of all planes that lie in the window.
+    fn colours(&self, planes: &YuvBuffer, info: &Info) -> Result<Vec<Plane>> {
+        let range = match info.model {
+            Model::YCbCr { range, .. } => range,
+            _ => Range::Full,
+        };
+        match planes {
+            YuvBuffer::U8(planes) => all(planes)
+                .map(|(index, plane)| self.cut(plane, info.model, index, u8::clone))
+                .map(|grid| grid.map(Plane::U8))
+                .collect(),
+            YuvBuffer::U16(planes) => all(planes)
+                .map(|(index, plane)| {
+                    let level = |code: &u16| levels::from_code(*code, info.depth, range, index > 0);
+                    self.cut(plane, info.model, index, level)
+                })
+                .map(|grid| grid.map(Plane::U16))
+                .collect(),
+        }
+    }
+
+    /// Returns the part of the plane of opacity that lies in the window.
+    fn opacity(&self, plane: &SamplePlane, depth: Depth) -> Result<Plane> {
+        match plane {
+            SamplePlane::U8(plane) if depth == Depth::U8 => {
+                Ok(Plane::U8(self.cut(plane, Model::Gray, 0, u8::clone)?))
+            }
+            SamplePlane::U16(plane) if depth != Depth::U8 => {
+                let level = |code: &u16| levels::from_code(*code, depth, Range::Full, false);
+                Ok(Plane::U16(self.cut(plane, Model::Gray, 0, level)?))
+            }
+            _ => Err(Error::unsupported(
+                NAME,
+                "opacity of another depth than its colours",
+            )),
+        }
+    }
+
     /// Returns the part of a plane that lies in the window, with `level` applied to every sample.
     fn cut<T: Copy, S: Plain>(
         &self,
@@ -215,6 +204,12 @@ impl Window {
         let samples = rows.flat_map(|row| row.iter().skip(x).take(width as usize).map(level));
         Grid::from_buffer(width, height, samples.collect())
     }
+}
+
+/// Returns the planes of colours, each with its index.
+fn all<T>(planes: &PlanarImage<T>) -> impl Iterator<Item = (usize, &PlaneBuffer<T>)> {
+    let chroma = planes.cb.iter().chain(&planes.cr);
+    iter::once(&planes.y).chain(chroma).enumerate()
 }
 
 /// Returns how many pixels a sample of a plane spans, across and down.
@@ -237,10 +232,8 @@ fn model(found: &ImageInfo) -> Result<Model> {
     };
     let matrix =
         Matrix::from_code(points.matrix as u8).filter(|matrix| *matrix != Matrix::Identity);
-    let matrix = matrix.ok_or_else(|| Error::Unsupported {
-        format: NAME,
-        what: format!("the matrix {:?}", points.matrix),
-    })?;
+    let matrix = matrix
+        .ok_or_else(|| Error::unsupported(NAME, format!("the matrix {:?}", points.matrix)))?;
     let range = match points.full_range {
         true => Range::Full,
         false => Range::Limited,
@@ -297,9 +290,6 @@ fn error(error: DecodeError) -> Error {
         | DecodeError::Bitstream(_)
         | DecodeError::CabacDesync
         | DecodeError::ParamSet(_) => Error::broken(NAME, error.to_string()),
-        other => Error::Unsupported {
-            format: NAME,
-            what: other.to_string(),
-        },
+        other => Error::unsupported(NAME, other.to_string()),
     }
 }

@@ -5,10 +5,10 @@ use andon_pixels::{Decode, Error, Image, Info, Result};
 use super::NAME;
 
 pub(super) fn probe(_bytes: &[u8]) -> Result<Info> {
-    Err(Error::Unsupported {
-        format: NAME,
-        what: "HEVC (builds with the cargo feature `heic` read it)".to_owned(),
-    })
+    Err(Error::unsupported(
+        NAME,
+        "HEVC (builds with the cargo feature `heic` read it)",
+    ))
 }
 
 pub(super) fn decode(bytes: &[u8], _info: &Info, _how: &Decode<'_>) -> Result<Image> {

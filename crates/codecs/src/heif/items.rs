@@ -287,10 +287,10 @@ impl<'a> Items<'a> {
             .get(&id)
             .ok_or_else(|| self.broken("an item is missing"))?;
         if let Some(kind) = item.unsupported {
-            return Err(Error::Unsupported {
-                format: self.format,
-                what: format!("the property {}", kind.escape_ascii()),
-            });
+            return Err(Error::unsupported(
+                self.format,
+                format!("the property {}", kind.escape_ascii()),
+            ));
         }
         let places = item.properties.iter();
         Ok(places.filter_map(|place| self.properties.get(*place).copied()))
@@ -346,10 +346,10 @@ impl<'a> Items<'a> {
             .get(&id)
             .ok_or_else(|| self.broken("an item is missing"))?;
         if item.unreadable {
-            return Err(Error::Unsupported {
-                format: self.format,
-                what: "items that are made of others or lie in other files".to_owned(),
-            });
+            return Err(Error::unsupported(
+                self.format,
+                "items that are made of others or lie in other files",
+            ));
         }
         let from = if item.inside { self.idat } else { self.bytes };
         let piece = |&(offset, length): &(u64, u64)| {

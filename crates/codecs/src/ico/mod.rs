@@ -5,8 +5,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use andon_pixels::{
-    Bound, Codec, Cost, Decode, Depth, Encode, Encoder, Error, Format, Image, Info, Interrupt,
-    Isolation, Metadata, Model, Result, Scales, Traits,
+    Codec, Cost, Decode, Depth, Encode, Encoder, Error, Format, Image, Info, Interrupt, Isolation,
+    Metadata, Model, Result, Scales, Traits,
 };
 
 use crate::bmp::{self, Dib};
@@ -144,13 +144,8 @@ impl Encoder for Ico {
     }
 
     fn encode(&self, image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
-        let frame = image.frames.first();
-        let (width, height) = frame.map_or((0, 0), |frame| (frame.width, frame.height));
-        guard::at_most(
-            Bound::of_format(NAME, "side", "px"),
-            width.max(height).into(),
-            LONGEST,
-        )?;
+        let (width, height) = (image.frame.width, image.frame.height);
+        guard::side(NAME, width, height, LONGEST)?;
         let plain = Image {
             metadata: Metadata::default(),
             ..image.clone()
@@ -255,7 +250,7 @@ fn entry(bytes: &[u8]) -> Result<Entry<'_>> {
                 let what = format!(
                     "an icon of {width}×{height} px (up to {MOST_SIDE} px a side are read)"
                 );
-                return Err(Error::Unsupported { format: NAME, what });
+                return Err(Error::unsupported(NAME, what));
             }
             Ok(((width, height, bits), entry)) => {
                 sized.push(((pixels(width, height), bits), entry))

@@ -36,10 +36,7 @@ pub(super) fn encode(
     cores: &dyn Cores,
     interrupt: &dyn Interrupt,
 ) -> Result<Vec<u8>> {
-    let frame = image
-        .frames
-        .first()
-        .ok_or_else(|| Error::Internal("an image without frames".into()))?;
+    let frame = &image.frame;
     guard::at_most(
         Bound::SIDE,
         frame.width.max(frame.height).into(),

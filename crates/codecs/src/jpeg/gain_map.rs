@@ -45,8 +45,7 @@ fn find(bytes: &[u8]) -> Option<(&[u8], Header)> {
 pub(super) fn decode(bytes: &[u8], how: &Decode<'_>) -> Result<Frame> {
     let none = || Error::broken(super::NAME, "it has no gain map");
     let (file, header) = find(bytes).ok_or_else(none)?;
-    let image = decode::decode(file, &header, how)?;
-    image.frames.into_iter().next().ok_or_else(none)
+    Ok(decode::decode(file, &header, how)?.frame)
 }
 
 /// Writes an image and its gain map.

@@ -1,8 +1,8 @@
 //! Decodes a JPEG XL to planes.
 
 use andon_pixels::{
-    Cost, Decode, Depth, Error, Frame, FrameReader, Grid, Image, Info, Interrupt, Limits, Metadata,
-    Model, Plane, Result, Timed,
+    Cost, Decode, Depth, Error, Frame, FrameReader, Grid, Image, Info, Interrupt, Metadata, Model,
+    Plane, Result, Timed,
 };
 use jxl::api::{AlphaMode, Event, JxlDecoder, JxlOutputBuffer};
 
@@ -96,11 +96,7 @@ impl<'a> Reader<'a> {
         let mut rest = bytes;
         let header = Header::begun(&mut decoder, &mut rest, container)?;
         guard::probed(header.width, header.height, info, how.limits)?;
-        let metadata = if how.keep_metadata {
-            metadata(&header, how.limits)?
-        } else {
-            Metadata::default()
-        };
+        let metadata = guard::kept(how, |most| metadata(&header, most))?;
         let runner = Runner::of_frame((header.width, header.height), how.interrupt);
         Ok(Self {
             decoder,
@@ -191,14 +187,14 @@ impl FrameReader for Reader<'_> {
     }
 }
 
-fn metadata(header: &Header<'_>, limits: &Limits) -> Result<Metadata> {
+fn metadata(header: &Header<'_>, most: u64) -> Result<Metadata> {
     let icc = header.profile.icc.clone();
     let length = icc.as_ref().map_or(0, |icc| icc.len());
-    guard::metadata(length, limits.metadata_bytes)?;
+    guard::metadata(length, most)?;
     Ok(Metadata {
         icc,
-        exif: header.container.exif(limits.metadata_bytes)?,
-        xmp: header.container.xmp(limits.metadata_bytes)?,
+        exif: header.container.exif(most)?,
+        xmp: header.container.xmp(most)?,
         ..Metadata::default()
     })
 }

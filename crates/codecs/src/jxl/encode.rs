@@ -12,10 +12,7 @@ use crate::guard;
 
 /// Writes the first frame.
 pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
-    let frame = image
-        .frames
-        .first()
-        .ok_or_else(|| Error::Internal("an image without frames".to_owned()))?;
+    let frame = &image.frame;
     guard::wanted(interrupt)?;
     let pixels = Pixels::of(frame)?;
     let mut head = head(

@@ -10,10 +10,10 @@ use std::ptr::{self, NonNull};
 
 use andon_pixels::{Bound, Error, Interrupt, Primaries, Result, Space, Transfer};
 use jxl_sys::{
-    JxlBlendMode, JxlColorEncoding, JxlColorSpace, JxlDataType, JxlDecoder, JxlDecoderStatus,
-    JxlEncoder, JxlEncoderError, JxlEncoderFrameSettingId, JxlEncoderFrameSettings,
-    JxlEncoderStatus, JxlEndianness, JxlMemoryManager, JxlPixelFormat, JxlPrimaries,
-    JxlRenderingIntent, JxlTransferFunction, JxlWhitePoint,
+    JxlBasicInfo, JxlBlendMode, JxlColorEncoding, JxlColorSpace, JxlDataType, JxlDecoder,
+    JxlDecoderStatus, JxlEncoder, JxlEncoderError, JxlEncoderFrameSettingId,
+    JxlEncoderFrameSettings, JxlEncoderStatus, JxlEndianness, JxlMemoryManager, JxlPixelFormat,
+    JxlPrimaries, JxlRenderingIntent, JxlTransferFunction, JxlWhitePoint,
 };
 
 use super::NAME;
@@ -99,43 +99,20 @@ impl<'a> Encoder<'a> {
     /// Sets everything that precedes the first frame.
     pub(super) fn begin(&mut self, head: &Head<'_>) -> Result<()> {
         let lossless = head.distance == 0.0;
-        let mut info = jxl_sys::JxlBasicInfo::default();
-        // SAFETY: it writes the structure that it is handed.
-        unsafe { jxl_sys::JxlEncoderInitBasicInfo(&raw mut info) };
-        info.xsize = head.width;
-        info.ysize = head.height;
-        info.bits_per_sample = head.bits;
-        info.num_color_channels = head.colours;
-        info.uses_original_profile = flag(lossless || head.raw);
-        if head.alpha {
-            info.num_extra_channels = 1;
-            info.alpha_bits = head.bits;
-        }
-        if let Some(plays) = head.plays {
-            info.have_animation = TRUE;
-            info.animation.tps_numerator = TICKS;
-            info.animation.tps_denominator = 1;
-            info.animation.num_loops = plays;
-        }
         self.head = (head.colours + u32::from(head.alpha), head.plays.is_some());
+        let info = basic_info(head, lossless);
         let encoder = self.raw.as_ptr();
         // SAFETY: encoder and structure are alive; the call copies it.
         self.done(unsafe { jxl_sys::JxlEncoderSetBasicInfo(encoder, &raw const info) })?;
-        match head.icc {
-            Some(icc) => {
-                // SAFETY: pointer and length are those of one slice, which the call copies.
-                let status =
-                    unsafe { jxl_sys::JxlEncoderSetICCProfile(encoder, icc.as_ptr(), icc.len()) };
-                self.done(status)?;
+        let encoding = encoding(head.space, head.colours);
+        // SAFETY: encoder, slice and structure are alive; either call copies what it is handed.
+        let status = unsafe {
+            match head.icc {
+                Some(icc) => jxl_sys::JxlEncoderSetICCProfile(encoder, icc.as_ptr(), icc.len()),
+                None => jxl_sys::JxlEncoderSetColorEncoding(encoder, &raw const encoding),
             }
-            None => {
-                let encoding = encoding(head.space, head.colours);
-                // SAFETY: encoder and structure are alive; the call copies it.
-                let status =
-                    unsafe { jxl_sys::JxlEncoderSetColorEncoding(encoder, &raw const encoding) };
-                self.done(status)?;
-            }
-        }
+        };
+        self.done(status)?;
         let settings = self.settings.as_ptr();
         // SAFETY: the settings are alive; the calls take numbers.
         let status = unsafe {
@@ -149,20 +126,26 @@ impl<'a> Encoder<'a> {
             // SAFETY: as above; there is one extra channel.
             self.done(unsafe { jxl_sys::JxlEncoderSetExtraChannelDistance(settings, 0, 0.0) })?;
         }
-        if !head.boxes.is_empty() {
-            // SAFETY: the encoder is alive.
-            self.done(unsafe { jxl_sys::JxlEncoderUseBoxes(encoder) })?;
-            for (name, data) in &head.boxes {
-                let (name, start, length) = (name.as_ptr(), data.as_ptr(), data.len());
-                // SAFETY: encoder and slice are alive; the name has four letters, and the call copies the data.
-                let status = unsafe {
-                    jxl_sys::JxlEncoderAddBox(encoder, name, start.cast(), length, FALSE)
-                };
-                self.done(status)?;
-            }
-            // SAFETY: the encoder is alive.
-            unsafe { jxl_sys::JxlEncoderCloseBoxes(encoder) };
+        self.boxes(&head.boxes)
+    }
+
+    /// Adds all boxes besides the codestream.
+    fn boxes(&self, boxes: &[(&CStr, Vec<u8>)]) -> Result<()> {
+        if boxes.is_empty() {
+            return Ok(());
         }
+        let encoder = self.raw.as_ptr();
+        // SAFETY: the encoder is alive.
+        self.done(unsafe { jxl_sys::JxlEncoderUseBoxes(encoder) })?;
+        for (name, data) in boxes {
+            let (name, start, length) = (name.as_ptr(), data.as_ptr(), data.len());
+            // SAFETY: encoder and slice are alive; the name has four letters, and the call copies the data.
+            let status =
+                unsafe { jxl_sys::JxlEncoderAddBox(encoder, name, start.cast(), length, FALSE) };
+            self.done(status)?;
+        }
+        // SAFETY: the encoder is alive.
+        unsafe { jxl_sys::JxlEncoderCloseBoxes(encoder) };
         Ok(())
     }
 
@@ -339,8 +322,27 @@ const OUTPUT_BYTES: usize = 64 << 10;
 const TRUE: c_int = 1;
 const FALSE: c_int = 0;
 
-fn flag(on: bool) -> c_int {
-    c_int::from(on)
+/// Returns what the codestream's header says of size, samples and frames.
+fn basic_info(head: &Head<'_>, lossless: bool) -> JxlBasicInfo {
+    let mut info = JxlBasicInfo::default();
+    // SAFETY: it writes the structure that it is handed.
+    unsafe { jxl_sys::JxlEncoderInitBasicInfo(&raw mut info) };
+    info.xsize = head.width;
+    info.ysize = head.height;
+    info.bits_per_sample = head.bits;
+    info.num_color_channels = head.colours;
+    info.uses_original_profile = c_int::from(lossless || head.raw);
+    if head.alpha {
+        info.num_extra_channels = 1;
+        info.alpha_bits = head.bits;
+    }
+    if let Some(plays) = head.plays {
+        info.have_animation = TRUE;
+        info.animation.tps_numerator = TICKS;
+        info.animation.tps_denominator = 1;
+        info.animation.num_loops = plays;
+    }
+    info
 }
 
 fn encoding(space: Space, colours: u32) -> JxlColorEncoding {

@@ -24,8 +24,7 @@ pub(super) fn decode(bytes: &[u8], how: &Decode<'_>) -> Result<Frame> {
     let none = || Error::broken(NAME, "it has no gain map");
     let map = Container::read(bytes)?.gain_map.and_then(parts);
     let (_, codestream) = map.ok_or_else(none)?;
-    let image = Jxl.decode(codestream, &Jxl.probe(codestream)?, how)?;
-    image.frames.into_iter().next().ok_or_else(none)
+    Ok(Jxl.decode(codestream, &Jxl.probe(codestream)?, how)?.frame)
 }
 
 /// Splits the data of the box into the map's metadata by ISO 21496-1 and its codestream.

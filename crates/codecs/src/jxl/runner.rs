@@ -38,10 +38,10 @@ impl<'a> Runner<'a> {
     pub(super) fn finished<T>(&self, result: jxl::error::Result<T>) -> Result<T> {
         guard::wanted(self.interrupt)?;
         match result {
-            Err(_) if self.left == 0 => Err(Error::Unsupported {
-                format: NAME,
-                what: "more or larger hidden frames than are decoded here".to_owned(),
-            }),
+            Err(_) if self.left == 0 => Err(Error::unsupported(
+                NAME,
+                "more or larger hidden frames than are decoded here",
+            )),
             result => result.map_err(broken),
         }
     }

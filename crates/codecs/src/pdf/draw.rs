@@ -68,10 +68,7 @@ pub(super) fn draw(
 fn open(bytes: &[u8]) -> Result<Pdf> {
     survive(|| Pdf::new(bytes.to_vec()))?.map_err(|error| match error {
         LoadPdfError::Invalid => Error::broken(NAME, "it has no readable structure"),
-        LoadPdfError::Decryption(_) => Error::Unsupported {
-            format: NAME,
-            what: "encrypted documents".to_owned(),
-        },
+        LoadPdfError::Decryption(_) => Error::unsupported(NAME, "encrypted documents"),
     })
 }
 

@@ -18,8 +18,8 @@ pub(super) fn draw(
 }
 
 fn missing() -> Error {
-    Error::Unsupported {
-        format: NAME,
-        what: "pages (builds with the cargo feature `pdf` read them)".to_owned(),
-    }
+    Error::unsupported(
+        NAME,
+        "pages (builds with the cargo feature `pdf` read them)",
+    )
 }

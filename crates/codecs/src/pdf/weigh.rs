@@ -53,10 +53,10 @@ impl<'a> Weigh<'a> {
         self.left -= LEAST + work;
         self.operations = self.operations.wrapping_add(1);
         if self.left < 0.0 {
-            panic::resume_unwind(Box::new(Error::Unsupported {
-                format: NAME,
-                what: "more drawing than fits into a request".to_owned(),
-            }));
+            panic::resume_unwind(Box::new(Error::unsupported(
+                NAME,
+                "more drawing than fits into a request",
+            )));
         }
         if self.operations.is_multiple_of(OFTEN) && self.interrupt.interrupted() {
             panic::resume_unwind(Box::new(Error::Interrupted));

@@ -51,11 +51,7 @@ impl<'a> Reader<'a> {
             shared: Vec::new(),
             next: None,
             left: info.frames,
-            metadata: if how.keep_metadata {
-                decode::metadata(&header, how.limits)?
-            } else {
-                Metadata::default()
-            },
+            metadata: guard::kept(how, |most| decode::metadata(&header, most))?,
             canvas: Canvas::of(info),
             limits: how.limits,
             interrupt: how.interrupt,

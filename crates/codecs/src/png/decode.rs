@@ -5,8 +5,7 @@ use std::io::Cursor;
 
 use andon_pixels::buffers::Plain;
 use andon_pixels::{
-    Cost, Decode, Depth, Error, Frame, Grid, Image, Info, Interrupt, Limits, Metadata, Plane,
-    Result,
+    Cost, Decode, Depth, Error, Frame, Grid, Image, Info, Interrupt, Metadata, Plane, Result,
 };
 use png::{DecodingError, Transformations};
 
@@ -21,11 +20,7 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
     guard::probed(header.width, header.height, info, how.limits)?;
     guard::wanted(how.interrupt)?;
     let end = header::extent(bytes)?;
-    let metadata = if how.keep_metadata {
-        metadata(&header, how.limits)?
-    } else {
-        Metadata::default()
-    };
+    let metadata = guard::kept(how, |most| metadata(&header, most))?;
     let frame = pixels(&bytes[..end], info, how.interrupt)?;
     Ok(Image::read(frame, metadata, info.space))
 }
@@ -34,11 +29,7 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
 pub(super) fn salvage(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Image> {
     let header = Header::read(bytes)?;
     guard::probed(header.width, header.height, info, how.limits)?;
-    let metadata = if how.keep_metadata {
-        metadata(&header, how.limits)?
-    } else {
-        Metadata::default()
-    };
+    let metadata = guard::kept(how, |most| metadata(&header, most))?;
     let frame = match info.depth {
         Depth::U8 => rows_there::<u8>(bytes, info, how.interrupt),
         _ => rows_there::<u16>(bytes, info, how.interrupt),
@@ -235,12 +226,12 @@ fn deal<S: Sample>(line: &[u8], planes: &mut [Grid<S>], pass: Pass, y: u32) {
     }
 }
 
-pub(super) fn metadata(header: &Header<'_>, limits: &Limits) -> Result<Metadata> {
-    let icc = header.profile(limits.metadata_bytes);
-    let xmp = header.xmp(limits.metadata_bytes);
+/// Returns the metadata. Refuses blocks of more than `most` bytes.
+pub(super) fn metadata(header: &Header<'_>, most: u64) -> Result<Metadata> {
+    let (icc, xmp) = (header.profile(most), header.xmp(most));
     let blocks = [icc.as_deref(), xmp.as_deref(), header.exif];
     for block in blocks.into_iter().flatten() {
-        guard::metadata(block.len(), limits.metadata_bytes)?;
+        guard::metadata(block.len(), most)?;
     }
     Ok(Metadata {
         icc,

@@ -21,10 +21,7 @@ use crate::guard;
 
 /// Writes the first frame.
 pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
-    let frame = image
-        .frames
-        .first()
-        .ok_or_else(|| Error::Internal("an image without frames".to_owned()))?;
+    let frame = &image.frame;
     let reduced = match palette::most(how) {
         Some(_) if how.lossless => {
             return Err(Error::Recipe {

@@ -23,7 +23,7 @@ pub(super) const END: &[u8] = b"\0\0\0\0IEND\xae\x42\x60\x82";
 const DEFLATE_RATIO: u64 = 1032;
 
 /// All that is known before a pixel is inflated.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Header<'a> {
     /// Width in px, at least 1.
     pub(super) width: u32,
@@ -75,8 +75,9 @@ struct Animated {
 }
 
 /// IHDR's colour type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Colour {
+    #[default]
     Gray,
     Rgb,
     Indexed,
@@ -236,26 +237,13 @@ impl<'a> Header<'a> {
     }
 
     fn from_ihdr(data: &[u8]) -> Result<Self> {
-        let &[
-            w0,
-            w1,
-            w2,
-            w3,
-            h0,
-            h1,
-            h2,
-            h3,
-            bits,
-            colour,
-            method,
-            filter,
-            interlace,
-        ] = data
+        let wrong = || Error::broken(NAME, "its header has a wrong length");
+        let (size, rest) = data.split_at_checked(8).ok_or_else(wrong)?;
+        let (&[width, height], &[bits, colour, method, filter, interlace]) =
+            (&longs(size)[..], rest)
         else {
-            return Err(Error::broken(NAME, "its header has a wrong length"));
+            return Err(wrong());
         };
-        let width = u32::from_be_bytes([w0, w1, w2, w3]);
-        let height = u32::from_be_bytes([h0, h1, h2, h3]);
         if width == 0 || height == 0 || width > MAX_SIDE || height > MAX_SIDE {
             return Err(Error::broken(NAME, format!("its size is {width}×{height}")));
         }
@@ -284,25 +272,7 @@ impl<'a> Header<'a> {
             bits,
             interlaced: interlace == 1,
             colour,
-            transparent: false,
-            animated: None,
-            frames: 0,
-            apart: false,
-            duration_ms: 0.0,
-            chunks: 0,
-            unended: 0,
-            frame_bytes: 0,
-            longest_frame: 0,
-            clears: false,
-            offset: (0, 0),
-            other_metadata: false,
-            code_points: None,
-            iccp: None,
-            srgb: false,
-            gamma: None,
-            chromaticities: None,
-            exif: None,
-            xmp: None,
+            ..Self::default()
         })
     }
 
@@ -311,29 +281,30 @@ impl<'a> Header<'a> {
         self.longest_frame = self.longest_frame.max(self.frame_bytes);
     }
 
+    fn add_frame(&mut self, control: &Control, after_pixels: bool) {
+        let is_first = self.frames == 0;
+        // What is beyond the number that it tells is not shown.
+        let told = self.animated.map(|animated| animated.frames.max(1));
+        if told.is_some_and(|told| self.frames >= told) {
+            return;
+        }
+        let place = &control.place;
+        let size = (self.width, self.height);
+        let covers = (place.x, place.y) == (0, 0) && (place.width, place.height) == size;
+        self.clears |= control.disposal.clears(is_first) || is_first && !covers;
+        self.apart |= is_first && after_pixels;
+        self.frames = self.frames.saturating_add(1);
+        self.duration_ms += control.delay.seconds() * 1000.0;
+    }
+
+    /// Takes up what a chunk says.
     fn take(&mut self, chunk: &Chunk<'a>, after_pixels: bool) {
         match &chunk.kind {
             b"fdAT" => self.add_frame_bytes(chunk),
             b"fcTL" => {
                 self.frame_bytes = 0;
-                // What is beyond the number that it tells is not shown.
-                let told = self
-                    .animated
-                    .map_or(u32::MAX, |animated| animated.frames.max(1));
-                if let Some(control) = Control::read(chunk.data).filter(|_| self.frames < told) {
-                    // The canvas is clear at first, and what is restored before anything was drawn is so again.
-                    let covers = control.place.x == 0
-                        && control.place.y == 0
-                        && (control.place.width, control.place.height) == (self.width, self.height);
-                    self.clears |= match control.disposal {
-                        Disposal::Clear => true,
-                        Disposal::Restore => self.frames == 0,
-                        Disposal::Keep => false,
-                    };
-                    self.clears |= self.frames == 0 && !covers;
-                    self.apart |= self.frames == 0 && after_pixels;
-                    self.frames = self.frames.saturating_add(1);
-                    self.duration_ms += control.delay.seconds() * 1000.0;
+                if let Some(control) = Control::read(chunk.data) {
+                    self.add_frame(&control, after_pixels);
                 }
             }
             b"eXIf" => self.exif = Some(exif::without_prefix(chunk.data)),
@@ -362,20 +333,16 @@ impl<'a> Header<'a> {
                     matches!(self.colour, Colour::Gray | Colour::Rgb | Colour::Indexed);
             }
             b"acTL" => {
-                if let &[f0, f1, f2, f3, p0, p1, p2, p3] = chunk.data {
-                    self.animated = Some(Animated {
-                        frames: u32::from_be_bytes([f0, f1, f2, f3]),
-                        plays: u32::from_be_bytes([p0, p1, p2, p3]),
-                    });
+                if let (8, &[frames, plays]) = (chunk.data.len(), &longs(chunk.data)[..]) {
+                    self.animated = Some(Animated { frames, plays });
                 }
             }
             b"oFFs" => {
                 // The last byte is the unit; micrometres place nothing on a page of pixels.
-                if let &[x0, x1, x2, x3, y0, y1, y2, y3, 0] = chunk.data {
-                    self.offset = (
-                        i32::from_be_bytes([x0, x1, x2, x3]),
-                        i32::from_be_bytes([y0, y1, y2, y3]),
-                    );
+                if let [numbers @ .., 0] = chunk.data
+                    && let (8, &[x, y]) = (numbers.len(), &longs(numbers)[..])
+                {
+                    self.offset = (x as i32, y as i32);
                 }
             }
             _ => {}
@@ -417,16 +384,17 @@ fn inflated(deflated: &[u8], most: u64) -> Option<Vec<u8>> {
     Some(data)
 }
 
-/// Reads numbers as PNG stores them, in units of 1/100000.
+/// Reads all numbers of 32 bits. Bytes beyond the last one are left out.
+fn longs(data: &[u8]) -> Vec<u32> {
+    let (longs, _) = data.as_chunks();
+    longs.iter().copied().map(u32::from_be_bytes).collect()
+}
+
+/// Reads numbers that are stored in units of 1/100000. `None`: there are more or fewer.
 fn parts<const COUNT: usize>(data: &[u8]) -> Option<[f64; COUNT]> {
-    let mut parts = [0.0; COUNT];
-    if data.len() != 4 * COUNT {
-        return None;
-    }
-    for (part, four) in parts.iter_mut().zip(data.chunks_exact(4)) {
-        *part = f64::from(u32::from_be_bytes(four.try_into().ok()?)) / 1e5;
-    }
-    Some(parts)
+    let exact = data.len() == 4 * COUNT;
+    let longs = <[u32; COUNT]>::try_from(longs(data)).ok()?;
+    exact.then(|| longs.map(|long| f64::from(long) / 1e5))
 }
 
 /// Contents of a frame control chunk (fcTL).
@@ -448,11 +416,7 @@ impl Control {
         let [numbers @ .., n0, n1, d0, d1, disposal, blend] = data else {
             return None;
         };
-        let numbers: Vec<u32> = numbers
-            .chunks_exact(4)
-            .map(|four| u32::from_be_bytes([four[0], four[1], four[2], four[3]]))
-            .collect();
-        let &[_, width, height, x, y] = &numbers[..] else {
+        let &[_, width, height, x, y] = &longs(numbers)[..] else {
             return None;
         };
         let per_second = match u16::from_be_bytes([*d0, *d1]) {

@@ -10,8 +10,6 @@ use andon_pixels::{
 };
 use andon_recipe::{Word, options};
 
-use crate::animation::composed;
-
 mod adam7;
 mod animation;
 mod decode;
@@ -85,10 +83,6 @@ impl Codec for Png {
 }
 
 impl AnimationDecoder for Png {
-    fn composed(&self, info: &Info) -> Option<Traits> {
-        composed(info)
-    }
-
     fn open<'a>(
         &self,
         bytes: &'a [u8],

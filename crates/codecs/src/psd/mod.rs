@@ -123,7 +123,7 @@ struct Header<'a> {
 impl<'a> Header<'a> {
     fn read(bytes: &'a [u8]) -> Result<Self> {
         let cut = || Error::broken(NAME, "it is cut off");
-        let unsupported = |what: String| Error::Unsupported { format: NAME, what };
+        let unsupported = |what: String| Error::unsupported(NAME, what);
         let short = |at| u16_be(bytes, at).ok_or_else(cut);
         let large = short(4)? == 2;
         let channels = usize::from(short(12)?);

@@ -114,9 +114,8 @@ fn preview(bytes: &[u8]) -> Result<(Info, &[u8])> {
         .into_iter()
         .filter_map(read)
         .max_by_key(|(info, _)| info.pixels());
-    let (info, jpeg) = best.ok_or_else(|| Error::Unsupported {
-        format: NAME,
-        what: "samples of a sensor without a JPEG as a preview".to_owned(),
+    let (info, jpeg) = best.ok_or_else(|| {
+        Error::unsupported(NAME, "samples of a sensor without a JPEG as a preview")
     })?;
     let orientation = match held {
         Some(held) if info.orientation.is_upright() => Orientation::from_exif(held as u16),

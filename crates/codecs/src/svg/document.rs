@@ -202,7 +202,7 @@ pub(super) fn broken(why: impl Into<String>) -> Error {
 }
 
 pub(super) fn unsupported(what: String) -> Error {
-    Error::Unsupported { format: NAME, what }
+    Error::unsupported(NAME, what)
 }
 
 #[cfg(test)]

@@ -56,67 +56,51 @@ pub(super) fn weigh(
 /// Returns the cost of a primitive in ns per px of its layer.
 fn nanos(kind: &Kind, at: Transform, on: Canvas, far: f32) -> Result<f64, Refused> {
     let (x, y) = at.get_scale();
-    let scaled = |dx: f32, dy: f32| (dx * x, dy * y);
-    let near = |(dx, dy): (f32, f32)| match f64::from(dx.abs().max(dy.abs())) < FARTHEST {
-        true => Ok(()),
+    let near = |dx: f32, dy: f32| match f64::from(dx.abs().max(dy.abs())) < FARTHEST {
+        true => Ok((dx, dy)),
         false => Err(Refused::Number),
     };
+    let scaled = |dx: f32, dy: f32| near(dx * x, dy * y);
     Ok(match kind {
         Kind::Turbulence(turbulence) => {
-            let frequency = turbulence
-                .base_frequency_x()
-                .get()
-                .max(turbulence.base_frequency_y().get());
+            let frequency = [turbulence.base_frequency_x(), turbulence.base_frequency_y()];
+            let [across, down] = frequency.map(|frequency| frequency.get());
+            let octaves = turbulence.num_octaves();
             // Coordinates double with every octave, and are `i32` in the end.
-            let doubled = 2_f32.powf(turbulence.num_octaves() as f32);
-            near((far * frequency * doubled, 0.0))?;
-            160.0 * f64::from(turbulence.num_octaves()) + 40.0
+            near(far * across.max(down) * 2_f32.powf(octaves as f32), 0.0)?;
+            160.0 * f64::from(octaves) + 40.0
         }
         Kind::ConvolveMatrix(convolve) => {
-            let (columns, rows) = (
-                f64::from(convolve.matrix().columns()),
-                f64::from(convolve.matrix().rows()),
-            );
+            let matrix = convolve.matrix();
+            let (columns, rows) = (f64::from(matrix.columns()), f64::from(matrix.rows()));
             // A px beyond the sides is looked for side by side.
             let around = 1.0 + columns / on.width + rows / on.height;
             1.5 * columns * rows * around
         }
         Kind::Morphology(morphology) => {
-            let (x, y) = scaled(morphology.radius_x().get(), morphology.radius_y().get());
-            let side =
-                |radius: f32, most: f64| (2.0 * f64::from(radius).ceil()).clamp(1.0, most.max(1.0));
-            // Every px looks at all within the radius.
-            side(x, on.width) * side(y, on.height)
+            let (x, y) = (
+                morphology.radius_x().get() * x,
+                morphology.radius_y().get() * y,
+            );
+            looked_at(x, on.width) * looked_at(y, on.height)
         }
         Kind::GaussianBlur(blur) => {
-            let (x, y) = scaled(blur.std_dev_x().get(), blur.std_dev_y().get());
-            near((x, y))?;
+            let (x, y) = scaled(blur.std_dev_x().get(), blur.std_dev_y().get())?;
             blurred(x, y)
         }
         Kind::DropShadow(shadow) => {
-            near(scaled(shadow.dx(), shadow.dy()))?;
-            let (x, y) = scaled(shadow.std_dev_x().get(), shadow.std_dev_y().get());
-            near((x, y))?;
+            scaled(shadow.dx(), shadow.dy())?;
+            let (x, y) = scaled(shadow.std_dev_x().get(), shadow.std_dev_y().get())?;
             blurred(x, y) + 25.0
         }
-        Kind::Offset(offset) => {
-            near(scaled(offset.dx(), offset.dy()))?;
-            5.0
-        }
-        Kind::DisplacementMap(map) => {
-            near(scaled(map.scale(), map.scale()))?;
-            20.0
-        }
+        Kind::Offset(offset) => scaled(offset.dx(), offset.dy()).map(|_| 5.0)?,
+        Kind::DisplacementMap(map) => scaled(map.scale(), map.scale()).map(|_| 20.0)?,
         Kind::ComponentTransfer(transfer) => {
-            let functions = [
-                transfer.func_r(),
-                transfer.func_g(),
-                transfer.func_b(),
-                transfer.func_a(),
-            ];
             let is_power =
-                |function: &&&TransferFunction| matches!(function, TransferFunction::Gamma { .. });
-            20.0 + 40.0 * functions.iter().filter(is_power).count() as f64
+                |function: &&TransferFunction| matches!(function, TransferFunction::Gamma { .. });
+            let (r, g) = (transfer.func_r(), transfer.func_g());
+            let (b, a) = (transfer.func_b(), transfer.func_a());
+            20.0 + 40.0 * [r, g, b, a].into_iter().filter(is_power).count() as f64
         }
         Kind::DiffuseLighting(_) | Kind::SpecularLighting(_) => 150.0,
         Kind::Tile(_) => 60.0,
@@ -124,6 +108,11 @@ fn nanos(kind: &Kind, at: Transform, on: Canvas, far: f32) -> Result<f64, Refuse
         Kind::Flood(_) => 10.0,
         Kind::ColorMatrix(_) | Kind::Composite(_) | Kind::Blend(_) | Kind::Image(_) => 30.0,
     })
+}
+
+/// Returns how many px each px looks at along one side within a radius, on a layer of this length.
+fn looked_at(radius: f32, length: f64) -> f64 {
+    (2.0 * f64::from(radius).ceil()).clamp(1.0, length.max(1.0))
 }
 
 /// Returns the cost of a Gaussian blur in ns per px. Standard deviations below 2 px use a floating-point filter, larger

@@ -5,14 +5,32 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use andon_pixels::color::Convert;
 use andon_pixels::{
-    Alone, Bound, Context, Decode, Depth, Encode, Encoder, Error, Image, Interrupt, Limits, Model,
-    Never, Result, Scales, Stage, Traits,
+    Alone, Bound, Codec, Context, Decode, Depth, Encode, Encoder, Error, Image, Interrupt, Limits,
+    Model, Never, Result, Scales, Stage, Traits,
 };
 use resvg::usvg::{ImageHrefResolver, ImageKind, Options, Size};
 
 use super::document::Inside;
 use super::steps::Steps;
-use super::{NAME, document, fonts, size};
+use super::{document, fonts, size};
+use crate::avif::Avif;
+use crate::bmp::Bmp;
+use crate::gif::Gif;
+use crate::heic::Heic;
+use crate::ico::Ico;
+use crate::jpeg::Jpeg;
+use crate::jxl::Jxl;
+use crate::pdf::Pdf;
+use crate::png::Png;
+use crate::psd::Psd;
+use crate::raw::Raw;
+use crate::tiff::Tiff;
+use crate::webp::Webp;
+
+/// The formats of embedded images, in the order in which they are recognised: all that are read, but drawings.
+const EMBEDDED: &[&dyn Codec] = &[
+    &Jpeg, &Png, &Webp, &Gif, &Avif, &Heic, &Jxl, &Bmp, &Ico, &Raw, &Tiff, &Psd, &Pdf,
+];
 
 /// Maximum number of pixels of all embedded images together, in a file of any length.
 const PIXELS: u64 = 16 << 20;
@@ -80,8 +98,7 @@ fn raster(
     interrupt: &dyn Interrupt,
     (left, most): (&AtomicU64, u64),
 ) -> Result<Vec<u8>> {
-    let mut codecs = crate::ALL.iter();
-    let codec = codecs.find(|codec| codec.name() != NAME && codec.sniff(data));
+    let codec = EMBEDDED.iter().find(|codec| codec.sniff(data));
     let codec = codec.ok_or(Error::UnknownFormat)?;
     let info = codec.probe(data)?;
     // What its decoder holds beside the frame counts as pixels.
@@ -102,8 +119,7 @@ fn raster(
         cores: &Alone,
         keep_metadata: false,
     };
-    let Image { frames, .. } = codec.decode(data, &info, &how)?;
-    let frame = frames.into_iter().next().ok_or(Error::UnknownFormat)?;
+    let Image { frame, .. } = codec.decode(data, &info, &how)?;
     let space = frame.colour.space;
     let to = Traits {
         alpha: frame.alpha.is_some(),
@@ -122,5 +138,5 @@ fn raster(
         effort: Some(0),
         ..Encode::default()
     };
-    crate::png::Png.encode(&Image::still(frame), &quickly, &Never)
+    Png.encode(&Image::still(frame), &quickly, &Never)
 }

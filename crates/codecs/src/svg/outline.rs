@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use andon_pixels::Result;
 use resvg::usvg::roxmltree::{Attribute, Document, Node};
+use simplecss::Declaration;
 use svgtypes::{
     FilterValue, FilterValueListParser, FontShorthand, FuncIRI, IRI, Length, LengthUnit,
 };
@@ -114,6 +115,9 @@ impl Property {
 
     /// Properties that a child inherits only by the value `inherit`.
     pub(super) const OWN: [Self; 3] = [Self::ClipPath, Self::Mask, Self::Filter];
+
+    /// Properties that draw a marker on a shape's vertices.
+    pub(super) const MARKERS: [Self; 3] = [Self::MarkerStart, Self::MarkerMid, Self::MarkerEnd];
 
     fn of(name: &str) -> Option<Self> {
         Some(match name {
@@ -291,8 +295,11 @@ struct Open<'a> {
 }
 
 /// Properties of an element that are the same for each repetition.
+#[derive(Default)]
 struct Style<'a> {
     refers: [Reference<'a>; 9],
+    /// Which of the references were declared as important.
+    important: [bool; 9],
     bytes: usize,
     attributes: usize,
     /// Steps that each repetition takes for applying style sheets and reading transforms again.
@@ -439,101 +446,36 @@ impl<'a> Reading<'a> {
             self.steps.spend(style.steps, "selectors of style sheets")?;
             return Ok(style.clone());
         }
-        let mut refers = [(Reference::Absent, false); 9];
-        let mut bytes = 0;
-        let mut font_size = None;
-        let mut lengths = [None; 4];
-        let (mut own, mut turns) = (1.0_f64, false);
-        let all_steps = self.steps;
-        let before = all_steps.left();
-        // What comes last is what mostly applies.
-        let mut sized = |name: &str, value: &'a str| {
-            if name == "font-size" {
-                font_size = Some(value);
-            }
-            let length = numbers::LENGTHS.iter().position(|length| *length == name);
-            if let Some(length) = length {
-                lengths[length] = Some(value);
-            }
-            all_steps.spend(value.len() as u64 / 16, "values")?;
-            // It is read here, and again each time that the element is repeated.
-            if matches!(name, "transform" | "patternTransform") {
-                all_steps.spend(value.len() as u64, "transforms")?;
-                let (larger, turned) = transformed(value);
-                own = own.max(larger);
-                turns |= turned;
-            }
-            numbers::check(name, value)
+        let steps = self.steps;
+        let before = steps.left();
+        let mut style = Style {
+            attributes: node.attributes().len(),
+            scale: 1.0,
+            ..Style::default()
         };
+        let (lists, ground) = (&mut self.outline.lists, &mut self.outline.ground);
         for attribute in known(node) {
-            bytes += attribute.value().len();
-            sized(attribute.name(), attribute.value())?;
-            let Some(property) = Property::of(attribute.name()) else {
-                continue;
-            };
-            let slot = &mut refers[property as usize];
-            if slot.0 == Reference::Absent {
-                slot.0 = read(property, attribute.value(), &mut self.outline.lists);
-            }
+            style.attribute(&attribute, steps, lists)?;
         }
         let is_root = self.outline.elements.is_empty();
-        let (lists, ground) = (&mut self.outline.lists, &mut self.outline.ground);
-        let mut count = node.attributes().len();
         let mut checked = Ok(());
         self.css.apply(node, |declaration| {
-            bytes += declaration.value.len();
-            count += 1;
             if is_root {
                 ground.declare(declaration);
             }
-            let font =
-                (declaration.name == "font").then(|| FontShorthand::from_str(declaration.value));
-            let one = match font {
-                Some(Ok(font)) => sized("font-size", font.font_size),
-                _ => sized(declaration.name, declaration.value),
-            };
+            let one = style.declare(declaration, steps, lists);
             if checked.is_ok() {
                 checked = one;
             }
-            let all = [
-                Property::MarkerStart,
-                Property::MarkerMid,
-                Property::MarkerEnd,
-            ];
-            let one = Property::of(declaration.name);
-            let properties = match declaration.name {
-                "marker" => &all[..],
-                _ => one.as_slice(),
-            };
-            for property in properties {
-                let slot = &mut refers[*property as usize];
-                // What is important stays, even before what is important as well.
-                if !slot.1 {
-                    *slot = (
-                        read(*property, declaration.value, lists),
-                        declaration.important,
-                    );
-                }
-            }
         })?;
         checked?;
-        let mut refers = refers.map(|(reference, _)| reference);
-        refers[Property::Href as usize] = match href(node) {
+        style.refers[Property::Href as usize] = match href(node).map(IRI::from_str) {
             None => Reference::Absent,
-            Some(value) => {
-                IRI::from_str(value).map_or(Reference::Nothing, |IRI(id)| Reference::Id(id))
-            }
+            Some(iri) => iri.map_or(Reference::Nothing, |IRI(id)| Reference::Id(id)),
         };
-        let style = Rc::new(Style {
-            refers,
-            bytes,
-            attributes: count,
-            steps: before - all_steps.left(),
-            font_size,
-            lengths,
-            scale: own * self.scale(node),
-            turns,
-        });
+        style.steps = before - steps.left();
+        style.scale *= self.scale(node);
+        let style = Rc::new(style);
         self.styles.insert(node, style.clone());
         Ok(style)
     }
@@ -602,6 +544,75 @@ impl<'a> Reading<'a> {
             }
         }
         Ok(letters)
+    }
+}
+
+impl<'a> Style<'a> {
+    /// Takes up an attribute. For references, the first of a name counts.
+    fn attribute(
+        &mut self,
+        attribute: &Attribute<'a, 'a>,
+        steps: &Steps,
+        lists: &mut Vec<Vec<&'a str>>,
+    ) -> Result<()> {
+        let (name, value) = (attribute.name(), attribute.value());
+        self.bytes += value.len();
+        self.value(name, value, steps)?;
+        if let Some(property) = Property::of(name) {
+            let reference = &mut self.refers[property as usize];
+            if *reference == Reference::Absent {
+                *reference = read(property, value, lists);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes up a declaration of a style sheet. What comes last mostly applies.
+    fn declare(
+        &mut self,
+        declaration: &Declaration<'a>,
+        steps: &Steps,
+        lists: &mut Vec<Vec<&'a str>>,
+    ) -> Result<()> {
+        let (name, value) = (declaration.name, declaration.value);
+        self.bytes += value.len();
+        self.attributes += 1;
+        match FontShorthand::from_str(value) {
+            Ok(font) if name == "font" => self.value("font-size", font.font_size, steps)?,
+            _ => self.value(name, value, steps)?,
+        }
+        let one = Property::of(name);
+        let properties = match name {
+            "marker" => &Property::MARKERS[..],
+            _ => one.as_slice(),
+        };
+        for property in properties {
+            let index = *property as usize;
+            // What is important stays, even before what is important as well.
+            if !self.important[index] {
+                self.refers[index] = read(*property, value, lists);
+                self.important[index] = declaration.important;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes up a value that is no reference. It is read here, and again each time that the element is repeated.
+    fn value(&mut self, name: &str, value: &'a str, steps: &Steps) -> Result<()> {
+        if name == "font-size" {
+            self.font_size = Some(value);
+        }
+        if let Some(length) = numbers::LENGTHS.iter().position(|length| *length == name) {
+            self.lengths[length] = Some(value);
+        }
+        steps.spend(value.len() as u64 / 16, "values")?;
+        if matches!(name, "transform" | "patternTransform") {
+            steps.spend(value.len() as u64, "transforms")?;
+            let (larger, turned) = transformed(value);
+            self.scale = self.scale.max(larger);
+            self.turns |= turned;
+        }
+        numbers::check(name, value)
     }
 }
 

@@ -6,6 +6,7 @@
 //! its weight, and does not recurse.
 
 use std::collections::HashMap;
+use std::iter;
 
 use andon_pixels::{Error, Result};
 use svgtypes::{NumberListParser, PathParser, PathSegment};
@@ -81,6 +82,14 @@ struct Place {
 }
 
 impl Place {
+    /// Whether elements with `tag` are drawn here where they stand.
+    fn draws(self, tag: Tag) -> bool {
+        match self.clips {
+            true => tag.is_graphic(),
+            false => tag.is_drawn(),
+        }
+    }
+
     fn number(self) -> usize {
         2 * self.element + usize::from(self.clips)
     }
@@ -307,16 +316,49 @@ impl<'a> Walk<'a, '_> {
     /// Appends the edges from an element to `sides` and returns the element's weight without them.
     fn sides_of(&mut self, place: Place, sides: &mut Vec<Side>) -> Result<Weight> {
         let Place { element, clips } = place;
-        let own = &self.elements()[element];
-        let tag = own.tag;
-        let mut units = 1 + own.bytes as u64 / BYTES;
-        let mut levels = 1;
-        let mut nanos = 0.0;
-        let within = |tag: Tag| match clips {
-            true => tag.is_graphic(),
-            false => tag.is_drawn(),
+        let tag = self.elements()[element].tag;
+        let mut weight = Weight {
+            units: self.inside(place, sides),
+            levels: 1,
+            nanos: 0.0,
         };
-        match tag {
+        if matches!(tag, Tag::Image | Tag::FeImage) {
+            let shown = self.target(element, Property::Href);
+            if let Some(shown) = shown.filter(|_| tag == Tag::FeImage) {
+                self.shown(shown, sides)?;
+            } else {
+                let image = self.image(element)?;
+                weight.units = weight.units.saturating_add(image.units);
+                weight.levels += image.levels + REFERENCE;
+                weight.nanos += image.nanos;
+            }
+        }
+        if place.draws(tag) || tag == Tag::Symbol {
+            weight.units += self.elements()[element].above as u64 / ABOVE;
+            self.clips(element, sides);
+            if !clips {
+                self.masks(element, sides);
+                self.filters(element, sides);
+            }
+        }
+        if !clips {
+            self.paints(element, sides);
+            if tag == Tag::Shape {
+                self.markers(element, sides)?;
+                weight.nanos += self.strokes(element)?;
+            }
+        }
+        Ok(weight)
+    }
+
+    /// Appends the edges to an element's content, and to what its content is cut by, to `sides`. Returns the element's
+    /// units without them.
+    fn inside(&self, place: Place, sides: &mut Vec<Side>) -> u64 {
+        let Place { element, clips } = place;
+        let own = &self.elements()[element];
+        let within = |tag: Tag| place.draws(tag);
+        let mut units = 1 + own.bytes as u64 / BYTES;
+        match own.tag {
             Tag::Group | Tag::Symbol => self.children(element, within, clips, sides),
             Tag::Use => {
                 let repeated = |tag| within(tag) || tag == Tag::Symbol && !clips;
@@ -345,61 +387,26 @@ impl<'a> Walk<'a, '_> {
                 let primitives = self.count(template);
                 // Each is looked for among all before it; all that they hold is read for each user.
                 let inside = &self.elements()[template..self.elements()[template].end];
-                let bytes = inside
-                    .iter()
-                    .map(|element| element.bytes as u64)
-                    .sum::<u64>();
+                let bytes: u64 = inside.iter().map(|element| element.bytes as u64).sum();
                 units += primitives + primitives * primitives / 64 + bytes / BYTES;
                 self.children(template, |tag| tag == Tag::FeImage, false, sides);
             }
-            Tag::Text => {
-                units = units.saturating_add(self.letters(element));
-                self.children(element, |_| true, clips, sides);
-            }
-            Tag::Span => self.children(element, |_| true, clips, sides),
-            Tag::TextPath => {
-                if let Some(path) = self.target(element, Property::Href) {
+            Tag::Text | Tag::Span | Tag::TextPath => {
+                if own.tag == Tag::Text {
+                    units = units.saturating_add(self.letters(element));
+                }
+                let path = self.target(element, Property::Href);
+                if let Some(path) = path.filter(|_| own.tag == Tag::TextPath) {
                     units += self.elements()[path].bytes as u64 / PATH_BYTES;
                 }
                 self.children(element, |_| true, clips, sides);
             }
             Tag::Shape | Tag::Image | Tag::FeImage | Tag::Other => {}
         }
-        if matches!(tag, Tag::Image | Tag::FeImage) {
-            let shown = self
-                .target(element, Property::Href)
-                .filter(|_| tag == Tag::FeImage);
-            if let Some(shown) = shown {
-                self.shown(shown, sides)?;
-            } else {
-                let weight = self.image(element)?;
-                units = units.saturating_add(weight.units);
-                levels += weight.levels + REFERENCE;
-                nanos += weight.nanos;
-            }
-        }
-        if within(tag) || tag == Tag::Symbol {
-            units += self.elements()[element].above as u64 / ABOVE;
-            self.clips(element, sides);
-            if !clips {
-                self.masks(element, sides);
-                self.filters(element, sides);
-            }
-        }
-        if !clips {
-            self.paints(element, sides);
-            if tag == Tag::Shape {
-                self.markers(element, sides)?;
-                nanos += self.strokes(element)?;
-            }
-        }
-        Ok(Weight {
-            units,
-            levels,
-            nanos,
-        })
+        units
     }
 
+    /// Appends edges to the wanted children.
     fn children(
         &self,
         parent: usize,
@@ -407,34 +414,28 @@ impl<'a> Walk<'a, '_> {
         clips: bool,
         sides: &mut Vec<Side>,
     ) {
-        let end = self.elements()[parent].end;
-        let mut child = parent + 1;
-        while child < end {
-            let element = &self.elements()[child];
-            if wanted(element.tag) {
-                sides.push(Side {
-                    to: Place {
-                        element: child,
-                        clips,
-                    },
-                    times: 1,
-                    is_reference: false,
-                });
-            }
-            child = element.end;
-        }
+        let children = self.inner(parent);
+        let wanted = children.filter(|child| wanted(self.elements()[*child].tag));
+        sides.extend(wanted.map(|element| Side {
+            to: Place { element, clips },
+            times: 1,
+            is_reference: false,
+        }));
     }
 
     /// Returns the number of children.
     fn count(&self, parent: usize) -> u64 {
-        let end = self.elements()[parent].end;
-        let mut child = parent + 1;
-        let mut count = 0;
-        while child < end {
-            count += 1;
-            child = self.elements()[child].end;
-        }
-        count
+        self.inner(parent).count() as u64
+    }
+
+    /// Returns the indices of an element's children.
+    fn inner(&self, parent: usize) -> impl Iterator<Item = usize> {
+        let elements = self.elements();
+        let within = move |child: &usize| *child < elements[parent].end;
+        let first = Some(parent + 1).filter(within);
+        iter::successors(first, move |child| {
+            Some(elements[*child].end).filter(within)
+        })
     }
 
     /// Returns the units of work for a text. For each letter, the layout walks over all letters before it.
@@ -544,11 +545,7 @@ impl<'a> Walk<'a, '_> {
 
     /// Appends edges to the markers on the vertices of a shape. A marker on a shape within itself is left out.
     fn markers(&self, element: usize, sides: &mut Vec<Side>) -> Result<()> {
-        for property in [
-            Property::MarkerStart,
-            Property::MarkerMid,
-            Property::MarkerEnd,
-        ] {
+        for property in Property::MARKERS {
             let Some(marker) = self.target(element, property) else {
                 continue;
             };

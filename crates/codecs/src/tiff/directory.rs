@@ -186,6 +186,11 @@ impl<'a> Directory<'a> {
         let (each, bytes) = self.values(tag)?;
         Some(of(bytes.get(..each)?, self.big_endian))
     }
+
+    /// Returns the first number of a tag, or `absent` if it has none.
+    pub(super) fn get_or(&self, tag: u16, absent: u64) -> u64 {
+        self.get(tag).unwrap_or(absent)
+    }
 }
 
 fn of(bytes: &[u8], big_endian: bool) -> u64 {

@@ -84,9 +84,7 @@ impl Value {
 
 /// Encodes the first frame of an image.
 pub(super) fn encode(image: &Image, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
-    let Some(frame) = image.frames.first() else {
-        return Err(Error::Internal("an image without frames".to_owned()));
-    };
+    let frame = &image.frame;
     // The header, whose last word will say where the directory is.
     let mut file = b"II*\0\0\0\0\0".to_vec();
     let (mut strips, mut lengths) = (Vec::new(), Vec::new());

@@ -1,7 +1,17 @@
 //! TIFF: reads the first page, in strips or tiles, of up to 16 bits. Writes deflated strips.
 //!
-//! The crates for this format decode a page in one piece, and panic on some that contradict themselves. Here the
-//! directory is read by our own code, and crates decompress one strip or tile at a time.
+//! Directories are read by our own code, and crates decompress one strip or tile at a time. The crate `tiff` (0.11.3,
+//! which `image` uses) cannot take its place without losing what is served. By its source:
+//!
+//! - It reads no palettes, no L*a*b* of kind 8, no faxes but Group 4, no thinned chroma outside JPEG, no fill order 2
+//!   and no LZW of the first writers (`Image::colortype`, `create_reader`, `readout_for_size`).
+//! - It refuses pages without lengths of strips, without a photometric interpretation, and with the places of tiles
+//!   under the tags of strips (`Image::from_reader`).
+//! - A JPEG is decoded at the size that its own header says before the strip's size is compared with it: a page of
+//!   64×64 px takes the memory of 118 megapixels (the test `hostile`). It is decoded by `zune-jpeg`, hence to other
+//!   samples than those of today's revision.
+//! - Strips that share their bytes are unpacked once for each of them, and no interrupt is asked while a strip is.
+//! - It does not tell where a file ends ([`end`]), and RAW files need directories, too: those would stay.
 
 use andon_pixels::{
     Bound, Codec, Cost, Decode, Encode, Encoder, Format, Image, Info, Interrupt, Isolation, Result,

@@ -79,117 +79,56 @@ impl Colours {
 }
 
 impl<'a> Page<'a> {
+    /// Reads the properties of the page that a directory describes.
+    ///
+    /// # Errors
+    /// `Broken` for properties that contradict each other, `Unsupported` for pages that cannot be decoded.
     pub(super) fn read(directory: &Directory<'a>) -> Result<Self> {
-        let broken = |why: &str| Error::broken(NAME, why);
-        let get = |tag, absent| directory.get(tag).unwrap_or(absent);
-        let side = |tag| {
-            u32::try_from(get(tag, 0))
-                .ok()
-                .filter(|side| (1..=MOST).contains(side))
-        };
+        let side = |tag| side(directory, tag);
         let (Some(width), Some(height)) = (side(256), side(257)) else {
             return Err(broken("its size is impossible"));
         };
-        let samples = get(277, 1);
-        if !(1..=MOST_SAMPLES).contains(&samples) {
-            return Err(unsupported(format!("{samples} samples for each pixel")));
-        }
-        let samples = samples as usize;
-        let each = directory.numbers(258);
-        let bits = each.and_then(|each| each.get(0)).unwrap_or(1);
-        let mut each = each.into_iter().flat_map(Numbers::iter).take(samples);
-        if each.any(|other| other != bits) {
-            return Err(unsupported("samples of several depths".to_owned()));
-        }
-        match get(339, 1) {
-            1 | 4 => {}
-            2 => return Err(unsupported("signed samples".to_owned())),
-            3 => return Err(unsupported("floating-point samples".to_owned())),
-            _ => return Err(unsupported("complex samples".to_owned())),
-        }
-        if !(1..=16).contains(&bits) {
-            return Err(unsupported(format!("samples of {bits} bits")));
-        }
-        let compression = get(259, 1);
-        if !matches!(compression, 1..=5 | 7 | 8 | 32_773 | 32_946) {
-            return Err(unsupported(format!("compression {compression}")));
-        }
-        let fax = matches!(compression, 2..=4);
-        if fax && (bits != 1 || samples != 1) || compression == 7 && bits != 8 {
-            return Err(broken("its depth contradicts its compression"));
-        }
-        let colours = colours(directory, bits as u32, get(262, u64::from(!fax)))?;
-        let extra = directory.numbers(338);
-        let opacity = match (samples.checked_sub(colours.samples()), extra) {
-            (None, _) => return Err(broken("its colours lack samples")),
-            (Some(0), _) => None,
-            (Some(_), Some(extra)) => match extra.get(0) {
-                Some(1) => Some(Opacity::Multiplied),
-                Some(2) => Some(Opacity::Straight),
-                _ => None,
-            },
-            (Some(_), None) => (colours == Colours::Rgb).then_some(Opacity::Straight),
-        };
-        let predicted = match get(317, 1) {
-            2 if matches!(compression, 5 | 8 | 32_946) => true,
-            2 if fax || compression == 7 => false,
-            1 => false,
-            2 => true,
-            other => return Err(unsupported(format!("predictor {other}"))),
-        };
-        if predicted && !matches!(bits, 8 | 16) {
-            return Err(unsupported(format!("a predictor of {bits} bits")));
-        }
+        let (samples, bits) = samples(directory)?;
+        let compression = compression(directory, samples, bits)?;
+        let colours = colours(directory, bits, compression)?;
+        let opacity = opacity(directory, samples, &colours)?;
+        let predicted = predicted(directory, bits, compression)?;
         let tiled = directory.get(322).is_some();
-        let chunk = match tiled {
-            true => (side(322), side(323)),
-            false => {
-                let rows = get(278, u64::from(height)).min(u64::from(height));
-                (
-                    Some(width),
-                    u32::try_from(rows).ok().filter(|rows| *rows > 0),
-                )
-            }
-        };
-        let (Some(chunk_width), Some(chunk_height)) = chunk else {
-            return Err(broken("its strips or tiles have an impossible size"));
-        };
+        let chunk = chunk(directory, tiled, (width, height))
+            .ok_or_else(|| broken("its strips or tiles have an impossible size"))?;
         // Some writers put the places of tiles where those of strips belong.
-        let strips = || (directory.numbers(273), directory.numbers(279));
-        let (offsets, lengths) = match directory.numbers(324) {
-            Some(tiles) if tiled => (Some(tiles), directory.numbers(325)),
-            _ => strips(),
-        };
-        // Some writers of uncompressed files left the lengths out.
+        let tiles = directory.numbers(324).filter(|_| tiled);
+        let lengths = if tiles.is_some() { 325 } else { 279 };
+        let offsets = tiles.or_else(|| directory.numbers(273));
         let offsets = offsets.ok_or_else(|| broken("it does not say where its pixels are"))?;
-        // Which needs none: what is handed over is sRGB.
-        let lab = matches!(colours, Colours::Lab { .. });
-        let planar = get(284, 1) == 2 && samples > 1;
+        let planar = directory.get_or(284, 1) == 2 && samples > 1;
         if planar && matches!(colours, Colours::YCbCr { .. }) {
             return Err(unsupported("planes of luma and chroma".to_owned()));
         }
+        // Which needs none: what is handed over is sRGB.
+        let lab = matches!(colours, Colours::Lab { .. });
+        let profile = directory.raw(34_675);
         let page = Self {
             width,
             height,
-            bits: bits as u32,
+            bits,
             samples,
-            colours,
             opacity,
             compression,
-            reversed: get(266, 1) == 2,
+            reversed: directory.get_or(266, 1) == 2,
             predicted,
             big_endian: directory.big_endian,
             planar,
-            chunk: (chunk_width, chunk_height),
+            chunk,
             tiled,
             offsets,
-            lengths,
+            // Some writers of uncompressed files left the lengths out.
+            lengths: directory.numbers(lengths),
             jpeg_tables: jpeg_tables(directory)?,
-            two_dimensional: get(292, 0) & 1 == 1,
-            profile: directory
-                .raw(34_675)
-                .filter(|profile| !profile.is_empty() && !lab),
-            orientation: Orientation::from_exif(get(274, 1) as u16),
+            two_dimensional: directory.get_or(292, 0) & 1 == 1,
+            profile: profile.filter(|profile| !profile.is_empty() && !lab),
+            orientation: Orientation::from_exif(directory.get_or(274, 1) as u16),
+            colours,
         };
         match page.chunks() {
             chunks if chunks > MOST_CHUNKS => Err(broken(&format!(
@@ -256,15 +195,95 @@ impl<'a> Page<'a> {
     }
 }
 
+/// Returns the length in px of a side of the page or of a tile. `None`: it is impossible.
+fn side(directory: &Directory<'_>, tag: u16) -> Option<u32> {
+    let side = u32::try_from(directory.get(tag)?).ok();
+    side.filter(|side| (1..=MOST).contains(side))
+}
+
+/// Returns width and height in px of the strips or tiles of a page of this size. `None`: they are impossible.
+fn chunk(
+    directory: &Directory<'_>,
+    tiled: bool,
+    (width, height): (u32, u32),
+) -> Option<(u32, u32)> {
+    if tiled {
+        return side(directory, 322).zip(side(directory, 323));
+    }
+    let rows = directory.get_or(278, height.into()).min(height.into());
+    (rows > 0).then_some((width, rows as u32))
+}
+
+/// Returns the number of samples per pixel, and the bits of each.
+fn samples(directory: &Directory<'_>) -> Result<(usize, u32)> {
+    let samples = directory.get_or(277, 1);
+    if !(1..=MOST_SAMPLES).contains(&samples) {
+        return Err(unsupported(format!("{samples} samples for each pixel")));
+    }
+    let samples = samples as usize;
+    let each = directory.numbers(258);
+    let bits = each.and_then(|each| each.get(0)).unwrap_or(1);
+    let mut each = each.into_iter().flat_map(Numbers::iter).take(samples);
+    if each.any(|other| other != bits) {
+        return Err(unsupported("samples of several depths".to_owned()));
+    }
+    match directory.get_or(339, 1) {
+        1 | 4 if (1..=16).contains(&bits) => Ok((samples, bits as u32)),
+        1 | 4 => Err(unsupported(format!("samples of {bits} bits"))),
+        2 => Err(unsupported("signed samples".to_owned())),
+        3 => Err(unsupported("floating-point samples".to_owned())),
+        _ => Err(unsupported("complex samples".to_owned())),
+    }
+}
+
+/// Returns the number of the compression, if it is one that is read and that such samples can have.
+fn compression(directory: &Directory<'_>, samples: usize, bits: u32) -> Result<u64> {
+    let compression = directory.get_or(259, 1);
+    match compression {
+        2..=4 if bits != 1 || samples != 1 => {}
+        7 if bits != 8 => {}
+        1..=5 | 7 | 8 | 32_773 | 32_946 => return Ok(compression),
+        _ => return Err(unsupported(format!("compression {compression}"))),
+    }
+    Err(broken("its depth contradicts its compression"))
+}
+
+/// Returns how colours relate to their opacity. `None`: none of the samples is opacity.
+fn opacity(
+    directory: &Directory<'_>,
+    samples: usize,
+    colours: &Colours,
+) -> Result<Option<Opacity>> {
+    let extra = directory.numbers(338).map(|extra| extra.get(0));
+    Ok(match (samples.checked_sub(colours.samples()), extra) {
+        (None, _) => return Err(broken("its colours lack samples")),
+        (Some(0), _) => None,
+        (_, Some(Some(1))) => Some(Opacity::Multiplied),
+        (_, Some(Some(2))) => Some(Opacity::Straight),
+        (_, Some(_)) => None,
+        (_, None) => (*colours == Colours::Rgb).then_some(Opacity::Straight),
+    })
+}
+
+/// Returns whether rows hold the differences of neighbouring samples.
+fn predicted(directory: &Directory<'_>, bits: u32, compression: u64) -> Result<bool> {
+    match directory.get_or(317, 1) {
+        1 => Ok(false),
+        2 if matches!(compression, 2..=4 | 7) => Ok(false),
+        2 if matches!(bits, 8 | 16) => Ok(true),
+        2 => Err(unsupported(format!("a predictor of {bits} bits"))),
+        other => Err(unsupported(format!("predictor {other}"))),
+    }
+}
+
 /// Returns the tables that the JPEGs of strips or tiles share. They are put before each of them for decoding. Refuses
 /// tables that are too long.
 fn jpeg_tables<'a>(directory: &Directory<'a>) -> Result<Option<&'a [u8]>> {
-    let tables = directory.raw(347);
-    match tables {
-        Some(tables) if tables.len() > MOST_TABLE_BYTES => Err(Error::broken(
-            NAME,
-            format!("its JPEG tables have {} bytes", tables.len()),
-        )),
+    match directory.raw(347) {
+        Some(tables) if tables.len() > MOST_TABLE_BYTES => Err(broken(&format!(
+            "its JPEG tables have {} bytes",
+            tables.len()
+        ))),
         tables => Ok(tables),
     }
 }
@@ -285,37 +304,18 @@ const MOST: u32 = 1 << 30;
 /// Maximum number of samples per pixel.
 const MOST_SAMPLES: u64 = 16;
 
-fn colours(directory: &Directory<'_>, bits: u32, photometric: u64) -> Result<Colours> {
-    Ok(match photometric {
-        0 => Colours::Gray {
-            white_is_zero: true,
-        },
-        1 => Colours::Gray {
-            white_is_zero: false,
+/// Returns what the first samples of a pixel mean.
+fn colours(directory: &Directory<'_>, bits: u32, compression: u64) -> Result<Colours> {
+    // Faxes are black on white unless they say otherwise.
+    let absent = u64::from(!matches!(compression, 2..=4));
+    Ok(match directory.get_or(262, absent) {
+        white @ (0 | 1) => Colours::Gray {
+            white_is_zero: white == 0,
         },
         2 => Colours::Rgb,
-        3 if bits <= 8 => {
-            let count = 1 << bits;
-            let map = directory.numbers(320).into_iter().flat_map(Numbers::iter);
-            let map: Vec<u64> = map.take(3 * count).collect();
-            if map.len() < 3 * count {
-                return Err(Error::broken(NAME, "its palette is cut off"));
-            }
-            // Some writers took bytes for the words that they should be.
-            let shift = if map.iter().all(|value| *value < 256) {
-                0
-            } else {
-                8
-            };
-            let colour = |index: usize| {
-                [0, 1, 2].map(|channel| (map[channel * count + index] >> shift) as u8)
-            };
-            Colours::Palette((0..count).map(colour).collect())
-        }
+        3 if bits <= 8 => Colours::Palette(palette(directory, 1 << bits)?),
         5 => Colours::Cmyk,
-        8 | 9 if matches!(bits, 8 | 16) => Colours::Lab {
-            signed: photometric == 8,
-        },
+        lab @ (8 | 9) if matches!(bits, 8 | 16) => Colours::Lab { signed: lab == 8 },
         6 if bits == 8 => {
             let thinned = match directory.numbers(530) {
                 Some(thinned) if thinned.len() == 2 => thinned.get(0).zip(thinned.get(1)),
@@ -326,7 +326,7 @@ fn colours(directory: &Directory<'_>, bits: u32, photometric: u64) -> Result<Col
                 Some((h @ (1 | 2 | 4), v @ (1 | 2 | 4))) => Colours::YCbCr {
                     thinned: (h as usize, v as usize),
                 },
-                _ => return Err(Error::broken(NAME, "its chroma is thinned impossibly")),
+                _ => return Err(broken("its chroma is thinned impossibly")),
             }
         }
         other => {
@@ -337,6 +337,27 @@ fn colours(directory: &Directory<'_>, bits: u32, photometric: u64) -> Result<Col
     })
 }
 
+/// Returns the `count` colours of the palette.
+fn palette(directory: &Directory<'_>, count: usize) -> Result<Vec<[u8; 3]>> {
+    let map = directory.numbers(320).into_iter().flat_map(Numbers::iter);
+    let map: Vec<u64> = map.take(3 * count).collect();
+    if map.len() < 3 * count {
+        return Err(broken("its palette is cut off"));
+    }
+    // Some writers took bytes for the words that they should be.
+    let is_bytes = map.iter().all(|value| *value < 256);
+    let shift = if is_bytes { 0 } else { 8 };
+    let channel = |channel: usize, index: usize| (map[channel * count + index] >> shift) as u8;
+    let colour = |index| [0, 1, 2].map(|at| channel(at, index));
+    Ok((0..count).map(colour).collect())
+}
+
+/// Returns the error for a page that contradicts itself.
+pub(super) fn broken(why: &str) -> Error {
+    Error::broken(NAME, why)
+}
+
+/// Returns the error for a page that may be sound, but is not read.
 pub(super) fn unsupported(what: String) -> Error {
-    Error::Unsupported { format: NAME, what }
+    Error::unsupported(NAME, what)
 }

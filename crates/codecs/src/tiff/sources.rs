@@ -1,9 +1,8 @@
 //! Locates the strips or tiles of a page in the file. Those that share their bytes are unpacked only once.
 
-use andon_pixels::{Error, Result};
+use andon_pixels::Result;
 
-use super::NAME;
-use super::page::Page;
+use super::page::{Page, broken};
 
 /// The position of a strip or tile on the page.
 #[derive(Clone, Copy, Debug)]
@@ -107,8 +106,4 @@ fn place(page: &Page<'_>, index: u32) -> Place {
             false => 0,
         },
     }
-}
-
-fn broken(why: &str) -> Error {
-    Error::broken(NAME, why)
 }

@@ -1,5 +1,6 @@
 //! Decompresses one strip or tile.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::io::Read;
 
@@ -12,8 +13,7 @@ use fax::{BitReader, ByteReader, Color, maps};
 use flate2::read::ZlibDecoder;
 use weezl::{BitOrder, LzwStatus};
 
-use super::NAME;
-use super::page::{Colours, Page, unsupported};
+use super::page::{Colours, Page, broken, unsupported};
 use crate::jpeg::Jpeg;
 
 /// Decompresses to `length` bytes: rows of `width` pixels. Returns an error if there is less data.
@@ -36,13 +36,13 @@ pub(super) fn unpack(
         1 => packed.get(..length).map(<[u8]>::to_vec),
         2..=4 => fax(packed, page, width, rows)?,
         5 => lzw(packed, length),
-        7 => jpeg(packed, page, (width, rows), how)?,
+        7 => Some(jpeg(packed, page, (width, rows), how)?),
         32_773 => crate::pack_bits::unpack(packed, length),
         _ => deflate(packed, length),
     };
     match bytes {
         Some(bytes) if bytes.len() >= length => Ok(bytes),
-        _ => Err(Error::broken(NAME, "its pixels are cut off or damaged")),
+        _ => Err(broken("its pixels are cut off or damaged")),
     }
 }
 
@@ -163,17 +163,15 @@ fn jpeg(
     page: &Page<'_>,
     (width, rows): (usize, usize),
     how: &Decode<'_>,
-) -> Result<Option<Vec<u8>>> {
-    let whole: Vec<u8>;
+) -> Result<Vec<u8>> {
     let file = match page.jpeg_tables {
         // Both begin and end as a file of their own.
         Some(tables) if tables.len() > 4 && packed.len() > 2 => {
-            whole = [&tables[..tables.len() - 2], &packed[2..]].concat();
-            &whole
+            Cow::Owned([&tables[..tables.len() - 2], &packed[2..]].concat())
         }
-        _ => packed,
+        _ => Cow::Borrowed(packed),
     };
-    let info = Jpeg.probe(file)?;
+    let info = Jpeg.probe(&file)?;
     let samples = if page.planar { 1 } else { page.samples };
     // Judged by its own header: it is the strip or tile, perhaps filled up to whole blocks.
     let filled_up = |side: u32| side.next_multiple_of(BLOCK);
@@ -183,37 +181,16 @@ fn jpeg(
         || info.width > filled_up(page.chunk.0)
         || info.height > filled_up(page.chunk.1)
     {
-        return Err(Error::broken(NAME, "one of its JPEGs has another size"));
+        return Err(broken("one of its JPEGs has another size"));
     }
     let inner = Decode {
         scales: Scales::FULL,
         keep_metadata: false,
         ..*how
     };
-    let Image { frames, .. } = Jpeg.decode(file, &info, &inner)?;
-    let frame = frames.into_iter().next();
-    let mut frame = frame.ok_or_else(|| Error::Internal("no frame".to_owned()))?;
+    let Image { mut frame, .. } = Jpeg.decode(&file, &info, &inner)?;
     if info.model.planes() == 3 {
-        let full = frame
-            .planes
-            .iter()
-            .all(|plane| (plane.width(), plane.height()) == (frame.width, frame.height));
-        // The directory knows better than the JPEG what its planes are.
-        if page.colours == Colours::Rgb && full {
-            frame = Frame::new(Model::Rgb, frame.width, frame.height, frame.planes, None)?;
-        }
-        let context = Context {
-            materials: &|_| Err(Error::UnknownFormat),
-            draw: &|_| Err(Error::UnknownFormat),
-            interrupt: how.interrupt,
-            cores: how.cores,
-        };
-        let (to, from) = (Traits::new(Model::Rgb, Depth::U8), frame.colour.space);
-        frame = Convert {
-            to: Traits { space: from, ..to },
-            from,
-        }
-        .apply(frame, &context)?;
+        frame = to_rgb(frame, page, how)?;
     }
     let planes: Option<Vec<_>> = frame.planes.iter().map(Plane::as_u8).collect();
     let planes = planes.ok_or_else(|| unsupported("JPEGs of 12 bits".to_owned()))?;
@@ -225,5 +202,23 @@ fn jpeg(
             bytes.extend(planes.iter().map(|plane| plane.row(y as u32)[x] ^ stored));
         }
     }
-    Ok(Some(bytes))
+    Ok(bytes)
+}
+
+/// Converts the three planes of a JPEG to red, green and blue of 8 bits.
+fn to_rgb(mut frame: Frame, page: &Page<'_>, how: &Decode<'_>) -> Result<Frame> {
+    let is_full = |plane: &Plane| (plane.width(), plane.height()) == (frame.width, frame.height);
+    // The directory knows better than the JPEG what its planes are.
+    if page.colours == Colours::Rgb && frame.planes.iter().all(is_full) {
+        frame = Frame::new(Model::Rgb, frame.width, frame.height, frame.planes, None)?;
+    }
+    let context = Context {
+        materials: &|_| Err(Error::UnknownFormat),
+        draw: &|_| Err(Error::UnknownFormat),
+        interrupt: how.interrupt,
+        cores: how.cores,
+    };
+    let (to, from) = (Traits::new(Model::Rgb, Depth::U8), frame.colour.space);
+    let to = Traits { space: from, ..to };
+    Convert { to, from }.apply(frame, &context)
 }

@@ -23,11 +23,7 @@ pub(super) fn decode(bytes: &[u8], info: &Info, how: &Decode<'_>) -> Result<Imag
         return Err(Error::broken(NAME, "it is cut off"));
     }
     header.frame.check_groups()?;
-    let metadata = if how.keep_metadata {
-        metadata(&header, how.limits)?
-    } else {
-        Metadata::default()
-    };
+    let metadata = guard::kept(how, |most| metadata(&header, most))?;
     let frame = if header.info().model == LOSSY {
         lossy(&header, info.scaled(how.scales.luma), how)?
     } else {
@@ -159,11 +155,7 @@ impl<'a> Reader<'a> {
         Ok(Self {
             chunks: Chunks::of_file(bytes)?.0,
             size: (header.width, header.height),
-            metadata: if how.keep_metadata {
-                metadata(&header, how.limits)?
-            } else {
-                Metadata::default()
-            },
+            metadata: guard::kept(how, |most| metadata(&header, most))?,
             canvas: Canvas::of(info),
             limits: how.limits,
             interrupt: how.interrupt,
@@ -226,9 +218,9 @@ fn deal(pixels: &[u8], planes: &mut [Grid<u8>]) {
     }
 }
 
-fn metadata(header: &Header<'_>, limits: &Limits) -> Result<Metadata> {
+fn metadata(header: &Header<'_>, most: u64) -> Result<Metadata> {
     for block in header.icc.iter().chain(&header.exif).chain(&header.xmp) {
-        guard::metadata(block.len(), limits.metadata_bytes)?;
+        guard::metadata(block.len(), most)?;
     }
     Ok(Metadata {
         icc: header.icc.map(Into::into),

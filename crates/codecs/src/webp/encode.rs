@@ -1,8 +1,8 @@
 //! Converts planes to a WebP.
 
 use andon_pixels::{
-    Bound, Cost, Encode, Error, Frame, FrameWriter, Grid, Head, Image, Interrupt, Metadata, Model,
-    Plane, Result, Timed,
+    Cost, Encode, Error, Frame, FrameWriter, Grid, Head, Image, Interrupt, Metadata, Model, Plane,
+    Result, Timed,
 };
 use andon_recipe::{Arg, Word};
 
@@ -14,15 +14,8 @@ use crate::guard;
 
 /// Encodes the first frame: lossy from YCbCr, lossless from RGB.
 pub(super) fn encode(image: &Image, how: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
-    let frame = image
-        .frames
-        .first()
-        .ok_or_else(|| Error::Internal("an image without frames".to_owned()))?;
-    guard::at_most(
-        Bound::of_format(super::NAME, "side", "px"),
-        u64::from(frame.width.max(frame.height)),
-        u64::from(MAX_SIDE),
-    )?;
+    let frame = &image.frame;
+    guard::side(super::NAME, frame.width, frame.height, MAX_SIDE.into())?;
     let file = still(frame, how, interrupt)?;
     let Metadata { icc, exif, xmp, .. } = &image.metadata;
     if icc.is_none() && exif.is_none() && xmp.is_none() {
@@ -56,11 +49,7 @@ pub(super) struct Writer<'a> {
 impl<'a> Writer<'a> {
     /// Writes everything that precedes the first frame.
     pub(super) fn new(head: &Head, how: &Encode, interrupt: &'a dyn Interrupt) -> Result<Self> {
-        guard::at_most(
-            Bound::of_format(super::NAME, "side", "px"),
-            u64::from(head.width.max(head.height)),
-            u64::from(MAX_SIDE),
-        )?;
+        guard::side(super::NAME, head.width, head.height, MAX_SIDE.into())?;
         let size = (head.width, head.height);
         let alpha = head.traits.alpha;
         let mut out = extended(size, alpha, flags::ANIMATION, &head.metadata);

@@ -323,10 +323,9 @@ fn failed(status: VP8StatusCode) -> Error {
         VP8StatusCode::VP8_STATUS_SUSPENDED | VP8StatusCode::VP8_STATUS_NOT_ENOUGH_DATA => {
             Error::broken(NAME, "it is cut off")
         }
-        VP8StatusCode::VP8_STATUS_UNSUPPORTED_FEATURE => Error::Unsupported {
-            format: NAME,
-            what: "a feature of the bitstream".to_owned(),
-        },
+        VP8StatusCode::VP8_STATUS_UNSUPPORTED_FEATURE => {
+            Error::unsupported(NAME, "a feature of the bitstream")
+        }
         // An abort is libwebp's word for an alpha plane that does not decode: nobody else aborts.
         VP8StatusCode::VP8_STATUS_BITSTREAM_ERROR | VP8StatusCode::VP8_STATUS_USER_ABORT => {
             Error::broken(NAME, "its bitstream is invalid")

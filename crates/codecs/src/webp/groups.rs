@@ -37,10 +37,10 @@ pub(super) fn check(mut chunks: Chunks<'_>, size: (u32, u32)) -> Result<()> {
             _ => None,
         };
         if let Some(groups) = groups.filter(|groups| *groups > MOST_GROUPS) {
-            return Err(Error::Unsupported {
-                format: NAME,
-                what: format!("{groups} groups of prefix codes (up to {MOST_GROUPS} are read)"),
-            });
+            return Err(Error::unsupported(
+                NAME,
+                format!("{groups} groups of prefix codes (up to {MOST_GROUPS} are read)"),
+            ));
         }
     }
 }

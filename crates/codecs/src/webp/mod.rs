@@ -8,8 +8,6 @@ use andon_pixels::{
 };
 use andon_recipe::{Word, options};
 
-use crate::animation::composed;
-
 mod decode;
 mod encode;
 mod ffi;
@@ -107,12 +105,6 @@ impl Codec for Webp {
 }
 
 impl AnimationDecoder for Webp {
-    /// Returns the traits of composited frames. A frame may depend on the one before, and most are no longer luma and
-    /// chroma once composited.
-    fn composed(&self, info: &Info) -> Option<Traits> {
-        composed(info)
-    }
-
     fn open<'a>(
         &self,
         bytes: &'a [u8],

@@ -154,7 +154,7 @@ pub(crate) fn encode(codec: &dyn Codec, image: &Image, how: &Encode) -> Vec<u8> 
 
 /// An image that agrees with what its header promised.
 pub(crate) fn assert_keeps_promises(info: &Info, image: &Image) {
-    let frame = &image.frames[0];
+    let frame = &image.frame;
     assert_eq!((frame.width, frame.height), (info.width, info.height));
     assert_eq!(frame.model, info.model);
     assert_eq!(frame.depth(), info.depth);
@@ -210,8 +210,8 @@ pub(crate) fn assert_prefixes_are_refused(codec: &dyn Codec, file: &[u8], forgiv
                 end + forgiven >= file.len(),
                 "{end} of {} bytes pass for an image of {}×{}",
                 file.len(),
-                image.frames[0].width,
-                image.frames[0].height
+                image.frame.width,
+                image.frame.height
             );
         }
         if let Err(Error::Internal(why)) = result {

@@ -33,13 +33,10 @@ impl Encoder for RemoteEncoder {
     }
 
     fn encode(&self, image: &Image, encode: &Encode, interrupt: &dyn Interrupt) -> Result<Vec<u8>> {
-        let Some(frame) = image
-            .frames
-            .first()
-            .filter(|_| self.remote.workers.elsewhere.writes)
-        else {
+        if !self.remote.workers.elsewhere.writes {
             return self.remote.inner.encode(image, encode, interrupt);
-        };
+        }
+        let frame = &image.frame;
         let limits = Limits::default();
         let traits = frame.traits();
         let cost = self

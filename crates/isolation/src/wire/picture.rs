@@ -263,8 +263,7 @@ impl Wire for Frame {
 
 impl Wire for Image {
     fn put<'a>(&'a self, output: &mut Output<'a>) {
-        put_list(&self.frames, output);
-        put_list(&self.delays, output);
+        self.frame.put(output);
         self.metadata.put(output);
         output.head.push(u8::from(self.gain_map.is_some()));
         if let Some(map) = self.gain_map.as_deref() {
@@ -273,23 +272,10 @@ impl Wire for Image {
     }
 
     fn take(input: &mut Input<'_>) -> io::Result<Self> {
-        let List(frames): List<Frame> = Wire::take(input)?;
-        let List(delays) = Wire::take(input)?;
-        let metadata = Wire::take(input)?;
+        let (frame, metadata) = (Wire::take(input)?, Wire::take(input)?);
         let gain_map: Option<GainMap> = Wire::take(input)?;
-        let Some(first) = frames.first() else {
-            return Err(garbled("an image without frames"));
-        };
-        let alike = |frame: &Frame| {
-            (frame.width, frame.height, frame.traits())
-                == (first.width, first.height, first.traits())
-        };
-        if !frames.iter().all(alike) {
-            return Err(garbled("frames that differ in size or kind"));
-        }
         Ok(Self {
-            frames,
-            delays,
+            frame,
             metadata,
             gain_map: gain_map.map(Box::new),
         })
@@ -351,8 +337,7 @@ mod tests {
             xmp: None,
         };
         same(&Image {
-            frames: vec![frame(Depth::U8); 2],
-            delays: vec![10, 0],
+            frame: frame(Depth::U8),
             metadata: Metadata {
                 exif: Some(vec![5; 300]),
                 ..Metadata::default()
@@ -419,14 +404,5 @@ mod tests {
             let mut input = Input::new(&head, &mut stream, blobs.len() as u64);
             let _ = Frame::take(&mut input);
         }
-    }
-
-    #[test]
-    fn frames_of_one_picture_are_alike() {
-        let image = Image {
-            frames: vec![frame(Depth::U8), frame(Depth::U10)],
-            ..Image::still(frame(Depth::U8))
-        };
-        assert!(there_and_back(&image).is_err());
     }
 }

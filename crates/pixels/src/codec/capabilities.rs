@@ -5,7 +5,7 @@ use andon_recipe::Area;
 use super::{Decode, GainHeader, Info, Scales};
 use crate::cost::Cost;
 use crate::error::Result;
-use crate::frame::{Frame, Image, Traits};
+use crate::frame::{Depth, Frame, Image, Model, Traits};
 use crate::sequence::FrameReader;
 use crate::window::Window;
 
@@ -75,8 +75,15 @@ pub trait Vector: Send + Sync {
 
 /// Reads animations frame by frame.
 pub trait AnimationDecoder: Send + Sync {
-    /// Returns the traits of the frames that `open` yields, composed on their canvas; `None` for still images.
-    fn composed(&self, info: &Info) -> Option<Traits>;
+    /// Returns the traits of the frames that `open` yields, composed on their canvas; `None` for still images. Most
+    /// formats compose red, green and blue of 8 bits, whatever the model and depth of the file.
+    fn composed(&self, info: &Info) -> Option<Traits> {
+        info.animation.map(|animation| Traits {
+            alpha: animation.alpha,
+            space: info.space,
+            ..Traits::new(Model::Rgb, Depth::U8)
+        })
+    }
 
     /// Opens an animated image for reading at full scale; only for images for which `composed` returns traits.
     ///

@@ -136,37 +136,47 @@ pub(crate) fn remodelled<T: Resizable + Managed>(
     space: Option<Space>,
     interrupt: &dyn Interrupt,
 ) -> Result<Planes<T>> {
-    let from = planes.model;
+    let Some(space) = space else {
+        return reshaped(planes, to, interrupt);
+    };
+    // Inks, and gray with a profile of its own, are converted as they are: their profiles are made for them.
+    let directly = match planes.model {
+        Model::Gray | Model::Cmyk => managed::to_rgb(&planes.colours, &planes.colour, space),
+        Model::Rgb | Model::YCbCr { .. } => None,
+    };
+    let rgb = match directly {
+        Some(rgb) => rgb,
+        None => {
+            let size = (planes.width, planes.height);
+            let rgb = to_rgb(planes.colours, planes.model, size, interrupt)?;
+            // What cannot be read says nothing, which is sRGB.
+            managed::to_rgb(&rgb, &planes.colour, space)
+                .or_else(|| {
+                    let plain = Space::SRGB.into();
+                    let widened = || managed::to_rgb(&rgb, &plain, space);
+                    (!space.is_srgb()).then(widened).flatten()
+                })
+                .unwrap_or(rgb)
+        }
+    };
+    Ok(Planes {
+        model: to,
+        colours: from_rgb(rgb, to, interrupt)?,
+        colour: space.into(),
+        ..planes
+    })
+}
+
+/// Converts planes to another model within their colour space; alpha is left as it is.
+fn reshaped<T: Resizable>(
+    planes: Planes<T>,
+    to: Model,
+    interrupt: &dyn Interrupt,
+) -> Result<Planes<T>> {
     let size = (planes.width, planes.height);
-    if let Some(space) = space {
-        // Inks, and gray with a profile of its own, are converted as they are: their profiles are made for them.
-        let directly = match from {
-            Model::Gray | Model::Cmyk => managed::to_rgb(&planes.colours, &planes.colour, space),
-            Model::Rgb | Model::YCbCr { .. } => None,
-        };
-        let rgb = match directly {
-            Some(rgb) => rgb,
-            None => {
-                let rgb = to_rgb(planes.colours, from, size, interrupt)?;
-                // What cannot be read says nothing, which is sRGB.
-                managed::to_rgb(&rgb, &planes.colour, space)
-                    .or_else(|| {
-                        let plain = Space::SRGB.into();
-                        let widened = || managed::to_rgb(&rgb, &plain, space);
-                        (!space.is_srgb()).then(widened).flatten()
-                    })
-                    .unwrap_or(rgb)
-            }
-        };
-        return Ok(Planes {
-            model: to,
-            colours: from_rgb(rgb, to, interrupt)?,
-            colour: space.into(),
-            ..planes
-        });
-    }
-    let colours = match (from, to) {
-        _ if from == to => planes.colours,
+    let mut colours = planes.colours;
+    match (planes.model, to) {
+        (from, to) if from == to => {}
         (
             Model::YCbCr { sub, range, matrix },
             Model::YCbCr {
@@ -175,33 +185,27 @@ pub(crate) fn remodelled<T: Resizable + Managed>(
                 matrix: to_matrix,
             },
         ) if matrix == to_matrix => {
-            let mut colours = planes.colours;
             for grid in colours.drain(1..).collect::<Vec<_>>() {
                 colours.push(ycbcr::change_thinning(grid, size, sub, to_sub, interrupt)?);
             }
             for (index, grid) in colours.iter_mut().enumerate() {
                 ycbcr::change_range(grid, index, matrix, range, to_range);
             }
-            colours
         }
         (Model::Gray, Model::YCbCr { sub, range, matrix }) if matrix != Matrix::Identity => {
-            let mut colours = planes.colours;
             ycbcr::change_range(&mut colours[0], 0, matrix, Range::Full, range);
             let (width, height) = sub.chroma_size(size.0, size.1);
             colours.extend([0, 1].map(|_| Grid::filled(width, height, T::of(128 * T::UNIT))));
-            colours
         }
         (Model::YCbCr { range, matrix, .. }, Model::Gray) if matrix != Matrix::Identity => {
-            let mut colours = planes.colours;
             colours.truncate(1);
             ycbcr::change_range(&mut colours[0], 0, matrix, range, Range::Full);
-            colours
         }
-        _ => {
-            let rgb = to_rgb(planes.colours, from, size, interrupt)?;
-            from_rgb(rgb, to, interrupt)?
+        (from, to) => {
+            let rgb = to_rgb(colours, from, size, interrupt)?;
+            colours = from_rgb(rgb, to, interrupt)?;
         }
-    };
+    }
     Ok(Planes {
         model: to,
         colours,

@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 use andon_recipe::Effect;
 
 use super::Timings;
-use super::job::{Job, first_frame};
+use super::job::Job;
 use crate::codec::{AnimationDecoder, AnimationEncoder, Info, Text};
 use crate::error::{Error, Result};
 use crate::formats::within;
 use crate::frame::Image;
 use crate::limits::Bound;
 use crate::plan::Pipeline;
-use crate::sequence::{Head, Timed};
+use crate::sequence::{FrameReader, Head, Timed};
 
 impl Job<'_> {
     /// Takes the frames of an animation one by one from the source through the stages to the result: only one frame is
@@ -30,15 +30,7 @@ impl Job<'_> {
     ) -> Result<Vec<u8>> {
         // Laid over every frame, and decoded once.
         let known = RefCell::new(BTreeMap::new());
-        let load = |effect: &Effect| {
-            let name = effect.to_string();
-            if let Some(image) = known.borrow().get(&name) {
-                return Ok(Image::clone(image));
-            }
-            let image = self.material(effect)?;
-            known.borrow_mut().insert(name, image.clone());
-            Ok(image)
-        };
+        let load = |effect: &Effect| self.material_once(effect, &known);
         let draw = |text: &Text<'_>| self.whole(&self.engine.formats.drawings()?.text(text));
         let context = self.context(&load, &draw);
         context.check()?;
@@ -48,26 +40,21 @@ impl Job<'_> {
             *time += now - clock;
             clock = now;
         };
-        let mut reader = decoder.open(bytes, info, &self.how(pipeline))?;
-        let read = reader.metadata();
+        let mut frames = Frames {
+            reader: decoder.open(bytes, info, &self.how(pipeline))?,
+            left: count,
+            whole: count == info.frames,
+        };
+        let read = frames.reader.metadata();
         let mut writer = None;
-        let mut left = count;
-        // To its end where all of it is shown, for what is cut off there is broken.
-        let whole = left == info.frames;
-        while whole || left > 0 {
-            let next = reader.next();
-            if writer.is_some() && self.forgives(&next) {
-                break;
-            }
-            let Some(Timed { frame, delay }) = next? else {
-                break;
-            };
-            left = left.checked_sub(1).ok_or_else(|| {
-                Error::Internal("there are more frames than were counted".to_owned())
-            })?;
+        while let Some(Timed { frame, delay }) = frames.next(self, writer.is_some())? {
             lap(&mut timings.decode);
             context.check()?;
-            let (frame, mut metadata) = first_frame(Image::read(frame, read.clone(), info.space))?;
+            let Image {
+                frame,
+                mut metadata,
+                ..
+            } = Image::read(frame, read.clone(), info.space);
             let frame = self.finished(pipeline, frame, &mut metadata, &context)?;
             lap(&mut timings.stages);
             let mut open = match writer {
@@ -84,11 +71,8 @@ impl Job<'_> {
                 }
             };
             open.push(Timed { frame, delay })?;
-            within(
-                Bound::ANIMATION_BYTES,
-                open.written(),
-                pipeline.result_bytes,
-            )?;
+            let written = open.written();
+            within(Bound::ANIMATION_BYTES, written, pipeline.result_bytes)?;
             writer = Some(open);
             lap(&mut timings.encode);
         }
@@ -96,5 +80,49 @@ impl Job<'_> {
         let body = writer.finish()?;
         lap(&mut timings.encode);
         Ok(body)
+    }
+
+    /// Returns the image that an effect composes with. It is loaded only the first time.
+    fn material_once(
+        &self,
+        effect: &Effect,
+        known: &RefCell<BTreeMap<String, Image>>,
+    ) -> Result<Image> {
+        let name = effect.to_string();
+        if let Some(image) = known.borrow().get(&name) {
+            return Ok(image.clone());
+        }
+        let image = self.material(effect)?;
+        known.borrow_mut().insert(name, image.clone());
+        Ok(image)
+    }
+}
+
+/// The frames of an animation that are shown.
+struct Frames<'a> {
+    reader: Box<dyn FrameReader + 'a>,
+    /// How many are still to be shown.
+    left: u32,
+    /// Whether all are shown. Then the file is read to its end, for what is cut off there is broken.
+    whole: bool,
+}
+
+impl Frames<'_> {
+    /// Reads the next frame; `None` after the last. Once some are `written`, damage may be forgiven, and ends them.
+    fn next(&mut self, job: &Job<'_>, written: bool) -> Result<Option<Timed>> {
+        if !self.whole && self.left == 0 {
+            return Ok(None);
+        }
+        let next = self.reader.next();
+        if written && job.forgives(&next) {
+            return Ok(None);
+        }
+        let next = next?;
+        if next.is_some() {
+            self.left = self.left.checked_sub(1).ok_or_else(|| {
+                Error::Internal("there are more frames than were counted".to_owned())
+            })?;
+        }
+        Ok(next)
     }
 }

@@ -80,7 +80,11 @@ impl Job<'_> {
         self.damaged.set(self.damaged.get() || decoded.damaged);
 
         let start = Instant::now();
-        let (frame, mut metadata) = first_frame(decoded.image)?;
+        let Image {
+            frame,
+            mut metadata,
+            ..
+        } = decoded.image;
         let frame = self.finished(pipeline, frame, &mut metadata, &context)?;
         let gain_map = match &pipeline.gain_map {
             Some(taken) => self.gain_map(taken, pipeline, bytes, &context)?,
@@ -272,14 +276,4 @@ impl Job<'_> {
         timings.encode = start.elapsed();
         Ok(body)
     }
-}
-
-/// Returns the first frame and the metadata. Stages see one frame: of an animation, the first.
-pub(super) fn first_frame(image: Image) -> Result<(Frame, Metadata)> {
-    let frame = image
-        .frames
-        .into_iter()
-        .next()
-        .ok_or_else(|| Error::Internal("a codec decoded no frame".to_owned()))?;
-    Ok((frame, image.metadata))
 }

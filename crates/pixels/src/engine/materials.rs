@@ -4,7 +4,7 @@ use std::fmt;
 
 use andon_recipe::{Effect, Measured, Rules};
 
-use super::job::{Job, first_frame};
+use super::job::Job;
 use super::{Engine, Run};
 use crate::codec::{Info, Scales, Text};
 use crate::cores::Alone;
@@ -50,6 +50,14 @@ impl Engine {
         if plan.is_copy() {
             return Ok(plan);
         }
+        let cost = self.lay(&mut plan, materials)?;
+        plan.also(cost);
+        within(Bound::MEMORY, plan.peak_bytes(), self.formats.limits.memory)?;
+        Ok(plan)
+    }
+
+    /// Tells a plan the sizes of the materials that its effects compose with, and returns the cost of loading them.
+    fn lay(&self, plan: &mut Plan, materials: &dyn Materials) -> Result<Cost> {
         let (mut most, mut nanos) = (0, 0_u64);
         let effects: Vec<Effect> = plan.recipe().effects().cloned().collect();
         let mut decoded = Vec::new();
@@ -82,12 +90,10 @@ impl Engine {
             };
             plan.lays(effect, size);
         }
-        plan.also(Cost {
+        Ok(Cost {
             nanos,
             scratch: most,
-        });
-        within(Bound::MEMORY, plan.peak_bytes(), self.formats.limits.memory)?;
-        Ok(plan)
+        })
     }
 
     /// Plans an overlay's own recipe for the overlay's file; `None` if the overlay has no recipe.
@@ -160,8 +166,7 @@ impl Job<'_> {
         }
         let (no_effect, no_document) = (nothing_laid::<Effect>, |_: &Text<'_>| nothing_drawn());
         let context = self.context(&no_effect, &no_document);
-        let (frame, _) = first_frame(image)?;
-        let frame = Turned { orientation }.apply(frame, &context)?;
+        let frame = Turned { orientation }.apply(image.frame, &context)?;
         Ok(Image::still(frame))
     }
 

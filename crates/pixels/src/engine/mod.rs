@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use andon_recipe::{Facts, Measured, Orientation, Recipe, Rules};
 
-use self::job::{Job, first_frame};
+use self::job::Job;
 use crate::codec::{Codec, Decode, Info, Scales};
 use crate::cores::{Alone, Cores};
 use crate::error::{Error, Result};
@@ -248,71 +248,69 @@ impl Engine {
     /// # Errors
     /// Any.
     pub fn run(&self, plan: &Plan, run: Run<'_>) -> Result<Rendered> {
-        let Run {
-            bytes,
-            materials,
-            interrupt,
-            cores,
-            decoded,
-        } = run;
-        let mut timings = Timings::default();
-        let mut of_source = 0;
-        let mut notes = plan.notes().to_vec();
-        let job = Job {
-            engine: self,
-            materials,
-            interrupt,
-            cores,
-            damaged: Cell::new(false),
+        let job = self.job(&run);
+        let (bytes, decoded) = (run.bytes, run.decoded);
+        let (width, height) = plan.size();
+        let mut rendered = Rendered {
+            body: None,
+            of_source: 0,
+            media_type: plan.media_type(),
+            width,
+            height,
+            notes: plan.notes().to_vec(),
+            damaged: false,
+            timings: Timings::default(),
         };
-        let body = match plan.pipeline() {
+        let timings = &mut rendered.timings;
+        match plan.pipeline() {
             None => {
                 let began = Instant::now();
-                let extent = self.extent(cores, bytes, interrupt);
+                let extent = self.extent(job.cores, bytes, job.interrupt);
                 timings.decode = began.elapsed();
                 if job.forgives(&extent) {
-                    of_source = bytes.len();
-                    None
+                    rendered.of_source = bytes.len();
                 } else {
-                    of_source = extent?;
-                    self.ended(&bytes[..of_source], plan.format())
+                    rendered.of_source = extent?;
+                    rendered.body = self.ended(&bytes[..rendered.of_source], plan.format());
                 }
             }
-            Some(pipeline) => Some(
-                if let Frames::All {
+            Some(pipeline) => {
+                let body = if let Frames::All {
                     count,
                     decoder,
                     encoder,
                 } = pipeline.frames
                 {
                     let coders = (decoder, encoder);
-                    job.animation(coders, count, pipeline, plan.info(), bytes, &mut timings)?
-                } else if let Some(body) = job.recoded(pipeline, plan, bytes, &mut timings)? {
+                    job.animation(coders, count, pipeline, plan.info(), bytes, timings)?
+                } else if let Some(body) = job.recoded(pipeline, plan, bytes, timings)? {
                     body
                 } else {
-                    let image = job.still(decoded, pipeline, plan.info(), bytes, &mut timings)?;
+                    let image = job.still(decoded, pipeline, plan.info(), bytes, timings)?;
                     if pipeline.gain_map.is_some() && image.gain_map.is_none() {
-                        notes.push(BROKEN_GAIN_MAP.to_owned());
+                        rendered.notes.push(BROKEN_GAIN_MAP.to_owned());
                     }
-                    job.write(pipeline, &image, &mut timings)?
-                },
-            ),
-        };
-        let damaged = job.damaged.get();
-        if damaged {
-            notes.push(DAMAGED.to_owned());
+                    job.write(pipeline, &image, timings)?
+                };
+                rendered.body = Some(body);
+            }
         }
-        let (width, height) = plan.size();
-        Ok(Rendered {
-            body,
-            of_source,
-            media_type: plan.media_type(),
-            width,
-            height,
-            notes,
-            damaged,
-            timings,
-        })
+        rendered.damaged = job.damaged.get();
+        if rendered.damaged {
+            rendered.notes.push(DAMAGED.to_owned());
+        }
+        Ok(rendered)
+    }
+
+    /// Returns the job of a run, before anything was read.
+    fn job<'a>(&'a self, run: &Run<'a>) -> Job<'a> {
+        Job {
+            engine: self,
+            materials: run.materials,
+            interrupt: run.interrupt,
+            cores: run.cores,
+            damaged: Cell::new(false),
+        }
     }
 
     /// Returns how many bytes from the beginning of the file make up the image; see [`Codec::extent`].
@@ -368,28 +366,15 @@ impl Engine {
     /// # Errors
     /// Any.
     pub fn render_frame(&self, plan: &Plan, run: Run<'_>) -> Result<Frame> {
-        let Run {
-            bytes,
-            materials,
-            interrupt,
-            cores,
-            decoded,
-        } = run;
-        let job = Job {
-            engine: self,
-            materials,
-            interrupt,
-            cores,
-            damaged: Cell::new(false),
-        };
+        let job = self.job(&run);
         let image = match plan.pipeline() {
             Some(pipeline) => {
                 let timings = &mut Timings::default();
-                job.still(decoded, pipeline, plan.info(), bytes, timings)?
+                job.still(run.decoded, pipeline, plan.info(), run.bytes, timings)?
             }
-            None => job.whole(bytes)?,
+            None => job.whole(run.bytes)?,
         };
-        first_frame(image).map(|(frame, _)| frame)
+        Ok(image.frame)
     }
 }
 

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use andon_recipe::Effect;
 
-use super::job::{Job, first_frame};
+use super::job::Job;
 use super::materials::{nothing_drawn, nothing_laid};
 use super::{Engine, Run};
 use crate::codec::Text;
@@ -33,7 +33,7 @@ impl Engine {
             damaged: Cell::new(false),
         };
         let reference = self.render_frame(plan, run)?;
-        let (frame, _) = first_frame(job.whole(result)?)?;
+        let frame = job.whole(result)?.frame;
         let sizes = [&reference, &frame].map(|frame| (frame.width, frame.height));
         if sizes[0] != sizes[1] {
             let [(w, h), (other_w, other_h)] = sizes;
@@ -78,10 +78,10 @@ impl Job<'_> {
         image: &Image,
         encode: impl Fn(&Image, Option<u8>) -> Result<Vec<u8>>,
     ) -> Result<Vec<u8>> {
-        let (frame, metadata) = first_frame(image.clone())?;
+        let frame = &image.frame;
         let (no_effect, no_document) = (nothing_laid::<Effect>, |_: &Text<'_>| nothing_drawn());
         let context = self.context(&no_effect, &no_document);
-        let reference = Reference::new(&frame, context)?;
+        let reference = Reference::new(frame, context)?;
         scored.run(|quality| {
             let how = pipeline.encode_at(Some(quality));
             let traits = frame.traits();
@@ -90,13 +90,11 @@ impl Job<'_> {
                 from: traits.space,
             };
             let image = Image {
-                metadata: metadata.clone(),
-                gain_map: image.gain_map.clone(),
-                ..Image::still(convert.apply(frame.clone(), &context)?)
+                frame: convert.apply(frame.clone(), &context)?,
+                ..image.clone()
             };
             let file = encode(&image, Some(quality))?;
-            let (written, _) = first_frame(self.whole(&file)?)?;
-            let score = reference.score(&written)?;
+            let score = reference.score(&self.whole(&file)?.frame)?;
             Ok(Candidate { file, score })
         })
     }

@@ -83,9 +83,7 @@ fn deal(
         let mut image = if again { held.clone() } else { held.take() }?;
         if !pipeline.reads_metadata() {
             image.metadata = Metadata::default();
-            for frame in &mut image.frames {
-                frame.colour.icc = None;
-            }
+            image.frame.colour.icc = None;
         }
         Some(Decoded {
             image,

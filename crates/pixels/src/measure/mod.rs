@@ -100,41 +100,55 @@ impl Measurement {
         let moving = source.animation().filter(|_| looks_close);
         let moving = moving.and_then(|decoder| Some((decoder, decoder.composed(&info)?)));
         let (animation, composed) = moving.unzip();
-        let moves = animation.is_some();
-        if moves {
-            formats.limits.check_frames(&info, info.frames)?;
-        }
-        let scale = if moves {
-            Scale::FULL
-        } else {
-            let most = match (looks_close, for_faces) {
-                (true, _) => MOST_PIXELS,
-                (false, true) => MANY_PIXELS,
-                (false, false) => FEW_PIXELS,
-            };
-            scale(source, &info, most)
+        let scale = match (animation, looks_close, for_faces) {
+            (Some(_), ..) => {
+                formats.limits.check_frames(&info, info.frames)?;
+                Scale::FULL
+            }
+            (None, true, _) => scale(source, &info, MOST_PIXELS),
+            (None, false, true) => scale(source, &info, MANY_PIXELS),
+            (None, false, false) => scale(source, &info, FEW_PIXELS),
         };
-        let scales = Scales::both(scale);
-        let traits = composed.unwrap_or_else(|| source.decoded(&info, scales));
-        let rgb = Traits {
-            model: Model::Rgb,
-            ..traits
+        let traits = composed.unwrap_or_else(|| source.decoded(&info, Scales::both(scale)));
+        let mut measurement = Self {
+            measures: rules.measures(info.orientation),
+            source,
+            scale,
+            animation,
+            to_rgb: Convert {
+                to: Traits {
+                    model: Model::Rgb,
+                    ..traits
+                },
+                from: traits.space,
+            },
+            nanos: 0,
+            file: bytes.len() as u64,
+            holds: 0,
+            info,
         };
-        let to_rgb = Convert {
-            to: rgb,
-            from: traits.space,
+        measurement.estimate(traits, for_faces);
+        within(
+            Bound::MEMORY,
+            measurement.peak_bytes(),
+            formats.limits.memory,
+        )?;
+        Ok(Some(measurement))
+    }
+
+    /// Estimates the time and memory of examining frames that are decoded with these traits.
+    fn estimate(&mut self, traits: Traits, for_faces: bool) {
+        let (width, height) = self.info.scaled(self.scale);
+        let frame = plan::frame_bytes((width, height), traits);
+        let seen = plan::frame_bytes((width, height), self.to_rgb.to);
+        // The canvas of an image that moves, and what it was before.
+        let (times, canvas) = match self.animation {
+            Some(_) => (u64::from(self.info.frames), 2 * frame),
+            None => (1, 0),
         };
-        let (width, height) = info.scaled(scale);
-        let (frame, seen) = (
-            plan::frame_bytes((width, height), traits),
-            plan::frame_bytes((width, height), rgb),
-        );
-        let (file, times) = (
-            bytes.len() as u64,
-            if moves { u64::from(info.frames) } else { 1 },
-        );
-        let decoding = source.decode_cost(file / times, &info, scales);
-        let converting = to_rgb.cost(width, height, traits);
+        let scales = Scales::both(self.scale);
+        let decoding = (self.source).decode_cost(self.file / times, &self.info, scales);
+        let converting = self.to_rgb.cost(width, height, traits);
         let pixels = u64::from(width) * u64::from(height);
         let mut nanos = decoding.nanos + converting.nanos + pixels * NANOS_PER_PIXEL;
         let mut looking = seen.saturating_add(converting.scratch);
@@ -143,25 +157,8 @@ impl Measurement {
             nanos += finding.nanos;
             looking = looking.saturating_add(finding.scratch);
         }
-        // The canvas of an image that moves, and what it was before.
-        let canvas = if moves { 2 * frame } else { 0 };
-        let measurement = Self {
-            measures: rules.measures(info.orientation),
-            source,
-            scale,
-            animation,
-            to_rgb,
-            nanos: nanos.saturating_mul(times),
-            file,
-            holds: decoding.scratch.max(looking).saturating_add(frame + canvas),
-            info,
-        };
-        within(
-            Bound::MEMORY,
-            measurement.peak_bytes(),
-            formats.limits.memory,
-        )?;
-        Ok(Some(measurement))
+        self.nanos = nanos.saturating_mul(times);
+        self.holds = decoding.scratch.max(looking).saturating_add(frame + canvas);
     }
 
     /// The name of the source's format.
@@ -225,8 +222,7 @@ impl Measurement {
                 look(frame)?;
             }
         } else {
-            let image = self.source.decode(bytes, &self.info, &how)?;
-            image.frames.into_iter().take(1).try_for_each(look)?;
+            look(self.source.decode(bytes, &self.info, &how)?.frame)?;
         }
         let whole = Area {
             x: 0,

@@ -11,7 +11,7 @@ use super::lay::lay;
 use crate::buffers::Buffer;
 use crate::color::remodelled;
 use crate::cost::Cost;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::frame::{Frame, Grid, Model, Subsampling, Traits};
 use crate::resize::{RegionF, Rescale};
 use crate::samples::{Planes, Sample, by_depth, bytes};
@@ -254,10 +254,7 @@ impl Laid {
 
     /// Loads the overlay and scales it to the requested size.
     fn material(&self, context: &Context<'_>) -> Result<Frame> {
-        let material = (context.materials)(&self.effect)?;
-        let Some(frame) = material.frames.into_iter().next() else {
-            return Err(Error::Internal(format!("{} has no frame", self.effect)));
-        };
+        let frame = (context.materials)(&self.effect)?.frame;
         let own = (frame.width, frame.height);
         let to = self.scaled(own);
         let whole = RegionF {

@@ -146,15 +146,12 @@ impl Stage for Written {
     fn apply(&self, frame: Frame, context: &Context<'_>) -> Result<Frame> {
         context.check()?;
         let drawn = (context.draw)(&self.laid_out(frame.width, frame.height))?;
-        let Some(letters) = drawn.frames.into_iter().next() else {
-            return Err(Error::Internal("a text was drawn on no frame".to_owned()));
-        };
         by_depth!(frame, planes => {
             let unthinned = match planes.model {
                 Model::YCbCr { range, matrix, .. } => Model::YCbCr { sub: Subsampling::NONE, range, matrix },
                 model => model,
             };
-            let letters = remodelled(Planes::of(letters), unthinned, None, context.interrupt)?;
+            let letters = remodelled(Planes::of(drawn.frame), unthinned, None, context.interrupt)?;
             lay(&mut planes, &letters, 0, 0);
             planes.frame()
         })

@@ -2,12 +2,11 @@
 
 use andon_recipe::{FormatName, Goal, Orient, Orientation, Original, Profile, Recipe, Step};
 
-use super::rules::{PHASES, Rule, convert_colour_late};
+use super::frames::Frames;
 use super::runs::{Run, Runs};
 use super::search::Search;
 use super::view::Stored;
 use super::words::unknown_word;
-use super::{Frames, Tag};
 use crate::codec::{Codec, Encode, Encoder, GainHeader, GainMaps, Info, Scales, Tags, Vector};
 use crate::cost::Cost;
 use crate::error::{Error, Result};
@@ -21,7 +20,7 @@ use crate::space::Space;
 use crate::stage::Stage;
 use crate::window::Window;
 
-/// The decisions of the planner so far; each of the phases of [`super::rules::PHASES`] adds more.
+/// The decisions of the planner so far; each phase of the rules adds more.
 pub(super) struct Draft<'a> {
     pub(super) formats: &'a Formats,
     pub(super) recipe: &'a Recipe,
@@ -67,8 +66,6 @@ pub(super) struct Draft<'a> {
     pub(super) first: First,
     /// Phase 2: whether the image is scaled in linear light.
     pub(super) scales_light: bool,
-    /// The rules that acted, in the order in which they did.
-    pub(super) fired: Vec<&'static Rule>,
 }
 
 /// How the decoded image is brought to the part and size that are shown.
@@ -94,6 +91,27 @@ pub(crate) struct Drawing {
     pub(super) cost: Cost,
 }
 
+/// How a result declares what its colours are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tag {
+    /// It declares nothing.
+    None,
+    /// It repeats the source's declaration.
+    Own,
+    /// It declares this colour space.
+    Space(Space),
+}
+
+/// Returns the traits of the decoded image. Where the recipe drops profiles, the space is unspecified, because the
+/// numbers are to stay as they are.
+pub(super) fn decoded(profile: Profile, source: &dyn Codec, info: &Info, scales: Scales) -> Traits {
+    let mut traits = source.decoded(info, scales);
+    if matches!(profile, Profile::Drop | Profile::Ignore) {
+        traits.space = Space::UNSPECIFIED;
+    }
+    traits
+}
+
 impl First {
     pub(super) fn into_stage(self) -> Option<Box<dyn Stage>> {
         match self {
@@ -115,7 +133,7 @@ impl<'a> Draft<'a> {
         frames: Frames,
     ) -> Result<Self> {
         let runs = Runs::of(recipe, source, info)?;
-        let full = convert_colour_late::decoded(recipe.output.profile, source, info, Scales::FULL);
+        let full = decoded(recipe.output.profile, source, info, Scales::FULL);
         Ok(Self {
             formats,
             recipe,
@@ -141,7 +159,6 @@ impl<'a> Draft<'a> {
             drawing: None,
             first: First::Nothing,
             scales_light: false,
-            fired: Vec::new(),
             runs,
         })
     }
@@ -159,15 +176,6 @@ impl<'a> Draft<'a> {
     /// `Recipe` if the format is only read.
     pub(super) fn encoder(&self) -> Result<&'static dyn Encoder> {
         encoder(self.target)
-    }
-
-    /// Applies the rules of a phase, and notes those that acted.
-    pub(super) fn apply(&mut self, phase: usize) {
-        for rule in PHASES[phase] {
-            if rule.acts_on(self) {
-                self.fired.push(rule);
-            }
-        }
     }
 
     /// Returns how the first read turns the image.

@@ -6,10 +6,11 @@ use super::planner::Walk;
 use super::rules::shrink_on_load;
 use super::view::Stored;
 use super::{Frames, Step};
-use crate::codec::{Encode, Encoder, GainMaps, Scales};
+use crate::codec::{Encode, Encoder, GainHeader, GainMaps, Scales};
+use crate::cost::Cost;
 use crate::error::Result;
 use crate::frame::{GainParams, Model, Subsampling, Traits};
-use crate::resize::{Resample, kernel, size_times};
+use crate::resize::{RegionF, Resample, kernel, size_times};
 use crate::space::Space;
 use crate::stage::{OnGainMap, Stage};
 
@@ -33,113 +34,131 @@ pub(super) struct Along {
     pub(super) step: Step,
     /// Size of the gain map's frame in bytes; `encode` is the cost of writing it.
     pub(super) frame: u64,
-    pub(super) encode: crate::Cost,
+    pub(super) encode: Cost,
 }
 
 /// Plans how the source's gain map follows an image through the draft's stages. `None`: there is no map to carry, or
 /// the recipe drops it. `Err`: the reason why it is lost.
 pub(super) fn along(draft: &Draft<'_>) -> Option<Result<Along, String>> {
     let (decoder, header) = draft.gain_map.as_ref()?;
-    let lost = |why: &str| {
-        Some(Err(format!(
-            "the gain map for HDR screens is left out: {why}"
-        )))
-    };
     if draft.recipe.output.drops_gain_map {
         return None;
     }
+    let along = fitting(draft, header).and_then(|(encoder, from)| {
+        let (mut walk, scales) = read(draft, header, from);
+        paint(draft, &mut walk)?;
+        let sub = thinning(header);
+        let how = Encode {
+            quality: draft::inherited(&header.info, draft.target),
+            chroma: (header.info.model != Model::Gray)
+                .then(|| turned_sub(sub, draft.orientation())),
+            ..Encode::default()
+        };
+        walk.convert(draft::accepted(encoder, walk.traits, &how));
+        let (width, height) = walk.size;
+        Ok(Along {
+            step: Step {
+                text: format!("gain map {width}x{height}"),
+                cost: cost::total(&walk.steps),
+                holds: cost::peak(&walk.steps).saturating_sub(walk.file),
+            },
+            frame: walk.frame(),
+            encode: encoder.encode_cost(width, height, walk.traits, &how),
+            taken: Taken {
+                decoder: *decoder,
+                scales,
+                stages: walk.stages,
+                quality: how.quality,
+                params: header.params.clone(),
+            },
+        })
+    });
+    Some(along.map_err(|why| format!("the gain map for HDR screens is left out: {why}")))
+}
+
+/// Returns the encoder that writes the gain map, and the part of the stored image that is shown. `Err`: the reason why
+/// the map does not fit the result.
+fn fitting<'a>(
+    draft: &Draft<'a>,
+    header: &GainHeader,
+) -> Result<(&'a dyn Encoder, RegionF), String> {
     let holds = |encoder: &&dyn Encoder| encoder.holds_gain_map(&header.params);
     let Some(encoder) = draft.target.encoder().filter(holds) else {
-        return lost(&format!("{} does not hold it", draft.target.name()));
+        return Err(format!("{} does not hold it", draft.target.name()));
     };
     let Some(from) = draft.stored.from else {
-        return lost("nothing of the image is shown");
+        return Err("nothing of the image is shown".to_owned());
     };
     let several = header.info.model != Model::Gray;
     let space = draft.full.space;
     let moved = draft.leaves.is_some_and(|to| !to.space.is_as(space));
     if moved && (several || space.is_hdr()) {
-        return lost("it does not fit colours in another space");
+        return Err("it does not fit colours in another space".to_owned());
     }
-    let limits = &draft.formats.limits;
-    if limits.check_source(&header.info).is_err() {
-        return lost("it is too large");
+    match draft.formats.limits.check_source(&header.info) {
+        Ok(()) => Ok((encoder, from)),
+        Err(_) => Err("it is too large".to_owned()),
     }
+}
 
+/// Begins a walk with the steps that decode the gain map and bring it to the place and size of what is shown of the
+/// image. Returns the scales of decoding as well.
+fn read(draft: &Draft<'_>, header: &GainHeader, from: RegionF) -> (Walk, Scales) {
     let info = &header.info;
     let times = (
         f64::from(info.width) / f64::from(draft.info.width),
         f64::from(info.height) / f64::from(draft.info.height),
     );
+    let from = from.times(times);
     let stored = Stored {
-        from: Some(from.times(times)),
+        from: Some(from),
         within: draft.stored.within.times(times),
         to: size_times(draft.stored.to, times),
     };
     let headroom = draft.formats.headroom;
     let scales = shrink_on_load::scales(draft.source, info, &stored, None, headroom);
-    let sub = match info.model {
-        Model::YCbCr { sub, .. } => sub,
-        _ => Subsampling::NONE,
-    };
     let traits = Traits {
         space: Space::UNSPECIFIED,
         ..draft.source.decoded(info, scales)
     };
     let bytes = usize::try_from(header.bytes).unwrap_or(usize::MAX);
-    let mut walk = Walk::new(
-        (bytes, bytes),
-        draft.source,
-        info,
-        scales,
-        Frames::First,
-        traits,
-    );
-    let resample = Resample {
-        source: (info.width, info.height),
-        from: stored.from.unwrap_or(stored.within),
-        within: stored.within,
-        part: None,
-        scales,
-        stored: sub,
-        to: stored.to,
-        chroma: None,
-        kernel: kernel(false, stored.grows()),
-    };
+    let files = (bytes, bytes);
+    let mut walk = Walk::new(files, draft.source, info, scales, Frames::First, traits);
     if scales != Scales::FULL || stored != Stored::whole((info.width, info.height)) {
-        walk.extend([Box::new(resample) as Box<dyn Stage>]);
+        walk.extend([Box::new(Resample {
+            source: (info.width, info.height),
+            from,
+            within: stored.within,
+            part: None,
+            scales,
+            stored: thinning(header),
+            to: stored.to,
+            chroma: None,
+            kernel: kernel(false, stored.grows()),
+        }) as Box<dyn Stage>]);
     }
     walk.extend(turn(draft.orientation()));
+    (walk, scales)
+}
+
+/// Takes the gain map through what is done to the image. `Err`: the reason why the map is lost.
+fn paint(draft: &Draft<'_>, walk: &mut Walk) -> Result<(), String> {
     let mut size = draft.runs.first.size();
     for stage in &draft.painted {
         match stage.on_gain_map(size, walk.size) {
             OnGainMap::Keeps => {}
             OnGainMap::Follows(stage) => walk.extend([stage]),
-            OnGainMap::Voids => return lost(&format!("`{stage}` changes what it is about")),
+            OnGainMap::Voids => return Err(format!("`{stage}` changes what it is about")),
         }
         size = stage.size_after(size.0, size.1);
     }
-    let how = Encode {
-        quality: draft::inherited(info, draft.target),
-        chroma: (info.model != Model::Gray).then(|| turned_sub(sub, draft.orientation())),
-        ..Encode::default()
-    };
-    walk.convert(draft::accepted(encoder, walk.traits, &how));
-    let (width, height) = walk.size;
-    Some(Ok(Along {
-        step: Step {
-            text: format!("gain map {width}x{height}"),
-            cost: cost::total(&walk.steps),
-            holds: cost::peak(&walk.steps).saturating_sub(walk.file),
-        },
-        frame: walk.frame(),
-        encode: encoder.encode_cost(width, height, walk.traits, &how),
-        taken: Taken {
-            decoder: *decoder,
-            scales,
-            stages: walk.stages,
-            quality: how.quality,
-            params: header.params.clone(),
-        },
-    }))
+    Ok(())
+}
+
+/// Returns the subsampling in which the gain map is stored.
+fn thinning(header: &GainHeader) -> Subsampling {
+    match header.info.model {
+        Model::YCbCr { sub, .. } => sub,
+        _ => Subsampling::NONE,
+    }
 }

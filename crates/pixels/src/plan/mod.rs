@@ -7,6 +7,7 @@ pub(crate) mod check;
 mod cost;
 mod draft;
 mod explain;
+mod frames;
 mod gain;
 mod output;
 mod part;
@@ -24,7 +25,8 @@ use andon_recipe::{Effect, Kept, Orientation, Recipe};
 
 pub use cost::Step;
 pub(crate) use cost::frame_bytes;
-pub(crate) use draft::{Drawing, accepted};
+pub(crate) use draft::{Drawing, Tag, accepted};
+pub(crate) use frames::Frames;
 pub(crate) use gain::Taken;
 pub use part::Index;
 pub(crate) use part::Part;
@@ -33,11 +35,8 @@ pub use rules::{Example, RULES, Rule};
 pub use shared_peak::SharedPeak;
 pub(crate) use words::fraction;
 
-use crate::codec::{
-    AnimationDecoder, AnimationEncoder, Codec, Encode, Encoder, Info, Recoder, Scales,
-};
+use crate::codec::{Codec, Encode, Encoder, Info, Recoder, Scales};
 use crate::cost::{Cost, CpuTime};
-use crate::space::Space;
 use crate::stage::Stage;
 
 /// How a recipe is carried out on one image.
@@ -90,48 +89,6 @@ pub struct DecodeKey {
     metadata: bool,
 }
 
-/// Which of the source's frames are read.
-#[derive(Clone, Copy)]
-pub(crate) enum Frames {
-    /// The first frame, as a still image.
-    First,
-    /// One frame of an animation, as a still image. The first is number 1.
-    Nth {
-        number: u32,
-        decoder: &'static dyn AnimationDecoder,
-    },
-    /// All frames, as an animation, or as many of the first ones as the recipe allows.
-    All {
-        count: u32,
-        decoder: &'static dyn AnimationDecoder,
-        encoder: &'static dyn AnimationEncoder,
-    },
-}
-
-impl Frames {
-    /// Whether the source is read as a still image.
-    pub(crate) fn is_first(self) -> bool {
-        matches!(self, Self::First)
-    }
-
-    /// Returns how many frames the result has.
-    pub(crate) fn shown(self) -> u32 {
-        match self {
-            Self::First | Self::Nth { .. } => 1,
-            Self::All { count, .. } => count,
-        }
-    }
-
-    /// Returns how many frames have to be composed.
-    pub(crate) fn count(self) -> u32 {
-        match self {
-            Self::First => 1,
-            Self::Nth { number, .. } => number,
-            Self::All { count, .. } => count,
-        }
-    }
-}
-
 /// What is run when the result is not a copy of the source's bytes.
 pub(crate) struct Pipeline {
     /// Codec that turns the file into the result without decoding it. The other fields are for files with which that
@@ -171,17 +128,6 @@ pub(crate) struct Pipeline {
     pub(crate) kept: Kept,
     /// The orientation that the result's metadata declares, by which viewers turn the written pixels upright.
     pub(crate) orientation: Orientation,
-}
-
-/// How a result declares what its colours are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tag {
-    /// It declares nothing.
-    None,
-    /// It repeats the source's declaration.
-    Own,
-    /// It declares this colour space.
-    Space(Space),
 }
 
 impl Plan {

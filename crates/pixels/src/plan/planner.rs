@@ -6,7 +6,7 @@ use super::cost::{self, Step as PlanStep};
 use super::draft::{self, Draft, Drawing};
 use super::gain::{self, Along};
 use super::output;
-use super::rules::{convert_colour_late, copy_if_nothing_changes};
+use super::rules::{apply, copy_if_nothing_changes};
 use super::search::{Scored, Search};
 use super::{Frames, Index, Part, Pipeline, Plan, words};
 use crate::codec::{
@@ -43,7 +43,7 @@ pub(crate) fn plan(
     let file = bytes.len();
     let mut draft = Draft::new(formats, &recipe, (source, target), (&info, file), frames)?;
     draft.gain_map = gain_map.filter(|_| frames.is_first());
-    draft.apply(LAYOUT);
+    let mut acted = apply(LAYOUT, &mut draft);
     if draft.is_copy {
         long_enough(source.name(), &info, file, &formats.limits)?;
         let ended = bytes.ends_with(source.end_marker());
@@ -53,50 +53,75 @@ pub(crate) fn plan(
     let encodes_only = !copy_if_nothing_changes::changes(&draft);
     check(&draft)?;
     draft.settle_planes()?;
-    draft.apply(READING);
+    acted.extend(apply(READING, &mut draft));
+    let plan = Plan {
+        encodes_only,
+        rules: acted,
+        ..finished(draft, bytes, index, recoder)?
+    };
+    within(Bound::MEMORY, plan.peak_bytes(), formats.limits.memory)?;
+    Ok(plan)
+}
 
-    let mut notes: Vec<String> = words::undrawn(formats, &recipe).into_iter().collect();
+/// Goes through a finished draft, from the decoder to the encoder, and returns the plan, without the rules that acted.
+fn finished(
+    mut draft: Draft<'_>,
+    bytes: &[u8],
+    index: Option<&Index>,
+    recoder: Option<&'static dyn Recoder>,
+) -> Result<Plan> {
+    let (target, recipe) = (draft.target, draft.recipe);
+    let mut notes: Vec<String> = words::undrawn(draft.formats, recipe).into_iter().collect();
     let gain_map = gain_map_along(&draft, &mut notes);
     let reading = Reading::of(&mut draft, bytes, index);
     let mut walk = reading.walk(&draft);
     let decoded = walk.size;
     walk.follow(&mut draft)?;
     let encoder = draft.encoder()?;
-    let written = (target.name(), encoder, frames);
+    let written = (target.name(), encoder, draft.frames);
     let result_bytes = walk.encode(written, &draft.encode, draft.search, gain_map.as_ref());
     let steps = match recoder {
         None => std::mem::take(&mut walk.steps),
         Some(recoder) => vec![recoding(recoder, &draft, &walk.steps)],
     };
-    let plan = Plan {
+    Ok(Plan {
         format: target.name(),
         media_type: target.format().media_type,
         size: walk.size,
-        encodes_only,
+        encodes_only: false,
         steps,
         file: walk.file,
         frame: walk.decoded,
         notes,
         indexing: reading.indexing,
-        unread: (file - reading.coded) as u64,
-        rules: std::mem::take(&mut draft.fired),
-        pipeline: Some(pipeline(
-            draft,
-            walk,
-            Rest {
-                recoder,
-                encoder,
-                part: reading.part,
-                decoded,
-                gain_map,
-                result_bytes,
-            },
-        )),
+        unread: (draft.file - reading.coded) as u64,
+        rules: Vec::new(),
         recipe: recipe.clone(),
-        info: info.clone(),
-    };
-    within(Bound::MEMORY, plan.peak_bytes(), formats.limits.memory)?;
-    Ok(plan)
+        info: draft.info.clone(),
+        pipeline: Some(Pipeline {
+            recoder,
+            source: draft.source,
+            scales: draft.scales,
+            part: reading.part,
+            frames: draft.frames,
+            drawing: draft.drawing,
+            decoded,
+            stages: walk.stages,
+            laid: walk.laid,
+            reads_profile: walk.reads_profile,
+            gain_map: gain_map.map(|along| along.taken),
+            encoder,
+            encode: draft.encode,
+            search: draft.search,
+            result_bytes,
+            tag: draft.tag,
+            kept: match draft.info.metadata {
+                true => recipe.output.metadata,
+                false => Kept::None,
+            },
+            orientation: draft.said,
+        }),
+    })
 }
 
 /// A recipe for one image, and the formats that it begins and ends with.
@@ -131,43 +156,6 @@ impl Settled {
             frames,
             gain_map,
         })
-    }
-}
-
-/// What a pipeline has that is in neither the draft nor the walk.
-struct Rest {
-    recoder: Option<&'static dyn Recoder>,
-    encoder: &'static dyn Encoder,
-    part: Option<Part>,
-    /// Size of the decoded frame in px.
-    decoded: (u32, u32),
-    gain_map: Option<Along>,
-    result_bytes: u64,
-}
-
-fn pipeline(draft: Draft<'_>, walk: Walk, rest: Rest) -> Pipeline {
-    Pipeline {
-        recoder: rest.recoder,
-        source: draft.source,
-        scales: draft.scales,
-        part: rest.part,
-        frames: draft.frames,
-        drawing: draft.drawing,
-        decoded: rest.decoded,
-        stages: walk.stages,
-        laid: walk.laid,
-        reads_profile: walk.reads_profile,
-        gain_map: rest.gain_map.map(|along| along.taken),
-        encoder: rest.encoder,
-        encode: draft.encode,
-        search: draft.search,
-        result_bytes: rest.result_bytes,
-        tag: draft.tag,
-        kept: match draft.info.metadata {
-            true => draft.recipe.output.metadata,
-            false => Kept::None,
-        },
-        orientation: draft.said,
     }
 }
 
@@ -271,7 +259,7 @@ impl Reading {
     /// Begins the walk with the step that decodes or draws the source.
     fn walk(&self, draft: &Draft<'_>) -> Walk {
         let (source, scales) = (draft.source, draft.scales);
-        let decoded = convert_colour_late::decoded(draft.profile(), source, draft.info, scales);
+        let decoded = draft::decoded(draft.profile(), source, draft.info, scales);
         if let Some(drawing) = &draft.drawing {
             return Walk::drawn(draft.file, source, &self.info, drawing, decoded);
         }

@@ -344,7 +344,7 @@ impl Vector for Fake {
             scales: Scales::FULL,
             ..*how
         };
-        let frame = self.decode(bytes, info, &full)?.frames.remove(0);
+        let frame = self.decode(bytes, info, &full)?.frame;
         let (width, height) = window.to;
         let place = |at: u32, to: u32, start: f64, length: f64| {
             (start + (f64::from(at) + 0.5) * length / f64::from(to)) as usize
@@ -419,7 +419,7 @@ impl Encoder for Fake {
 
     fn encode(&self, image: &Image, how: &Encode, _: &dyn Interrupt) -> Result<Vec<u8>> {
         let words = how.quality.map_or(String::new(), |q| format!("q{q}"));
-        Ok(file(self.name, &image.frames[0], &words))
+        Ok(file(self.name, &image.frame, &words))
     }
 
     fn tags(&self) -> Tags {

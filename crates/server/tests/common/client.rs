@@ -188,8 +188,8 @@ impl Reply {
             cores: &Alone,
             keep_metadata: false,
         };
-        let mut image = codec.decode(&self.body, &info, &how).expect("an image");
-        let frame = image.frames.remove(0);
+        let image = codec.decode(&self.body, &info, &how).expect("an image");
+        let frame = image.frame;
         let (width, count) = (frame.width, frame.width as usize * frame.height as usize);
         let rgb = Traits {
             alpha: frame.alpha.is_some(),

@@ -32,7 +32,7 @@ pub fn decoded(file: &[u8]) -> Frame {
         keep_metadata: false,
     };
     let image = codec.decode(file, &probe(file), &how).expect("an image");
-    image.frames.into_iter().next().expect("a frame")
+    image.frame
 }
 
 /// The 8-bit samples of a plane.

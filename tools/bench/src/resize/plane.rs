@@ -26,8 +26,7 @@ impl Plane<u8> {
             cores: &Alone,
             keep_metadata: false,
         };
-        let image = codec.decode(file, &codec.probe(file)?, &how)?;
-        let frame = image.frames.into_iter().next().context("a frame")?;
+        let frame = codec.decode(file, &codec.probe(file)?, &how)?.frame;
         let luma = frame.planes[0].as_u8().context("8-bit samples")?;
         Ok(Self {
             width: luma.width(),

@@ -88,43 +88,7 @@ pub(in crate::avif) struct Packet {
 impl Encoder {
     /// Opens an encoder.
     pub(in crate::avif) fn open(settings: Settings) -> Result<Self> {
-        let usage = if settings.still {
-            aom::AOM_USAGE_ALL_INTRA
-        } else {
-            aom::AOM_USAGE_REALTIME
-        };
-        let mut config = MaybeUninit::<aom::aom_codec_enc_cfg_t>::zeroed();
-        // SAFETY: the interface is static, and the call fills `config`, of which zeros are valid values.
-        let mut config = unsafe {
-            let code = aom::aom_codec_enc_config_default(
-                aom::aom_codec_av1_cx(),
-                config.as_mut_ptr(),
-                usage,
-            );
-            checked(code, "configured")?;
-            config.assume_init()
-        };
-        config.g_threads = 1;
-        config.g_w = settings.width;
-        config.g_h = settings.height;
-        config.g_limit = u32::from(settings.still);
-        config.g_bit_depth = u32::from(settings.bits);
-        config.g_input_bit_depth = u32::from(settings.bits);
-        config.g_profile = match (settings.layout, settings.bits) {
-            (Layout::C422, _) | (_, 12) => 2,
-            (Layout::C444, _) => 1,
-            _ => 0,
-        };
-        config.g_timebase = aom::aom_rational { num: 1, den: 1000 };
-        config.g_lag_in_frames = 0;
-        config.monochrome = u32::from(settings.layout == Layout::Gray);
-        config.full_still_picture_hdr = 0;
-        config.rc_end_usage = aom::AOM_Q;
-        config.rc_min_quantizer = 0;
-        config.rc_max_quantizer = if settings.quantizer.is_none() { 0 } else { 63 };
-        if !settings.still {
-            config.kf_max_dist = MOST_BETWEEN_KEYS;
-        }
+        let config = configuration(&settings)?;
         let flags = if settings.bits > 8 {
             aom::AOM_CODEC_USE_HIGHBITDEPTH
         } else {
@@ -341,6 +305,45 @@ impl Encoder {
             found.data.extend_from_slice(bytes);
         }
     }
+}
+
+/// Returns libaom's configuration for these settings.
+fn configuration(settings: &Settings) -> Result<aom::aom_codec_enc_cfg_t> {
+    let usage = if settings.still {
+        aom::AOM_USAGE_ALL_INTRA
+    } else {
+        aom::AOM_USAGE_REALTIME
+    };
+    let mut config = MaybeUninit::<aom::aom_codec_enc_cfg_t>::zeroed();
+    // SAFETY: the interface is static, and the call fills `config`, of which zeros are valid values.
+    let mut config = unsafe {
+        let code =
+            aom::aom_codec_enc_config_default(aom::aom_codec_av1_cx(), config.as_mut_ptr(), usage);
+        checked(code, "configured")?;
+        config.assume_init()
+    };
+    config.g_threads = 1;
+    config.g_w = settings.width;
+    config.g_h = settings.height;
+    config.g_limit = u32::from(settings.still);
+    config.g_bit_depth = u32::from(settings.bits);
+    config.g_input_bit_depth = u32::from(settings.bits);
+    config.g_profile = match (settings.layout, settings.bits) {
+        (Layout::C422, _) | (_, 12) => 2,
+        (Layout::C444, _) => 1,
+        _ => 0,
+    };
+    config.g_timebase = aom::aom_rational { num: 1, den: 1000 };
+    config.g_lag_in_frames = 0;
+    config.monochrome = u32::from(settings.layout == Layout::Gray);
+    config.full_still_picture_hdr = 0;
+    config.rc_end_usage = aom::AOM_Q;
+    config.rc_min_quantizer = 0;
+    config.rc_max_quantizer = if settings.quantizer.is_none() { 0 } else { 63 };
+    if !settings.still {
+        config.kf_max_dist = MOST_BETWEEN_KEYS;
+    }
+    Ok(config)
 }
 
 /// Speed from which on blocks are 8 to 32 px wide. Smaller ones take time and save next to no bytes, and libaom tries

@@ -20,8 +20,7 @@ use rav1d::include::dav1d::picture::{Dav1dPicture, Dav1dPictureParameters};
 use rav1d::src::lib as dav1d;
 use rav1d::src::send_sync_non_null::SendSyncNonNull;
 
-use crate::avif::NAME;
-use crate::avif::obus::{Obu, Obus};
+use crate::avif::obus::{NAME, Obu, Obus};
 use crate::guard;
 
 /// Which planes an image has, and how its chroma is subsampled.
@@ -324,10 +323,7 @@ fn wants_more(code: Dav1dResult) -> bool {
 fn failed(code: Dav1dResult) -> Error {
     match io::Error::from_raw_os_error(-code.0).kind() {
         io::ErrorKind::OutOfMemory => Error::Internal("rav1d has no memory".to_owned()),
-        io::ErrorKind::Unsupported => Error::Unsupported {
-            format: NAME,
-            what: "a feature of the bitstream".to_owned(),
-        },
+        io::ErrorKind::Unsupported => Error::unsupported(NAME, "a feature of the bitstream"),
         _ => Error::broken(NAME, "its bitstream is invalid"),
     }
 }

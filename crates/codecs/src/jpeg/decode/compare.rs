@@ -154,7 +154,7 @@ impl File<'_> {
         let place = part(self.bytes, index, wanted, size);
         let place = place.ok_or_else(|| format!("there is no part around {wanted:?}"))?;
         let part = decode_part(self.bytes, &self.header, &how, index, place);
-        let frame = part.map_err(|why| why.to_string())?.frames.remove(0);
+        let frame = part.map_err(|why| why.to_string())?.frame;
         for (index, (whole, part)) in ours.iter().zip(&frame.planes).enumerate() {
             let corner = (scale.of(place.x), scale.of(place.y));
             let (x, y) = frame.model.plane_size(index, corner.0, corner.1);

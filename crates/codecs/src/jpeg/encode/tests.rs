@@ -131,8 +131,8 @@ fn a_image_at_full_quality_differs_by_rounding_alone() {
         },
     );
     let read = image.expect("an image");
-    let pairs = [&planes[0], &read.frames[0].planes[0]]
-        .map(|plane| plane.as_u8().expect("8 bits").samples());
+    let pairs =
+        [&planes[0], &read.frame.planes[0]].map(|plane| plane.as_u8().expect("8 bits").samples());
     for (a, b) in pairs[0].iter().zip(pairs[1]) {
         assert!(a.abs_diff(*b) <= 3, "{a} became {b}");
     }

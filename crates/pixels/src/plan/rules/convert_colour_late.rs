@@ -3,10 +3,9 @@
 use andon_recipe::Profile;
 
 use super::{Example, Rule};
-use crate::codec::{Codec, Info, Scales, Tags};
+use crate::codec::Tags;
 use crate::frame::{Model, Traits};
-use crate::plan::Tag;
-use crate::plan::draft::Draft;
+use crate::plan::draft::{Draft, Tag};
 use crate::space::Space;
 
 pub(crate) static RULE: Rule = Rule {
@@ -20,16 +19,6 @@ pub(crate) static RULE: Rule = Rule {
     },
     act,
 };
-
-/// Returns the traits of the decoded image. Where the recipe drops profiles, the space is unspecified, because the
-/// numbers are to stay as they are.
-pub(crate) fn decoded(profile: Profile, source: &dyn Codec, info: &Info, scales: Scales) -> Traits {
-    let mut traits = source.decoded(info, scales);
-    if matches!(profile, Profile::Drop | Profile::Ignore) {
-        traits.space = Space::UNSPECIFIED;
-    }
-    traits
-}
 
 /// Returns the space to bring the result to; `None` keeps the source's own. CMYK holds colours that no screen shows,
 /// and its other colours are not worth a wider space than sRGB.

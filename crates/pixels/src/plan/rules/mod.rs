@@ -31,7 +31,7 @@ pub const RULES: &[&Rule] = &[
 
 /// The rules by phase. The first phase decides what is shown. The second decides how the source is read, once the
 /// planes that the encoder needs are known.
-pub(super) static PHASES: [&[&Rule]; 2] = [
+static PHASES: [&[&Rule]; 2] = [
     &[
         &turn_what_is_not_said::RULE,
         &copy_if_nothing_changes::RULE,
@@ -48,6 +48,12 @@ pub(super) static PHASES: [&[&Rule]; 2] = [
     ],
 ];
 
+/// Applies the rules of a phase, and returns those that acted, in the order in which they did.
+pub(super) fn apply(phase: usize, draft: &mut Draft<'_>) -> Vec<&'static Rule> {
+    let rules = PHASES[phase].iter().copied();
+    rules.filter(|rule| (rule.act)(draft)).collect()
+}
+
 /// One way to make a plan cheaper without changing what is seen, or to preserve what is seen.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
@@ -59,12 +65,6 @@ pub struct Rule {
     pub example: Example,
     /// Applies the rule to a draft; returns whether it had anything to do.
     act: fn(&mut Draft<'_>) -> bool,
-}
-
-impl Rule {
-    pub(super) fn acts_on(&self, draft: &mut Draft<'_>) -> bool {
-        (self.act)(draft)
-    }
 }
 
 impl PartialEq for Rule {

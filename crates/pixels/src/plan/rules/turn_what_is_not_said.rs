@@ -3,8 +3,8 @@
 use andon_recipe::{Kept, StoredTurn};
 
 use super::{Example, Rule};
-use crate::plan::Frames;
 use crate::plan::draft::Draft;
+use crate::plan::frames::Frames;
 
 pub(crate) static RULE: Rule = Rule {
     name: "turn_what_is_not_said",

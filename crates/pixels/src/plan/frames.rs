@@ -1,0 +1,45 @@
+//! The frames of a source that a plan reads.
+
+use crate::codec::{AnimationDecoder, AnimationEncoder};
+
+/// Which of the source's frames are read.
+#[derive(Clone, Copy)]
+pub(crate) enum Frames {
+    /// The first frame, as a still image.
+    First,
+    /// One frame of an animation, as a still image. The first is number 1.
+    Nth {
+        number: u32,
+        decoder: &'static dyn AnimationDecoder,
+    },
+    /// All frames, as an animation, or as many of the first ones as the recipe allows.
+    All {
+        count: u32,
+        decoder: &'static dyn AnimationDecoder,
+        encoder: &'static dyn AnimationEncoder,
+    },
+}
+
+impl Frames {
+    /// Whether the source is read as a still image.
+    pub(crate) fn is_first(self) -> bool {
+        matches!(self, Self::First)
+    }
+
+    /// Returns how many frames the result has.
+    pub(crate) fn shown(self) -> u32 {
+        match self {
+            Self::First | Self::Nth { .. } => 1,
+            Self::All { count, .. } => count,
+        }
+    }
+
+    /// Returns how many frames have to be composed.
+    pub(crate) fn count(self) -> u32 {
+        match self {
+            Self::First => 1,
+            Self::Nth { number, .. } => number,
+            Self::All { count, .. } => count,
+        }
+    }
+}
