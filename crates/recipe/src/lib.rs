@@ -33,6 +33,7 @@ mod rules;
 mod step;
 mod text;
 mod types;
+mod wish;
 mod words;
 
 pub use args::{Arg, Word};
@@ -44,4 +45,5 @@ pub use rules::{Facts, ResolveError, Rules};
 pub use step::{Bounds, Canvas, Colour, Crop, Effect, Flip, Gravity, Length, Pad, Step, Turn};
 pub use text::ParseError;
 pub use types::{Background, Chroma, FormatName, Goal, Kept, Output, Profile, Recipe, StoredTurn};
+pub use wish::{Fit, Keep, Wish};
 pub use words::{GRAVITIES, WORDS};

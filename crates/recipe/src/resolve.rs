@@ -13,7 +13,7 @@ use faces::Faces;
 
 use crate::rules::{Facts, ResolveError, Rules};
 use crate::step::{Bounds, Canvas, Colour, Crop, Gravity, Length, Pad, Step, Turn};
-use crate::{Area, Kept, Measure, Orientation, Output, Profile, Recipe, StoredTurn};
+use crate::{Area, Kept, Measure, Orientation, Output, Profile, Recipe, StoredTurn, Wish};
 
 impl Rules for Recipe {
     fn text(&self) -> String {
@@ -86,6 +86,10 @@ impl Rules for Recipe {
 
     fn materials(&self) -> Vec<String> {
         self.materials()
+    }
+
+    fn wish(&self) -> Option<Wish> {
+        Some(Wish::of(self))
     }
 }
 

@@ -3,10 +3,12 @@
 use serde::Deserialize;
 
 use super::Cloudflare;
+use andon_recipe::Wish;
+
 use crate::ConfigError;
 use crate::config::{Gate, Settings, below, mount};
 use crate::dialect::Dialect;
-use crate::plain::PlainRequest;
+use crate::spelling::{Spelt, Word};
 
 /// The table `[cloudflare]` of the configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -40,8 +42,12 @@ impl Settings for CloudflareConfig {
         }
     }
 
-    fn spell(request: &PlainRequest<'_>) -> Option<String> {
-        super::spell::spell(request)
+    fn words() -> Vec<Word> {
+        super::spell::WORDS.to_vec()
+    }
+
+    fn spell(wish: &Wish, source: &str) -> Spelt {
+        super::spell::spell(wish, source)
     }
 
     fn option_names() -> Vec<String> {

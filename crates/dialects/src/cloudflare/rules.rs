@@ -1,6 +1,8 @@
 //! Resolves the options for an image. The service is closed source: sizes follow its documentation and are rounded to
 //! the nearest pixel, half away from zero.
 
+mod wish;
+
 use andon_recipe::{
     Bounds, Canvas, Colour, Facts, Flip, FormatName, Goal, Gravity, Kept, Length, Measure,
     Orientation, Output, Recipe, ResolveError, Rules, Step, Turn,
@@ -259,4 +261,8 @@ impl Rules for CloudflareRules {
     }
 
     crate::rules::kept_output!();
+
+    fn wish(&self) -> Option<andon_recipe::Wish> {
+        self.wanted()
+    }
 }

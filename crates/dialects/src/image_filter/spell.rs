@@ -1,21 +1,42 @@
-//! Writes plain requests as URLs of nginx's image filter, with the usual prefix.
+//! Writes wishes as URLs of nginx's image filter, with the usual prefix.
 
-use crate::plain::{How, PlainRequest};
+use andon_recipe::{Fit, Wish};
 
-/// Returns the URL for a plain request; `None` if the dialect cannot express it.
-pub(super) fn spell(request: &PlainRequest<'_>) -> Option<String> {
-    if request.format.is_some() || request.enlarge {
-        return None;
-    }
-    let [w, h] = request.sides("-");
-    let word = match request.how {
-        How::Fit => "resize",
-        How::Cover => "crop",
-        How::Nothing | How::Exact => return None,
+use crate::spelling::{Said, Spelt, Word, all, choice, only, sides, unsharp};
+
+/// The words of a recipe that there are directives for.
+pub(super) const WORDS: &[Word] = &[
+    // Counter-clockwise.
+    ("turn", |a| {
+        choice(
+            "rotate=",
+            a,
+            &[("90", "270"), ("180", "180"), ("270", "90")],
+        )
+    }),
+    ("unsharp", |a| {
+        let (sigma, amount) = unsharp(a, "1")?;
+        only(
+            sigma == 0.5,
+            &format!("sharpen={}", (amount * 42.6028).round()),
+        )
+    }),
+    ("q", |a| all("q=", a, "")),
+    ("progressive", |_| only(true, "interlace=on")),
+];
+
+/// Returns the URL for a wish.
+pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
+    let mut said = Said::of(wish, WORDS);
+    let [w, h] = sides(wish, "-");
+    let word = match wish.fit {
+        Fit::Cover => "crop",
+        _ => "resize",
     };
-    let quality = request.quality(",q=").unwrap_or_default();
-    Some(format!(
-        "/image_filter({word},{w},{h}{quality})/{}",
-        request.source
-    ))
+    if wish.enlarge || matches!(wish.fit, Fit::Exact | Fit::Pad(_)) {
+        said.miss_box(wish);
+    }
+    let mut options = vec![format!("{word},{w},{h}")];
+    options.extend(Some(said.join(",")).filter(|others| !others.is_empty()));
+    said.spelt(format!("/image_filter({})/{source}", options.join(",")))
 }

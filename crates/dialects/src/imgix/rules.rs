@@ -1,5 +1,7 @@
 //! Resolves parameters for an image. The service is closed source: sizes follow its documentation.
 
+mod wish;
+
 use andon_recipe::{
     Bounds, Canvas, Chroma, Colour, Crop, Facts, Flip, FormatName, Goal, Gravity, Kept, Length,
     Measure, Orientation, Output, Pad, Profile, Recipe, ResolveError, Rules, Step, StoredTurn,
@@ -505,4 +507,8 @@ impl Rules for ImgixRules {
     }
 
     crate::rules::kept_output!();
+
+    fn wish(&self) -> Option<andon_recipe::Wish> {
+        Some(self.wanted())
+    }
 }

@@ -1,5 +1,6 @@
 //! The configuration of the thumbor and imagor dialects.
 
+use andon_recipe::Wish;
 use andon_settings::check;
 use serde::Deserialize;
 
@@ -7,8 +8,8 @@ use super::{Flavour, Signing, Thumbor};
 use crate::ConfigError;
 use crate::config::{Gate, Settings, below, mount};
 use crate::dialect::Dialect;
-use crate::plain::PlainRequest;
 use crate::signature::{Digest, Key};
+use crate::spelling::{Spelt, Word};
 
 /// The `[thumbor]` table: URLs of thumbor.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -170,8 +171,12 @@ impl Settings for ThumborConfig {
         }
     }
 
-    fn spell(request: &PlainRequest<'_>) -> Option<String> {
-        super::spell::spell(request)
+    fn words() -> Vec<Word> {
+        Flavour::Thumbor.words()
+    }
+
+    fn spell(wish: &Wish, source: &str) -> Spelt {
+        super::spell::spell(wish, source, Flavour::Thumbor)
     }
 }
 
@@ -225,8 +230,12 @@ impl Settings for ImagorConfig {
         }
     }
 
-    fn spell(request: &PlainRequest<'_>) -> Option<String> {
-        super::spell::spell(request)
+    fn words() -> Vec<Word> {
+        Flavour::Imagor.words()
+    }
+
+    fn spell(wish: &Wish, source: &str) -> Spelt {
+        super::spell::spell(wish, source, Flavour::Imagor)
     }
 }
 

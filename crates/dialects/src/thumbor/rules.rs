@@ -3,6 +3,7 @@
 mod imagor;
 mod round;
 mod thumbor;
+mod wish;
 
 use std::sync::Arc;
 
@@ -277,6 +278,10 @@ impl Rules for ThumborRules {
     }
 
     crate::rules::kept_output!();
+
+    fn wish(&self) -> Option<andon_recipe::Wish> {
+        Some(self.wanted())
+    }
 
     fn materials(&self) -> Vec<String> {
         let laid = self.filters.iter().filter_map(|filter| match filter {

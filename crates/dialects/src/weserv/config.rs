@@ -3,10 +3,12 @@
 use serde::Deserialize;
 
 use super::Weserv;
+use andon_recipe::Wish;
+
 use crate::ConfigError;
 use crate::config::{Gate, Settings, below, mount};
 use crate::dialect::Dialect;
-use crate::plain::PlainRequest;
+use crate::spelling::{Spelt, Word};
 
 /// The `[weserv]` table: URLs of weserv.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -39,8 +41,12 @@ impl Settings for WeservConfig {
         }
     }
 
-    fn spell(request: &PlainRequest<'_>) -> Option<String> {
-        super::spell::spell(request)
+    fn words() -> Vec<Word> {
+        super::spell::WORDS.to_vec()
+    }
+
+    fn spell(wish: &Wish, source: &str) -> Spelt {
+        super::spell::spell(wish, source)
     }
 
     fn option_names() -> Vec<String> {

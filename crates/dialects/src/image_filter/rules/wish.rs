@@ -1,0 +1,38 @@
+//! What the directives want, in terms that other dialects can say, too.
+
+use andon_recipe::{Fit, Recipe, Step, Turn, Wish};
+
+use super::{ImageFilterRules, sharpened};
+use crate::image_filter::options::{Bound, Filter};
+
+impl ImageFilterRules {
+    /// Returns the wish.
+    pub(super) fn wanted(&self) -> Wish {
+        let side = |Bound(px): Bound| u32::try_from(px).ok().map(f64::from);
+        let (fit, w, h) = match self.options.filter {
+            Filter::Test | Filter::Size | Filter::Rotate => (Fit::Nothing, None, None),
+            Filter::Resize(w, h) => (Fit::Inside, side(w), side(h)),
+            Filter::Crop(w, h) => (Fit::Cover, side(w), side(h)),
+        };
+        // Counter-clockwise.
+        let turn = match self.options.rotate {
+            90 => Some(Turn::R270),
+            180 => Some(Turn::R180),
+            270 => Some(Turn::R90),
+            _ => None,
+        };
+        let original = matches!(self.options.filter, Filter::Test | Filter::Size);
+        Wish {
+            before: original.then_some(Step::Original).into_iter().collect(),
+            fit,
+            w,
+            h,
+            after: turn
+                .map(Step::Turn)
+                .into_iter()
+                .chain(sharpened(self.options.sharpen))
+                .collect(),
+            ..Wish::of(&Recipe::from(self.output.clone()))
+        }
+    }
+}

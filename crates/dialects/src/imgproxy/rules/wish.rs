@@ -1,0 +1,151 @@
+//! What the options want, in terms that other dialects can say, too.
+
+use andon_recipe::{
+    Colour, Crop, Fit, Gravity, Keep, Kept, Length, Output, Pad, Profile, Recipe, Step, StoredTurn,
+    Wish,
+};
+
+use super::{ImgproxyRules, effects};
+use crate::imgproxy::gravity::{self, Edge, Kind};
+use crate::imgproxy::options::{Options, Resizing};
+
+impl ImgproxyRules {
+    /// Returns the wish of the last pipeline. Pipelines before it are beyond the wish, and so is what depends on the
+    /// size of the image.
+    pub(super) fn wanted(&self) -> Wish {
+        let options = &self.options;
+        let trim = options.trim.map(|trim| Step::Trim(trim.threshold as u8));
+        let turns = self.turns().filter(|step| *step != Step::Orient);
+        let side = |side: u32, zoom: f64| (side > 0).then(|| f64::from(side) * zoom * options.dpr);
+        let (w, h) = (
+            side(options.width, options.zoom.0),
+            side(options.height, options.zoom.1),
+        );
+        let is_opaque = matches!(options.format, None | Some("jpeg"));
+        let usual = if is_opaque {
+            Colour::WHITE
+        } else {
+            Colour::CLEAR
+        };
+        let ground = options.background.unwrap_or(usual);
+        let fit = match options.resizing {
+            _ if (w, h) == (None, None) => Fit::Nothing,
+            Resizing::Force => Fit::Exact,
+            Resizing::Fit if options.extend.on => Fit::Pad(ground),
+            Resizing::Fit => Fit::Inside,
+            Resizing::Fill | Resizing::FillDown | Resizing::Auto => Fit::Cover,
+        };
+        let [top, right, bottom, left] = options
+            .padding
+            .map(|px| (f64::from(px) * options.dpr).round() as u32);
+        let pad = Pad {
+            top,
+            right,
+            bottom,
+            left,
+            colour: ground,
+        };
+        let pad = (options.padding != [0; 4]).then_some(Step::Pad(pad));
+        let flat = options
+            .background
+            .filter(|_| options.background_alpha == 1.0)
+            .map(Step::Flatten);
+        let effects = effects(&options.effects, (1, 1), true).into_iter();
+        Wish {
+            before: trim.into_iter().chain(turns).chain(crop(options)).collect(),
+            fit,
+            w,
+            h,
+            enlarge: options.enlarge,
+            keep: keep(&options.gravity),
+            after: effects.chain(pad).chain(flat).collect(),
+            beyond: beyond(options),
+            ..Wish::of(&Recipe::from(self.output_as_wanted()))
+        }
+    }
+
+    fn output_as_wanted(&self) -> Output {
+        let options = &self.options;
+        Output {
+            stored_turn: match options.auto_rotate {
+                true => StoredTurn::Applied,
+                false => StoredTurn::Verbatim,
+            },
+            profile: options.profile.unwrap_or(match options.strip_profile {
+                true => Profile::Srgb,
+                false => Profile::Keep,
+            }),
+            metadata: match (options.strip_metadata, options.keep_copyright) {
+                (true, true) => Kept::Copyright,
+                (true, false) => Kept::None,
+                (false, _) => Kept::All,
+            },
+            ..self.output.clone()
+        }
+    }
+}
+
+/// Returns the crop before scaling, if it is in px.
+fn crop(options: &Options) -> Option<Step> {
+    let crop = options.crop;
+    let is_px = crop.width >= 1.0 && crop.height >= 1.0 && crop.ratio == 0.0;
+    let (w, h) = (Length::Px(crop.width), Length::Px(crop.height));
+    let gravity::Gravity { kind, x, y } = options.crop_gravity();
+    let corner = kind == Kind::Edges(Edge::Start, Edge::Start);
+    is_px.then_some(Step::Crop(match keep(&options.crop_gravity()) {
+        _ if corner && x.fract() == 0.0 && y.fract() == 0.0 => Crop::At {
+            x: Length::Px(x),
+            y: Length::Px(y),
+            w,
+            h,
+        },
+        Keep::Towards(gravity) => Crop::Towards { w, h, gravity },
+        _ => return None,
+    }))
+}
+
+fn keep(gravity: &gravity::Gravity) -> Keep {
+    match gravity.kind {
+        Kind::Focus => Keep::Point(gravity.x * 100.0, gravity.y * 100.0),
+        Kind::Smart => Keep::Salient,
+        Kind::Faces => Keep::Faces,
+        Kind::Edges(x, y) => Keep::Towards(Gravity::at((x as u32, y as u32))),
+    }
+}
+
+/// Returns the names of options that a wish does not cover.
+fn beyond(options: &Options) -> Vec<String> {
+    let crop = options.crop;
+    let part = crop.width > 0.0 || crop.height > 0.0 || crop.ratio > 0.0;
+    let gravity = options.gravity;
+    let shifted = matches!(gravity.kind, Kind::Edges(..)) && (gravity.x, gravity.y) != (0.0, 0.0);
+    let trim = options.trim.unwrap_or_default();
+    let named = [
+        (!options.before.is_empty(), "-"),
+        (part && self::crop(options).is_none(), "crop"),
+        (shifted, "gravity with offsets"),
+        (
+            matches!(options.resizing, Resizing::FillDown | Resizing::Auto),
+            "resizing_type",
+        ),
+        (options.min_width > 0, "min-width"),
+        (options.min_height > 0, "min-height"),
+        (options.extend_ratio.on, "extend_aspect_ratio"),
+        (
+            options.extend.gravity != gravity::Gravity::default(),
+            "extend with a gravity",
+        ),
+        (
+            trim.colour.is_some() || trim.equal != (false, false),
+            "trim with more than a threshold",
+        ),
+        (options.background_alpha != 1.0, "background_alpha"),
+        (!options.effects.blurred.is_empty(), "blur_areas"),
+        (options.watermark.opacity > 0.0, "watermark"),
+        (!options.skip.is_empty(), "skip_processing"),
+        (options.limits.side > 0, "max_result_dimension"),
+        (options.limits.resolution > 0.0, "max_src_resolution"),
+    ];
+    let named = named.into_iter().filter(|(is, _)| *is);
+    named.map(|(_, name)| name.to_owned()).collect()
+}

@@ -1,0 +1,154 @@
+//! What the parts and filters want, in terms that other dialects can say, too.
+
+use andon_recipe::{
+    Crop, Fit, Flip, Gravity, Keep, Length, Output, Pad, Recipe, Step, StoredTurn, Wish,
+};
+
+use super::{Filter, Ground, ThumborRules, counter_clockwise};
+use crate::thumbor::Flavour;
+use crate::thumbor::path::{FitIn, Side};
+
+/// Filters that a wish does not cover.
+const BEYOND: &[&str] = &[
+    "watermark",
+    "image",
+    "text",
+    "label",
+    "pixelate",
+    "proportion",
+    "crop",
+    "trim",
+    "colorize",
+    "raw",
+];
+
+impl ThumborRules {
+    /// Returns the wish. Sizes that depend on that of the image are beyond it.
+    pub(super) fn wanted(&self) -> Wish {
+        let parts = &self.parts;
+        let names = parts.filters.iter().map(|(name, _)| name.as_str());
+        let mut beyond: Vec<String> = names
+            .filter(|name| BEYOND.contains(name))
+            .map(str::to_owned)
+            .collect();
+        let size = parts.size.unwrap_or_default();
+        let side = |side: Side| Some(side.px()).filter(|px| *px > 0).map(f64::from);
+        let (w, h) = (side(size.0), side(size.1));
+        let is_own = size.0 == Side::Original || size.1 == Side::Original;
+        beyond.extend(is_own.then(|| "orig".to_owned()));
+        let fit = match parts.fit {
+            _ if (w, h) == (None, None) => Fit::Nothing,
+            Some(FitIn {
+                adaptive: false,
+                full: false,
+            }) => Fit::Inside,
+            Some(_) => {
+                beyond.push("fit-in that is adaptive or full".to_owned());
+                Fit::Inside
+            }
+            None if parts.stretch || self.has(&Filter::Stretch) => Fit::Exact,
+            None if w.is_some() && h.is_some() => Fit::Cover,
+            None => Fit::Inside,
+        };
+        let trim = self.trim().map(|trim| match self.flavour {
+            Flavour::Imagor if !trim.from_end => {
+                Step::Trim(trim.tolerance.unwrap_or(1).clamp(1, 255) as u8)
+            }
+            _ => {
+                beyond.push("trim".to_owned());
+                Step::Trim(trim.tolerance.unwrap_or(0).min(255) as u8)
+            }
+        });
+        let turns = self
+            .upright()
+            .into_iter()
+            .filter(|step| *step != Step::Orient);
+        let crop = parts.crop.map(|[left, top, right, bottom]| {
+            let [x, y, w, h] = [left, top, right - left, bottom - top].map(Length::Px);
+            Step::Crop(Crop::At { x, y, w, h })
+        });
+        let mut wish = Wish {
+            before: turns.chain(trim).chain(crop).collect(),
+            fit,
+            w,
+            h,
+            enlarge: self.enlarges(),
+            keep: self.keep(),
+            beyond,
+            ..Wish::of(&Recipe::from(Output {
+                stored_turn: match self.usual.orient {
+                    true => StoredTurn::Applied,
+                    false => StoredTurn::Verbatim,
+                },
+                ..self.output.clone()
+            }))
+        };
+        self.add_filters(&mut wish);
+        wish
+    }
+
+    fn enlarges(&self) -> bool {
+        let last = self.filters.iter().rev().find_map(|filter| match filter {
+            Filter::Upscale => Some(true),
+            Filter::NoUpscale => Some(false),
+            _ => None,
+        });
+        last.unwrap_or(self.parts.fit.is_none())
+    }
+
+    /// Adds the flip and the filters, which act on the scaled image in their order.
+    fn add_filters(&self, wish: &mut Wish) {
+        wish.after.extend(match self.parts.flip {
+            (false, false) => None,
+            (true, false) => Some(Step::Flip(Flip::Horizontal)),
+            (false, true) => Some(Step::Flip(Flip::Vertical)),
+            (true, true) => Some(Step::Flip(Flip::Both)),
+        });
+        for filter in self.filters.iter() {
+            wish.after.extend(match filter {
+                Filter::Effect(effect) => Some(Step::Effect(effect.clone())),
+                Filter::Ground(Ground::Colour(colour)) => Some(Step::Flatten(*colour)),
+                Filter::Rotate(quarters) => counter_clockwise(*quarters).map(Step::Turn),
+                Filter::Padding(Ground::Colour(colour), [left, top, right, bottom]) => {
+                    Some(Step::Pad(Pad {
+                        top: *top,
+                        right: *right,
+                        bottom: *bottom,
+                        left: *left,
+                        colour: *colour,
+                    }))
+                }
+                Filter::Fill(Ground::Colour(colour))
+                    if wish.fit == Fit::Inside && self.parts.padding.is_none() =>
+                {
+                    wish.fit = Fit::Pad(*colour);
+                    None
+                }
+                Filter::Fill(_) | Filter::Ground(_) | Filter::Padding(..) => {
+                    wish.beyond
+                        .push("a ground that is made of the image".to_owned());
+                    None
+                }
+                _ => None,
+            });
+        }
+    }
+
+    fn keep(&self) -> Keep {
+        let focal = self.filters.iter().find_map(|filter| match filter {
+            Filter::Focal([x, y, right, _]) if right.is_infinite() && *x < 1.0 && *y < 1.0 => {
+                Some(Keep::Point(x * 100.0, y * 100.0))
+            }
+            _ => None,
+        });
+        let (across, down) = (self.parts.across, self.parts.down);
+        let gravity = Gravity::at((
+            across.unwrap_or_default() as u32,
+            down.unwrap_or_default() as u32,
+        ));
+        focal.unwrap_or(match self.parts.smart {
+            true => Keep::Salient,
+            false => Keep::Towards(gravity),
+        })
+    }
+}

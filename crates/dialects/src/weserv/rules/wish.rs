@@ -1,0 +1,103 @@
+//! What the parameters want, in terms that other dialects can say, too.
+
+use andon_recipe::{Colour, Facts, Gravity, Keep, Recipe, Step, Wish};
+
+use super::{Fit, WeservRules};
+
+/// Width and height in px of an image that no usual box exceeds.
+const LARGE: u32 = 1 << 19;
+
+impl WeservRules {
+    /// Returns the wish. Lengths in per cent are beyond it.
+    pub(super) fn wanted(&self) -> Wish {
+        let query = &self.query;
+        let lengths = ["w", "h", "cx", "cy", "cw", "ch"].into_iter();
+        let relative = lengths.filter(|key| query.text(key).is_some_and(|text| text.contains('%')));
+        let mut beyond: Vec<String> = relative.map(str::to_owned).collect();
+        beyond.extend(query.has("mtrim").then(|| "mtrim".to_owned()));
+        let crop = self
+            .crop((LARGE, LARGE))
+            .map(|(x, y, w, h)| Step::crop(x, y, w, h));
+        let (before, after) = match query.flag("precrop") {
+            true => (crop, None),
+            false => (None, crop),
+        };
+        let turns = self
+            .quarters()
+            .map(Step::Turn)
+            .into_iter()
+            .chain(self.flips().map(Step::Flip));
+        let (mut w, mut h) = self.bounds(&Facts::new("jpeg", LARGE, LARGE));
+        let is_sideways = matches!(self.degrees().rem_euclid(360), 90 | 270);
+        if is_sideways && !query.flag("precrop") {
+            (w, h) = (h, w);
+        }
+        let side = |side: i32| (side > 0).then(|| f64::from(side));
+        let fit = match self.fit() {
+            _ if (w, h) == (0, 0) => andon_recipe::Fit::Nothing,
+            Fit::Inside => andon_recipe::Fit::Inside,
+            Fit::Fill => andon_recipe::Fit::Exact,
+            Fit::Cover if w > 0 && h > 0 => andon_recipe::Fit::Cover,
+            Fit::Contain if w > 0 && h > 0 => {
+                andon_recipe::Fit::Pad(query.colour("cbg").unwrap_or(Colour::CLEAR))
+            }
+            Fit::Cover | Fit::Contain => andon_recipe::Fit::Inside,
+            Fit::Outside => {
+                beyond.push("fit=outside".to_owned());
+                andon_recipe::Fit::Inside
+            }
+        };
+        let ground = query
+            .colour("bg")
+            .filter(|ground| ground.a > 0)
+            .map(Step::Flatten);
+        let rotated = (self.degrees() % 90 != 0).then(|| Step::Rotate {
+            degrees: f64::from(self.degrees().rem_euclid(360)),
+            colour: query.colour("rbg").unwrap_or(Colour::CLEAR),
+        });
+        let after = after
+            .into_iter()
+            .chain(rotated)
+            .chain(self.effects())
+            .chain(ground);
+        Wish {
+            before: self.trim().into_iter().chain(turns).chain(before).collect(),
+            fit,
+            w: side(w),
+            h: side(h),
+            enlarge: !query.flag("we"),
+            keep: self.keep(),
+            after: after.chain(self.mask().map(Step::Effect)).collect(),
+            beyond,
+            ..Wish::of(&Recipe::from(self.output.clone()))
+        }
+    }
+
+    fn keep(&self) -> Keep {
+        let name = self.query.text("a").unwrap_or_default();
+        let share = |key| {
+            self.query
+                .float(key)
+                .filter(|share| (0.0..=1.0).contains(share))
+                .unwrap_or(0.5)
+                * 100.0
+        };
+        match name {
+            "entropy" | "attention" => Keep::Salient,
+            name if name.starts_with("focal") || name.starts_with("crop-") => {
+                Keep::Point(share("fpx"), share("fpy"))
+            }
+            name => {
+                let at = |end: &str, short: &str| {
+                    name.split('-').any(|word| word == end) || name == short
+                };
+                let halves = |start: bool, end: bool| if start { 0 } else { 1 + u32::from(end) };
+                let across = halves(at("left", "l"), at("right", "r"));
+                Keep::Towards(Gravity::at((
+                    across,
+                    halves(at("top", "t"), at("bottom", "b")),
+                )))
+            }
+        }
+    }
+}

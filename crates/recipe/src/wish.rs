@@ -1,0 +1,266 @@
+//! What is wanted of an image, in the terms that URL languages share.
+
+use std::fmt;
+
+use crate::step::{Bounds, Canvas, Colour, Gravity, Length, Pad, Step};
+use crate::{Output, Recipe, words};
+
+/// What a request wants of an image of any size: a box, the steps before and after the image is fitted to it, and how
+/// the result is written.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Wish {
+    /// Steps before the image is fitted to the box, such as turns and crops. The first of all, which makes the image
+    /// upright, is left out.
+    pub before: Vec<Step>,
+    /// How the image is fitted to the box.
+    pub fit: Fit,
+    /// Width of the box in device pixels; `None` if that side is open.
+    pub w: Option<f64>,
+    /// Height of the box in device pixels; `None` if that side is open.
+    pub h: Option<f64>,
+    /// Whether images smaller than the box are enlarged.
+    pub enlarge: bool,
+    /// The part that stays in view where something is cut off.
+    pub keep: Keep,
+    /// Steps after the image is fitted to the box, such as effects and backgrounds.
+    pub after: Vec<Step>,
+    /// How the result is written, as far as the request says so.
+    pub output: Output,
+    /// What else is wanted, as options of the request's own language.
+    pub beyond: Vec<String>,
+}
+
+/// How an image is fitted to a box.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fit {
+    /// Not at all: there is no box.
+    #[default]
+    Nothing,
+    /// The image lies within the box.
+    Inside,
+    /// The image covers the box, and what hangs over is cut off.
+    Cover,
+    /// The image is stretched to the box.
+    Exact,
+    /// The image lies within the box, in the middle of a ground of this colour.
+    Pad(Colour),
+}
+
+/// The part of an image that stays in view where something is cut off.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Keep {
+    /// The middle, a side or a corner.
+    Towards(Gravity),
+    /// What draws the eye.
+    Salient,
+    /// Faces.
+    Faces,
+    /// A point: its distance from the left and from the top, in per cent of the sides.
+    Point(f64, f64),
+}
+
+impl Default for Keep {
+    fn default() -> Self {
+        Self::Towards(Gravity::Centre)
+    }
+}
+
+/// Writes a gravity's name, `smart`, `faces` or the point's coordinates with `:` between them.
+impl fmt::Display for Keep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Towards(gravity) => f.write_str(gravity.word()),
+            Self::Salient => f.write_str(words::SMART),
+            Self::Faces => f.write_str(words::FACES),
+            Self::Point(x, y) => write!(f, "{x}:{y}"),
+        }
+    }
+}
+
+impl Wish {
+    /// Reads the wish from the steps of a recipe that need not be resolved. Lengths are converted to device pixels; a
+    /// box in per cent is among what is beyond the wish.
+    #[must_use]
+    pub fn of(recipe: &Recipe) -> Self {
+        let mut wish = Self {
+            output: recipe.output.clone(),
+            ..Self::default()
+        };
+        let mut dpr = 1.0;
+        for step in &recipe.steps {
+            match step {
+                Step::Dpr(ratio) => dpr = *ratio,
+                Step::Orient if wish.before.is_empty() && wish.fit == Fit::Nothing => {}
+                step => wish.add(step, dpr),
+            }
+        }
+        wish
+    }
+
+    /// Adds a step that follows all others. `dpr` is the ratio of device pixels to CSS pixels.
+    fn add(&mut self, step: &Step, dpr: f64) {
+        let side = |length: Length| match length {
+            Length::Px(px) => Some(px * dpr),
+            Length::Percent(_) => None,
+        };
+        let px = |px: u32| (f64::from(px) * dpr).round() as u32;
+        let (fit, sides, enlarge) = match *step {
+            _ if self.fit != Fit::Nothing => return self.add_after(step, px),
+            Step::Fit { inside, enlarge } => match inside {
+                Bounds::Width(w) => (Fit::Inside, [Some(w), None], enlarge),
+                Bounds::Height(h) => (Fit::Inside, [None, Some(h)], enlarge),
+                Bounds::Both(w, h) => (Fit::Inside, [Some(w), Some(h)], enlarge),
+            },
+            Step::Cover { w, h, enlarge, .. } => (Fit::Cover, [Some(w), Some(h)], enlarge),
+            Step::Exact { w, h } => (Fit::Exact, [Some(w), Some(h)], true),
+            Step::Pad(_) | Step::Canvas(_) => return self.add_after(step, px),
+            _ => return self.before.push(step.clone()),
+        };
+        if let Step::Cover { gravity, .. } = step {
+            let set =
+                |step: &Step| matches!(step, Step::Salient | Step::Faces | Step::Focus { .. });
+            self.keep = match (gravity, self.before.pop_if(|step| set(step))) {
+                (Gravity::Centre, Some(Step::Salient)) => Keep::Salient,
+                (Gravity::Centre, Some(Step::Faces)) => Keep::Faces,
+                (
+                    Gravity::Centre,
+                    Some(Step::Focus {
+                        x: Length::Percent(x),
+                        y: Length::Percent(y),
+                    }),
+                ) => Keep::Point(x, y),
+                (gravity, focus) => {
+                    self.before.extend(focus);
+                    Keep::Towards(*gravity)
+                }
+            };
+        }
+        match sides.iter().flatten().all(|length| side(*length).is_some()) {
+            true => {
+                (self.fit, self.enlarge) = (fit, enlarge);
+                [self.w, self.h] = sides.map(|length| length.and_then(side));
+            }
+            false => self.beyond.push(step.to_string()),
+        }
+    }
+
+    /// Adds a step after the box. `px` converts a length to device pixels.
+    fn add_after(&mut self, step: &Step, px: impl Fn(u32) -> u32) {
+        self.after.push(match *step {
+            Step::Canvas(Canvas {
+                w,
+                h,
+                colour,
+                at: None,
+            }) => {
+                let (w, h) = (px(w), px(h));
+                let bounds = [Some(f64::from(w)), Some(f64::from(h))];
+                let rounded = [self.w, self.h].map(|side| side.map(f64::round));
+                if self.fit == Fit::Inside && self.after.is_empty() && rounded == bounds {
+                    self.fit = Fit::Pad(colour);
+                    return;
+                }
+                Step::Canvas(Canvas {
+                    w,
+                    h,
+                    colour,
+                    at: None,
+                })
+            }
+            Step::Pad(Pad {
+                top,
+                right,
+                bottom,
+                left,
+                colour,
+            }) => Step::Pad(Pad {
+                top: px(top),
+                right: px(right),
+                bottom: px(bottom),
+                left: px(left),
+                colour,
+            }),
+            _ => step.clone(),
+        });
+    }
+
+    /// Returns all steps but those of the box.
+    pub fn others(&self) -> impl Iterator<Item = &Step> {
+        self.before.iter().chain(&self.after)
+    }
+
+    /// Returns the box as steps.
+    fn fitted(&self) -> Vec<Step> {
+        let px = |side: f64| Length::px(side).unwrap_or(Length::Px(Length::MAX_PX));
+        let whole = Length::Percent(100.0);
+        let or_whole = |side: Option<f64>| side.map_or(whole, px);
+        let inside = |inside| Step::Fit {
+            inside,
+            enlarge: self.enlarge,
+        };
+        let both = match (self.fit, self.w, self.h) {
+            (Fit::Nothing, ..) | (_, None, None) => return Vec::new(),
+            (Fit::Exact, w, h) => {
+                return vec![Step::Exact {
+                    w: or_whole(w),
+                    h: or_whole(h),
+                }];
+            }
+            (_, Some(w), None) => return vec![inside(Bounds::Width(px(w)))],
+            (_, None, Some(h)) => return vec![inside(Bounds::Height(px(h)))],
+            (_, Some(w), Some(h)) => (w, h),
+        };
+        let (w, h) = (px(both.0), px(both.1));
+        let bounded = inside(Bounds::Both(w, h));
+        let Fit::Cover = self.fit else {
+            let whole = |side: f64| (side.round() as u32).max(1);
+            let ground = |colour| {
+                Step::Canvas(Canvas {
+                    w: whole(both.0),
+                    h: whole(both.1),
+                    colour,
+                    at: None,
+                })
+            };
+            return match self.fit {
+                Fit::Pad(colour) => vec![bounded, ground(colour)],
+                _ => vec![bounded],
+            };
+        };
+        let (focus, gravity) = match self.keep {
+            Keep::Towards(gravity) => (None, gravity),
+            Keep::Salient => (Some(Step::Salient), Gravity::Centre),
+            Keep::Faces => (Some(Step::Faces), Gravity::Centre),
+            Keep::Point(x, y) => {
+                let (x, y) = (Length::Percent(x), Length::Percent(y));
+                (Some(Step::Focus { x, y }), Gravity::Centre)
+            }
+        };
+        let cover = Step::Cover {
+            w,
+            h,
+            gravity,
+            enlarge: self.enlarge,
+        };
+        focus.into_iter().chain([cover]).collect()
+    }
+
+    /// Returns the wish as a recipe, without what is beyond it.
+    #[must_use]
+    pub fn recipe(&self) -> Recipe {
+        let mut steps = self.before.clone();
+        steps.extend(self.fitted());
+        steps.extend(self.after.iter().cloned());
+        Recipe {
+            steps,
+            output: self.output.clone(),
+        }
+    }
+
+    /// Returns the box as the words of a recipe, such as `cover:60x60:north`; empty if there is none.
+    #[must_use]
+    pub fn bounds(&self) -> String {
+        let words: Vec<String> = self.fitted().iter().map(Step::to_string).collect();
+        words.join(",")
+    }
+}
