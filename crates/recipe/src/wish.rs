@@ -248,6 +248,9 @@ impl Wish {
     /// Returns the wish as a recipe, without what is beyond it.
     #[must_use]
     pub fn recipe(&self) -> Recipe {
+        if self.before.contains(&Step::Original) {
+            return Recipe::original();
+        }
         let mut steps = self.before.clone();
         steps.extend(self.fitted());
         steps.extend(self.after.iter().cloned());

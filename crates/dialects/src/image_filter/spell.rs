@@ -6,6 +6,7 @@ use crate::spelling::{Said, Spelt, Word, all, choice, only, sides, unsharp};
 
 /// The words of a recipe that there are directives for.
 pub(super) const WORDS: &[Word] = &[
+    ("original", |_| only(true, "test")),
     // Counter-clockwise.
     ("turn", |a| {
         choice(
@@ -28,6 +29,9 @@ pub(super) const WORDS: &[Word] = &[
 /// Returns the URL for a wish.
 pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
     let mut said = Said::of(wish, WORDS);
+    if let Some(test) = said.take("test") {
+        return said.spelt(format!("/image_filter(test{test})/{source}"));
+    }
     let [w, h] = sides(wish, "-");
     let word = match wish.fit {
         Fit::Cover => "crop",

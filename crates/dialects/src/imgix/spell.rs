@@ -151,6 +151,10 @@ pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
         said.take("fm=");
         said.put("fm=pjpg");
     }
-    let options = said.join("&");
+    // Without any parameter it would be a plain file.
+    let mut options = said.join("&");
+    if options.is_empty() {
+        options.push_str("fit=clip");
+    }
     said.spelt(format!("/{source}?{options}"))
 }

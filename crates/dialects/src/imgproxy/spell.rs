@@ -59,7 +59,7 @@ pub(super) const WORDS: &[Word] = &[
     ("profile", |a| {
         choice("", a, &[("keep", "scp:0"), ("p3", "cp:p3")])
     }),
-    ("frame", |a| all("pg:", a, "")),
+    ("frame", |a| scaled("pg:", a, |it| it - 1.0)),
 ];
 
 const GRAVITIES: &[(&str, &str)] = &[

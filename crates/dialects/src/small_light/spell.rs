@@ -6,6 +6,7 @@ use crate::spelling::{Said, Spelt, Word, all, only, rectangle, side};
 
 /// The words of a recipe that there are parameters for.
 pub(super) const WORDS: &[Word] = &[
+    ("original", |_| only(true, "pt=ptss")),
     ("crop", |a| {
         let [x, y, w, h] = rectangle(a)?;
         Some(format!("sx={x},sy={y},sw={w},sh={h}"))

@@ -112,6 +112,7 @@ const IMAGOR: &[Word] = &[
             &format!("sharpen({})", number((at(a, 0)? - 1.0) / 2.0)),
         )
     }),
+    ("original", |_| only(true, "raw()")),
     ("invert", |_| only(true, "invert()")),
     ("gray", |a| only(a == ["light"], "grayscale()")),
     ("blur", |a| filter("blur", format!("0,{}", sigma(a)?))),
@@ -158,7 +159,9 @@ pub(super) fn spell(wish: &Wish, source: &str, flavour: Flavour) -> Spelt {
         take("/flip "),
         take("/keep "),
     );
-    let fits = matches!(wish.fit, Fit::Inside | Fit::Pad(_));
+    let both = wish.w.is_some() && wish.h.is_some();
+    let fits =
+        matches!(wish.fit, Fit::Pad(_)) || (wish.fit == Fit::Inside && (both || !wish.enlarge));
     let mut first = Vec::new();
     if let Fit::Pad(colour) = wish.fit {
         let colour = if colour.a == 0 {

@@ -203,6 +203,8 @@ impl Behaviour {
         let plain = of(Kind::Plain)?;
         let (moving, clear) = (of(Kind::Animated), of(Kind::Transparent));
         Some(Output {
+            // Of a format that is still open, it depends on the client.
+            goal: plain.goal.or_else(|| of(Kind::Negotiated)?.goal),
             frame: moving.unwrap_or(plain).frame,
             most_frames: moving.unwrap_or(plain).most_frames,
             background: clear.unwrap_or(plain).background,

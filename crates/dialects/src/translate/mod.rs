@@ -24,6 +24,7 @@ use andon_recipe::{Facts, Output, ResolveError, Wish};
 
 use crate::{ALL, Ask, Config, Dialects, ImageRequest, Refusal};
 use behaviour::Behaviour;
+use spellings::Spelling;
 
 /// Translates requests between dialects, each of which is read by itself.
 #[derive(Debug)]
@@ -272,38 +273,43 @@ impl Translation<'_> {
         if request.ask != Ask::Image {
             return Err("it asks for something else than an image".to_owned());
         }
-        let wish = (self.wish.as_ref())
-            .ok_or_else(|| "it makes no image of the sources that were tried".to_owned())?;
-        let spelling = spellings::spelt(name, dialects, request, wish)?;
-        let is = self.wanted.again(&spelling.read);
-        if self.wanted.is_other_for_plain(&is)
+        let wish = self.wish.as_ref();
+        let wish =
+            wish.ok_or_else(|| "it makes no image of the sources that were tried".to_owned());
+        let spelling = wish.and_then(|wish| spellings::spelt(name, dialects, request, wish));
+        let is_other = |it: &Spelling| self.wanted.is_other_for_plain(&self.wanted.again(&it.read));
+        if spelling.as_ref().map_or(true, is_other)
             && let Some(said) = self.say_for_this_size(name, dialects)
         {
             return Ok(said);
         }
-        let mut but = Vec::new();
+        self.compared(name, spelling?)
+    }
+
+    /// Returns a URL of the dialect of this name with the differences between its meaning and the request's.
+    ///
+    /// # Errors
+    /// A sentence about a URL that says something else for all sources.
+    fn compared(&self, name: &str, spelling: Spelling) -> Result<Said, String> {
+        let Spelling { url, read, missing } = spelling;
+        let is = self.wanted.again(&read);
         let (differing, all) = self.wanted.differing(&is);
-        if differing > 0 {
-            let own = |word: &String| spellings::in_own_words(request, word);
-            let missing = spelling
-                .missing
-                .iter()
-                .map(own)
-                .chain(wish.beyond.iter().cloned());
-            but.extend(missing.map(|it| format!("without {it}, for which {name} has no word")));
-        }
+        let own = missing
+            .iter()
+            .map(|word| spellings::in_own_words(self.request, word));
+        let beyond = self
+            .wish
+            .iter()
+            .flat_map(|wish| wish.beyond.iter().cloned());
+        let lost = own.chain(beyond).filter(|_| differing > 0);
+        let mut but: Vec<String> = lost
+            .map(|it| format!("without {it}, for which {name} has no word"))
+            .collect();
         but.extend(self.wanted.differences(&is));
-        but.extend(answer::differences(request, &spelling.read));
+        but.extend(answer::differences(self.request, &read));
         match differing == all {
-            true => Err(format!(
-                "the nearest is {}, but {}",
-                spelling.url,
-                but.join(", ")
-            )),
-            false => Ok(Said {
-                url: spelling.url,
-                but,
-            }),
+            true => Err(format!("the nearest is {url}, but {}", but.join(", "))),
+            false => Ok(Said { url, but }),
         }
     }
 
@@ -353,7 +359,72 @@ const FORMATS: [&str; 5] = ["png", "gif", "webp", "avif", "jxl"];
 
 #[cfg(test)]
 mod tests {
-    use super::target;
+    use super::{Known, Said, Translator, target};
+
+    /// Translates a URL of one dialect for sources of any size.
+    fn said(from: &str, url: &str, to: &str) -> Result<Said, String> {
+        let translator = Translator::usual();
+        let (_, request) = translator.read(Some(from), url).unwrap();
+        translator
+            .translation(&request, &Known::default())
+            .say_in(to)
+    }
+
+    #[test]
+    fn gravity_turns_effects_and_output_are_said_in_the_words_of_the_other() {
+        for (from, url, to, expected) in [
+            (
+                "imgix",
+                "/a.jpg?w=60&h=20&fit=crop&crop=top&flip=h&blur=40&cs=strip",
+                "native",
+                "/r/flip:h,cover:60x20:north:enlarge,blur:0x2,metadata:none,q:75/a.jpg",
+            ),
+            (
+                "native",
+                "/r/turn:90,dpr:2,fit:30x:enlarge,brightness:51,q:75/a.jpg",
+                "imgix",
+                "/a.jpg?bri=20&q=75&rot=90&w=60",
+            ),
+            (
+                "cloudflare",
+                "/cdn-cgi/image/width=60,height=20,fit=cover,gravity=0.1x0.2,gamma=2,rotate=90/a.jpg",
+                "imgix",
+                "/a.jpg?crop=focalpoint&fit=crop&fp-x=0.1&fp-y=0.2&gam=100&h=20&q=85&rot=90&w=60",
+            ),
+        ] {
+            let said = said(from, url, to).unwrap();
+            assert_eq!(said.url, expected, "{url}");
+            assert_eq!(said.but, [""; 0], "{url}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_word_is_named_as_the_source_says_it() {
+        for (from, url, to, missing) in [
+            ("imgix", "/a.jpg?w=60&px=5", "cloudflare", "px=5"),
+            (
+                "imgproxy",
+                "/unsafe/w:60/mw:50/plain/local:///a.jpg",
+                "native",
+                "min-width",
+            ),
+            (
+                "native",
+                "/r/fit:60x60,sepia:80/a.jpg",
+                "thumbor",
+                "sepia:80",
+            ),
+        ] {
+            let why = match said(from, url, to) {
+                Ok(said) => said.but.join(", "),
+                Err(why) => why,
+            };
+            assert!(
+                why.contains(&format!("without {missing}, for which {to} has no word")),
+                "{why}"
+            );
+        }
+    }
 
     #[test]
     fn a_path_may_be_typed_without_its_slash_or_with_its_whole_url() {

@@ -5,7 +5,7 @@ use andon_recipe::{Area, Facts, Measure, Recipe, Step, Wish};
 use super::CloudflareRules;
 
 /// Width and height in px of an image that no usual box exceeds.
-const LARGE: (u32, u32) = (1 << 19, 1 << 20);
+const LARGE: (u32, u32) = (1 << 19, 1 << 19);
 
 impl CloudflareRules {
     /// Returns the wish; `None` if the options crop to nothing. Crops that depend on the image's size are beyond it.

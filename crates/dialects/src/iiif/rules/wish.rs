@@ -18,12 +18,12 @@ impl IiifRules {
             }
         };
         let (fit, w, h) = match self.size.shape {
-            Shape::Max => (Fit::Nothing, None, None),
+            Shape::Max if !self.size.grows => (Fit::Nothing, None, None),
             Shape::Width(w) => (Fit::Inside, Some(w), None),
             Shape::Height(h) => (Fit::Inside, None, Some(h)),
             Shape::Exact(w, h) => (Fit::Exact, Some(w), Some(h)),
             Shape::Inside(w, h) => (Fit::Inside, Some(w), Some(h)),
-            Shape::Percent(_) => {
+            Shape::Max | Shape::Percent(_) => {
                 beyond.push(self.size.to_string());
                 (Fit::Nothing, None, None)
             }

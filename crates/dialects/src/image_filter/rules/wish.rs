@@ -8,6 +8,9 @@ use crate::image_filter::options::{Bound, Filter};
 impl ImageFilterRules {
     /// Returns the wish.
     pub(super) fn wanted(&self) -> Wish {
+        if matches!(self.options.filter, Filter::Test | Filter::Size) {
+            return Wish::of(&Recipe::original());
+        }
         let side = |Bound(px): Bound| u32::try_from(px).ok().map(f64::from);
         let (fit, w, h) = match self.options.filter {
             Filter::Test | Filter::Size | Filter::Rotate => (Fit::Nothing, None, None),
@@ -21,9 +24,7 @@ impl ImageFilterRules {
             270 => Some(Turn::R90),
             _ => None,
         };
-        let original = matches!(self.options.filter, Filter::Test | Filter::Size);
         Wish {
-            before: original.then_some(Step::Original).into_iter().collect(),
             fit,
             w,
             h,

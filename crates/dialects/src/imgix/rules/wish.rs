@@ -5,7 +5,7 @@ use andon_recipe::{Output, Recipe, Step, StoredTurn, Wish};
 use super::{ImgixRules, rect};
 
 /// Width and height in px of an image that no usual box exceeds.
-const LARGE: (u32, u32) = (1 << 19, 1 << 20);
+const LARGE: (u32, u32) = (1 << 19, 1 << 19);
 
 impl ImgixRules {
     /// Returns the wish. Values that depend on the image's size are beyond it.
@@ -26,7 +26,22 @@ impl ImgixRules {
         steps.extend(self.trim());
         steps.extend(query.text("rect").and_then(|text| rect(text, LARGE)));
         steps.extend(self.rotation());
-        steps.extend(self.sizes(LARGE));
+        let mut sizes = self.sizes(LARGE);
+        if self.zoom().is_some()
+            && let Some(Step::Exact { w, h }) =
+                sizes.pop_if(|step| matches!(step, Step::Exact { .. }))
+        {
+            // What is zoomed in on depends on the image's size.
+            sizes.pop();
+            let gravity = andon_recipe::Gravity::Centre;
+            sizes.push(Step::Cover {
+                w,
+                h,
+                gravity,
+                enlarge: true,
+            });
+        }
+        steps.extend(sizes);
         steps.extend(self.effects());
         steps.extend(self.ground_of_all());
         steps.extend(self.margins());

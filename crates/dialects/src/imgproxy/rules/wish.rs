@@ -50,7 +50,9 @@ impl ImgproxyRules {
             .background
             .filter(|_| options.background_alpha == 1.0)
             .map(Step::Flatten);
+        // Blurred areas are shares of the image.
         let effects = effects(&options.effects, (1, 1), true).into_iter();
+        let effects = effects.filter(|step| step.word() != "blur-area");
         Wish {
             before: trim.into_iter().chain(turns).chain(crop(options)).collect(),
             fit,

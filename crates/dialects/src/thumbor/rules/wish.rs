@@ -18,13 +18,14 @@ const BEYOND: &[&str] = &[
     "proportion",
     "crop",
     "trim",
-    "colorize",
-    "raw",
 ];
 
 impl ThumborRules {
     /// Returns the wish. Sizes that depend on that of the image are beyond it.
     pub(super) fn wanted(&self) -> Wish {
+        if self.has(&Filter::Raw) {
+            return Wish::of(&Recipe::original());
+        }
         let parts = &self.parts;
         let names = parts.filters.iter().map(|(name, _)| name.as_str());
         let mut beyond: Vec<String> = names
@@ -125,8 +126,7 @@ impl ThumborRules {
                     None
                 }
                 Filter::Fill(_) | Filter::Ground(_) | Filter::Padding(..) => {
-                    wish.beyond
-                        .push("a ground that is made of the image".to_owned());
+                    wish.beyond.push("a ground other than a colour".to_owned());
                     None
                 }
                 _ => None,

@@ -15,9 +15,11 @@ impl WeservRules {
         let relative = lengths.filter(|key| query.text(key).is_some_and(|text| text.contains('%')));
         let mut beyond: Vec<String> = relative.map(str::to_owned).collect();
         beyond.extend(query.has("mtrim").then(|| "mtrim".to_owned()));
-        let crop = self
-            .crop((LARGE, LARGE))
-            .map(|(x, y, w, h)| Step::crop(x, y, w, h));
+        let crop = self.crop((LARGE, LARGE));
+        let is_open = crop.is_some() && !(query.has("cw") && query.has("ch"));
+        beyond.extend(is_open.then(|| "a crop without cw and ch".to_owned()));
+        let crop = crop.filter(|_| !is_open);
+        let crop = crop.map(|(x, y, w, h)| Step::crop(x, y, w, h));
         let (before, after) = match query.flag("precrop") {
             true => (crop, None),
             false => (None, crop),
