@@ -1,12 +1,15 @@
 //! How dialects write wishes: box and gravity each in their own way, and everything else from a table of words.
 
-use andon_recipe::{Fit, Keep, Recipe, Step, Wish};
+use andon_recipe::{Colour, Fit, Keep, Recipe, Step, Wish};
 
 use crate::effects::number;
 
-/// A word of recipes, and how a dialect says it. The function takes the word's arguments, and returns the dialect's
-/// option; an empty one if the dialect does this anyway; `None` if it cannot say it with these arguments.
-pub type Word = (&'static str, fn(&[&str]) -> Option<String>);
+/// A word of recipes with its arguments, and the option with which a dialect says it; an empty one if the dialect does this
+/// anyway. In the word, `_` stands for any argument, and numbers with `x` or `+` between them are arguments of their own.
+/// In the option, `{0}` stands for the first of these `_`, which may be followed by what is done to the number: `*`, `/`,
+/// `+` and `-` with another number, `l` for its binary logarithm, `i` for its inverse, `r` for its square root and `~` for
+/// rounding. `{0#}` is a colour with its alpha first.
+pub type Word = (&'static str, &'static str);
 
 /// A wish as a URL of a dialect.
 #[derive(Debug)]
@@ -85,10 +88,66 @@ impl Said {
 
 /// Returns a word of a recipe as a dialect says it; `None` if the dialect cannot.
 pub(crate) fn option(words: &[Word], text: &str) -> Option<String> {
-    let parts: Vec<&str> = text.split(':').collect();
-    let (name, args) = parts.split_first()?;
-    let mut named = words.iter().filter(|(word, _)| word == name);
-    named.find_map(|(_, say)| say(args))
+    let is_size = |arg: &str| {
+        arg.bytes()
+            .all(|byte| byte.is_ascii_digit() || b"x+.-".contains(&byte))
+    };
+    let split = |arg| str::split(arg, move |letter| is_size(arg) && "x+".contains(letter));
+    let parts: Vec<&str> = text.split(':').flat_map(split).collect();
+    words.iter().find_map(|(word, option)| {
+        let wanted: Vec<&str> = word.split(':').collect();
+        let mut pairs = wanted.iter().zip(&parts);
+        let is_it = wanted.len() == parts.len()
+            && pairs.all(|(wanted, part)| *wanted == "_" || wanted == part);
+        let any = wanted
+            .iter()
+            .zip(&parts)
+            .filter(|(wanted, _)| **wanted == "_");
+        is_it.then(|| filled(option, &any.map(|(_, part)| *part).collect::<Vec<_>>()))?
+    })
+}
+
+/// Returns an option with these arguments in their places; `None` if one is no number that should be.
+fn filled(option: &str, args: &[&str]) -> Option<String> {
+    let mut pieces = option.split('{');
+    let mut text = pieces.next()?.to_owned();
+    for piece in pieces {
+        let (place, rest) = piece.split_once('}')?;
+        let (index, scale) = place.split_at(1);
+        let arg = *args.get(index.parse::<usize>().ok()?)?;
+        text.push_str(&match (scale, arg.split_at_checked(6)) {
+            ("#", Some((rgb, alpha))) => format!("{alpha}{rgb}"),
+            ("" | "#", _) => arg.to_owned(),
+            _ => number(scaled(arg.parse().ok()?, scale)?),
+        });
+        text.push_str(rest);
+    }
+    Some(text)
+}
+
+/// Does to a number what a scale says, from left to right; `None` for a scale that is not well formed.
+fn scaled(mut value: f64, mut scale: &str) -> Option<f64> {
+    while let Some(act) = scale.chars().next() {
+        let rest = &scale[1..];
+        let end = rest.find(|letter: char| "*/+lir~".contains(letter));
+        let end = end
+            .or_else(|| Some(1 + rest.get(1..)?.find('-')?))
+            .unwrap_or(rest.len());
+        let operand = rest[..end].parse::<f64>();
+        value = match act {
+            '*' => value * operand.ok()?,
+            '/' => value / operand.ok()?,
+            '+' => value + operand.ok()?,
+            '-' => value - operand.ok()?,
+            'l' => value.log2(),
+            'i' => value.recip(),
+            'r' => value.sqrt(),
+            '~' => value.round(),
+            _ => return None,
+        };
+        scale = &rest[end..];
+    }
+    Some(value)
 }
 
 /// Returns a side of a box in whole px behind `before`, if it is given.
@@ -101,50 +160,7 @@ pub(crate) fn sides(wish: &Wish, open: &str) -> [String; 2] {
     [wish.w, wish.h].map(|length| side("", length).unwrap_or(open.to_owned()))
 }
 
-/// Returns a number among the arguments of a word.
-pub(crate) fn at(args: &[&str], place: usize) -> Option<f64> {
-    args.get(place)?.parse().ok()
-}
-
-/// Returns the only argument of a word, a number, behind `before` and as another scale has it.
-pub(crate) fn scaled(before: &str, args: &[&str], scale: impl Fn(f64) -> f64) -> Option<String> {
-    let value = at(args, 0).filter(|_| args.len() == 1)?;
-    Some(format!("{before}{}", number(scale(value))))
-}
-
-/// Returns the sigma of a blur of any radius, `0xSIGMA`.
-pub(crate) fn sigma(args: &[&str]) -> Option<f64> {
-    args.first()?.strip_prefix("0x")?.parse().ok()
-}
-
-/// Returns sigma and amount of an unsharp mask without a threshold, `RADIUSxSIGMA+AMOUNT+0`, of this radius.
-pub(crate) fn unsharp(args: &[&str], radius: &str) -> Option<(f64, f64)> {
-    let (size, amount) = args.first()?.strip_suffix("+0")?.split_once('+')?;
-    let sigma = size.strip_prefix(radius)?.strip_prefix('x')?;
-    Some((sigma.parse().ok()?, amount.parse().ok()?))
-}
-
-/// Returns `before` and what stands beside the only argument of a word in a list.
-pub(crate) fn choice(before: &str, args: &[&str], list: &[(&str, &str)]) -> Option<String> {
-    let &[word] = args else { return None };
-    let (_, value) = list.iter().find(|(own, _)| *own == word)?;
-    Some(format!("{before}{value}"))
-}
-
-/// Returns `before` and the arguments of a word with `between` between them.
-pub(crate) fn all(before: &str, args: &[&str], between: &str) -> Option<String> {
-    Some(format!("{before}{}", args.join(between)))
-}
-
-/// Returns `option` if it `is` what a word with its arguments means.
-pub(crate) fn only(is: bool, option: &str) -> Option<String> {
-    is.then(|| option.to_owned())
-}
-
-/// Returns left, top, width and height of a crop, in px, as they are written.
-pub(crate) fn rectangle<'a>(args: &[&'a str]) -> Option<[&'a str; 4]> {
-    let &[x, y, size] = args else { return None };
-    let (w, h) = size.split_once('x')?;
-    let is_px = |side: &&str| side.bytes().all(|byte| byte.is_ascii_digit());
-    [x, y, w, h].iter().all(is_px).then_some([x, y, w, h])
+/// Returns a colour as hex digits with its alpha first, if it has any.
+pub(crate) fn argb(colour: Colour) -> String {
+    filled("{0#}", &[&colour.to_string()]).unwrap_or_default()
 }

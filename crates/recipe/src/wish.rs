@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::step::{Bounds, Canvas, Colour, Gravity, Length, Pad, Step};
+use crate::step::{Bounds, Canvas, Colour, Gravity, Length, Step};
 use crate::{Output, Recipe, words};
 
 /// What a request wants of an image of any size: a box, the steps before and after the image is fitted to it, and how
@@ -146,42 +146,25 @@ impl Wish {
 
     /// Adds a step after the box. `px` converts a length to device pixels.
     fn add_after(&mut self, step: &Step, px: impl Fn(u32) -> u32) {
-        self.after.push(match *step {
-            Step::Canvas(Canvas {
-                w,
-                h,
-                colour,
-                at: None,
-            }) => {
-                let (w, h) = (px(w), px(h));
-                let bounds = [Some(f64::from(w)), Some(f64::from(h))];
-                let rounded = [self.w, self.h].map(|side| side.map(f64::round));
-                if self.fit == Fit::Inside && self.after.is_empty() && rounded == bounds {
-                    self.fit = Fit::Pad(colour);
+        let mut step = step.clone();
+        match &mut step {
+            Step::Pad(pad) => {
+                for side in [&mut pad.top, &mut pad.right, &mut pad.bottom, &mut pad.left] {
+                    *side = px(*side);
+                }
+            }
+            Step::Canvas(canvas) if canvas.at.is_none() => {
+                (canvas.w, canvas.h) = (px(canvas.w), px(canvas.h));
+                let sides = [self.w, self.h].map(|side| side.map(f64::round));
+                let is_box = sides == [Some(canvas.w.into()), Some(canvas.h.into())];
+                if self.fit == Fit::Inside && self.after.is_empty() && is_box {
+                    self.fit = Fit::Pad(canvas.colour);
                     return;
                 }
-                Step::Canvas(Canvas {
-                    w,
-                    h,
-                    colour,
-                    at: None,
-                })
             }
-            Step::Pad(Pad {
-                top,
-                right,
-                bottom,
-                left,
-                colour,
-            }) => Step::Pad(Pad {
-                top: px(top),
-                right: px(right),
-                bottom: px(bottom),
-                left: px(left),
-                colour,
-            }),
-            _ => step.clone(),
-        });
+            _ => {}
+        }
+        self.after.push(step);
     }
 
     /// Returns all steps but those of the box.
@@ -192,57 +175,44 @@ impl Wish {
     /// Returns the box as steps.
     fn fitted(&self) -> Vec<Step> {
         let px = |side: f64| Length::px(side).unwrap_or(Length::Px(Length::MAX_PX));
+        let (w, h, enlarge) = (self.w.map(px), self.h.map(px), self.enlarge);
         let whole = Length::Percent(100.0);
-        let or_whole = |side: Option<f64>| side.map_or(whole, px);
-        let inside = |inside| Step::Fit {
-            inside,
-            enlarge: self.enlarge,
-        };
-        let both = match (self.fit, self.w, self.h) {
+        let fit = |inside| Step::Fit { inside, enlarge };
+        let (w, h) = match (self.fit, w, h) {
             (Fit::Nothing, ..) | (_, None, None) => return Vec::new(),
-            (Fit::Exact, w, h) => {
-                return vec![Step::Exact {
-                    w: or_whole(w),
-                    h: or_whole(h),
-                }];
-            }
-            (_, Some(w), None) => return vec![inside(Bounds::Width(px(w)))],
-            (_, None, Some(h)) => return vec![inside(Bounds::Height(px(h)))],
+            (Fit::Exact, w, h) => (w.unwrap_or(whole), h.unwrap_or(whole)),
+            (_, Some(w), None) => return vec![fit(Bounds::Width(w))],
+            (_, None, Some(h)) => return vec![fit(Bounds::Height(h))],
             (_, Some(w), Some(h)) => (w, h),
         };
-        let (w, h) = (px(both.0), px(both.1));
-        let bounded = inside(Bounds::Both(w, h));
-        let Fit::Cover = self.fit else {
-            let whole = |side: f64| (side.round() as u32).max(1);
-            let ground = |colour| {
-                Step::Canvas(Canvas {
-                    w: whole(both.0),
-                    h: whole(both.1),
-                    colour,
-                    at: None,
-                })
-            };
-            return match self.fit {
-                Fit::Pad(colour) => vec![bounded, ground(colour)],
-                _ => vec![bounded],
-            };
-        };
-        let (focus, gravity) = match self.keep {
-            Keep::Towards(gravity) => (None, gravity),
-            Keep::Salient => (Some(Step::Salient), Gravity::Centre),
-            Keep::Faces => (Some(Step::Faces), Gravity::Centre),
-            Keep::Point(x, y) => {
-                let (x, y) = (Length::Percent(x), Length::Percent(y));
-                (Some(Step::Focus { x, y }), Gravity::Centre)
-            }
-        };
-        let cover = Step::Cover {
+        let rounded = |side: Option<f64>| (side.unwrap_or_default().round() as u32).max(1);
+        let cover = |gravity| Step::Cover {
             w,
             h,
             gravity,
-            enlarge: self.enlarge,
+            enlarge,
         };
-        focus.into_iter().chain([cover]).collect()
+        let (w_px, h_px) = (rounded(self.w), rounded(self.h));
+        match (self.fit, self.keep) {
+            (Fit::Exact, _) => vec![Step::Exact { w, h }],
+            (Fit::Cover, Keep::Towards(gravity)) => vec![cover(gravity)],
+            (Fit::Cover, Keep::Salient) => vec![Step::Salient, cover(Gravity::Centre)],
+            (Fit::Cover, Keep::Faces) => vec![Step::Faces, cover(Gravity::Centre)],
+            (Fit::Cover, Keep::Point(x, y)) => {
+                let (x, y) = (Length::Percent(x), Length::Percent(y));
+                vec![Step::Focus { x, y }, cover(Gravity::Centre)]
+            }
+            (Fit::Pad(colour), _) => {
+                let ground = Canvas {
+                    w: w_px,
+                    h: h_px,
+                    colour,
+                    at: None,
+                };
+                vec![fit(Bounds::Both(w, h)), Step::Canvas(ground)]
+            }
+            (Fit::Nothing | Fit::Inside, _) => vec![fit(Bounds::Both(w, h))],
+        }
     }
 
     /// Returns the wish as a recipe, without what is beyond it.

@@ -2,80 +2,42 @@
 
 use andon_recipe::{Fit, Wish};
 
-use crate::effects::number;
-use crate::spelling::{
-    Said, Spelt, Word, all, at, choice, only, rectangle, scaled, side, sigma, unsharp,
-};
+use crate::spelling::{Said, Spelt, Word, side};
 
 /// The words of a recipe that there are options for.
 pub(super) const WORDS: &[Word] = &[
-    ("trim", |a| only(a == ["10"], "trim=border")),
-    ("crop", |a| {
-        let [x, y, w, h] = rectangle(a)?;
-        Some(format!(
-            "trim.left={x},trim.top={y},trim.width={w},trim.height={h}"
-        ))
-    }),
-    ("turn", |a| all("rotate=", a, "")),
-    ("flip", |a| all("flip=", a, "")),
-    ("keep", |a| match a {
-        [x, y] => Some(format!("gravity={}x{}", share(x)?, share(y)?)),
-        word => choice("gravity=", word, GRAVITIES),
-    }),
-    ("flatten", |a| all("background=%23", a, "")),
-    ("modulate", |a| {
-        let (first, others) = a.split_first()?;
-        only(others == ["1", "0"], &format!("brightness={first}"))
-    }),
-    ("contrast", |a| all("contrast=", a, "")),
-    ("gamma", |a| all("gamma=", a, "")),
-    ("saturation", |a| scaled("saturation=", a, |it| it)),
-    ("unsharp", |a| {
-        let (sigma, amount) = unsharp(a, "0")?;
-        only(sigma == 1.0, &format!("sharpen={}", number(amount)))
-    }),
-    ("blur", |a| {
-        Some(format!("blur={}", number(sigma(a)? * 2.0)))
-    }),
-    ("border", |a| {
-        let &[size, colour] = a else { return None };
-        let (w, h) = size.split_once('x')?;
-        only(
-            w == h,
-            &format!("border.width={w},border.color=%23{colour}"),
-        )
-    }),
-    ("q", |a| all("quality=", a, "")),
-    ("lossless", |_| only(true, "quality=100")),
-    ("with", |a| only(a == ["colours", "256"], "quality=100")),
-    ("as", |a| choice("format=", a, FORMATS)),
-    ("progressive", |_| only(true, "format=jpeg")),
-    ("metadata", |a| {
-        choice("metadata=", a, &[("none", "none"), ("all", "keep")])
-    }),
-    ("frame", |a| only(at(a, 0)? == 1.0, "anim=false")),
+    ("trim:10", "trim=border"),
+    (
+        "crop:_:_:_:_",
+        "trim.left={0},trim.top={1},trim.width={2},trim.height={3}",
+    ),
+    ("turn:_", "rotate={0}"),
+    ("flip:_", "flip={0}"),
+    ("keep:north", "gravity=top"),
+    ("keep:south", "gravity=bottom"),
+    ("keep:west", "gravity=left"),
+    ("keep:east", "gravity=right"),
+    ("keep:smart", "gravity=auto"),
+    ("keep:faces", "gravity=face"),
+    ("keep:_:_", "gravity={0/100}x{1/100}"),
+    ("flatten:_", "background=%23{0}"),
+    ("modulate:_:1:0", "brightness={0}"),
+    ("contrast:_", "contrast={0}"),
+    ("gamma:_", "gamma={0}"),
+    ("saturation:_", "saturation={0}"),
+    ("unsharp:0:1:_:0", "sharpen={0}"),
+    ("blur:0:_", "blur={0*2}"),
+    ("border:_:_:_", "border.width={0},border.color=%23{2}"),
+    ("q:_", "quality={0}"),
+    ("lossless", "quality=100"),
+    ("with:colours:256", "quality=100"),
+    ("as:jpeg", "format=baseline-jpeg"),
+    ("as:_", "format={0}"),
+    ("progressive", "format=jpeg"),
+    ("metadata:none", "metadata=none"),
+    ("metadata:all", "metadata=keep"),
+    ("frame:1", "anim=false"),
 ];
-
-const FORMATS: &[(&str, &str)] = &[
-    ("auto", "auto"),
-    ("avif", "avif"),
-    ("webp", "webp"),
-    ("png", "png"),
-    ("jpeg", "baseline-jpeg"),
-];
-
-const GRAVITIES: &[(&str, &str)] = &[
-    ("north", "top"),
-    ("south", "bottom"),
-    ("west", "left"),
-    ("east", "right"),
-    ("smart", "auto"),
-    ("faces", "face"),
-];
-
-fn share(percent: &str) -> Option<String> {
-    Some(number(percent.parse::<f64>().ok()? / 100.0))
-}
 
 /// Returns the URL for a wish.
 pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {

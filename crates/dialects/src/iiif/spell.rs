@@ -2,29 +2,21 @@
 
 use andon_recipe::{Fit, Wish};
 
-use crate::spelling::{Said, Spelt, Word, all, choice, only, rectangle, sides};
+use crate::spelling::{Said, Spelt, Word, sides};
 
 /// The words of a recipe that there are parameters for.
 pub(super) const WORDS: &[Word] = &[
-    ("crop", |a| {
-        Some(format!("region={}", rectangle(a)?.join(",")))
-    }),
-    ("flip", |a| only(a == ["h"], "mirror=!")),
-    ("turn", |a| all("turn=", a, "")),
+    ("crop:_:_:_:_", "region={0},{1},{2},{3}"),
+    ("flip:h", "mirror=!"),
+    ("turn:_", "turn={0}"),
     // Its corners are as the format says.
-    ("rotate", |a| Some(format!("turn={}", a.first()?))),
-    ("gray", |a| only(a.is_empty(), "quality=gray")),
-    ("bitonal", |a| only(a.is_empty(), "quality=bitonal")),
-    ("as", |a| choice("format=", &[a.first()?], FORMATS)),
-];
-
-const FORMATS: &[(&str, &str)] = &[
-    ("jpeg", "jpg"),
-    ("png", "png"),
-    ("webp", "webp"),
-    ("gif", "gif"),
-    ("avif", "avif"),
-    ("tiff", "tif"),
+    ("rotate:_", "turn={0}"),
+    ("rotate:_:_", "turn={0}"),
+    ("gray", "quality=gray"),
+    ("bitonal", "quality=bitonal"),
+    ("as:jpeg", "format=jpg"),
+    ("as:tiff", "format=tif"),
+    ("as:_", "format={0}"),
 ];
 
 /// Returns the URL for a wish.

@@ -2,28 +2,18 @@
 
 use andon_recipe::{Fit, Wish};
 
-use crate::spelling::{Said, Spelt, Word, all, choice, only, sides, unsharp};
+use crate::spelling::{Said, Spelt, Word, sides};
 
 /// The words of a recipe that there are directives for.
 pub(super) const WORDS: &[Word] = &[
-    ("original", |_| only(true, "test")),
+    ("original", "test"),
     // Counter-clockwise.
-    ("turn", |a| {
-        choice(
-            "rotate=",
-            a,
-            &[("90", "270"), ("180", "180"), ("270", "90")],
-        )
-    }),
-    ("unsharp", |a| {
-        let (sigma, amount) = unsharp(a, "1")?;
-        only(
-            sigma == 0.5,
-            &format!("sharpen={}", (amount * 42.6028).round()),
-        )
-    }),
-    ("q", |a| all("q=", a, "")),
-    ("progressive", |_| only(true, "interlace=on")),
+    ("turn:90", "rotate=270"),
+    ("turn:180", "rotate=180"),
+    ("turn:270", "rotate=90"),
+    ("unsharp:1:0.5:_:0", "sharpen={0*42.6028~}"),
+    ("q:_", "q={0}"),
+    ("progressive", "interlace=on"),
 ];
 
 /// Returns the URL for a wish.

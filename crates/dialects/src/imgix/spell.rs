@@ -2,128 +2,61 @@
 
 use andon_recipe::{Fit, Wish};
 
-use crate::effects::number;
-use crate::spelling::{
-    Said, Spelt, Word, all, at, choice, only, rectangle, scaled, side, sigma, unsharp,
-};
+use crate::spelling::{Said, Spelt, Word, argb, side};
 
 /// The words of a recipe that there are parameters for.
 pub(super) const WORDS: &[Word] = &[
-    ("trim", |a| all("trim=auto&trim-tol=", a, "")),
-    ("crop", |a| {
-        Some(format!("rect={}", rectangle(a)?.map(px).join(",")))
-    }),
-    ("turn", |a| all("rot=", a, "")),
-    ("rotate", |a| match *a {
-        [degrees] => Some(format!("rot={degrees}")),
-        [degrees, colour] => Some(format!("rot={degrees}&bg={}", argb(colour))),
-        _ => None,
-    }),
-    ("flip", |a| all("flip=", a, "")),
-    ("keep", |a| match a {
-        [_, _] => Some(format!(
-            "crop=focalpoint&fp-x={}&fp-y={}",
-            number(at(a, 0)? / 100.0),
-            number(at(a, 1)? / 100.0)
-        )),
-        word => choice("crop=", word, GRAVITIES),
-    }),
-    ("flatten", |a| all("bg=", a, "")),
-    ("brightness", |a| scaled("bri=", a, |it| it / 2.55)),
-    ("contrast", |a| scaled("con=", a, |it| (it - 1.0) * 100.0)),
-    ("modulate", |a| {
-        only(
-            a.get(1..)? == ["1", "0"],
-            &scaled("exp=", &a[..1], |it| it.log2() * 100.0)?,
-        )
-    }),
-    ("gamma", |a| scaled("gam=", a, |it| it.log2() * 100.0)),
-    ("saturation", |a| scaled("sat=", a, |it| (it - 1.0) * 100.0)),
-    ("hue", |a| all("hue=", a, "")),
-    ("invert", |_| only(true, "invert=true")),
-    ("sepia", |a| all("sepia=", a, "")),
-    ("duotone", |a| all("duotone=", a, ",")),
-    ("unsharp", |a| {
-        let (sigma, amount) = unsharp(a, "0")?;
-        Some(match sigma == 1.0 && amount <= 5.0 {
-            true => format!("sharp={}", number(amount * 20.0)),
-            false => format!("usm={}&usmrad={}", number(amount * 100.0), number(sigma)),
-        })
-    }),
-    ("blur", |a| {
-        Some(format!("blur={}", number(sigma(a)? * 20.0)))
-    }),
-    ("pixelate", |a| all("px=", a, "")),
-    ("round", |a| match *a {
-        [radius] => Some(format!("border-radius={radius}")),
-        [across, down, colour] => only(
-            across == down,
-            &format!(
-                "mask=corners&corner-radius={across}&mask-bg={}",
-                argb(colour)
-            ),
-        ),
-        _ => None,
-    }),
-    ("mask", |a| match *a {
-        ["ellipse"] => Some("mask=ellipse".to_owned()),
-        ["ellipse", colour] => Some(format!("mask=ellipse&mask-bg={}", argb(colour))),
-        _ => None,
-    }),
-    ("border", |a| {
-        let &[size, colour] = a else { return None };
-        let (w, h) = size.split_once('x')?;
-        only(w == h, &format!("border={w},{}", argb(colour)))
-    }),
-    ("pad", |a| {
-        let &[top, right, bottom, left, colour] = a else {
-            return None;
-        };
-        Some(format!(
-            "pad-top={top}&pad-right={right}&pad-bottom={bottom}&pad-left={left}&fill=solid&fill-color={}",
-            argb(colour)
-        ))
-    }),
-    ("q", |a| all("q=", a, "")),
-    ("as", |a| match a {
-        ["auto"] => Some("auto=format".to_owned()),
-        ["jpeg"] => Some("fm=jpg".to_owned()),
-        word => all("fm=", word, ""),
-    }),
-    ("progressive", |_| only(true, "fm=pjpg")),
-    ("chroma", |a| all("chromasub=", a, "")),
-    ("lossless", |_| only(true, "lossless=true")),
-    ("profile", |a| only(a == ["srgb"], "cs=srgb")),
-    ("metadata", |a| only(a == ["none"], "cs=strip")),
-    ("frame", |a| all("page=", a, "")),
+    ("trim:_", "trim=auto&trim-tol={0}"),
+    ("crop:_:_:_:_", "rect={0},{1},{2},{3}"),
+    ("turn:_", "rot={0}"),
+    ("rotate:_", "rot={0}"),
+    ("rotate:_:_", "rot={0}&bg={1#}"),
+    ("flip:_", "flip={0}"),
+    ("keep:north", "crop=top"),
+    ("keep:south", "crop=bottom"),
+    ("keep:west", "crop=left"),
+    ("keep:east", "crop=right"),
+    ("keep:northwest", "crop=top,left"),
+    ("keep:northeast", "crop=top,right"),
+    ("keep:southwest", "crop=bottom,left"),
+    ("keep:southeast", "crop=bottom,right"),
+    ("keep:smart", "crop=entropy"),
+    ("keep:faces", "crop=faces"),
+    ("keep:_:_", "crop=focalpoint&fp-x={0/100}&fp-y={1/100}"),
+    ("flatten:_", "bg={0}"),
+    ("brightness:_", "bri={0/2.55}"),
+    ("contrast:_", "con={0-1*100}"),
+    ("modulate:_:1:0", "exp={0l*100}"),
+    ("gamma:_", "gam={0l*100}"),
+    ("saturation:_", "sat={0-1*100}"),
+    ("hue:_", "hue={0}"),
+    ("invert", "invert=true"),
+    ("sepia:_", "sepia={0}"),
+    ("duotone:_:_", "duotone={0},{1}"),
+    ("unsharp:0:1:_:0", "sharp={0*20}"),
+    ("unsharp:0:_:_:0", "usm={1*100}&usmrad={0}"),
+    ("blur:0:_", "blur={0*20}"),
+    ("pixelate:_", "px={0}"),
+    ("round:_", "border-radius={0}"),
+    ("round:_:_:_", "mask=corners&corner-radius={0}&mask-bg={2#}"),
+    ("mask:ellipse", "mask=ellipse"),
+    ("mask:ellipse:_", "mask=ellipse&mask-bg={0#}"),
+    ("border:_:_:_", "border={0},{2#}"),
+    (
+        "pad:_:_:_:_:_",
+        "pad-top={0}&pad-right={1}&pad-bottom={2}&pad-left={3}&fill=solid&fill-color={4#}",
+    ),
+    ("q:_", "q={0}"),
+    ("as:auto", "auto=format"),
+    ("as:jpeg", "fm=jpg"),
+    ("as:_", "fm={0}"),
+    ("progressive", "fm=pjpg"),
+    ("chroma:_", "chromasub={0}"),
+    ("lossless", "lossless=true"),
+    ("profile:srgb", "cs=srgb"),
+    ("metadata:none", "cs=strip"),
+    ("frame:_", "page={0}"),
 ];
-
-const GRAVITIES: &[(&str, &str)] = &[
-    ("north", "top"),
-    ("south", "bottom"),
-    ("west", "left"),
-    ("east", "right"),
-    ("northwest", "top,left"),
-    ("northeast", "top,right"),
-    ("southwest", "bottom,left"),
-    ("southeast", "bottom,right"),
-    ("smart", "entropy"),
-    ("faces", "faces"),
-];
-
-/// Returns a colour with its alpha first, if it has any.
-fn argb(colour: &str) -> String {
-    match colour.split_at_checked(6) {
-        Some((rgb, alpha)) => format!("{alpha}{rgb}"),
-        None => colour.to_owned(),
-    }
-}
-
-/// Returns px as `rect` has them, where 1 would be the whole side.
-fn px(side: &str) -> String {
-    let px = if side == "1" { "1.01" } else { side };
-    px.to_owned()
-}
 
 /// Returns the URL for a wish.
 pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
@@ -139,10 +72,7 @@ pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
         (Fit::Pad(_), false) => "fit=fillmax",
     });
     if let Fit::Pad(colour) = wish.fit {
-        said.put(format!(
-            "fill=solid&fill-color={}",
-            argb(&colour.to_string())
-        ));
+        said.put(format!("fill=solid&fill-color={}", argb(colour)));
     }
     // Of a parameter that is given twice, only the first counts.
     let spaces: Vec<String> = std::iter::from_fn(|| said.take("cs=")).collect();

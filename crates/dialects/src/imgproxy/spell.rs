@@ -2,77 +2,54 @@
 
 use andon_recipe::{Fit, Wish};
 
-use crate::effects::number;
-use crate::spelling::{
-    Said, Spelt, Word, all, at, choice, only, rectangle, scaled, sides, sigma, unsharp,
-};
+use crate::spelling::{Said, Spelt, Word, sides};
 
 /// The words of a recipe that there are options for.
 pub(super) const WORDS: &[Word] = &[
-    ("trim", |a| all("t:", a, "")),
-    ("crop", |a| {
-        let [x, y, w, h] = rectangle(a)?;
-        // An offset of less than 1 would be a share.
-        Some(format!("c:{w}:{h}:nowe:{x}:{y}"))
-    }),
-    ("turn", |a| all("rot:", a, "")),
-    ("flip", |a| {
-        choice("fl:", a, &[("h", "1:0"), ("v", "0:1"), ("hv", "1:1")])
-    }),
-    ("stored", |a| only(a == ["verbatim"], "ar:0")),
-    ("keep", |a| match a {
-        [_, _] => Some(format!(
-            "g:fp:{}:{}",
-            number(at(a, 0)? / 100.0),
-            number(at(a, 1)? / 100.0)
-        )),
-        word => choice("g:", word, GRAVITIES),
-    }),
-    ("flatten", |a| all("bg:", a, "")),
-    ("brightness", |a| scaled("br:", a, |it| it)),
-    ("contrast", |a| all("co:", a, "")),
-    ("saturation", |a| scaled("sa:", a, |it| it)),
-    ("gray", |a| only(a.is_empty(), "mc:1")),
-    ("duotone", |a| all("dt:1:", a, ":")),
-    ("colorize", |a| {
-        Some(format!("col:{}:{}", number(at(a, 0)? / 100.0), a.get(1)?))
-    }),
-    ("unsharp", |a| {
-        let (sigma, amount) = unsharp(a, "0")?;
-        only(sigma == 0.8, &format!("ush:always:{}:9", number(amount)))
-    }),
-    ("blur", |a| Some(format!("bl:{}", sigma(a)?))),
-    ("sharpen-l", |a| scaled("sh:", a, |it| it)),
-    ("pixelate", |a| all("pix:", a, "")),
-    ("pad", |a| Some(format!("pd:{}", a.get(..4)?.join(":")))),
-    ("q", |a| all("q:", a, "")),
-    ("max", |a| Some(format!("mb:{}", a.first()?))),
-    ("as", |a| {
-        choice("f:", a, &[("auto", "best")]).or_else(|| all("f:", a, ""))
-    }),
-    ("lossless", |_| only(true, "webpo:lossless")),
-    ("progressive", |_| only(true, "jpgo:1/pngo:1")),
-    ("chroma", |a| only(a == ["444"], "jpgo::1")),
-    ("metadata", |a| {
-        choice("", a, &[("none", "kcr:0"), ("all", "sm:0")])
-    }),
-    ("profile", |a| {
-        choice("", a, &[("keep", "scp:0"), ("p3", "cp:p3")])
-    }),
-    ("frame", |a| scaled("pg:", a, |it| it - 1.0)),
-];
-
-const GRAVITIES: &[(&str, &str)] = &[
-    ("north", "no"),
-    ("south", "so"),
-    ("west", "we"),
-    ("east", "ea"),
-    ("northwest", "nowe"),
-    ("northeast", "noea"),
-    ("southwest", "sowe"),
-    ("southeast", "soea"),
-    ("smart", "sm"),
-    ("faces", "obj:face"),
+    ("trim:_", "t:{0}"),
+    ("crop:_:_:_:_", "c:{2}:{3}:nowe:{0}:{1}"),
+    ("turn:_", "rot:{0}"),
+    ("flip:h", "fl:1:0"),
+    ("flip:v", "fl:0:1"),
+    ("flip:hv", "fl:1:1"),
+    ("stored:verbatim", "ar:0"),
+    ("keep:north", "g:no"),
+    ("keep:south", "g:so"),
+    ("keep:west", "g:we"),
+    ("keep:east", "g:ea"),
+    ("keep:northwest", "g:nowe"),
+    ("keep:northeast", "g:noea"),
+    ("keep:southwest", "g:sowe"),
+    ("keep:southeast", "g:soea"),
+    ("keep:smart", "g:sm"),
+    ("keep:faces", "g:obj:face"),
+    ("keep:_:_", "g:fp:{0/100}:{1/100}"),
+    ("flatten:_", "bg:{0}"),
+    ("brightness:_", "br:{0}"),
+    ("contrast:_", "co:{0}"),
+    ("saturation:_", "sa:{0}"),
+    ("gray", "mc:1"),
+    ("duotone:_:_", "dt:1:{0}:{1}"),
+    ("colorize:_:_", "col:{0/100}:{1}"),
+    ("unsharp:0:0.8:_:0", "ush:always:{0}:9"),
+    ("blur:0:_", "bl:{0}"),
+    ("sharpen-l:_", "sh:{0}"),
+    ("pixelate:_", "pix:{0}"),
+    // Its colour is that of the background.
+    ("pad:_:_:_:_", "pd:{0}:{1}:{2}:{3}"),
+    ("pad:_:_:_:_:_", "pd:{0}:{1}:{2}:{3}"),
+    ("q:_", "q:{0}"),
+    ("max:_:shortest", "mb:{0}"),
+    ("as:auto", "f:best"),
+    ("as:_", "f:{0}"),
+    ("lossless", "webpo:lossless"),
+    ("progressive", "jpgo:1/pngo:1"),
+    ("chroma:444", "jpgo::1"),
+    ("metadata:none", "kcr:0"),
+    ("metadata:all", "sm:0"),
+    ("profile:keep", "scp:0"),
+    ("profile:p3", "cp:p3"),
+    ("frame:_", "pg:{0-1}"),
 ];
 
 /// Returns the URL for a wish.

@@ -2,30 +2,23 @@
 
 use andon_recipe::{Fit, Wish};
 
-use crate::spelling::{Said, Spelt, Word, all, only, rectangle, side};
+use crate::spelling::{Said, Spelt, Word, side};
 
 /// The words of a recipe that there are parameters for.
 pub(super) const WORDS: &[Word] = &[
-    ("original", |_| only(true, "pt=ptss")),
-    ("crop", |a| {
-        let [x, y, w, h] = rectangle(a)?;
-        Some(format!("sx={x},sy={y},sw={w},sh={h}"))
-    }),
-    ("turn", |a| all("angle=", a, "")),
-    ("blur", |a| all("blur=", a, "")),
-    ("sharpen", |a| all("sharpen=", a, "")),
-    ("unsharp", |a| all("unsharp=", a, "")),
-    ("border", |a| {
-        let &[size, colour] = a else { return None };
-        let (w, h) = size.split_once('x')?;
-        Some(format!("bw={w},bh={h},bc={colour}"))
-    }),
-    ("q", |a| all("q=", a, "")),
-    ("lossless", |_| only(true, "q=100")),
-    ("as", |a| all("of=", a, "")),
-    ("background", |a| all("cc=", a, "")),
-    ("progressive", |_| only(true, "progressive=y")),
-    ("profile", |a| only(a == ["drop"], "rmprof=y")),
+    ("original", "pt=ptss"),
+    ("crop:_:_:_:_", "sx={0},sy={1},sw={2},sh={3}"),
+    ("turn:_", "angle={0}"),
+    ("blur:_:_", "blur={0}x{1}"),
+    ("sharpen:_:_", "sharpen={0}x{1}"),
+    ("unsharp:_:_:_:_", "unsharp={0}x{1}+{2}+{3}"),
+    ("border:_:_:_", "bw={0},bh={1},bc={2}"),
+    ("q:_", "q={0}"),
+    ("lossless", "q=100"),
+    ("as:_", "of={0}"),
+    ("background:_", "cc={0}"),
+    ("progressive", "progressive=y"),
+    ("profile:drop", "rmprof=y"),
 ];
 
 /// Returns the URL for a wish.

@@ -20,7 +20,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use andon_recipe::{Facts, Output, ResolveError, Wish};
+use andon_recipe::{Facts, Output, ResolveError, Step, Wish};
 
 use crate::{ALL, Ask, Config, Dialects, ImageRequest, Refusal};
 use behaviour::Behaviour;
@@ -277,7 +277,14 @@ impl Translation<'_> {
         let wish =
             wish.ok_or_else(|| "it makes no image of the sources that were tried".to_owned());
         let spelling = wish.and_then(|wish| spellings::spelt(name, dialects, request, wish));
-        let is_other = |it: &Spelling| self.wanted.is_other_for_plain(&self.wanted.again(&it.read));
+        // A rectangle in px is meant for images of this size.
+        let is_cut =
+            (self.wish.iter().flat_map(Wish::others)).any(|step| matches!(step, Step::Crop(_)));
+        let is_other = |it: &Spelling| {
+            let is = self.wanted.again(&it.read);
+            self.wanted.is_other_for_plain(&is)
+                || (is_cut && !self.wanted.differences(&is).is_empty())
+        };
         if spelling.as_ref().map_or(true, is_other)
             && let Some(said) = self.say_for_this_size(name, dialects)
         {
@@ -406,7 +413,7 @@ mod tests {
                 "imgproxy",
                 "/unsafe/w:60/mw:50/plain/local:///a.jpg",
                 "native",
-                "min-width",
+                "mw:50",
             ),
             (
                 "native",

@@ -6,7 +6,7 @@ use super::{ImageFilterRules, sharpened};
 use crate::image_filter::options::{Bound, Filter};
 
 impl ImageFilterRules {
-    /// Returns the wish.
+    /// Returns the wish. What the module does to all profiles and metadata is no wish of a URL.
     pub(super) fn wanted(&self) -> Wish {
         if matches!(self.options.filter, Filter::Test | Filter::Size) {
             return Wish::of(&Recipe::original());
@@ -33,7 +33,7 @@ impl ImageFilterRules {
                 .into_iter()
                 .chain(sharpened(self.options.sharpen))
                 .collect(),
-            ..Wish::of(&Recipe::from(self.output.clone()))
+            ..Wish::default()
         }
     }
 }

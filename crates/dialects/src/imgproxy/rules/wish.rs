@@ -5,7 +5,7 @@ use andon_recipe::{
     Wish,
 };
 
-use super::{ImgproxyRules, effects};
+use super::{About, ImgproxyRules, effects, table};
 use crate::imgproxy::gravity::{self, Edge, Kind};
 use crate::imgproxy::options::{Options, Resizing};
 
@@ -115,39 +115,28 @@ fn keep(gravity: &gravity::Gravity) -> Keep {
     }
 }
 
-/// Returns the names of options that a wish does not cover.
+/// Options that a wish covers, by their short names.
+const COVERED: &[&str] = &[
+    "rt", "w", "h", "z", "dpr", "el", "ex", "g", "c", "t", "pd", "ar", "rot", "fl", "bg", "br",
+    "co", "sa", "mc", "dt", "col", "gr", "bl", "sh", "ush", "pix", "q", "fq", "mb", "f", "sm",
+    "kcr", "scp", "jpgo", "pngo", "webpo", "avifo", "cp", "pg", "da",
+];
+
+/// Returns the options that a wish does not cover, as they are written.
 fn beyond(options: &Options) -> Vec<String> {
-    let crop = options.crop;
-    let part = crop.width > 0.0 || crop.height > 0.0 || crop.ratio > 0.0;
     let gravity = options.gravity;
     let shifted = matches!(gravity.kind, Kind::Edges(..)) && (gravity.x, gravity.y) != (0.0, 0.0);
-    let trim = options.trim.unwrap_or_default();
-    let named = [
-        (!options.before.is_empty(), "-"),
-        (part && self::crop(options).is_none(), "crop"),
-        (shifted, "gravity with offsets"),
-        (
-            matches!(options.resizing, Resizing::FillDown | Resizing::Auto),
-            "resizing_type",
-        ),
-        (options.min_width > 0, "min-width"),
-        (options.min_height > 0, "min-height"),
-        (options.extend_ratio.on, "extend_aspect_ratio"),
-        (
-            options.extend.gravity != gravity::Gravity::default(),
-            "extend with a gravity",
-        ),
-        (
-            trim.colour.is_some() || trim.equal != (false, false),
-            "trim with more than a threshold",
-        ),
-        (options.background_alpha != 1.0, "background_alpha"),
-        (!options.effects.blurred.is_empty(), "blur_areas"),
-        (options.watermark.opacity > 0.0, "watermark"),
-        (!options.skip.is_empty(), "skip_processing"),
-        (options.limits.side > 0, "max_result_dimension"),
-        (options.limits.resolution > 0.0, "max_src_resolution"),
-    ];
-    let named = named.into_iter().filter(|(is, _)| *is);
-    named.map(|(_, name)| name.to_owned()).collect()
+    let is_partly = |name: &str| match name {
+        "rt" => matches!(options.resizing, Resizing::FillDown | Resizing::Auto),
+        "c" => crop(options).is_none(),
+        "g" => shifted,
+        "t" => options
+            .trim
+            .is_some_and(|trim| trim.colour.is_some() || trim.equal != (false, false)),
+        name => !COVERED.contains(&name),
+    };
+    let changes = |kind| matches!(kind, About::Picture | About::Limit);
+    let all = table::texts(options, &Options::default(), changes).into_iter();
+    all.filter(|text| is_partly(text.split(':').next().unwrap_or_default()))
+        .collect()
 }

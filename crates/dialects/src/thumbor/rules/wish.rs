@@ -8,17 +8,8 @@ use super::{Filter, Ground, ThumborRules, counter_clockwise};
 use crate::thumbor::Flavour;
 use crate::thumbor::path::{FitIn, Side};
 
-/// Filters that a wish does not cover.
-const BEYOND: &[&str] = &[
-    "watermark",
-    "image",
-    "text",
-    "label",
-    "pixelate",
-    "proportion",
-    "crop",
-    "trim",
-];
+/// Filters that a wish does not cover, with blanks between them.
+const BEYOND: &str = "watermark image text label pixelate proportion crop trim";
 
 impl ThumborRules {
     /// Returns the wish. Sizes that depend on that of the image are beyond it.
@@ -29,7 +20,7 @@ impl ThumborRules {
         let parts = &self.parts;
         let names = parts.filters.iter().map(|(name, _)| name.as_str());
         let mut beyond: Vec<String> = names
-            .filter(|name| BEYOND.contains(name))
+            .filter(|name| BEYOND.split(' ').any(|it| it == *name))
             .map(str::to_owned)
             .collect();
         let size = parts.size.unwrap_or_default();

@@ -84,22 +84,18 @@ impl WeservRules {
                 .unwrap_or(0.5)
                 * 100.0
         };
+        let has =
+            |long: &str, short: &str| name == short || name.split('-').any(|word| word == long);
+        let halves = |start: bool, end: bool| if start { 0 } else { 1 + u32::from(end) };
         match name {
             "entropy" | "attention" => Keep::Salient,
-            name if name.starts_with("focal") || name.starts_with("crop-") => {
+            _ if name.starts_with("focal") || name.starts_with("crop-") => {
                 Keep::Point(share("fpx"), share("fpy"))
             }
-            name => {
-                let at = |end: &str, short: &str| {
-                    name.split('-').any(|word| word == end) || name == short
-                };
-                let halves = |start: bool, end: bool| if start { 0 } else { 1 + u32::from(end) };
-                let across = halves(at("left", "l"), at("right", "r"));
-                Keep::Towards(Gravity::at((
-                    across,
-                    halves(at("top", "t"), at("bottom", "b")),
-                )))
-            }
+            _ => Keep::Towards(Gravity::at((
+                halves(has("left", "l"), has("right", "r")),
+                halves(has("top", "t"), has("bottom", "b")),
+            ))),
         }
     }
 }
