@@ -126,7 +126,7 @@ fn corners(crop: &str) -> String {
         .filter_map(|edge| edge.parse().ok())
         .collect();
     match edges[..] {
-        [x, y, w, h] => format!("{x}x{y}:{}x{}", x + w, y + h),
+        [x, y, w, h] => format!("{x}x{y}:{}x{}", x.saturating_add(w), y.saturating_add(h)),
         _ => String::new(),
     }
 }

@@ -103,7 +103,8 @@ fn inner(measure: Measure, (width, height): (u32, u32)) -> Area {
     let mut hasher = DefaultHasher::new();
     measure.hash(&mut hasher);
     let number = hasher.finish();
-    let margin = |side: u32, place: u32| ((number >> (16 * place)) % u64::from(side / 4)) as u32;
+    let margin =
+        |side: u32, place: u32| ((number >> (16 * place)) % u64::from(side / 4).max(1)) as u32;
     let (x, y) = (margin(width, 0), margin(height, 1));
     Area {
         x,

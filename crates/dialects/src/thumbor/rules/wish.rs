@@ -51,16 +51,12 @@ impl ThumborRules {
                 Step::Trim(trim.tolerance.unwrap_or(0).min(255) as u8)
             }
         });
-        let turns = self
-            .upright()
-            .into_iter()
-            .filter(|step| *step != Step::Orient);
-        let crop = parts.crop.map(|[left, top, right, bottom]| {
-            let [x, y, w, h] = [left, top, right - left, bottom - top].map(Length::Px);
-            Step::Crop(Crop::At { x, y, w, h })
-        });
+        let mut turns = self.upright();
+        turns.retain(|step| *step != Step::Orient);
+        let is_cut = parts.crop.is_some() && self.part().is_none();
+        beyond.extend(is_cut.then(|| "a crop to a share".to_owned()));
         let mut wish = Wish {
-            before: turns.chain(trim).chain(crop).collect(),
+            before: turns.into_iter().chain(trim).chain(self.part()).collect(),
             fit,
             w,
             h,
@@ -68,15 +64,28 @@ impl ThumborRules {
             keep: self.keep(),
             beyond,
             ..Wish::of(&Recipe::from(Output {
-                stored_turn: match self.usual.orient {
-                    true => StoredTurn::Applied,
-                    false => StoredTurn::Verbatim,
-                },
+                stored_turn: self.stored_turn(),
                 ..self.output.clone()
             }))
         };
         self.add_filters(&mut wish);
         wish
+    }
+
+    fn stored_turn(&self) -> StoredTurn {
+        match self.usual.orient {
+            true => StoredTurn::Applied,
+            false => StoredTurn::Verbatim,
+        }
+    }
+
+    /// Returns the crop before scaling, if its edges are in whole px.
+    fn part(&self) -> Option<Step> {
+        let edges @ [left, top, right, bottom] = self.parts.crop?;
+        let is_px = edges.iter().all(|edge| edge.fract() == 0.0) && right > left && bottom > top;
+        let is_share = self.flavour == Flavour::Imagor && edges.iter().all(|edge| *edge <= 1.0);
+        let [x, y, w, h] = [left, top, right - left, bottom - top].map(Length::Px);
+        (is_px && !is_share).then_some(Step::Crop(Crop::At { x, y, w, h }))
     }
 
     fn enlarges(&self) -> bool {

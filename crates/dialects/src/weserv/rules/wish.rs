@@ -24,14 +24,10 @@ impl WeservRules {
             true => (crop, None),
             false => (None, crop),
         };
-        let turns = self
-            .quarters()
-            .map(Step::Turn)
-            .into_iter()
-            .chain(self.flips().map(Step::Flip));
+        let flip = self.flips().map(Step::Flip);
+        let turns = self.quarters().map(Step::Turn).into_iter().chain(flip);
         let (mut w, mut h) = self.bounds(&Facts::new("jpeg", LARGE, LARGE));
-        let is_sideways = matches!(self.degrees().rem_euclid(360), 90 | 270);
-        if is_sideways && !query.flag("precrop") {
+        if matches!(self.degrees().rem_euclid(360), 90 | 270) && !query.flag("precrop") {
             (w, h) = (h, w);
         }
         let side = |side: i32| (side > 0).then(|| f64::from(side));
@@ -49,19 +45,13 @@ impl WeservRules {
                 andon_recipe::Fit::Inside
             }
         };
-        let ground = query
-            .colour("bg")
-            .filter(|ground| ground.a > 0)
-            .map(Step::Flatten);
+        let ground = query.colour("bg").filter(|ground| ground.a > 0);
         let rotated = (self.degrees() % 90 != 0).then(|| Step::Rotate {
             degrees: f64::from(self.degrees().rem_euclid(360)),
             colour: query.colour("rbg").unwrap_or(Colour::CLEAR),
         });
-        let after = after
-            .into_iter()
-            .chain(rotated)
-            .chain(self.effects())
-            .chain(ground);
+        let after = after.into_iter().chain(rotated).chain(self.effects());
+        let after = after.chain(ground.map(Step::Flatten));
         Wish {
             before: self.trim().into_iter().chain(turns).chain(before).collect(),
             fit,
