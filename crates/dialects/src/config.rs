@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use andon_recipe::Wish;
 use andon_settings::check;
 
 use crate::dialect::Dialect;
 use crate::options::OptionHelp;
-use crate::plain::PlainRequest;
+use crate::spelling::{Spelt, Word};
 use crate::{Config, ConfigError, ROWS};
 
 /// The settings of one dialect, with their defaults.
@@ -25,8 +26,17 @@ pub trait Settings {
     where
         Self: Sized;
 
-    /// Writes a plain request as a URL at the usual prefix; `None` if the dialect cannot express it.
-    fn spell(request: &PlainRequest<'_>) -> Option<String>
+    /// Returns the words of recipes that the dialect has options for, other than boxes.
+    fn words() -> Vec<Word>
+    where
+        Self: Sized,
+    {
+        Vec::new()
+    }
+
+    /// Writes a wish as a URL at the usual prefix. The source is a path without a leading slash, percent-encoded except
+    /// for slashes.
+    fn spell(wish: &Wish, source: &str) -> Spelt
     where
         Self: Sized;
 
@@ -61,7 +71,9 @@ pub(crate) struct Row {
     /// Gives the dialect its usual settings.
     pub(crate) switch_on: fn(&mut Config),
     /// See [`Settings::spell`].
-    pub(crate) spell: fn(&PlainRequest<'_>) -> Option<String>,
+    pub(crate) spell: fn(&Wish, &str) -> Spelt,
+    /// See [`Settings::words`].
+    pub(crate) words: fn() -> Vec<Word>,
     /// See [`Settings::option_names`].
     pub(crate) option_names: fn() -> Vec<String>,
     /// See [`Settings::option_help`].
@@ -160,6 +172,7 @@ macro_rules! dialects {
             gate: |config| Settings::gate(&config.$name),
             switch_on: |config| config.$name = Settings::usual(),
             spell: <$settings as Settings>::spell,
+            words: <$settings as Settings>::words,
             option_names: <$settings as Settings>::option_names,
             option_help: <$settings as Settings>::option_help,
         }),+];

@@ -70,6 +70,15 @@ impl Gravity {
         }
     }
 
+    /// Returns the gravity that leaves this many halves of the free space (0, 1 or 2) left of and above the kept part;
+    /// the middle for other numbers.
+    #[must_use]
+    pub fn at(halves: (u32, u32)) -> Self {
+        let mut all = Self::CHOICES.values.iter().copied();
+        all.find(|gravity| gravity.halves() == halves)
+            .unwrap_or_default()
+    }
+
     /// Returns how many halves of the free space (0, 1 or 2) lie left of and above the kept part.
     pub(crate) fn halves(self) -> (u32, u32) {
         match self {

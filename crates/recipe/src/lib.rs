@@ -41,6 +41,7 @@ mod resolve;
 mod rules;
 mod steps;
 mod text;
+mod wish;
 mod words;
 
 pub use args::{Arg, Word};
@@ -58,4 +59,5 @@ pub use recipe::Recipe;
 pub use resolve::size_after;
 pub use rules::{Facts, ResolveError, Rules};
 pub use steps::*;
+pub use wish::{Fitting, Keep, Wish};
 pub use words::words;

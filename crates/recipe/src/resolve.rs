@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use crate::rules::{Facts, ResolveError, Rules};
 use crate::{
-    Kept, Length, Measure, Orient, Orientation, Output, Profile, Recipe, Step, StoredTurn,
+    Kept, Length, Measure, Orient, Orientation, Output, Profile, Recipe, Step, StoredTurn, Wish,
 };
 
 pub(crate) use image::Image;
@@ -105,6 +105,10 @@ impl Rules for Recipe {
 
     fn materials(&self) -> Vec<String> {
         self.materials()
+    }
+
+    fn wish(&self) -> Option<Wish> {
+        Some(Wish::of(self))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{Measure, Measured, Orientation, Output, Recipe};
+use crate::{Measure, Measured, Orientation, Output, Recipe, Wish};
 
 /// The rules of a request. Sizes in it may depend on the source; with the source's facts, the rules resolve to a recipe
 /// in whole pixels.
@@ -43,6 +43,12 @@ pub trait Rules: fmt::Debug + Send + Sync {
     /// Returns the names of the files that these rules compose with the image.
     fn materials(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// Returns what these rules want, in terms that other languages can say, too. `None` if these rules are not about
+    /// an image of their own making.
+    fn wish(&self) -> Option<Wish> {
+        None
     }
 }
 

@@ -8,7 +8,8 @@ use crate::ConfigError;
 use crate::config::{Gate, Settings, below, mount};
 use crate::dialect::Dialect;
 use crate::options::OptionHelp;
-use crate::plain::PlainRequest;
+use crate::spelling::{Spelt, Word};
+use andon_recipe::Wish;
 
 /// The table `[cloudflare]` of the configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -42,8 +43,12 @@ impl Settings for CloudflareConfig {
         }
     }
 
-    fn spell(request: &PlainRequest<'_>) -> Option<String> {
-        super::spell::spell(request)
+    fn words() -> Vec<Word> {
+        super::spell::WORDS.to_vec()
+    }
+
+    fn spell(wish: &Wish, source: &str) -> Spelt {
+        super::spell::spell(wish, source)
     }
 
     fn option_help() -> Vec<OptionHelp> {

@@ -1,6 +1,8 @@
 //! Resolves the options for an image. The service is closed source: sizes follow its documentation and are rounded to
 //! the nearest pixel, half away from zero.
 
+mod wish;
+
 use andon_recipe::{
     Colour, Cover, Exact, Facts, Fit, Flatten, Focus, FormatName, Goal, Gravity, Kept, Measure,
     Orient, Orientation, Output, Recipe, ResolveError, Rules, Step, Trim,
@@ -217,4 +219,8 @@ impl Rules for CloudflareRules {
     }
 
     crate::rules::kept_output!();
+
+    fn wish(&self) -> Option<andon_recipe::Wish> {
+        self.wanted()
+    }
 }

@@ -1,27 +1,60 @@
-//! Writes plain requests as URLs of Cloudflare, with the usual prefix.
+//! Writes wishes as URLs of Cloudflare, with the usual prefix.
 
-use crate::plain::{How, PlainRequest};
+use andon_recipe::{Fitting, Wish};
 
-/// Returns the URL for a plain request; `None` if the dialect cannot express it.
-pub(super) fn spell(request: &PlainRequest<'_>) -> Option<String> {
-    let fit = match (request.how, request.enlarge) {
-        (How::Nothing, _) => return None,
-        (How::Fit, false) => "scale-down",
-        (How::Fit, true) => "contain",
-        (How::Cover, true) => "cover",
-        (How::Cover, false) => "crop",
-        (How::Exact, _) => "squeeze",
-    };
-    let words = [
-        PlainRequest::side("width=", request.w),
-        PlainRequest::side("height=", request.h),
-        Some(format!("fit={fit}")),
-        request.quality("quality="),
-        request.format("format="),
-    ];
-    Some(format!(
-        "/cdn-cgi/image/{}/{}",
-        PlainRequest::join(words, ","),
-        request.source
-    ))
+use crate::spelling::{Said, Spelt, Word, side};
+
+/// The words of a recipe that there are options for.
+pub(super) const WORDS: &[Word] = &[
+    ("trim:10", "trim=border"),
+    (
+        "crop:_:_:_:_",
+        "trim.left={0},trim.top={1},trim.width={2},trim.height={3}",
+    ),
+    ("turn:_", "rotate={0}"),
+    ("flip:_", "flip={0}"),
+    ("keep:north", "gravity=top"),
+    ("keep:south", "gravity=bottom"),
+    ("keep:west", "gravity=left"),
+    ("keep:east", "gravity=right"),
+    ("keep:smart", "gravity=auto"),
+    ("keep:faces", "gravity=face"),
+    ("keep:_:_", "gravity={0/100}x{1/100}"),
+    ("flatten:_", "background=%23{0}"),
+    ("modulate:_:1:0", "brightness={0}"),
+    ("contrast:_", "contrast={0}"),
+    ("gamma:_", "gamma={0}"),
+    ("saturation:_", "saturation={0}"),
+    ("unsharp:0:1:_:0", "sharpen={0}"),
+    ("blur:0:_", "blur={0*2}"),
+    ("border:_:_:_", "border.width={0},border.color=%23{2}"),
+    ("q:_", "quality={0}"),
+    ("lossless", "quality=100"),
+    ("with:colours:256", "quality=100"),
+    ("as:jpeg", "format=baseline-jpeg"),
+    ("as:_", "format={0}"),
+    ("progressive", "format=jpeg"),
+    ("metadata:none", "metadata=none"),
+    ("metadata:all", "metadata=keep"),
+    ("frame:1", "anim=false"),
+];
+
+/// Returns the URL for a wish.
+pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
+    let mut said = Said::of(wish, WORDS);
+    said.add(side("width=", wish.w));
+    said.add(side("height=", wish.h));
+    said.put(match (wish.fit, wish.enlarge) {
+        (Fitting::Inside, false) | (Fitting::Nothing, _) => "fit=scale-down",
+        (Fitting::Inside, true) => "fit=contain",
+        (Fitting::Cover, true) => "fit=cover",
+        (Fitting::Cover, false) => "fit=crop",
+        (Fitting::Exact, _) => "fit=squeeze",
+        (Fitting::Pad(_), _) => "fit=pad",
+    });
+    if let Fitting::Pad(colour) = wish.fit {
+        said.put(format!("background=%23{colour}"));
+    }
+    let options = said.join(",");
+    said.spelt(format!("/cdn-cgi/image/{options}/{source}"))
 }

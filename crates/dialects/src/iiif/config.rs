@@ -1,5 +1,6 @@
 //! Configuration of the IIIF dialect.
 
+use andon_recipe::Wish;
 use andon_settings::check;
 use serde::Deserialize;
 
@@ -7,7 +8,7 @@ use super::{Iiif, Limits, Version};
 use crate::ConfigError;
 use crate::config::{Gate, Settings, below, mount};
 use crate::dialect::Dialect;
-use crate::plain::PlainRequest;
+use crate::spelling::{Spelt, Word};
 
 /// The table `[iiif]` of the configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -137,7 +138,11 @@ impl Settings for IiifConfig {
         }
     }
 
-    fn spell(request: &PlainRequest<'_>) -> Option<String> {
-        super::spell::spell(request)
+    fn words() -> Vec<Word> {
+        super::spell::WORDS.to_vec()
+    }
+
+    fn spell(wish: &Wish, source: &str) -> Spelt {
+        super::spell::spell(wish, source)
     }
 }

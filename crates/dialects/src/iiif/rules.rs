@@ -1,5 +1,7 @@
 //! Resolves the parameters of a target for an image.
 
+mod wish;
+
 use std::fmt::{self, Display};
 use std::sync::Arc;
 
@@ -219,6 +221,10 @@ impl Rules for IiifRules {
     }
 
     crate::rules::kept_output!();
+
+    fn wish(&self) -> Option<andon_recipe::Wish> {
+        Some(self.wanted())
+    }
 
     fn canonical(&self, facts: &Facts) -> Option<String> {
         let Layout { region, size } = self.layout(facts).ok()?;

@@ -1,23 +1,46 @@
-//! Writes plain requests as URLs of the IIIF Image API, with the usual prefix.
+//! Writes wishes as URLs of the IIIF Image API, with the usual prefix.
 
-use crate::plain::{How, PlainRequest};
+use andon_recipe::{Fitting, Wish};
 
-/// Returns the URL for a plain request; `None` if the dialect cannot express it.
-pub(super) fn spell(request: &PlainRequest<'_>) -> Option<String> {
-    if request.quality.is_some() {
-        return None;
-    }
-    let [w, h] = request.sides("");
-    let size = match (request.how, request.w > 0 && request.h > 0) {
-        (How::Nothing, _) => "max".to_owned(),
-        (How::Fit, true) => format!("!{w},{h}"),
-        (How::Fit, false) | (How::Exact, _) => format!("{w},{h}"),
-        (How::Cover, _) => return None,
+use crate::spelling::{Said, Spelt, Word, sides};
+
+/// The words of a recipe that there are parameters for.
+pub(super) const WORDS: &[Word] = &[
+    ("crop:_:_:_:_", "region={0},{1},{2},{3}"),
+    ("flip:h", "mirror=!"),
+    ("turn:_", "turn={0}"),
+    // Its corners are as the format says.
+    ("rotate:_", "turn={0}"),
+    ("rotate:_:_", "turn={0}"),
+    ("gray", "quality=gray"),
+    ("bitonal", "quality=bitonal"),
+    ("as:jpeg", "format=jpg"),
+    ("as:tiff", "format=tif"),
+    ("as:_", "format={0}"),
+];
+
+/// Returns the URL for a wish.
+pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
+    let mut said = Said::of(wish, WORDS);
+    let [w, h] = sides(wish, "");
+    let both = wish.w.is_some() && wish.h.is_some();
+    let size = match wish.fit {
+        Fitting::Nothing => "max".to_owned(),
+        Fitting::Exact => format!("{w},{h}"),
+        _ if both => format!("!{w},{h}"),
+        _ => format!("{w},{h}"),
     };
-    let enlarge = if request.enlarge { "^" } else { "" };
-    let extension = request.short_format("").unwrap_or("jpg".to_owned());
-    let source = request.source.replace('/', "%2F");
-    Some(format!(
-        "/iiif/3/{source}/full/{enlarge}{size}/0/default.{extension}"
+    if matches!(wish.fit, Fitting::Cover | Fitting::Pad(_)) || (wish.fit == Fitting::Exact && !both)
+    {
+        said.miss_box(wish);
+    }
+    let grows = if wish.enlarge { "^" } else { "" };
+    let mut take = |start, usual: &str| said.take(start).unwrap_or(usual.to_owned());
+    let (region, mirror) = (take("region=", "full"), take("mirror=", ""));
+    let (turn, quality) = (take("turn=", "0"), take("quality=", "default"));
+    let format = take("format=", "jpg");
+    let source = source.replace('/', "%2F");
+    said.spelt(format!(
+        "/iiif/3/{source}/{region}/{grows}{size}/{mirror}{turn}/{quality}.{format}"
     ))
 }

@@ -3,10 +3,12 @@
 use serde::Deserialize;
 
 use super::ImageFilter;
+use andon_recipe::Wish;
+
 use crate::ConfigError;
 use crate::config::{Gate, Settings, below, mount};
 use crate::dialect::Dialect;
-use crate::plain::PlainRequest;
+use crate::spelling::{Spelt, Word};
 
 /// The table `[image_filter]` of the configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -41,7 +43,11 @@ impl Settings for ImageFilterConfig {
         }
     }
 
-    fn spell(request: &PlainRequest<'_>) -> Option<String> {
-        super::spell::spell(request)
+    fn words() -> Vec<Word> {
+        super::spell::WORDS.to_vec()
+    }
+
+    fn spell(wish: &Wish, source: &str) -> Spelt {
+        super::spell::spell(wish, source)
     }
 }

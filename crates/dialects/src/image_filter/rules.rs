@@ -1,5 +1,7 @@
 //! The module's size arithmetic, with its whole-number operations in the same order.
 
+mod wish;
+
 use andon_recipe::{
     Colour, Effect, Facts, Flatten, Goal, Kept, Output, Profile, Recipe, ResolveError, Rules, Step,
     Turn,
@@ -122,6 +124,10 @@ impl Rules for ImageFilterRules {
     }
 
     crate::rules::kept_output!();
+
+    fn wish(&self) -> Option<andon_recipe::Wish> {
+        Some(self.wanted())
+    }
 }
 
 /// Scales a side by the factor by which the other side shrinks from `from` to `to`. The result is at least 1 px.

@@ -1,21 +1,36 @@
-//! Writes plain requests as URLs of nginx's image filter, with the usual prefix.
+//! Writes wishes as URLs of nginx's image filter, with the usual prefix.
 
-use crate::plain::{How, PlainRequest};
+use andon_recipe::{Fitting, Wish};
 
-/// Returns the URL for a plain request; `None` if the dialect cannot express it.
-pub(super) fn spell(request: &PlainRequest<'_>) -> Option<String> {
-    if request.format.is_some() || request.enlarge {
-        return None;
+use crate::spelling::{Said, Spelt, Word, sides};
+
+/// The words of a recipe that there are directives for.
+pub(super) const WORDS: &[Word] = &[
+    ("original", "test"),
+    // Counter-clockwise.
+    ("turn:90", "rotate=270"),
+    ("turn:180", "rotate=180"),
+    ("turn:270", "rotate=90"),
+    ("unsharp:1:0.5:_:0", "sharpen={0*42.6028~}"),
+    ("q:_", "q={0}"),
+    ("progressive", "interlace=on"),
+];
+
+/// Returns the URL for a wish.
+pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
+    let mut said = Said::of(wish, WORDS);
+    if let Some(test) = said.take("test") {
+        return said.spelt(format!("/image_filter(test{test})/{source}"));
     }
-    let [w, h] = request.sides("-");
-    let word = match request.how {
-        How::Fit => "resize",
-        How::Cover => "crop",
-        How::Nothing | How::Exact => return None,
+    let [w, h] = sides(wish, "-");
+    let word = match wish.fit {
+        Fitting::Cover => "crop",
+        _ => "resize",
     };
-    let quality = request.quality(",q=").unwrap_or_default();
-    Some(format!(
-        "/image_filter({word},{w},{h}{quality})/{}",
-        request.source
-    ))
+    if wish.enlarge || matches!(wish.fit, Fitting::Exact | Fitting::Pad(_)) {
+        said.miss_box(wish);
+    }
+    let mut options = vec![format!("{word},{w},{h}")];
+    options.extend(Some(said.join(",")).filter(|others| !others.is_empty()));
+    said.spelt(format!("/image_filter({})/{source}", options.join(",")))
 }

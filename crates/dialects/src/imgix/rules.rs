@@ -1,5 +1,7 @@
 //! Resolves parameters for an image. The service is closed source: sizes follow its documentation.
 
+mod wish;
+
 use andon_recipe::{
     Chroma, Colour, Cover, Crop, Exact, Facts, Fit, Flatten, Focus, FormatName, Goal, Gravity,
     Kept, Measure, Orient, Orientation, Output, Pad, Profile, Recipe, ResolveError, Rotate, Rules,
@@ -428,4 +430,8 @@ impl Rules for ImgixRules {
     }
 
     crate::rules::kept_output!();
+
+    fn wish(&self) -> Option<andon_recipe::Wish> {
+        Some(self.wanted())
+    }
 }

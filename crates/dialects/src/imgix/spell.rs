@@ -1,25 +1,90 @@
-//! Writes plain requests as URLs of imgix, with the usual prefix.
+//! Writes wishes as URLs of imgix, with the usual prefix.
 
-use crate::plain::{How, PlainRequest};
+use andon_recipe::{Fitting, Wish};
 
-/// Returns the URL for a plain request; `None` if the dialect cannot express it.
-pub(super) fn spell(request: &PlainRequest<'_>) -> Option<String> {
-    let fit = match (request.how, request.enlarge) {
-        (How::Nothing, _) | (How::Fit, true) => "",
-        (How::Fit, false) => "fit=max",
-        (How::Cover, _) => "fit=crop",
-        (How::Exact, _) => "fit=scale",
-    };
-    let words = [
-        PlainRequest::side("w=", request.w),
-        PlainRequest::side("h=", request.h),
-        (!fit.is_empty()).then(|| fit.to_owned()),
-        request.quality("q="),
-        request.short_format("fm="),
-    ];
-    Some(format!(
-        "/{}?{}",
-        request.source,
-        PlainRequest::join(words, "&")
-    ))
+use crate::spelling::{Said, Spelt, Word, argb, side};
+
+/// The words of a recipe that there are parameters for.
+pub(super) const WORDS: &[Word] = &[
+    ("trim:_", "trim=auto&trim-tol={0}"),
+    ("crop:_:_:_:_", "rect={0},{1},{2},{3}"),
+    ("turn:_", "rot={0}"),
+    ("rotate:_", "rot={0}"),
+    ("rotate:_:_", "rot={0}&bg={1#}"),
+    ("flip:_", "flip={0}"),
+    ("keep:north", "crop=top"),
+    ("keep:south", "crop=bottom"),
+    ("keep:west", "crop=left"),
+    ("keep:east", "crop=right"),
+    ("keep:northwest", "crop=top,left"),
+    ("keep:northeast", "crop=top,right"),
+    ("keep:southwest", "crop=bottom,left"),
+    ("keep:southeast", "crop=bottom,right"),
+    ("keep:smart", "crop=entropy"),
+    ("keep:faces", "crop=faces"),
+    ("keep:_:_", "crop=focalpoint&fp-x={0/100}&fp-y={1/100}"),
+    ("flatten:_", "bg={0}"),
+    ("brightness:_", "bri={0/2.55}"),
+    ("contrast:_", "con={0-1*100}"),
+    ("modulate:_:1:0", "exp={0l*100}"),
+    ("gamma:_", "gam={0l*100}"),
+    ("saturation:_", "sat={0-1*100}"),
+    ("hue:_", "hue={0}"),
+    ("invert", "invert=true"),
+    ("sepia:_", "sepia={0}"),
+    ("duotone:_:_", "duotone={0},{1}"),
+    ("unsharp:0:1:_:0", "sharp={0*20}"),
+    ("unsharp:0:_:_:0", "usm={1*100}&usmrad={0}"),
+    ("blur:0:_", "blur={0*20}"),
+    ("pixelate:_", "px={0}"),
+    ("round:_", "border-radius={0}"),
+    ("round:_:_:_", "mask=corners&corner-radius={0}&mask-bg={2#}"),
+    ("mask:ellipse", "mask=ellipse"),
+    ("mask:ellipse:_", "mask=ellipse&mask-bg={0#}"),
+    ("border:_:_:_", "border={0},{2#}"),
+    (
+        "pad:_:_:_:_:_",
+        "pad-top={0}&pad-right={1}&pad-bottom={2}&pad-left={3}&fill=solid&fill-color={4#}",
+    ),
+    ("q:_", "q={0}"),
+    ("as:auto", "auto=format"),
+    ("as:jpeg", "fm=jpg"),
+    ("as:_", "fm={0}"),
+    ("progressive", "fm=pjpg"),
+    ("chroma:_", "chromasub={0}"),
+    ("lossless", "lossless=true"),
+    ("profile:srgb", "cs=srgb"),
+    ("metadata:none", "cs=strip"),
+    ("frame:_", "page={0}"),
+];
+
+/// Returns the URL for a wish.
+pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
+    let mut said = Said::of(wish, WORDS);
+    said.add(side("w=", wish.w));
+    said.add(side("h=", wish.h));
+    said.put(match (wish.fit, wish.enlarge) {
+        (Fitting::Nothing, _) | (Fitting::Inside, true) => "",
+        (Fitting::Inside, false) => "fit=max",
+        (Fitting::Cover, _) => "fit=crop",
+        (Fitting::Exact, _) => "fit=scale",
+        (Fitting::Pad(_), true) => "fit=fill",
+        (Fitting::Pad(_), false) => "fit=fillmax",
+    });
+    if let Fitting::Pad(colour) = wish.fit {
+        said.put(format!("fill=solid&fill-color={}", argb(colour)));
+    }
+    // Of a parameter that is given twice, only the first counts.
+    let spaces: Vec<String> = std::iter::from_fn(|| said.take("cs=")).collect();
+    said.add((!spaces.is_empty()).then(|| format!("cs={}", spaces.join(","))));
+    if said.take("fm=pjpg").is_some() {
+        said.take("fm=");
+        said.put("fm=pjpg");
+    }
+    // Without any parameter it would be a plain file.
+    let mut options = said.join("&");
+    if options.is_empty() {
+        options.push_str("fit=clip");
+    }
+    said.spelt(format!("/{source}?{options}"))
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use andon_recipe::Wish;
 use andon_settings::check;
 use regex::Regex;
 use serde::Deserialize;
@@ -16,8 +17,8 @@ use crate::ConfigError;
 use crate::config::{Gate, Settings, below, mount};
 use crate::dialect::Dialect;
 use crate::options::OptionHelp;
-use crate::plain::PlainRequest;
 use crate::signature::{Key, unhex};
+use crate::spelling::{Spelt, Word};
 
 /// The table `[imgproxy]` of the configuration.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -170,8 +171,12 @@ impl Settings for ImgproxyConfig {
         }
     }
 
-    fn spell(request: &PlainRequest<'_>) -> Option<String> {
-        super::spell::spell(request)
+    fn words() -> Vec<Word> {
+        super::spell::WORDS.to_vec()
+    }
+
+    fn spell(wish: &Wish, source: &str) -> Spelt {
+        super::spell::spell(wish, source)
     }
 
     fn option_help() -> Vec<OptionHelp> {

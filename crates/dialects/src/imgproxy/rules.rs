@@ -1,5 +1,7 @@
 //! imgproxy's rules: they resolve the options of a URL for a source.
 
+mod wish;
+
 use std::sync::Arc;
 
 use andon_recipe::{
@@ -110,6 +112,10 @@ impl Rules for ImgproxyRules {
     }
 
     crate::rules::kept_output!();
+
+    fn wish(&self) -> Option<andon_recipe::Wish> {
+        Some(self.wanted())
+    }
 
     fn materials(&self) -> Vec<String> {
         let mark = self.house.watermark.as_ref();

@@ -1,30 +1,74 @@
-//! Writes plain requests as URLs of imgproxy, with the usual prefix.
+//! Writes wishes as URLs of imgproxy, with the usual prefix.
 
-use crate::plain::{How, PlainRequest};
+use andon_recipe::{Fitting, Wish};
 
-/// Returns the URL for a plain request; `None` if the dialect cannot express it.
-pub(super) fn spell(request: &PlainRequest<'_>) -> Option<String> {
-    let word = match request.how {
-        How::Nothing => None,
-        How::Fit => Some("fit"),
-        How::Cover => Some("fill"),
-        How::Exact => Some("force"),
+use crate::spelling::{Said, Spelt, Word, sides};
+
+/// The words of a recipe that there are options for.
+pub(super) const WORDS: &[Word] = &[
+    ("trim:_", "t:{0}"),
+    ("crop:_:_:_:_", "c:{2}:{3}:nowe:{0}:{1}"),
+    ("turn:_", "rot:{0}"),
+    ("flip:h", "fl:1:0"),
+    ("flip:v", "fl:0:1"),
+    ("flip:hv", "fl:1:1"),
+    ("stored:verbatim", "ar:0"),
+    ("keep:north", "g:no"),
+    ("keep:south", "g:so"),
+    ("keep:west", "g:we"),
+    ("keep:east", "g:ea"),
+    ("keep:northwest", "g:nowe"),
+    ("keep:northeast", "g:noea"),
+    ("keep:southwest", "g:sowe"),
+    ("keep:southeast", "g:soea"),
+    ("keep:smart", "g:sm"),
+    ("keep:faces", "g:obj:face"),
+    ("keep:_:_", "g:fp:{0/100}:{1/100}"),
+    ("flatten:_", "bg:{0}"),
+    ("brightness:_", "br:{0}"),
+    ("contrast:_", "co:{0}"),
+    ("saturation:_", "sa:{0}"),
+    ("gray", "mc:1"),
+    ("duotone:_:_", "dt:1:{0}:{1}"),
+    ("colorize:_:_", "col:{0/100}:{1}"),
+    ("unsharp:0:0.8:_:0", "ush:always:{0}:9"),
+    ("blur:0:_", "bl:{0}"),
+    ("sharpen-l:_", "sh:{0}"),
+    ("pixelate:_", "pix:{0}"),
+    // Its colour is that of the background.
+    ("pad:_:_:_:_", "pd:{0}:{1}:{2}:{3}"),
+    ("pad:_:_:_:_:_", "pd:{0}:{1}:{2}:{3}"),
+    ("q:_", "q:{0}"),
+    ("max:_:shortest", "mb:{0}"),
+    ("as:auto", "f:best"),
+    ("as:_", "f:{0}"),
+    ("lossless", "webpo:lossless"),
+    ("progressive", "jpgo:1/pngo:1"),
+    ("chroma:444", "jpgo::1"),
+    ("metadata:none", "kcr:0"),
+    ("metadata:all", "sm:0"),
+    ("profile:keep", "scp:0"),
+    ("profile:p3", "cp:p3"),
+    ("frame:_", "pg:{0-1}"),
+];
+
+/// Returns the URL for a wish.
+pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
+    let mut said = Said::of(wish, WORDS);
+    let [w, h] = sides(wish, "0");
+    let enlarge = u8::from(wish.enlarge);
+    let word = match wish.fit {
+        Fitting::Nothing => "",
+        Fitting::Inside | Fitting::Pad(_) => "fit",
+        Fitting::Cover => "fill",
+        Fitting::Exact => "force",
     };
-    let words = [
-        word.map(|word| {
-            format!(
-                "rs:{word}:{}:{}:{}",
-                request.w,
-                request.h,
-                u8::from(request.enlarge)
-            )
-        }),
-        request.quality("q:"),
-        Some(format!("plain/local:///{}", request.source)),
-    ];
-    let extension = request.short_format("@").unwrap_or_default();
-    Some(format!(
-        "/unsafe/{}{extension}",
-        PlainRequest::join(words, "/")
-    ))
+    said.add((!word.is_empty()).then(|| format!("rs:{word}:{w}:{h}:{enlarge}")));
+    if let Fitting::Pad(colour) = wish.fit {
+        said.put("ex:1");
+        said.add((colour.a == u8::MAX).then(|| format!("bg:{colour}")));
+    }
+    said.put(format!("plain/local:///{source}"));
+    let options = said.join("/");
+    said.spelt(format!("/unsafe/{options}"))
 }

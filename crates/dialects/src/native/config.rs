@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use andon_recipe::Recipe;
+use andon_recipe::{Recipe, Wish};
 use andon_settings::check;
 use serde::Deserialize;
 
@@ -10,7 +10,7 @@ use super::Native;
 use crate::ConfigError;
 use crate::config::{Gate, Settings, below};
 use crate::dialect::Dialect;
-use crate::plain::PlainRequest;
+use crate::spelling::Spelt;
 
 /// The table `[native]` of the configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -128,7 +128,7 @@ impl Settings for NativeConfig {
         }
     }
 
-    fn spell(request: &PlainRequest<'_>) -> Option<String> {
-        super::spell::spell(request)
+    fn spell(wish: &Wish, source: &str) -> Spelt {
+        super::spell::spell(wish, source)
     }
 }

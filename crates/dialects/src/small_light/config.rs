@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use andon_recipe::Wish;
 use andon_settings::check;
 use serde::Deserialize;
 
@@ -11,7 +12,7 @@ use super::{Notes, SmallLight, reader};
 use crate::ConfigError;
 use crate::config::{Gate, Settings};
 use crate::dialect::Dialect;
-use crate::plain::PlainRequest;
+use crate::spelling::{Spelt, Word};
 
 /// The `[small_light]` table: URLs of ngx_small_light.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -109,8 +110,12 @@ impl Settings for SmallLightConfig {
         }
     }
 
-    fn spell(request: &PlainRequest<'_>) -> Option<String> {
-        super::spell::spell(request)
+    fn words() -> Vec<Word> {
+        super::spell::WORDS.to_vec()
+    }
+
+    fn spell(wish: &Wish, source: &str) -> Spelt {
+        super::spell::spell(wish, source)
     }
 
     fn option_names() -> Vec<String> {

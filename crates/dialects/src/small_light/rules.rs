@@ -4,6 +4,7 @@
 pub(super) mod layout;
 mod quality;
 mod text;
+mod wish;
 
 use andon_recipe::{
     Canvas, Colour, Effect, Facts, Kept, Length, Orient, Orientation, Output, Profile, Recipe,
@@ -162,6 +163,10 @@ impl Rules for SmallLightRules {
     }
 
     crate::rules::kept_output!();
+
+    fn wish(&self) -> Option<andon_recipe::Wish> {
+        Some(self.wanted())
+    }
 
     fn materials(&self) -> Vec<String> {
         let names = self.effects.iter().filter_map(Effect::material);

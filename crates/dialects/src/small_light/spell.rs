@@ -1,28 +1,46 @@
-//! Writes plain requests as URLs of small_light, with the usual prefix.
+//! Writes wishes as URLs of small_light, with the usual prefix.
 
-use crate::plain::{How, PlainRequest};
+use andon_recipe::{Fitting, Wish};
 
-/// Returns the URL for a plain request; `None` if the dialect cannot express it.
-pub(super) fn spell(request: &PlainRequest<'_>) -> Option<String> {
-    let da = match request.how {
-        How::Nothing | How::Fit => "",
-        How::Cover => "da=s",
-        How::Exact => "da=n",
-    };
-    let cover = request.how == How::Cover;
-    let words = [
-        PlainRequest::side("dw=", request.w),
-        PlainRequest::side("dh=", request.h),
-        (!da.is_empty()).then(|| da.to_owned()),
-        request.enlarge.then(|| "ds=s".to_owned()),
-        PlainRequest::side("cw=", if cover { request.w } else { 0 }),
-        PlainRequest::side("ch=", if cover { request.h } else { 0 }),
-        request.quality("q="),
-        request.format("of="),
-    ];
-    Some(format!(
-        "/small_light({})/{}",
-        PlainRequest::join(words, ","),
-        request.source
-    ))
+use crate::spelling::{Said, Spelt, Word, side};
+
+/// The words of a recipe that there are parameters for.
+pub(super) const WORDS: &[Word] = &[
+    ("original", "pt=ptss"),
+    ("crop:_:_:_:_", "sx={0},sy={1},sw={2},sh={3}"),
+    ("turn:_", "angle={0}"),
+    ("blur:_:_", "blur={0}x{1}"),
+    ("sharpen:_:_", "sharpen={0}x{1}"),
+    ("unsharp:_:_:_:_", "unsharp={0}x{1}+{2}+{3}"),
+    ("border:_:_:_", "bw={0},bh={1},bc={2}"),
+    ("q:_", "q={0}"),
+    ("lossless", "q=100"),
+    ("as:_", "of={0}"),
+    ("background:_", "cc={0}"),
+    ("progressive", "progressive=y"),
+    ("profile:drop", "rmprof=y"),
+];
+
+/// Returns the URL for a wish.
+pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
+    let mut said = Said::of(wish, WORDS);
+    said.add(side("dw=", wish.w));
+    said.add(side("dh=", wish.h));
+    said.put(match wish.fit {
+        Fitting::Cover => "da=s",
+        Fitting::Exact => "da=n",
+        _ => "",
+    });
+    if wish.enlarge {
+        said.put("ds=s");
+    }
+    if matches!(wish.fit, Fitting::Cover | Fitting::Pad(_)) {
+        said.add(side("cw=", wish.w));
+        said.add(side("ch=", wish.h));
+    }
+    if let Fitting::Pad(colour) = wish.fit {
+        said.put(format!("cc={colour}"));
+    }
+    let options = said.join(",");
+    said.spelt(format!("/small_light({options})/{source}"))
 }

@@ -1,5 +1,6 @@
 //! The configuration of the thumbor and imagor dialects.
 
+use andon_recipe::Wish;
 use andon_settings::check;
 use serde::Deserialize;
 
@@ -11,8 +12,8 @@ use crate::ConfigError;
 use crate::config::{Gate, Settings, below, mount};
 use crate::dialect::Dialect;
 use crate::options::OptionHelp;
-use crate::plain::PlainRequest;
 use crate::signature::{Digest, Key};
+use crate::spelling::{Spelt, Word};
 
 /// The `[thumbor]` table: URLs of thumbor.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -168,8 +169,12 @@ impl Settings for ThumborConfig {
         }
     }
 
-    fn spell(request: &PlainRequest<'_>) -> Option<String> {
-        super::spell::spell(request)
+    fn words() -> Vec<Word> {
+        Flavour::Thumbor.words()
+    }
+
+    fn spell(wish: &Wish, source: &str) -> Spelt {
+        super::spell::spell(wish, source, Flavour::Thumbor)
     }
 
     fn option_help() -> Vec<OptionHelp> {
@@ -221,8 +226,12 @@ impl Settings for ImagorConfig {
         }
     }
 
-    fn spell(request: &PlainRequest<'_>) -> Option<String> {
-        super::spell::spell(request)
+    fn words() -> Vec<Word> {
+        Flavour::Imagor.words()
+    }
+
+    fn spell(wish: &Wish, source: &str) -> Spelt {
+        super::spell::spell(wish, source, Flavour::Imagor)
     }
 
     fn option_help() -> Vec<OptionHelp> {

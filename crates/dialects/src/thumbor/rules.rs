@@ -3,6 +3,7 @@
 mod imagor;
 mod round;
 mod thumbor;
+mod wish;
 
 use std::sync::Arc;
 
@@ -283,6 +284,10 @@ impl Rules for ThumborRules {
     }
 
     crate::rules::kept_output!();
+
+    fn wish(&self) -> Option<andon_recipe::Wish> {
+        Some(self.wanted())
+    }
 
     fn materials(&self) -> Vec<String> {
         self.filters.iter().flat_map(Filter::files).collect()

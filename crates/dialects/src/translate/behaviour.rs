@@ -2,8 +2,9 @@
 //! the same.
 
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
-use andon_recipe::{Facts, FormatName, Orientation, Output, Recipe, Step, size_after};
+use andon_recipe::{Area, Facts, FormatName, Measure, Measured, Orientation, Output, Recipe, Step};
 
 use super::Known;
 use crate::ImageRequest;
@@ -56,7 +57,17 @@ impl Trial {
             }),
             None => rules.clone(),
         };
-        let recipe = rules.resolve(&self.facts(like));
+        let mut facts = self.facts(like);
+        let measures = rules.measures(facts.orientation).into_iter();
+        let borders = measures
+            .filter(|measure| measure.decides_size() && like.measured.area(*measure).is_none());
+        let borders: Vec<_> = borders
+            .map(|measure| (measure, inner(measure, self.size)))
+            .collect();
+        if !borders.is_empty() {
+            facts.measured = Measured::from_iter(borders);
+        }
+        let recipe = rules.resolve(&facts);
         recipe.map_err(|error| error.to_string())
     }
 
@@ -83,6 +94,23 @@ impl Trial {
             },
             Kind::Animated => Facts { frames: 3, ..facts },
         }
+    }
+}
+
+/// Returns what is left of an image of this size in px without its border. Each measurement finds another border, as
+/// images are conceivable where they differ.
+fn inner(measure: Measure, (width, height): (u32, u32)) -> Area {
+    let mut hasher = DefaultHasher::new();
+    measure.hash(&mut hasher);
+    let number = hasher.finish();
+    let margin =
+        |side: u32, place: u32| ((number >> (16 * place)) % u64::from(side / 4).max(1)) as u32;
+    let (x, y) = (margin(width, 0), margin(height, 1));
+    Area {
+        x,
+        y,
+        w: width - x - margin(width, 2),
+        h: height - y - margin(height, 3),
     }
 }
 
@@ -166,37 +194,30 @@ impl Behaviour {
         Self::of(request, &self.like, &trials)
     }
 
-    /// Returns the number of sources that were tried.
-    pub(super) fn len(&self) -> usize {
-        self.results.len()
-    }
-
-    /// Returns the size of each plain source, the size of its result, and the recipe. Sources without a result are left
-    /// out.
-    pub(super) fn made(&self) -> impl Iterator<Item = ((u32, u32), (u32, u32), &Recipe)> {
-        let plain = self.results.iter();
-        let plain = plain.filter(|(trial, _)| trial.kind == Kind::Plain);
-        plain.filter_map(|(trial, recipe)| {
-            let recipe = recipe.as_ref().ok()?;
-            let made = size_after(&recipe.steps, &trial.facts(&self.like));
-            Some((trial.size, made.unwrap_or(trial.size), recipe))
+    /// Returns how the results of this request are written: as that of a plain source, with the frames of an animated
+    /// one and the background of a transparent one. `None` if no source gives a result.
+    pub(super) fn output(&self) -> Option<Output> {
+        let of = |kind: Kind| {
+            let mut results = self.results.iter().filter(|(trial, _)| trial.kind == kind);
+            results.find_map(|(_, recipe)| Some(&recipe.as_ref().ok()?.output))
+        };
+        let plain = of(Kind::Plain)?;
+        let (moving, clear) = (of(Kind::Animated), of(Kind::Transparent));
+        Some(Output {
+            // Of a format that is still open, it depends on the client.
+            goal: plain.goal.or_else(|| of(Kind::Negotiated)?.goal),
+            frame: moving.unwrap_or(plain).frame,
+            most_frames: moving.unwrap_or(plain).most_frames,
+            background: clear.unwrap_or(plain).background,
+            ..plain.clone()
         })
     }
 
-    /// Returns the number of sources for which the steps differ, and the largest number of output settings in which two
-    /// recipes differ.
-    pub(super) fn distance(&self, is: &Self) -> (usize, usize) {
-        let pairs = || self.results.iter().zip(&is.results);
-        let other_steps = pairs()
-            .filter(|((_, a), (_, b))| steps(a) != steps(b))
-            .count();
-        let words = |(wanted, is): (&(_, Result<Recipe, _>), &(_, Result<Recipe, _>))| match (
-            &wanted.1, &is.1,
-        ) {
-            (Ok(wanted), Ok(is)) => apart(&output(wanted), &output(is)).len(),
-            _ => 0,
-        };
-        (other_steps, pairs().map(words).max().unwrap_or_default())
+    /// Returns the number of sources for which the steps differ, and the number of all sources.
+    pub(super) fn differing(&self, is: &Self) -> (usize, usize) {
+        let pairs = self.results.iter().zip(&is.results);
+        let other = pairs.filter(|((_, a), (_, b))| steps(a) != steps(b));
+        (other.count(), self.results.len())
     }
 
     /// Whether the steps differ for a plain source of any size that was tried.

@@ -20,10 +20,11 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use andon_recipe::{Facts, ResolveError};
+use andon_recipe::{Facts, Output, ResolveError, Step, Wish};
 
 use crate::{ALL, Ask, Config, Dialects, ImageRequest, Refusal};
 use behaviour::Behaviour;
+use spellings::Spelling;
 
 /// Translates requests between dialects, each of which is read by itself.
 #[derive(Debug)]
@@ -57,8 +58,10 @@ pub struct Translation<'a> {
     request: &'a ImageRequest,
     format: &'static str,
     resolved: Option<Result<ImageRequest, ResolveError>>,
-    /// What the request makes of the known source, and of sources of many sizes.
-    wanted: [Behaviour; 2],
+    /// What the request wants; `None` if it makes no image of any source.
+    wish: Option<Wish>,
+    /// What the request makes of the known source, or of sources of many sizes.
+    wanted: Behaviour,
 }
 
 /// A request, translated into a dialect.
@@ -193,10 +196,19 @@ impl Translator {
         let format = format.unwrap_or("jpeg");
         let plain = Facts::new(format, 0, 0);
         let like = known.facts.as_ref().unwrap_or(&plain);
-        let of = |known: &Known<'_>, like| {
-            Behaviour::of(request, like, &behaviour::trials(known, format))
-        };
-        let wanted = [of(known, like), of(&Known::default(), &plain)];
+        let wanted = Behaviour::of(request, like, &behaviour::trials(known, format));
+        let wish = wanted.output().zip(request.rules.wish());
+        // Of these, not what it comes to counts, but what the request says.
+        let wish = wish.map(|(output, wish)| Wish {
+            output: Output {
+                profile: wish.output.profile,
+                metadata: wish.output.metadata,
+                stored_turn: wish.output.stored_turn,
+                moving: wish.output.moving.clone(),
+                ..output
+            },
+            ..wish
+        });
         let resolved = known
             .size()
             .map(|(width, height)| -> Result<ImageRequest, ResolveError> {
@@ -216,6 +228,7 @@ impl Translator {
             request,
             format,
             resolved,
+            wish,
             wanted,
         }
     }
@@ -240,8 +253,8 @@ impl Translation<'_> {
         }
     }
 
-    /// Returns the URL of a dialect that comes nearest to the request, and how its meaning differs. URLs are compared
-    /// for the source's size first, if it is known, and then for other sizes.
+    /// Returns the request as a URL of a dialect, and how its meaning differs. Meanings are compared for the source's
+    /// size, if it is known, or else for many sizes.
     ///
     /// # Errors
     /// A sentence that says why the dialect has no such URL.
@@ -251,7 +264,7 @@ impl Translation<'_> {
             Some((_, dialects)) => dialects.as_ref().map_err(Clone::clone)?,
             None => return Err(format!("there is no dialect `{name}`")),
         };
-        let (request, wanted) = (self.request, &self.wanted);
+        let request = self.request;
         if let Some((_, url)) = dialects.write(request).next() {
             let again = dialects.parse(&url).map_err(|error| error.to_string())?;
             let but = answer::differences(request, &again);
@@ -260,60 +273,74 @@ impl Translation<'_> {
         if request.ask != Ask::Image {
             return Err("it asks for something else than an image".to_owned());
         }
-        let candidates = spellings::candidates(name, request, wanted);
-        if candidates.is_empty() {
-            return Err("Andon has no words of this dialect for what others ask for".to_owned());
-        }
-        let mut best = None;
-        let mut refused = None;
-        let names = |read: &ImageRequest| read.ask == Ask::Image && read.source == request.source;
-        // They are spelt with the usual prefix, and without signatures.
-        let usual = spellings::usual(name).ok();
-        let mounted = |url: &str| {
-            let read = usual.as_ref()?.parse(url).ok().filter(names)?;
-            let (_, url) = dialects.write(&read).next()?;
-            let read = dialects.parse(&url).ok().filter(names)?;
-            Some((url, read))
+        let wish = self.wish.as_ref();
+        let wish =
+            wish.ok_or_else(|| "it makes no image of the sources that were tried".to_owned());
+        let spelling = wish.and_then(|wish| spellings::spelt(name, dialects, request, wish));
+        // A rectangle in px is meant for images of this size.
+        let is_cut =
+            (self.wish.iter().flat_map(Wish::others)).any(|step| matches!(step, Step::Crop(_)));
+        let is_other = |it: &Spelling| {
+            let is = self.wanted.again(&it.read);
+            self.wanted.is_other_for_plain(&is)
+                || (is_cut && !self.wanted.differences(&is).is_empty())
         };
-        for spelt in candidates {
-            let (url, read) = match dialects.parse(&spelt) {
-                Ok(read) if names(&read) => (spelt, read),
-                other => match mounted(&spelt) {
-                    Some(mounted) => mounted,
-                    None => {
-                        refused = other.err().map(|refusal| refusal.to_string()).or(refused);
-                        continue;
-                    }
-                },
-            };
-            let [near, others] = wanted
-                .each_ref()
-                .map(|wanted| wanted.distance(&wanted.again(&read)));
-            let far = (near, others);
-            if best.as_ref().is_none_or(|(_, _, least)| far < *least) {
-                best = Some((url, read, far));
-            }
-        }
-        let why = || refused.unwrap_or_else(|| "it does not name this source".to_owned());
-        let (url, read, ((differing, _), _)) = best.ok_or_else(why)?;
-        let url = dialects.write(&read).next().map_or(url, |(_, url)| url);
-        let [near, _] = wanted;
-        let is = near.again(&read);
-        if near.is_other_for_plain(&is)
-            && let Some(Ok(resolved)) = &self.resolved
-            && let Some((_, url)) = dialects.write(resolved).next()
+        if spelling.as_ref().map_or(true, is_other)
+            && let Some(said) = self.say_for_this_size(name, dialects)
         {
-            let mut but = vec![THIS_SIZE_ONLY.to_owned()];
-            let again = dialects.parse(&url).map_err(|error| error.to_string())?;
-            but.extend(answer::differences(request, &again));
-            return Ok(Said { url, but });
+            return Ok(said);
         }
-        let mut but = near.differences(&is);
-        but.extend(answer::differences(request, &read));
-        match differing == near.len() {
+        self.compared(name, spelling?)
+    }
+
+    /// Returns a URL of the dialect of this name with the differences between its meaning and the request's.
+    ///
+    /// # Errors
+    /// A sentence about a URL that says something else for all sources.
+    fn compared(&self, name: &str, spelling: Spelling) -> Result<Said, String> {
+        let Spelling { url, read, missing } = spelling;
+        let is = self.wanted.again(&read);
+        let (differing, all) = self.wanted.differing(&is);
+        let own = missing
+            .iter()
+            .map(|word| spellings::in_own_words(self.request, word));
+        let beyond = self
+            .wish
+            .iter()
+            .flat_map(|wish| wish.beyond.iter().cloned());
+        let lost = own.chain(beyond).filter(|_| differing > 0);
+        let mut but: Vec<String> = lost
+            .map(|it| format!("without {it}, for which {name} has no word"))
+            .collect();
+        but.extend(self.wanted.differences(&is));
+        but.extend(answer::differences(self.request, &read));
+        match differing == all {
             true => Err(format!("the nearest is {url}, but {}", but.join(", "))),
             false => Ok(Said { url, but }),
         }
+    }
+
+    /// Returns a URL that says the same for the source's size only; `None` if the size is not known, or there is no such
+    /// URL.
+    fn say_for_this_size(&self, name: &str, dialects: &Dialects) -> Option<Said> {
+        let Some(Ok(resolved)) = &self.resolved else {
+            return None;
+        };
+        let mut but = vec![THIS_SIZE_ONLY.to_owned()];
+        if let Some((_, url)) = dialects.write(resolved).next() {
+            but.extend(answer::differences(
+                self.request,
+                &dialects.parse(&url).ok()?,
+            ));
+            return Some(Said { url, but });
+        }
+        let wish = resolved.rules.wish()?;
+        let spelling = spellings::spelt(name, dialects, self.request, &wish).ok()?;
+        let is = self.wanted.again(&spelling.read);
+        but.extend(self.wanted.differences(&is));
+        but.extend(answer::differences(self.request, &spelling.read));
+        let url = spelling.url;
+        (!self.wanted.is_other_for_plain(&is)).then_some(Said { url, but })
     }
 }
 
@@ -339,7 +366,72 @@ const FORMATS: [&str; 5] = ["png", "gif", "webp", "avif", "jxl"];
 
 #[cfg(test)]
 mod tests {
-    use super::target;
+    use super::{Known, Said, Translator, target};
+
+    /// Translates a URL of one dialect for sources of any size.
+    fn said(from: &str, url: &str, to: &str) -> Result<Said, String> {
+        let translator = Translator::usual();
+        let (_, request) = translator.read(Some(from), url).unwrap();
+        translator
+            .translation(&request, &Known::default())
+            .say_in(to)
+    }
+
+    #[test]
+    fn gravity_turns_effects_and_output_are_said_in_the_words_of_the_other() {
+        for (from, url, to, expected) in [
+            (
+                "imgix",
+                "/a.jpg?w=60&h=20&fit=crop&crop=top&flip=h&blur=40&cs=strip",
+                "native",
+                "/r/flip:h,cover:60x20:north:enlarge,blur:0x2,metadata:none,q:75/a.jpg",
+            ),
+            (
+                "native",
+                "/r/turn:90,dpr:2,fit:30x:enlarge,brightness:51,q:75/a.jpg",
+                "imgix",
+                "/a.jpg?bri=20&q=75&rot=90&w=60",
+            ),
+            (
+                "cloudflare",
+                "/cdn-cgi/image/width=60,height=20,fit=cover,gravity=0.1x0.2,gamma=2,rotate=90/a.jpg",
+                "imgix",
+                "/a.jpg?crop=focalpoint&fit=crop&fp-x=0.1&fp-y=0.2&gam=100&h=20&q=85&rot=90&w=60",
+            ),
+        ] {
+            let said = said(from, url, to).unwrap();
+            assert_eq!(said.url, expected, "{url}");
+            assert_eq!(said.but, [""; 0], "{url}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_word_is_named_as_the_source_says_it() {
+        for (from, url, to, missing) in [
+            ("imgix", "/a.jpg?w=60&px=5", "cloudflare", "px=5"),
+            (
+                "imgproxy",
+                "/unsafe/w:60/mw:50/plain/local:///a.jpg",
+                "native",
+                "mw:50",
+            ),
+            (
+                "native",
+                "/r/fit:60x60,sepia:80/a.jpg",
+                "thumbor",
+                "sepia:80",
+            ),
+        ] {
+            let why = match said(from, url, to) {
+                Ok(said) => said.but.join(", "),
+                Err(why) => why,
+            };
+            assert!(
+                why.contains(&format!("without {missing}, for which {to} has no word")),
+                "{why}"
+            );
+        }
+    }
 
     #[test]
     fn a_path_may_be_typed_without_its_slash_or_with_its_whole_url() {

@@ -1,11 +1,10 @@
-//! URLs of a dialect that may have the same meaning as a request in another.
+//! Wishes as URLs of a dialect, and what the dialect reads in them.
 
-use andon_recipe::Goal;
+use andon_recipe::Wish;
 
-use super::behaviour::Behaviour;
 use crate::config::Row;
-use crate::plain::{How, PlainRequest};
-use crate::{Config, ConfigError, Dialects, ImageRequest};
+use crate::spelling::{self, Spelt};
+use crate::{Ask, Config, ConfigError, Dialects, ImageRequest, ROWS};
 
 /// Creates one dialect alone, with its usual prefix.
 pub(super) fn usual(name: &str) -> Result<Dialects, ConfigError> {
@@ -18,78 +17,47 @@ pub(super) fn usual(name: &str) -> Result<Dialects, ConfigError> {
     Dialects::new(&config)
 }
 
-/// Returns URLs of a dialect that may have the same meaning as a request.
-pub(super) fn candidates(name: &str, request: &ImageRequest, wanted: &[Behaviour]) -> Vec<String> {
-    let Some(row) = Row::named(name) else {
-        return Vec::new();
-    };
-    let Some((_, _, recipe)) = wanted.iter().find_map(|it| it.made().next()) else {
-        return Vec::new();
-    };
-    let quality = match recipe.output.goal {
-        Some(Goal::Quality(quality)) => Some(quality),
-        _ => None,
-    };
-    let format = recipe.output.format.as_ref().map(|name| name.as_str());
-    let source = escaped(&request.source.literal());
-    // What is made of a known source, and what bounds the results of several.
-    let mut boxes: Vec<(u32, u32)> = Vec::new();
-    for behaviour in wanted {
-        let made: Vec<(u32, u32)> = behaviour.made().map(|(_, made, _)| made).collect();
-        let (w, h) = made
-            .iter()
-            .fold((0, 0), |(w, h), made| (w.max(made.0), h.max(made.1)));
-        let one = made.len() == 1;
-        let w = if one || made.iter().filter(|made| made.0 == w).count() > 1 {
-            w
-        } else {
-            0
-        };
-        let h = if one || made.iter().filter(|made| made.1 == h).count() > 1 {
-            h
-        } else {
-            0
-        };
-        boxes.extend(
-            [(w, h), (w, 0), (0, h)]
-                .into_iter()
-                .filter(|sides| *sides != (0, 0)),
-        );
+/// A wish in the words of a dialect.
+pub(super) struct Spelling {
+    pub(super) url: String,
+    /// What the dialect reads in the URL.
+    pub(super) read: ImageRequest,
+    /// Words of a recipe that are missing in the URL.
+    pub(super) missing: Vec<String>,
+}
+
+/// Writes a wish for the source of a request in the dialect of this name, and reads it back. It is spelt with the usual
+/// prefix and without signatures, and then written with those of `dialects`.
+///
+/// # Errors
+/// The dialect's reason to refuse it.
+pub(super) fn spelt(
+    name: &str,
+    dialects: &Dialects,
+    request: &ImageRequest,
+    wish: &Wish,
+) -> Result<Spelling, String> {
+    let row = Row::named(name).ok_or_else(|| format!("there is no dialect `{name}`"))?;
+    let Spelt { url, missing } = (row.spell)(wish, &escaped(&request.source.literal()));
+    let names = |read: &ImageRequest| read.ask == Ask::Image && read.source == request.source;
+    let usual = usual(name).map_err(|error| error.to_string())?;
+    let read = usual.parse(&url).map_err(|refusal| refusal.to_string())?;
+    let mounted = dialects.write(&read).next().map(|(_, url)| url);
+    let url = mounted.unwrap_or(url);
+    match dialects.parse(&url) {
+        Ok(read) if names(&read) => Ok(Spelling { url, read, missing }),
+        Ok(_) => Err("it does not name this source".to_owned()),
+        Err(refusal) => Err(refusal.to_string()),
     }
-    let mut urls = Vec::new();
-    let mut add = |how, (w, h), enlarge, quality, format| {
-        let source = source.clone();
-        let request = PlainRequest {
-            how,
-            w,
-            h,
-            enlarge,
-            quality,
-            format,
-            source,
-        };
-        if let Some(url) = (row.spell)(&request).filter(|url| !urls.contains(url)) {
-            urls.push(url);
-        }
-    };
-    for (quality, format) in [
-        (quality, format),
-        (quality, None),
-        (None, format),
-        (None, None),
-    ] {
-        add(How::Nothing, (0, 0), false, quality, format);
-        for both in &boxes {
-            for enlarge in [false, true] {
-                add(How::Fit, *both, enlarge, quality, format);
-                if both.0 > 0 && both.1 > 0 {
-                    add(How::Cover, *both, enlarge, quality, format);
-                    add(How::Exact, *both, enlarge, quality, format);
-                }
-            }
-        }
-    }
-    urls
+}
+
+/// Returns a word of a recipe as the dialect says it that a request is in, or unchanged if that is not known.
+pub(super) fn in_own_words(request: &ImageRequest, word: &str) -> String {
+    let text = request.rules.text();
+    let mut rows = ROWS.iter().filter(|row| text.starts_with(row.name));
+    let own = rows.find_map(|row| spelling::option(&(row.words)(), word));
+    own.filter(|own| !own.is_empty())
+        .unwrap_or_else(|| word.to_owned())
 }
 
 /// Percent-encodes a source for paths and queries: only letters, digits and `-._~/` stand bare.

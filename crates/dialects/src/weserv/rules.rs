@@ -1,5 +1,7 @@
 //! How a query is resolved for an image. Sizes are those of the service, to the pixel.
 
+mod wish;
+
 use std::f64::consts::PI;
 
 use andon_recipe::{
@@ -507,4 +509,8 @@ impl Rules for WeservRules {
     }
 
     crate::rules::kept_output!();
+
+    fn wish(&self) -> Option<andon_recipe::Wish> {
+        Some(self.wanted())
+    }
 }

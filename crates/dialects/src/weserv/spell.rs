@@ -1,22 +1,70 @@
-//! Writes plain requests as URLs of weserv, with the usual prefix.
+//! Writes wishes as URLs of weserv, with the usual prefix.
 
-use crate::plain::{How, PlainRequest};
+use andon_recipe::{Fitting, Wish};
 
-/// Returns the URL for a plain request; `None` if the dialect cannot express it.
-pub(super) fn spell(request: &PlainRequest<'_>) -> Option<String> {
-    let fit = match request.how {
-        How::Nothing | How::Fit => "",
-        How::Cover => "fit=cover",
-        How::Exact => "fit=fill",
-    };
-    let words = [
-        Some(format!("url=/{}", request.source)),
-        PlainRequest::side("w=", request.w),
-        PlainRequest::side("h=", request.h),
-        (!fit.is_empty()).then(|| fit.to_owned()),
-        (!request.enlarge).then(|| "we".to_owned()),
-        request.quality("q="),
-        request.short_format("output="),
-    ];
-    Some(format!("/?{}", PlainRequest::join(words, "&")))
+use crate::spelling::{Said, Spelt, Word, argb, side};
+
+/// The words of a recipe that there are parameters for.
+pub(super) const WORDS: &[Word] = &[
+    ("trim:_", "trim={0}"),
+    ("crop:_:_:_:_", "precrop&cx={0}&cy={1}&cw={2}&ch={3}"),
+    ("turn:_", "ro={0}"),
+    ("rotate:_", "ro={0}"),
+    ("rotate:_:_", "ro={0}&rbg={1#}"),
+    ("flip:h", "flop"),
+    ("flip:v", "flip"),
+    ("flip:hv", "flip&flop"),
+    ("keep:north", "a=top"),
+    ("keep:south", "a=bottom"),
+    ("keep:west", "a=left"),
+    ("keep:east", "a=right"),
+    ("keep:northwest", "a=top-left"),
+    ("keep:northeast", "a=top-right"),
+    ("keep:southwest", "a=bottom-left"),
+    ("keep:southeast", "a=bottom-right"),
+    ("keep:smart", "a=attention"),
+    ("keep:_:_", "a=focal&fpx={0/100}&fpy={1/100}"),
+    ("flatten:_", "bg={0}"),
+    ("brightness:_", "bri={0/2.55~}"),
+    ("modulate:_:_:_", "mod={0},{1},{2}"),
+    ("gamma:_", "gam={0i}"),
+    ("sharpen-l:_", "sharp={0}"),
+    ("sharpen-l:_:_:_", "sharp={1},{2},{0}"),
+    ("gray:light", "filt=greyscale"),
+    ("sepia", "filt=sepia"),
+    ("invert", "filt=negate"),
+    ("duotone:_:_", "filt=duotone&start={0}&stop={1}"),
+    ("blur:0:_", "blur={0}"),
+    ("tint:_", "tint={0}"),
+    ("mask:_", "mask={0}"),
+    ("mask:_:_", "mask={0}&mbg={1#}"),
+    ("q:_", "q={0}"),
+    ("as:jpeg", "output=jpg"),
+    ("as:_", "output={0}"),
+    ("lossless", "ll"),
+    ("progressive", "il"),
+    ("with:level:_", "l={0}"),
+    ("with:filter:adaptive", "af"),
+    ("with:filter:_", "af=false"),
+    ("frame:_", "page={0-1}"),
+];
+
+/// Returns the URL for a wish.
+pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
+    let mut said = Said::of(wish, WORDS);
+    said.add(side("w=", wish.w));
+    said.add(side("h=", wish.h));
+    said.put(match wish.fit {
+        Fitting::Nothing | Fitting::Inside => String::new(),
+        Fitting::Cover => "fit=cover".to_owned(),
+        Fitting::Exact => "fit=fill".to_owned(),
+        Fitting::Pad(colour) => format!("fit=contain&cbg={}", argb(colour)),
+    });
+    said.put(if wish.enlarge { "" } else { "we" });
+    // Of an animation, only one page is shown without it.
+    let moves =
+        wish.output.frame.is_none() && [".gif", ".webp"].iter().any(|end| source.ends_with(end));
+    said.put(if moves { "n=-1" } else { "" });
+    let options = said.join("&");
+    said.spelt(format!("/?url=/{source}&{options}"))
 }

@@ -1,0 +1,39 @@
+//! What the directives want, in terms that other dialects can say, too.
+
+use andon_recipe::{Fitting, Recipe, Step, Turn, Wish};
+
+use super::{ImageFilterRules, sharpened};
+use crate::image_filter::options::{Bound, Filter};
+
+impl ImageFilterRules {
+    /// Returns the wish. What the module does to all profiles and metadata is no wish of a URL.
+    pub(super) fn wanted(&self) -> Wish {
+        if matches!(self.options.filter, Filter::Test | Filter::Size) {
+            return Wish::of(&Recipe::original());
+        }
+        let side = |Bound(px): Bound| u32::try_from(px).ok().map(f64::from);
+        let (fit, w, h) = match self.options.filter {
+            Filter::Test | Filter::Size | Filter::Rotate => (Fitting::Nothing, None, None),
+            Filter::Resize(w, h) => (Fitting::Inside, side(w), side(h)),
+            Filter::Crop(w, h) => (Fitting::Cover, side(w), side(h)),
+        };
+        // Counter-clockwise.
+        let turn = match self.options.rotate {
+            90 => Some(Turn::R270),
+            180 => Some(Turn::R180),
+            270 => Some(Turn::R90),
+            _ => None,
+        };
+        Wish {
+            fit,
+            w,
+            h,
+            after: turn
+                .map(Step::Turn)
+                .into_iter()
+                .chain(sharpened(self.options.sharpen))
+                .collect(),
+            ..Wish::default()
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! How dialects write wishes: box and gravity each in their own way, and everything else from a table of words.
+
+use andon_recipe::{Colour, Fitting, Keep, Recipe, Step, Wish};
+
+use crate::effects::number;
+
+/// A word of recipes with its arguments, and the option with which a dialect says it; an empty one if the dialect does this
+/// anyway. In the word, `_` stands for any argument, and numbers with `x` or `+` between them are arguments of their own.
+/// In the option, `{0}` stands for the first of these `_`, which may be followed by what is done to the number: `*`, `/`,
+/// `+` and `-` with another number, `l` for its binary logarithm, `i` for its inverse, `r` for its square root and `~` for
+/// rounding. `{0#}` is a colour with its alpha first.
+pub type Word = (&'static str, &'static str);
+
+/// A wish as a URL of a dialect.
+#[derive(Debug)]
+pub struct Spelt {
+    /// Path and query, with the dialect's usual prefix.
+    pub(crate) url: String,
+    /// What the dialect has no word for, as words of a recipe.
+    pub(crate) missing: Vec<String>,
+}
+
+/// The options of a URL that is being written.
+#[derive(Debug, Default)]
+pub(crate) struct Said {
+    options: Vec<String>,
+    missing: Vec<String>,
+}
+
+impl Said {
+    /// Says everything of a wish but its box. The part of the image that is kept in a box has the word `keep`.
+    pub(crate) fn of(wish: &Wish, words: &[Word]) -> Self {
+        let mut said = Self::default();
+        let steps = wish.others().map(Step::to_string);
+        let keep =
+            Some(wish.keep).filter(|keep| wish.fit == Fitting::Cover && *keep != Keep::default());
+        for text in steps.chain(keep.map(|keep| format!("keep:{keep}"))) {
+            match option(words, &text) {
+                Some(option) => said.put(option),
+                None => said.missing.push(text),
+            }
+        }
+        // What is lost of the output is told by those who compare the results.
+        for word in Recipe::from(wish.output.clone()).to_string().split(',') {
+            said.add(option(words, word));
+        }
+        said
+    }
+
+    /// Adds an option, unless it is empty.
+    pub(crate) fn put(&mut self, option: impl Into<String>) {
+        let option = option.into();
+        self.options.extend((!option.is_empty()).then_some(option));
+    }
+
+    /// Adds an option, if there is one.
+    pub(crate) fn add(&mut self, option: Option<String>) {
+        self.put(option.unwrap_or_default());
+    }
+
+    /// Notes that the box of the wish is not said as it is meant.
+    pub(crate) fn miss_box(&mut self, wish: &Wish) {
+        self.missing.push(wish.bounds());
+    }
+
+    /// Takes the option out that begins with `start`, and returns what follows.
+    pub(crate) fn take(&mut self, start: &str) -> Option<String> {
+        let place = self
+            .options
+            .iter()
+            .position(|option| option.starts_with(start))?;
+        Some(self.options.remove(place)[start.len()..].to_owned())
+    }
+
+    /// Returns the options with `between` between them.
+    pub(crate) fn join(&self, between: &str) -> String {
+        self.options.join(between)
+    }
+
+    /// Returns the URL with what is missing in it.
+    pub(crate) fn spelt(self, url: String) -> Spelt {
+        Spelt {
+            url,
+            missing: self.missing,
+        }
+    }
+}
+
+/// Returns a word of a recipe as a dialect says it; `None` if the dialect cannot.
+pub(crate) fn option(words: &[Word], text: &str) -> Option<String> {
+    let is_size = |arg: &str| {
+        arg.bytes()
+            .all(|byte| byte.is_ascii_digit() || b"x+.-".contains(&byte))
+    };
+    let split = |arg| str::split(arg, move |letter| is_size(arg) && "x+".contains(letter));
+    let parts: Vec<&str> = text.split(':').flat_map(split).collect();
+    words.iter().find_map(|(word, option)| {
+        let wanted: Vec<&str> = word.split(':').collect();
+        let mut pairs = wanted.iter().zip(&parts);
+        let is_it = wanted.len() == parts.len()
+            && pairs.all(|(wanted, part)| *wanted == "_" || wanted == part);
+        let any = wanted
+            .iter()
+            .zip(&parts)
+            .filter(|(wanted, _)| **wanted == "_");
+        is_it.then(|| filled(option, &any.map(|(_, part)| *part).collect::<Vec<_>>()))?
+    })
+}
+
+/// Returns an option with these arguments in their places; `None` if one is no number that should be.
+fn filled(option: &str, args: &[&str]) -> Option<String> {
+    let mut pieces = option.split('{');
+    let mut text = pieces.next()?.to_owned();
+    for piece in pieces {
+        let (place, rest) = piece.split_once('}')?;
+        let (index, scale) = place.split_at(1);
+        let arg = *args.get(index.parse::<usize>().ok()?)?;
+        text.push_str(&match (scale, arg.split_at_checked(6)) {
+            ("#", Some((rgb, alpha))) => format!("{alpha}{rgb}"),
+            ("" | "#", _) => arg.to_owned(),
+            _ => number(scaled(arg.parse().ok()?, scale)?),
+        });
+        text.push_str(rest);
+    }
+    Some(text)
+}
+
+/// Does to a number what a scale says, from left to right; `None` for a scale that is not well formed.
+fn scaled(mut value: f64, mut scale: &str) -> Option<f64> {
+    while let Some(act) = scale.chars().next() {
+        let rest = &scale[1..];
+        let end = rest.find(|letter: char| "*/+lir~".contains(letter));
+        let end = end
+            .or_else(|| Some(1 + rest.get(1..)?.find('-')?))
+            .unwrap_or(rest.len());
+        let operand = rest[..end].parse::<f64>();
+        value = match act {
+            '*' => value * operand.ok()?,
+            '/' => value / operand.ok()?,
+            '+' => value + operand.ok()?,
+            '-' => value - operand.ok()?,
+            'l' => value.log2(),
+            'i' => value.recip(),
+            'r' => value.sqrt(),
+            '~' => value.round(),
+            _ => return None,
+        };
+        scale = &rest[end..];
+    }
+    Some(value)
+}
+
+/// Returns a side of a box in whole px behind `before`, if it is given.
+pub(crate) fn side(before: &str, side: Option<f64>) -> Option<String> {
+    side.map(|side| format!("{before}{}", side.round()))
+}
+
+/// Returns width and height of a box in whole px, with `open` in place of a side that is not given.
+pub(crate) fn sides(wish: &Wish, open: &str) -> [String; 2] {
+    [wish.w, wish.h].map(|length| side("", length).unwrap_or(open.to_owned()))
+}
+
+/// Returns a colour as hex digits with its alpha first, if it has any.
+pub(crate) fn argb(colour: Colour) -> String {
+    filled("{0#}", &[&colour.to_string()]).unwrap_or_default()
+}
