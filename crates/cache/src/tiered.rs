@@ -11,10 +11,10 @@ use crate::disk::device::{Device, Files};
 use crate::entry::{Entry, Hit, Stored, Tier};
 use crate::freshness::{Freshness, Stamp};
 use crate::key::Key;
-use crate::memory::Memory;
 use crate::purge::{Marks, Purged, Selector, Ticket};
 use crate::stats::{DiskStats, Lookups, MemoryStats, Stats, StoreStats};
 use crate::store::{self, SharedStore, StoreConfig};
+use crate::table::Table;
 
 /// Which tiers there are, and their sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,7 +75,8 @@ pub struct Cache {
 struct Inner {
     clock: Arc<dyn Clock>,
     marks: Arc<Marks>,
-    memory: Option<Memory>,
+    /// The entries in most demand, weighed in bytes. `None` if the tier is off.
+    memory: Option<Table<Key, Stored>>,
     disk: Option<Disk>,
     store: Option<SharedStore>,
     memory_lookups: Lookups,
@@ -113,7 +114,8 @@ impl Cache {
         let disk = config.disk.filter(|disk| disk.size > 0);
         let marks = Arc::new(Marks::new(disk.is_some()));
         let disk = disk.map(|disk| Disk::start(device, disk.path, disk.size, Arc::clone(&marks)));
-        let memory = (config.memory > 0).then(|| Memory::new(config.memory));
+        let memory = (config.memory > 0)
+            .then(|| Table::weighing(config.memory, |stored: &Stored| stored.entry.weight()));
         let store = store.map(|store| SharedStore::new(store, Arc::clone(&clock)));
         let inner = Arc::new(Inner {
             clock,
@@ -408,7 +410,7 @@ impl Cache {
     pub fn stats(&self) -> Stats {
         let inner = &*self.inner;
         let (entries, bytes, evictions) =
-            inner.memory.as_ref().map(Memory::usage).unwrap_or_default();
+            inner.memory.as_ref().map(Table::usage).unwrap_or_default();
         let (hits, stale, misses) = inner.memory_lookups.read();
         let from_disk = inner.disk_lookups.read();
         Stats {
@@ -418,7 +420,7 @@ impl Cache {
                 misses,
                 entries,
                 bytes,
-                limit: inner.memory.as_ref().map_or(0, Memory::limit),
+                limit: inner.memory.as_ref().map_or(0, Table::limit),
                 evictions,
             },
             disk: inner.disk.as_ref().map(|disk| DiskStats {
@@ -443,7 +445,7 @@ impl Cache {
 }
 
 impl Inner {
-    fn find_in_memory(&self, key: &Key, memory: &Memory) -> Option<Hit> {
+    fn find_in_memory(&self, key: &Key, memory: &Table<Key, Stored>) -> Option<Hit> {
         memory
             .get(key)
             .filter(|stored| {
@@ -506,7 +508,7 @@ impl Inner {
     fn keep_in_memory(&self, key: Key, stored: Stored) {
         if let Some(memory) = &self.memory {
             self.marks
-                .if_alive(&key, &stored, || memory.put(key, stored.clone()));
+                .if_alive(&key, &stored, || memory.insert(key, stored.clone()));
         }
     }
 }

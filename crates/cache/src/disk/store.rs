@@ -52,7 +52,7 @@ pub(crate) struct Counts {
 }
 
 struct Index {
-    files: Sieve<()>,
+    files: Sieve<Key, ()>,
     /// Bytes reserved for files that are being written.
     reserved: u64,
 }

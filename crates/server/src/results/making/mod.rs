@@ -20,7 +20,7 @@ mod under_way;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use andon_cache::{Cancellation, Entry, Freshness, Hit, Key};
+use andon_cache::{Cancellation, Entry, Freshness, Hit, Key, Table};
 use andon_dialects::{Ask, ImageRequest};
 use andon_pixels::{Codec, Engine};
 use hyper::HeaderMap;
@@ -35,7 +35,6 @@ pub(crate) use self::rehearsal::{Holds, Rehearsal};
 use self::result::ResultJob;
 use self::under_way::Making;
 pub(crate) use self::under_way::UnderWay;
-use super::recent::Recent;
 use super::variant::RequestVariant;
 use crate::admission::{Admission, Admitted};
 use crate::error::Error;
@@ -48,9 +47,6 @@ use crate::sources::headers::HeaderReaders;
 use crate::sources::resolver::Resolver;
 use crate::sources::source_cache::SourceCache;
 
-/// The size in bytes and the content's key of sources, by path.
-pub(crate) type Looks = Recent<(u64, Key)>;
-
 /// Makes results and keeps them.
 pub(crate) struct Maker {
     pub(crate) resolver: Arc<Resolver>,
@@ -61,8 +57,8 @@ pub(crate) struct Maker {
     pub(crate) source_cache: Arc<SourceCache>,
     pub(crate) admission: Arc<Admission>,
     pub(crate) results: Results<Made, Fetch>,
-    /// Sources in folders from which results were made, in the state that they had then.
-    pub(crate) looks: Looks,
+    /// The size in bytes and the content's key of sources in folders, by path, when a result was last made of them.
+    pub(crate) looks: Table<Arc<str>, (u64, Key)>,
     pub(crate) under_way: Arc<UnderWay>,
     /// Time limit for one answer, including waiting.
     pub(crate) timeout: Duration,
@@ -176,7 +172,7 @@ impl Maker {
         cache.take_from_memory(&resolved.key, |hit| {
             let left = match known.is_remote {
                 true => fresh_for(hit)?,
-                false => self.results.checked.get(&resolved.key)?.1,
+                false => self.results.checked.left(&resolved.key)?,
             };
             Some(ObtainedResult::hit(hit, left, began))
         })
@@ -199,7 +195,7 @@ impl Maker {
             allowance,
         } = lookup;
         if let (Some(hit), Some(resolved)) = (&hit, &resolved)
-            && let Some((_, left)) = results.checked.get(&resolved.key)
+            && let Some(left) = results.checked.left(&resolved.key)
         {
             return Ok(Answer::Result(ObtainedResult::hit(hit, left, began)));
         }
@@ -223,7 +219,7 @@ impl Maker {
         let is_current = |hit: &Hit, resolved: &Resolved, validators: &Validators| {
             let fresh = results.config.fs_fresh.0;
             (hit.entry.etag == validators.etag).then(|| {
-                results.checked.remember(resolved.key, (), fresh);
+                results.checked.insert_for(resolved.key, (), fresh);
                 Answer::Result(ObtainedResult::hit(hit, fresh, began))
             })
         };
@@ -247,7 +243,7 @@ impl Maker {
         }
         // A changed file is another result, and so is its fault.
         let flight = results.flight(&key, &[&validators.etag, state].concat());
-        if let Some((fault, _)) = results.faults.get(&flight) {
+        if let Some(fault) = results.faults.get(&flight) {
             return Err(fault.into());
         }
         let making = place.map(|place| {
@@ -281,9 +277,9 @@ impl Maker {
                 };
                 if made.is_ok() {
                     let source = job.known.asked.request.source.as_str();
-                    maker.looks.remember(source, look);
+                    maker.looks.insert(source.into(), look);
                     let fresh = maker.results.config.fs_fresh.0;
-                    maker.results.checked.remember(key, (), fresh);
+                    maker.results.checked.insert_for(key, (), fresh);
                 }
                 made.map_err(|error| maker.note_fault(flight, error))
             }

@@ -33,7 +33,7 @@ impl Maker {
             return Ok(ObtainedResult::hit(hit, left, began));
         }
         let key = lookup.key(known);
-        if let Some((fault, _)) = results.faults.get(&results.flight(&key, lookup.state())) {
+        if let Some(fault) = results.faults.get(&results.flight(&key, lookup.state())) {
             return Err(fault.into());
         }
         let (while_renewed, if_error) = match hit.as_ref().map(|hit| hit.freshness) {
@@ -59,7 +59,7 @@ impl Maker {
             (Err(error), Some(hit)) if if_error && error.status().is_server_error() => {
                 results
                     .failed_origins
-                    .remember(key, (), results.config.negative.0);
+                    .insert_for(key, (), results.config.negative.0);
                 Ok(ObtainedResult::stale(hit, began))
             }
             (renewed, _) => renewed,
@@ -70,7 +70,10 @@ impl Maker {
     /// none for a while.
     fn renew_behind(self: &Arc<Self>, known: &Arc<RequestVariant>, lookup: Lookup) {
         let key = lookup.key(known);
-        if !self.results.renewing.claim(key, (), self.timeout) {
+        if (self.results.renewing)
+            .claim(key, (), self.timeout)
+            .is_some()
+        {
             return;
         }
         let (maker, known) = (self.clone(), known.clone());
@@ -79,10 +82,10 @@ impl Maker {
             let deadline = began + maker.timeout;
             let renewal = maker.renew(&known, lookup, deadline, began);
             let renewed = tokio::time::timeout_at(deadline.into(), renewal).await;
-            maker.results.renewing.forget(&key);
+            maker.results.renewing.remove(&key);
             if !matches!(renewed, Ok(Ok(_))) {
                 let pause = maker.results.config.negative.0;
-                maker.results.renewing.remember(key, (), pause);
+                maker.results.renewing.insert_for(key, (), pause);
             }
         };
         tokio::spawn(trace::within(trace::current(), renewing));
