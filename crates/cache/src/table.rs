@@ -1,7 +1,6 @@
 //! A table in memory: values by key, within a limit, some for a limited time.
 
 use std::borrow::Borrow;
-use std::fmt;
 use std::hash::Hash;
 use std::sync::RwLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,6 +12,7 @@ use crate::sieve::Sieve;
 /// Values by key. The sum of their weights never exceeds the limit: what was not used lately is evicted to make room. A
 /// value may also expire. It is then no longer found, and stays counted until it is evicted, replaced or removed. Time
 /// is measured by the monotonic clock, which cannot be set.
+#[derive(Debug)]
 pub struct Table<K, V> {
     weight: fn(&V) -> u64,
     limit: AtomicU64,
@@ -20,6 +20,7 @@ pub struct Table<K, V> {
     evictions: AtomicU64,
 }
 
+#[derive(Debug)]
 struct Item<V> {
     value: V,
     /// When the value expires. `None` if it does not.
@@ -175,14 +176,6 @@ impl<V> Item<V> {
         };
         let left = until.saturating_duration_since(Instant::now());
         (!left.is_zero()).then_some(left)
-    }
-}
-
-impl<K, V> fmt::Debug for Table<K, V> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Table")
-            .field("limit", &self.limit)
-            .finish_non_exhaustive()
     }
 }
 

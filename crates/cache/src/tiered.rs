@@ -237,15 +237,9 @@ impl Cache {
     /// not wait.
     pub fn put(&self, key: Key, entry: impl Into<Arc<Entry>>, ticket: Ticket) {
         let inner = &*self.inner;
-        let stored = Stored {
-            entry: entry.into(),
-            stamp: Stamp::of(&inner.clock.now()),
-            generation: ticket.generation,
-            position: ticket.position,
-        };
-        if !inner.marks.judges(stored.generation) || inner.marks.kill(&key, &stored) {
+        let Some(stored) = inner.stored(&key, entry.into(), ticket) else {
             return;
-        }
+        };
         // Failures live shorter than the way to the disk is worth, unless there is no other place.
         let disk = inner
             .disk
@@ -260,15 +254,8 @@ impl Cache {
     /// Stores a note, which is not a result, on disk only, where it is found again after a restart.
     pub fn put_on_disk(&self, key: Key, entry: impl Into<Arc<Entry>>, ticket: Ticket) {
         let inner = &*self.inner;
-        let stored = Stored {
-            entry: entry.into(),
-            stamp: Stamp::of(&inner.clock.now()),
-            generation: ticket.generation,
-            position: ticket.position,
-        };
         if let Some(disk) = &inner.disk
-            && inner.marks.judges(stored.generation)
-            && !inner.marks.kill(&key, &stored)
+            && let Some(stored) = inner.stored(&key, entry.into(), ticket)
         {
             disk.put(key, stored);
         }
@@ -313,7 +300,7 @@ impl Cache {
                 generation: ticket.generation,
                 ..stored
             };
-            if !inner.marks.judges(stored.generation) || inner.marks.kill(key, &stored) {
+            if !inner.marks.admits(key, &stored) {
                 return None;
             }
             if let Some(disk) = &inner.disk {
@@ -333,14 +320,9 @@ impl Cache {
     /// Queues a result or a note for writing to the store that nodes share, in the background. Does not wait.
     pub fn put_in_store(&self, key: Key, entry: impl Into<Arc<Entry>>, ticket: Ticket) {
         let inner = &*self.inner;
-        let Some(store) = &inner.store else { return };
-        let stored = Stored {
-            entry: entry.into(),
-            stamp: Stamp::of(&inner.clock.now()),
-            generation: ticket.generation,
-            position: ticket.position,
-        };
-        if inner.marks.judges(stored.generation) && !inner.marks.kill(&key, &stored) {
+        if let Some(store) = &inner.store
+            && let Some(stored) = inner.stored(&key, entry.into(), ticket)
+        {
             store.put(key, stored);
         }
     }
@@ -445,6 +427,17 @@ impl Cache {
 }
 
 impl Inner {
+    /// Returns an entry as it is stored now, or `None` if a purge since its ticket forbids that.
+    fn stored(&self, key: &Key, entry: Arc<Entry>, ticket: Ticket) -> Option<Stored> {
+        let stored = Stored {
+            entry,
+            stamp: Stamp::of(&self.clock.now()),
+            generation: ticket.generation,
+            position: ticket.position,
+        };
+        self.marks.admits(key, &stored).then_some(stored)
+    }
+
     fn find_in_memory(&self, key: &Key, memory: &Table<Key, Stored>) -> Option<Hit> {
         memory
             .get(key)
