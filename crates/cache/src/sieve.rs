@@ -7,21 +7,22 @@
 //!
 //! No library takes its place. The index of the disk tier needs a victim that stays counted until its file is removed;
 //! the caches of the `quick_cache` and `moka` crates evict by themselves. The tables in memory promise exact limits and
-//! accept an entry as heavy as the whole limit; `quick_cache` divides its limit among shards, refuses entries above
-//! 97 % of a shard's, and keeps the hashes of evicted keys besides.
+//! accept an entry as heavy as the whole limit; `quick_cache` divides its limit among shards, refuses entries that are
+//! heavier than the part of a shard for frequent ones, and keeps the hashes of evicted keys besides.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use slab::Slab;
+
 /// Values with weights, and the order in which they are evicted. This type keeps the sum of the weights, its owner
 /// enforces the limit.
 #[derive(Debug)]
 pub(crate) struct Sieve<K, V> {
     places: HashMap<K, usize>,
-    slots: Vec<Slot<K, V>>,
-    free: Vec<usize>,
+    slots: Slab<Slot<K, V>>,
     newest: Option<usize>,
     oldest: Option<usize>,
     hand: Option<usize>,
@@ -31,7 +32,7 @@ pub(crate) struct Sieve<K, V> {
 #[derive(Debug)]
 struct Slot<K, V> {
     key: K,
-    value: Option<V>,
+    value: V,
     weight: u64,
     used: AtomicBool,
     newer: Option<usize>,
@@ -42,8 +43,7 @@ impl<K: Clone + Eq + Hash, V> Sieve<K, V> {
     pub(crate) fn new() -> Self {
         Self {
             places: HashMap::new(),
-            slots: Vec::new(),
-            free: Vec::new(),
+            slots: Slab::new(),
             newest: None,
             oldest: None,
             hand: None,
@@ -76,30 +76,20 @@ impl<K: Clone + Eq + Hash, V> Sieve<K, V> {
     {
         let slot = &self.slots[*self.places.get(key)?];
         slot.used.store(true, Ordering::Relaxed);
-        slot.value.as_ref()
+        Some(&slot.value)
     }
 
     /// Inserts a value as the newest, replacing an older value of the key.
     pub(crate) fn insert(&mut self, key: K, value: V, weight: u64) {
         self.remove(&key);
-        let slot = Slot {
+        let place = self.slots.insert(Slot {
             key: key.clone(),
-            value: Some(value),
+            value,
             weight,
             used: AtomicBool::new(false),
             newer: None,
             older: self.newest,
-        };
-        let place = match self.free.pop() {
-            Some(place) => {
-                self.slots[place] = slot;
-                place
-            }
-            None => {
-                self.slots.push(slot);
-                self.slots.len() - 1
-            }
-        };
+        });
         match self.newest {
             Some(newest) => self.slots[newest].newer = Some(place),
             None => self.oldest = Some(place),
@@ -115,9 +105,8 @@ impl<K: Clone + Eq + Hash, V> Sieve<K, V> {
         Q: Eq + Hash + ?Sized,
     {
         let place = self.places.remove(key)?;
-        let slot = &mut self.slots[place];
-        let (newer, older, weight) = (slot.newer, slot.older, slot.weight);
-        let value = slot.value.take();
+        let slot = self.slots.remove(place);
+        let (newer, older) = (slot.newer, slot.older);
         match newer {
             Some(newer) => self.slots[newer].older = older,
             None => self.newest = older,
@@ -129,9 +118,8 @@ impl<K: Clone + Eq + Hash, V> Sieve<K, V> {
         if self.hand == Some(place) {
             self.hand = newer;
         }
-        self.weight -= weight;
-        self.free.push(place);
-        value
+        self.weight -= slot.weight;
+        Some(slot.value)
     }
 
     /// Selects the entry to evict next. It is not removed: until it is used or passed to `remove`, later calls return
@@ -152,11 +140,8 @@ impl<K: Clone + Eq + Hash, V> Sieve<K, V> {
 
     /// Removes all entries for which `keep` returns `false`, and returns their values.
     pub(crate) fn retain(&mut self, mut keep: impl FnMut(&K, &V) -> bool) -> Vec<V> {
-        let mut is_gone = |slot: &&Slot<K, V>| {
-            let value = slot.value.as_ref();
-            value.is_some_and(|value| !keep(&slot.key, value))
-        };
-        let gone = self.slots.iter().filter(&mut is_gone);
+        let slots = self.slots.iter().map(|(_, slot)| slot);
+        let gone = slots.filter(|slot| !keep(&slot.key, &slot.value));
         let gone: Vec<K> = gone.map(|slot| slot.key.clone()).collect();
         gone.iter().filter_map(|key| self.remove(key)).collect()
     }
@@ -217,7 +202,10 @@ mod tests {
             sieve.insert(key(n), n, 1);
             sieve.remove(&key(n));
         }
-        assert_eq!((sieve.slots.len(), sieve.len(), sieve.weight()), (1, 0, 0));
+        assert_eq!(
+            (sieve.slots.vacant_key(), sieve.len(), sieve.weight()),
+            (0, 0, 0)
+        );
     }
 
     proptest! {

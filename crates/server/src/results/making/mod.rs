@@ -57,7 +57,8 @@ pub(crate) struct Maker {
     pub(crate) source_cache: Arc<SourceCache>,
     pub(crate) admission: Arc<Admission>,
     pub(crate) results: Results<Made, Fetch>,
-    /// The size in bytes and the content's key of sources in folders, by path, when a result was last made of them.
+    /// The size in bytes and the content's key of sources in folders, by path, when a result was last made of them. At
+    /// most 8192.
     pub(crate) looks: Table<Arc<str>, (u64, Key)>,
     pub(crate) under_way: Arc<UnderWay>,
     /// Time limit for one answer, including waiting.
