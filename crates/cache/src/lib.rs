@@ -2,7 +2,7 @@
 //!
 //! [`Cache`] keeps finished results in memory and on disk, both within a number of bytes, and in a store that nodes
 //! share, and knows how long each is good. [`Flights`] lets all who ask for the same missing result share one computation.
-//! Bytes only: nothing here knows an image or HTTP.
+//! [`Table`] keeps anything else that is found again by key. Bytes only: nothing here knows an image or HTTP.
 //!
 //! The promises, each with its test: what is served is exactly what was stored, whatever crash or disk
 //! did in between; a purge is effective at once and survives a restart; no clock set wrong expires
@@ -24,13 +24,13 @@ mod fields;
 mod freshness;
 mod key;
 mod locks;
-mod memory;
 mod purge;
 mod race;
 mod sieve;
 mod single_flight;
 mod stats;
 mod store;
+mod table;
 mod tiered;
 
 pub use clock::{Clock, Moment, SystemClock};
@@ -46,4 +46,5 @@ pub use stats::{DiskStats, MemoryStats, Stats, StoreStats};
 pub use store::StoreConfig;
 pub use store::bucket::{Answer, Bucket, BucketError, MOST_BYTES, Object, Version};
 pub use store::folder::FolderBucket;
+pub use table::Table;
 pub use tiered::{Cache, Config, DiskConfig};

@@ -135,9 +135,11 @@ impl Marks {
         self.if_alive(key, stored, || ()).is_none()
     }
 
-    /// Returns whether a result begun at this generation may still be stored.
-    pub(crate) fn judges(&self, generation: u64) -> bool {
-        generation >= self.inner.reading().floor
+    /// Returns whether an entry may be stored: it is not purged, and no mark is forgotten that it would have to be
+    /// compared with.
+    pub(crate) fn admits(&self, key: &Key, stored: &Stored) -> bool {
+        let inner = self.inner.reading();
+        stored.generation >= inner.floor && !inner.kill(key, &stored.entry, stored.generation)
     }
 
     /// Returns the number of marks in force.
@@ -392,19 +394,16 @@ mod tests {
     #[test]
     fn forgotten_marks_leave_a_floor() {
         let marks = Marks::new(false);
-        let early = marks.ticket();
+        let (key, early) = (Key::of(&["k"]), entry(&marks, "c", &[]));
         marks.add(Selector::Prefix("a".into()));
-        let between = marks.ticket();
+        let [between, purged] = ["c", "bc"].map(|source| entry(&marks, source, &[]));
         marks.add(Selector::Prefix("b".into()));
         marks.forget(between.generation);
-        assert!(!marks.judges(early.generation));
-        assert!(marks.judges(between.generation));
+        assert!(!marks.admits(&key, &early));
+        assert!(!marks.kill(&key, &early));
+        assert!(marks.admits(&key, &between));
         assert_eq!(marks.len(), 1);
-        let stored = Stored {
-            generation: between.generation,
-            ..entry(&marks, "bc", &[])
-        };
-        assert!(marks.kill(&Key::of(&["k"]), &stored));
+        assert!(marks.kill(&key, &purged) && !marks.admits(&key, &purged));
     }
 
     #[test]

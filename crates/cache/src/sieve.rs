@@ -4,19 +4,25 @@
 //! since the hand's last visit is spared once, one that was not is evicted. A look-up only sets a flag, so it needs no
 //! exclusive lock, and images requested only once are evicted before popular ones. (Zhang et al., "SIEVE is Simpler
 //! than LRU", NSDI 2024.)
+//!
+//! No library takes its place. The index of the disk tier needs a victim that stays counted until its file is removed;
+//! the caches of the `quick_cache` and `moka` crates evict by themselves. The tables in memory promise exact limits and
+//! accept an entry as heavy as the whole limit; `quick_cache` divides its limit among shards, refuses entries that are
+//! heavier than the part of a shard for frequent ones, and keeps the hashes of evicted keys besides.
 
+use std::borrow::Borrow;
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::key::Key;
+use slab::Slab;
 
 /// Values with weights, and the order in which they are evicted. This type keeps the sum of the weights, its owner
 /// enforces the limit.
 #[derive(Debug)]
-pub(crate) struct Sieve<V> {
-    places: HashMap<Key, usize>,
-    slots: Vec<Slot<V>>,
-    free: Vec<usize>,
+pub(crate) struct Sieve<K, V> {
+    places: HashMap<K, usize>,
+    slots: Slab<Slot<K, V>>,
     newest: Option<usize>,
     oldest: Option<usize>,
     hand: Option<usize>,
@@ -24,21 +30,20 @@ pub(crate) struct Sieve<V> {
 }
 
 #[derive(Debug)]
-struct Slot<V> {
-    key: Key,
-    value: Option<V>,
+struct Slot<K, V> {
+    key: K,
+    value: V,
     weight: u64,
     used: AtomicBool,
     newer: Option<usize>,
     older: Option<usize>,
 }
 
-impl<V> Sieve<V> {
+impl<K: Clone + Eq + Hash, V> Sieve<K, V> {
     pub(crate) fn new() -> Self {
         Self {
             places: HashMap::new(),
-            slots: Vec::new(),
-            free: Vec::new(),
+            slots: Slab::new(),
             newest: None,
             oldest: None,
             hand: None,
@@ -55,42 +60,36 @@ impl<V> Sieve<V> {
         self.weight
     }
 
-    pub(crate) fn contains(&self, key: &Key) -> bool {
+    pub(crate) fn contains(&self, key: &K) -> bool {
         self.places.contains_key(key)
     }
 
-    pub(crate) fn keys(&self) -> impl Iterator<Item = &Key> {
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &K> {
         self.places.keys()
     }
 
     /// Looks up a value and marks it as used, so that the hand spares it at its next visit.
-    pub(crate) fn get(&self, key: &Key) -> Option<&V> {
+    pub(crate) fn get<Q>(&self, key: &Q) -> Option<&V>
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ?Sized,
+    {
         let slot = &self.slots[*self.places.get(key)?];
         slot.used.store(true, Ordering::Relaxed);
-        slot.value.as_ref()
+        Some(&slot.value)
     }
 
     /// Inserts a value as the newest, replacing an older value of the key.
-    pub(crate) fn insert(&mut self, key: Key, value: V, weight: u64) {
+    pub(crate) fn insert(&mut self, key: K, value: V, weight: u64) {
         self.remove(&key);
-        let slot = Slot {
-            key,
-            value: Some(value),
+        let place = self.slots.insert(Slot {
+            key: key.clone(),
+            value,
             weight,
             used: AtomicBool::new(false),
             newer: None,
             older: self.newest,
-        };
-        let place = match self.free.pop() {
-            Some(place) => {
-                self.slots[place] = slot;
-                place
-            }
-            None => {
-                self.slots.push(slot);
-                self.slots.len() - 1
-            }
-        };
+        });
         match self.newest {
             Some(newest) => self.slots[newest].newer = Some(place),
             None => self.oldest = Some(place),
@@ -100,11 +99,14 @@ impl<V> Sieve<V> {
         self.weight += weight;
     }
 
-    pub(crate) fn remove(&mut self, key: &Key) -> Option<V> {
+    pub(crate) fn remove<Q>(&mut self, key: &Q) -> Option<V>
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ?Sized,
+    {
         let place = self.places.remove(key)?;
-        let slot = &mut self.slots[place];
-        let (newer, older, weight) = (slot.newer, slot.older, slot.weight);
-        let value = slot.value.take();
+        let slot = self.slots.remove(place);
+        let (newer, older) = (slot.newer, slot.older);
         match newer {
             Some(newer) => self.slots[newer].older = older,
             None => self.newest = older,
@@ -116,43 +118,45 @@ impl<V> Sieve<V> {
         if self.hand == Some(place) {
             self.hand = newer;
         }
-        self.weight -= weight;
-        self.free.push(place);
-        value
+        self.weight -= slot.weight;
+        Some(slot.value)
     }
 
     /// Selects the entry to evict next. It is not removed: until it is used or passed to `remove`, later calls return
-    /// the same key.
-    pub(crate) fn victim(&mut self) -> Option<Key> {
+    /// the same key. Entries without weight are only selected if the hand meets no others.
+    pub(crate) fn victim(&mut self) -> Option<K> {
         let mut place = self.hand.or(self.oldest)?;
-        // The hand clears every flag it passes, so it meets a cleared one within one round.
-        while self.slots[place].used.swap(false, Ordering::Relaxed) {
-            place = self.slots[place].newer.or(self.oldest)?;
+        for _ in 0..MOST_SPARED {
+            let slot = &mut self.slots[place];
+            let is_used = std::mem::take(slot.used.get_mut());
+            if !is_used && slot.weight > 0 {
+                break;
+            }
+            place = slot.newer.or(self.oldest)?;
         }
         self.hand = Some(place);
-        Some(self.slots[place].key)
+        Some(self.slots[place].key.clone())
     }
 
-    /// Removes all entries for which `keep` returns `false`.
-    pub(crate) fn retain(&mut self, mut keep: impl FnMut(&Key, &V) -> bool) {
-        let gone: Vec<Key> = self
-            .slots
-            .iter()
-            .filter_map(|slot| slot.value.as_ref().map(|value| (&slot.key, value)))
-            .filter(|(key, value)| !keep(key, value))
-            .map(|(key, _)| *key)
-            .collect();
-        for key in gone {
-            self.remove(&key);
-        }
+    /// Removes all entries for which `keep` returns `false`, and returns their values.
+    pub(crate) fn retain(&mut self, mut keep: impl FnMut(&K, &V) -> bool) -> Vec<V> {
+        let slots = self.slots.iter().map(|(_, slot)| slot);
+        let gone = slots.filter(|slot| !keep(&slot.key, &slot.value));
+        let gone: Vec<K> = gone.map(|slot| slot.key.clone()).collect();
+        gone.iter().filter_map(|key| self.remove(key)).collect()
     }
 }
+
+/// Most entries that the hand spares in a row, so that an eviction from a large table takes microseconds even if all
+/// entries were used.
+const MOST_SPARED: usize = 1024;
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::key::Key;
 
     fn key(n: u32) -> Key {
         Key::of(&[n.to_string()])
@@ -198,7 +202,10 @@ mod tests {
             sieve.insert(key(n), n, 1);
             sieve.remove(&key(n));
         }
-        assert_eq!((sieve.slots.len(), sieve.len(), sieve.weight()), (1, 0, 0));
+        assert_eq!(
+            (sieve.slots.vacant_key(), sieve.len(), sieve.weight()),
+            (0, 0, 0)
+        );
     }
 
     proptest! {

@@ -4,11 +4,10 @@
 //! is stopped when the last one has left.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::future::Future;
 use std::hash::Hash;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
@@ -27,28 +26,15 @@ use crate::locks::Lock;
 /// assert_eq!((a.unwrap().value, b.unwrap().value), (3, 3));
 /// # });
 /// ```
-#[derive(Debug)]
-pub struct Flights<K, V> {
-    table: Arc<Mutex<Table<K, V>>>,
-}
+#[derive(Clone, Debug)]
+pub struct Flights<K, V>(Arc<All<K, V>>);
 
-impl<K, V> Clone for Flights<K, V> {
-    fn clone(&self) -> Self {
-        Self {
-            table: Arc::clone(&self.table),
-        }
-    }
-}
+/// The flights that callers wait for. Those that nobody waits for any more may be among them for a moment.
+type All<K, V> = Mutex<HashMap<K, Weak<Flight<V>>>>;
 
 impl<K, V> Default for Flights<K, V> {
     fn default() -> Self {
-        let table = Table {
-            flights: HashMap::new(),
-            departed: 0,
-        };
-        Self {
-            table: Arc::new(Mutex::new(table)),
-        }
+        Self(Arc::default())
     }
 }
 
@@ -75,20 +61,19 @@ where
         F: FnOnce(Cancellation) -> W + Send + 'static,
         W: Future<Output = V> + Send + 'static,
     {
-        let mut waiter = self.join(key, work);
-        let outcome = match waiter.outcome.wait_for(Option::is_some).await {
+        let (flight, role) = self.join(key, work);
+        let mut outcome = flight.outcome.clone();
+        let outcome = match outcome.wait_for(Option::is_some).await {
             Ok(outcome) => outcome.clone().unwrap_or(Err(FlightError::Stopped)),
             Err(_) => Err(FlightError::Stopped),
         };
-        outcome.map(|value| FlightResult {
-            value,
-            role: waiter.role,
-        })
+        outcome.map(|value| FlightResult { value, role })
     }
 
     /// Returns the number of computations under way.
     pub fn len(&self) -> usize {
-        self.table.locked().flights.len()
+        let all = self.0.locked();
+        all.values().filter(|it| it.strong_count() > 0).count()
     }
 
     /// Returns whether no computation is under way.
@@ -98,58 +83,44 @@ where
 
     /// Returns how many callers are waiting for a computation that another caller started.
     pub fn followers(&self) -> usize {
-        let table = self.table.locked();
-        table.flights.values().map(|it| it.waiters - 1).sum()
+        let all = self.0.locked();
+        all.values()
+            .map(|it| it.strong_count().saturating_sub(1))
+            .sum()
     }
 
-    fn join<F, W>(&self, key: K, work: F) -> Waiter<K, V>
+    fn join<F, W>(&self, key: K, work: F) -> (Arc<Flight<V>>, Role)
     where
         F: FnOnce(Cancellation) -> W + Send + 'static,
         W: Future<Output = V> + Send + 'static,
     {
-        let mut table = self.table.locked();
-        if let Some(flight) = table.flights.get_mut(&key) {
-            flight.waiters += 1;
-            return Waiter {
-                table: Arc::clone(&self.table),
-                key,
-                number: flight.number,
-                outcome: flight.outcome.clone(),
-                role: Role::Follower,
-            };
+        let mut all = self.0.locked();
+        if let Some(flight) = all.get(&key).and_then(Weak::upgrade) {
+            return (flight, Role::Follower);
         }
-        table.departed += 1;
-        let number = table.departed;
         let (sender, outcome) = watch::channel(None);
-        let cancellation = Cancellation::default();
+        let flight = Arc::new(Flight {
+            outcome,
+            cancellation: Cancellation::default(),
+            task: OnceLock::new(),
+        });
         let landing = CompletionGuard {
-            table: Arc::clone(&self.table),
+            all: Arc::clone(&self.0),
             key: key.clone(),
-            number,
+            flight: Arc::downgrade(&flight),
             sender,
             outcome: Err(FlightError::Stopped),
         };
-        let token = cancellation.clone();
-        // The table is locked until the flight is in it, so the task cannot land before.
+        all.insert(key, Arc::downgrade(&flight));
+        // A runtime that is shutting down lands the flight while it is being spawned.
+        drop(all);
+        let token = flight.cancellation.clone();
         let task = tokio::spawn(async move {
             let mut landing = landing;
             landing.outcome = Ok(work(token).await);
         });
-        let flight = Flight {
-            number,
-            waiters: 1,
-            outcome: outcome.clone(),
-            cancellation,
-            task: task.abort_handle(),
-        };
-        table.flights.insert(key.clone(), flight);
-        Waiter {
-            table: Arc::clone(&self.table),
-            key,
-            number,
-            outcome,
-            role: Role::Leader,
-        }
+        let _ = flight.task.set(task.abort_handle());
+        (flight, Role::Leader)
     }
 }
 
@@ -193,86 +164,42 @@ impl Cancellation {
     }
 }
 
-struct Table<K, V> {
-    flights: HashMap<K, Flight<V>>,
-    departed: u64,
-}
-
-impl<K, V> fmt::Debug for Table<K, V> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} under way, {} departed",
-            self.flights.len(),
-            self.departed
-        )
-    }
-}
-
-struct Flight<V> {
-    /// Distinguishes this computation from later ones of the same key.
-    number: u64,
-    waiters: usize,
-    outcome: watch::Receiver<Outcome<V>>,
-    cancellation: Cancellation,
-    task: AbortHandle,
-}
-
 type Outcome<V> = Option<Result<V, FlightError>>;
 
-/// A caller waiting for a computation. Dropping it withdraws the caller.
-struct Waiter<K: Eq + Hash, V> {
-    table: Arc<Mutex<Table<K, V>>>,
-    key: K,
-    number: u64,
+/// A computation, which every caller that waits for it holds.
+struct Flight<V> {
     outcome: watch::Receiver<Outcome<V>>,
-    role: Role,
+    cancellation: Cancellation,
+    task: OnceLock<AbortHandle>,
 }
 
-impl<K: Eq + Hash, V> Drop for Waiter<K, V> {
+impl<V> Drop for Flight<V> {
     fn drop(&mut self) {
-        let mut table = self.table.locked();
-        let Some(flight) = table
-            .flights
-            .get_mut(&self.key)
-            .filter(|f| f.number == self.number)
-        else {
-            return; // landed
-        };
-        flight.waiters -= 1;
-        if flight.waiters > 0 {
-            return;
-        }
-        // Removed in the same breath, so that nobody joins a flight that is being stopped.
-        let flight = table.flights.remove(&self.key);
-        drop(table);
-        if let Some(flight) = flight {
-            flight.cancellation.0.store(true, Ordering::Relaxed);
-            flight.task.abort();
+        // The last caller has left before it landed.
+        if self.outcome.borrow().is_none() {
+            self.cancellation.0.store(true, Ordering::Relaxed);
+            self.task.get().inspect(|task| task.abort());
         }
     }
 }
 
 /// Notifies the waiters however the work ends: with a value, by a panic, or by being dropped.
 struct CompletionGuard<K: Eq + Hash, V> {
-    table: Arc<Mutex<Table<K, V>>>,
+    all: Arc<All<K, V>>,
     key: K,
-    number: u64,
+    flight: Weak<Flight<V>>,
     sender: watch::Sender<Outcome<V>>,
     outcome: Result<V, FlightError>,
 }
 
 impl<K: Eq + Hash, V> Drop for CompletionGuard<K, V> {
     fn drop(&mut self) {
-        let mut table = self.table.locked();
-        if table
-            .flights
-            .get(&self.key)
-            .is_some_and(|f| f.number == self.number)
-        {
-            table.flights.remove(&self.key);
+        let mut all = self.all.locked();
+        // It may be another flight by now, if nobody waited for this one.
+        if (all.get(&self.key)).is_some_and(|it| it.ptr_eq(&self.flight)) {
+            all.remove(&self.key);
         }
-        drop(table);
+        drop(all);
         let stopped = if std::thread::panicking() {
             FlightError::Panicked
         } else {

@@ -11,10 +11,10 @@ use crate::disk::device::{Device, Files};
 use crate::entry::{Entry, Hit, Stored, Tier};
 use crate::freshness::{Freshness, Stamp};
 use crate::key::Key;
-use crate::memory::Memory;
 use crate::purge::{Marks, Purged, Selector, Ticket};
 use crate::stats::{DiskStats, Lookups, MemoryStats, Stats, StoreStats};
 use crate::store::{self, SharedStore, StoreConfig};
+use crate::table::Table;
 
 /// Which tiers there are, and their sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,7 +75,8 @@ pub struct Cache {
 struct Inner {
     clock: Arc<dyn Clock>,
     marks: Arc<Marks>,
-    memory: Option<Memory>,
+    /// The entries in most demand, weighed in bytes. `None` if the tier is off.
+    memory: Option<Table<Key, Stored>>,
     disk: Option<Disk>,
     store: Option<SharedStore>,
     memory_lookups: Lookups,
@@ -113,7 +114,8 @@ impl Cache {
         let disk = config.disk.filter(|disk| disk.size > 0);
         let marks = Arc::new(Marks::new(disk.is_some()));
         let disk = disk.map(|disk| Disk::start(device, disk.path, disk.size, Arc::clone(&marks)));
-        let memory = (config.memory > 0).then(|| Memory::new(config.memory));
+        let memory = (config.memory > 0)
+            .then(|| Table::weighing(config.memory, |stored: &Stored| stored.entry.weight()));
         let store = store.map(|store| SharedStore::new(store, Arc::clone(&clock)));
         let inner = Arc::new(Inner {
             clock,
@@ -235,15 +237,9 @@ impl Cache {
     /// not wait.
     pub fn put(&self, key: Key, entry: impl Into<Arc<Entry>>, ticket: Ticket) {
         let inner = &*self.inner;
-        let stored = Stored {
-            entry: entry.into(),
-            stamp: Stamp::of(&inner.clock.now()),
-            generation: ticket.generation,
-            position: ticket.position,
-        };
-        if !inner.marks.judges(stored.generation) || inner.marks.kill(&key, &stored) {
+        let Some(stored) = inner.stored(&key, entry.into(), ticket) else {
             return;
-        }
+        };
         // Failures live shorter than the way to the disk is worth, unless there is no other place.
         let disk = inner
             .disk
@@ -258,15 +254,8 @@ impl Cache {
     /// Stores a note, which is not a result, on disk only, where it is found again after a restart.
     pub fn put_on_disk(&self, key: Key, entry: impl Into<Arc<Entry>>, ticket: Ticket) {
         let inner = &*self.inner;
-        let stored = Stored {
-            entry: entry.into(),
-            stamp: Stamp::of(&inner.clock.now()),
-            generation: ticket.generation,
-            position: ticket.position,
-        };
         if let Some(disk) = &inner.disk
-            && inner.marks.judges(stored.generation)
-            && !inner.marks.kill(&key, &stored)
+            && let Some(stored) = inner.stored(&key, entry.into(), ticket)
         {
             disk.put(key, stored);
         }
@@ -311,7 +300,7 @@ impl Cache {
                 generation: ticket.generation,
                 ..stored
             };
-            if !inner.marks.judges(stored.generation) || inner.marks.kill(key, &stored) {
+            if !inner.marks.admits(key, &stored) {
                 return None;
             }
             if let Some(disk) = &inner.disk {
@@ -331,14 +320,9 @@ impl Cache {
     /// Queues a result or a note for writing to the store that nodes share, in the background. Does not wait.
     pub fn put_in_store(&self, key: Key, entry: impl Into<Arc<Entry>>, ticket: Ticket) {
         let inner = &*self.inner;
-        let Some(store) = &inner.store else { return };
-        let stored = Stored {
-            entry: entry.into(),
-            stamp: Stamp::of(&inner.clock.now()),
-            generation: ticket.generation,
-            position: ticket.position,
-        };
-        if inner.marks.judges(stored.generation) && !inner.marks.kill(&key, &stored) {
+        if let Some(store) = &inner.store
+            && let Some(stored) = inner.stored(&key, entry.into(), ticket)
+        {
             store.put(key, stored);
         }
     }
@@ -408,7 +392,7 @@ impl Cache {
     pub fn stats(&self) -> Stats {
         let inner = &*self.inner;
         let (entries, bytes, evictions) =
-            inner.memory.as_ref().map(Memory::usage).unwrap_or_default();
+            inner.memory.as_ref().map(Table::usage).unwrap_or_default();
         let (hits, stale, misses) = inner.memory_lookups.read();
         let from_disk = inner.disk_lookups.read();
         Stats {
@@ -418,7 +402,7 @@ impl Cache {
                 misses,
                 entries,
                 bytes,
-                limit: inner.memory.as_ref().map_or(0, Memory::limit),
+                limit: inner.memory.as_ref().map_or(0, Table::limit),
                 evictions,
             },
             disk: inner.disk.as_ref().map(|disk| DiskStats {
@@ -443,7 +427,18 @@ impl Cache {
 }
 
 impl Inner {
-    fn find_in_memory(&self, key: &Key, memory: &Memory) -> Option<Hit> {
+    /// Returns an entry as it is stored now, or `None` if a purge since its ticket forbids that.
+    fn stored(&self, key: &Key, entry: Arc<Entry>, ticket: Ticket) -> Option<Stored> {
+        let stored = Stored {
+            entry,
+            stamp: Stamp::of(&self.clock.now()),
+            generation: ticket.generation,
+            position: ticket.position,
+        };
+        self.marks.admits(key, &stored).then_some(stored)
+    }
+
+    fn find_in_memory(&self, key: &Key, memory: &Table<Key, Stored>) -> Option<Hit> {
         memory
             .get(key)
             .filter(|stored| {
@@ -506,7 +501,7 @@ impl Inner {
     fn keep_in_memory(&self, key: Key, stored: Stored) {
         if let Some(memory) = &self.memory {
             self.marks
-                .if_alive(&key, &stored, || memory.put(key, stored.clone()));
+                .if_alive(&key, &stored, || memory.insert(key, stored.clone()));
         }
     }
 }

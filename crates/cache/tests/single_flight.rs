@@ -182,3 +182,21 @@ fn a_runtime_that_shuts_down_stops_the_flight() {
         assert_eq!(landed.await, Err(FlightError::Stopped));
     });
 }
+
+#[test]
+fn a_runtime_that_has_shut_down_starts_no_flight() {
+    let flights = Flights::<&str, ()>::new();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let handle = runtime.handle().clone();
+    runtime.shutdown_background();
+    let other = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    let mut landed = Box::pin(flights.run("key", |_| std::future::pending()));
+    let landed = std::future::poll_fn(|context| {
+        let _entered = handle.enter();
+        landed.as_mut().poll(context)
+    });
+    assert_eq!(other.block_on(landed), Err(FlightError::Stopped));
+    assert!(flights.is_empty());
+}

@@ -15,12 +15,20 @@ fn root() -> PathBuf {
 
 /// Every Markdown file of `folder` and of those in it.
 fn pages(folder: &Path) -> Vec<PathBuf> {
+    files(folder, "md")
+}
+
+/// Every file with this extension in `folder` and in those in it.
+fn files(folder: &Path, wanted: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            found.extend(pages(&path));
-        } else if path.extension().is_some_and(|extension| extension == "md") {
+            found.extend(files(&path, wanted));
+        } else if path
+            .extension()
+            .is_some_and(|extension| extension == wanted)
+        {
             found.push(path);
         }
     }
@@ -105,4 +113,73 @@ fn every_page_is_in_the_table_of_contents() {
             "docs/SUMMARY.md lacks {name}"
         );
     }
+}
+
+/// The tables and shared computations that the server and the cache declare: fields and newtypes of these types.
+fn tables(root: &Path) -> Vec<String> {
+    let field = r"(\w+): (?:Arc<|Option<)*(?:Table|Flights|SourceMemo)<";
+    let newtype = r"struct (\w+)\((?:Table|Flights)<";
+    let declared = Regex::new(&format!(
+        r"(?m)^ *(?:pub(?:\(\w+\))? )?(?:{field}|{newtype})"
+    ))
+    .unwrap();
+    let crates = ["crates/server/src", "crates/cache/src"];
+    let sources = crates
+        .map(|folder| files(&root.join(folder), "rs"))
+        .concat();
+    // The parts of a type that is declared elsewhere.
+    let sources = sources
+        .iter()
+        .filter(|path| !path.ends_with("source_memo.rs"));
+    let mut names = Vec::new();
+    for path in sources {
+        let text = fs::read_to_string(path).unwrap();
+        let all = declared.captures_iter(&text);
+        names.extend(all.map(|captures| captures.extract::<1>().1[0].to_owned()));
+    }
+    names
+}
+
+#[test]
+fn the_figure_of_caches_has_every_table_and_names_files_that_know_it() {
+    let root = root();
+    let page = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+    let (_, figure) = page.split_once("## Where a result is cached").unwrap();
+    let row = Regex::new(r"(?m)^\W*(?:request\W*)?([\w.]+) +\S.*?([\w/]+(?:\.rs|/))$").unwrap();
+    let figure = figure.split("```").nth(1).unwrap();
+    let (mut rows, mut wrong) = (Vec::new(), Vec::new());
+    for captures in row.captures_iter(figure) {
+        let (line, [name, file]) = captures.extract();
+        let name = name.trim_start_matches("Cache.");
+        let below = ["crates/server/src", ""].map(|folder| root.join(folder).join(file));
+        let sources = below.iter().filter(|path| path.exists());
+        let sources = sources.flat_map(|path| match path.is_dir() {
+            true => files(path, "rs"),
+            false => vec![path.clone()],
+        });
+        let word = Regex::new(&format!(r"\b{name}\b")).unwrap();
+        let mut texts = sources.map(|path| fs::read_to_string(path).unwrap());
+        if !texts.any(|text| word.is_match(&text)) {
+            wrong.push(line.to_owned());
+        }
+        rows.push(name.to_owned());
+    }
+    for name in tables(&root) {
+        match rows.iter().position(|row| *row == name) {
+            Some(place) => drop(rows.swap_remove(place)),
+            None => wrong.push(format!("{name} is in the code only")),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    // What is of another type: each says in its file why.
+    rows.sort_unstable();
+    let others = [
+        "KeptSources",
+        "RecentFiles",
+        "SourceCache",
+        "disk",
+        "frames",
+        "store",
+    ];
+    assert_eq!(rows, others);
 }

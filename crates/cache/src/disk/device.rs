@@ -116,7 +116,10 @@ impl Device for Files {
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        absent_is_fine(fs::remove_file(path))
+        match fs::remove_file(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => removed,
+        }
     }
 
     fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
@@ -145,12 +148,5 @@ impl Device for Files {
             }
         }
         Ok(found)
-    }
-}
-
-fn absent_is_fine(result: io::Result<()>) -> io::Result<()> {
-    match result {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        result => result,
     }
 }

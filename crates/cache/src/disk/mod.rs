@@ -240,10 +240,8 @@ impl Shared {
     }
 
     fn queued(&self, key: &Key) -> Option<Stored> {
-        // A queued entry from before the oldest mark cannot be judged any more.
-        let judged =
-            |stored: &Stored| self.marks.judges(stored.generation) && !self.marks.kill(key, stored);
-        self.queue.get(key).filter(judged)
+        let queued = self.queue.get(key);
+        queued.filter(|stored| self.marks.admits(key, stored))
     }
 
     fn start_writing(self: &Arc<Self>) {

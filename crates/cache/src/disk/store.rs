@@ -52,7 +52,7 @@ pub(crate) struct Counts {
 }
 
 struct Index {
-    files: Sieve<()>,
+    files: Sieve<Key, ()>,
     /// Bytes reserved for files that are being written.
     reserved: u64,
 }
@@ -294,7 +294,7 @@ impl Store {
     /// Gives the file its final name, unless the entry was purged while it was written. Returns whether it did. The
     /// caller must hold `changes`.
     fn publish(&self, key: &Key, stored: &Stored, unnamed: Unnamed<'_>) -> io::Result<bool> {
-        let alive = self.marks.judges(stored.generation) && !self.marks.kill(key, stored);
+        let alive = self.marks.admits(key, stored);
         if alive {
             unnamed.publish(key)?;
         }

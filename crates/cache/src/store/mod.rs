@@ -11,7 +11,6 @@ mod log;
 mod queue;
 mod seal;
 
-use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::hash::BuildHasher;
@@ -36,6 +35,7 @@ use crate::key::Key;
 use crate::locks::{Lock, Shared};
 use crate::purge::Selector;
 use crate::stats::StoreStats;
+use crate::table::Table;
 
 /// Configuration of the shared store.
 #[derive(Clone)]
@@ -97,7 +97,7 @@ struct Inner {
     uploads: Uploads,
     lookups: Arc<Semaphore>,
     /// Versions of objects that look-ups found. A result that is made nevertheless replaces that version.
-    seen: Mutex<HashMap<Key, Version>>,
+    seen: Table<Key, Version>,
     /// Notified when a writer has finished its uploads.
     progress: Notify,
     /// Whether the bucket obeys the conditions of conditional writes. Unset until that has been checked.
@@ -127,7 +127,7 @@ impl SharedStore {
             log: Mutex::default(),
             uploads: Uploads::new(config.queue),
             lookups: Arc::new(Semaphore::new(MOST_LOOKUPS)),
-            seen: Mutex::default(),
+            seen: Table::new(MOST_SEEN),
             progress: Notify::new(),
             is_conditional: OnceLock::new(),
             counts: Counts::default(),
@@ -327,13 +327,7 @@ impl Inner {
         let Object::Here(bytes, version) = object else {
             return None;
         };
-        {
-            let mut seen = self.seen.locked();
-            if seen.len() >= MOST_SEEN {
-                seen.clear();
-            }
-            seen.insert(*key, version);
-        }
+        self.seen.insert(*key, version);
         self.opened(key, bytes).await
     }
 
@@ -371,13 +365,13 @@ impl Inner {
         let Ok(Some(object)) = tokio::task::spawn_blocking(seal).await else {
             return false;
         };
-        let mut over = self.seen.locked().remove(key);
+        let mut over = self.seen.remove(key);
         let was_seen = over.is_some();
         let mut written = self.upload(key, object.clone(), over).await;
         if !was_seen && written == Err(BucketError::Conflict) {
             // Nobody here has looked at what is there. It stays, unless it is of no use.
             let is_useless = self.look_up(key).await.is_none();
-            over = self.seen.locked().remove(key).filter(|_| is_useless);
+            over = self.seen.remove(key).filter(|_| is_useless);
             if over.is_some() {
                 written = self.upload(key, object, over).await;
             }
@@ -523,7 +517,7 @@ const PURGES: &str = "purges";
 const CONDITION: &str = "condition";
 const MOST_LOOKUPS: usize = 64;
 /// Most objects whose versions are remembered, at about 200 bytes each.
-const MOST_SEEN: usize = 4096;
+const MOST_SEEN: u64 = 4096;
 /// Most attempts to add a purge. Two nodes that purge at the same moment disturb each other only once or twice.
 const MOST_ATTEMPTS: u32 = 16;
 const PURGE_DEADLINE: Duration = Duration::from_secs(5);

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use andon_cache::StoreConfig;
+use andon_cache::{StoreConfig, Table};
 use andon_pixels::{Codec, Engine};
 use hyper::HeaderMap;
 
@@ -23,7 +23,7 @@ use crate::request::negotiation::Negotiation;
 use crate::request::purge::Token;
 use crate::response::cors::Cors;
 use crate::results::caching::{Names, Results};
-use crate::results::making::{Behind, Looks, Maker};
+use crate::results::making::{Behind, Maker};
 use crate::results::variant::TargetCache;
 use crate::sandbox;
 use crate::sources::fetch::Fetcher;
@@ -186,7 +186,7 @@ impl App {
                 store,
                 former.map(|maker| &maker.results),
             ),
-            looks: Looks::new(LOOKS),
+            looks: Table::new(MOST_LOOKS),
             under_way: Arc::default(),
             timeout,
             patience: config.negotiation.patience.0,
@@ -263,4 +263,4 @@ fn no_threads(config: &Config, error: &io::Error) -> ConfigError {
 }
 
 /// Number of sources whose size and content key are remembered. They take at most 3 MB with paths of 200 bytes.
-const LOOKS: usize = 8192;
+const MOST_LOOKS: u64 = 8192;

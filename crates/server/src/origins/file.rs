@@ -46,7 +46,7 @@ pub(crate) struct Status {
 }
 
 /// Tells one state of a file from another, without reading the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Identity {
     /// Time of the last change of the content (mtime), in nanoseconds since 1970.
     pub modified_ns: i128,

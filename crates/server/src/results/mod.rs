@@ -6,6 +6,5 @@
 pub(crate) mod caching;
 pub(crate) mod head;
 pub(crate) mod making;
-mod recent;
 pub(crate) mod served_file;
 pub(crate) mod variant;

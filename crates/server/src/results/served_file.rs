@@ -76,6 +76,8 @@ impl RecentBytes {
 }
 
 /// The files whose content is kept in memory. The first one in the queue is evicted next, unless it was served lately.
+/// A table evicted by SIEVE would take in every file that is read, so that files asked for in turn, with room for most of
+/// them, would each be evicted before they are asked for again.
 #[derive(Debug, Default)]
 pub(crate) struct RecentFiles(Mutex<Queue>);
 

@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
-use andon_cache::{Entry, Key};
+use andon_cache::{Entry, Key, Table};
 use andon_dialects::{Fault, ImageRequest, Refusal};
 use andon_recipe::FormatName;
 use hyper::{HeaderMap, Uri};
@@ -14,7 +14,6 @@ use hyper::{HeaderMap, Uri};
 use super::caching::Resolved;
 use super::head::Head;
 use super::making::Maker;
-use super::recent::Recent;
 use super::served_file::ServedFile;
 use crate::config::TagHeader;
 use crate::error::Error;
@@ -46,7 +45,7 @@ pub(crate) struct RequestVariant {
 
 /// The targets that were asked for most recently.
 #[derive(Debug)]
-pub(crate) struct TargetCache(Recent<Remembered>);
+pub(crate) struct TargetCache(Table<Arc<str>, Remembered>);
 
 /// What is remembered under a target.
 #[derive(Clone, Debug)]
@@ -73,7 +72,7 @@ enum Known {
 
 impl Default for TargetCache {
     fn default() -> Self {
-        Self(Recent::new(MOST))
+        Self(Table::new(MOST))
     }
 }
 
@@ -119,7 +118,9 @@ impl TargetCache {
 
     fn meaning(&self, target: &str, headers: &HeaderMap) -> Option<Arc<ParsedTarget>> {
         let remembered = match self.0.get(target)? {
-            Remembered::DependsOn(names) => self.0.get(&with_values(target, &names, headers))?,
+            Remembered::DependsOn(names) => {
+                self.0.get(with_values(target, &names, headers).as_str())?
+            }
             meaning => meaning,
         };
         match remembered {
@@ -134,10 +135,11 @@ impl TargetCache {
         if full.len() > LONGEST {
             return;
         }
-        self.0.remember(&full, Remembered::Meaning(meaning.clone()));
+        let remembered = Remembered::Meaning(meaning.clone());
+        self.0.insert(full.into(), remembered);
         if !names.is_empty() {
             let depends = Remembered::DependsOn(names.as_slice().into());
-            self.0.remember(target, depends);
+            self.0.insert(target.into(), depends);
         }
     }
 
@@ -289,7 +291,7 @@ impl RequestVariant {
 }
 
 /// Maximum number of remembered targets: at about 2 KB each, 16 MB at worst.
-const MOST: usize = 8192;
+const MOST: u64 = 8192;
 
 /// Maximum length in bytes of a target that is remembered. Longer ones are rare, and would be what fills the memory.
 const LONGEST: usize = 512;

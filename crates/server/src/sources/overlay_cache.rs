@@ -1,48 +1,43 @@
 //! Decoded overlay images: each state of a file is decoded once for all requests that compose with it, within a limit
 //! of bytes.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
+use andon_cache::Table;
 use andon_pixels::{Image, Result};
 
 use crate::origins::Identity;
 
-/// Decoded overlay images, the least recently used first. By default nothing is kept, and only requests for the same
-/// image at the same time share a decode.
-#[derive(Debug, Default)]
-pub struct OverlayCache(Mutex<Entries>);
-
-#[derive(Debug, Default)]
-struct Entries {
-    /// Maximum size of all decoded images together, in bytes.
-    most: u64,
-    overlays: Vec<Overlay>,
-}
-
+/// Decoded overlay images, by the state of their files: after a change a file counts as another. By default nothing is
+/// kept, and only requests for the same image at the same time share a decode.
 #[derive(Debug)]
+pub struct OverlayCache(Table<Identity, Overlay>);
+
+#[derive(Clone, Debug, Default)]
 struct Overlay {
-    /// The state of the file: after a change it counts as another file.
-    identity: Identity,
     /// The decoded image; locked while it is being decoded.
     image: Arc<Mutex<Option<Image>>>,
     /// Size of the decoded image in bytes; 0 until it is decoded.
     bytes: u64,
 }
 
+impl Default for OverlayCache {
+    fn default() -> Self {
+        Self::new(0)
+    }
+}
+
 impl OverlayCache {
     /// Creates a cache that keeps up to `most` bytes of samples.
     #[must_use]
     pub fn new(most: u64) -> Self {
-        let cache = Self::default();
-        cache.resize(most);
-        cache
+        Self(Table::weighing(most, |overlay| overlay.bytes))
     }
 
     /// Keeps up to `most` bytes of samples from now on.
     pub(crate) fn resize(&self, most: u64) {
-        let mut kept = locked(&self.0);
-        kept.most = most;
-        kept.make_room();
+        self.0.resize(most);
     }
 
     /// Returns the image of a file in this state. A caller that comes while another one decodes it waits, and decodes
@@ -52,66 +47,26 @@ impl OverlayCache {
         identity: Identity,
         decode: impl FnOnce() -> Result<Image>,
     ) -> Result<Image> {
-        let place = locked(&self.0).place(identity);
-        let mut image = locked(&place);
+        let place = Overlay::default();
+        let here = self.0.claim(identity, place.clone(), Duration::MAX);
+        let Overlay { image: place, .. } = here.unwrap_or(place);
+        // A decoder that panics leaves no image, and nothing half done.
+        let mut image = place.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(image) = &*image {
             return Ok(image.clone());
         }
         let decoded = decode();
         *image = decoded.as_ref().ok().cloned();
         drop(image);
-        let bytes = decoded.as_ref().ok().map(Image::bytes);
-        locked(&self.0).settle(identity, place, bytes);
+        match decoded.as_ref().map(Image::bytes) {
+            Ok(bytes) => {
+                let image = place;
+                self.0.insert(identity, Overlay { image, bytes });
+            }
+            Err(_) => drop(self.0.remove(&identity)),
+        }
         decoded
     }
-}
-
-impl Entries {
-    /// Returns the place for a file's image, and marks it as the most recently used one.
-    fn place(&mut self, identity: Identity) -> Arc<Mutex<Option<Image>>> {
-        let known = self.overlays.iter().position(|it| it.identity == identity);
-        let overlay = match known {
-            Some(index) => self.overlays.remove(index),
-            None => Overlay {
-                identity,
-                image: Arc::default(),
-                bytes: 0,
-            },
-        };
-        let image = overlay.image.clone();
-        self.overlays.push(overlay);
-        image
-    }
-
-    /// Counts the bytes of a decoded image, or removes the image if there are none or too many.
-    fn settle(&mut self, identity: Identity, image: Arc<Mutex<Option<Image>>>, bytes: Option<u64>) {
-        self.overlays.retain(|it| it.identity != identity);
-        if let Some(bytes) = bytes.filter(|&bytes| bytes <= self.most) {
-            self.overlays.push(Overlay {
-                identity,
-                image,
-                bytes,
-            });
-            self.make_room();
-        }
-    }
-
-    fn make_room(&mut self) {
-        let mut bytes: u64 = self.overlays.iter().map(|it| it.bytes).sum();
-        let most = self.most;
-        self.overlays.retain(|it| {
-            let stays = bytes <= most || it.bytes == 0;
-            if !stays {
-                bytes -= it.bytes;
-            }
-            stays
-        });
-    }
-}
-
-/// Locks a mutex even if it is poisoned: a decoder that panics leaves no image, and nothing half done.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -184,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_recently_used_goes_when_the_bytes_are_spent() {
+    fn one_that_was_not_used_goes_when_the_bytes_are_spent() {
         let cache = OverlayCache::new(2500);
         for number in [1, 2] {
             assert!(decodes(&cache, state(number)));
@@ -195,10 +150,9 @@ mod tests {
         assert!(decodes(&cache, state(2)));
 
         cache.resize(1000);
-        let kept: u64 = locked(&cache.0).overlays.iter().map(|it| it.bytes).sum();
-        assert_eq!(kept, 1000);
+        assert_eq!(cache.0.usage().1, 1000);
         cache.resize(999);
-        assert!(locked(&cache.0).overlays.is_empty());
+        assert_eq!(cache.0.usage().0, 0);
         assert!(decodes(&cache, state(2)) && decodes(&cache, state(2)));
     }
 
@@ -207,6 +161,7 @@ mod tests {
         let cache = OverlayCache::new(1 << 20);
         let fault = cache.get(state(1), || Err(Error::Interrupted));
         assert_eq!(fault, Err(Error::Interrupted));
+        assert_eq!(cache.0.usage().0, 0);
         assert!(decodes(&cache, state(1)) && !decodes(&cache, state(1)));
     }
 }

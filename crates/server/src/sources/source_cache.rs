@@ -1,5 +1,5 @@
 //! Source files in memory: each is read once for all requests that want it while any of them holds it, and its bytes
-//! are counted once.
+//! are counted once. Nothing is evicted, because every file is one that a request needs: it goes with the last of them.
 //!
 //! Fifty requests for sizes of one image would otherwise hold fifty copies of it while they wait, and where memory is
 //! short most of them could not even wait, let alone share a decode.

@@ -6,11 +6,9 @@
 
 use std::sync::Arc;
 
-use andon_cache::{Cache, Entry, Key, Life, Ticket};
+use andon_cache::{Cache, Entry, Key, Life, Table, Ticket};
 use andon_recipe::{Facts, Measured, Orientation};
 use serde::{Deserialize, Serialize};
-
-use crate::results::recent::Recent;
 
 /// What the header of one version of a source says.
 #[derive(Debug)]
@@ -23,24 +21,23 @@ pub(crate) struct SourceFacts {
 /// The facts of the sources that were used most recently. If there is a disk tier, the facts of all sources that have
 /// results there are on disk.
 #[derive(Debug)]
-pub(crate) struct FactsTable(Recent<Arc<SourceFacts>>);
+pub(crate) struct FactsTable(Table<Key, Arc<SourceFacts>>);
 
 impl FactsTable {
     /// Creates a table for the sources of about as many results as fit into `cache_bytes`.
     pub(crate) fn new(cache_bytes: u64) -> Self {
         let most = (cache_bytes / BYTES_PER_SOURCE).clamp(LEAST, MOST);
-        Self(Recent::new(most as usize))
+        Self(Table::new(most))
     }
 
     pub(crate) async fn get(&self, key: &Key, cache: &Cache) -> Option<Arc<SourceFacts>> {
-        let name = key.to_string();
-        if let Some(facts) = self.0.get(&name) {
+        if let Some(facts) = self.0.get(key) {
             return Some(facts);
         }
         let entry = cache.get_from_disk(key).await?;
         let record: Record = serde_json::from_slice(&entry.notes).ok()?;
         let facts = Arc::new(record.into());
-        self.0.remember(&name, Arc::clone(&facts));
+        self.0.insert(*key, Arc::clone(&facts));
         Some(facts)
     }
 
@@ -49,7 +46,7 @@ impl FactsTable {
         let entry = cache.get_note_from_store(key).await?;
         let record: Record = serde_json::from_slice(&entry.notes).ok()?;
         let facts = Arc::new(record.into());
-        self.0.remember(&key.to_string(), Arc::clone(&facts));
+        self.0.insert(*key, Arc::clone(&facts));
         Some(facts)
     }
 
@@ -76,7 +73,7 @@ impl FactsTable {
             }
             cache.put_on_disk(key, entry, ticket);
         }
-        self.0.remember(&key.to_string(), facts);
+        self.0.insert(key, facts);
     }
 }
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use andon_cache::{Cache, Entry, Key, Life, Purged, Selector, Stats, Ticket};
+use andon_cache::{Cache, Entry, Key, Life, Purged, Selector, Stats, Table, Ticket};
 use serde::{Deserialize, Serialize};
 
-use super::Memo;
+use super::MOST_REMEMBERED;
 use crate::config::CacheConfig;
 use crate::error::{Error, SharedError};
 use crate::origins::{Budget, Freshness, Source, SourceValidators};
@@ -20,9 +20,9 @@ pub(crate) struct KeptSources {
     /// Number of fetches that were saved.
     hits: AtomicU64,
     /// Remembered faults of sources.
-    faults: Memo<SharedError>,
+    faults: Table<Key, SharedError>,
     /// Origins that asked not to be sent requests for a while.
-    pauses: Memo<SharedError>,
+    pauses: Table<Key, SharedError>,
 }
 
 /// What is kept along with the bytes of a source.
@@ -57,8 +57,8 @@ impl KeptSources {
         Self {
             cache: cache.unwrap_or_else(|| Cache::open(tiers)),
             hits: AtomicU64::new(0),
-            faults: Memo::default(),
-            pauses: Memo::default(),
+            faults: Table::new(MOST_REMEMBERED),
+            pauses: Table::new(MOST_REMEMBERED),
         }
     }
 
@@ -87,7 +87,7 @@ impl KeptSources {
         }
         let fault = self.faults.get(name).or_else(|| self.pauses.get(origin));
         match (fault, kept) {
-            (Some((fault, _)), _) => Known::Fault(fault),
+            (Some(fault), _) => Known::Fault(fault),
             (None, Some((_, notes))) => Known::Stale(notes.validators),
             (None, None) => Known::Nothing,
         }
@@ -154,9 +154,9 @@ impl KeptSources {
         let error = Error::from(fault.clone());
         if let Some(seconds) = error.origin_pause() {
             let span = Duration::from_secs(seconds.into()).min(LONGEST_PAUSE);
-            self.pauses.remember(origin, fault.clone(), span);
+            self.pauses.insert_for(origin, fault.clone(), span);
         } else if error.status().is_client_error() && error.may_be_kept() {
-            self.faults.remember(name, fault.clone(), negative);
+            self.faults.insert_for(name, fault.clone(), negative);
         }
     }
 

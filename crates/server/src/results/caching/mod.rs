@@ -4,7 +4,6 @@
 mod facts;
 mod kept_sources;
 mod life;
-mod memo;
 mod name;
 mod notes;
 mod source_memo;
@@ -14,7 +13,7 @@ mod worth;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use andon_cache::{Cache, Entry, Flights, Key, Purged, Selector};
+use andon_cache::{Cache, Entry, Flights, Key, Purged, Selector, Table};
 use andon_dialects::ImageRequest;
 use andon_recipe::Measured;
 use bytes::Bytes;
@@ -23,7 +22,6 @@ pub(crate) use self::facts::{FactsTable, KeptFacts, SourceFacts};
 pub(crate) use self::kept_sources::{KeptSources, Known};
 use self::life::NOT_SHARED;
 pub(crate) use self::life::{ClientSide, Terms};
-pub(crate) use self::memo::Memo;
 pub(crate) use self::name::{Names, Resolved, source_path};
 pub(crate) use self::notes::Notes;
 pub(crate) use self::source_memo::{SourceMemo, fallen};
@@ -46,7 +44,8 @@ pub(crate) struct Header {
     pub(crate) admitted: Arc<Mutex<Option<Admitted>>>,
 }
 
-/// Everything that is remembered about results, and the results that are being made.
+/// Everything that is remembered about results, and the results that are being made. Each table holds at most
+/// [`MOST_REMEMBERED`] entries, unless it says otherwise.
 pub(crate) struct Results<Made, Source> {
     pub(crate) cache: Cache,
     pub(crate) config: CacheConfig,
@@ -68,20 +67,20 @@ pub(crate) struct Results<Made, Source> {
     /// Indexes of sources that are being built; finished ones are in the cache.
     pub(crate) indexes: Flights<Key, Result<Bytes, SharedError>>,
     /// How many bytes of a source had to be read for the part of the image that was decoded last.
-    pub(crate) parts: Memo<u64>,
+    pub(crate) parts: Table<Key, u64>,
     /// Results whose source file was checked a moment ago.
-    pub(crate) checked: Memo<()>,
+    pub(crate) checked: Table<Key, ()>,
     /// Small files that are served unchanged.
     pub(crate) files: RecentFiles,
     /// Faults of the client or of the image, from which further requests are answered.
-    pub(crate) faults: Memo<SharedError>,
+    pub(crate) faults: Table<Key, SharedError>,
     /// Results whose renewal failed at the origin a moment ago: the stale result is served at once.
-    pub(crate) failed_origins: Memo<()>,
+    pub(crate) failed_origins: Table<Key, ()>,
     /// Results that take too long to write. They are being made in the background, or cannot be made.
-    pub(crate) postponed: Memo<()>,
+    pub(crate) postponed: Table<Key, ()>,
     /// Results that are being renewed in the background after a stale reply, and those whose renewal failed a moment
     /// ago.
-    pub(crate) renewing: Memo<()>,
+    pub(crate) renewing: Table<Key, ()>,
     /// Minimum cost and lifetime of results that are worth a place in the store that nodes share; `None` without such a
     /// store.
     worth: Option<Worth>,
@@ -131,13 +130,13 @@ where
             ends: SourceMemo::new(config.cache.negative.0),
             measured: SourceMemo::new(config.cache.negative.0),
             indexes: Flights::new(),
-            parts: Memo::default(),
-            checked: Memo::default(),
+            parts: Table::new(MOST_REMEMBERED),
+            checked: Table::new(MOST_REMEMBERED),
             files: RecentFiles::default(),
-            faults: Memo::default(),
-            failed_origins: Memo::default(),
-            postponed: Memo::default(),
-            renewing: Memo::default(),
+            faults: Table::new(MOST_REMEMBERED),
+            failed_origins: Table::new(MOST_REMEMBERED),
+            postponed: Table::new(MOST_REMEMBERED),
+            renewing: Table::new(MOST_REMEMBERED),
             worth: config.store.as_ref().map(Worth::of),
             names,
         }
@@ -191,9 +190,7 @@ where
     /// Returns how many of a source's `bytes` the next request for it will probably read: those that the last decoded
     /// part took, because clients that look at one part of an image tend to look at others.
     pub(crate) fn part_of(&self, source: &Key, bytes: u64) -> u64 {
-        self.parts
-            .get(source)
-            .map_or(bytes, |(part, _)| part.min(bytes))
+        self.parts.get(source).map_or(bytes, |part| part.min(bytes))
     }
 
     /// Gives the cache the sizes of this configuration, and the kept sources `kept_sources` bytes in memory.
@@ -271,6 +268,10 @@ fn cache_of_sources(config: &Config) -> CacheConfig {
     let disk = cache.disk.filter(|_| config.store.is_none());
     CacheConfig { disk, ..cache }
 }
+
+/// Maximum number of entries in a table of what is true for a while. Forgetting one too early costs a look at a file or
+/// a fetch, and is always correct.
+const MOST_REMEMBERED: u64 = 16_384;
 
 /// Size in bytes that a cache tier must have for indexes of sources to be kept: room for about ninety of the largest.
 const ROOM_FOR_INDEXES: u64 = 16 << 20;

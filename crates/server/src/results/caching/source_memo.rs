@@ -4,16 +4,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use andon_cache::{FlightError, Flights, Key};
+use andon_cache::{FlightError, Flights, Key, Table};
 
-use super::Memo;
+use super::MOST_REMEMBERED;
 use crate::error::{Error, SharedError};
 
 /// Remembers one kind of finding about sources.
 #[derive(Clone, Debug)]
 pub(crate) struct SourceMemo<V> {
     flights: Flights<Key, Result<V, SharedError>>,
-    known: Arc<Memo<Result<V, SharedError>>>,
+    known: Arc<Table<Key, Result<V, SharedError>>>,
     /// How long errors of the client or the source are remembered.
     negative: Duration,
 }
@@ -22,15 +22,14 @@ impl<V: Clone + Send + Sync + 'static> SourceMemo<V> {
     pub(crate) fn new(negative: Duration) -> Self {
         Self {
             flights: Flights::new(),
-            known: Arc::default(),
+            known: Arc::new(Table::new(MOST_REMEMBERED)),
             negative,
         }
     }
 
     /// Returns what is known about the source in the state that `key` names.
     pub(crate) fn get(&self, key: &Key) -> Option<Result<V, Error>> {
-        let (known, _) = self.known.get(key)?;
-        Some(known.map_err(Error::from))
+        Some(self.known.get(key)?.map_err(Error::from))
     }
 
     /// Returns what is known about the source in the state that `key` names, or what `work` finds out. Concurrent
@@ -57,7 +56,7 @@ impl<V: Clone + Send + Sync + 'static> SourceMemo<V> {
                 Err(fault) if fault.status().is_client_error() => negative,
                 Err(_) => Duration::ZERO,
             };
-            known.remember(key, found.clone(), span);
+            known.insert_for(key, found.clone(), span);
             found
         };
         let landed = self.flights.run(key, work).await;

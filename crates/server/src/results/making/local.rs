@@ -67,7 +67,7 @@ impl Maker {
         // A changed file is another result, and so is its fault.
         let state = [&validators.etag, ctx.state()].concat();
         let flight = self.results.flight(&resolved.key, &state);
-        if let Some((fault, _)) = self.results.faults.get(&flight) {
+        if let Some(fault) = self.results.faults.get(&flight) {
             return Err(fault.into());
         }
         let (maker, job) = (self.clone(), ctx.clone());
@@ -82,7 +82,7 @@ impl Maker {
     /// Returns the result that was looked up if its file was checked a moment ago.
     fn checked_lately(&self, ctx: &RequestContext, lookup: &Lookup) -> Option<ObtainedResult> {
         let (hit, resolved) = lookup.both()?;
-        let (_, left) = self.results.checked.get(&resolved.key)?;
+        let left = self.results.checked.left(&resolved.key)?;
         Some(ObtainedResult::hit(hit, left, ctx.began))
     }
 
@@ -98,7 +98,7 @@ impl Maker {
             return None;
         }
         let fresh = self.results.config.fs_fresh.0;
-        self.results.checked.remember(resolved.key, (), fresh);
+        self.results.checked.insert_for(resolved.key, (), fresh);
         Some(ObtainedResult::hit(hit, fresh, ctx.began))
     }
 
@@ -173,8 +173,9 @@ impl Maker {
                 self.shared_or_made(ctx, resolved, found, terms).await?
             }
         };
-        self.looks.remember(ctx.request().source.as_str(), look);
-        results.checked.remember(key, (), fresh);
+        self.looks
+            .insert(ctx.request().source.as_str().into(), look);
+        results.checked.insert_for(key, (), fresh);
         Ok(made)
     }
 }

@@ -163,7 +163,7 @@ impl Maker {
             .await?;
         let bytes = planned.source().len() as u64;
         let part = bytes.saturating_sub(planned.plan().unread());
-        self.results.parts.remember(source, part, LIKELY);
+        self.results.parts.insert_for(source, part, LIKELY);
         Ok(planned)
     }
 }

@@ -22,7 +22,7 @@ mod under_way;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use andon_cache::{Cancellation, Entry, FlightError, FlightResult, Freshness, Hit, Key};
+use andon_cache::{Cancellation, Entry, FlightError, FlightResult, Freshness, Hit, Key, Table};
 use andon_pixels::{Codec, Engine};
 use hyper::HeaderMap;
 
@@ -34,7 +34,6 @@ pub(crate) use self::picture::RenderTask;
 pub(crate) use self::postponed::Behind;
 pub(crate) use self::rehearsal::{Holds, Rehearsal};
 pub(crate) use self::under_way::UnderWay;
-use super::recent::Recent;
 use super::variant::RequestVariant;
 use crate::admission::Admission;
 use crate::error::{Error, SharedError};
@@ -47,9 +46,6 @@ use crate::sources::resolver::Resolver;
 use crate::sources::source_cache::SourceCache;
 use crate::trace;
 
-/// The size in bytes and the content's key of sources, by path.
-pub(crate) type Looks = Recent<(u64, Key)>;
-
 /// Makes results and keeps them.
 pub(crate) struct Maker {
     pub(crate) resolver: Arc<Resolver>,
@@ -60,8 +56,9 @@ pub(crate) struct Maker {
     pub(crate) source_cache: Arc<SourceCache>,
     pub(crate) admission: Arc<Admission>,
     pub(crate) results: Results<Made, Fetch>,
-    /// Sources in folders from which results were made, in the state that they had then.
-    pub(crate) looks: Looks,
+    /// The size in bytes and the content's key of sources in folders, by path, when a result was last made of them. At
+    /// most 8192.
+    pub(crate) looks: Table<Arc<str>, (u64, Key)>,
     pub(crate) under_way: Arc<UnderWay>,
     /// Time limit for one answer, including waiting.
     pub(crate) timeout: Duration,
@@ -186,7 +183,7 @@ impl Maker {
         cache.take_from_memory(&resolved.key, |hit| {
             let left = match known.is_remote {
                 true => fresh_for(hit)?,
-                false => self.results.checked.get(&resolved.key)?.1,
+                false => self.results.checked.left(&resolved.key)?,
             };
             Some(ObtainedResult::hit(hit, left, began))
         })

@@ -63,7 +63,7 @@ impl Maker {
         });
         if let Some(resolved) = too_large {
             let pause = self.results.config.negative.0;
-            self.results.postponed.remember(resolved.key, (), pause);
+            self.results.postponed.insert_for(resolved.key, (), pause);
             return Error::Postponed;
         }
         if matches!(error.root(), Error::Postponed) {
@@ -81,7 +81,8 @@ impl Maker {
         let Ok(room) = self.behind.room.clone().try_acquire_owned() else {
             return;
         };
-        if !self.results.keeps() || !self.results.postponed.claim(key, (), MOST_WAIT) {
+        let results = &self.results;
+        if !results.keeps() || results.postponed.claim(key, (), MOST_WAIT).is_some() {
             return;
         }
         let (maker, known) = (self.clone(), known.clone());
@@ -92,15 +93,17 @@ impl Maker {
             let is_idle = |gauges: &Gauges| gauges.is_idle().then_some(());
             maker.admission.until(is_idle).await;
             let deadline = Instant::now() + maker.timeout;
-            postponed.remember(key, (), maker.timeout);
+            postponed.insert_for(key, (), maker.timeout);
             let ctx = maker.context(known, Allowance::until(deadline));
             let headers = HeaderMap::new();
             let made = maker.obtain_within(&ctx, &headers);
             let made = tokio::time::timeout_at(deadline.into(), made).await;
             drop(turn);
             match made {
-                Ok(Ok(_)) => postponed.forget(&key),
-                _ => postponed.remember(key, (), maker.results.config.negative.0),
+                Ok(Ok(_)) => {
+                    postponed.remove(&key);
+                }
+                _ => postponed.insert_for(key, (), maker.results.config.negative.0),
             }
         });
     }

@@ -30,7 +30,7 @@ impl Maker {
             return Ok(ObtainedResult::hit(hit, left, ctx.began));
         }
         let key = lookup.key(ctx);
-        if let Some((fault, _)) = results.faults.get(&results.flight(&key, ctx.state())) {
+        if let Some(fault) = results.faults.get(&results.flight(&key, ctx.state())) {
             return Err(fault.into());
         }
         let (while_renewed, if_error) = match hit.as_ref().map(|hit| hit.freshness) {
@@ -52,7 +52,7 @@ impl Maker {
         match (self.renew(ctx, lookup).await, hit) {
             (Err(error), Some(hit)) if if_error && error.status().is_server_error() => {
                 let pause = results.config.negative.0;
-                results.failed_origins.remember(key, (), pause);
+                results.failed_origins.insert_for(key, (), pause);
                 Ok(ObtainedResult::stale(&hit, ctx.began))
             }
             (renewed, _) => renewed,
@@ -63,7 +63,8 @@ impl Maker {
     /// none for a while.
     fn renew_behind(self: &Arc<Self>, ctx: &RequestContext, lookup: Lookup) {
         let key = lookup.key(ctx);
-        if !self.results.renewing.claim(key, (), self.timeout) {
+        let renewing = &self.results.renewing;
+        if renewing.claim(key, (), self.timeout).is_some() {
             return;
         }
         let (maker, ctx) = (self.clone(), ctx.clone());
@@ -76,10 +77,10 @@ impl Maker {
             let ctx = maker.context(ctx.variant, allowance);
             let renewal = maker.renew(&ctx, lookup);
             let renewed = tokio::time::timeout_at(deadline.into(), renewal).await;
-            maker.results.renewing.forget(&key);
+            maker.results.renewing.remove(&key);
             if !matches!(renewed, Ok(Ok(_))) {
                 let pause = maker.results.config.negative.0;
-                maker.results.renewing.remember(key, (), pause);
+                maker.results.renewing.insert_for(key, (), pause);
             }
         };
         tokio::spawn(trace::within(trace::current(), renewing));

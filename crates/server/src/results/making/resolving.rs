@@ -120,7 +120,7 @@ impl Maker {
     ) -> Result<(OpenSource, Arc<SourceFacts>), Error> {
         let results = &self.results;
         let flight = results.flight(&found.source_key(), "header");
-        if let Some((fault, _)) = results.faults.get(&flight) {
+        if let Some(fault) = results.faults.get(&flight) {
             return Err(fault.into());
         }
         let work = {

@@ -115,7 +115,7 @@ impl Maker {
             );
         if lasting {
             let span = self.results.config.negative.0;
-            self.results.faults.remember(flight, error.clone(), span);
+            self.results.faults.insert_for(flight, error.clone(), span);
         }
         error
     }
