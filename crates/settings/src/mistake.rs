@@ -13,7 +13,7 @@ pub struct Mistake {
     pub(crate) span: Option<Range<usize>>,
 }
 
-/// What is wrong.
+/// The kinds of mistakes in a configuration.
 #[derive(Debug)]
 pub(crate) enum Kind {
     /// A key that no field has, and the fields that there are.

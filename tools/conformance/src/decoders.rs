@@ -99,9 +99,8 @@ impl Way for Decoders {
                 frames.push((Some(delay), Rgba::of(timed.frame)?));
             }
         } else {
-            for frame in codec.decode(&self.bytes, &info, &self.how())?.frames {
-                frames.push((None, Rgba::of(frame)?));
-            }
+            let image = codec.decode(&self.bytes, &info, &self.how())?;
+            frames.push((None, Rgba::of(image.frame)?));
         }
         Ok(Moving {
             frames,

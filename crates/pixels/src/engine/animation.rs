@@ -101,9 +101,9 @@ impl Job<'_> {
 /// The frames of an animation that are shown.
 struct Frames<'a> {
     reader: Box<dyn FrameReader + 'a>,
-    /// How many are still to be shown.
+    /// The number of frames that are still to be shown.
     left: u32,
-    /// Whether all are shown. Then the file is read to its end, for what is cut off there is broken.
+    /// Whether all frames are shown. Then the file is read to its end, for what is cut off there is broken.
     whole: bool,
 }
 
