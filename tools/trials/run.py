@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Adds a trial of each kind to a copy of the repository, counts the files that it takes outside its own, and uses it.
 
-./dev trials. A format, a dialect, an operation and a limit each have one place besides their own: the list that they stand in.
+./dev trials. A format, a dialect, an operation and a step of a recipe each have one place besides their own: the list that they
+stand in. An option of a dialect is one row of the dialect's table, and a limit is one line of its format.
 What a trial needs elsewhere is a fault of the seam.
 """
 import os, shutil, subprocess, sys, tempfile
@@ -59,12 +60,20 @@ def add(root):
     mosaic.after("crates/pixels/src/ops/mod.rs", "mod mask;\n", "mod mosaic;\n")
     mosaic.after("crates/pixels/src/ops/mod.rs", "    &pixelate::Pixelate,\n", "    &mosaic::Mosaic,\n")
 
+    zoom = Trial(root, "step that changes the geometry")
+    zoom.own("crates/recipe/src/steps/zoom.rs", (HERE / "zoom.rs").read_text())
+    zoom.after("crates/recipe/src/steps.rs", "    shrink::Shrink,\n", "    zoom::Zoom,\n")
+
+    option = Trial(root, "option of a dialect")
+    option.after("crates/dialects/src/thumbor/table.rs", '    skipped("equalize", Flavour::Thumbor),\n',
+                 '    row("tiles").help("A trial.").both(1..=1, |args| effect("mosaic", &[number(args.whole(0)? as f64)])),\n')
+
     limit = Trial(root, "limit of a format")
     path = root / "crates/codecs/src/pnm/mod.rs"
     path.write_text(path.read_text().replace(
         "        let kind = if planes", '        guard::at_most(andon_pixels::Bound::of_format(NAME, "side", "px"), frame.width.into(), 1000)?;\n'
         "        let kind = if planes"))
-    return [pnm, thumb, mosaic, limit]
+    return [pnm, thumb, mosaic, zoom, option, limit]
 
 
 def main():
@@ -122,6 +131,18 @@ def use(andon, folder):
         run("convert", f"fit:120x120,{word}:12,as:png", "a.jpg", "-o", f"{word}.png")
     alike = [Image.open(folder / f"{word}.png").tobytes() for word in ("mosaic", "pixelate")]
     assert alike[0] == alike[1] and alike[0] != Image.open(folder / "a.png").tobytes(), "mosaic"
+    # The step, beside the same in other words; its declaration is the reference, too.
+    for recipe, name in (("zoom:2,as:png", "zoom.png"), ("crop:50%x50%,exact:200%x200%,as:png", "cropped.png")):
+        run("convert", recipe, "a.jpg", "-o", name)
+    assert Image.open(folder / "zoom.png").tobytes() == Image.open(folder / "cropped.png").tobytes(), "zoom"
+    assert "`zoom`" in run("reference", "--markdown"), "the reference"
+    # The option: read, and in the list of its dialect's options.
+    (folder / "andon.toml").write_text('[[origin]]\nfs.root = "."\n[thumbor]\nprefix = "/thumbor"\n')
+    for filters, name in (("tiles(12)", "tiles.png"), ("no_upscale()", "plain.png")):
+        target = f"/thumbor/unsafe/120x120/filters:{filters}:format(png)/a.jpg"
+        said = run("render", target, "--config", "andon.toml", "-o", name)
+        assert "tiles" not in said, said
+    assert Image.open(folder / "tiles.png").tobytes() != Image.open(folder / "plain.png").tobytes(), "tiles"
 
 
 if __name__ == "__main__":

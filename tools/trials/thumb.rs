@@ -1,13 +1,13 @@
 //! URLs such as `/thumb/150/photos/otter.jpg`: the image within this width, as a WebP.
 
-use andon_recipe::Recipe;
+use andon_recipe::{Fitting, Recipe, Wish};
 use serde::Deserialize;
 
 use crate::config::{Gate, Settings, below, mount};
 use crate::dialect::{Dialect, Target};
-use crate::plain::{How, PlainRequest};
 use crate::refusal::Refusal;
 use crate::request::{ImageRequest, Source};
+use crate::spelling::{Said, Spelt, Word};
 use crate::{ConfigError, EXAMPLE_SOURCE};
 
 /// The table `[thumb]`.
@@ -41,11 +41,17 @@ impl Settings for ThumbConfig {
         }
     }
 
-    fn spell(request: &PlainRequest<'_>) -> Option<String> {
-        let fits = request.how == How::Fit && request.w > 0 && request.h == 0;
-        let is_webp = request.format == Some("webp") && request.quality.is_none();
-        (fits && is_webp && !request.enlarge)
-            .then(|| format!("/thumb/{}/{}", request.w, request.source))
+    fn words() -> Vec<Word> {
+        vec![("as:webp", "")]
+    }
+
+    fn spell(wish: &Wish, source: &str) -> Spelt {
+        let mut said = Said::of(wish, &Self::words());
+        if wish.fit != Fitting::Inside || wish.h.is_some() || wish.enlarge {
+            said.miss_box(wish);
+        }
+        let width = wish.w.unwrap_or_default().round();
+        said.spelt(format!("/thumb/{width}/{source}"))
     }
 }
 
