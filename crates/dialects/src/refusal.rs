@@ -5,10 +5,10 @@ use std::fmt;
 use crate::errors::{ErrorStyle, Fault, OWN_ERRORS};
 
 /// The reason why a target cannot be served, which is the client's fault. `Display` is one plain sentence that may be
-/// shown to the public.
+/// shown to the public; without a value, it is the reason alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The offending value, shortened.
+    /// The offending value, shortened; empty if the reason is to stand alone.
     pub value: String,
     /// The reason, with the offending value and what would be accepted.
     pub why: String,
@@ -39,7 +39,10 @@ impl Refusal {
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` cannot be served: {}", self.value, self.why)
+        match self.value.is_empty() {
+            true => f.write_str(&self.why),
+            false => write!(f, "`{}` cannot be served: {}", self.value, self.why),
+        }
     }
 }
 

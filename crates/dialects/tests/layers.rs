@@ -37,6 +37,7 @@ const LAYERS: &[&str] = &[
     "native",
     "small_light",
     "thumbor",
+    "next",
     "weserv",
     "tests",
 ];

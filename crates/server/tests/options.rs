@@ -30,6 +30,9 @@ prefix = "/"
 prefix = "/iiif"
 [cloudflare]
 prefix = "/cloudflare"
+[next]
+prefix = "/_next/image"
+qualities = [75, 30]
 [weserv]
 prefix = "/weserv"
 [imgix]
