@@ -42,6 +42,7 @@ pub mod native;
 pub mod next;
 mod options;
 mod percent;
+pub mod photon;
 mod refusal;
 mod request;
 mod rewrite;
@@ -70,6 +71,7 @@ pub use native::{Canonical, NativeConfig};
 pub use next::NextConfig;
 pub use options::OptionHelp;
 pub use percent::encode as percent_encode;
+pub use photon::{PhotonConfig, PhotonSource};
 pub use refusal::Refusal;
 pub use request::{AnswerStyle, Ask, Fallback, ImageRequest, Keeping, Redirect, Source};
 pub use rewrite::Rewrite;
@@ -104,6 +106,8 @@ config::dialects! {
     imagor: ImagorConfig,
     /// weserv's URLs.
     weserv: WeservConfig,
+    /// Photon's URLs, those of WordPress.com and Jetpack. Those without one of its arguments may be plain files.
+    photon: PhotonConfig,
     /// imgix's URLs. Those without one of its parameters may be plain files.
     imgix: ImgixConfig,
 }

@@ -5,10 +5,10 @@ use std::fmt;
 use crate::errors::{ErrorStyle, Fault, OWN_ERRORS};
 
 /// The reason why a target cannot be served, which is the client's fault. `Display` is one plain sentence that may be
-/// shown to the public; without a value, it is the reason alone.
+/// shown to the public.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The offending value, shortened; empty if the reason is to stand alone.
+    /// The offending value, shortened.
     pub value: String,
     /// The reason, with the offending value and what would be accepted.
     pub why: String,
@@ -16,6 +16,8 @@ pub struct Refusal {
     pub fault: Fault,
     /// The style in which the refusal is answered.
     pub errors: ErrorStyle,
+    /// Whether the reason is the whole sentence, as in a dialect whose texts are another server's.
+    pub is_whole: bool,
 }
 
 impl Refusal {
@@ -23,6 +25,15 @@ impl Refusal {
     #[must_use]
     pub fn new(value: &str, why: impl Into<String>) -> Self {
         Self::of(Fault::Url, value, why)
+    }
+
+    /// Makes a refusal with `Fault::Url` that is told in exactly these words.
+    #[must_use]
+    pub(crate) fn in_words(text: impl Into<String>) -> Self {
+        Self {
+            is_whole: true,
+            ..Self::new("", text)
+        }
     }
 
     /// Makes a refusal with any fault. The value is shortened, and the style is `OWN_ERRORS`.
@@ -33,13 +44,14 @@ impl Refusal {
             why: why.into(),
             fault,
             errors: OWN_ERRORS,
+            is_whole: false,
         }
     }
 }
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.value.is_empty() {
+        match self.is_whole {
             true => f.write_str(&self.why),
             false => write!(f, "`{}` cannot be served: {}", self.value, self.why),
         }

@@ -38,6 +38,7 @@ const LAYERS: &[&str] = &[
     "small_light",
     "thumbor",
     "next",
+    "photon",
     "weserv",
     "tests",
 ];

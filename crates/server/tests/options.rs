@@ -33,6 +33,9 @@ prefix = "/cloudflare"
 [next]
 prefix = "/_next/image"
 qualities = [75, 30]
+[photon]
+prefix = "/photon"
+source = "path"
 [weserv]
 prefix = "/weserv"
 [imgix]

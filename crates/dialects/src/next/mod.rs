@@ -112,8 +112,13 @@ impl Dialect for Next {
 
     fn source_patterns(&self) -> Vec<String> {
         let all = self.prefixes.iter();
-        all.map(|prefix| format!("{}[?](?:[^&]*&)*url=([^&]*)", regex::escape(prefix)))
-            .collect()
+        all.map(|prefix| {
+            format!(
+                "{}[?](?:[^&]*&)*url=(?:%2F|%2f|/)*([^&]*)",
+                regex::escape(prefix)
+            )
+        })
+        .collect()
     }
 
     fn parse(&self, target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal> {

@@ -63,10 +63,11 @@ impl Params {
         let text = only(query, "url", "\"url\" parameter")?;
         let (url, is_local) = checks.source(&text)?;
         let w = only(query, "w", WIDTH)?;
-        let no_width = || refusal(format!("{WIDTH} must be an integer greater than 0"));
+        let no_width = || Refusal::in_words(format!("{WIDTH} must be an integer greater than 0"));
         let width = whole(&w).ok_or_else(no_width)?;
         let q = only(query, "q", QUALITY)?;
-        let no_quality = || refusal(format!("{QUALITY} must be an integer between 1 and 100"));
+        let no_quality =
+            || Refusal::in_words(format!("{QUALITY} must be an integer between 1 and 100"));
         let quality = whole(&q).ok_or_else(no_quality)?;
         if width == 0 {
             return Err(no_width());
@@ -88,7 +89,7 @@ impl Params {
 impl Checks {
     /// Returns the source that `url` names, and whether it is a path.
     fn source(&self, text: &str) -> Result<(Url, bool), Refusal> {
-        let wrong = |why: &str| refusal(format!("\"url\" parameter {why}"));
+        let wrong = |why: &str| Refusal::in_words(format!("\"url\" parameter {why}"));
         if text.encode_utf16().count() > MOST_UNITS {
             return Err(wrong("is too long"));
         }
@@ -132,13 +133,15 @@ impl Checks {
     fn width(&self, width: u64) -> Result<u32, Refusal> {
         let px = u32::try_from(width).ok();
         px.filter(|px| self.widths.is_empty() || self.widths.contains(px))
-            .ok_or_else(|| refusal(format!("{WIDTH} of {width} is not allowed")))
+            .ok_or_else(|| Refusal::in_words(format!("{WIDTH} of {width} is not allowed")))
     }
 
     fn quality(&self, quality: u8, text: &str) -> Result<u8, Refusal> {
         match self.qualities.is_empty() || self.qualities.contains(&quality) {
             true => Ok(quality),
-            false => Err(refusal(format!("{QUALITY} of {text} is not allowed"))),
+            false => Err(Refusal::in_words(format!(
+                "{QUALITY} of {text} is not allowed"
+            ))),
         }
     }
 
@@ -152,19 +155,14 @@ impl Checks {
     }
 }
 
-/// Returns the refusal of a URL with exactly this text.
-fn refusal(text: impl Into<String>) -> Refusal {
-    Refusal::new("", text)
-}
-
 /// Returns the decoded value of a parameter that has to be there once.
 fn only(query: &str, key: &str, name: &str) -> Result<String, Refusal> {
     let pairs = form_urlencoded::parse(query.as_bytes());
     let mut values = pairs.filter(|(own, _)| own == key).map(|(_, value)| value);
     match (values.next(), values.next()) {
-        (_, Some(_)) => Err(refusal(format!("{name} cannot be an array"))),
+        (_, Some(_)) => Err(Refusal::in_words(format!("{name} cannot be an array"))),
         (Some(value), None) if !value.is_empty() => Ok(value.into_owned()),
-        _ => Err(refusal(format!("{name} is required"))),
+        _ => Err(Refusal::in_words(format!("{name} is required"))),
     }
 }
 
