@@ -18,9 +18,9 @@ pub trait Dialect: fmt::Debug + Send + Sync {
         OWN_ERRORS
     }
 
-    /// Returns the style in which errors of a request with this `Ask` are answered.
-    fn errors_of(&self, ask: &Ask) -> ErrorStyle {
-        match ask {
+    /// Returns the style in which errors of this request are answered.
+    fn errors_of(&self, request: &ImageRequest) -> ErrorStyle {
+        match request.ask {
             Ask::File => OWN_ERRORS,
             _ => self.errors(),
         }

@@ -50,10 +50,10 @@ pub trait Errors: fmt::Debug + Sync {
         self.status(fault, own)
     }
 
-    /// Returns media type and text of an error's body, made of the status and the sentence for the public. `None`: the
-    /// body is the sentence alone.
-    fn body(&self, status: u16, sentence: &str) -> Option<(&'static str, String)> {
-        let _ = (status, sentence);
+    /// Returns media type and text of an error's body, made of the fault, the status and the sentence for the public.
+    /// `None`: the body is the sentence alone.
+    fn body(&self, fault: Fault, status: u16, sentence: &str) -> Option<(&'static str, String)> {
+        let _ = (fault, status, sentence);
         None
     }
 

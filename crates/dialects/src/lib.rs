@@ -39,8 +39,10 @@ pub mod image_filter;
 pub mod imgix;
 pub mod imgproxy;
 pub mod native;
+pub mod next;
 mod options;
 mod percent;
+pub mod photon;
 mod refusal;
 mod request;
 mod rewrite;
@@ -66,10 +68,12 @@ pub use image_filter::ImageFilterConfig;
 pub use imgix::ImgixConfig;
 pub use imgproxy::ImgproxyConfig;
 pub use native::{Canonical, NativeConfig};
+pub use next::NextConfig;
 pub use options::OptionHelp;
 pub use percent::encode as percent_encode;
+pub use photon::{PhotonConfig, PhotonSource};
 pub use refusal::Refusal;
-pub use request::{AnswerStyle, Ask, Fallback, ImageRequest, Redirect, Source};
+pub use request::{AnswerStyle, Ask, Fallback, ImageRequest, Keeping, Redirect, Source};
 pub use rewrite::Rewrite;
 pub use small_light::{Compat, Mistakes, SmallLightConfig};
 pub use spelling::{Spelt, Word};
@@ -94,12 +98,16 @@ config::dialects! {
     iiif: IiifConfig,
     /// Cloudflare's URLs.
     cloudflare: CloudflareConfig,
+    /// URLs of the image component of Next.js, and of Vercel.
+    next: NextConfig,
     /// thumbor's URLs.
     thumbor: ThumborConfig,
     /// imagor's URLs.
     imagor: ImagorConfig,
     /// weserv's URLs.
     weserv: WeservConfig,
+    /// Photon's URLs, those of WordPress.com and Jetpack. Those without one of its arguments may be plain files.
+    photon: PhotonConfig,
     /// imgix's URLs. Those without one of its parameters may be plain files.
     imgix: ImgixConfig,
 }
@@ -322,7 +330,7 @@ impl Dialects {
                 ..refusal
             })?;
             if let Some(mut request) = parsed {
-                request.style.errors = dialect.errors_of(&request.ask);
+                request.style.errors = dialect.errors_of(&request);
                 // A file at its own path is one, whichever language read its query.
                 let is_own_path =
                     || Source::from_raw(target.path).is_ok_and(|own| own == request.source);

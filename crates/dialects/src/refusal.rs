@@ -16,6 +16,8 @@ pub struct Refusal {
     pub fault: Fault,
     /// The style in which the refusal is answered.
     pub errors: ErrorStyle,
+    /// Whether the reason is the whole sentence, as in a dialect whose texts are another server's.
+    pub is_whole: bool,
 }
 
 impl Refusal {
@@ -23,6 +25,15 @@ impl Refusal {
     #[must_use]
     pub fn new(value: &str, why: impl Into<String>) -> Self {
         Self::of(Fault::Url, value, why)
+    }
+
+    /// Makes a refusal with `Fault::Url` that is told in exactly these words.
+    #[must_use]
+    pub(crate) fn in_words(text: impl Into<String>) -> Self {
+        Self {
+            is_whole: true,
+            ..Self::new("", text)
+        }
     }
 
     /// Makes a refusal with any fault. The value is shortened, and the style is `OWN_ERRORS`.
@@ -33,13 +44,17 @@ impl Refusal {
             why: why.into(),
             fault,
             errors: OWN_ERRORS,
+            is_whole: false,
         }
     }
 }
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` cannot be served: {}", self.value, self.why)
+        match self.is_whole {
+            true => f.write_str(&self.why),
+            false => write!(f, "`{}` cannot be served: {}", self.value, self.why),
+        }
     }
 }
 

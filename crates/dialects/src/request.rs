@@ -96,7 +96,7 @@ pub struct AnswerStyle {
     /// The canonical target, if it differs from this one.
     pub canonical: Option<String>,
     /// Extra headers of responses with the result and of 304 responses: name in lower case, and value.
-    /// [`Self::EXTENSION`] in a value is replaced by the extension of the result's format.
+    /// [`Self::EXTENSION`] or [`Self::LONG_EXTENSION`] in a value is replaced by the extension of the result's format.
     pub headers: Vec<(&'static str, String)>,
     /// The maximum size of the source in bytes, if the URL sets one.
     pub most_bytes: Option<u64>,
@@ -109,15 +109,42 @@ pub struct AnswerStyle {
     pub expired: ErrorStyle,
     /// For how many seconds clients may cache the result, if neither the operator nor the origin sets that.
     pub max_age: Option<u64>,
+    /// How long clients may cache the result whatever the origin sets, unless that is `private` or `no-store`, or the
+    /// operator sets something else.
+    pub keeping: Option<Keeping>,
     /// What to send if the source is not available.
     pub fallback: Option<Fallback>,
     /// The request headers that were read to interpret the target, in lower case.
     pub reads: Vec<&'static str>,
 }
 
+/// How long clients may cache a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keeping {
+    /// The least number of seconds.
+    pub least: u64,
+    /// The largest number of seconds.
+    pub most: u64,
+    /// The directives of `Cache-Control` before and after `max-age`.
+    pub words: (&'static str, &'static str),
+}
+
+impl Keeping {
+    /// Returns the `Cache-Control` of a result that would otherwise be cached for this many seconds.
+    #[must_use]
+    pub fn text(&self, seconds: u64) -> String {
+        let seconds = seconds.max(self.least).min(self.most);
+        let (before, after) = self.words;
+        format!("{before}, max-age={seconds}, {after}")
+    }
+}
+
 impl AnswerStyle {
     /// Placeholder in header values for the file extension of the result's format.
     pub const EXTENSION: &str = "{ext}";
+
+    /// Placeholder as [`Self::EXTENSION`], but for the longer of two usual ones: `jpeg` rather than `jpg`.
+    pub const LONG_EXTENSION: &str = "{extension}";
 
     /// Whether the result is always sent, even if it is larger than the source.
     #[must_use]
@@ -140,6 +167,7 @@ impl Default for AnswerStyle {
             expires: None,
             expired: OWN_ERRORS,
             max_age: None,
+            keeping: None,
             fallback: None,
             reads: Vec::new(),
         }

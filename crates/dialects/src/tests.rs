@@ -16,6 +16,9 @@ fn all() -> Config {
     config.image_filter.prefix = "/nginx".to_owned();
     config.iiif.prefix = "/iiif/3".to_owned();
     config.cloudflare.prefix = "/cdn-cgi/image".to_owned();
+    config.next.prefix = "/_next/image".to_owned();
+    config.photon.prefix = "/photon".to_owned();
+    config.photon.source = crate::PhotonSource::Path;
     config.weserv.prefix = "/weserv".to_owned();
     config.imgix.prefix = "/imgix".to_owned();
     config.imgproxy.prefix = "/imgproxy".to_owned();

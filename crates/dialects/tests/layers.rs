@@ -37,6 +37,8 @@ const LAYERS: &[&str] = &[
     "native",
     "small_light",
     "thumbor",
+    "next",
+    "photon",
     "weserv",
     "tests",
 ];

@@ -27,6 +27,14 @@ impl Colour {
         a: 255,
     };
 
+    /// Opaque black.
+    pub const BLACK: Self = Self {
+        r: 0,
+        g: 0,
+        b: 0,
+        a: 255,
+    };
+
     /// Fully transparent black.
     pub const CLEAR: Self = Self {
         r: 0,

@@ -42,6 +42,7 @@ mod marks;
 mod metrics;
 mod mistakes;
 mod native;
+mod next;
 mod options;
 mod orientation;
 mod overlays;

@@ -30,6 +30,12 @@ prefix = "/"
 prefix = "/iiif"
 [cloudflare]
 prefix = "/cloudflare"
+[next]
+prefix = "/_next/image"
+qualities = [75, 30]
+[photon]
+prefix = "/photon"
+source = "path"
 [weserv]
 prefix = "/weserv"
 [imgix]

@@ -197,7 +197,7 @@ impl Errors for CloudflareErrors {
         Some(("cf-resized", format!("err={}", number(status))))
     }
 
-    fn body(&self, status: u16, sentence: &str) -> Option<(&'static str, String)> {
+    fn body(&self, _: Fault, status: u16, sentence: &str) -> Option<(&'static str, String)> {
         let text = format!("ERROR {}: {sentence}\n", number(status));
         Some(("text/plain; charset=utf-8", text))
     }

@@ -4,6 +4,7 @@ use andon_recipe::{Facts, Orientation, Recipe};
 use proptest::prelude::*;
 
 use super::CloudflareConfig;
+use crate::Fault;
 use crate::geometry::FACES;
 use crate::vectors;
 use crate::{Ask, Config, Dialects, Fallback, Headers, ImageRequest, Refusal, Source};
@@ -138,7 +139,11 @@ fn what_is_not_known_is_refused_with_the_services_number() {
             .parse(&format!("/cdn-cgi/image/{target}"))
             .expect_err(target);
         assert!(refusal.to_string().contains(part), "{refusal}");
-        let (_, body) = refusal.errors.0.body(400, "why").expect("a body");
+        let (_, body) = refusal
+            .errors
+            .0
+            .body(Fault::Url, 400, "why")
+            .expect("a body");
         assert_eq!(body, "ERROR 9401: why\n");
     }
 }

@@ -41,8 +41,8 @@ impl Dialect for ImageFilter {
         ErrorStyle(&Every(415))
     }
 
-    fn errors_of(&self, ask: &Ask) -> ErrorStyle {
-        match ask {
+    fn errors_of(&self, request: &ImageRequest) -> ErrorStyle {
+        match request.ask {
             Ask::File => OWN_ERRORS,
             Ask::Describe(_) => ErrorStyle(&size::NoSize),
             _ => self.errors(),

@@ -16,7 +16,7 @@ impl Errors for NoSize {
         }
     }
 
-    fn body(&self, status: u16, _: &str) -> Option<(&'static str, String)> {
+    fn body(&self, _: Fault, status: u16, _: &str) -> Option<(&'static str, String)> {
         (status == 200).then(|| ("application/json", "{}\r\n".to_owned()))
     }
 }

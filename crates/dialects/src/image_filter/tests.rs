@@ -115,7 +115,7 @@ fn the_size_of_no_image_is_empty_and_no_fault() {
         assert_eq!(errors.status(fault, 404), 200);
     }
     assert_eq!(errors.status(Fault::Busy, 503), 503);
-    let body = errors.body(200, "why");
+    let body = errors.body(Fault::Url, 200, "why");
     assert_eq!(body, Some(("application/json", "{}\r\n".to_owned())));
     let errors = ask("test").unwrap().style.errors.0;
     assert_eq!(errors.status(Fault::Missing, 404), 415);

@@ -46,7 +46,7 @@ impl Errors for Answers {
         }
     }
 
-    fn body(&self, status: u16, sentence: &str) -> Option<(&'static str, String)> {
+    fn body(&self, _: Fault, status: u16, sentence: &str) -> Option<(&'static str, String)> {
         match self.0 {
             Flavour::Thumbor => Some(("text/plain", String::new())),
             Flavour::Imagor => {

@@ -6,6 +6,7 @@ mod signatures;
 use andon_recipe::{Area, Facts, Measure, Measured};
 use proptest::prelude::*;
 
+use crate::Fault;
 use crate::request::AnswerStyle;
 use crate::vectors::{self, answer};
 use crate::{Ask, Config, Dialects, ImageRequest, ImagorConfig, Refusal, Source, ThumborConfig};
@@ -748,7 +749,10 @@ fn errors_are_answered_as_either_does() {
     let refusal = |refused: Result<ImageRequest, Refusal>| {
         let refusal = refused.unwrap_err();
         let status = answer(Err(refusal.clone()), &Facts::new("jpeg", 1, 1)).unwrap_err();
-        (status, refusal.errors.0.body(status, "why").unwrap())
+        (
+            status,
+            refusal.errors.0.body(Fault::Url, status, "why").unwrap(),
+        )
     };
     let (status, (_, body)) = refusal(thumbor().parse("/300x200/a.jpg"));
     assert_eq!((status, body.as_str()), (400, ""));

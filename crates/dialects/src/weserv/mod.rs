@@ -355,7 +355,7 @@ impl Errors for WeservErrors {
         }
     }
 
-    fn body(&self, status: u16, sentence: &str) -> Option<(&'static str, String)> {
+    fn body(&self, _: Fault, status: u16, sentence: &str) -> Option<(&'static str, String)> {
         let body = json!({ "status": "error", "code": status, "message": sentence });
         Some(("application/json", body.to_string()))
     }

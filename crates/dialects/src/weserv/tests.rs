@@ -348,7 +348,7 @@ fn sources_are_urls_or_paths() {
         let (media_type, body) = refusal
             .errors
             .0
-            .body(400, "Unable to parse URI")
+            .body(Fault::Url, 400, "Unable to parse URI")
             .expect("a body");
         assert_eq!(media_type, "application/json");
         assert_eq!(

@@ -43,6 +43,16 @@ pub struct Told {
 }
 
 impl Told {
+    /// Whether only the client that asked may keep a reply, or nobody.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.private || self.no_store
+    }
+
+    /// Returns the lifetime in shared caches, in seconds; 0 where the origin said nothing.
+    pub(crate) fn seconds(&self) -> u64 {
+        self.shared_max_age.or(self.max_age).unwrap_or_default()
+    }
+
     /// Returns the `Cache-Control` of a reply, or `None` where the origin said nothing.
     #[must_use]
     pub fn text(&self) -> Option<String> {

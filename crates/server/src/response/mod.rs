@@ -42,7 +42,7 @@ pub(crate) fn not_modified(validators: &Validators) -> Reply {
 /// A reply with an error, as one plain sentence or in the format of the URL's dialect.
 pub(crate) fn error(error: &Error, status: StatusCode, style: ErrorStyle) -> Reply {
     let (media_type, text) = (style.0)
-        .body(status.as_u16(), &error.public())
+        .body(error.kind(), status.as_u16(), &error.public())
         .unwrap_or_else(|| {
             let sentence = format!("{}\n", error.public());
             ("text/plain; charset=utf-8", sentence)
@@ -185,10 +185,13 @@ pub(crate) fn add_remarks(
     let mut links = Vec::new();
     links.extend(canonical.map(|target| format!("<{target}>; rel=\"canonical\"")));
     let extension = headers.get(header::CONTENT_TYPE).and_then(extension);
+    let placeholders = [AnswerStyle::EXTENSION, AnswerStyle::LONG_EXTENSION];
     for (name, value) in &request.style.headers {
         let value = match &extension {
-            Some(extension) => value.replace(AnswerStyle::EXTENSION, extension),
-            None if value.contains(AnswerStyle::EXTENSION) => continue,
+            Some(extension) => value
+                .replace(AnswerStyle::EXTENSION, extension)
+                .replace(AnswerStyle::LONG_EXTENSION, longer(extension)),
+            None if placeholders.iter().any(|it| value.contains(it)) => continue,
             None => value.clone(),
         };
         match (*name, HeaderValue::from_bytes(value.as_bytes())) {
@@ -222,6 +225,14 @@ fn extension(media_type: &HeaderValue) -> Option<String> {
         "x-icon" | "vnd.microsoft.icon" => "ico".to_owned(),
         other => other.to_owned(),
     })
+}
+
+/// Returns the longer of the usual extensions of a format.
+fn longer(extension: &str) -> &str {
+    match extension {
+        "jpg" => "jpeg",
+        other => other,
+    }
 }
 
 /// Adds an `Andon-Note` for each of these notes.

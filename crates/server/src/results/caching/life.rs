@@ -115,11 +115,22 @@ impl ClientSide {
         (is_kept && matches!(self, Self::AsTheOrigin(_))).then_some(age.as_secs())
     }
 
+    /// Returns for how many seconds a result of this age may be cached; 0 if that is left to the client.
+    fn seconds(&self, life: &Life, age: Duration) -> u64 {
+        match self {
+            Self::AsHere => life.fresh_for.saturating_sub(age).as_secs(),
+            Self::AsTheOrigin(told) => told.seconds(),
+            Self::Silence | Self::Words(_) => 0,
+        }
+    }
+
     /// Returns the `Cache-Control` for a result of this age, in a reply of this style.
     pub(crate) fn text(&self, life: &Life, age: Duration, style: &AnswerStyle) -> Option<String> {
         let text = match self {
-            Self::Silence => style.max_age.map(|seconds| format!("max-age={seconds}")),
             Self::Words(words) => Some(words.clone()),
+            Self::AsTheOrigin(told) if told.is_closed() => told.text(),
+            side if let Some(keeping) = &style.keeping => Some(keeping.text(side.seconds(life, age))),
+            Self::Silence => style.max_age.map(|seconds| format!("max-age={seconds}")),
             Self::AsTheOrigin(told) => told.text(),
             Self::AsHere => Some(match life.fresh_for.saturating_sub(age).as_secs() {
                 0 => "no-cache".to_owned(),

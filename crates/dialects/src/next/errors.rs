@@ -1,0 +1,52 @@
+//! What errors say, which are short plain texts.
+
+use crate::errors::{Errors, Fault};
+
+/// Errors about a source at another host.
+pub(super) static UPSTREAM: NextErrors = NextErrors { place: "upstream" };
+
+/// Errors about a source at a path.
+pub(super) static INTERNAL: NextErrors = NextErrors { place: "internal" };
+
+/// The style of errors, with what the source's place is called in them.
+#[derive(Debug)]
+pub(super) struct NextErrors {
+    place: &'static str,
+}
+
+impl Errors for NextErrors {
+    fn status(&self, fault: Fault, own: u16) -> u16 {
+        match fault {
+            Fault::Url | Fault::Source | Fault::NotImage | Fault::Damaged | Fault::Unsupported => {
+                400
+            }
+            Fault::Missing => 404,
+            Fault::Limit => 413,
+            Fault::Late => 504,
+            Fault::Origin => 500,
+            _ => own,
+        }
+    }
+
+    fn of_origin(&self, answered: u16, _: Fault, _: u16) -> u16 {
+        answered
+    }
+
+    fn body(&self, fault: Fault, _: u16, sentence: &str) -> Option<(&'static str, String)> {
+        let place = self.place;
+        let valid = |what: &str| format!("\"url\" parameter is valid but {what}");
+        let text = match fault {
+            Fault::Source => "\"url\" parameter is not allowed".to_owned(),
+            Fault::NotImage | Fault::Damaged => {
+                "The requested resource isn't a valid image.".to_owned()
+            }
+            Fault::Unsupported => valid("image type is not allowed"),
+            Fault::Missing | Fault::Origin | Fault::Limit => {
+                valid(&format!("{place} response is invalid"))
+            }
+            Fault::Late => valid("upstream response timed out"),
+            _ => sentence.to_owned(),
+        };
+        Some(("text/plain; charset=utf-8", text))
+    }
+}

@@ -1,0 +1,163 @@
+//! URLs of the image component of Next.js: `/_next/image?url=%2Ftrip%2Fa.jpg&w=640&q=75`, and of Vercel's image API,
+//! which has the same parameters at `/_vercel/image`.
+//!
+//! Follows the optimizer of Next.js 16: the checks in `query`, the patterns of permitted sources in `patterns`, what is
+//! made of the image in `rules`, and what errors say in `errors`.
+
+mod config;
+mod errors;
+mod patterns;
+mod query;
+mod rules;
+mod spell;
+
+pub use config::NextConfig;
+
+use self::config::Disposition;
+use self::errors::{INTERNAL, UPSTREAM};
+use self::query::{Checks, Params};
+use self::rules::NextRules;
+use crate::dialect::{Dialect, Target};
+use crate::disposition;
+use crate::errors::ErrorStyle;
+use crate::refusal::Refusal;
+use crate::request::{AnswerStyle, ImageRequest, Keeping, Source};
+
+/// The dialect, with its settings checked.
+#[derive(Debug)]
+struct Next {
+    /// Prefixes of the dialect's URLs, without trailing slashes.
+    prefixes: Vec<String>,
+    checks: Checks,
+    /// Names of the formats that `Accept` is asked for, the preferred one first.
+    formats: Vec<&'static str>,
+    /// The path under which the application is mounted, without a trailing slash; empty: `/`.
+    base_path: String,
+    /// Scheme and authority that paths with a query are fetched from; empty: queries are left out.
+    site: String,
+    allow_svg: bool,
+    /// The least number of seconds that clients keep a result.
+    least: u64,
+    security_policy: String,
+    disposition: Disposition,
+}
+
+impl Next {
+    /// Returns the headers of a result, which is named after the source at `href`.
+    fn headers(&self, href: &str) -> Vec<(&'static str, String)> {
+        let path = href.split(['?', '#']).next().unwrap_or_default();
+        let name = path.rsplit('/').next().unwrap_or_default();
+        let stem = name.split('.').next().unwrap_or_default();
+        let extension = format!(".{}", AnswerStyle::LONG_EXTENSION);
+        vec![
+            (
+                "content-disposition",
+                disposition::named(self.disposition.word(), stem, &extension),
+            ),
+            ("content-security-policy", self.security_policy.clone()),
+        ]
+    }
+
+    /// Returns how long clients keep a result: forever if the bundler has named the source after its content.
+    fn keeping(&self, href: &str) -> Keeping {
+        let path = href.strip_prefix(&self.base_path).unwrap_or_default();
+        let hashed = ["/_next/static/media", "/_next/static/immutable/media"];
+        match hashed.iter().any(|folder| path.starts_with(folder)) {
+            true => Keeping {
+                least: 315_360_000,
+                most: 315_360_000,
+                words: ("public", "immutable"),
+            },
+            false => Keeping {
+                least: self.least,
+                most: u64::MAX,
+                words: ("public", "must-revalidate"),
+            },
+        }
+    }
+
+    /// Returns the source that a permitted `url` names.
+    fn source(&self, params: &Params) -> Result<Source, Refusal> {
+        let url = &params.url;
+        if !params.is_local {
+            return Ok(Source::Url(url.to_string()));
+        }
+        match url.query() {
+            Some(query) if !self.site.is_empty() => {
+                Ok(Source::Url(format!("{}{}?{query}", self.site, url.path())))
+            }
+            _ => Source::from_raw(url.path()),
+        }
+    }
+}
+
+impl Dialect for Next {
+    fn example(&self) -> String {
+        let prefix = self.prefixes.first().map_or("", String::as_str);
+        let source = crate::EXAMPLE_SOURCE.replace('/', "%2F");
+        let (w, q) = self.checks.usual();
+        format!("{prefix}?url={source}&w={w}&q={q}")
+    }
+
+    fn errors(&self) -> ErrorStyle {
+        ErrorStyle(&UPSTREAM)
+    }
+
+    fn errors_of(&self, request: &ImageRequest) -> ErrorStyle {
+        match request.source {
+            Source::Url(_) => ErrorStyle(&UPSTREAM),
+            _ => ErrorStyle(&INTERNAL),
+        }
+    }
+
+    fn source_patterns(&self) -> Vec<String> {
+        let all = self.prefixes.iter();
+        all.map(|prefix| {
+            format!(
+                "{}[?](?:[^&]*&)*url=(?:%2F|%2f|/)*([^&]*)",
+                regex::escape(prefix)
+            )
+        })
+        .collect()
+    }
+
+    fn parse(&self, target: &Target<'_>) -> Result<Option<ImageRequest>, Refusal> {
+        if !self.prefixes.iter().any(|prefix| prefix == target.path) {
+            return Ok(None);
+        }
+        let params = Params::read(target.query.unwrap_or_default(), &self.checks)?;
+        let accept = target.header("accept").unwrap_or_default();
+        let format = query::preferred(&self.formats, accept);
+        let href = match params.is_local {
+            true => params.text.clone(),
+            false => params.url.to_string(),
+        };
+        let rules = NextRules::new(params.width, params.quality, format, self.allow_svg);
+        let request = ImageRequest::image(self.source(&params)?, rules);
+        Ok(Some(ImageRequest {
+            style: AnswerStyle {
+                exact: true,
+                keeping: Some(self.keeping(&href)),
+                headers: self.headers(&href),
+                ..AnswerStyle::default()
+            },
+            ..request
+        }))
+    }
+
+    fn write(&self, request: &ImageRequest) -> Option<String> {
+        let text = request.rules.text();
+        let (w, rest) = text.strip_prefix("next(")?.split_once(';')?;
+        let (q, _) = rest.split_once(';')?;
+        let source = match &request.source {
+            Source::Url(url) => url.clone(),
+            path => format!("/{}", path.escaped()?),
+        };
+        let source = crate::percent::encode(&source, "");
+        let prefix = self.prefixes.first()?;
+        Some(format!("{prefix}?url={source}&w={w}&q={q}"))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,177 @@
+//! The sources that are permitted: globs of paths and of URLs.
+
+use globset::{GlobBuilder, GlobMatcher};
+use serde::Deserialize;
+use url::Url;
+
+use crate::ConfigError;
+
+/// URLs that are permitted as sources, as one of `images.remotePatterns` in the configuration of Next.js. What is left
+/// out permits anything.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RemotePattern {
+    /// `http` or `https`.
+    pub protocol: Option<String>,
+    /// Glob of the host's name, such as `**.example.com`.
+    pub hostname: String,
+    /// The port; empty: that of the protocol.
+    pub port: Option<String>,
+    /// Glob of the path, such as `/photos/**`.
+    pub pathname: Option<String>,
+    /// The query with its `?`; empty: none.
+    pub search: Option<String>,
+}
+
+/// Paths that are permitted as sources, as one of `images.localPatterns` in the configuration of Next.js. What is left
+/// out permits anything.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LocalPattern {
+    /// Glob of the path, such as `/assets/**`.
+    pub pathname: Option<String>,
+    /// The query with its `?`; empty: none.
+    pub search: Option<String>,
+}
+
+/// All patterns, compiled.
+#[derive(Debug)]
+pub(super) struct Patterns {
+    domains: Vec<String>,
+    remote: Vec<Remote>,
+    local: Vec<Local>,
+}
+
+#[derive(Debug)]
+struct Remote {
+    protocol: Option<String>,
+    hostname: GlobMatcher,
+    port: Option<String>,
+    rest: Local,
+}
+
+#[derive(Debug)]
+struct Local {
+    pathname: Option<GlobMatcher>,
+    search: Option<String>,
+}
+
+impl Patterns {
+    /// Compiles patterns. Without any for paths, all paths are permitted without a query.
+    ///
+    /// # Errors
+    /// The first pattern that is not well formed.
+    pub(super) fn new(
+        domains: &[String],
+        remote: &[RemotePattern],
+        local: &[LocalPattern],
+    ) -> Result<Self, ConfigError> {
+        let remote = remote.iter().enumerate().map(|(index, pattern)| {
+            let key = |field| format!("next.remote_patterns.{index}.{field}");
+            if pattern.hostname.is_empty() {
+                let why = "each pattern must have a hostname, such as \"images.example.com\"";
+                return Err(ConfigError::new(key("hostname"), why));
+            }
+            let protocol = pattern.protocol.as_deref();
+            Ok(Remote {
+                protocol: protocol.map(|name| name.trim_end_matches(':').to_owned()),
+                hostname: glob(&key("hostname"), &pattern.hostname)?,
+                port: pattern.port.clone(),
+                rest: Local::new(&key("pathname"), &pattern.pathname, &pattern.search)?,
+            })
+        });
+        // What the bundler has put there is part of the page.
+        let own = ["/_next/static/media/**", "/_next/static/immutable/media/**"];
+        let own = own.map(|pathname| LocalPattern {
+            pathname: Some(pathname.to_owned()),
+            search: Some(String::new()),
+        });
+        let any = LocalPattern {
+            search: Some(String::new()),
+            ..LocalPattern::default()
+        };
+        let all = match local {
+            [] => vec![any],
+            local => local.iter().cloned().chain(own).collect(),
+        };
+        let local = all.iter().enumerate().map(|(index, pattern)| {
+            let key = format!("next.local_patterns.{index}.pathname");
+            Local::new(&key, &pattern.pathname, &pattern.search)
+        });
+        Ok(Self {
+            domains: domains.to_vec(),
+            remote: remote.collect::<Result<_, _>>()?,
+            local: local.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// Whether the path and query of this URL are permitted.
+    pub(super) fn permit_path(&self, url: &Url) -> bool {
+        self.local.iter().any(|pattern| pattern.permits(url))
+    }
+
+    /// Whether this URL is permitted.
+    pub(super) fn permit_url(&self, url: &Url) -> bool {
+        let host = url.host_str().unwrap_or_default();
+        self.domains.iter().any(|domain| domain == host)
+            || self.remote.iter().any(|pattern| pattern.permits(url, host))
+    }
+}
+
+impl Remote {
+    fn permits(&self, url: &Url, host: &str) -> bool {
+        let port = url.port().map(|port| port.to_string()).unwrap_or_default();
+        (self.protocol.as_ref()).is_none_or(|protocol| protocol == url.scheme())
+            && self.port.as_ref().is_none_or(|own| *own == port)
+            && self.hostname.is_match(host)
+            && self.rest.permits(url)
+    }
+}
+
+impl Local {
+    fn new(
+        key: &str,
+        pathname: &Option<String>,
+        search: &Option<String>,
+    ) -> Result<Self, ConfigError> {
+        let pathname = pathname.as_deref().map(|text| glob(key, text));
+        Ok(Self {
+            pathname: pathname.transpose()?,
+            search: search.clone(),
+        })
+    }
+
+    fn permits(&self, url: &Url) -> bool {
+        let search = url.query().filter(|query| !query.is_empty());
+        let search = search.map(|query| format!("?{query}")).unwrap_or_default();
+        self.search.as_ref().is_none_or(|own| *own == search)
+            && (self.pathname.as_ref()).is_none_or(|glob| glob.is_match(url.path()))
+    }
+}
+
+/// Compiles a glob in which `*` does not match slashes and `**` does. As in Next.js, `/a/**` matches `/a` itself, `/a/*`
+/// matches `/a/b/` but not `/a/`, and `/**/a` matches `/b/a` but not `/a`.
+fn glob(key: &str, text: &str) -> Result<GlobMatcher, ConfigError> {
+    let extended = ["!(", "@(", "+(", "*(", "?("]
+        .iter()
+        .any(|it| text.contains(it));
+    if extended || text.starts_with('!') {
+        let why = format!(
+            "`{text}`: `!` and groups in parentheses are not supported; use `{{a,b}}`, or several patterns"
+        );
+        return Err(ConfigError::new(key, why));
+    }
+    let start = match text.strip_prefix("/**/") {
+        Some(rest) => format!("/?*/**/{rest}"),
+        None => text.to_owned(),
+    };
+    let whole = match (start.strip_suffix("/**"), start.strip_suffix("/*")) {
+        (Some(folder), _) if !folder.is_empty() => format!("{{{folder},{start}}}"),
+        (None, Some(folder)) => format!("{{{folder}/?*,{folder}/?*/}}"),
+        _ => start,
+    };
+    let glob = GlobBuilder::new(&whole).literal_separator(true).build();
+    let glob =
+        glob.map_err(|error| ConfigError::new(key, format!("`{text}`: {}", error.kind())))?;
+    Ok(glob.compile_matcher())
+}

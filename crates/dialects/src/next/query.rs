@@ -1,0 +1,206 @@
+//! The parameters `url`, `w` and `q`, which are checked in the order and with the texts of Next.js.
+
+use url::{Url, form_urlencoded};
+
+use super::patterns::Patterns;
+use crate::options::About::{Answer, Image};
+use crate::options::Takes::{self, Number};
+use crate::options::{Table, row};
+use crate::percent;
+use crate::refusal::Refusal;
+
+/// All parameters.
+#[rustfmt::skip]
+pub(super) static OPTIONS: Table = Table(&[
+    row(&["url"], Answer, Takes::any("a path, or a URL that `remote_patterns` or `domains` permit"), "the source"),
+    row(&["w"], Image, Takes::any("one of `device_sizes` and `image_sizes`"), "the largest width of the result in px; nothing is enlarged"),
+    row(&["q"], Image, Number(1.0, 100.0), "quality; one of `qualities`, if there are any"),
+]);
+
+/// The URL that a path is resolved against. Only path and query of the result are used.
+const BASE: &str = "http://n";
+
+/// The largest number of UTF-16 units of `url`.
+const MOST_UNITS: usize = 3072;
+
+const WIDTH: &str = "\"w\" parameter (width)";
+const QUALITY: &str = "\"q\" parameter (quality)";
+
+/// What is permitted.
+#[derive(Debug)]
+pub(super) struct Checks {
+    /// Widths in px; empty: any.
+    pub(super) widths: Vec<u32>,
+    /// Qualities; empty: any.
+    pub(super) qualities: Vec<u8>,
+    /// Prefixes of the dialect's own URLs, which are not permitted as sources.
+    pub(super) prefixes: Vec<String>,
+    /// Sources.
+    pub(super) patterns: Patterns,
+}
+
+/// The parameters of a URL.
+#[derive(Debug)]
+pub(super) struct Params {
+    /// `url` as it was given, percent-decoded once.
+    pub(super) text: String,
+    /// `url` in its normal form.
+    pub(super) url: Url,
+    /// Whether `url` is a path.
+    pub(super) is_local: bool,
+    /// Largest width of the result in px.
+    pub(super) width: u32,
+    /// Quality of the result, 1 to 100.
+    pub(super) quality: u8,
+}
+
+impl Params {
+    /// Reads the query of a target.
+    ///
+    /// # Errors
+    /// The first check that fails, in the words of Next.js.
+    pub(super) fn read(query: &str, checks: &Checks) -> Result<Self, Refusal> {
+        let text = only(query, "url", "\"url\" parameter")?;
+        let (url, is_local) = checks.source(&text)?;
+        let w = only(query, "w", WIDTH)?;
+        let no_width = || Refusal::in_words(format!("{WIDTH} must be an integer greater than 0"));
+        let width = whole(&w).ok_or_else(no_width)?;
+        let q = only(query, "q", QUALITY)?;
+        let no_quality =
+            || Refusal::in_words(format!("{QUALITY} must be an integer between 1 and 100"));
+        let quality = whole(&q).ok_or_else(no_quality)?;
+        if width == 0 {
+            return Err(no_width());
+        }
+        let quality = u8::try_from(quality).ok();
+        Ok(Self {
+            width: checks.width(width)?,
+            quality: match quality.filter(|quality| (1..=100).contains(quality)) {
+                Some(quality) => checks.quality(quality, &q)?,
+                None => return Err(no_quality()),
+            },
+            text,
+            url,
+            is_local,
+        })
+    }
+}
+
+impl Checks {
+    /// Returns the source that `url` names, and whether it is a path.
+    fn source(&self, text: &str) -> Result<(Url, bool), Refusal> {
+        let wrong = |why: &str| Refusal::in_words(format!("\"url\" parameter {why}"));
+        if text.encode_utf16().count() > MOST_UNITS {
+            return Err(wrong("is too long"));
+        }
+        if text.starts_with("//") {
+            return Err(wrong("cannot be a protocol-relative URL (//)"));
+        }
+        let is_local = text.starts_with('/');
+        let url = match is_local {
+            true => Url::parse(BASE).and_then(|base| base.join(text)),
+            false => Url::parse(text),
+        };
+        let url = url.map_err(|_| wrong("is invalid"))?;
+        if is_local && self.is_own(url.path()) {
+            return Err(wrong("cannot be recursive"));
+        }
+        if !["http", "https"].contains(&url.scheme()) {
+            return Err(wrong("is invalid"));
+        }
+        let permitted = match is_local {
+            // Such as `/\host/path`, which the resolution takes for another host.
+            true => url.host_str() == Some("n") && self.patterns.permit_path(&url),
+            false => self.patterns.permit_url(&url),
+        };
+        match permitted {
+            true => Ok((url, is_local)),
+            false => Err(wrong("is not allowed")),
+        }
+    }
+
+    /// Whether a path is one of the dialect's own URLs.
+    fn is_own(&self, path: &str) -> bool {
+        let path = percent::decode(path).unwrap_or_else(|_| path.to_owned());
+        self.prefixes.iter().any(|prefix| {
+            let mut ends = path
+                .match_indices(&**prefix)
+                .map(|(at, _)| at + prefix.len());
+            ends.any(|end| path[end..].is_empty() || path[end..].starts_with('/'))
+        })
+    }
+
+    fn width(&self, width: u64) -> Result<u32, Refusal> {
+        let px = u32::try_from(width).ok();
+        px.filter(|px| self.widths.is_empty() || self.widths.contains(px))
+            .ok_or_else(|| Refusal::in_words(format!("{WIDTH} of {width} is not allowed")))
+    }
+
+    fn quality(&self, quality: u8, text: &str) -> Result<u8, Refusal> {
+        match self.qualities.is_empty() || self.qualities.contains(&quality) {
+            true => Ok(quality),
+            false => Err(Refusal::in_words(format!(
+                "{QUALITY} of {text} is not allowed"
+            ))),
+        }
+    }
+
+    /// Returns a width and a quality that are permitted: 256 and 75, if those are.
+    pub(super) fn usual(&self) -> (u32, u8) {
+        fn one<T: Copy + PartialEq>(usual: T, all: &[T]) -> T {
+            let first = all.first().copied().unwrap_or(usual);
+            if all.contains(&usual) { usual } else { first }
+        }
+        (one(256, &self.widths), one(75, &self.qualities))
+    }
+}
+
+/// Returns the decoded value of a parameter that has to be there once.
+fn only(query: &str, key: &str, name: &str) -> Result<String, Refusal> {
+    let pairs = form_urlencoded::parse(query.as_bytes());
+    let mut values = pairs.filter(|(own, _)| own == key).map(|(_, value)| value);
+    match (values.next(), values.next()) {
+        (_, Some(_)) => Err(Refusal::in_words(format!("{name} cannot be an array"))),
+        (Some(value), None) if !value.is_empty() => Ok(value.into_owned()),
+        _ => Err(Refusal::in_words(format!("{name} is required"))),
+    }
+}
+
+/// Returns the whole number that a text of digits is; the largest there is for larger ones.
+fn whole(text: &str) -> Option<u64> {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    digits.then(|| text.parse().unwrap_or(u64::MAX))
+}
+
+/// Returns the first of the formats among those that `accept` prefers, if `accept` names it. A range such as `image/*`
+/// makes a format the preferred one, but does not name it.
+pub(super) fn preferred(formats: &[&'static str], accept: &str) -> Option<&'static str> {
+    let weight = |format: &str| {
+        let ranges = accept.split(',').filter_map(|range| {
+            let mut parts = range.split(';').map(str::trim);
+            let name = parts.next()?.to_ascii_lowercase();
+            let rank = match &*name {
+                "*/*" => 1,
+                "image/*" => 2,
+                name if name.strip_prefix("image/") == Some(format) => 3,
+                _ => return None,
+            };
+            let weight = parts.find_map(|part| part.strip_prefix("q=")?.parse().ok());
+            Some((rank, weight.unwrap_or(1.0_f64)))
+        });
+        // What is said of the format itself goes before what is said of ranges.
+        let said = ranges.max_by_key(|(rank, _)| *rank);
+        said.map_or(0.0, |(_, weight)| weight)
+    };
+    let mut best: Option<(&'static str, f64)> = None;
+    for format in formats {
+        let weight = weight(format);
+        if weight > best.map_or(0.0, |(_, most)| most) {
+            best = Some((format, weight));
+        }
+    }
+    let (format, _) = best?;
+    accept
+        .contains(&format!("image/{format}"))
+        .then_some(format)
+}

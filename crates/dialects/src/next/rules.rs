@@ -1,0 +1,100 @@
+//! What the optimizer makes of an image.
+
+use andon_recipe::{
+    Bounds, Facts, Fit, FormatName, Goal, Kept, Length, Orient, Output, Recipe, ResolveError,
+    Rules, Step, Wish,
+};
+
+use crate::effects::is_lossy;
+
+/// The rules of a request.
+#[derive(Clone, Debug)]
+pub(super) struct NextRules {
+    width: u32,
+    quality: u8,
+    /// Whether SVG is sent, as it is.
+    allow_svg: bool,
+    output: Output,
+}
+
+/// Formats that are sent as they are.
+const AS_THEY_ARE: &[&str] = &["svg", "ico", "bmp", "jxl", "heic"];
+
+/// Formats whose animations are sent as they are.
+const ANIMATED: &[&str] = &["gif", "png", "webp"];
+
+impl NextRules {
+    /// Creates rules for a largest width in px. Without a `format`, the source keeps its own, unless older browsers do
+    /// not draw it.
+    pub(super) fn new(width: u32, quality: u8, format: Option<&str>, allow_svg: bool) -> Self {
+        let format = format.and_then(|name| FormatName::new(name).ok());
+        Self {
+            width,
+            quality,
+            allow_svg,
+            output: Output {
+                format,
+                metadata: Kept::None,
+                progressive: true,
+                ..Output::default()
+            },
+        }
+    }
+
+    /// Returns the steps and the output for a source in this format.
+    fn made(&self, source: &str) -> Recipe {
+        let inside = Bounds::Width(Length::Px(self.width.into()));
+        let mut output = self.output.clone();
+        if output.format.is_none() && ["webp", "avif"].contains(&source) {
+            output.format = FormatName::new("jpeg").ok();
+        }
+        match output.format_or(source) {
+            "png" => {
+                output
+                    .options
+                    .insert("colours".to_owned(), "256".to_owned());
+            }
+            "avif" => output.goal = Some(Goal::Quality(avif_quality(self.quality))),
+            format if is_lossy(format) => output.goal = Some(Goal::Quality(self.quality)),
+            _ => {}
+        }
+        output.progressive &= output.format_or(source) == "jpeg";
+        let enlarge = false;
+        Recipe {
+            steps: vec![Step::Orient(Orient), Step::Fit(Fit { inside, enlarge })],
+            output,
+        }
+    }
+}
+
+/// Returns the quality in AVIF that looks as this one does in WebP, by the optimizer's reckoning.
+fn avif_quality(quality: u8) -> u8 {
+    (f64::from(quality) * (50.0 / 80.0)).round().max(1.0) as u8
+}
+
+impl Rules for NextRules {
+    fn text(&self) -> String {
+        let output = Recipe::from(self.output.clone());
+        let svg = if self.allow_svg { ";svg" } else { "" };
+        format!("next({};{};{output}{svg})", self.width, self.quality)
+    }
+
+    fn resolve(&self, facts: &Facts) -> Result<Recipe, ResolveError> {
+        let format = &*facts.format;
+        if format == "svg" && !self.allow_svg {
+            let why = "SVG is not permitted here; `[next] allow_svg = true` permits it";
+            return Err(ResolveError::new(format, why).of_source());
+        }
+        let moves = facts.frames > 1 && ANIMATED.contains(&format);
+        if moves || AS_THEY_ARE.contains(&format) {
+            return Ok(Recipe::original());
+        }
+        self.made(format).resolve(facts)
+    }
+
+    crate::rules::kept_output!();
+
+    fn wish(&self) -> Option<Wish> {
+        Some(Wish::of(&self.made("jpeg")))
+    }
+}

@@ -1,0 +1,30 @@
+//! Writes wishes as URLs of the image component, with the usual prefix.
+
+use andon_recipe::{Fitting, Wish};
+
+use crate::percent;
+use crate::spelling::{Said, Spelt, Word};
+
+/// The words of a recipe that there are parameters for.
+pub(super) const WORDS: &[Word] = &[
+    ("q:_", "q={0}"),
+    // What `Accept` and the format of the source decide.
+    ("as:webp", ""),
+    ("progressive", ""),
+    ("keep:none", ""),
+];
+
+/// Returns the URL for a wish.
+pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
+    let mut said = Said::of(wish, WORDS);
+    let is_width = wish.fit == Fitting::Inside && wish.h.is_none() && !wish.enlarge;
+    if !is_width {
+        said.miss_box(wish);
+    }
+    let width = wish.w.unwrap_or(3840.0).round();
+    let quality = said.take("q=").unwrap_or_else(|| "75".to_owned());
+    let source = percent::encode(&format!("/{source}"), "%")
+        .replace('%', "%25")
+        .replace("%252F", "%2F");
+    said.spelt(format!("/_next/image?url={source}&w={width}&q={quality}"))
+}

@@ -1,0 +1,36 @@
+//! Writes wishes as URLs of Photon, of a path at the root.
+
+use andon_recipe::{Colour, Fitting, Wish};
+
+use crate::spelling::{Said, Spelt, Word, sides};
+
+/// The words of a recipe that there are arguments for.
+pub(super) const WORDS: &[Word] = &[
+    ("trim:_", "ulb=1"),
+    ("gray", "filter=grayscale"),
+    ("sepia", "filter=sepia"),
+    ("invert", "filter=negate"),
+    ("blur:0:1", "filter=blurgaussian"),
+    ("brightness:_", "brightness={0}"),
+    ("q:_", "quality={0}"),
+    ("as:auto", ""),
+];
+
+/// Returns the URL for a wish.
+pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
+    let mut said = Said::of(wish, WORDS);
+    let [w, h] = sides(wish, "");
+    let both = wish.w.is_some() && wish.h.is_some();
+    match wish.fit {
+        Fitting::Nothing => {}
+        Fitting::Inside if wish.enlarge => said.miss_box(wish),
+        Fitting::Inside if both => said.put(format!("fit={w},{h}")),
+        Fitting::Inside if wish.w.is_some() => said.put(format!("w={w}")),
+        Fitting::Inside => said.put(format!("h={h}")),
+        Fitting::Cover if wish.enlarge => said.put(format!("resize={w},{h}")),
+        Fitting::Pad(Colour::BLACK) if wish.enlarge => said.put(format!("lb={w},{h}")),
+        _ => said.miss_box(wish),
+    }
+    let arguments = said.join("&");
+    said.spelt(format!("/{source}?{arguments}"))
+}
