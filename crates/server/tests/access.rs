@@ -13,6 +13,7 @@ const KEY: &str = "0123456789abcdef0123456789abcdef";
 const LANGUAGES: &str = "[image_filter]\nprefix = \"/f\"\n[imgproxy]\nprefix = \"/imgproxy\"\n\
     [iiif]\nprefix = \"/iiif/3\"\nprefix2 = \"/iiif/2\"\n[cloudflare]\nprefix = \"/cdn-cgi/image\"\n\
     [thumbor]\nprefix = \"/thumbor\"\n[imagor]\nprefix = \"/imagor\"\nallow_unsafe = true\n\
+    [next]\nprefix = \"/_next/image\"\n[photon]\nprefix = \"/photon\"\nsource = \"path\"\n\
     [weserv]\nprefix = \"/weserv\"\n[imgix]\nprefix = \"/imgix\"\n";
 
 const LINK: &str = "[[secure_link]]\nlocation = \"/secure/\"\nsecure_link = \"$arg_md5,$arg_expires\"\n\
@@ -53,6 +54,12 @@ fn spelt(path: &str) -> Vec<String> {
         format!("/thumbor/unsafe/9x9/{path}"),
         format!("/thumbor/unsafe/meta/{path}"),
         format!("/imagor/unsafe/9x9/{path}"),
+        // It has a text of its own for what begins with two slashes.
+        format!(
+            "/_next/image?url=/{}&w=32&q=75",
+            path.trim_start_matches('/')
+        ),
+        format!("/photon/{path}?w=9"),
         format!("/weserv/?url={path}&w=9"),
         format!("/weserv/?url={path}&output=json"),
         format!("/imgix/{path}?w=9"),

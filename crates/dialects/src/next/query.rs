@@ -3,6 +3,7 @@
 use url::{Url, form_urlencoded};
 
 use super::patterns::Patterns;
+use crate::dots::has_dots;
 use crate::options::About::{Answer, Image};
 use crate::options::Takes::{self, Number};
 use crate::options::{Table, row};
@@ -97,6 +98,9 @@ impl Checks {
             return Err(wrong("cannot be a protocol-relative URL (//)"));
         }
         let is_local = text.starts_with('/');
+        if is_local && has_dots(text.split(['?', '#']).next().unwrap_or_default()) {
+            return Err(wrong("is not allowed"));
+        }
         let url = match is_local {
             true => Url::parse(BASE).and_then(|base| base.join(text)),
             false => Url::parse(text),
@@ -172,35 +176,33 @@ fn whole(text: &str) -> Option<u64> {
     digits.then(|| text.parse().unwrap_or(u64::MAX))
 }
 
-/// Returns the first of the formats among those that `accept` prefers, if `accept` names it. A range such as `image/*`
-/// makes a format the preferred one, but does not name it.
+/// Returns the format that `accept` names with the largest weight, the first of these formats if there are several. `None`
+/// if it names none, or if a range such as `*/*` has a larger weight and stands for a format that is not named.
 pub(super) fn preferred(formats: &[&'static str], accept: &str) -> Option<&'static str> {
-    let weight = |format: &str| {
-        let ranges = accept.split(',').filter_map(|range| {
-            let mut parts = range.split(';').map(str::trim);
-            let name = parts.next()?.to_ascii_lowercase();
-            let rank = match &*name {
-                "*/*" => 1,
-                "image/*" => 2,
-                name if name.strip_prefix("image/") == Some(format) => 3,
-                _ => return None,
-            };
-            let weight = parts.find_map(|part| part.strip_prefix("q=")?.parse().ok());
-            Some((rank, weight.unwrap_or(1.0_f64)))
-        });
-        // What is said of the format itself goes before what is said of ranges.
-        let said = ranges.max_by_key(|(rank, _)| *rank);
-        said.map_or(0.0, |(_, weight)| weight)
+    let ranges = accept.split(',').map(|range| {
+        let mut parts = range.split(';').map(str::trim);
+        let name = parts.next().unwrap_or_default().to_ascii_lowercase();
+        let weight = parts.find_map(|part| part.strip_prefix("q=")?.parse().ok());
+        (name, weight.unwrap_or(1.0_f64))
+    });
+    let ranges: Vec<(String, f64)> = ranges.collect();
+    let named = |format: &str| {
+        let name = format!("image/{format}");
+        let own = ranges.iter().find(|(range, _)| *range == name);
+        own.map(|(_, weight)| *weight)
     };
     let mut best: Option<(&'static str, f64)> = None;
     for format in formats {
-        let weight = weight(format);
+        let weight = named(format).unwrap_or_default();
         if weight > best.map_or(0.0, |(_, most)| most) {
             best = Some((format, weight));
         }
     }
-    let (format, _) = best?;
-    accept
-        .contains(&format!("image/{format}"))
-        .then_some(format)
+    let (format, weight) = best?;
+    let others = ranges
+        .iter()
+        .filter(|(range, _)| ["*/*", "image/*"].contains(&&**range));
+    let most = others.map(|(_, weight)| *weight).fold(0.0, f64::max);
+    let is_other = most > weight && formats.iter().any(|format| named(format).is_none());
+    (!is_other).then_some(format)
 }

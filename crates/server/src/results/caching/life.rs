@@ -129,7 +129,9 @@ impl ClientSide {
         let text = match self {
             Self::Words(words) => Some(words.clone()),
             Self::AsTheOrigin(told) if told.is_closed() => told.text(),
-            side if let Some(keeping) = &style.keeping => Some(keeping.text(side.seconds(life, age))),
+            side if let Some(keeping) = &style.keeping => {
+                Some(keeping.text(side.seconds(life, age)))
+            }
             Self::Silence => style.max_age.map(|seconds| format!("max-age={seconds}")),
             Self::AsTheOrigin(told) => told.text(),
             Self::AsHere => Some(match life.fresh_for.saturating_sub(age).as_secs() {
