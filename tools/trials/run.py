@@ -135,7 +135,7 @@ def use(andon, folder):
     for recipe, name in (("zoom:2,as:png", "zoom.png"), ("crop:50%x50%,exact:200%x200%,as:png", "cropped.png")):
         run("convert", recipe, "a.jpg", "-o", name)
     assert Image.open(folder / "zoom.png").tobytes() == Image.open(folder / "cropped.png").tobytes(), "zoom"
-    assert "`zoom`" in run("reference", "--markdown"), "the reference"
+    assert "`zoom:FACTOR`" in run("reference", "--markdown"), "the reference"
     # The option: read, and in the list of its dialect's options.
     (folder / "andon.toml").write_text('[[origin]]\nfs.root = "."\n[thumbor]\nprefix = "/thumbor"\n')
     for filters, name in (("tiles(12)", "tiles.png"), ("no_upscale()", "plain.png")):
