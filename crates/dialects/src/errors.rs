@@ -35,6 +35,19 @@ pub enum Fault {
     Internal,
 }
 
+/// What the body of an error is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Told<'a> {
+    /// The kind of fault.
+    pub fault: Fault,
+    /// The code of the refusal; see [`Refusal::code`](crate::Refusal::code).
+    pub code: &'static str,
+    /// The HTTP status.
+    pub status: u16,
+    /// The sentence for the public.
+    pub sentence: &'a str,
+}
+
 /// How one URL language answers errors.
 pub trait Errors: fmt::Debug + Sync {
     /// Returns the status for a fault for which the server's own style answers `own`.
@@ -55,6 +68,11 @@ pub trait Errors: fmt::Debug + Sync {
     fn body(&self, status: u16, sentence: &str) -> Option<(&'static str, String)> {
         let _ = (status, sentence);
         None
+    }
+
+    /// Returns media type and text of an error's body, as [`Errors::body`] does, for styles that tell more of it.
+    fn body_of(&self, told: &Told<'_>) -> Option<(&'static str, String)> {
+        self.body(told.status, told.sentence)
     }
 
     /// Returns a header that tells the errors apart: name in lower case, and value.

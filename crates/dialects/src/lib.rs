@@ -24,6 +24,7 @@
 #![forbid(unsafe_code)]
 
 mod access;
+pub mod astro;
 pub mod cloudflare;
 mod colours;
 mod config;
@@ -34,10 +35,12 @@ mod dots;
 mod effects;
 mod errors;
 mod geometry;
+mod hosts;
 pub mod iiif;
 pub mod image_filter;
 pub mod imgix;
 pub mod imgproxy;
+pub mod ipx;
 pub mod native;
 mod options;
 mod percent;
@@ -45,6 +48,7 @@ mod refusal;
 mod request;
 mod rewrite;
 mod rules;
+mod sharp;
 pub mod signature;
 pub mod signing;
 pub mod small_light;
@@ -56,15 +60,17 @@ pub mod weserv;
 
 pub use access::{Door, Places};
 pub use andon_settings::Error as ConfigError;
+pub use astro::{AstroConfig, Endpoint, RemotePattern};
 pub use cloudflare::CloudflareConfig;
 pub use config::{FilesConfig, Gate, Settings};
 pub use dialect::{Dialect, Headers, Target};
 pub use document::{About, Document, Part, ResultAbout, SourceAbout};
-pub use errors::{ErrorStyle, Errors, Fault, OWN_ERRORS};
+pub use errors::{ErrorStyle, Errors, Fault, OWN_ERRORS, Told};
 pub use iiif::{IiifConfig, LargerBox, Slashes};
 pub use image_filter::ImageFilterConfig;
 pub use imgix::ImgixConfig;
 pub use imgproxy::ImgproxyConfig;
+pub use ipx::IpxConfig;
 pub use native::{Canonical, NativeConfig};
 pub use options::OptionHelp;
 pub use percent::encode as percent_encode;
@@ -100,6 +106,10 @@ config::dialects! {
     imagor: ImagorConfig,
     /// weserv's URLs.
     weserv: WeservConfig,
+    /// ipx's URLs.
+    ipx: IpxConfig,
+    /// URLs of Astro's image endpoint.
+    astro: AstroConfig,
     /// imgix's URLs. Those without one of its parameters may be plain files.
     imgix: ImgixConfig,
 }

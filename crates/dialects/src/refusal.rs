@@ -16,6 +16,8 @@ pub struct Refusal {
     pub fault: Fault,
     /// The style in which the refusal is answered.
     pub errors: ErrorStyle,
+    /// The code that the dialect's own errors have for the reason; empty if there is none.
+    pub code: &'static str,
 }
 
 impl Refusal {
@@ -33,7 +35,13 @@ impl Refusal {
             why: why.into(),
             fault,
             errors: OWN_ERRORS,
+            code: "",
         }
+    }
+
+    /// Returns this refusal with a code of the dialect's own.
+    pub(crate) fn with_code(self, code: &'static str) -> Self {
+        Self { code, ..self }
     }
 }
 

@@ -109,6 +109,8 @@ pub struct AnswerStyle {
     pub expired: ErrorStyle,
     /// For how many seconds clients may cache the result, if neither the operator nor the origin sets that.
     pub max_age: Option<u64>,
+    /// How `max_age` is said in `Cache-Control`; `{}` stands for the number of seconds.
+    pub lifetime: &'static str,
     /// What to send if the source is not available.
     pub fallback: Option<Fallback>,
     /// The request headers that were read to interpret the target, in lower case.
@@ -140,6 +142,7 @@ impl Default for AnswerStyle {
             expires: None,
             expired: OWN_ERRORS,
             max_age: None,
+            lifetime: "max-age={}",
             fallback: None,
             reads: Vec::new(),
         }

@@ -118,7 +118,9 @@ impl ClientSide {
     /// Returns the `Cache-Control` for a result of this age, in a reply of this style.
     pub(crate) fn text(&self, life: &Life, age: Duration, style: &AnswerStyle) -> Option<String> {
         let text = match self {
-            Self::Silence => style.max_age.map(|seconds| format!("max-age={seconds}")),
+            Self::Silence => {
+                (style.max_age).map(|seconds| style.lifetime.replace("{}", &seconds.to_string()))
+            }
             Self::Words(words) => Some(words.clone()),
             Self::AsTheOrigin(told) => told.text(),
             Self::AsHere => Some(match life.fresh_for.saturating_sub(age).as_secs() {
