@@ -17,7 +17,7 @@
 //! | to … | open |
 //! |---|---|
 //! | see how a URL becomes a recipe | `crates/dialects/src/small_light/` (`params.rs` lists all parameters, `rules.rs` resolves them) |
-//! | add an option to imgix, weserv or Cloudflare | `options.rs` in the dialect's folder: a row of its table, and the page's table follows |
+//! | add an option to imgix, weserv, Cloudflare, ipx or Astro | `options.rs` in the dialect's folder: a row of its table, and the page's table follows |
 //! | change what an option of a dialect is expected to change | its table in `crates/dialects/options/`; `crates/server/tests/options.rs` asks with and without each |
 //! | change how requests are said in other dialects | `crates/dialects/src/translate/` |
 

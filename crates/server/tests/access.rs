@@ -13,7 +13,8 @@ const KEY: &str = "0123456789abcdef0123456789abcdef";
 const LANGUAGES: &str = "[image_filter]\nprefix = \"/f\"\n[imgproxy]\nprefix = \"/imgproxy\"\n\
     [iiif]\nprefix = \"/iiif/3\"\nprefix2 = \"/iiif/2\"\n[cloudflare]\nprefix = \"/cdn-cgi/image\"\n\
     [thumbor]\nprefix = \"/thumbor\"\n[imagor]\nprefix = \"/imagor\"\nallow_unsafe = true\n\
-    [weserv]\nprefix = \"/weserv\"\n[imgix]\nprefix = \"/imgix\"\n";
+    [weserv]\nprefix = \"/weserv\"\n[imgix]\nprefix = \"/imgix\"\n\
+    [ipx]\nprefix = \"/_ipx\"\n[astro]\nprefix = \"/_image\"\n";
 
 const LINK: &str = "[[secure_link]]\nlocation = \"/secure/\"\nsecure_link = \"$arg_md5,$arg_expires\"\n\
     secure_link_md5 = \"$secure_link_expires$uri swordfish\"\n";
@@ -58,6 +59,9 @@ fn spelt(path: &str) -> Vec<String> {
         format!("/imgix/{path}?w=9"),
         format!("/imgix/{path}?fm=json"),
         format!("/imgix/{path}?palette=json"),
+        format!("/_ipx/w_9/{path}"),
+        format!("/_image?href=/{path}&w=9"),
+        format!("/_image?href=/{path}&f=svg"),
     ]
 }
 

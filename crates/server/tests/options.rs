@@ -34,6 +34,10 @@ prefix = "/cloudflare"
 prefix = "/weserv"
 [imgix]
 prefix = "/imgix"
+[ipx]
+prefix = "/_ipx"
+[astro]
+prefix = "/_image"
 [thumbor]
 prefix = "/thumbor"
 [imagor]

@@ -76,6 +76,3 @@ pub(crate) fn colour(text: &str) -> Result<Colour, String> {
 pub(crate) fn expected(what: &str, name: &str, value: &str, kind: &str) -> String {
     format!("Expected {what} for {name} but received {value} of type {kind}")
 }
-
-#[cfg(test)]
-mod tests;
