@@ -27,10 +27,7 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("/im/unsafe/{w}x0/{path}", "/im/unsafe/{w}x0/{escaped}"),
     ("/ws/?w={w}&url=/{path}", "/ws/?w={w}&url={escaped}"),
     ("/_ipx/w_{w}/{path}", "/_ipx/w_{w}/{url}"),
-    (
-        "/_image?w={w}&href=/{path}",
-        "/_image?w={w}&href={escaped}",
-    ),
+    ("/_image?w={w}&href=/{path}", "/_image?w={w}&href={escaped}"),
     (
         "/iiif/{path}/full/{w},/0/default.jpg",
         "/iiif/{escaped}/full/{w},/0/default.jpg",

@@ -129,6 +129,10 @@ impl Astro {
         let below = path.strip_prefix(base).filter(|rest| rest.starts_with('/'));
         let is_below = self.endpoint == Endpoint::Node && !base.is_empty();
         let path = below.filter(|_| is_below).unwrap_or(path);
+        if self.endpoint == Endpoint::Node && !path.starts_with('/') {
+            let why = "a path begins with a slash";
+            return Err(Refusal::of(Fault::Missing, href, why));
+        }
         Source::from_raw(path.strip_prefix("./").unwrap_or(path))
     }
 }
@@ -210,6 +214,9 @@ fn resize(values: &Values) -> Result<Resize, String> {
 
 /// Reads the name of a format.
 fn format(name: &str) -> Result<&'static str, String> {
+    if ["heif", "heic"].contains(&name) {
+        return Err(sharp::no_heif());
+    }
     Format::named(name).ok_or_else(|| {
         let what = "one of: avif, jpeg, jpg, png, tiff, webp, gif";
         sharp::expected(what, "format", name, "string")

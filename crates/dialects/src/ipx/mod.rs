@@ -204,14 +204,7 @@ fn rules(modifiers: &Modifiers) -> Result<SharpRules, String> {
         )?),
     };
     let format = match modifiers.first(["f", "format"]) {
-        Some("heif" | "heic") => {
-            return Err(sharp::expected(
-                "one of: av1, hevc",
-                "compression",
-                "undefined",
-                "undefined",
-            ));
-        }
+        Some("heif" | "heic") => return Err(sharp::no_heif()),
         // It does not know the other names of formats.
         Some(format) if !["jpe", "tif"].contains(&format) => Format::named(format),
         _ => None,

@@ -76,3 +76,8 @@ pub(crate) fn colour(text: &str) -> Result<Colour, String> {
 pub(crate) fn expected(what: &str, name: &str, value: &str, kind: &str) -> String {
     format!("Expected {what} for {name} but received {value} of type {kind}")
 }
+
+/// Returns the sentence with which sharp refuses to write HEIF whose compression is not said.
+pub(crate) fn no_heif() -> String {
+    expected("one of: av1, hevc", "compression", "undefined", "undefined")
+}

@@ -3,6 +3,7 @@
 use andon_recipe::{Canvas, Colour, ResolveError, Step};
 
 use super::{BLACK, expected};
+use crate::effects;
 use crate::geometry::keep_salient;
 
 /// A box, and how an image is fitted to it.
@@ -200,7 +201,7 @@ impl Resize {
     }
 
     /// Returns the size in px that an image of this size is scaled to. `shrinks`: whether its decoder may leave pixels
-    /// out, as that of JPEG does; the size that it leaves is rounded up, and scaled on.
+    /// out, as that of JPEG does; libvips rounds the size that it leaves down, which is then scaled on.
     pub(super) fn scaled(&self, size: Size, shrinks: bool) -> Size {
         if !self.is_wanted() {
             return size;
@@ -217,25 +218,26 @@ impl Resize {
         // Half of it where the decoder would leave as much as is wanted.
         let halves = factor > 1 && shrink as u32 == factor;
         let factor = if halves { factor / 2 } else { factor };
-        let size = (size.0.div_ceil(factor), size.1.div_ceil(factor));
+        let size = ((size.0 / factor).max(1), (size.1 / factor).max(1));
         let (across, down) = self.shrink(size);
         // `as` saturates, for a limit to refuse.
         let side = |side: u32, shrink: f64| ((f64::from(side) / shrink + 0.5) as u32).max(1);
         (side(size.0, across), side(size.1, down))
     }
 
-    /// Adds the steps that bring a scaled image to the size of the box, and returns its size in px.
-    pub(super) fn frame(&self, steps: &mut Vec<Step>, size: Size) -> Size {
+    /// Adds the steps that bring a scaled image to the size of the box, and returns its size in px. `alpha`: whether the
+    /// image may have transparent pixels.
+    pub(super) fn frame(&self, steps: &mut Vec<Step>, size: Size, alpha: bool) -> Size {
         let outer = (self.width.unwrap_or(size.0), self.height.unwrap_or(size.1));
         match self.fit {
             _ if outer == size || !self.is_wanted() => size,
-            Fit::Contain => self.lay(steps, size, outer),
+            Fit::Contain => self.lay(steps, size, outer, alpha),
             Fit::Cover => self.cut(steps, size, outer),
             Fit::Fill | Fit::Inside | Fit::Outside => size,
         }
     }
 
-    fn lay(&self, steps: &mut Vec<Step>, size: Size, outer: Size) -> Size {
+    fn lay(&self, steps: &mut Vec<Step>, size: Size, outer: Size, alpha: bool) -> Size {
         let ground = (size.0.max(outer.0), size.1.max(outer.1));
         let (across, down) = self.position.halves();
         let at = |halves: u32, outer: u32, inner: u32| match halves {
@@ -247,9 +249,10 @@ impl Resize {
         steps.push(Step::Canvas(Canvas {
             w: ground.0,
             h: ground.1,
-            colour: self.around,
+            colour: if alpha { Colour::CLEAR } else { self.around },
             at: Some((at.0 as i32, at.1 as i32)),
         }));
+        steps.extend(around(at, size, self.around, alpha));
         ground
     }
 
@@ -269,4 +272,12 @@ impl Resize {
         steps.push(Step::crop(x, y, part.0, part.1));
         part
     }
+}
+
+/// Returns the step that fills with a colour around an image at this place and of this size in px, on a clear ground. An
+/// image that has no transparent pixels needs none: its ground has the colour.
+pub(super) fn around(at: (u32, u32), size: Size, colour: Colour, alpha: bool) -> Vec<Step> {
+    let (x, y) = at;
+    let word = || format!("around:{x}:{y}:{}x{}:{colour}", size.0, size.1);
+    effects::steps([(alpha && colour.a > 0).then(word)])
 }

@@ -1,8 +1,10 @@
 //! The steps that sharp's options come to for an image of known size.
 
-use andon_recipe::{Facts, Flatten, Flip, Orient, Pad, Recipe, ResolveError, Rotate, Step, Trim};
+use andon_recipe::{
+    Colour, Facts, Flatten, Flip, Orient, Pad, Recipe, ResolveError, Rotate, Step, Trim,
+};
 
-use super::resize::Size;
+use super::resize::{Size, around};
 use super::{BLACK, Pipeline, Position, Upright};
 use crate::{effects, geometry};
 
@@ -29,12 +31,14 @@ impl Pipeline {
             self.mirror(&mut steps);
             self.turn(&mut steps, &mut size);
         }
-        size = resize.frame(&mut steps, size);
+        // What shows through an image is not what lies around it.
+        let alpha = facts.alpha && self.ground.is_none();
+        size = resize.frame(&mut steps, size, alpha);
         if !self.turns_first {
             self.rotate(&mut steps, &mut size);
         }
         if let Some(part) = self.later_part {
-            cut(&mut steps, part, size)?;
+            size = cut(&mut steps, part, size)?;
         }
         if let Some(([top, right, bottom, left], colour)) = self.margins {
             steps.push(Step::Pad(Pad {
@@ -42,8 +46,9 @@ impl Pipeline {
                 right,
                 bottom,
                 left,
-                colour,
+                colour: if alpha { Colour::CLEAR } else { colour },
             }));
+            steps.extend(around((left, top), size, colour, alpha));
         }
         steps.extend(effects::steps(self.effects.iter().cloned().map(Some)));
         Ok(steps)
@@ -62,7 +67,6 @@ impl Pipeline {
             steps.push(Step::Orient(Orient));
             size = facts.orientation.size(size.0, size.1);
         }
-        // What shows through an image is not what is laid around it later.
         steps.extend(self.ground.map(|colour| Step::Flatten(Flatten(colour))));
         if self.turns_first {
             self.mirror(&mut steps);
