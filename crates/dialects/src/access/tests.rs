@@ -121,8 +121,9 @@ fn spelt(path: &str) -> Vec<String> {
         format!("/imgix/{path}?w=9"),
         format!("/imgix/{path}?fm=json"),
         format!("/_ipx/w_9/{path}"),
-        format!("/_image?href=/{path}&w=9"),
-        format!("/_image?href=/{path}&f=svg"),
+        // Two slashes would begin a URL.
+        format!("/_image?href=/{}&w=9", path.trim_start_matches('/')),
+        format!("/_image?href=/{}&f=svg", path.trim_start_matches('/')),
     ]
 }
 

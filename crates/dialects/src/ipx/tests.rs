@@ -246,8 +246,8 @@ fn values_are_read_as_javascript_reads_them() {
         alpha: true,
         ..Facts::new("png", 9, 9)
     };
-    assert!(made("flatten&b_123456", &facts).contains("flatten:123456"));
-    assert!(made("flatten&b_000000", &facts).contains("flatten:000000"));
+    assert!(made("flatten&b_123456", &facts).contains("123456"));
+    assert!(made("flatten&b_000000", &facts).contains("000000"));
 }
 
 proptest! {
