@@ -47,6 +47,11 @@ impl Dialect for Astro {
         }
     }
 
+    // The source as it is, `f=svg`, is asked of the endpoint, too.
+    fn errors_of(&self, _: &Ask) -> ErrorStyle {
+        self.errors()
+    }
+
     fn source_patterns(&self) -> Vec<String> {
         vec![format!(
             "{}/?[?](?:[^&]*&)*href=(?:/|%2F)*([^&]*)",
