@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use url::Url;
 
 use super::{AstroConfig, Endpoint, RemotePattern, is_remote, whole};
+use crate::percent;
 use crate::vectors;
 use crate::{Ask, Config, Dialects, Fault, ImageRequest, Refusal, Source};
 
@@ -209,7 +210,7 @@ proptest! {
         href in any::<String>(),
     ) {
         let dialects = with(AstroConfig::default());
-        let encoded = crate::percent_encode(&href, "");
+        let encoded = percent::encode(&href, "");
         let _ = is_remote(&href);
         for target in [format!("/_image?{options}href=/a.jpg"), format!("/_image?href={encoded}")] {
             let Ok(request) = dialects.parse(&target) else {
