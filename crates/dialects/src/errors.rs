@@ -35,6 +35,33 @@ pub enum Fault {
     Internal,
 }
 
+/// What the body of an error is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Told<'a> {
+    /// The kind of fault.
+    pub fault: Fault,
+    /// The code of the refusal; see [`Refusal::code`](crate::Refusal::code).
+    pub code: &'static str,
+    /// The HTTP status.
+    pub status: u16,
+    /// The sentence for the public.
+    pub sentence: &'a str,
+}
+
+#[cfg(test)]
+impl<'a> Told<'a> {
+    /// Tells of a fault without a code.
+    pub(crate) fn of(fault: Fault, status: u16, sentence: &'a str) -> Self {
+        let code = "";
+        Self {
+            fault,
+            code,
+            status,
+            sentence,
+        }
+    }
+}
+
 /// How one URL language answers errors.
 pub trait Errors: fmt::Debug + Sync {
     /// Returns the status for a fault for which the server's own style answers `own`.
@@ -50,10 +77,9 @@ pub trait Errors: fmt::Debug + Sync {
         self.status(fault, own)
     }
 
-    /// Returns media type and text of an error's body, made of the fault, the status and the sentence for the public.
-    /// `None`: the body is the sentence alone.
-    fn body(&self, fault: Fault, status: u16, sentence: &str) -> Option<(&'static str, String)> {
-        let _ = (fault, status, sentence);
+    /// Returns media type and text of an error's body. `None`: the body is the sentence for the public alone.
+    fn body(&self, told: &Told<'_>) -> Option<(&'static str, String)> {
+        let _ = told;
         None
     }
 

@@ -17,13 +17,14 @@
 //! | to … | open |
 //! |---|---|
 //! | see how a URL becomes a recipe | `crates/dialects/src/small_light/` (`params.rs` lists all parameters, `rules.rs` resolves them) |
-//! | add an option to imgix, weserv or Cloudflare | `options.rs` in the dialect's folder: a row of its table, and the page's table follows |
+//! | add an option to imgix, weserv, Cloudflare, ipx or Astro | `options.rs` in the dialect's folder: a row of its table, and the page's table follows |
 //! | change what an option of a dialect is expected to change | its table in `crates/dialects/options/`; `crates/server/tests/options.rs` asks with and without each |
 //! | change how requests are said in other dialects | `crates/dialects/src/translate/` |
 
 #![forbid(unsafe_code)]
 
 mod access;
+pub mod astro;
 pub mod cloudflare;
 mod colours;
 mod config;
@@ -34,10 +35,12 @@ mod dots;
 mod effects;
 mod errors;
 mod geometry;
+mod hosts;
 pub mod iiif;
 pub mod image_filter;
 pub mod imgix;
 pub mod imgproxy;
+pub mod ipx;
 pub mod native;
 pub mod next;
 mod options;
@@ -47,6 +50,7 @@ mod refusal;
 mod request;
 mod rewrite;
 mod rules;
+mod sharp;
 pub mod signature;
 pub mod signing;
 pub mod small_light;
@@ -58,15 +62,17 @@ pub mod weserv;
 
 pub use access::{Door, Places};
 pub use andon_settings::Error as ConfigError;
+pub use astro::{AstroConfig, Endpoint, RemotePattern};
 pub use cloudflare::CloudflareConfig;
 pub use config::{FilesConfig, Gate, Settings};
 pub use dialect::{Dialect, Headers, Target};
 pub use document::{About, Document, Part, ResultAbout, SourceAbout};
-pub use errors::{ErrorStyle, Errors, Fault, OWN_ERRORS};
+pub use errors::{ErrorStyle, Errors, Fault, OWN_ERRORS, Told};
 pub use iiif::{IiifConfig, LargerBox, Slashes};
 pub use image_filter::ImageFilterConfig;
 pub use imgix::ImgixConfig;
 pub use imgproxy::ImgproxyConfig;
+pub use ipx::IpxConfig;
 pub use native::{Canonical, NativeConfig};
 pub use next::NextConfig;
 pub use options::OptionHelp;
@@ -108,6 +114,10 @@ config::dialects! {
     weserv: WeservConfig,
     /// Photon's URLs, those of WordPress.com and Jetpack. Those without one of its arguments may be plain files.
     photon: PhotonConfig,
+    /// ipx's URLs.
+    ipx: IpxConfig,
+    /// URLs of Astro's image endpoint.
+    astro: AstroConfig,
     /// imgix's URLs. Those without one of its parameters may be plain files.
     imgix: ImgixConfig,
 }

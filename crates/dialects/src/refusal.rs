@@ -18,6 +18,8 @@ pub struct Refusal {
     pub errors: ErrorStyle,
     /// Whether the reason is the whole sentence, as in a dialect whose texts are another server's.
     pub is_whole: bool,
+    /// The code that the dialect's own errors have for the reason; empty if there is none.
+    pub code: &'static str,
 }
 
 impl Refusal {
@@ -45,7 +47,13 @@ impl Refusal {
             fault,
             errors: OWN_ERRORS,
             is_whole: false,
+            code: "",
         }
+    }
+
+    /// Returns this refusal with a code of the dialect's own.
+    pub(crate) fn with_code(self, code: &'static str) -> Self {
+        Self { code, ..self }
     }
 }
 

@@ -112,6 +112,8 @@ pub struct AnswerStyle {
     /// How long clients may cache the result whatever the origin sets, unless that is `private` or `no-store`, or the
     /// operator sets something else.
     pub keeping: Option<Keeping>,
+    /// How `max_age` and `keeping` are said in `Cache-Control`; `{}` stands for the number of seconds.
+    pub lifetime: &'static str,
     /// What to send if the source is not available.
     pub fallback: Option<Fallback>,
     /// The request headers that were read to interpret the target, in lower case.
@@ -125,21 +127,17 @@ pub struct Keeping {
     pub least: u64,
     /// The largest number of seconds.
     pub most: u64,
-    /// The directives of `Cache-Control` before and after `max-age`.
-    pub words: (&'static str, &'static str),
-}
-
-impl Keeping {
-    /// Returns the `Cache-Control` of a result that would otherwise be cached for this many seconds.
-    #[must_use]
-    pub fn text(&self, seconds: u64) -> String {
-        let seconds = seconds.max(self.least).min(self.most);
-        let (before, after) = self.words;
-        format!("{before}, max-age={seconds}, {after}")
-    }
 }
 
 impl AnswerStyle {
+    /// Returns the `Cache-Control` of a result that clients may cache for this many seconds.
+    #[must_use]
+    pub fn cached_for(&self, seconds: u64) -> String {
+        let (least, most) = self.keeping.map_or((0, u64::MAX), |it| (it.least, it.most));
+        let seconds = seconds.max(least).min(most);
+        self.lifetime.replace("{}", &seconds.to_string())
+    }
+
     /// Placeholder in header values for the file extension of the result's format.
     pub const EXTENSION: &str = "{ext}";
 
@@ -168,6 +166,7 @@ impl Default for AnswerStyle {
             expired: OWN_ERRORS,
             max_age: None,
             keeping: None,
+            lifetime: "max-age={}",
             fallback: None,
             reads: Vec::new(),
         }

@@ -2,8 +2,8 @@ use proptest::prelude::*;
 
 use crate::dialect::HeadersRead;
 use crate::{
-    ALL, AnswerStyle, Ask, Config, Dialects, EXAMPLE_SOURCE, Headers, Rewrite, SmallLightConfig,
-    Target,
+    ALL, AnswerStyle, Ask, Config, Dialects, EXAMPLE_SOURCE, Headers, ROWS, Rewrite,
+    SmallLightConfig, Target,
 };
 
 fn dialects(config: &Config) -> Dialects {
@@ -13,6 +13,9 @@ fn dialects(config: &Config) -> Dialects {
 /// Returns a configuration with every dialect, each below a prefix of its own.
 fn all() -> Config {
     let mut config = Config::default();
+    for row in ROWS {
+        (row.switch_on)(&mut config);
+    }
     config.image_filter.prefix = "/nginx".to_owned();
     config.iiif.prefix = "/iiif/3".to_owned();
     config.cloudflare.prefix = "/cdn-cgi/image".to_owned();

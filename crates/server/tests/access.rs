@@ -14,7 +14,8 @@ const LANGUAGES: &str = "[image_filter]\nprefix = \"/f\"\n[imgproxy]\nprefix = \
     [iiif]\nprefix = \"/iiif/3\"\nprefix2 = \"/iiif/2\"\n[cloudflare]\nprefix = \"/cdn-cgi/image\"\n\
     [thumbor]\nprefix = \"/thumbor\"\n[imagor]\nprefix = \"/imagor\"\nallow_unsafe = true\n\
     [next]\nprefix = \"/_next/image\"\n[photon]\nprefix = \"/photon\"\nsource = \"path\"\n\
-    [weserv]\nprefix = \"/weserv\"\n[imgix]\nprefix = \"/imgix\"\n";
+    [weserv]\nprefix = \"/weserv\"\n[imgix]\nprefix = \"/imgix\"\n\
+    [ipx]\nprefix = \"/_ipx\"\n[astro]\nprefix = \"/_image\"\n";
 
 const LINK: &str = "[[secure_link]]\nlocation = \"/secure/\"\nsecure_link = \"$arg_md5,$arg_expires\"\n\
     secure_link_md5 = \"$secure_link_expires$uri swordfish\"\n";
@@ -65,6 +66,10 @@ fn spelt(path: &str) -> Vec<String> {
         format!("/imgix/{path}?w=9"),
         format!("/imgix/{path}?fm=json"),
         format!("/imgix/{path}?palette=json"),
+        format!("/_ipx/w_9/{path}"),
+        // Two slashes would begin a URL.
+        format!("/_image?href=/{}&w=9", path.trim_start_matches('/')),
+        format!("/_image?href=/{}&f=svg", path.trim_start_matches('/')),
     ]
 }
 

@@ -54,6 +54,8 @@ const EVERY_DIALECT: &str = r#"
     iiif = { prefix = "/iiif/3", prefix2 = "/iiif/2" }
     image_filter.prefix = "/nginx"
     weserv.prefix = "/weserv"
+    ipx.prefix = "/_ipx"
+    astro.prefix = "/_image"
     imgix.prefix = "/imgix"
     cloudflare.prefix = "/cdn-cgi/image"
     imgproxy.prefix = "/imgproxy"

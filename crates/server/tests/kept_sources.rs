@@ -9,7 +9,8 @@ fn picture() -> Vec<u8> {
 
 const DIALECTS: &str = "[cloudflare]\nprefix = \"/cf\"\n[imgproxy]\nprefix = \"/ip\"\n[imgix]\nprefix = \"/ix\"\n\
     [thumbor]\nprefix = \"/th\"\n[imagor]\nprefix = \"/im\"\nallow_unsafe = true\n[weserv]\nprefix = \"/ws\"\n\
-    [iiif]\nprefix = \"/iiif\"\n[image_filter]\nprefix = \"/if\"\n";
+    [iiif]\nprefix = \"/iiif\"\n[image_filter]\nprefix = \"/if\"\n\
+    [ipx]\nprefix = \"/_ipx\"\n[astro]\nprefix = \"/_image\"\n";
 
 /// A URL in every dialect, of a width and a source: its path, or its absolute URL where the dialect takes that.
 const TEMPLATES: &[(&str, &str)] = &[
@@ -25,6 +26,8 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("/th/unsafe/{w}x0/{path}", "/th/unsafe/{w}x0/{escaped}"),
     ("/im/unsafe/{w}x0/{path}", "/im/unsafe/{w}x0/{escaped}"),
     ("/ws/?w={w}&url=/{path}", "/ws/?w={w}&url={escaped}"),
+    ("/_ipx/w_{w}/{path}", "/_ipx/w_{w}/{url}"),
+    ("/_image?w={w}&href=/{path}", "/_image?w={w}&href={escaped}"),
     (
         "/iiif/{path}/full/{w},/0/default.jpg",
         "/iiif/{escaped}/full/{w},/0/default.jpg",

@@ -50,6 +50,7 @@ mod patience;
 mod play;
 mod proxy;
 mod query_dialects;
+mod recorded;
 mod reload;
 mod root;
 mod s3_origin;

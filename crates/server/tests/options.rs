@@ -40,6 +40,10 @@ source = "path"
 prefix = "/weserv"
 [imgix]
 prefix = "/imgix"
+[ipx]
+prefix = "/_ipx"
+[astro]
+prefix = "/_image"
 [thumbor]
 prefix = "/thumbor"
 [imagor]

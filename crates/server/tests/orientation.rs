@@ -35,6 +35,7 @@ const DIALECTS: &str = r#"
     iiif = { prefix = "/iiif/3" }
     image_filter.prefix = "/nginx"
     weserv.prefix = "/weserv"
+    astro.prefix = "/_image"
     imgix.prefix = "/imgix"
     cloudflare.prefix = "/cdn-cgi/image"
     imgproxy.prefix = "/imgproxy"
@@ -43,13 +44,14 @@ const DIALECTS: &str = r#"
 "#;
 
 /// Requests for the chart at half its size: `{}` is the source.
-const REQUESTS: [&str; 12] = [
+const REQUESTS: [&str; 13] = [
     "/nginx/image_filter(resize,24,24)/{}",
     "/small_light(dw=24,dh=24)/{}",
     "/small_light(dw=24,dh=24,rmprof=y,of=png)/{}",
     "/small_light(dw=24,dh=24,of=webp)/{}",
     "/small_light(dw=24,dh=24,of=webp,autoorient=y)/{}",
     "/weserv/?url={}&w=24&h=24&output=png",
+    "/_image?href=/{}&w=24&h=24&fit=inside&f=webp",
     "/imgix/{}?w=24&h=24&fit=max&fm=webp",
     "/cdn-cgi/image/width=24,height=24,format=jpeg/{}",
     "/imgproxy/_/rs:fit:24:24/f:webp/plain/local:///{}",

@@ -235,6 +235,12 @@ open = true
 [imgix]
 prefix = "/x"
 open = true
+[ipx]
+prefix = "/nuxt"
+open = true
+[astro]
+prefix = "/astro/_image"
+open = true
 [cloudflare]
 prefix = "/c/images"
 open = true
@@ -255,6 +261,8 @@ fn dialects_at_other_prefixes_are_listed_and_served_with_signatures_of_their_own
         ("iiif", "/books/v3/"),
         ("weserv", "/w/"),
         ("imgix", "/x/"),
+        ("ipx", "/nuxt/"),
+        ("astro", "/astro/_image?"),
         ("cloudflare", "/c/images/"),
     ] {
         let said = urls.iter().find(|url| url["dialect"] == dialect).unwrap();

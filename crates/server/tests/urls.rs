@@ -12,7 +12,8 @@ fn picture() -> Vec<u8> {
 fn house(urls: &[String], keys: &str) -> House {
     House::with(&format!(
         "[imgproxy]\nprefix = \"/ip\"\n[thumbor]\nprefix = \"/th\"\n[weserv]\nprefix = \"/ws\"\n\
-         [cloudflare]\nprefix = \"/cf\"\n[imgix]\nprefix = \"/ix\"\n[iiif]\nprefix = \"/iiif\"\n{keys}\n\
+         [cloudflare]\nprefix = \"/cf\"\n[imgix]\nprefix = \"/ix\"\n[iiif]\nprefix = \"/iiif\"\n\
+         [ipx]\nprefix = \"/_ipx\"\n[astro]\nprefix = \"/_image\"\n{keys}\n\
          [[origin]]\nhttp.urls = {urls:?}\nallow = [\"127.0.0.0/8\"]\n"
     ))
 }
@@ -28,6 +29,8 @@ fn targets(url: &str) -> Vec<(String, u16)> {
         (format!("/ws/?w=40&h=30&fit=fill&url={url}"), 404),
         (format!("/ix/{escaped}?w=40&h=30&fit=scale"), 403),
         (format!("/iiif/{escaped}/full/40,30/0/default.jpg"), 403),
+        (format!("/_ipx/s_40x30/{url}"), 403),
+        (format!("/_image?w=40&h=30&fit=fill&href={url}"), 403),
     ]
 }
 

@@ -46,11 +46,14 @@ const URLS: &[(&str, &str, Layer)] = &[
     ("/im/unsafe/8x8/", "", Layer::Base64("b64:")),
     ("/ws/?w=8&url=", "", Layer::Escaped),
     ("/iiif/", "/full/8,/0/default.png", Layer::Escaped),
+    ("/_ipx/w_8/", "", Layer::Bare),
+    ("/_ipx/w_8/", "", Layer::Escaped),
+    ("/_image?w=8&href=", "", Layer::Escaped),
 ];
 
 const DIALECTS: &str = "[imgproxy]\nprefix = \"/ip\"\n[thumbor]\nprefix = \"/th\"\n[imagor]\nprefix = \"/im\"\nallow_unsafe = true\n\
     [weserv]\nprefix = \"/ws\"\n[cloudflare]\nprefix = \"/cf\"\n[imgix]\nprefix = \"/ix\"\n[iiif]\nprefix = \"/iiif\"\n\
-    [image_filter]\nprefix = \"/if\"\n[cache]\nmemory = \"0\"\n";
+    [image_filter]\nprefix = \"/if\"\n[ipx]\nprefix = \"/_ipx\"\n[astro]\nprefix = \"/_image\"\n[cache]\nmemory = \"0\"\n";
 
 /// RFC 3986: what may stand in a segment of a path.
 const BARE: &str = "-._~!$&'()*+,;=:@";

@@ -46,6 +46,8 @@ fn config() -> Config {
     config.imagor.allow_unsafe = true;
     config.weserv.prefix = "/weserv".to_owned();
     config.imgix.prefix = "/imgix".to_owned();
+    config.ipx.prefix = "/_ipx".to_owned();
+    config.astro.prefix = "/_image".to_owned();
     config.small_light.material_dir = Some("icons".into());
     config
 }
@@ -118,6 +120,10 @@ fn spelt(path: &str) -> Vec<String> {
         format!("/weserv/?url={path}&output=json"),
         format!("/imgix/{path}?w=9"),
         format!("/imgix/{path}?fm=json"),
+        format!("/_ipx/w_9/{path}"),
+        // Two slashes would begin a URL.
+        format!("/_image?href=/{}&w=9", path.trim_start_matches('/')),
+        format!("/_image?href=/{}&f=svg", path.trim_start_matches('/')),
     ]
 }
 
@@ -149,6 +155,8 @@ fn dot_segments_are_refused_in_every_language_but_in_keys_of_buckets() {
         "/r/same/https://o.test/x/%252e%252e/a.jpg",
         "/r/same/https://o.test%5C..%5Ca.jpg",
         "/weserv/?url=https://o.test/x/../a.jpg",
+        "/_ipx/_/https://o.test/x/../a.jpg",
+        "/_image?href=https://o.test/x/../a.jpg",
     ] {
         let refusal = asked(&config(), overlay).expect_err(overlay);
         assert_eq!(refusal.fault, Fault::Url, "{overlay}: {refusal}");
@@ -194,6 +202,8 @@ fn overlays_fallbacks_and_urls_that_lead_there_are_guarded_too() {
         "/r/same/https://o.test/private/a.jpg",
         "/r/same/https://o.test/private/a.jpg%3Fv=2",
         "/weserv/?url=https://o.test/private/a.jpg",
+        "/_ipx/_/https://o.test/private/a.jpg",
+        "/_image?href=https://o.test/private/a.jpg",
         "/r/same/shop/private/a.jpg",
     ] {
         is_closed(&config, target);

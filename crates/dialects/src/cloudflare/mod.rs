@@ -18,7 +18,7 @@ use self::options::OPTIONS;
 use self::rules::CloudflareRules;
 use crate::dialect::{Dialect, Target};
 use crate::document::{About, Document};
-use crate::errors::{ErrorStyle, Errors, Fault};
+use crate::errors::{ErrorStyle, Errors, Fault, Told};
 use crate::geometry::FACES;
 use crate::options::Values;
 use crate::percent;
@@ -197,7 +197,10 @@ impl Errors for CloudflareErrors {
         Some(("cf-resized", format!("err={}", number(status))))
     }
 
-    fn body(&self, _: Fault, status: u16, sentence: &str) -> Option<(&'static str, String)> {
+    fn body(&self, told: &Told<'_>) -> Option<(&'static str, String)> {
+        let Told {
+            status, sentence, ..
+        } = *told;
         let text = format!("ERROR {}: {sentence}\n", number(status));
         Some(("text/plain; charset=utf-8", text))
     }

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 
 use super::CloudflareConfig;
 use crate::Fault;
+use crate::errors::Told;
 use crate::geometry::FACES;
 use crate::vectors;
 use crate::{Ask, Config, Dialects, Fallback, Headers, ImageRequest, Refusal, Source};
@@ -142,7 +143,7 @@ fn what_is_not_known_is_refused_with_the_services_number() {
         let (_, body) = refusal
             .errors
             .0
-            .body(Fault::Url, 400, "why")
+            .body(&Told::of(Fault::Url, 400, "why"))
             .expect("a body");
         assert_eq!(body, "ERROR 9401: why\n");
     }

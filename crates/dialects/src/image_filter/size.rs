@@ -1,7 +1,7 @@
 //! The JSON document of `image_filter size`.
 
 use crate::document::{About, Document};
-use crate::errors::{Errors, Fault};
+use crate::errors::{Errors, Fault, Told};
 
 /// Error style of `image_filter size`: like the module, it answers an empty JSON object with status 200 where there is
 /// no image.
@@ -16,7 +16,8 @@ impl Errors for NoSize {
         }
     }
 
-    fn body(&self, _: Fault, status: u16, _: &str) -> Option<(&'static str, String)> {
+    fn body(&self, told: &Told<'_>) -> Option<(&'static str, String)> {
+        let status = told.status;
         (status == 200).then(|| ("application/json", "{}\r\n".to_owned()))
     }
 }

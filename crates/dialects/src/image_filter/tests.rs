@@ -3,6 +3,7 @@
 use andon_recipe::{Facts, Step};
 use proptest::prelude::*;
 
+use crate::errors::Told;
 use crate::vectors::{self, answer};
 use crate::{Ask, Config, Dialects, Fault, ImageFilterConfig, ImageRequest, Refusal};
 
@@ -115,7 +116,7 @@ fn the_size_of_no_image_is_empty_and_no_fault() {
         assert_eq!(errors.status(fault, 404), 200);
     }
     assert_eq!(errors.status(Fault::Busy, 503), 503);
-    let body = errors.body(Fault::Url, 200, "why");
+    let body = errors.body(&Told::of(Fault::Url, 200, "why"));
     assert_eq!(body, Some(("application/json", "{}\r\n".to_owned())));
     let errors = ask("test").unwrap().style.errors.0;
     assert_eq!(errors.status(Fault::Missing, 404), 415);

@@ -1,6 +1,6 @@
 //! What errors say, which are short plain texts.
 
-use crate::errors::{Errors, Fault};
+use crate::errors::{Errors, Fault, Told};
 
 /// Errors about a source at another host.
 pub(super) static UPSTREAM: NextErrors = NextErrors { place: "upstream" };
@@ -32,10 +32,10 @@ impl Errors for NextErrors {
         answered
     }
 
-    fn body(&self, fault: Fault, _: u16, sentence: &str) -> Option<(&'static str, String)> {
+    fn body(&self, told: &Told<'_>) -> Option<(&'static str, String)> {
         let place = self.place;
         let valid = |what: &str| format!("\"url\" parameter is valid but {what}");
-        let text = match fault {
+        let text = match told.fault {
             Fault::Source => "\"url\" parameter is not allowed".to_owned(),
             Fault::NotImage | Fault::Damaged => {
                 "The requested resource isn't a valid image.".to_owned()
@@ -45,7 +45,7 @@ impl Errors for NextErrors {
                 valid(&format!("{place} response is invalid"))
             }
             Fault::Late => valid("upstream response timed out"),
-            _ => sentence.to_owned(),
+            _ => told.sentence.to_owned(),
         };
         Some(("text/plain; charset=utf-8", text))
     }

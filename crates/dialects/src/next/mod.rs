@@ -58,21 +58,23 @@ impl Next {
         ]
     }
 
-    /// Returns how long clients keep a result: forever if the bundler has named the source after its content.
-    fn keeping(&self, href: &str) -> Keeping {
+    /// Returns how long clients keep a result, and how that is said: forever if the bundler has named the source after its
+    /// content.
+    fn keeping(&self, href: &str) -> (Keeping, &'static str) {
         let path = href.strip_prefix(&self.base_path).unwrap_or_default();
         let hashed = ["/_next/static/media", "/_next/static/immutable/media"];
         match hashed.iter().any(|folder| path.starts_with(folder)) {
-            true => Keeping {
-                least: 315_360_000,
-                most: 315_360_000,
-                words: ("public", "immutable"),
-            },
-            false => Keeping {
-                least: self.least,
-                most: u64::MAX,
-                words: ("public", "must-revalidate"),
-            },
+            true => {
+                let (least, most) = (315_360_000, 315_360_000);
+                (Keeping { least, most }, "public, max-age={}, immutable")
+            }
+            false => {
+                let (least, most) = (self.least, u64::MAX);
+                (
+                    Keeping { least, most },
+                    "public, max-age={}, must-revalidate",
+                )
+            }
         }
     }
 
@@ -134,10 +136,12 @@ impl Dialect for Next {
         };
         let rules = NextRules::new(params.width, params.quality, format, self.allow_svg);
         let request = ImageRequest::image(self.source(&params)?, rules);
+        let (keeping, lifetime) = self.keeping(&href);
         Ok(Some(ImageRequest {
             style: AnswerStyle {
                 exact: true,
-                keeping: Some(self.keeping(&href)),
+                keeping: Some(keeping),
+                lifetime,
                 headers: self.headers(&href),
                 ..AnswerStyle::default()
             },

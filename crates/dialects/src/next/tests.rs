@@ -6,6 +6,7 @@ use super::patterns::{LocalPattern, Patterns, RemotePattern};
 use super::query::preferred;
 use crate::config::Settings;
 use crate::errors::Fault;
+use crate::errors::Told;
 use crate::request::ImageRequest;
 use crate::{Config, Dialects, Headers, Refusal};
 
@@ -142,7 +143,7 @@ fn what_is_wrong_is_said_in_the_words_of_next() {
         let refusal = parse(&format!("/_next/image?{query}")).expect_err(&query);
         let style = refusal.errors.0;
         let (_, body) = style
-            .body(refusal.fault, 400, &refusal.to_string())
+            .body(&Told::of(refusal.fault, 400, &refusal.to_string()))
             .expect("a text");
         assert_eq!(
             (&*body, style.status(refusal.fault, 0)),
@@ -255,8 +256,7 @@ fn names_and_lifetimes_are_those_of_the_source() {
     ] {
         let request = parse(&format!("/_next/image?url={url}&w=640&q=75")).expect(url);
         assert_eq!(request.style.headers[0].1, name);
-        let keeping_said = request.style.keeping.expect("a lifetime").text(60);
-        assert_eq!(keeping_said, keeping);
+        assert_eq!(request.style.cached_for(60), keeping);
     }
 }
 
@@ -272,7 +272,7 @@ fn errors_tell_pages_of_the_application_from_other_hosts() {
             .style
             .errors
             .0
-            .body(Fault::Missing, 404, "")
+            .body(&Told::of(Fault::Missing, 404, ""))
             .expect("a text");
         let wanted = format!("\"url\" parameter is valid but {place} response is invalid");
         assert_eq!(text, wanted);

@@ -3,7 +3,7 @@
 use super::filters::Filter;
 use super::flavour::Flavour;
 use crate::disposition;
-use crate::errors::{ErrorStyle, Errors, Fault};
+use crate::errors::{ErrorStyle, Errors, Fault, Told};
 use crate::request::{AnswerStyle, Source};
 
 pub(super) fn errors(flavour: Flavour) -> ErrorStyle {
@@ -46,7 +46,10 @@ impl Errors for Answers {
         }
     }
 
-    fn body(&self, _: Fault, status: u16, sentence: &str) -> Option<(&'static str, String)> {
+    fn body(&self, told: &Told<'_>) -> Option<(&'static str, String)> {
+        let Told {
+            status, sentence, ..
+        } = *told;
         match self.0 {
             Flavour::Thumbor => Some(("text/plain", String::new())),
             Flavour::Imagor => {

@@ -7,6 +7,7 @@ use andon_recipe::{Area, Facts, Measure, Measured};
 use proptest::prelude::*;
 
 use crate::Fault;
+use crate::errors::Told;
 use crate::request::AnswerStyle;
 use crate::vectors::{self, answer};
 use crate::{Ask, Config, Dialects, ImageRequest, ImagorConfig, Refusal, Source, ThumborConfig};
@@ -751,7 +752,11 @@ fn errors_are_answered_as_either_does() {
         let status = answer(Err(refusal.clone()), &Facts::new("jpeg", 1, 1)).unwrap_err();
         (
             status,
-            refusal.errors.0.body(Fault::Url, status, "why").unwrap(),
+            refusal
+                .errors
+                .0
+                .body(&Told::of(Fault::Url, status, "why"))
+                .unwrap(),
         )
     };
     let (status, (_, body)) = refusal(thumbor().parse("/300x200/a.jpg"));

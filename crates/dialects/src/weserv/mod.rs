@@ -21,7 +21,7 @@ use self::query::Query;
 use self::rules::WeservRules;
 use crate::dialect::{Dialect, Target};
 use crate::document::{About, Document, Part};
-use crate::errors::{ErrorStyle, Errors, Fault};
+use crate::errors::{ErrorStyle, Errors, Fault, Told};
 use crate::options::MOST_NOTES;
 use crate::percent;
 use crate::refusal::{Refusal, shorten};
@@ -355,7 +355,10 @@ impl Errors for WeservErrors {
         }
     }
 
-    fn body(&self, _: Fault, status: u16, sentence: &str) -> Option<(&'static str, String)> {
+    fn body(&self, told: &Told<'_>) -> Option<(&'static str, String)> {
+        let Told {
+            status, sentence, ..
+        } = *told;
         let body = json!({ "status": "error", "code": status, "message": sentence });
         Some(("application/json", body.to_string()))
     }

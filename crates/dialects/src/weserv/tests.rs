@@ -7,6 +7,7 @@ use proptest::prelude::*;
 
 use super::query::{Coordinate, colour, coordinate};
 use super::{WeservConfig, max_age};
+use crate::errors::Told;
 use crate::vectors;
 use crate::{
     Ask, Config, Dialects, Document, Fallback, Fault, ImageRequest, Part, Redirect, Refusal, Source,
@@ -348,7 +349,7 @@ fn sources_are_urls_or_paths() {
         let (media_type, body) = refusal
             .errors
             .0
-            .body(Fault::Url, 400, "Unable to parse URI")
+            .body(&Told::of(Fault::Url, 400, "Unable to parse URI"))
             .expect("a body");
         assert_eq!(media_type, "application/json");
         assert_eq!(

@@ -305,6 +305,15 @@ impl Error {
         }
     }
 
+    /// Returns the code that the URL's dialect has for the error; empty if there is none.
+    #[must_use]
+    pub(crate) fn code(&self) -> &'static str {
+        match self.root() {
+            Self::Target(refusal) => refusal.code,
+            _ => "",
+        }
+    }
+
     /// Returns the status (4xx) with which the origin rejected our request for the source, if it did.
     #[must_use]
     pub fn answered(&self) -> Option<u16> {

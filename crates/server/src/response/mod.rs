@@ -10,7 +10,7 @@ use std::fmt::{self, Write as _};
 use std::time::Duration;
 
 use andon_cache::Purged;
-use andon_dialects::{AnswerStyle, ErrorStyle, Fault, ImageRequest};
+use andon_dialects::{AnswerStyle, ErrorStyle, Fault, ImageRequest, Told};
 use bytes::Bytes;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Response, StatusCode};
@@ -41,12 +41,15 @@ pub(crate) fn not_modified(validators: &Validators) -> Reply {
 
 /// A reply with an error, as one plain sentence or in the format of the URL's dialect.
 pub(crate) fn error(error: &Error, status: StatusCode, style: ErrorStyle) -> Reply {
-    let (media_type, text) = (style.0)
-        .body(error.kind(), status.as_u16(), &error.public())
-        .unwrap_or_else(|| {
-            let sentence = format!("{}\n", error.public());
-            ("text/plain; charset=utf-8", sentence)
-        });
+    let sentence = error.public();
+    let told = Told {
+        fault: error.kind(),
+        code: error.code(),
+        status: status.as_u16(),
+        sentence: &sentence,
+    };
+    let (media_type, text) = (style.0.body(&told))
+        .unwrap_or_else(|| ("text/plain; charset=utf-8", format!("{sentence}\n")));
     let mut reply = with_type(status, Bytes::from(text), media_type);
     let headers = reply.headers_mut();
     for (name, value) in style.0.headers() {

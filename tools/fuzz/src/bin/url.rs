@@ -6,8 +6,9 @@
 use std::sync::LazyLock;
 
 use andon_dialects::{
-    CloudflareConfig, Compat, Config, Dialects, IiifConfig, ImageFilterConfig, ImagorConfig,
-    ImgixConfig, ImgproxyConfig, Rewrite, SmallLightConfig, ThumborConfig, WeservConfig,
+    AstroConfig, CloudflareConfig, Compat, Config, Dialects, IiifConfig, ImageFilterConfig,
+    ImagorConfig, ImgixConfig, ImgproxyConfig, IpxConfig, Rewrite, SmallLightConfig,
+    ThumborConfig, WeservConfig,
 };
 use andon_recipe::{Facts, Recipe};
 
@@ -39,6 +40,14 @@ static SETTINGS: LazyLock<Vec<Dialects>> = LazyLock::new(|| {
                 weserv: WeservConfig {
                     prefix: "/weserv".to_owned(),
                     ..WeservConfig::default()
+                },
+                ipx: IpxConfig {
+                    prefix: "/_ipx".to_owned(),
+                    ..IpxConfig::default()
+                },
+                astro: AstroConfig {
+                    prefix: "/_image".to_owned(),
+                    ..AstroConfig::default()
                 },
                 imgix: ImgixConfig {
                     prefix: "/imgix".to_owned(),

@@ -129,10 +129,8 @@ impl ClientSide {
         let text = match self {
             Self::Words(words) => Some(words.clone()),
             Self::AsTheOrigin(told) if told.is_closed() => told.text(),
-            side if let Some(keeping) = &style.keeping => {
-                Some(keeping.text(side.seconds(life, age)))
-            }
-            Self::Silence => style.max_age.map(|seconds| format!("max-age={seconds}")),
+            side if style.keeping.is_some() => Some(style.cached_for(side.seconds(life, age))),
+            Self::Silence => style.max_age.map(|seconds| style.cached_for(seconds)),
             Self::AsTheOrigin(told) => told.text(),
             Self::AsHere => Some(match life.fresh_for.saturating_sub(age).as_secs() {
                 0 => "no-cache".to_owned(),

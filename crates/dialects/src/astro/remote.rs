@@ -1,0 +1,107 @@
+//! Which URLs a source may be, and which sources are URLs at all.
+
+use url::Url;
+
+use super::config::RemotePattern;
+use crate::ConfigError;
+use crate::hosts::Hosts;
+use crate::percent;
+
+/// URLs that may be named as a source.
+#[derive(Debug)]
+pub(super) struct Remote {
+    hosts: Hosts,
+    patterns: Vec<RemotePattern>,
+}
+
+/// How often a source is decoded at most, to see whether it is a URL.
+const MOST_ROUNDS: usize = 10;
+
+impl Remote {
+    pub(super) fn new(domains: &[String], patterns: &[RemotePattern]) -> Result<Self, ConfigError> {
+        Ok(Self {
+            hosts: Hosts::new("astro.domains", domains)?,
+            patterns: patterns.to_vec(),
+        })
+    }
+
+    /// Returns the URL that a source is, if it may be named; `None` if it may not.
+    pub(super) fn allowed(&self, source: &str) -> Option<String> {
+        let url = Url::parse(source).ok()?;
+        let host = url.host_str()?;
+        let restricts = !self.hosts.is_empty() || !self.patterns.is_empty();
+        let is_allowed = !restricts
+            || self.hosts.has(host)
+            || self.patterns.iter().any(|pattern| pattern.fits(&url));
+        let is_http = ["http", "https"].contains(&url.scheme());
+        (is_http && is_allowed).then(|| source.trim().to_owned())
+    }
+}
+
+impl RemotePattern {
+    /// Whether a URL fits this pattern.
+    pub(super) fn fits(&self, url: &Url) -> bool {
+        let is = |wanted: &Option<String>, is: &dyn Fn(&str) -> bool| match wanted.as_deref() {
+            None | Some("") => true,
+            Some(wanted) => is(wanted),
+        };
+        let port = url.port().map(|port| port.to_string()).unwrap_or_default();
+        is(&self.protocol, &|wanted| wanted == url.scheme())
+            && is(&self.hostname, &|wanted| {
+                url.host_str().is_some_and(|host| fits_host(wanted, host))
+            })
+            && is(&self.port, &|wanted| wanted == port)
+            && is(&self.pathname, &|wanted| fits_path(wanted, url.path()))
+    }
+}
+
+/// Whether a host name fits a pattern.
+fn fits_host(pattern: &str, host: &str) -> bool {
+    if let Some(rest) = pattern.strip_prefix("**.") {
+        let labels = host.strip_suffix(rest);
+        return labels.is_some_and(|labels| labels.ends_with('.'));
+    }
+    match pattern.strip_prefix("*.") {
+        Some(rest) => {
+            let label = host.strip_suffix(rest).and_then(|it| it.strip_suffix('.'));
+            label.is_some_and(|label| !label.is_empty() && !label.contains('.'))
+        }
+        None => pattern == host,
+    }
+}
+
+/// Whether a path fits a pattern.
+fn fits_path(pattern: &str, path: &str) -> bool {
+    if let Some(start) = pattern.strip_suffix("/**") {
+        let rest = path.strip_prefix(start).and_then(|it| it.strip_prefix('/'));
+        return rest.is_some_and(|rest| !rest.is_empty());
+    }
+    match pattern.strip_suffix("/*") {
+        Some(start) => {
+            let rest = path.strip_prefix(start).and_then(|it| it.strip_prefix('/'));
+            let segments = |rest: &str| rest.split('/').filter(|it| !it.is_empty()).count();
+            rest.is_some_and(|rest| segments(rest) == 1)
+        }
+        None => pattern == path,
+    }
+}
+
+/// Whether a source is a URL, or could be taken for one, however often its text is percent-encoded.
+pub(super) fn is_remote(source: &str) -> bool {
+    let mut decoded = source.trim().to_owned();
+    for _ in 0..MOST_ROUNDS {
+        match percent::decode(&decoded) {
+            Ok(next) if next != decoded => decoded = next,
+            _ => break,
+        }
+    }
+    if decoded.starts_with('\\') || decoded.starts_with("//") || decoded.starts_with("/\\") {
+        return true;
+    }
+    // A path has no scheme, and neither has the name of a drive.
+    let is_drive = decoded.as_bytes().get(1) == Some(&b':') && !decoded.starts_with(':');
+    !decoded.is_empty()
+        && !decoded.starts_with('/')
+        && !is_drive
+        && Url::parse(&decoded).is_ok_and(|url| url.scheme() != "file")
+}

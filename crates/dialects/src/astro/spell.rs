@@ -1,0 +1,43 @@
+//! Writes wishes as URLs of Astro's image endpoint, with the usual path.
+
+use andon_recipe::{Fitting, Wish};
+
+use crate::spelling::{Said, Spelt, Word, side};
+
+/// The words of a recipe that there are parameters for.
+pub(super) const WORDS: &[Word] = &[
+    ("keep:north", "position=top"),
+    ("keep:south", "position=bottom"),
+    ("keep:west", "position=left"),
+    ("keep:east", "position=right"),
+    ("keep:northwest", "position=northwest"),
+    ("keep:northeast", "position=northeast"),
+    ("keep:southwest", "position=southwest"),
+    ("keep:southeast", "position=southeast"),
+    ("keep:smart", "position=attention"),
+    ("flatten:_", "background=%23{0}"),
+    ("q:_", "q={0}"),
+    ("as:auto", ""),
+    ("as:_", "f={0}"),
+];
+
+/// Returns the URL for a wish.
+pub(super) fn spell(wish: &Wish, source: &str) -> Spelt {
+    let mut said = Said::of(wish, WORDS);
+    said.add(side("w=", wish.w));
+    said.add(side("h=", wish.h));
+    said.put(match wish.fit {
+        Fitting::Inside if wish.w.is_some() && wish.h.is_some() => "fit=inside",
+        Fitting::Exact => "fit=fill",
+        _ => "",
+    });
+    // Images are not laid on a ground.
+    if matches!(wish.fit, Fitting::Pad(_)) {
+        said.miss_box(wish);
+    }
+    let options = said.join("&");
+    let separator = if options.is_empty() { "" } else { "&" };
+    // It is decoded twice there: as a value, and as a path.
+    let source = source.replace('%', "%25");
+    said.spelt(format!("/_image?href=/{source}{separator}{options}"))
+}

@@ -1,0 +1,36 @@
+//! The format that `f_auto` chooses by the header `Accept`.
+
+/// Formats in the order in which they are preferred, for still images and for animations.
+const STILL: &[&str] = &["avif", "webp", "jpeg", "png", "tiff", "heif", "gif"];
+const MOVING: &[&str] = &["webp", "gif"];
+
+/// Returns ipx's choice of a format: of those with the greatest weight in the header, the first in order of preference. A
+/// range such as `image/*` names none, and `*` alone the first one.
+pub(super) fn choose(header: Option<&str>, moves: bool) -> &'static str {
+    let (formats, usual) = match moves {
+        true => (MOVING, "gif"),
+        false => (STILL, "jpeg"),
+    };
+    let mut best: Option<(f64, usize)> = None;
+    for range in header.unwrap_or_default().split(',') {
+        let mut parts = range.split(';').map(str::trim);
+        let Some(place) = place(formats, parts.next().unwrap_or_default()) else {
+            continue;
+        };
+        let weight = parts.find_map(|part| part.strip_prefix("q="));
+        let weight = weight.map_or(1.0, |weight| weight.trim().parse().unwrap_or(0.0));
+        let is_better =
+            best.is_none_or(|(most, first)| weight > most || (weight == most && place < first));
+        if weight > 0.0 && is_better {
+            best = Some((weight, place));
+        }
+    }
+    best.map_or(usual, |(_, place)| formats[place])
+}
+
+fn place(formats: &[&str], name: &str) -> Option<usize> {
+    match name.strip_prefix("image/") {
+        None => (name == "*").then_some(0),
+        Some(format) => formats.iter().position(|known| *known == format),
+    }
+}

@@ -1,0 +1,91 @@
+//! The configuration of the ipx dialect.
+
+use std::collections::BTreeMap;
+
+use andon_recipe::Wish;
+use serde::Deserialize;
+
+use super::Ipx;
+use super::options::OPTIONS;
+use crate::ConfigError;
+use crate::config::{Gate, Settings, below, mount};
+use crate::dialect::Dialect;
+use crate::hosts::Hosts;
+use crate::options::OptionHelp;
+use crate::spelling::{Spelt, Word};
+
+/// The table `[ipx]` of the configuration.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct IpxConfig {
+    /// Prefix of the dialect's URLs; empty: the dialect is off.
+    pub prefix: String,
+    /// Whether unsigned URLs are answered although `[signing]` or another dialect has keys, or another dialect serves
+    /// presets only.
+    pub open: bool,
+    /// Hosts whose images URLs may name, as host names or URLs; empty: those of all origins.
+    pub domains: Vec<String>,
+    /// What stands for the beginnings of sources: paths, or absolute URLs.
+    pub alias: BTreeMap<String, String>,
+    /// For how many seconds clients may cache results of files.
+    pub max_age: u64,
+    /// For how many seconds clients may cache results of images of other servers that do not say it.
+    pub http_max_age: u64,
+}
+
+impl Default for IpxConfig {
+    fn default() -> Self {
+        Self {
+            prefix: String::new(),
+            open: false,
+            domains: Vec::new(),
+            alias: BTreeMap::new(),
+            max_age: 60,
+            http_max_age: 300,
+        }
+    }
+}
+
+impl Settings for IpxConfig {
+    fn dialect(&self) -> Result<Option<Box<dyn Dialect>>, ConfigError> {
+        let Some(prefix) = mount("ipx.prefix", &self.prefix)? else {
+            return Ok(None);
+        };
+        let rooted = |name: &String| format!("/{}", name.trim_start_matches('/'));
+        let alias = self.alias.iter();
+        Ok(Some(Box::new(Ipx {
+            prefix,
+            hosts: Hosts::new("ipx.domains", &self.domains)?,
+            alias: alias.map(|(name, to)| (rooted(name), to.clone())).collect(),
+            max_age: self.max_age,
+            http_max_age: self.http_max_age,
+        })))
+    }
+
+    fn gate(&self) -> Gate {
+        Gate {
+            open: self.open,
+            places: below([&self.prefix]),
+            ..Gate::default()
+        }
+    }
+
+    fn usual() -> Self {
+        Self {
+            prefix: "/_ipx".to_owned(),
+            ..Self::default()
+        }
+    }
+
+    fn words() -> Vec<Word> {
+        super::spell::WORDS.to_vec()
+    }
+
+    fn spell(wish: &Wish, source: &str) -> Spelt {
+        super::spell::spell(wish, source)
+    }
+
+    fn option_help() -> Vec<OptionHelp> {
+        OPTIONS.help()
+    }
+}

@@ -1,0 +1,91 @@
+//! How sharp writes images: formats, qualities, and what is usual.
+
+use andon_recipe::{
+    Background, Colour, Facts, FormatName, Goal, Kept, Output, Profile, StoredTurn,
+};
+
+use super::expected;
+
+/// A format that sharp writes.
+pub(crate) struct Format;
+
+impl Format {
+    /// Returns Andon's name of a format that sharp writes; `None` for one that is not written here.
+    pub(crate) fn named(name: &str) -> Option<&'static str> {
+        Some(match name {
+            "jpeg" | "jpg" | "jpe" => "jpeg",
+            "png" => "png",
+            "webp" => "webp",
+            "avif" => "avif",
+            "gif" => "gif",
+            "tiff" | "tif" => "tiff",
+            _ => return None,
+        })
+    }
+}
+
+/// How a result is written, as far as that does not depend on the source.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Written {
+    /// Quality from 1 to 100; `None`: the format's usual one.
+    pub(crate) quality: Option<u8>,
+    /// Whether JPEG is written progressive.
+    pub(crate) progressive: bool,
+    /// Whether only the first frame of an animation is shown, unless the result is a GIF.
+    pub(crate) is_still: bool,
+}
+
+/// Returns sharp's output settings for a format; `None`: the source's own. Results are sRGB and carry no metadata.
+pub(super) fn output(format: Option<&str>) -> Output {
+    Output {
+        stored_turn: StoredTurn::Verbatim,
+        format: format.and_then(|name| FormatName::new(name).ok()),
+        profile: Profile::Srgb,
+        metadata: Kept::None,
+        background: Background::Colour(Colour {
+            a: 255,
+            ..Colour::CLEAR
+        }),
+        ..Output::default()
+    }
+}
+
+impl Written {
+    /// Completes output settings for a source.
+    pub(super) fn of(&self, output: &Output, facts: &Facts) -> Output {
+        let mut output = output.clone();
+        let format = output.format_or(&facts.format).to_owned();
+        let usual = match &*format {
+            "avif" => Some(50),
+            "jpeg" | "webp" => Some(80),
+            _ => None,
+        };
+        match (&*format, self.quality) {
+            // A quality makes sharp write a palette.
+            ("png", Some(_)) => {
+                let colours = ("colours".to_owned(), "256".to_owned());
+                output.options.extend([colours]);
+            }
+            (_, quality) => {
+                output.goal = usual.map(|usual| Goal::Quality(quality.unwrap_or(usual)))
+            }
+        }
+        output.progressive = self.progressive && format == "jpeg";
+        if self.is_still && format != "gif" {
+            output.frame = Some(1);
+        }
+        output
+    }
+}
+
+/// Reads a quality: a whole number from 1 to 100. `value` and `kind`: the text that it was read from, and JavaScript's name
+/// for its type.
+///
+/// # Errors
+/// sharp's sentence about any other number.
+pub(crate) fn quality(number: Option<f64>, value: &str, kind: &str) -> Result<u8, String> {
+    number
+        .filter(|number| number.fract() == 0.0 && (1.0..=100.0).contains(number))
+        .map(|number| number as u8)
+        .ok_or_else(|| expected("integer between 1 and 100", "quality", value, kind))
+}

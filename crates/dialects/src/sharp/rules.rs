@@ -1,0 +1,83 @@
+//! The rules of a request for an image that sharp would make.
+
+use andon_recipe::{
+    Facts, FormatName, Measure, Orientation, Output, Recipe, ResolveError, Rules, Wish,
+};
+
+use super::{Pipeline, Written, output};
+
+/// What a URL asks of sharp, before the image is known.
+#[derive(Clone, Debug)]
+pub(crate) struct SharpRules {
+    /// Name of the dialect.
+    dialect: &'static str,
+    /// The options of the URL, as the dialect writes them in its canonical form.
+    options: String,
+    pub(super) pipeline: Pipeline,
+    pub(super) written: Written,
+    /// Whether the format was chosen by the `Accept` header.
+    pub(super) chosen: bool,
+    pub(super) output: Output,
+}
+
+impl SharpRules {
+    /// Makes the rules of a dialect. `options` are those of the URL in its canonical form. `format` is Andon's name of the
+    /// result's; `None`: the source's own.
+    pub(crate) fn new(
+        dialect: &'static str,
+        options: String,
+        pipeline: Pipeline,
+        written: Written,
+        format: Option<&str>,
+    ) -> Self {
+        let mut output = output::output(format);
+        output.linear = pipeline.linear;
+        Self {
+            dialect,
+            options,
+            pipeline,
+            written,
+            chosen: false,
+            output,
+        }
+    }
+
+    /// Marks the format as chosen by the `Accept` header.
+    pub(crate) fn by_accept(self, chosen: bool) -> Self {
+        Self { chosen, ..self }
+    }
+}
+
+/// Returns the options in the text of a dialect's rules; `None` if the rules are another one's.
+pub(crate) fn options_of<'a>(dialect: &str, text: &'a str) -> Option<&'a str> {
+    let rest = text.strip_prefix(dialect)?.strip_prefix('(')?;
+    rest.rsplit_once(';').map(|(options, _)| options)
+}
+
+impl Rules for SharpRules {
+    fn text(&self) -> String {
+        let output = Recipe::from(self.output.clone());
+        format!("{}({};{output})", self.dialect, self.options)
+    }
+
+    fn resolve(&self, facts: &Facts) -> Result<Recipe, ResolveError> {
+        let steps = self.pipeline.steps(facts)?;
+        let mut output = self.written.of(&self.output, facts);
+        // What sharp cannot write becomes a PNG, such as a drawing.
+        if output.format.is_none() && facts.format == "svg" {
+            output.format = FormatName::new("png").ok();
+        }
+        Recipe { steps, output }.resolve(facts)
+    }
+
+    fn measures(&self, stored: Orientation) -> Vec<Measure> {
+        let recipe = self.pipeline.measured();
+        Recipe::of_stored(recipe.steps, recipe.output).measures(stored)
+    }
+
+    crate::rules::kept_output!();
+
+    fn wish(&self) -> Option<Wish> {
+        Some(self.wanted())
+    }
+}

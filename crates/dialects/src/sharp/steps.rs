@@ -1,0 +1,153 @@
+//! The steps that sharp's options come to for an image of known size.
+
+use andon_recipe::{
+    Colour, Facts, Flatten, Flip, Orient, Pad, Recipe, ResolveError, Rotate, Step, Trim,
+};
+
+use super::resize::{Size, around};
+use super::{BLACK, Pipeline, Position, Upright};
+use crate::{effects, geometry};
+
+impl Pipeline {
+    /// Returns the steps for an image, as stored.
+    ///
+    /// # Errors
+    /// A part that is not within the image.
+    pub(super) fn steps(&self, facts: &Facts) -> Result<Vec<Step>, ResolveError> {
+        let (mut steps, mut size) = self.before(facts)?;
+        // With these, sharp's decoders read every pixel.
+        let reads_all = self.part.is_some()
+            || self.trim.is_some()
+            || self.linear
+            || (self.turns_first && self.moves());
+        let shrinks = facts.format == "jpeg" && !reads_all;
+        let resize = self.resize.clamped((facts.width, facts.height))?;
+        if resize.is_wanted() {
+            let scaled = resize.scaled(size, shrinks);
+            steps.push(Step::exact(scaled.0, scaled.1));
+            size = scaled;
+        }
+        if !self.turns_first {
+            self.mirror(&mut steps);
+            self.turn(&mut steps, &mut size);
+        }
+        // What shows through an image is not what lies around it.
+        let alpha = facts.alpha && self.ground.is_none();
+        size = resize.frame(&mut steps, size, alpha);
+        if !self.turns_first {
+            self.rotate(&mut steps, &mut size);
+        }
+        if let Some(part) = self.later_part {
+            size = cut(&mut steps, part, size)?;
+        }
+        if let Some(([top, right, bottom, left], colour)) = self.margins {
+            steps.push(Step::Pad(Pad {
+                top,
+                right,
+                bottom,
+                left,
+                colour: if alpha { Colour::CLEAR } else { colour },
+            }));
+            steps.extend(around((left, top), size, colour, alpha));
+        }
+        steps.extend(effects::steps(self.effects.iter().cloned().map(Some)));
+        Ok(steps)
+    }
+
+    /// Returns the steps before the image is scaled, and the size in px that they leave of it.
+    fn before(&self, facts: &Facts) -> Result<(Vec<Step>, Size), ResolveError> {
+        let mut steps = Vec::new();
+        steps.extend((self.upright == Some(Upright::First)).then_some(Step::Orient(Orient)));
+        steps.extend(self.border(facts));
+        let mut size = geometry::size_after(&steps, facts)?;
+        if let (Some(part), Some(Upright::AfterPart) | None) = (self.part, self.upright) {
+            size = cut(&mut steps, part, size)?;
+        }
+        if self.upright == Some(Upright::AfterPart) {
+            steps.push(Step::Orient(Orient));
+            size = facts.orientation.size(size.0, size.1);
+        }
+        steps.extend(self.ground.map(|colour| Step::Flatten(Flatten(colour))));
+        if self.turns_first {
+            self.mirror(&mut steps);
+            self.turn(&mut steps, &mut size);
+            self.rotate(&mut steps, &mut size);
+        }
+        Ok((steps, size))
+    }
+
+    /// Returns the step that cuts the border off, which sharp leaves to images of fewer than 3 px on a side.
+    fn border(&self, facts: &Facts) -> Option<Step> {
+        let is_large = facts.width >= 3 && facts.height >= 3;
+        self.trim
+            .filter(|_| is_large)
+            .map(|tolerance| Step::Trim(Trim(tolerance)))
+    }
+
+    fn moves(&self) -> bool {
+        self.degrees != 0.0 || self.flip || self.flop
+    }
+
+    pub(super) fn flips(&self) -> Option<Flip> {
+        match (self.flip, self.flop) {
+            (false, false) => None,
+            (true, false) => Some(Flip::Vertical),
+            (false, true) => Some(Flip::Horizontal),
+            (true, true) => Some(Flip::Both),
+        }
+    }
+
+    fn mirror(&self, steps: &mut Vec<Step>) {
+        steps.extend(self.flips().map(Step::Flip));
+    }
+
+    /// Turns the image by a multiple of 90 degrees.
+    fn turn(&self, steps: &mut Vec<Step>, size: &mut Size) {
+        let degrees = self.degrees.rem_euclid(360.0);
+        if let Some(turn) = geometry::turn(degrees as u32).filter(|_| degrees % 90.0 == 0.0) {
+            steps.push(Step::Turn(turn));
+            if degrees % 180.0 != 0.0 {
+                *size = (size.1, size.0);
+            }
+        }
+    }
+
+    /// Turns the image by any other angle.
+    fn rotate(&self, steps: &mut Vec<Step>, size: &mut Size) {
+        let degrees = self.degrees.rem_euclid(360.0);
+        if degrees % 90.0 != 0.0 {
+            *size = andon_recipe::rotated_size(size.0, size.1, degrees);
+            steps.push(Step::Rotate(Rotate {
+                degrees,
+                colour: self.corners.unwrap_or(BLACK),
+            }));
+        }
+    }
+
+    /// Returns the steps that decide what must be measured in the image.
+    pub(super) fn measured(&self) -> Recipe {
+        let mut steps = Vec::new();
+        steps.extend((self.upright == Some(Upright::First)).then_some(Step::Orient(Orient)));
+        steps.extend(self.trim.map(|tolerance| Step::Trim(Trim(tolerance))));
+        let looks = self.resize.position == Position::Salient && self.resize.is_wanted();
+        steps.extend(looks.then_some(Step::Focus(andon_recipe::Focus::Salient)));
+        Recipe::from(steps)
+    }
+}
+
+/// Cuts a rectangle out of an image of this size in px, and returns the rectangle's.
+fn cut(steps: &mut Vec<Step>, part: [u32; 4], size: Size) -> Result<Size, ResolveError> {
+    let [x, y, w, h] = part;
+    let within = |start: u32, side: u32, whole: u32| {
+        side > 0 && start.checked_add(side).is_some_and(|end| end <= whole)
+    };
+    if !within(x, w, size.0) || !within(y, h, size.1) {
+        let why = format!(
+            "extract_area: bad extract area: {w}x{h} px at {x},{y} are not within {}x{} px",
+            size.0, size.1
+        );
+        return Err(ResolveError::new(format!("{x}_{y}_{w}_{h}"), why));
+    }
+    steps.push(Step::crop(x, y, w, h));
+    Ok((w, h))
+}

@@ -1,0 +1,88 @@
+//! What sharp's options want, in terms that other dialects can say, too.
+
+use andon_recipe::{
+    Fitting, Flatten, FormatName, Goal, Gravity, Keep, Output, Pad, Recipe, Rotate, Step, Trim,
+    Wish,
+};
+
+use super::{BLACK, Fit, Position, SharpRules};
+use crate::{effects, geometry};
+
+impl SharpRules {
+    pub(super) fn wanted(&self) -> Wish {
+        let pipeline = &self.pipeline;
+        let resize = &pipeline.resize;
+        let mut beyond = Vec::new();
+        let both = resize.width.is_some() && resize.height.is_some();
+        let fit = match resize.fit {
+            _ if !resize.is_wanted() => Fitting::Nothing,
+            Fit::Cover if both => Fitting::Cover,
+            Fit::Contain if both => Fitting::Pad(resize.around),
+            Fit::Fill => Fitting::Exact,
+            Fit::Outside if both => {
+                beyond.push("fit=outside".to_owned());
+                Fitting::Inside
+            }
+            _ => Fitting::Inside,
+        };
+        let degrees = pipeline.degrees.rem_euclid(360.0);
+        let turn = geometry::turn(degrees as u32).filter(|_| degrees % 90.0 == 0.0);
+        let rotate = (degrees % 90.0 != 0.0).then_some(Step::Rotate(Rotate {
+            degrees,
+            colour: pipeline.corners.unwrap_or(BLACK),
+        }));
+        let turns = pipeline.flips().map(Step::Flip).into_iter();
+        let turns = turns.chain(turn.map(Step::Turn)).chain(rotate);
+        let (first, last): (Vec<_>, Vec<_>) = match pipeline.turns_first {
+            true => (turns.collect(), Vec::new()),
+            false => (Vec::new(), turns.collect()),
+        };
+        let part = |part: Option<[u32; 4]>| part.map(|[x, y, w, h]| Step::crop(x, y, w, h));
+        let trim = pipeline.trim.map(|tolerance| Step::Trim(Trim(tolerance)));
+        let margins = pipeline
+            .margins
+            .map(|([top, right, bottom, left], colour)| {
+                Step::Pad(Pad {
+                    top,
+                    right,
+                    bottom,
+                    left,
+                    colour,
+                })
+            });
+        let ground = pipeline.ground.map(|colour| Step::Flatten(Flatten(colour)));
+        let before = trim.into_iter().chain(part(pipeline.part));
+        let after = last.into_iter().chain(part(pipeline.later_part));
+        let after = after.chain(margins).chain(ground);
+        let effects = effects::steps(pipeline.effects.iter().cloned().map(Some));
+        Wish {
+            before: before.chain(first).collect(),
+            fit,
+            w: resize.width.map(f64::from),
+            h: resize.height.map(f64::from),
+            enlarge: resize.enlarge,
+            keep: match resize.position {
+                Position::Salient => Keep::Salient,
+                position => Keep::Towards(Gravity::at(position.halves())),
+            },
+            after: after.chain(effects).collect(),
+            beyond,
+            ..Wish::of(&Recipe::from(self.said()))
+        }
+    }
+
+    /// Returns how the result is written, as far as the URL says so.
+    fn said(&self) -> Output {
+        let mut output = self.output.clone();
+        output.goal = self.written.quality.map(Goal::Quality);
+        if self.chosen {
+            output.format = FormatName::new(Output::AUTO).ok();
+        }
+        let is_gif = output
+            .format
+            .as_ref()
+            .is_some_and(|name| name.as_str() == "gif");
+        output.frame = (self.written.is_still && !is_gif).then_some(1);
+        output
+    }
+}
