@@ -27,10 +27,10 @@ use tokio::net::TcpListener;
 use crate::common::sample;
 
 /// All services at one address. They stop when this is dropped.
-pub struct Cloud {
+pub(super) struct Cloud {
     /// Folders in it are buckets.
-    pub buckets: TempDir,
-    pub address: String,
+    pub(super) buckets: TempDir,
+    pub(super) address: String,
     state: Arc<State>,
     _runtime: tokio::runtime::Runtime,
 }
@@ -60,7 +60,7 @@ struct Issued {
 impl Cloud {
     /// With the bucket `assets-eu`, which has `a.jpg` to `d.jpg`, and an empty one, `results`. Credentials are valid for so
     /// long.
-    pub fn start(life: Duration) -> Self {
+    pub(super) fn start(life: Duration) -> Self {
         let buckets = tempfile::tempdir().unwrap();
         for bucket in ["assets-eu", "results"] {
             std::fs::create_dir(buckets.path().join(bucket)).unwrap();
@@ -114,27 +114,27 @@ impl Cloud {
     }
 
     /// Makes the services that issue credentials fail, or work again.
-    pub fn is_down(&self, down: bool) {
+    pub(super) fn is_down(&self, down: bool) {
         self.state.is_down.store(down, Ordering::SeqCst);
     }
 
     /// Makes this the only token that services accept as a proof.
-    pub fn trusts(&self, token: &str) {
+    pub(super) fn trusts(&self, token: &str) {
         token.clone_into(&mut self.state.subject.lock().unwrap());
     }
 
     /// How often credentials were asked for.
-    pub fn asked(&self) -> usize {
+    pub(super) fn asked(&self) -> usize {
         self.state.asked.load(Ordering::SeqCst)
     }
 
     /// How many requests the buckets refused.
-    pub fn refused(&self) -> usize {
+    pub(super) fn refused(&self) -> usize {
         self.state.refused.load(Ordering::SeqCst)
     }
 
     /// How many different credentials the buckets have seen.
-    pub fn seen(&self) -> usize {
+    pub(super) fn seen(&self) -> usize {
         self.state.seen.lock().unwrap().len()
     }
 }
