@@ -39,7 +39,8 @@ fn hosts(address: Ipv4Addr) -> Vec<String> {
         // Every spelling of each part, mixed with those of the others.
         for first in 0..5 {
             for step in 0..5 {
-                let part = |(at, part): (usize, &u32)| spelled(*part)[(first + at * step) % 5].clone();
+                let part =
+                    |(at, part): (usize, &u32)| spelled(*part)[(first + at * step) % 5].clone();
                 let host: Vec<String> = parts.iter().enumerate().map(part).collect();
                 hosts.push(host.join("."));
             }
@@ -61,7 +62,10 @@ fn carriers(address: Ipv4Addr) -> Vec<String> {
         Ipv6Addr::new(0x2001, 0, 0x4136, 0xe378, 0x8000, 63, !high, !low),
         Ipv6Addr::new(0x2a00, 0x1450, 1, 2, 0, 0x5efe, high, low),
     ];
-    let whole = mapped.segments().map(|word| format!("{word:04X}")).join(":");
+    let whole = mapped
+        .segments()
+        .map(|word| format!("{word:04X}"))
+        .join(":");
     all.iter()
         .map(|address| format!("[{address}]"))
         .chain([format!("[::ffff:{address}]"), format!("[{whole}]")])
@@ -128,7 +132,12 @@ fn no_url_in_a_thousand_spellings_reaches_a_metadata_service() {
     for url in &urls {
         let escaped: String = url.bytes().map(|byte| format!("%{byte:02x}")).collect();
         let reply = client.get(&format!("/r/fit:10x10/{escaped}"));
-        assert!(is_refusal(reply.status, &reply.text()), "{url}: {} {}", reply.status, reply.text());
+        assert!(
+            is_refusal(reply.status, &reply.text()),
+            "{url}: {} {}",
+            reply.status,
+            reply.text()
+        );
         denied += usize::from(reply.status == 502);
     }
     assert!(urls.len() > 1000, "{} spellings", urls.len());
@@ -146,7 +155,12 @@ fn no_redirect_in_a_thousand_spellings_reaches_a_metadata_service() {
     for url in &urls {
         origin.answers(302, &format!("Location: {url}\r\n"), Vec::new());
         let reply = client.get("/r/fit:10x10/far/a.jpg");
-        assert!(is_refusal(reply.status, &reply.text()), "{url}: {} {}", reply.status, reply.text());
+        assert!(
+            is_refusal(reply.status, &reply.text()),
+            "{url}: {} {}",
+            reply.status,
+            reply.text()
+        );
         denied += usize::from(reply.status == 502);
     }
     assert!(denied > 1000, "{denied} were denied");

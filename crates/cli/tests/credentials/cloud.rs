@@ -179,10 +179,8 @@ impl Issued {
 impl State {
     async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
         let path = request.uri().path().to_owned();
-        if ["/assets-eu/", "/results/"]
-            .iter()
-            .any(|it| path.starts_with(it))
-        {
+        let bucket = path.split('/').nth(1).unwrap_or_default();
+        if ["assets-eu", "results"].contains(&bucket) {
             return self.bucket(request).await;
         }
         self.asked.fetch_add(1, Ordering::SeqCst);

@@ -268,7 +268,10 @@ fn a_bucket_has_one_source_of_credentials_and_one_name_or_patterns() {
             "s3 = { bucket = \"b\", credentials = \"cloud\" }",
             "expected `platform`",
         ),
-        ("s3 = { credentials = \"platform\" }", "needs either `bucket`"),
+        (
+            "s3 = { credentials = \"platform\" }",
+            "needs either `bucket`",
+        ),
         (
             "s3 = { bucket = \"b\", buckets = [\"b\"] }",
             "needs either `bucket`",

@@ -383,12 +383,21 @@ mod tests {
         for (name, addresses) in [
             ("metadata.google.internal", &["169.254.169.254"][..]),
             ("metadata.google.internal.", &["fd20:ce::254"]),
-            ("instance-data.ec2.internal", &["169.254.169.254", "fd00:ec2::254"]),
-            ("rebinding.test", &["::ffff:169.254.170.2", "64:ff9b::a9fe:aa17"]),
+            (
+                "instance-data.ec2.internal",
+                &["169.254.169.254", "fd00:ec2::254"],
+            ),
+            (
+                "rebinding.test",
+                &["::ffff:169.254.170.2", "64:ff9b::a9fe:aa17"],
+            ),
         ] {
             let connector = connector(&[addresses], &everything);
             let denied = trouble(&connector, &format!("http://{name}/")).await;
-            assert!(matches!(denied, Some(OriginError::Denied(_))), "{name}: {denied:?}");
+            assert!(
+                matches!(denied, Some(OriginError::Denied(_))),
+                "{name}: {denied:?}"
+            );
         }
         let connector = connector(&[&["169.254.169.254", "127.0.0.1"]], &everything);
         let permitted = connector.permitted("mixed.test", 80).await.unwrap();
