@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use ini::{Ini, ParseOption};
 
-use super::platform::Environment;
+use super::environment::Environment;
 
 /// The profiles of both files, by their names. Where both have a key, the credentials file wins.
 #[derive(Debug, Default)]
