@@ -133,7 +133,9 @@ impl BucketPattern {
                 .strip_prefix(self.begin.as_str())
                 .is_some_and(|rest| rest.ends_with(end.as_str())),
         };
-        matches && !bucket.is_empty() && bucket.bytes().all(is_of_name)
+        // Which excludes `..`, a bucket that would lead out of an endpoint's path.
+        let is_name = bucket.starts_with(|first: char| first.is_ascii_alphanumeric());
+        matches && is_name && bucket.bytes().all(is_of_name)
     }
 }
 

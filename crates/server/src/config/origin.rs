@@ -360,6 +360,7 @@ mod tests {
             "s3://logos/..%2fa.jpg",
             "s3://assets-%2f/a.jpg",
             "s3://assets-é/a.jpg",
+            "s3://.-public/a.jpg",
             "logos/a.jpg",
         ] {
             assert_eq!(place.rest(url), None, "{url}");
