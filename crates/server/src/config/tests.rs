@@ -262,11 +262,11 @@ fn a_bucket_has_one_source_of_credentials_and_one_name_or_patterns() {
     for (keys, part) in [
         (
             "s3 = { bucket = \"b\", credentials = \"platform\", access_key_env = \"KEY\" }",
-            "`origin.0.s3.credentials`: names credentials, and so does `access_key_env`",
+            "`origin.s3.credentials`: names credentials, and so does `access_key_env`",
         ),
         (
             "s3 = { bucket = \"b\", credentials = \"cloud\" }",
-            "expected `platform`",
+            "`cloud`",
         ),
         (
             "s3 = { credentials = \"platform\" }",
