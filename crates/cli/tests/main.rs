@@ -10,6 +10,7 @@ mod config;
 mod container;
 mod convert_buckets;
 mod convert_folders;
+mod credentials;
 mod docs;
 mod engine_samples;
 mod every_format;

@@ -272,16 +272,19 @@ impl Source {
         Ok(url.unwrap_or_else(|| Self::from_path(&decoded)))
     }
 
-    /// Creates a source from an absolute URL; `None` if the text does not begin with `http:/` or `https:/`. The scheme
-    /// may be in any case, and one slash is enough, because proxies that merge slashes leave one of two.
+    /// Creates a source from an absolute URL; `None` if the text does not begin with `http:/`, `https:/` or the scheme of
+    /// a bucket's URL (`s3:/`, `gs:/`, `abs:/`). The scheme may be in any case, and one slash is enough, because proxies
+    /// that merge slashes leave one of two.
     pub(crate) fn url(text: &str) -> Option<Self> {
-        ["http:/", "https:/"].into_iter().find_map(|scheme| {
-            let (first, rest) = text.split_at_checked(scheme.len())?;
-            let rest = rest.trim_start_matches('/');
-            first
-                .eq_ignore_ascii_case(scheme)
-                .then(|| Self::Url(format!("{scheme}/{rest}")))
-        })
+        ["http:/", "https:/", "s3:/", "gs:/", "abs:/"]
+            .into_iter()
+            .find_map(|scheme| {
+                let (first, rest) = text.split_at_checked(scheme.len())?;
+                let rest = rest.trim_start_matches('/');
+                first
+                    .eq_ignore_ascii_case(scheme)
+                    .then(|| Self::Url(format!("{scheme}/{rest}")))
+            })
     }
 
     /// Creates a source from a decoded path. A trailing slash is kept: it asks for a folder.

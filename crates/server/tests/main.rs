@@ -39,6 +39,7 @@ mod lifetimes;
 mod load;
 mod local;
 mod marks;
+mod metadata_addresses;
 mod metrics;
 mod mistakes;
 mod native;

@@ -7,14 +7,18 @@
 //! ```
 
 mod allowed_clients;
+mod aws_profiles;
+mod bucket;
 mod cache;
 mod effective;
+mod environment;
 mod fallback;
 mod limits;
 mod listen;
 mod log;
 mod metrics;
 mod origin;
+mod platform;
 mod play;
 mod prefix;
 mod proxy;
@@ -38,8 +42,11 @@ use andon_settings::check;
 use serde::Deserialize;
 
 pub use allowed_clients::AllowedClients;
+pub(crate) use aws_profiles::{Profile, Profiles};
+pub use bucket::{BucketConfig, BucketPattern, Credentials, Store};
 pub use cache::{CacheConfig, CacheRule, DiskConfig, TagHeader};
 pub use effective::{REFERENCE, effective};
+pub(crate) use environment::Environment;
 pub use fallback::FallbackConfig;
 pub use limits::{Broken, LimitsConfig};
 pub use listen::{Listen, SocketMode};
@@ -47,10 +54,11 @@ pub use log::{LogConfig, LogFormat, LogLevel};
 pub use metrics::MetricsConfig;
 pub(crate) use origin::Place;
 pub use origin::{Files, FsConfig, OriginConfig, OriginKind, RemoteConfig};
+pub(crate) use platform::credential_files;
 pub use play::PlayConfig;
 pub(crate) use prefix::is_below;
 pub use proxy::{ClientHeader, ProxyConfig, Trusted};
-pub use remote::{BaseUrl, BucketConfig, HttpConfig, OriginTimeouts, Store, UrlPattern};
+pub use remote::{BaseUrl, HttpConfig, OriginTimeouts, UrlPattern};
 pub use sandbox::{Processes, SandboxConfig, SandboxMode};
 pub use store::{StoreConfig, StorePlace};
 pub use timeouts::Timeouts;

@@ -4,12 +4,14 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use andon_settings::check;
+use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 use url::Url;
 
 use super::prefix::check_prefix;
 use super::{
-    BucketConfig, Bytes, ConfigError, HttpConfig, OriginTimeouts, Store, UrlPattern, is_below,
+    BucketConfig, BucketPattern, Bytes, ConfigError, HttpConfig, OriginTimeouts, Store, UrlPattern,
+    is_below,
 };
 use crate::net::Cidr;
 
@@ -42,6 +44,8 @@ pub(crate) enum Place {
     Below(String),
     /// Absolute URLs that match one of these patterns.
     Urls(Vec<UrlPattern>),
+    /// URLs of this store, such as `s3://BUCKET/KEY`, whose bucket one of these patterns covers.
+    Buckets(Store, Vec<BucketPattern>),
 }
 
 impl Place {
@@ -49,7 +53,7 @@ impl Place {
     pub(crate) fn rank(&self) -> usize {
         match self {
             Self::Below(prefix) => prefix.len(),
-            Self::Urls(_) => 0,
+            Self::Urls(_) | Self::Buckets(..) => 0,
         }
     }
 
@@ -66,6 +70,9 @@ impl Place {
             (Self::Urls(urls), Some(url)) => {
                 urls.iter().any(|it| it.permits(&url)).then_some(source)
             }
+            (Self::Buckets(store, patterns), Some(url)) => {
+                names_an_object(&url, *store, patterns).then_some(source)
+            }
             _ => None,
         }
     }
@@ -76,8 +83,28 @@ impl fmt::Display for Place {
         match self {
             Self::Below(prefix) => write!(f, "/{prefix}"),
             Self::Urls(urls) => f.write_str(urls.first().map_or("", UrlPattern::as_str)),
+            Self::Buckets(store, patterns) => {
+                let first = patterns.first().map(BucketPattern::to_string);
+                write!(f, "{}://{}", store.scheme(), first.unwrap_or_default())
+            }
         }
     }
+}
+
+/// Whether a URL names an object in a bucket of this store that one of the patterns covers, and nothing else.
+fn names_an_object(url: &Url, store: Store, patterns: &[BucketPattern]) -> bool {
+    let bucket = url.host_str().unwrap_or_default();
+    let decoded = percent_decode_str(url.path()).decode_utf8_lossy();
+    let climbs = decoded.split(['/', '\\']).any(|segment| segment == "..");
+    let is_plain = url.username().is_empty()
+        && url.password().is_none()
+        && url.port().is_none()
+        && url.query().is_none()
+        && url.fragment().is_none();
+    url.scheme() == store.scheme()
+        && is_plain
+        && !climbs
+        && patterns.iter().any(|pattern| pattern.covers(bucket))
 }
 
 /// An origin that is a folder of files.
@@ -151,10 +178,15 @@ impl TryFrom<Written> for OriginConfig {
             timeouts,
         } = written;
         let urls = http.as_ref().is_some_and(|http| !http.urls.is_empty());
-        let prefix = match (prefix, urls) {
+        let buckets = [&s3, &gcs, &azure]
+            .into_iter()
+            .flatten()
+            .any(|it| !it.buckets.is_empty());
+        let prefix = match (prefix, urls || buckets) {
             (Some(prefix), true) => {
+                let key = if urls { "http.urls" } else { "buckets" };
                 return Err(format!(
-                    "an origin with `http.urls` is asked by absolute URLs; the prefix \"{prefix}\" means nothing there"
+                    "an origin with `{key}` is asked by absolute URLs; the prefix \"{prefix}\" means nothing there"
                 ));
             }
             (prefix, false) => prefix.unwrap_or_else(everything),
@@ -189,7 +221,8 @@ impl TryFrom<Written> for OriginConfig {
             (None, None, Some((store, bucket)), None) => OriginKind::Bucket(store, bucket, remote),
             _ => {
                 return Err(format!(
-                    "the origin \"{prefix}\" needs exactly one of `fs.root`, `http.base`, `http.urls`, `s3.bucket`, `gcs.bucket` and `azure.container`"
+                    "the origin \"{prefix}\" needs exactly one of `fs.root`, `http.base`, `http.urls`, `s3.bucket`, `s3.buckets` and their like of \
+                     `gcs` and `azure`"
                 ));
             }
         };
@@ -219,6 +252,9 @@ impl OriginConfig {
     pub(crate) fn place(&self) -> Place {
         match &self.keeper {
             OriginKind::Http(http, _) if !http.urls.is_empty() => Place::Urls(http.urls.clone()),
+            OriginKind::Bucket(store, bucket, _) if !bucket.buckets.is_empty() => {
+                Place::Buckets(*store, bucket.buckets.clone())
+            }
             _ => Place::Below(self.prefix.trim_matches('/').to_owned()),
         }
     }
@@ -298,5 +334,46 @@ mod tests {
         assert_eq!(below("photos").rest("photos"), Some(""));
         assert_eq!(below("photos").rest("photos2/a.jpg"), None);
         assert_eq!(below("").rest("https://a.test/a.jpg"), None);
+    }
+
+    #[test]
+    fn a_url_of_a_store_names_a_bucket_that_a_pattern_covers_and_a_key() {
+        let patterns = ["assets-*", "logos", "*-public"].map(str::to_owned);
+        let patterns = patterns.map(|text| BucketPattern::try_from(text).unwrap());
+        let place = Place::Buckets(Store::S3, patterns.into());
+        for url in [
+            "s3://assets-eu/a.jpg",
+            "s3://assets-/a//b%20c.jpg",
+            "s3://logos/%2e./a.jpg",
+            "s3://my-public/a.jpg",
+        ] {
+            assert_eq!(place.rest(url), Some(url), "{url}");
+        }
+        for url in [
+            "s3://assets/a.jpg",
+            "s3://logos2/a.jpg",
+            "gs://logos/a.jpg",
+            "https://logos/a.jpg",
+            "s3://me@logos/a.jpg",
+            "s3://logos:80/a.jpg",
+            "s3://logos/a.jpg?versionId=1",
+            "s3://logos/..%2fa.jpg",
+            "s3://assets-%2f/a.jpg",
+            "s3://assets-é/a.jpg",
+            "s3://.-public/a.jpg",
+            "logos/a.jpg",
+        ] {
+            assert_eq!(place.rest(url), None, "{url}");
+        }
+        assert_eq!(place.to_string(), "s3://assets-*");
+        for (text, why) in [
+            ("*", "every bucket"),
+            ("", "names no bucket"),
+            ("a*b*", "more than one `*`"),
+            ("a/b", "more than one `*`"),
+        ] {
+            let error = BucketPattern::try_from(text.to_owned()).unwrap_err();
+            assert!(error.contains(why), "{text}: {error}");
+        }
     }
 }

@@ -1,7 +1,6 @@
-//! The parts of `[[origin]]` for remote origins: `http`, `s3`, `gcs`, `azure` and `timeouts`.
+//! The parts of `[[origin]]` for remote origins: `http` and `timeouts`.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -42,61 +41,6 @@ pub struct HttpConfig {
     /// How many times a request is repeated after its connection broke before any response.
     #[serde(default = "one")]
     pub retries: u32,
-}
-
-/// A bucket of an object store. Keys that its store does not have are errors.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct BucketConfig {
-    /// The bucket's name. Azure calls a bucket a container.
-    #[serde(alias = "container")]
-    pub bucket: String,
-    /// The folder inside the bucket that is prepended to each key, such as `originals`.
-    #[serde(default)]
-    pub folder: String,
-    /// The bucket's region; for S3 only.
-    pub region: Option<String>,
-    /// The storage account that the container belongs to; for Azure only.
-    pub account: Option<String>,
-    /// The store's URL without the bucket; that of Amazon, Google or the Azure account by default.
-    pub endpoint: Option<BaseUrl>,
-    /// The environment variable that holds the access key ID of S3 or the account key of Azure. Without any
-    /// credentials, the bucket is read anonymously.
-    pub access_key_env: Option<String>,
-    /// The environment variable that holds the secret access key; for S3 only.
-    pub secret_key_env: Option<String>,
-    /// The environment variable that holds the session token; for S3 only.
-    pub session_token_env: Option<String>,
-    /// The environment variable that holds a service account's key in JSON or the path of its file; for Google only.
-    pub credentials_env: Option<String>,
-    /// The environment variable that holds a shared access signature (SAS); for Azure only.
-    pub sas_env: Option<String>,
-    /// A PEM file with certificate authorities that are trusted in addition to the public ones.
-    pub ca: Option<PathBuf>,
-    /// How many times a request is repeated after its connection broke before any response.
-    #[serde(default = "one")]
-    pub retries: u32,
-}
-
-/// The kind of object store that a bucket is in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Store {
-    /// Amazon S3, or a store with a compatible API.
-    S3,
-    /// Google Cloud Storage.
-    Gcs,
-    /// Azure Blob Storage.
-    Azure,
-}
-
-impl fmt::Display for Store {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::S3 => "s3",
-            Self::Gcs => "gcs",
-            Self::Azure => "azure",
-        })
-    }
 }
 
 /// Timeouts of a fetch from a remote origin.
@@ -268,87 +212,19 @@ impl HttpConfig {
     }
 }
 
-impl BucketConfig {
-    /// Whether the bucket is read without credentials.
-    #[must_use]
-    pub fn is_anonymous(&self) -> bool {
-        let named = [&self.access_key_env, &self.credentials_env, &self.sas_env];
-        named.iter().all(|name| name.is_none())
-    }
-
-    /// The region of the bucket, `us-east-1` unless another is configured.
-    #[must_use]
-    pub fn region(&self) -> &str {
-        self.region.as_deref().unwrap_or("us-east-1")
-    }
-
-    /// Returns the URL that the bucket's name and a key are appended to. Amazon's own already contains the bucket's
-    /// name, so only the key is appended to it.
-    pub(crate) fn endpoint_of(&self, store: Store) -> String {
-        match (&self.endpoint, store) {
-            (Some(endpoint), _) => endpoint.0.as_str().trim_end_matches('/').to_owned(),
-            (None, Store::S3) => {
-                format!("https://{}.s3.{}.amazonaws.com", self.bucket, self.region())
-            }
-            (None, Store::Gcs) => "https://storage.googleapis.com".to_owned(),
-            (None, Store::Azure) => {
-                let account = self.account.as_deref().unwrap_or_default();
-                format!("https://{account}.blob.core.windows.net")
-            }
-        }
-    }
-
-    pub(super) fn resolve(&mut self, folder: &Path) {
-        resolve(&mut self.ca, folder);
-    }
-
-    pub(super) fn validate(&self, store: Store, origin: &str) -> Result<(), ConfigError> {
-        use Store::{Azure, Gcs, S3};
-        let sound = !self.bucket.is_empty() && !self.bucket.contains('/');
-        check(sound, format!("{origin}.{store}.bucket"), || {
-            format!(
-                "\"{}\" is no name of a bucket; what stands before the keys is `{store}.folder`",
-                self.bucket
-            )
-        })?;
-        for (key, given, stores) in [
-            ("region", &self.region, &[S3][..]),
-            ("account", &self.account, &[Azure]),
-            ("access_key_env", &self.access_key_env, &[S3, Azure]),
-            ("secret_key_env", &self.secret_key_env, &[S3]),
-            ("session_token_env", &self.session_token_env, &[S3]),
-            ("credentials_env", &self.credentials_env, &[Gcs]),
-            ("sas_env", &self.sas_env, &[Azure]),
-        ] {
-            let known = given.is_none() || stores.contains(&store);
-            check(known, format!("{origin}.{store}.{key}"), || {
-                let theirs: Vec<String> = stores.iter().map(Store::to_string).collect();
-                format!("is a key of {} only", theirs.join(" and "))
-            })?;
-        }
-        let named = self.account.as_deref().is_some_and(|name| !name.is_empty());
-        check(
-            store != Azure || named,
-            format!("{origin}.azure.account"),
-            || "must be the name of the storage account".to_owned(),
-        )?;
-        few(format!("{origin}.{store}.retries"), self.retries)
-    }
-}
-
-fn resolve(path: &mut Option<PathBuf>, folder: &Path) {
+pub(super) fn resolve(path: &mut Option<PathBuf>, folder: &Path) {
     if let Some(path) = path {
         *path = folder.join(&path);
     }
 }
 
-fn few(key: String, value: u32) -> Result<(), ConfigError> {
+pub(super) fn few(key: String, value: u32) -> Result<(), ConfigError> {
     check(value <= FEW, key, || {
         format!("{value} is over {FEW}: nobody waits that long")
     })
 }
 
-fn one() -> u32 {
+pub(super) fn one() -> u32 {
     1
 }
 

@@ -116,6 +116,10 @@ impl StoreConfig {
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
         if let StorePlace::Bucket(store, bucket) = &self.place {
             bucket.validate(*store, "store")?;
+            let one = bucket.buckets.is_empty();
+            check(one, format!("store.{store}.buckets"), || {
+                "means nothing for a shared store, which is one `bucket`".to_owned()
+            })?;
         }
         check(self.wait <= self.timeout, "store.wait", || {
             format!(

@@ -39,9 +39,10 @@ fn the_reference_file_shows_remote_origins_with_their_defaults() {
     .unwrap()
     .origin;
     // What is "none by default" is shown with an example; the rest is what one gets anyway.
-    let [shop, _, buckets @ ..] = &shown[..] else {
-        panic!("a web server, absolute URLs, and buckets");
+    let [shop, _, buckets @ .., named] = &shown[..] else {
+        panic!("a web server, absolute URLs, buckets, and buckets that requests name");
     };
+    assert_eq!(named.place().to_string(), "s3://assets-*");
     let OriginKind::Http(http, remote) = shop.keeper.clone() else {
         panic!("a web server");
     };
@@ -68,6 +69,7 @@ fn the_reference_file_shows_remote_origins_with_their_defaults() {
             panic!("buckets");
         };
         assert!(matches!(bucket.region.as_deref(), None | Some("us-east-1")));
+        assert_eq!(bucket.credentials, None);
         let bucket = BucketConfig {
             region: None,
             endpoint: None,
@@ -252,4 +254,41 @@ fn values_that_make_no_sense_are_refused() {
     ] {
         assert!(parse(text).is_err(), "{text} was accepted");
     }
+}
+
+#[test]
+fn a_bucket_has_one_source_of_credentials_and_one_name_or_patterns() {
+    let error = |keys: &str| message(&format!("[[origin]]\n{keys}\n"));
+    for (keys, part) in [
+        (
+            "s3 = { bucket = \"b\", credentials = \"platform\", access_key_env = \"KEY\" }",
+            "`origin.s3.credentials`: names credentials, and so does `access_key_env`",
+        ),
+        (
+            "s3 = { bucket = \"b\", credentials = \"cloud\" }",
+            "`cloud`",
+        ),
+        (
+            "s3 = { credentials = \"platform\" }",
+            "needs either `bucket`",
+        ),
+        (
+            "s3 = { bucket = \"b\", buckets = [\"b\"] }",
+            "needs either `bucket`",
+        ),
+        ("s3 = { buckets = [\"*\"] }", "is every bucket"),
+        (
+            "prefix = \"/x\"\ns3 = { buckets = [\"b\"] }",
+            "an origin with `buckets` is asked by absolute URLs",
+        ),
+        (
+            "gcs = { buckets = [\"b\"], credentials_env = \"KEY\" }",
+            "does not go with `credentials_env`",
+        ),
+    ] {
+        let said = error(keys);
+        assert!(said.contains(part), "{keys}: {said}");
+    }
+    let said = message("[store]\nsecret_env = \"S\"\ns3 = { buckets = [\"b\"] }\n");
+    assert!(said.contains("one `bucket`"), "{said}");
 }

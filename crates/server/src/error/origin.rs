@@ -39,6 +39,9 @@ pub enum OriginError {
     Status(u16),
     #[error("the origin answered {status} and asks to be spared for {seconds} s")]
     Spared { status: u16, seconds: u32 },
+    /// No valid credentials of the platform, for this reason, which is for the log.
+    #[error("the server has no valid credentials for the origin")]
+    Credentials(String),
     #[error("the origin sent us on {0}")]
     Redirect(RedirectError),
 }
@@ -96,6 +99,7 @@ impl OriginError {
             Self::BrokenOff | Self::Unbounded => "origin_cut",
             Self::Garbled | Self::Packed(_) => "origin_garbled",
             Self::Status(_) | Self::Spared { .. } => "origin_status",
+            Self::Credentials(_) => "origin_credentials",
             Self::Redirect(_) => "origin_redirect",
         }
     }

@@ -66,8 +66,9 @@ pub fn warnings(config: &Config) -> Vec<String> {
         match &origin.keeper {
             OriginKind::Bucket(store, bucket, _) if bucket.is_anonymous() => {
                 warnings.push(format!(
-                    "origin.{index} reads {store}://{} anonymously: its table names no credentials (`{store}.*_env`)",
-                    bucket.bucket
+                    "origin.{index} reads {store}://{} anonymously: its table names no credentials \
+                     (`{store}.credentials = \"platform\"`, or `{store}.*_env`)",
+                    bucket.name()
                 ));
             }
             _ => {}

@@ -1,6 +1,7 @@
 //! Which addresses an origin may have. Names and redirects come from strangers, so the address that is about to be
 //! connected to is checked, never its spelling. Everything that is not clearly on the public internet is refused unless
-//! the origin's `allow` lists it.
+//! the origin's `allow` lists it. The services at which clouds hand out credentials are refused whatever it lists: only
+//! the client that fetches credentials may connect to them.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -8,12 +9,20 @@ use std::str::FromStr;
 
 use serde::Deserialize;
 
-/// The addresses and ports that one origin may connect to.
+/// The addresses and ports that one client may connect to.
 #[derive(Clone, Debug, Default)]
-pub struct Guard {
-    allow: Vec<Cidr>,
-    /// Ports that are allowed at the addresses in `allow`. Public addresses may be used with every port.
-    ports: Vec<u16>,
+pub struct Guard(Reach);
+
+#[derive(Clone, Debug)]
+enum Reach {
+    /// Of an origin: public addresses with every port, and those in `allow` with these ports.
+    Origin { allow: Vec<Cidr>, ports: Vec<u16> },
+    /// Of the client for credentials over TLS: every address. The environment of the process names the host, and the
+    /// host's certificate says that it is the one.
+    Credentials,
+    /// Of the client for credentials without TLS: what is not public, because credentials may not cross the internet
+    /// in the clear.
+    LocalCredentials,
 }
 
 /// A block of addresses: `10.0.0.0/8`, `fd00::/8`, or one address alone.
@@ -29,7 +38,17 @@ impl Guard {
     /// there.
     #[must_use]
     pub fn allowing(allow: Vec<Cidr>, ports: Vec<u16>) -> Self {
-        Self { allow, ports }
+        Self(Reach::Origin { allow, ports })
+    }
+
+    /// Permits every address, for a client that fetches credentials over TLS from hosts that the environment names.
+    pub(crate) fn of_credentials() -> Self {
+        Self(Reach::Credentials)
+    }
+
+    /// Permits all addresses that are not public, for a client that fetches credentials without TLS.
+    pub(crate) fn of_local_credentials() -> Self {
+        Self(Reach::LocalCredentials)
     }
 
     /// Whether this exact address may be connected to at this port.
@@ -37,8 +56,24 @@ impl Guard {
     pub fn permits(&self, address: IpAddr, port: u16) -> bool {
         // The system connects to the inner address of a mapped one, so that is the one to judge.
         let address = address.to_canonical();
-        let is_allowed = || self.allow.iter().any(|block| block.contains(address));
-        is_public(address) || (self.ports.contains(&port) && is_allowed())
+        match &self.0 {
+            Reach::Origin { allow, ports } => {
+                let is_allowed = || allow.iter().any(|block| block.contains(address));
+                let is_listed = || ports.contains(&port) && is_allowed();
+                !is_metadata(address) && (is_public(address) || is_listed())
+            }
+            Reach::Credentials => true,
+            Reach::LocalCredentials => !is_public(address),
+        }
+    }
+}
+
+impl Default for Reach {
+    fn default() -> Self {
+        Self::Origin {
+            allow: Vec::new(),
+            ports: Vec::new(),
+        }
     }
 }
 
@@ -92,6 +127,34 @@ impl fmt::Display for Cidr {
     }
 }
 
+/// Whether this is the address of a service at which a cloud describes a machine to itself and issues its credentials,
+/// or an IPv6 address that carries one of IPv4 for a translator or a tunnel.
+fn is_metadata(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => METADATA_4.contains(&address),
+        IpAddr::V6(address) => {
+            METADATA_6.contains(&address)
+                || carried(address)
+                    .iter()
+                    .any(|inner| METADATA_4.contains(inner))
+        }
+    }
+}
+
+/// Returns the IPv4 addresses that an IPv6 address may stand for: in its last 32 bits (IPv4-compatible, SIIT, NAT64 with
+/// a prefix of 96 bits, ISATAP; inverted in Teredo), around its bits 64 to 71 (NAT64 with a prefix of 48 bits), or behind
+/// its first word (6to4).
+fn carried(address: Ipv6Addr) -> [Ipv4Addr; 4] {
+    let words = address.segments();
+    let pair = |high: u16, low: u16| Ipv4Addr::from(u32::from(high) << 16 | u32::from(low));
+    [
+        pair(words[6], words[7]),
+        pair(!words[6], !words[7]),
+        pair(words[3], words[4] << 8 | words[5] >> 8),
+        pair(words[1], words[2]),
+    ]
+}
+
 fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => !RESERVED_4
@@ -123,6 +186,22 @@ fn within6(address: Ipv6Addr, network: Ipv6Addr, bits: u32) -> bool {
     let mask = u128::MAX.checked_shl(128 - bits).unwrap_or(0);
     (address.to_bits() ^ network.to_bits()) & mask == 0
 }
+
+const METADATA_4: &[Ipv4Addr] = &[
+    Ipv4Addr::new(169, 254, 169, 254), // Amazon, Google, Azure and most others
+    Ipv4Addr::new(169, 254, 170, 2),   // Amazon's containers (ECS)
+    Ipv4Addr::new(169, 254, 170, 23),  // Amazon's pods (EKS)
+    Ipv4Addr::new(168, 63, 129, 16),   // Azure's own address at each machine
+    Ipv4Addr::new(100, 100, 100, 200), // Alibaba
+    Ipv4Addr::new(192, 0, 0, 192),     // Oracle
+];
+
+const METADATA_6: &[Ipv6Addr] = &[
+    Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254), // Amazon
+    Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x23),  // Amazon's pods (EKS)
+    Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254),  // Google
+    Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0xa9fe, 0xa9fe), // OpenStack
+];
 
 const RESERVED_4: &[(Ipv4Addr, u32)] = &[
     (Ipv4Addr::new(0, 0, 0, 0), 8),
@@ -164,7 +243,7 @@ mod tests {
     }
 
     /// Returns an IPv4 address in every form in which IPv6 can carry it.
-    fn carried(inner: Ipv4Addr) -> Vec<Ipv6Addr> {
+    fn carriers(inner: Ipv4Addr) -> Vec<Ipv6Addr> {
         let [a, b, c, d] = inner.octets();
         let high = u16::from_be_bytes([a, b]);
         let low = u16::from_be_bytes([c, d]);
@@ -281,19 +360,19 @@ mod tests {
             "192.168.1.1",
             "0.0.0.0",
         ] {
-            for address in carried(inner.parse().unwrap()) {
+            for address in carriers(inner.parse().unwrap()) {
                 assert!(!permits(&address.to_string()), "{address} was permitted");
             }
         }
         // A tunnel to a public address is a detour that nobody needs.
-        for address in &carried(Ipv4Addr::new(8, 8, 8, 8))[1..] {
+        for address in &carriers(Ipv4Addr::new(8, 8, 8, 8))[1..] {
             assert!(!permits(&address.to_string()), "{address} was permitted");
         }
     }
 
     #[test]
     fn an_allow_list_opens_its_blocks_and_no_more() {
-        let blocks = ["127.0.0.0/8", "10.1.0.0/16", "fd00::/8", "169.254.169.254"];
+        let blocks = ["127.0.0.0/8", "10.1.0.0/16", "fd00::/8"];
         let blocks = blocks.iter().map(|text| text.parse().unwrap()).collect();
         let guard = Guard::allowing(blocks, vec![8080]);
         let permits = |address: &str| guard.permits(address.parse().unwrap(), 8080);
@@ -304,7 +383,6 @@ mod tests {
             "::ffff:127.0.0.1",
             "10.1.255.255",
             "fd12::1",
-            "169.254.169.254",
             "8.8.8.8",
         ] {
             assert!(permits(address), "{address} was refused");
@@ -318,6 +396,44 @@ mod tests {
         ] {
             assert!(!permits(address), "{address} was permitted");
         }
+    }
+
+    #[test]
+    fn no_allow_list_opens_the_services_that_issue_credentials() {
+        let all = ["0.0.0.0/0", "::/0", "169.254.169.254", "fd00:ec2::254"];
+        let all = all.iter().map(|text| text.parse().unwrap()).collect();
+        let guard = Guard::allowing(all, vec![80]);
+        for inner in METADATA_4 {
+            assert!(!guard.permits((*inner).into(), 80), "{inner} was permitted");
+            for address in carriers(*inner) {
+                assert!(
+                    !guard.permits(address.into(), 80),
+                    "{address} was permitted"
+                );
+            }
+        }
+        for address in METADATA_6 {
+            assert!(
+                !guard.permits((*address).into(), 80),
+                "{address} was permitted"
+            );
+        }
+        assert!(guard.permits("169.254.169.253".parse().unwrap(), 80));
+        assert!(guard.permits("fd00:ec2::255".parse().unwrap(), 80));
+    }
+
+    #[test]
+    fn the_client_for_credentials_reaches_public_addresses_over_tls_only() {
+        let (secure, local) = (Guard::of_credentials(), Guard::of_local_credentials());
+        for address in ["169.254.169.254", "fd00:ec2::23", "127.0.0.1", "10.0.0.1"] {
+            let address = address.parse().unwrap();
+            assert!(
+                secure.permits(address, 443) && local.permits(address, 80),
+                "{address}"
+            );
+        }
+        let public = "8.8.8.8".parse().unwrap();
+        assert!(secure.permits(public, 443) && !local.permits(public, 80));
     }
 
     #[test]

@@ -1,34 +1,29 @@
 //! Images in a bucket: of S3 or a store with the same API, of Google Cloud Storage, or of Azure Blob Storage, where a
 //! bucket is called a container.
 //!
-//! `reqsign` signs the URLs of S3, and `object_store` those of the other stores, whose keys it restricts. The request
-//! itself goes through the same client as every other origin's, so that the guard, the deadlines, the byte limit and
-//! the rule that only whole bodies count hold here too.
+//! `reqsign` signs the URLs of S3, and `object_store` those of the other stores, whose keys it restricts. Credentials of
+//! the platform go into headers, at the moment when a request is sent, because they expire. The request itself goes
+//! through the same client as every other origin's, so that the guard, the deadlines, the byte limit and the rule that
+//! only whole bodies count hold here too.
 
 use std::borrow::Cow;
 use std::error::Error as StdError;
-use std::future::Future;
 use std::io;
-use std::pin::Pin;
 use std::time::Duration;
 
 use andon_dialects::Refusal;
-use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+use hyper::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Uri};
-use object_store::ClientOptions;
-use object_store::client::{
-    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService,
-};
 use object_store::path::{Path, PathPart};
 use object_store::signer::Signer;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use reqsign_aws_v4::{Credential, RequestSigner, StaticCredentialProvider};
-use reqsign_core::Context;
-use url::Url;
+use reqsign_core::{Context, SignRequest};
 
 use super::budget::Budget;
-use super::http::client::{self, Ask, Client, Rules};
+use super::http::client::{self, Ask, Authorize, Authorizing, Client, Rules};
 use super::names::ESCAPED;
+use super::platform::{AwsKeys, Issued, NoConnection};
 use super::secrets::{Keys, keys};
 use super::source::{Fetched, SourceValidators};
 use super::stores::{azure, gcs, guard};
@@ -36,27 +31,34 @@ use crate::config::{BucketConfig, Store};
 use crate::error::{Error, OriginError};
 use crate::net::Cidr;
 
-/// An origin whose images are in a bucket.
+/// An origin whose images are in a bucket, or in the buckets that its patterns cover.
 #[derive(Debug)]
 pub(crate) struct BucketOrigin {
     access: Access,
     store: Store,
-    bucket: String,
-    folder: String,
+    config: Box<BucketConfig>,
     headers: HeaderMap,
     client: Client,
 }
 
-/// How the URL of an object is made.
+/// How requests for objects are authorized.
 #[derive(Debug)]
 enum Access {
-    /// S3 with keys: the bucket's URL, which object URLs are below, and their signer.
-    Aws(String, reqsign_core::Signer<Credential>),
+    /// S3 with keys: the signer of URLs.
+    Aws(reqsign_core::Signer<Credential>),
     /// Another store with keys: its signer makes the whole URL.
     Signed(Box<dyn Signer>),
-    /// Without keys: the bucket's URL, which object URLs are below, and the query of a shared access signature if there
-    /// is one.
-    Plain(String, Option<String>),
+    /// Without keys: the query of a shared access signature if there is one.
+    Plain(Option<String>),
+    /// By headers, with credentials of the platform.
+    Platform(Headers),
+}
+
+/// Headers with credentials of the platform.
+#[derive(Debug)]
+struct Headers {
+    issued: Issued,
+    signer: RequestSigner,
 }
 
 impl BucketOrigin {
@@ -85,8 +87,7 @@ impl BucketOrigin {
         Ok(Self {
             access: access(store, config)?,
             store,
-            bucket: config.bucket.clone(),
-            folder: config.folder.trim_matches('/').to_owned(),
+            config: Box::new(config.clone()),
             headers,
             client: Client::new(config.ca.as_deref(), guard, rules)?,
         })
@@ -99,7 +100,7 @@ impl BucketOrigin {
 
     /// Requests the object at `path` below the configured folder. The path is either percent-decoded, or `//` and the
     /// path as it is escaped in a URL. What follows the slash behind the folder is the key, and none of its segments
-    /// has a special meaning.
+    /// has a special meaning. For an origin of several buckets it is a URL with a bucket's name and such an escaped path.
     ///
     /// # Errors
     /// Those of [`Client::get`]; `Missing` also for an empty key; `Target` for a key that the store's signatures cannot
@@ -110,30 +111,53 @@ impl BucketOrigin {
         known: Option<&SourceValidators>,
         budget: &Budget,
     ) -> Result<Fetched, Error> {
-        let key = self.key(path)?;
+        let (bucket, below) = self.bucket_of(path)?;
+        let key = self.key(path, below)?;
         let ask = Ask {
             path,
-            name: &format!("{}://{}/{key}", self.store, self.bucket),
-            uri: self.uri(&key).await?,
+            name: &format!("{}://{bucket}/{key}", self.store),
+            uri: self.uri(bucket, &key).await?,
             headers: &self.headers,
+            authorize: match &self.access {
+                Access::Platform(headers) => Some(headers),
+                _ => None,
+            },
             known,
             listed: &[],
         };
         self.client.get(&ask, budget).await
     }
 
-    /// Returns the key of the object at `path`, the folder included.
-    fn key<'a>(&self, path: &'a str) -> Result<Cow<'a, str>, Error> {
-        let key = match path.strip_prefix(ESCAPED) {
-            Some(raw) => percent_decode_str(raw).decode_utf8_lossy(),
-            None => path.strip_prefix('/').unwrap_or(path).into(),
+    /// Returns the bucket of `path`, and the path in it, which is escaped if the first word of the pair says so.
+    fn bucket_of<'a>(&'a self, path: &'a str) -> Result<(&'a str, Below<'a>), Error> {
+        if !self.config.buckets.is_empty() {
+            let found = named_in_url(self.store, path);
+            let missing = || Error::Missing {
+                path: path.to_owned(),
+            };
+            let (bucket, key) = found.ok_or_else(missing)?;
+            return Ok((bucket, Below::Escaped(key)));
+        }
+        let below = match path.strip_prefix(ESCAPED) {
+            Some(raw) => Below::Escaped(raw),
+            None => Below::Decoded(path.strip_prefix('/').unwrap_or(path)),
+        };
+        Ok((&self.config.bucket, below))
+    }
+
+    /// Returns the key of an object, the folder included. `path` is for messages.
+    fn key<'a>(&self, path: &str, below: Below<'a>) -> Result<Cow<'a, str>, Error> {
+        let key = match below {
+            Below::Escaped(raw) => percent_decode_str(raw).decode_utf8_lossy(),
+            Below::Decoded(key) => key.into(),
         };
         if key.is_empty() || key.contains(char::is_control) {
             return Err(Error::Missing {
                 path: path.to_owned(),
             });
         }
-        if self.folder.is_empty() {
+        let folder = self.config.folder.trim_matches('/');
+        if folder.is_empty() {
             return Ok(key);
         }
         // Some stores resolve them, which leads out of the folder.
@@ -141,18 +165,19 @@ impl BucketOrigin {
             let why = "below `folder` of a bucket a key may not have the segments `.` and `..`";
             return Err(Error::Target(Refusal::new(&key, why)));
         }
-        Ok(format!("{}/{key}", self.folder).into())
+        Ok(format!("{folder}/{key}").into())
     }
 
     /// Returns the URL of the object with this key, signed if there are keys.
-    async fn uri(&self, key: &str) -> Result<Uri, Error> {
+    async fn uri(&self, bucket: &str, key: &str) -> Result<Uri, Error> {
         let unsigned = |error: Box<dyn StdError + Send + Sync>| Error::Io(io::Error::other(error));
+        let plain = || object(&bucket_url(self.store, &self.config, bucket), key);
         Ok(match &self.access {
-            Access::Plain(bucket, None) => object(bucket, key)?,
-            Access::Plain(bucket, Some(query)) => with_query(&object(bucket, key)?, query)?,
-            Access::Aws(bucket, signer) => {
+            Access::Plain(None) | Access::Platform(_) => plain()?,
+            Access::Plain(Some(query)) => with_query(&plain()?, query)?,
+            Access::Aws(signer) => {
                 let mut asked = Request::new(()).into_parts().0;
-                asked.uri = object(bucket, key)?;
+                asked.uri = plain()?;
                 let signed = signer.sign(&mut asked, Some(SIGNATURE)).await;
                 signed.map_err(|error| unsigned(error.into()))?;
                 asked.uri
@@ -174,12 +199,78 @@ impl BucketOrigin {
     }
 }
 
+/// A path in a bucket.
+#[derive(Clone, Copy)]
+enum Below<'a> {
+    Escaped(&'a str),
+    Decoded(&'a str),
+}
+
+/// Returns the bucket and the escaped key that a URL of a store names, such as `s3://BUCKET/KEY`. A URL with a query or
+/// a fragment names none: in a key both are escaped.
+fn named_in_url(store: Store, url: &str) -> Option<(&str, &str)> {
+    let rest = url.strip_prefix(store.scheme())?.strip_prefix("://")?;
+    let (bucket, key) = rest.split_once('/')?;
+    (!key.contains(['?', '#'])).then_some((bucket, key))
+}
+
+impl Authorize for Headers {
+    fn authorize<'a>(&'a self, uri: &'a Uri) -> Authorizing<'a> {
+        Box::pin(async {
+            let failed = OriginError::Credentials;
+            match &self.issued {
+                Issued::Aws(keys) => {
+                    let keys = keys.keys().await.map_err(failed)?;
+                    let signed = self.signed(uri, &keys).await;
+                    signed.map_err(|error| failed(error.to_string()))
+                }
+                Issued::Token(tokens) => {
+                    let token = tokens.keys().await.map_err(failed)?;
+                    let value = HeaderValue::from_str(&format!("Bearer {}", token.0));
+                    let mut value = value.map_err(|_| {
+                        failed("the token that was issued cannot be sent in a header".to_owned())
+                    })?;
+                    value.set_sensitive(true);
+                    Ok(HeaderMap::from_iter([(AUTHORIZATION, value)]))
+                }
+            }
+        })
+    }
+}
+
+impl Headers {
+    /// Returns the headers that sign a GET of this URL.
+    async fn signed(&self, uri: &Uri, keys: &AwsKeys) -> Result<HeaderMap, reqsign_core::Error> {
+        // The rotation decides how long they are used. `reqsign` would refuse them in their last 10 s.
+        let keys = AwsKeys {
+            expires_in: None,
+            ..keys.clone()
+        };
+        let mut asked = Request::new(()).into_parts().0;
+        asked.uri = uri.clone();
+        let (context, signer) = (Context::new(), &self.signer);
+        signer
+            .sign_request(&context, &mut asked, Some(&keys), None)
+            .await?;
+        Ok(asked.headers)
+    }
+}
+
 fn access(store: Store, config: &BucketConfig) -> Result<Access, String> {
-    let endpoint = config.endpoint_of(store);
     let said = |error: object_store::Error| error.to_string();
+    let requests = RequestSigner::new("s3", config.region());
     let signer: Box<dyn Signer> = match keys(store, config)? {
-        Keys::None => return plain(store, config, &endpoint, None),
-        Keys::Sas(sas) => return plain(store, config, &endpoint, Some(sas)),
+        Keys::Platform(issued) => {
+            return Ok(Access::Platform(Headers {
+                issued,
+                signer: requests,
+            }));
+        }
+        Keys::None => return Ok(Access::Plain(None)),
+        Keys::Sas(sas) => {
+            let query = sas.trim_start_matches('?').to_owned();
+            return Ok(Access::Plain(Some(query)));
+        }
         Keys::S3 {
             access,
             secret,
@@ -190,43 +281,29 @@ fn access(store: Store, config: &BucketConfig) -> Result<Access, String> {
                 Some(token) => keys.with_session_token(&token),
                 None => keys,
             };
-            let requests = RequestSigner::new("s3", config.region());
             let signer = reqsign_core::Signer::new(Context::new(), keys, requests);
-            return Ok(Access::Aws(bucket_url(store, config, &endpoint)?, signer));
+            return Ok(Access::Aws(signer));
         }
         keys @ Keys::Google(_) => {
-            let builder = gcs(config, keys).with_http_connector(SignaturesOnly);
+            let builder = gcs(config, keys).with_http_connector(NoConnection);
             Box::new(builder.build().map_err(said)?)
         }
         keys @ Keys::Azure(_) => {
-            let builder = azure(config, keys).with_http_connector(SignaturesOnly);
+            let builder = azure(config, keys).with_http_connector(NoConnection);
             Box::new(builder.build().map_err(said)?)
         }
     };
     Ok(Access::Signed(signer))
 }
 
-/// Returns the access without keys: the bucket's URL, and the query that all its URLs need.
-fn plain(
-    store: Store,
-    config: &BucketConfig,
-    endpoint: &str,
-    query: Option<String>,
-) -> Result<Access, String> {
-    let query = query.map(|query| query.trim_start_matches('?').to_owned());
-    Ok(Access::Plain(bucket_url(store, config, endpoint)?, query))
-}
-
 /// Returns a bucket's URL, without a slash at its end.
-fn bucket_url(store: Store, config: &BucketConfig, endpoint: &str) -> Result<String, String> {
-    let url = match (store, &config.endpoint) {
+fn bucket_url(store: Store, config: &BucketConfig, bucket: &str) -> String {
+    let endpoint = config.endpoint_of(store, bucket);
+    match (store, &config.endpoint) {
         // It has the bucket's name in it.
-        (Store::S3, None) => endpoint.to_owned(),
-        _ => format!("{endpoint}/{}", config.bucket),
-    };
-    let parsed = Url::parse(&url);
-    let url = parsed.map_err(|error| format!("the bucket's URL {url} is none: {error}"))?;
-    Ok(url.as_str().trim_end_matches('/').to_owned())
+        (Store::S3, None) => endpoint,
+        _ => format!("{endpoint}/{}", escaped(bucket)),
+    }
 }
 
 /// Returns the URL of the object with this key, where `bucket` is the bucket's URL.
@@ -278,31 +355,3 @@ const AZURE_VERSION: HeaderName = HeaderName::from_static("x-ms-version");
 /// How long a signature is valid: longer than any fetch, because a signature that expires while the fetch waits for a
 /// slot would be refused.
 const SIGNATURE: Duration = Duration::from_secs(3600);
-
-/// The network connector given to `object_store`, which refuses every request: the store only signs, and requests go
-/// through our own client or nowhere.
-#[derive(Debug)]
-struct SignaturesOnly;
-
-impl HttpConnector for SignaturesOnly {
-    fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
-        Ok(HttpClient::new(Self))
-    }
-}
-
-impl HttpService for SignaturesOnly {
-    fn call<'a, 'b>(
-        &'a self,
-        _: HttpRequest,
-    ) -> Pin<Box<dyn Future<Output = Result<HttpResponse, HttpError>> + Send + 'b>>
-    where
-        'a: 'b,
-        Self: 'b,
-    {
-        let refused = io::Error::other("this store signs and never asks");
-        Box::pin(std::future::ready(Err(HttpError::new(
-            HttpErrorKind::Unknown,
-            refused,
-        ))))
-    }
-}

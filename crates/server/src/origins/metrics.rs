@@ -16,7 +16,7 @@ pub(crate) struct OriginMetrics {
 }
 
 /// The possible outcomes of a fetch.
-pub(crate) const RESULTS: [&str; 16] = [
+pub(crate) const RESULTS: [&str; 17] = [
     "ok",
     "not_modified",
     "not_found",
@@ -31,6 +31,7 @@ pub(crate) const RESULTS: [&str; 16] = [
     "garbled",
     "status",
     "redirect",
+    "credentials",
     "io",
     "other",
 ];
@@ -121,6 +122,7 @@ mod tests {
             OriginError::Unbounded.into(),
             OriginError::Packed("br".to_owned()).into(),
             OriginError::Status(500).into(),
+            OriginError::Credentials("none".to_owned()).into(),
         ];
         for error in &errors {
             assert!(RESULTS.contains(&word(error)), "{error}");
@@ -128,7 +130,7 @@ mod tests {
         }
         figures.count(Ok(Some(7)), Duration::ZERO);
         figures.count(Ok(None), Duration::ZERO);
-        assert_eq!(figures.results().iter().sum::<u64>(), 12);
+        assert_eq!(figures.results().iter().sum::<u64>(), 13);
         assert_eq!(figures.results()[..3], [1, 1, 1]);
         assert_eq!(figures.bytes(), 7);
     }

@@ -12,6 +12,7 @@ mod metrics;
 mod names;
 mod objects;
 mod origin;
+mod platform;
 mod secrets;
 mod shared;
 mod source;
@@ -53,7 +54,7 @@ pub struct Origins(Vec<Origin>);
 /// The current state and counters of one origin.
 #[derive(Debug)]
 pub(crate) struct Reading<'a> {
-    /// The origin's prefix with a leading slash, or the first of its URL patterns.
+    /// The origin's prefix with a leading slash, or the first of its patterns of URLs or buckets.
     pub(crate) name: String,
     pub(crate) figures: &'a OriginMetrics,
     /// Counters of its connections; `None` unless the origin is asked over a network.
@@ -268,7 +269,9 @@ impl Origins {
             let place = Location::Escaped(source.to_owned()).place().into_owned();
             let (origin, path) = self.find_plain(&place)?;
             let rest = match (&origin.backend, &origin.place) {
-                (Backend::Folder(_), _) | (_, Place::Urls(_)) => path.to_owned(),
+                (Backend::Folder(_), _) | (_, Place::Urls(_) | Place::Buckets(..)) => {
+                    path.to_owned()
+                }
                 (_, Place::Below(prefix)) => match beyond(raw, prefix) {
                     Some(rest) => format!("{ESCAPED}{rest}"),
                     None => format!("{ESCAPED}{}", encoded(path.trim_start_matches('/'))),

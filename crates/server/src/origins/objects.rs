@@ -13,7 +13,7 @@ use object_store::{
 use tokio::runtime::{Builder, Runtime};
 
 use super::stores::{Reach, object_store, sentence};
-use crate::config::{BaseUrl, BucketConfig, Store};
+use crate::config::{BaseUrl, BucketConfig, Credentials, Store};
 
 /// An S3 bucket. Any number of threads may share it.
 #[derive(Debug)]
@@ -37,8 +37,9 @@ pub struct ObjectInfo {
 impl Objects {
     /// The bucket of this name, with the endpoint, region and keys from the environment variables of Amazon's tools:
     /// `AWS_ENDPOINT_URL_S3` or `AWS_ENDPOINT_URL`, `AWS_REGION` or `AWS_DEFAULT_REGION`, `AWS_ACCESS_KEY_ID`,
-    /// `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`. Without keys, requests are anonymous. Objects of more than
-    /// `most_bytes` are not read. Does not connect to anything yet.
+    /// `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`. Without keys, the credentials are those of the platform if one of
+    /// the variables says so that name a profile, a web identity or a container's endpoint, and requests are anonymous
+    /// otherwise. Objects of more than `most_bytes` are not read. Does not connect to anything yet.
     ///
     /// # Errors
     /// A sentence about the variable that cannot work.
@@ -48,6 +49,8 @@ impl Objects {
         let endpoint = set("AWS_ENDPOINT_URL_S3").or_else(|| set("AWS_ENDPOINT_URL"));
         let config = BucketConfig {
             bucket: bucket.to_owned(),
+            buckets: Vec::new(),
+            credentials: issued_by_platform(&set).then_some(Credentials::Platform),
             folder: String::new(),
             region: set("AWS_REGION").or_else(|| set("AWS_DEFAULT_REGION")),
             account: None,
@@ -157,6 +160,17 @@ impl Objects {
             error => io::Error::other(format!("{name}: {}", sentence(error))),
         }
     }
+}
+
+/// Whether the environment names a source of credentials other than keys.
+fn issued_by_platform(set: &impl Fn(&str) -> Option<String>) -> bool {
+    let sources = [
+        "AWS_PROFILE",
+        "AWS_WEB_IDENTITY_TOKEN_FILE",
+        "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+        "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+    ];
+    set("AWS_ACCESS_KEY_ID").is_none() && sources.iter().any(|name| set(name).is_some())
 }
 
 impl ObjectInfo {

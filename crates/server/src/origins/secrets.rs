@@ -1,6 +1,7 @@
 //! Credentials, which the configuration names as environment variables.
 
-use crate::config::{BucketConfig, Store};
+use super::platform::{self, Issued};
+use crate::config::{BucketConfig, Credentials, Store};
 
 /// Returns the value of the environment variable `name`, which the configuration names under `key`.
 ///
@@ -26,9 +27,11 @@ pub(super) enum Keys {
     Azure(String),
     /// An Azure shared access signature.
     Sas(String),
+    /// Credentials of the platform, which expire.
+    Platform(Issued),
 }
 
-/// Reads the keys that a bucket's configuration names.
+/// Reads the keys that a bucket's configuration names, or returns the rotation of those of the platform.
 ///
 /// # Errors
 /// A sentence about the configuration key that cannot work.
@@ -37,6 +40,9 @@ pub(super) fn keys(store: Store, config: &BucketConfig) -> Result<Keys, String> 
         let read = |name: &String| from_env(&format!("{store}.{key}"), name);
         name.as_ref().map(read).transpose()
     };
+    if let Some(Credentials::Platform) = config.credentials {
+        return platform::of_store(store, config.region()).map(Keys::Platform);
+    }
     let access_key = secret("access_key_env", &config.access_key_env)?;
     match store {
         Store::S3 => match (

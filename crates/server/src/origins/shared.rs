@@ -43,7 +43,7 @@ pub(crate) fn open(config: &StoreConfig, revision: &str) -> Result<Shared, Strin
                 "{store}://{}/{} {}",
                 bucket.bucket,
                 bucket.folder,
-                bucket.endpoint_of(*store)
+                bucket.endpoint_of(*store, &bucket.bucket)
             ),
         ),
     };

@@ -18,6 +18,7 @@ use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::{ClientOptions, Error, ObjectStore, RetryConfig};
 
 use super::http::connect::{Connector, pool};
+use super::platform::{ForAws, ForAzure, ForGoogle, Issued};
 use super::secrets::{Keys, keys};
 use crate::config::{BucketConfig, Store};
 use crate::net::{Cidr, Guard};
@@ -98,10 +99,11 @@ pub(super) fn s3(config: &BucketConfig, keys: Keys) -> AmazonS3Builder {
                 None => builder,
             }
         }
+        Keys::Platform(Issued::Aws(keys)) => builder.with_credentials(Arc::new(ForAws(keys))),
         _ => builder.with_skip_signature(true),
     };
     match &config.endpoint {
-        Some(_) => builder.with_endpoint(config.endpoint_of(Store::S3)),
+        Some(_) => builder.with_endpoint(config.endpoint_of(Store::S3, &config.bucket)),
         // Amazon serves new buckets under their own names only.
         None => builder.with_virtual_hosted_style_request(true),
     }
@@ -111,12 +113,15 @@ pub(super) fn s3(config: &BucketConfig, keys: Keys) -> AmazonS3Builder {
 pub(super) fn gcs(config: &BucketConfig, keys: Keys) -> GoogleCloudStorageBuilder {
     let builder = GoogleCloudStorageBuilder::new()
         .with_bucket_name(&config.bucket)
-        .with_base_url(&config.endpoint_of(Store::Gcs));
+        .with_base_url(&config.endpoint_of(Store::Gcs, &config.bucket));
     match keys {
         Keys::Google(key) if key.trim_start().starts_with('{') => {
             builder.with_service_account_key(key)
         }
         Keys::Google(path) => builder.with_service_account_path(path),
+        Keys::Platform(Issued::Token(tokens)) => {
+            builder.with_credentials(Arc::new(ForGoogle(tokens)))
+        }
         _ => builder.with_skip_signature(true),
     }
 }
@@ -126,11 +131,14 @@ pub(super) fn azure(config: &BucketConfig, keys: Keys) -> MicrosoftAzureBuilder 
     let builder = MicrosoftAzureBuilder::new()
         .with_account(config.account.as_deref().unwrap_or_default())
         .with_container_name(&config.bucket)
-        .with_endpoint(config.endpoint_of(Store::Azure))
+        .with_endpoint(config.endpoint_of(Store::Azure, &config.bucket))
         .with_allow_http(true);
     match keys {
         Keys::Azure(key) => builder.with_access_key(key),
         Keys::Sas(sas) => builder.with_config(AzureConfigKey::SasKey, sas),
+        Keys::Platform(Issued::Token(tokens)) => {
+            builder.with_credentials(Arc::new(ForAzure(tokens)))
+        }
         _ => builder.with_skip_signature(true),
     }
 }

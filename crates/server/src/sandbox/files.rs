@@ -14,7 +14,10 @@ use landlock::{
     RulesetCreatedAttr, RulesetStatus, Scope, make_bitflags, path_beneath_rules,
 };
 
-use crate::config::{Config, ConfigError, Listen, OriginKind, StorePlace};
+use crate::config::{
+    BucketConfig, Config, ConfigError, Credentials, Environment, Listen, OriginKind, Store,
+    StorePlace, credential_files,
+};
 
 /// Rules for which files may be opened, and what for.
 #[derive(Debug)]
@@ -66,6 +69,7 @@ impl FileRules {
                     // Its key in JSON is no path, and names no file.
                     let file = name.and_then(std::env::var_os).map(PathBuf::from);
                     rules.add_replaceable(&key("gcs.credentials_env"), file.as_deref());
+                    rules.add_credentials(&key(&format!("{store}.credentials")), *store, bucket);
                 }
             }
         }
@@ -79,7 +83,8 @@ impl FileRules {
         }
         match config.store.as_ref().map(|store| &store.place) {
             Some(StorePlace::Folder(root)) => rules.add("store.fs.root", root, FileAccess::Write),
-            Some(StorePlace::Bucket(_, bucket)) => {
+            Some(StorePlace::Bucket(store, bucket)) => {
+                rules.add_credentials(&format!("store.{store}.credentials"), *store, bucket);
                 rules.add_replaceable("store.ca", bucket.ca.as_deref());
                 let name = bucket.credentials_env.as_deref();
                 let file = name.and_then(std::env::var_os).map(PathBuf::from);
@@ -190,6 +195,15 @@ impl FileRules {
         let real = real(file);
         self.add(key, folder_of(file), FileAccess::Read);
         self.add(key, folder_of(&real), FileAccess::Read);
+    }
+
+    /// Permits reading the files that the environment names for a bucket with credentials of the platform.
+    fn add_credentials(&mut self, key: &str, store: Store, bucket: &BucketConfig) {
+        if let Some(Credentials::Platform) = bucket.credentials {
+            for file in credential_files(store, &Environment::of_process()) {
+                self.add_replaceable(key, Some(&file));
+            }
+        }
     }
 
     /// Permits reading what the C library needs to look up names, and what tells the server about itself and its

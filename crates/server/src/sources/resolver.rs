@@ -177,7 +177,7 @@ impl Resolver {
     /// Returns the request with its sources located in the origins.
     fn resolve(&self, mut request: ImageRequest) -> Result<ImageRequest, Error> {
         let nowhere = |url: &str, errors| {
-            let why = "no origin has it; `http.base` or `http.urls` of an origin says which URLs are served";
+            let why = "no origin has it; `http.base`, `http.urls` or `buckets` of an origin says which URLs are served";
             Error::Target(Refusal {
                 errors,
                 ..Refusal::of(andon_dialects::Fault::Source, url, why)
@@ -217,8 +217,10 @@ impl Resolver {
     /// Returns the key of the origin that a request's source comes from, for what applies to the whole origin.
     pub(crate) fn origin(&self, request: &ImageRequest) -> Key {
         let source = request.source.as_str();
+        // Of a store's URL the origin itself has a name.
         let host = Url::parse(source)
             .ok()
+            .filter(|url| url.origin().is_tuple())
             .map(|url| url.origin().ascii_serialization());
         let name = host.unwrap_or_else(|| self.origins.name(source));
         Key::of(&["origin", &name])

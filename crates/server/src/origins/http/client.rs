@@ -2,8 +2,11 @@
 //! complete or an error.
 
 use std::error::Error as StdError;
+use std::fmt;
+use std::future::Future;
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
@@ -64,10 +67,22 @@ pub(crate) struct Ask<'a> {
     pub(crate) uri: Uri,
     /// Headers for the origin itself; they are not sent to other hosts that it redirects to.
     pub(crate) headers: &'a HeaderMap,
+    /// Makes further headers for the origin itself when the request is sent, and again when it is repeated.
+    pub(crate) authorize: Option<&'a dyn Authorize>,
     pub(crate) known: Option<&'a SourceValidators>,
     /// Patterns that redirects have to match, if there are any.
     pub(crate) listed: &'a [UrlPattern],
 }
+
+/// Makes the headers that authorize a request, with credentials that expire.
+pub(crate) trait Authorize: fmt::Debug + Send + Sync {
+    /// Returns the headers for a GET of this URL that is sent right now.
+    fn authorize<'a>(&'a self, uri: &'a Uri) -> Authorizing<'a>;
+}
+
+/// Pending headers of [`Authorize`].
+pub(crate) type Authorizing<'a> =
+    Pin<Box<dyn Future<Output = Result<HeaderMap, OriginError>> + Send + 'a>>;
 
 impl Client {
     /// Creates a client whose connections the guard checks. `ca` is a file of further trusted certificates.
@@ -187,6 +202,11 @@ impl Client {
         let mut request = Request::new(Empty::new());
         *request.uri_mut() = uri.clone();
         *request.headers_mut() = headers(ask, ours);
+        if let (Some(authorize), true) = (ask.authorize, ours) {
+            for (name, value) in &authorize.authorize(uri).await? {
+                request.headers_mut().insert(name, value.clone());
+            }
+        }
         let after = self.rules.timeouts.first_byte.0;
         match timeout(after, self.http.request(request)).await {
             Ok(Ok(reply)) => Ok(reply),
@@ -244,14 +264,17 @@ impl Client {
     }
 }
 
-/// Returns where something went wrong, for the log: scheme, host, port and path, and the address if it is known. The
-/// query is left out, since it may hold a signature.
+/// Returns where something went wrong, for the log: scheme, host, port and path, the address if it is known, and why
+/// there are no credentials. The query is left out, since it may hold a signature.
 fn place(url: &Url, trouble: &OriginError) -> String {
     let (scheme, host) = (url.scheme(), url.host_str().unwrap_or_default());
     let port = url.port_or_known_default().unwrap_or_default();
     let mut place = format!("{scheme}://{host}:{port}{}", url.path());
     if let Some(address) = trouble.address() {
         place.push_str(&format!(", address {address}"));
+    }
+    if let OriginError::Credentials(why) = trouble {
+        place.push_str(&format!(", {why}"));
     }
     place
 }
@@ -345,7 +368,7 @@ fn is_chunked(headers: &HeaderMap) -> bool {
 
 /// Converts an error of the HTTP client: to our own error if its chain of causes holds one, to `Garbled` if hyper could
 /// not parse the reply, to `BrokenOff` otherwise.
-fn trouble(error: &legacy::Error) -> OriginError {
+pub(crate) fn trouble(error: &legacy::Error) -> OriginError {
     let mut next: Option<&(dyn StdError + 'static)> = Some(error);
     while let Some(error) = next {
         if let Some(trouble) = error.downcast_ref::<OriginError>() {

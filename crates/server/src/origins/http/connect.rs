@@ -378,6 +378,33 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn names_of_metadata_services_lead_nowhere_whatever_is_allowed() {
+        let everything = ["0.0.0.0/0", "::/0"];
+        for (name, addresses) in [
+            ("metadata.google.internal", &["169.254.169.254"][..]),
+            ("metadata.google.internal.", &["fd20:ce::254"]),
+            (
+                "instance-data.ec2.internal",
+                &["169.254.169.254", "fd00:ec2::254"],
+            ),
+            (
+                "rebinding.test",
+                &["::ffff:169.254.170.2", "64:ff9b::a9fe:aa17"],
+            ),
+        ] {
+            let connector = connector(&[addresses], &everything);
+            let denied = trouble(&connector, &format!("http://{name}/")).await;
+            assert!(
+                matches!(denied, Some(OriginError::Denied(_))),
+                "{name}: {denied:?}"
+            );
+        }
+        let connector = connector(&[&["169.254.169.254", "127.0.0.1"]], &everything);
+        let permitted = connector.permitted("mixed.test", 80).await.unwrap();
+        assert_eq!(permitted, ["127.0.0.1".parse::<IpAddr>().unwrap()]);
+    }
+
+    #[tokio::test]
     async fn a_dead_address_leaves_time_for_the_next() {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();

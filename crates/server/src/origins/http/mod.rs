@@ -117,6 +117,7 @@ impl HttpOrigin {
             name,
             uri,
             headers: &self.headers,
+            authorize: None,
             known,
             listed: &self.urls,
         };

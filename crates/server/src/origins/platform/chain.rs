@@ -1,0 +1,102 @@
+//! The providers of a cloud, asked one after the other.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::client::Client;
+use super::rotation::{Issued, Issuer, Issuing};
+use crate::config::Environment;
+
+/// What every provider may use: the environment, and the client for credentials.
+#[derive(Debug)]
+pub(super) struct Platform {
+    pub(super) environment: Environment,
+    pub(super) client: Arc<Client>,
+    /// The region of Amazon's token service where the environment names none.
+    pub(super) region: String,
+}
+
+/// The answer of a provider.
+pub(super) enum Found<K> {
+    /// Credentials, and when they expire.
+    Issued(K, Option<SystemTime>),
+    /// The provider is not set up here, for this reason.
+    Absent(String),
+}
+
+/// A pending answer of a provider. The error is a sentence about a provider that is set up and failed.
+pub(super) type Answer<'a, K> = Pin<Box<dyn Future<Output = Result<Found<K>, String>> + Send + 'a>>;
+
+/// One way to get credentials.
+pub(super) struct Provider<K: 'static> {
+    /// The provider's name in messages.
+    pub(super) name: &'static str,
+    pub(super) ask: fn(&Platform) -> Answer<'_, K>,
+}
+
+/// A cloud's providers, in the order in which they are asked.
+pub(super) struct Chain<K: 'static> {
+    platform: Platform,
+    providers: &'static [Provider<K>],
+}
+
+impl Platform {
+    /// Creates the client for the providers of this environment.
+    ///
+    /// # Errors
+    /// A sentence about a variable that cannot work.
+    pub(super) fn new(environment: Environment, region: &str) -> Result<Self, String> {
+        Ok(Self {
+            client: Arc::new(Client::new(&environment)?),
+            environment,
+            region: region.to_owned(),
+        })
+    }
+}
+
+impl<K> Chain<K> {
+    pub(super) fn new(platform: Platform, providers: &'static [Provider<K>]) -> Self {
+        Self {
+            platform,
+            providers,
+        }
+    }
+}
+
+impl<K: Send> Issuer<K> for Chain<K> {
+    /// Asks the providers in turn. A provider that is set up and fails ends the search: the next one would act as
+    /// somebody else, with other rights.
+    fn issue(&self) -> Issuing<'_, K> {
+        Box::pin(async {
+            let mut absent = Vec::new();
+            for provider in self.providers {
+                let name = provider.name;
+                match (provider.ask)(&self.platform).await {
+                    Ok(Found::Issued(keys, expires_at)) => {
+                        return Ok(Issued {
+                            keys,
+                            expires_at,
+                            provider: name,
+                        });
+                    }
+                    Ok(Found::Absent(why)) => absent.push(format!("{name}: {why}")),
+                    Err(why) if absent.is_empty() => return Err(format!("{name}: {why}")),
+                    Err(why) => {
+                        return Err(format!("{name}: {why} (before it, {})", absent.join("; ")));
+                    }
+                }
+            }
+            Err(format!("no provider is set up: {}", absent.join("; ")))
+        })
+    }
+}
+
+impl<K> fmt::Debug for Chain<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.providers.iter().map(|provider| provider.name);
+        f.debug_list().entries(names).finish()
+    }
+}
