@@ -31,6 +31,7 @@ pub(crate) fn codecs(py: Python<'_>) -> PyResult<Codecs> {
         ready: cores,
         memory: Limits::default().memory,
         kept: andon_isolation::AT_REST,
+        shared: None,
         suspect: SUSPECT,
     });
     let pool = prepared.map_err(|error| {
@@ -79,7 +80,10 @@ sys.exit(module.as_process(sys.argv[2:]))";
 /// code: 0 for success, 1 for failure, and 2 if the arguments are other ones.
 #[pyfunction]
 pub(crate) fn as_process(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
-    let run = || andon_isolation::as_process(andon_codecs::ALL, arguments.into_iter());
+    let run = || {
+        let adopt = andon_codecs::Fonts::adopt;
+        andon_isolation::as_process(andon_codecs::ALL, adopt, arguments.into_iter())
+    };
     match py.detach(run) {
         Some(Ok(())) => 0,
         Some(Err(_)) => 1,

@@ -16,6 +16,7 @@ mod engine_samples;
 mod every_format;
 mod examples;
 mod explain;
+mod fonts;
 mod free_buffers;
 mod import;
 mod import_sites;

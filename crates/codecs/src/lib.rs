@@ -48,6 +48,7 @@ mod bmp;
 mod bytes;
 mod drawn;
 mod exif;
+mod fonts;
 mod gain_map;
 mod gif;
 mod guard;
@@ -64,10 +65,11 @@ mod png;
 mod psd;
 mod raw;
 mod svg;
+mod text;
 mod tiff;
 mod webp;
 
-pub use svg::Fonts;
+pub use fonts::{FontError, FontSettings, Fonts};
 
 /// Formats that are read only by builds with the cargo feature of the same name. Other builds recognize them in order
 /// to say so.

@@ -12,6 +12,8 @@ const LAYERS: &[&str] = &[
     "bytes",
     "drawn",
     "exif",
+    "fonts",
+    "text",
     "guard",
     "heif",
     "pack_bits",

@@ -21,7 +21,7 @@ use andon_pixels::{Engine, Limits, Never};
 use andon_recipe::{ParseError, Recipe};
 use andon_server::Config;
 use andon_server::config::Processes;
-use anyhow::{Context, bail};
+use anyhow::bail;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use self::buckets::Buckets;
@@ -144,14 +144,15 @@ configuration's to say (store.min_cost, store.min_life).";
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let config = args.config.as_deref().map(Config::read).transpose()?;
     let sandbox = config.as_ref().map(|config| &config.sandbox);
+    let fonts = config.as_ref().map(|config| &config.fonts);
     let codecs = Codecs::prepare(
         sandbox.map_or(args.processes, |sandbox| sandbox.processes),
         cores(),
         &Limits::default(),
         andon_isolation::AT_REST,
         sandbox.map_or(SUSPECT, |sandbox| sandbox.suspect.0),
-    )
-    .context("cannot start the worker processes (--processes none does without)")?;
+        fonts,
+    )?;
     let codecs = codecs.start();
     let target = args.output.as_deref().map(Target::of).transpose()?;
     let work = match (&args.recipe, target) {

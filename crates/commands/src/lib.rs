@@ -17,6 +17,7 @@ mod completions;
 mod config_check;
 mod convert;
 mod explain;
+mod fonts;
 mod format_of;
 mod import;
 mod journal;
@@ -76,7 +77,9 @@ pub fn main() -> ExitCode {
     // Before there is a second thread, and anything to free.
     andon_codecs::allocator::return_free_memory();
     let arguments = std::env::args_os().skip(1);
-    if let Some(ended) = andon_isolation::as_process(andon_codecs::ALL, arguments) {
+    if let Some(ended) =
+        andon_isolation::as_process(andon_codecs::ALL, andon_codecs::Fonts::adopt, arguments)
+    {
         return ended.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
     }
     let result = match Cli::parse().command {

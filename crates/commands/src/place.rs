@@ -8,6 +8,8 @@ use andon_server::negotiation::Background;
 use andon_server::{Config, ConfigError, Resolver};
 use clap::Args;
 
+use crate::fonts;
+
 /// A folder or a configuration; the current folder when neither is given.
 #[derive(Args)]
 #[group(multiple = false)]
@@ -39,6 +41,7 @@ impl Place {
     /// Returns the parts of a server with this configuration: those that resolve targets, make images, and choose the
     /// background of formats without opacity.
     pub(crate) fn of(config: &Config) -> Result<(Resolver, Engine, Background), ConfigError> {
+        fonts::install(&config.fonts)?;
         let engine = Engine::new(andon_codecs::ALL, config.limits.pixels());
         let background = Background::new(config.background.0, andon_codecs::ALL);
         let resolver = Resolver::new(config, andon_codecs::ALL)?;

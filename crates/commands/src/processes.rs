@@ -1,41 +1,53 @@
 //! Worker processes of commands that make images.
 
-use std::io;
 use std::time::Duration;
 
 use andon_isolation::{Prepared, Program, Settings, Which};
 use andon_pixels::{Codec, Limits};
-use andon_server::config::Processes;
+use andon_server::config::{FontsConfig, Processes};
+use anyhow::Context;
+
+use crate::fonts;
 
 /// The codecs of a command, whose worker processes are not started yet.
 pub(crate) struct Codecs(Option<(Prepared, Which)>);
 
 impl Codecs {
-    /// Prepares a worker process for each of `threads`, with at most `kept` bytes of free buffers each. Must be called
+    /// Prepares a worker process for each of `threads`, with at most `kept` bytes of free buffers each, and
+    /// installs the fonts for it and for this process. Must be called
     /// before there is a second thread, and before the process gives up any privileges.
     ///
     /// # Errors
-    /// If the system cannot start a process.
+    /// If the system cannot start a process, or the fonts are not there.
     pub(crate) fn prepare(
         processes: Processes,
         threads: usize,
         limits: &Limits,
         kept: u64,
         suspect: Duration,
-    ) -> io::Result<Self> {
+        fonts: Option<&FontsConfig>,
+    ) -> anyhow::Result<Self> {
         let which = match processes {
             Processes::ThirdParty => Which::ThirdParty,
             Processes::All => Which::All,
-            Processes::None => return Ok(Self(None)),
+            Processes::None => {
+                fonts.map_or(Ok(()), fonts::install)?;
+                return Ok(Self(None));
+            }
         };
+        let shared = fonts.map_or(Ok(None), fonts::share)?;
         let settings = Settings {
             program: Program::this(),
             ready: threads,
             memory: limits.memory,
             kept,
+            shared,
             suspect,
         };
-        Ok(Self(Some((Prepared::new(settings)?, which))))
+        let prepared = Prepared::new(settings).context(
+            "cannot start the worker processes (sandbox.processes = \"none\" or --processes none does without)",
+        )?;
+        Ok(Self(Some((prepared, which))))
     }
 
     /// Starts the worker processes, and returns the codecs that use them.

@@ -61,8 +61,9 @@ pub(crate) fn until_stopped(
         &config.limits.pixels(),
         andon_server::kept_by_process(&config),
         config.sandbox.suspect.0,
-    )
-    .context("cannot start the worker processes (sandbox.processes = \"none\" does without)")?;
+        Some(&config.fonts),
+    )?;
+    let fonts = config.fonts.clone();
     let sandbox = Sandbox::enter(&config, file)?;
     let runtime = andon_server::runtime(&config).context("cannot start the server's threads")?;
     runtime.block_on(async {
@@ -89,8 +90,11 @@ pub(crate) fn until_stopped(
         let reload_for_ever = async {
             while hang_up.recv().await.is_some() {
                 tell_of_reload();
-                let config =
-                    configuration().and_then(|config| sandbox.permits(&config).map(|()| config));
+                let config = configuration().and_then(|config| {
+                    sandbox.permits(&config)?;
+                    fonts.permit(&config.fonts)?;
+                    Ok(config)
+                });
                 let read = config.as_ref().ok().cloned();
                 let outcome = reloader.reload(config).await;
                 if let (Ok(()), Some(config)) = (&outcome, read) {

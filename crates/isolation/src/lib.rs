@@ -1,7 +1,7 @@
 //! Codecs that run in processes of their own.
 //!
 //! Code that cannot be bounded or interrupted from inside, most of it of others, reads strangers' files. Here it does so in
-//! *worker processes*: each has one socket and nothing else, no key, file, connection or other worker's bytes, and may call
+//! *worker processes*: each has one socket and the fonts and nothing else, no key, file, connection or other worker's bytes, and may call
 //! nothing but what computing takes. What is sent is a codec's arguments, and what comes back its result: facts and samples,
 //! which are checked against what was asked for. A worker that dies costs its own job.
 //!
@@ -29,7 +29,7 @@ use std::sync::{Arc, OnceLock};
 use andon_pixels::{Codec, Isolation};
 
 pub use pool::{Counts, Death, Pool, Prepared, Settings};
-pub use process::{AT_REST, BARE, Program, as_process};
+pub use process::{AT_REST, BARE, Program, as_process, sealed};
 
 /// Which codecs do their work in worker processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

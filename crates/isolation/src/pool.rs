@@ -4,6 +4,7 @@ mod counters;
 mod lease;
 mod suspects;
 
+use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::process::ExitStatus;
@@ -25,7 +26,7 @@ pub(crate) use lease::{Lease, Question};
 pub(crate) use suspects::Suspects;
 
 /// Number of worker processes, and the resources that they may use.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Settings {
     /// The program that worker processes are started from.
     pub program: Program,
@@ -36,6 +37,8 @@ pub struct Settings {
     /// Most bytes of free buffers that each worker keeps, wiped, between its jobs. More than
     /// [`AT_REST`](crate::AT_REST) is of no use.
     pub kept: u64,
+    /// A file that every worker can read, such as one of fonts; see [`as_process`](crate::as_process).
+    pub shared: Option<File>,
     /// How long a file is refused after jobs on it have ended two workers.
     pub suspect: Duration,
 }
@@ -54,7 +57,11 @@ impl Prepared {
     /// If the system cannot start a process.
     pub fn new(settings: Settings) -> io::Result<Self> {
         let memory = settings.memory.saturating_add(settings.memory / 2);
-        let starter = Starter::new(&settings.program, [memory, settings.kept])?;
+        let starter = Starter::new(
+            &settings.program,
+            [memory, settings.kept],
+            settings.shared.as_ref(),
+        )?;
         Ok(Self { settings, starter })
     }
 

@@ -9,13 +9,16 @@ mod starter;
 mod worker;
 
 use std::ffi::OsString;
+use std::fs::{File, Metadata};
 use std::io;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use andon_pixels::Codec;
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use rustix::process::{Signal, set_parent_process_death_signal};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
@@ -39,8 +42,8 @@ impl Program {
     }
 
     /// Returns a command for a process of this program in the given role. The process inherits nothing of the current
-    /// one except its standard input, `socket`.
-    fn command(&self, role: &str, socket: Stdio) -> Command {
+    /// one except its standard input, `socket`, and as its standard output the file that all workers share, if any.
+    fn command(&self, role: &str, socket: Stdio, shared: Option<OwnedFd>) -> Command {
         let mut command = Command::new(&self.path);
         command
             .args(&self.arguments)
@@ -50,7 +53,7 @@ impl Program {
             .env("MALLOC_ARENA_MAX", "1")
             .current_dir("/")
             .stdin(socket)
-            .stdout(Stdio::null())
+            .stdout(shared.map_or_else(Stdio::null, Stdio::from))
             .stderr(Stdio::null());
         command
     }
@@ -58,10 +61,12 @@ impl Program {
 
 /// Runs this process as a worker or as the starter if the arguments after the program's name select that. Returns how
 /// it ended, once it is no longer needed, or `None` if the process is neither. Must be called before anything else is
-/// done.
+/// done. A worker calls `adopt` with [the file that all workers share](crate::Settings::shared), if there is one, before
+/// it gives up what it does not need.
 #[must_use]
 pub fn as_process(
     codecs: &'static [&'static dyn Codec],
+    adopt: fn(File) -> io::Result<()>,
     mut arguments: impl Iterator<Item = OsString>,
 ) -> Option<io::Result<()>> {
     if arguments.next()? != FLAG {
@@ -81,10 +86,33 @@ pub fn as_process(
             alone();
             // The starter's only thread started this process.
             let _ = set_parent_process_death_signal(Some(Signal::KILL));
-            worker::run(codecs, memory)
+            worker::run(codecs, adopt, memory)
         }
         _ => return None,
     })
+}
+
+/// Returns the file that all workers share, which is this process's standard output, if there is one.
+fn shared() -> io::Result<Option<File>> {
+    let file = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    let is_file = file.metadata().as_ref().is_ok_and(Metadata::is_file);
+    Ok(is_file.then_some(file))
+}
+
+/// Makes a file in memory, which nobody can change once `write` has returned.
+///
+/// # Errors
+/// If the system cannot make one, or `write` fails.
+pub fn sealed(write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<File> {
+    let made = memfd_create(
+        "andon-shared",
+        MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING,
+    )?;
+    let mut file = File::from(made);
+    write(&mut file)?;
+    let seals = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
+    fcntl_add_seals(&file, seals)?;
+    Ok(file)
 }
 
 /// Makes processes that are started from now on inherit no descriptors except standard input, output and error.

@@ -507,6 +507,8 @@ pub struct Image {
     pub metadata: Metadata,
     /// The gain map that brightens the image on HDR screens, for the encoder to write. Codecs decode it separately.
     pub gain_map: Option<Box<GainMap>>,
+    /// The characters of a drawing's text for which no font has a glyph, each once.
+    pub undrawn: Vec<char>,
 }
 
 /// Parameters of a gain map, in the forms in which files store them.
@@ -550,6 +552,7 @@ impl Image {
             frame,
             metadata: Metadata::default(),
             gain_map: None,
+            undrawn: Vec::new(),
         }
     }
 

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use andon_codecs::ALL;
 use andon_pixels::{
-    Alone, AnimationDecoder, Codec, Decode, Engine, Error, Frame, Info, Limits, Never,
-    NoMaterials, Run, Scale, Scales,
+    Alone, AnimationDecoder, Codec, Decode, Engine, Error, Frame, Info, Limits, Never, NoMaterials,
+    Run, Scale, Scales,
 };
 use andon_recipe::Recipe;
 use serde_json::Value;

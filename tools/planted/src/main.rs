@@ -14,13 +14,15 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use andon_codecs::Fonts;
 use andon_isolation::{Prepared, Program, Settings, Which};
 use andon_pixels::Codec;
 use andon_server::{Config, Inherited, Sandbox, Server};
 
 fn main() -> ExitCode {
     let codecs = codecs();
-    if let Some(ended) = andon_isolation::as_process(codecs, std::env::args_os().skip(1)) {
+    let arguments = std::env::args_os().skip(1);
+    if let Some(ended) = andon_isolation::as_process(codecs, Fonts::adopt, arguments) {
         return ended.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
     }
     match serve(codecs) {
@@ -53,6 +55,7 @@ fn serve(codecs: &'static [&'static dyn Codec]) -> Result<(), Box<dyn Error>> {
         ready: config.workers(),
         memory: config.limits.pixels().memory,
         kept: andon_server::kept_by_process(&config),
+        shared: None,
         suspect: config.sandbox.suspect.0,
     })?;
     let _sandbox = Sandbox::enter(&config, Some(file))?;

@@ -10,10 +10,10 @@ use svgtypes::Color;
 
 use super::document::{self, Inside, unsupported};
 use super::ground::Ground;
-use super::images;
 use super::size;
 use super::steps::Steps;
 use super::weigh::{Budget, Refused, weigh};
+use super::{images, undrawn};
 use crate::drawn::Drawing;
 use crate::guard;
 
@@ -30,13 +30,19 @@ const MOST_WORK: f64 = 1.8e9;
 /// already while reading, to find out how large they are.
 const READING: f64 = 6e8;
 
-/// Draws the part of an SVG that the window shows.
-pub(super) fn draw(bytes: &[u8], info: &Info, how: &Decode<'_>, window: &Window) -> Result<Frame> {
+/// Draws the part of an SVG that the window shows. Also returns the characters of its text for which no font has a
+/// glyph.
+pub(super) fn draw(
+    bytes: &[u8],
+    info: &Info,
+    how: &Decode<'_>,
+    window: &Window,
+) -> Result<(Frame, Vec<char>)> {
     guard::size(info.width, info.height, how.limits)?;
     let (width, height) = window.to;
     guard::size(width, height, how.limits)?;
     guard::wanted(how.interrupt)?;
-    let pixmap = caught(|| {
+    let (pixmap, undrawn) = caught(|| {
         let text = document::text(bytes)?;
         let document = document::parse(&text)?;
         let memory = DRAWING.for_file(bytes.len() as u64);
@@ -63,10 +69,10 @@ pub(super) fn draw(bytes: &[u8], info: &Info, how: &Decode<'_>, window: &Window)
             pixmap.fill(resvg::tiny_skia::Color::from_rgba8(red, green, blue, alpha));
         }
         resvg::render(&tree, at, &mut pixmap.as_mut());
-        Ok(pixmap)
+        Ok((pixmap, undrawn::letters(&document, &tree)))
     })?;
     guard::wanted(how.interrupt)?;
-    planes(&pixmap, width, height)
+    Ok((planes(&pixmap, width, height)?, undrawn))
 }
 
 /// Returns the transform that places a drawing of size `own` on a canvas that shows the window.

@@ -1,40 +1,27 @@
 //! Makes SVG documents of text and plain colours.
 
 use std::fmt::{self, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use andon_pixels::{Anchor, Drawings, Text};
+use andon_pixels::{Drawings, Result, Text};
 use andon_recipe::Colour;
 
-use super::{Svg, fonts};
+use super::document::unsupported;
+use super::{Svg, resolver};
+use crate::fonts::{self, FontRequest, Fonts};
+use crate::text::{self, outline};
 
 impl Drawings for Svg {
-    fn text(&self, text: &Text<'_>) -> Vec<u8> {
-        let Text {
-            width,
-            height,
-            size,
-            colour: Colour { r, g, b, a },
-            ..
-        } = text;
-        let opacity = f64::from(*a) / 255.0;
-        let anchor = match text.anchor {
-            Anchor::Start => "start",
-            Anchor::Middle => "middle",
-            Anchor::End => "end",
-        };
-        let mut document = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\">\
-             <g font-size=\"{size}\" fill=\"#{r:02x}{g:02x}{b:02x}\" fill-opacity=\"{opacity}\" text-anchor=\"{anchor}\">"
-        );
-        for ((x, y), line) in &text.lines {
-            // Writing to a text never fails.
-            let _ = write!(
-                document,
-                "<text x=\"{x}\" y=\"{y}\">{}</text>",
-                Escaped(line)
-            );
-        }
-        (document + "</g></svg>").into_bytes()
+    fn text(&self, text: &Text<'_>) -> Result<Vec<u8>> {
+        let draw = || document(text, &fonts::installed());
+        // Code that reads fonts may meet one that nobody thought of.
+        let drawn = catch_unwind(AssertUnwindSafe(draw));
+        drawn.map_err(|_| {
+            unsupported(format!(
+                "the text {:?} in the fonts that it needs",
+                text.text
+            ))
+        })
     }
 
     fn solid(&self, Colour { r, g, b, a }: Colour) -> Vec<u8> {
@@ -47,8 +34,56 @@ impl Drawings for Svg {
     }
 
     fn undrawn_letters(&self, text: &str) -> Vec<char> {
-        fonts::missing(text)
+        fonts::installed().missing(text)
     }
+
+    fn unknown_families(&self, font: &str) -> Vec<String> {
+        let Ok(request) = font.parse::<FontRequest>();
+        fonts::installed().wanted(&request).1
+    }
+
+    fn fonts(&self) -> String {
+        fonts::installed().name().to_owned()
+    }
+}
+
+/// Returns a document that shows a text: one path for the outlines of all its glyphs, so that none is painted twice
+/// where they overlap, and a text for each glyph that has colours of its own.
+fn document(text: &Text<'_>, fonts: &Fonts) -> Vec<u8> {
+    let Text { width, height, .. } = text;
+    let Colour { r, g, b, a } = text.colour;
+    let opacity = f64::from(a) / 255.0;
+    let layout = text::lay_out(text, fonts);
+    let size = layout.size;
+    let mut outlines = String::new();
+    let mut coloured = String::new();
+    for glyph in &layout.glyphs {
+        if !fonts.face(glyph.face).is_coloured {
+            outline::append(&mut outlines, glyph, size, fonts);
+        } else if let Some(shown) = &glyph.coloured {
+            let ((x, y), family) = (glyph.at, resolver::family(glyph.face));
+            // Writing to a text never fails.
+            let _ = write!(
+                coloured,
+                "<text x=\"{x:.3}\" y=\"{y:.3}\" font-family=\"{family}\" font-size=\"{size}\">{}</text>",
+                Escaped(shown)
+            );
+        }
+    }
+    let mut document = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\">\
+         <g fill=\"#{r:02x}{g:02x}{b:02x}\">"
+    );
+    if !outlines.is_empty() {
+        let _ = write!(
+            document,
+            "<path fill-opacity=\"{opacity}\" d=\"{outlines}\"/>"
+        );
+    }
+    if !coloured.is_empty() {
+        let _ = write!(document, "<g opacity=\"{opacity}\">{coloured}</g>");
+    }
+    (document + "</g></svg>").into_bytes()
 }
 
 /// Text escaped for use between XML tags: markup characters become entities, and characters that XML forbids are

@@ -11,10 +11,12 @@ use andon_pixels::{
 use resvg::usvg::{ImageHrefResolver, ImageKind, Options, Size};
 
 use super::document::Inside;
+use super::resolver::resolver;
 use super::steps::Steps;
-use super::{document, fonts, size};
+use super::{document, size};
 use crate::avif::Avif;
 use crate::bmp::Bmp;
+use crate::fonts;
 use crate::gif::Gif;
 use crate::heic::Heic;
 use crate::ico::Ico;
@@ -70,11 +72,12 @@ fn closed() -> ImageHrefResolver<'static> {
 }
 
 fn with(image_href_resolver: ImageHrefResolver<'_>) -> Options<'_> {
-    let (fontdb, font_family) = fonts::fonts();
+    let fonts = fonts::installed();
     let defaults = Options::default();
     Options {
-        fontdb,
-        font_family,
+        fontdb: fonts.database().clone(),
+        font_family: fonts.default_family().to_owned(),
+        font_resolver: resolver(fonts),
         image_href_resolver,
         default_size: Size::from_wh(size::DEFAULT.0, size::DEFAULT.1)
             .unwrap_or(defaults.default_size),

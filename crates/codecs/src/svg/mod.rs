@@ -14,7 +14,6 @@ mod drawings;
 mod encoding;
 mod entities;
 mod filters;
-mod fonts;
 mod ground;
 mod images;
 mod markup;
@@ -22,12 +21,12 @@ mod numbers;
 mod outline;
 mod prolog;
 mod references;
+mod resolver;
 mod size;
 mod steps;
 mod strokes;
+mod undrawn;
 mod weigh;
-
-pub use fonts::Fonts;
 
 /// The format's name in errors and recipes.
 const NAME: &str = "svg";
@@ -42,7 +41,7 @@ impl Codec for Svg {
             name: NAME,
             aliases: &["svgz"],
             media_type: "image/svg+xml",
-            revision: 2,
+            revision: 3,
             web: None,
         }
     }
@@ -100,7 +99,10 @@ impl Vector for Svg {
     }
 
     fn draw(&self, bytes: &[u8], info: &Info, how: &Decode<'_>, window: &Window) -> Result<Image> {
-        let frame = draw::draw(bytes, info, how, window)?;
-        Ok(Image::read(frame, Metadata::default(), info.space))
+        let (frame, undrawn) = draw::draw(bytes, info, how, window)?;
+        Ok(Image {
+            undrawn,
+            ..Image::read(frame, Metadata::default(), info.space)
+        })
     }
 }

@@ -1,6 +1,7 @@
 //! The starter, a process that starts and ends workers, and the server's side of the connection to it.
 
 use std::collections::HashMap;
+use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
@@ -34,15 +35,19 @@ const ENDING: Duration = Duration::from_millis(200);
 
 impl Starter {
     /// Starts the starter, whose workers run `program`. `memory` is the most bytes that a worker may ever have, and the
-    /// bytes of free buffers that it keeps between its jobs.
+    /// bytes of free buffers that it keeps between its jobs. All of them can read `shared`.
     ///
     /// # Errors
     /// If the system cannot start a process.
-    pub(crate) fn new(program: &Program, memory: [u64; 2]) -> io::Result<Self> {
+    pub(crate) fn new(
+        program: &Program,
+        memory: [u64; 2],
+        shared: Option<&File>,
+    ) -> io::Result<Self> {
         keep_descriptors();
         let (ours, theirs) = UnixStream::pair()?;
         let process = program
-            .command(STARTER, OwnedFd::from(theirs).into())
+            .command(STARTER, OwnedFd::from(theirs).into(), duplicate(shared)?)
             .args(memory.map(|bytes| bytes.to_string()))
             .arg(&program.path)
             .args(&program.arguments)
@@ -123,18 +128,35 @@ fn gone() -> io::Error {
 /// Runs the starter: carries out requests until the server closes the socket, then kills the remaining workers.
 pub(super) fn run(program: &Program, memory: [u64; 2]) -> io::Result<()> {
     let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let shared = super::shared()?;
     let mut children = HashMap::new();
-    let served = serve(&mut socket, program, memory, &mut children);
+    let worker = WorkerProgram {
+        program,
+        memory,
+        shared: shared.as_ref(),
+    };
+    let served = serve(&mut socket, &worker, &mut children);
     for child in children.values_mut() {
         let _ = child.kill();
     }
     served
 }
 
+/// What workers are started from.
+struct WorkerProgram<'a> {
+    program: &'a Program,
+    memory: [u64; 2],
+    shared: Option<&'a File>,
+}
+
+fn duplicate(file: Option<&File>) -> io::Result<Option<OwnedFd>> {
+    file.map(|file| file.as_fd().try_clone_to_owned())
+        .transpose()
+}
+
 fn serve(
     socket: &mut UnixStream,
-    program: &Program,
-    memory: [u64; 2],
+    worker: &WorkerProgram<'_>,
     children: &mut HashMap<u32, Child>,
 ) -> io::Result<()> {
     loop {
@@ -146,7 +168,7 @@ fn serve(
         let [what, number @ ..] = asked;
         let number = u32::from_le_bytes(number);
         match what {
-            START => start(socket, program, memory, children)?,
+            START => start(socket, worker, children)?,
             _ => {
                 let status = children.remove(&number).map_or(0, |mut child| {
                     if what == KILL {
@@ -163,14 +185,15 @@ fn serve(
 /// Starts a worker and sends its number and socket to the server, or only a number if it could not be started.
 fn start(
     socket: &UnixStream,
-    program: &Program,
-    memory: [u64; 2],
+    worker: &WorkerProgram<'_>,
     children: &mut HashMap<u32, Child>,
 ) -> io::Result<()> {
     let started = UnixStream::pair().and_then(|(ours, theirs)| {
-        let mut command = program.command(WORKER, Stdio::from(OwnedFd::from(theirs)));
+        let shared = duplicate(worker.shared)?;
+        let socket = Stdio::from(OwnedFd::from(theirs));
+        let mut command = worker.program.command(WORKER, socket, shared);
         let child = command
-            .args(memory.map(|bytes| bytes.to_string()))
+            .args(worker.memory.map(|bytes| bytes.to_string()))
             .spawn()?;
         Ok((child, ours))
     });

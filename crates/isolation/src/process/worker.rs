@@ -26,6 +26,7 @@ use crate::wire::{List, Output, Wire};
 /// buffers that are kept between jobs.
 pub(super) fn run(
     codecs: &'static [&'static dyn Codec],
+    adopt: fn(File) -> io::Result<()>,
     [memory, kept]: [u64; 2],
 ) -> io::Result<()> {
     // Killed before the server, if the system has to kill somebody.
@@ -33,10 +34,17 @@ pub(super) fn run(
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     let socket = io::stdin().as_fd().try_clone_to_owned()?;
     let statm = File::open("/proc/self/statm")?;
+    let shared = super::shared()?;
+    // Any of it may be in memory, too, once it was needed.
+    let shared_bytes = match &shared {
+        Some(file) => file.metadata()?.len(),
+        None => 0,
+    };
     buffers::allow(kept.min(KEPT_BUFFERS));
+    shared.map_or(Ok(()), adopt)?;
     // What codecs may recurse to was measured against this stack.
     let working = thread::Builder::new().stack_size(STACK).spawn(move || {
-        let base = size_of_process(&statm)?.0;
+        let base = size_of_process(&statm)?.0.saturating_add(shared_bytes);
         limit(Resource::Core, 0, Some(0))?;
         let most = space(base, memory);
         limit(Resource::As, most, Some(most))?;
@@ -75,7 +83,7 @@ struct Worker {
     socket: OwnedFd,
     /// The file `/proc/self/statm`, in which the system reports this process's memory.
     statm: File,
-    /// Bytes of the process's address space before the first job.
+    /// Bytes of the process's address space before the first job, and of the shared file.
     base: u64,
 }
 

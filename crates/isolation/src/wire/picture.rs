@@ -269,15 +269,24 @@ impl Wire for Image {
         if let Some(map) = self.gain_map.as_deref() {
             map.put(output);
         }
+        output
+            .head
+            .extend((self.undrawn.len() as u64).to_le_bytes());
+        for letter in &self.undrawn {
+            output.head.extend(u32::from(*letter).to_le_bytes());
+        }
     }
 
     fn take(input: &mut Input<'_>) -> io::Result<Self> {
         let (frame, metadata) = (Wire::take(input)?, Wire::take(input)?);
         let gain_map: Option<GainMap> = Wire::take(input)?;
+        let List(undrawn): List<u32> = Wire::take(input)?;
+        let letter = |code: u32| char::from_u32(code).ok_or_else(|| garbled("no character"));
         Ok(Self {
             frame,
             metadata,
             gain_map: gain_map.map(Box::new),
+            undrawn: undrawn.into_iter().map(letter).collect::<Result<_, _>>()?,
         })
     }
 }
@@ -347,6 +356,7 @@ mod tests {
                 quality: Some(90),
                 params,
             })),
+            undrawn: vec!['\u{65e5}', '\u{1f600}'],
         });
         same(&Info {
             orientation: Orientation::from_exif(6),

@@ -31,7 +31,7 @@ impl Job<'_> {
         // Laid over every frame, and decoded once.
         let known = RefCell::new(BTreeMap::new());
         let load = |effect: &Effect| self.material_once(effect, &known);
-        let draw = |text: &Text<'_>| self.whole(&self.engine.formats.drawings()?.text(text));
+        let draw = |text: &Text<'_>| self.whole(&self.engine.formats.drawings()?.text(text)?);
         let context = self.context(&load, &draw);
         context.check()?;
         let mut clock = Instant::now();

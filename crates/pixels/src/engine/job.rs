@@ -1,6 +1,6 @@
 //! One run of a plan for a still image: decode, stages, encode.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::time::Instant;
 
 use andon_recipe::Effect;
@@ -26,9 +26,21 @@ pub(super) struct Job<'a> {
     pub(super) cores: &'a dyn Cores,
     /// Whether the source turned out to be damaged and was shown only in part.
     pub(super) damaged: Cell<bool>,
+    /// Characters of the text in drawings for which no font has a glyph.
+    pub(super) undrawn: RefCell<Vec<char>>,
 }
 
 impl Job<'_> {
+    /// Remembers which characters of a drawing were not drawn.
+    pub(super) fn lacks(&self, letters: &[char]) {
+        let mut undrawn = self.undrawn.borrow_mut();
+        for letter in letters {
+            if !undrawn.contains(letter) {
+                undrawn.push(*letter);
+            }
+        }
+    }
+
     /// Whether `made` failed because of damage to the source that the limits allow showing. If so, the job is marked as
     /// damaged.
     pub(super) fn forgives<T>(&self, made: &Result<T>) -> bool {
@@ -65,7 +77,7 @@ impl Job<'_> {
         timings: &mut Timings,
     ) -> Result<Image> {
         let load = |effect: &Effect| self.material(effect);
-        let draw = |text: &Text<'_>| self.whole(&self.engine.formats.drawings()?.text(text));
+        let draw = |text: &Text<'_>| self.whole(&self.engine.formats.drawings()?.text(text)?);
         let context = self.context(&load, &draw);
         context.check()?;
         let decoded = match (decoded, pipeline.frames) {
@@ -83,8 +95,10 @@ impl Job<'_> {
         let Image {
             frame,
             mut metadata,
+            undrawn,
             ..
         } = decoded.image;
+        self.lacks(&undrawn);
         let frame = self.finished(pipeline, frame, &mut metadata, &context)?;
         let gain_map = match &pipeline.gain_map {
             Some(taken) => self.gain_map(taken, pipeline, bytes, &context)?,

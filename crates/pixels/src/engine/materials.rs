@@ -126,6 +126,9 @@ impl Job<'_> {
             },
             (Some(_), _) => self.worked_on(effect),
         };
+        if let Ok(picture) = &picture {
+            self.lacks(&picture.undrawn);
+        }
         picture.map_err(|error| match error {
             Error::UnknownFormat | Error::Broken { .. } | Error::Unsupported { .. } => {
                 Error::Recipe {
@@ -154,7 +157,11 @@ impl Job<'_> {
             cores: self.cores,
             decoded: None,
         };
-        engine.render_frame(&plan, run).map(Image::still)
+        let (frame, undrawn) = engine.render_with_text(&plan, run)?;
+        Ok(Image {
+            undrawn,
+            ..Image::still(frame)
+        })
     }
 
     /// Decodes a file in full and turns the image upright.
@@ -167,7 +174,10 @@ impl Job<'_> {
         let (no_effect, no_document) = (nothing_laid::<Effect>, |_: &Text<'_>| nothing_drawn());
         let context = self.context(&no_effect, &no_document);
         let frame = Turned { orientation }.apply(image.frame, &context)?;
-        Ok(Image::still(frame))
+        Ok(Image {
+            undrawn: image.undrawn,
+            ..Image::still(frame)
+        })
     }
 
     /// Decodes a file in full.

@@ -6,7 +6,7 @@ mod materials;
 mod score;
 mod shared;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
 
 use andon_recipe::{Facts, Measured, Orientation, Recipe, Rules};
@@ -19,7 +19,7 @@ use crate::formats::Formats;
 use crate::frame::{Frame, Image};
 use crate::limits::{Damaged, Interrupt, Limits, Never};
 use crate::measure::{self, Measurement};
-use crate::plan::{self, Frames, Plan};
+use crate::plan::{self, Frames, Plan, undrawn};
 use crate::stage::{Materials, NoMaterials};
 
 /// Turns recipes into plans and plans into images. An engine is cheap to clone and stateless, so that any number of
@@ -47,6 +47,8 @@ pub struct Rendered {
     pub notes: Vec<String>,
     /// Whether the source is truncated or damaged, and shown as far as it goes ([`Limits::damaged`]).
     pub damaged: bool,
+    /// Whether text lacks characters, because no font has a glyph for them. A note says which.
+    pub lacks_letters: bool,
     /// Time taken by each phase.
     pub timings: Timings,
 }
@@ -259,6 +261,7 @@ impl Engine {
             height,
             notes: plan.notes().to_vec(),
             damaged: false,
+            lacks_letters: plan.lacks_letters(),
             timings: Timings::default(),
         };
         let timings = &mut rendered.timings;
@@ -299,6 +302,10 @@ impl Engine {
         if rendered.damaged {
             rendered.notes.push(DAMAGED.to_owned());
         }
+        if let Some(note) = undrawn("text in an image", &job.undrawn.take()) {
+            rendered.notes.push(note);
+            rendered.lacks_letters = true;
+        }
         Ok(rendered)
     }
 
@@ -310,6 +317,7 @@ impl Engine {
             interrupt: run.interrupt,
             cores: run.cores,
             damaged: Cell::new(false),
+            undrawn: RefCell::default(),
         }
     }
 
@@ -366,6 +374,11 @@ impl Engine {
     /// # Errors
     /// Any.
     pub fn render_frame(&self, plan: &Plan, run: Run<'_>) -> Result<Frame> {
+        self.render_with_text(plan, run).map(|(frame, _)| frame)
+    }
+
+    /// Does the same as `render_frame`, and also returns the characters for which no font has a glyph.
+    fn render_with_text(&self, plan: &Plan, run: Run<'_>) -> Result<(Frame, Vec<char>)> {
         let job = self.job(&run);
         let image = match plan.pipeline() {
             Some(pipeline) => {
@@ -374,7 +387,8 @@ impl Engine {
             }
             None => job.whole(run.bytes)?,
         };
-        Ok(image.frame)
+        job.lacks(&image.undrawn);
+        Ok((image.frame, job.undrawn.take()))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Scores: how much a result looks like its source, and the search for a file that reaches one.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use andon_recipe::Effect;
 
@@ -31,6 +31,7 @@ impl Engine {
             interrupt: run.interrupt,
             cores: run.cores,
             damaged: Cell::new(false),
+            undrawn: RefCell::default(),
         };
         let reference = self.render_frame(plan, run)?;
         let frame = job.whole(result)?.frame;

@@ -24,7 +24,7 @@ pub mod rotate;
 mod round;
 mod sharpen;
 mod sharpen_l;
-mod text;
+pub(crate) mod text;
 mod tone;
 pub mod turn;
 mod unsharp;

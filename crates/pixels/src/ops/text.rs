@@ -1,13 +1,13 @@
-//! `text:TEXT:SIZE:COLOUR:GRAVITY:MARGINxDOWN`: text on an image.
+//! `text:TEXT:SIZE:COLOUR:GRAVITY:MARGINxDOWN:WIDTHxHEIGHT`…: text on an image.
 //!
-//! A codec that makes drawings shapes and draws it, in both writing directions and with the server's fonts.
+//! A codec that makes drawings lays it out and draws it, with the server's fonts.
 
 use std::fmt;
 
 use andon_recipe::{Arg, Colour, Effect, GRAVITIES, ParseError, Word};
 
 use super::lay::lay;
-use crate::codec::{Anchor, Text};
+use crate::codec::{Align, Anchor, Overflow, Text, Writing};
 use crate::color::{self, remodelled};
 use crate::cost::Cost;
 use crate::error::{Error, Result};
@@ -41,6 +41,38 @@ const DOWN: Arg = Arg::number("down", -10_000.0, 10_000.0)
     .default("margin")
     .help("between the text and the upper or lower side, likewise");
 
+const WIDTH: Arg = Arg::number("width", 0.0, 10_000.0)
+    .unit("px")
+    .default("0")
+    .help("of the box that the text has to fit into, at which lines are broken; 0: lines end only at %0A");
+
+const HEIGHT: Arg = Arg::number("height", 0.0, 10_000.0)
+    .after('x')
+    .unit("px")
+    .default("0")
+    .help("of the box; 0: as high as the text");
+
+const OVERFLOW: Arg = Arg::choice("overflow", &["wrap", "shrink", "ellipsis"])
+    .default("wrap")
+    .help("text that is too long for its box: goes on below it, is made smaller, or is cut off with an ellipsis");
+
+const ALIGN: Arg = Arg::choice(
+    "align",
+    &[
+        "gravity", "left", "middle", "right", "start", "end", "justify",
+    ],
+)
+.default("gravity")
+.help("of the lines in the box, or in the longest line; start is the right for Arabic and Hebrew");
+
+const WRITING: Arg = Arg::choice("writing", &["horizontal", "vertical"])
+    .default("horizontal")
+    .help("vertical: columns from right to left, as in Japanese");
+
+const FONT: Arg = Arg::text("font", "serif,bold")
+    .default("sans-serif")
+    .help("families and style, with commas: Noto%20Serif,bold,italic; serif, monospace and so on are those of [fonts]");
+
 const WORD: Word = Word {
     name: Effect::TEXT,
     args: &[
@@ -50,10 +82,22 @@ const WORD: Word = Word {
         GRAVITY,
         MARGIN,
         DOWN,
+        WIDTH,
+        HEIGHT,
+        OVERFLOW,
+        ALIGN,
+        WRITING,
+        FONT,
     ],
     help: "writes on the image; what does not fit on it is cut off",
     example: "text:Otter:24:ffffffc0:southeast:10",
 };
+
+/// Returns the families and the style that a text asks for; `None` for the default ones and for an effect that is wrong.
+pub(crate) fn font(effect: &Effect) -> Option<&str> {
+    let texts: [Option<&str>; WORD.args.len()] = WORD.read(&effect.args).ok()?;
+    texts.last().copied().flatten()
+}
 
 /// The longest text, in bytes.
 const LONGEST: usize = 1024;
@@ -65,18 +109,49 @@ impl Op for TextOp {
 
     fn parse(&self, effect: &Effect) -> Result<Option<Box<dyn Stage>>> {
         let read = || {
-            let [text, size, colour, gravity, margin, down] = WORD.read(&effect.args)?;
+            let [
+                text,
+                size,
+                colour,
+                gravity,
+                margin,
+                down,
+                width,
+                height,
+                overflow,
+                align,
+                writing,
+                font,
+            ] = WORD.read(&effect.args)?;
             let margin = MARGIN.read_number(margin.unwrap_or("0"))?;
+            let gravity = GRAVITY.read_choice(gravity.unwrap_or("centre"))?;
+            let gravity = (
+                anchor(gravity, "west", "east"),
+                anchor(gravity, "north", "south"),
+            );
+            let writing = writing_named(WRITING.read_choice(writing.unwrap_or("horizontal"))?);
+            let along = match writing {
+                Writing::Horizontal => gravity.0,
+                Writing::Vertical => gravity.1,
+            };
             Ok::<_, ParseError>(Written {
                 effect: effect.clone(),
                 text: text.unwrap_or_default().to_owned(),
                 size: SIZE.read_number(size.unwrap_or_default())?,
                 colour: COLOUR.read_colour(colour.unwrap_or("000000"))?,
-                gravity: GRAVITY.read_choice(gravity.unwrap_or("centre"))?,
+                gravity,
                 margin: (
                     margin,
                     down.map_or(Ok(margin), |down| DOWN.read_number(down))?,
                 ),
+                area: (
+                    WIDTH.read_number(width.unwrap_or("0"))?,
+                    HEIGHT.read_number(height.unwrap_or("0"))?,
+                ),
+                overflow: overflow_named(OVERFLOW.read_choice(overflow.unwrap_or("wrap"))?),
+                align: align_named(ALIGN.read_choice(align.unwrap_or("gravity"))?, along),
+                writing,
+                font: font.unwrap_or_default().to_owned(),
             })
         };
         let written = read().map_err(|error| wrong(effect, &error))?;
@@ -92,6 +167,45 @@ impl Op for TextOp {
     }
 }
 
+/// Returns the place along a side that a gravity names; its middle if it names neither end.
+fn anchor(gravity: &str, start: &str, end: &str) -> Anchor {
+    match (gravity.contains(start), gravity.contains(end)) {
+        (true, _) => Anchor::Start,
+        (_, true) => Anchor::End,
+        _ => Anchor::Middle,
+    }
+}
+
+fn overflow_named(name: &str) -> Overflow {
+    match name {
+        "shrink" => Overflow::Shrink,
+        "ellipsis" => Overflow::Ellipsis,
+        _ => Overflow::Wrap,
+    }
+}
+
+fn writing_named(name: &str) -> Writing {
+    match name {
+        "vertical" => Writing::Vertical,
+        _ => Writing::Horizontal,
+    }
+}
+
+/// Returns an alignment. By default it is that of the gravity along the lines.
+fn align_named(name: &str, gravity: Anchor) -> Align {
+    match (name, gravity) {
+        ("left", _) => Align::Left,
+        ("middle", _) => Align::Centre,
+        ("right", _) => Align::Right,
+        ("start", _) => Align::Start,
+        ("end", _) => Align::End,
+        ("justify", _) => Align::Justify,
+        (_, Anchor::Start) => Align::Left,
+        (_, Anchor::Middle) => Align::Centre,
+        (_, Anchor::End) => Align::Right,
+    }
+}
+
 #[derive(Debug)]
 struct Written {
     /// The effect as written in the recipe.
@@ -100,44 +214,33 @@ struct Written {
     /// Font size in px.
     size: f64,
     colour: Colour,
-    gravity: &'static str,
+    gravity: (Anchor, Anchor),
     /// Horizontal and vertical margin, in px.
     margin: (f64, f64),
+    /// Width and height of its box, in px; 0 for none.
+    area: (f64, f64),
+    overflow: Overflow,
+    align: Align,
+    writing: Writing,
+    font: String,
 }
-
-/// Line spacing as a multiple of the font size. `ASCENT` and `DESCENT` are the extents above and below the baseline and
-/// `CAPITALS` the height of capitals, in the same unit.
-const LINE: f64 = 1.2;
-const ASCENT: f64 = 0.93;
-const DESCENT: f64 = 0.24;
-const CAPITALS: f64 = 0.73;
 
 impl Written {
     /// Returns the text as it is to be drawn on an image of this width and height in px.
-    fn laid_out(&self, width: u32, height: u32) -> Text<'_> {
-        let (w, h, size) = (f64::from(width), f64::from(height), self.size);
-        let at = |side: &str| self.gravity.contains(side);
-        let (across, below) = self.margin;
-        let (anchor, x) = match (at("west"), at("east")) {
-            (true, _) => (Anchor::Start, across),
-            (_, true) => (Anchor::End, w - across),
-            _ => (Anchor::Middle, w / 2.0),
-        };
-        let lines = self.text.lines().count().max(1);
-        let down = LINE * size * (lines - 1) as f64;
-        let first = match (at("north"), at("south")) {
-            (true, _) => below + ASCENT * size,
-            (_, true) => h - below - DESCENT * size - down,
-            _ => (h - down + CAPITALS * size) / 2.0,
-        };
-        let line = |(index, line)| ((x, first + LINE * size * index as f64), line);
+    fn on(&self, width: u32, height: u32) -> Text<'_> {
         Text {
+            text: &self.text,
             width,
             height,
-            size,
+            size: self.size,
             colour: self.colour,
-            anchor,
-            lines: self.text.lines().enumerate().map(line).collect(),
+            font: &self.font,
+            gravity: self.gravity,
+            margin: self.margin,
+            area: self.area,
+            align: self.align,
+            overflow: self.overflow,
+            writing: self.writing,
         }
     }
 }
@@ -145,7 +248,7 @@ impl Written {
 impl Stage for Written {
     fn apply(&self, frame: Frame, context: &Context<'_>) -> Result<Frame> {
         context.check()?;
-        let drawn = (context.draw)(&self.laid_out(frame.width, frame.height))?;
+        let drawn = (context.draw)(&self.on(frame.width, frame.height))?;
         by_depth!(frame, planes => {
             let unthinned = match planes.model {
                 Model::YCbCr { range, matrix, .. } => Model::YCbCr { sub: Subsampling::NONE, range, matrix },
@@ -169,15 +272,20 @@ impl Stage for Written {
         let laid = count(width, height, traits.model, true);
         let drawn = count(width, height, Model::Rgb, true);
         Cost {
-            nanos: NANOS_TO_READ + drawn * PICOS_DRAWN / 1000,
+            nanos: NANOS_TO_READ
+                + self.text.len() as u64 * NANOS_PER_BYTE
+                + drawn * PICOS_DRAWN / 1000,
             // Drawn, as it was drawn, and in the image's model.
             scratch: 2 * drawn + laid * 2 * bytes(traits.depth),
         }
     }
 }
 
-/// Estimated nanoseconds to search the fonts and shape the letters.
+/// Estimated nanoseconds to open the fonts.
 const NANOS_TO_READ: u64 = 3_000_000;
+
+/// Estimated nanoseconds to choose the font of a byte of text, to shape it and to draw its outline.
+const NANOS_PER_BYTE: u64 = 20_000;
 
 /// Estimated picoseconds per sample that is drawn and laid over the image.
 const PICOS_DRAWN: u64 = 6_000;

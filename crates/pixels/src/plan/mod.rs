@@ -33,7 +33,7 @@ pub(crate) use part::Part;
 pub(crate) use rules::shrink_on_load::HEADROOM;
 pub use rules::{Example, RULES, Rule};
 pub use shared_peak::SharedPeak;
-pub(crate) use words::fraction;
+pub(crate) use words::{fraction, undrawn};
 
 use crate::codec::{Codec, Encode, Encoder, Info, Recoder, Scales};
 use crate::cost::{Cost, CpuTime};
@@ -55,6 +55,8 @@ pub struct Plan {
     frame: u64,
     /// What the result lacks although the recipe did not ask to leave it out, in a sentence each.
     notes: Vec<String>,
+    /// Whether no font has some of the letters in the recipe's texts.
+    lacks_letters: bool,
     /// The cost of indexing the source, if an index would help and there is none.
     indexing: Option<Cost>,
     /// Bytes of the source file that no decoder reads, because only a part of the image is decoded.
@@ -352,6 +354,12 @@ impl Plan {
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
+    }
+
+    /// Whether no font has some of the letters in the recipe's texts; a note says which.
+    #[must_use]
+    pub fn lacks_letters(&self) -> bool {
+        self.lacks_letters
     }
 
     /// The steps, from decoding to encoding.

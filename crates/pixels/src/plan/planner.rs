@@ -71,7 +71,11 @@ fn finished(
     recoder: Option<&'static dyn Recoder>,
 ) -> Result<Plan> {
     let (target, recipe) = (draft.target, draft.recipe);
-    let mut notes: Vec<String> = words::undrawn(draft.formats, recipe).into_iter().collect();
+    let mut notes: Vec<String> = words::undrawn_texts(draft.formats, recipe)
+        .into_iter()
+        .collect();
+    let lacks_letters = !notes.is_empty();
+    notes.extend(words::unknown_families(draft.formats, recipe));
     let gain_map = gain_map_along(&draft, &mut notes);
     let reading = Reading::of(&mut draft, bytes, index);
     let mut walk = reading.walk(&draft);
@@ -93,6 +97,7 @@ fn finished(
         file: walk.file,
         frame: walk.decoded,
         notes,
+        lacks_letters,
         indexing: reading.indexing,
         unread: (draft.file - reading.coded) as u64,
         rules: Vec::new(),
@@ -663,6 +668,7 @@ fn copy(source: &'static dyn Codec, info: Info, recipe: Recipe, file: usize, end
         file: file as u64,
         frame: 0,
         notes: Vec::new(),
+        lacks_letters: false,
         indexing: None,
         unread: 0,
         pipeline: None,

@@ -8,6 +8,7 @@ use crate::codec::{Codec, Encode, Info, Scale, Scales};
 use crate::color;
 use crate::formats::Formats;
 use crate::frame::Traits;
+use crate::ops::text;
 use crate::window::{RegionF, Window};
 
 /// Returns the line of a decoding step, such as `decode jpeg 1/2 chroma 1/4 ycbcr420`. Full scale is omitted, and so is
@@ -78,18 +79,49 @@ pub(crate) fn fraction(scale: Scale) -> String {
 
 /// Returns a note on the letters in the recipe's texts that no font has and that are therefore not drawn; `None` if
 /// there are none.
-pub(super) fn undrawn(formats: &Formats, recipe: &Recipe) -> Option<String> {
-    let mut texts = recipe
+pub(super) fn undrawn_texts(formats: &Formats, recipe: &Recipe) -> Option<String> {
+    let texts = recipe
+        .effects()
+        .filter(|effect| effect.name == Effect::TEXT)
+        .filter_map(|effect| effect.args.first());
+    let mut drawings = formats.codecs.iter().filter_map(|codec| codec.drawings());
+    let drawings = drawings.next()?;
+    let mut missing: Vec<char> = texts
+        .flat_map(|text| drawings.undrawn_letters(text))
+        .collect();
+    missing.sort_unstable();
+    missing.dedup();
+    undrawn(Effect::TEXT, &missing)
+}
+
+/// Returns a note on the families that the recipe's texts ask for and that are not there; `None` if all are.
+pub(super) fn unknown_families(formats: &Formats, recipe: &Recipe) -> Option<String> {
+    let texts = recipe
         .effects()
         .filter(|effect| effect.name == Effect::TEXT);
-    let missing = texts.find_map(|effect| {
-        let text = effect.args.first()?;
-        let mut missing = formats
-            .codecs
-            .iter()
-            .filter_map(|codec| Some(codec.drawings()?.undrawn_letters(text)));
-        missing.find(|letters| !letters.is_empty())
-    })?;
+    let mut drawings = formats.codecs.iter().filter_map(|codec| codec.drawings());
+    let drawings = drawings.next()?;
+    let fonts = texts.filter_map(text::font);
+    let mut unknown: Vec<String> = fonts
+        .flat_map(|font| drawings.unknown_families(font))
+        .map(|family| format!("{family:?}"))
+        .collect();
+    unknown.sort_unstable();
+    unknown.dedup();
+    (!unknown.is_empty()).then(|| {
+        format!(
+            "text: no font here is of the family {}; the default family is used",
+            unknown.join(", ")
+        )
+    })
+}
+
+/// Returns a note on the letters that no font has and that are therefore not drawn; `None` if there are none. `whose`
+/// is the word or format whose text it is.
+pub(crate) fn undrawn(whose: &str, missing: &[char]) -> Option<String> {
+    if missing.is_empty() {
+        return None;
+    }
     let codes = missing
         .iter()
         .take(MOST_TOLD)
@@ -99,7 +131,7 @@ pub(super) fn undrawn(formats: &Formats, recipe: &Recipe) -> Option<String> {
         told.push(format!("{} more", missing.len() - MOST_TOLD));
     }
     Some(format!(
-        "text: no font here has {}; the server's are told by its configuration",
+        "{whose}: no font here has {}; the server's fonts are those of [fonts] in its configuration",
         told.join(", ")
     ))
 }

@@ -179,9 +179,9 @@ impl Codec for Drawing {
 }
 
 impl Drawings for Drawing {
-    fn text(&self, text: &Text<'_>) -> Vec<u8> {
+    fn text(&self, text: &Text<'_>) -> Result<Vec<u8>> {
         let Text { width, height, .. } = text;
-        format!("<svg width=\"{width}\" height=\"{height}\">").into_bytes()
+        Ok(format!("<svg width=\"{width}\" height=\"{height}\">").into_bytes())
     }
 
     fn solid(&self, _: Colour) -> Vec<u8> {
@@ -190,6 +190,14 @@ impl Drawings for Drawing {
 
     fn undrawn_letters(&self, _: &str) -> Vec<char> {
         Vec::new()
+    }
+
+    fn unknown_families(&self, _: &str) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn fonts(&self) -> String {
+        String::new()
     }
 }
 

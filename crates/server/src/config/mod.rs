@@ -13,6 +13,7 @@ mod cache;
 mod effective;
 mod environment;
 mod fallback;
+mod fonts;
 mod limits;
 mod listen;
 mod log;
@@ -48,6 +49,7 @@ pub use cache::{CacheConfig, CacheRule, DiskConfig, TagHeader};
 pub use effective::{REFERENCE, effective};
 pub(crate) use environment::Environment;
 pub use fallback::FallbackConfig;
+pub use fonts::FontsConfig;
 pub use limits::{Broken, LimitsConfig};
 pub use listen::{Listen, SocketMode};
 pub use log::{LogConfig, LogFormat, LogLevel};
@@ -111,6 +113,8 @@ pub struct Config {
     pub negotiation: NegotiationConfig,
     /// What is sent in place of an image whose source is missing, unusable or unavailable.
     pub fallback: Vec<FallbackConfig>,
+    /// Which fonts text is drawn with.
+    pub fonts: FontsConfig,
     /// The web pages that may read replies (CORS).
     pub cors: CorsConfig,
     /// Additional response headers.
@@ -169,6 +173,7 @@ impl Default for Config {
             store: None,
             negotiation: NegotiationConfig::default(),
             fallback: Vec::new(),
+            fonts: FontsConfig::default(),
             cors: CorsConfig::default(),
             headers: HeadersConfig::default(),
             admin: AdminConfig::default(),
@@ -331,6 +336,7 @@ impl Config {
             store.resolve(folder);
         }
         self.metrics.resolve(folder);
+        self.fonts.resolve(folder);
         self.sandbox.resolve(folder);
     }
 }

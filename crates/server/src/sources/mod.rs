@@ -14,3 +14,4 @@ pub mod rendering;
 pub(crate) mod resolver;
 pub(crate) mod revision;
 pub(crate) mod source_cache;
+pub(crate) mod undrawn;

@@ -12,7 +12,7 @@ use bytes::Bytes;
 
 use crate::error::Error;
 use crate::sources::materials::LoadedMaterials;
-use crate::sources::media_type;
+use crate::sources::{media_type, undrawn};
 
 /// A planned image, with everything that it is made from in memory.
 #[derive(Debug)]
@@ -256,6 +256,9 @@ impl Planned {
         )?;
         let media_type = self.media_type(engine, made.media_type);
         let completed = self.plan.is_copy() && made.body.is_some();
+        if made.lacks_letters {
+            undrawn::count();
+        }
         let mut notes = made.notes;
         let (body, media_type) = match made.body {
             None => (source.slice(..made.of_source), media_type),

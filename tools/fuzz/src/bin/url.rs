@@ -7,8 +7,8 @@ use std::sync::LazyLock;
 
 use andon_dialects::{
     AstroConfig, CloudflareConfig, Compat, Config, Dialects, IiifConfig, ImageFilterConfig,
-    ImagorConfig, ImgixConfig, ImgproxyConfig, IpxConfig, Rewrite, SmallLightConfig,
-    ThumborConfig, WeservConfig,
+    ImagorConfig, ImgixConfig, ImgproxyConfig, IpxConfig, Rewrite, SmallLightConfig, ThumborConfig,
+    WeservConfig,
 };
 use andon_recipe::{Facts, Recipe};
 

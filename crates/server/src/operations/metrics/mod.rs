@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 use crate::operations::entry::Entry;
 use crate::operations::slowest::Slowest;
 use crate::prometheus::{Exemplar, Exposition, Histogram};
+use crate::sources::undrawn;
 
 /// Everything that is counted since the server's start. Reloads do not reset it.
 #[derive(Debug)]
@@ -191,6 +192,11 @@ impl Metrics {
         );
         out.sample("", &[("which", "idle")], of(&self.closed_idle));
         out.sample("", &[("which", "new")], of(&self.rejected_connection));
+        out.counter(
+            "andon_results_lacking_letters_total",
+            "Results with text for some of whose characters no font has a glyph.",
+        );
+        out.value(undrawn::results() as f64);
         out.counter("andon_reloads_total", "Reloads of the configuration.");
         out.sample("", &[("outcome", "done")], of(&self.reloads));
         out.sample("", &[("outcome", "refused")], of(&self.failed_reloads));

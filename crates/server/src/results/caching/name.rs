@@ -9,8 +9,8 @@ use std::fmt::{Display, Write};
 
 use andon_cache::Key;
 use andon_dialects::{Ask, ImageRequest};
-use andon_pixels::Codec;
-use andon_recipe::{Facts, Output, Recipe, ResolveError, Step};
+use andon_pixels::{Codec, Drawings};
+use andon_recipe::{Effect, Facts, Output, Recipe, ResolveError, Step};
 
 use crate::config::{BucketConfig, Config, HttpConfig, OriginConfig, OriginKind, Place, Store};
 use crate::request::negotiation::SettledRequest;
@@ -32,10 +32,57 @@ pub(crate) struct Resolved {
     pub(crate) canonical: Option<String>,
 }
 
+/// The fonts that text is drawn with, as far as results depend on them.
+#[derive(Debug)]
+struct TextFonts {
+    /// The name of their set; empty for the fonts that every build has.
+    name: String,
+    /// The formats whose files may show text, and the extensions of such files.
+    formats: Vec<&'static str>,
+}
+
+impl TextFonts {
+    fn of(codecs: &[&dyn Codec]) -> Self {
+        let writers = codecs.iter().filter(|codec| codec.drawings().is_some());
+        let formats = writers.flat_map(|codec| {
+            let format = codec.format();
+            std::iter::once(format.name).chain(format.aliases.iter().copied())
+        });
+        let mut drawings = codecs.iter().filter_map(|codec| codec.drawings());
+        Self {
+            name: drawings.next().map(Drawings::fonts).unwrap_or_default(),
+            formats: formats.collect(),
+        }
+    }
+
+    /// Whether the result of a request for a source of this format may show text: it is written by the recipe, or is in
+    /// the source or in an overlay.
+    fn matter(&self, request: &ImageRequest, format: &str, text: &str) -> bool {
+        let is_drawing = |name: &str| {
+            let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+            let mut formats = self.formats.iter();
+            formats.any(|format| extension.eq_ignore_ascii_case(format))
+        };
+        !self.name.is_empty()
+            && (self.formats.contains(&format)
+                || WORDS.iter().any(|word| text.contains(word))
+                || request
+                    .rules
+                    .materials()
+                    .iter()
+                    .any(|name| is_drawing(name)))
+    }
+}
+
+/// Words of which one is in every recipe, and in every dialect's rules, that write text. A result in whose rules one of
+/// them means something else gets another key without need when the fonts change.
+const WORDS: [&str; 3] = [Effect::TEXT, "label", "txt"];
+
 /// The parts of keys that do not come from the request.
 #[derive(Debug)]
 pub(crate) struct Names {
     revision: Revision,
+    fonts: TextFonts,
     /// Places of the origins, and where each gets its sources from: when that changes, the same path is another image.
     origins: Vec<(Place, String)>,
 }
@@ -47,6 +94,7 @@ impl Names {
         origins.sort_by_key(|(place, _)| Reverse(place.rank()));
         Self {
             revision: Revision::of(codecs),
+            fonts: TextFonts::of(codecs),
             origins,
         }
     }
@@ -73,7 +121,7 @@ impl Names {
             return Ok(self.resolved(
                 asked,
                 exact,
-                &facts.format,
+                (&facts.format, &facts.format),
                 &rules.text(),
                 &any_format.text(),
             ));
@@ -82,7 +130,8 @@ impl Names {
         let is_effect = |step: &Step| matches!(step, Step::Effect(_));
         let exact = asked.request.style.sends_what_is_made() && recipe.steps.iter().all(is_effect);
         let format = recipe.output.format_or(&facts.format);
-        let resolved = self.resolved(asked, exact, format, &recipe, &any_format.resolve(facts)?);
+        let formats = (&*facts.format, format);
+        let resolved = self.resolved(asked, exact, formats, &recipe, &any_format.resolve(facts)?);
         Ok(Resolved {
             canonical: rules.canonical(facts),
             ..resolved
@@ -92,7 +141,7 @@ impl Names {
     /// Resolves a request for a file as it is, whatever its facts are.
     pub(crate) fn file(&self, asked: &SettledRequest) -> Resolved {
         let original = Recipe::original();
-        self.resolved(asked, false, "", &original, &original)
+        self.resolved(asked, false, ("", ""), &original, &original)
     }
 
     /// Returns the key of a request's computation until its recipe is resolved to pixels.
@@ -116,12 +165,15 @@ impl Names {
         &self,
         asked: &SettledRequest,
         exact: bool,
-        format: &str,
+        (facts_format, format): (&str, &str),
         recipe: &dyn Display,
         any_format: &dyn Display,
     ) -> Resolved {
         let request = &asked.request;
-        let text = self.revision.result(&request.ask, recipe);
+        let mut text = self.revision.result(&request.ask, recipe);
+        if !text.is_empty() && self.fonts.matter(request, facts_format, &text) {
+            let _ = write!(text, " fonts:{}", self.fonts.name);
+        }
         let of_url = self.revision.result(&request.ask, any_format);
         Resolved {
             key: Key::of(&self.parts(asked, exact, text.clone())),

@@ -1,0 +1,45 @@
+//! How `usvg` finds fonts: those of this crate, and by the number of a face in documents that are written here.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use resvg::usvg::fontdb::{Database, ID};
+use resvg::usvg::{Font, FontFamily, FontResolver};
+
+use crate::fonts::Fonts;
+
+/// Prefix of the names that stand for one face.
+const FACE: &str = "andon-face-";
+
+/// Most fonts that a document may fall back to. `usvg` shapes a whole text again for each.
+const MOST_FALLBACKS: usize = 100;
+
+/// Returns the name of a family that stands for one face of the installed fonts.
+pub(super) fn family(face: usize) -> String {
+    format!("{FACE}{face}")
+}
+
+/// Returns what `usvg` asks for fonts.
+pub(super) fn resolver(fonts: Arc<Fonts>) -> FontResolver<'static> {
+    let usual = FontResolver::default_font_selector();
+    let named = fonts.clone();
+    let tries = AtomicUsize::new(0);
+    FontResolver {
+        select_font: Box::new(move |font: &Font, database: &mut Arc<Database>| {
+            face(font, &named).or_else(|| usual(font, database))
+        }),
+        select_fallback: Box::new(move |letter: char, used: &[ID], _: &mut Arc<Database>| {
+            let is_allowed = tries.fetch_add(1, Ordering::Relaxed) < MOST_FALLBACKS;
+            is_allowed.then(|| fonts.fallback(letter, used)).flatten()
+        }),
+    }
+}
+
+/// Returns the face that a font's first family stands for, if it does.
+fn face(font: &Font, fonts: &Fonts) -> Option<ID> {
+    let FontFamily::Named(name) = font.families().first()? else {
+        return None;
+    };
+    let face = name.strip_prefix(FACE)?.parse().ok()?;
+    (face < fonts.count()).then(|| fonts.face(face).id)
+}

@@ -1,0 +1,57 @@
+//! The characters of a drawing's text for which no font has a glyph.
+
+use resvg::usvg::roxmltree::Document;
+use resvg::usvg::{Group, ImageKind, Node, Tree};
+
+use crate::fonts::{self, Fonts, MOST_MISSING};
+
+/// Returns the characters of all text in a drawing, and in drawings inside it, for which no font has a glyph, each once,
+/// and at most [`MOST_MISSING`] of them.
+///
+/// The document is looked at beside the tree, in which a text is missing if none of its characters has a glyph. Text that
+/// the drawing hides counts as well.
+pub(super) fn letters(document: &Document<'_>, tree: &Tree) -> Vec<char> {
+    let mut found = Vec::new();
+    let mut texts = document
+        .descendants()
+        .filter(|node| node.has_tag_name((SVG, "text")))
+        .flat_map(|text| text.descendants())
+        .filter_map(|node| node.text().filter(|_| node.is_text()))
+        .peekable();
+    // Most drawings have no text, and then no font is needed.
+    if texts.peek().is_some() || tree.has_text_nodes() {
+        let fonts = fonts::installed();
+        texts.for_each(|text| add(text, &fonts, &mut found));
+        inside(tree.root(), &fonts, &mut found);
+    }
+    found
+}
+
+/// The namespace of SVG elements.
+const SVG: &str = "http://www.w3.org/2000/svg";
+
+fn inside(group: &Group, fonts: &Fonts, found: &mut Vec<char>) {
+    for node in group.children() {
+        match node {
+            Node::Group(group) => inside(group, fonts, found),
+            Node::Text(text) => {
+                let chunks = text.chunks().iter();
+                chunks.for_each(|chunk| add(chunk.text(), fonts, found));
+            }
+            Node::Image(image) => {
+                if let ImageKind::SVG(tree) = image.kind() {
+                    inside(tree.root(), fonts, found);
+                }
+            }
+            Node::Path(_) => {}
+        }
+    }
+}
+
+fn add(text: &str, fonts: &Fonts, found: &mut Vec<char>) {
+    for letter in fonts.missing(text) {
+        if found.len() < MOST_MISSING && !found.contains(&letter) {
+            found.push(letter);
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Lays text out: which glyphs of which fonts stand where.
+//!
+//! A text is cut into paragraphs at its line ends, and a paragraph into runs of one direction, script and font
+//! (`runs.rs`). Each run is shaped (`shape.rs`), lines are broken where Unicode allows it and the width demands it
+//! (`lines.rs`), and their glyphs are placed on the image (`place.rs`). Shaping is that of `harfrust`, a port of
+//! HarfBuzz; directions are those of the Unicode Bidirectional Algorithm, and breaks those of Unicode Standard Annex 14,
+//! with dictionaries or models for the scripts that do not mark words.
+
+mod lines;
+pub(crate) mod outline;
+mod place;
+mod runs;
+mod shape;
+
+#[cfg(test)]
+mod tests;
+
+use andon_pixels::{Overflow, Text, Writing};
+
+use crate::fonts::{FontRequest, Fonts};
+use lines::Lines;
+use runs::Paragraph;
+
+pub(crate) use place::Placed;
+
+/// A text that is laid out.
+#[derive(Debug)]
+pub(crate) struct Layout {
+    /// Size of the font in px.
+    pub(crate) size: f64,
+    pub(crate) glyphs: Vec<Placed>,
+}
+
+/// Height of a line as a multiple of the font's size, unless its glyphs reach farther.
+const LINE: f64 = 1.2;
+
+/// Smallest size in px to which text is reduced to fit into its box.
+const SMALLEST: f64 = 1.0;
+
+/// Lays a text out.
+pub(crate) fn lay_out(text: &Text<'_>, fonts: &Fonts) -> Layout {
+    let Ok(request) = text.font.parse::<FontRequest>();
+    let (wanted, _) = fonts.wanted(&request);
+    let plain = plain(text.text);
+    let paragraph = |line| Paragraph::new(line, fonts, &wanted, text.writing);
+    let paragraphs: Vec<Paragraph<'_>> = plain.split('\n').map(paragraph).collect();
+    let (length, across) = match text.writing {
+        Writing::Horizontal => text.area,
+        Writing::Vertical => (text.area.1, text.area.0),
+    };
+    let lines = |size: f64| match text.overflow {
+        Overflow::Ellipsis if across <= 0.0 => Lines::whole(&paragraphs),
+        _ => Lines::broken(&paragraphs, length / size),
+    };
+    let size = match text.overflow {
+        Overflow::Shrink => shrunk(text.size, |size| {
+            let lines = lines(size);
+            lines.fits(length / size, across / size)
+        }),
+        _ => text.size,
+    };
+    let mut lines = lines(size);
+    let cut: Vec<(usize, String)>;
+    let mut ends = Vec::new();
+    if text.overflow == Overflow::Ellipsis {
+        cut = lines.cut(&paragraphs, length / size, across / size);
+        ends.extend(cut.iter().map(|(line, text)| (*line, paragraph(text))));
+        lines.replace(&ends);
+    }
+    let shaped = lines.shaped(&paragraphs, &ends, fonts);
+    let glyphs = place::place(text, size, &shaped);
+    Layout { size, glyphs }
+}
+
+/// Returns a text with `\n` between its paragraphs and no other controls.
+fn plain(text: &str) -> String {
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    let mut plain = String::with_capacity(text.len());
+    for letter in text.replace("\r\n", "\n").chars() {
+        plain.push(match letter {
+            '\n' | '\u{2028}' | '\u{2029}' | '\u{85}' => '\n',
+            letter if letter.is_control() => ' ',
+            letter => letter,
+        });
+    }
+    plain
+}
+
+/// Returns the largest size of at most `size` at which the text fits.
+fn shrunk(size: f64, fits: impl Fn(f64) -> bool) -> f64 {
+    if fits(size) {
+        return size;
+    }
+    let (mut small, mut large) = (SMALLEST.min(size), size);
+    // Each halves the interval, and 1/64 px is less than anyone sees.
+    while large - small > 1.0 / 64.0 {
+        let middle = f64::midpoint(small, large);
+        match fits(middle) {
+            true => small = middle,
+            false => large = middle,
+        }
+    }
+    small
+}

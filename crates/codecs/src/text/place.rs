@@ -1,0 +1,170 @@
+//! Places the glyphs of lines on an image: gravity, margins, alignment, columns.
+
+use andon_pixels::{Align, Anchor, Text, Writing};
+
+use super::LINE;
+use super::lines::ShapedLine;
+use super::runs::Set;
+
+/// A glyph on an image. Lengths are in px, with y downwards.
+#[derive(Clone, Debug)]
+pub(crate) struct Placed {
+    pub(crate) face: usize,
+    pub(crate) id: u32,
+    /// Where the origin of its outline is.
+    pub(crate) at: (f64, f64),
+    /// Whether the glyph is turned clockwise by a quarter.
+    pub(crate) is_turned: bool,
+    /// The text that it shows, where its font has colours of its own; then it is drawn as that text.
+    pub(crate) coloured: Option<String>,
+}
+
+/// Heights above the baseline, and below it, that are kept free for letters of any font, and the height of capitals, in
+/// em.
+const ASCENT: f64 = 0.93;
+const DESCENT: f64 = 0.24;
+const CAPITALS: f64 = 0.73;
+
+/// Places lines on the text's image.
+pub(super) fn place(text: &Text<'_>, size: f64, lines: &[ShapedLine]) -> Vec<Placed> {
+    match text.writing {
+        Writing::Horizontal => horizontal(text, size, lines),
+        Writing::Vertical => vertical(text, size, lines),
+    }
+}
+
+fn horizontal(text: &Text<'_>, size: f64, lines: &[ShapedLine]) -> Vec<Placed> {
+    let [pitch, ascent, descent] = heights(lines).map(|height| height * size);
+    let down = pitch * lines.len().saturating_sub(1) as f64;
+    let lengths = lines.iter().map(|line| size * line.length());
+    let block = lengths.fold(0.0, f64::max);
+    let (left, width) = span(
+        text.gravity.0,
+        text.width,
+        text.margin.0,
+        text.area.0,
+        block,
+    );
+    let (top, height) = span(text.gravity.1, text.height, text.margin.1, text.area.1, 0.0);
+    let mut baseline = match text.gravity.1 {
+        Anchor::Start => top + ascent,
+        Anchor::Middle => (2.0 * top + height - down + CAPITALS * size) / 2.0,
+        Anchor::End => top + height - descent - down,
+    };
+    let mut placed = Vec::new();
+    for line in lines {
+        let (start, wider) = line.aligned(text.align, width, size);
+        let mut x = left + start;
+        for (glyph, is_gap) in line.glyphs.iter().zip(&line.gaps) {
+            placed.push(Placed {
+                face: glyph.face,
+                id: glyph.id,
+                at: (x + size * glyph.offset.0, baseline - size * glyph.offset.1),
+                is_turned: false,
+                coloured: glyph.coloured.clone(),
+            });
+            x += size * glyph.advance + if *is_gap { wider } else { 0.0 };
+        }
+        baseline += pitch;
+    }
+    placed
+}
+
+/// Places columns, the first at the right.
+fn vertical(text: &Text<'_>, size: f64, lines: &[ShapedLine]) -> Vec<Placed> {
+    let pitch = LINE * size;
+    let all = pitch * lines.len() as f64;
+    let lengths = lines.iter().map(|line| size * line.length());
+    let block = lengths.fold(0.0, f64::max);
+    let (top, height) = span(
+        text.gravity.1,
+        text.height,
+        text.margin.1,
+        text.area.1,
+        block,
+    );
+    let (left, width) = span(text.gravity.0, text.width, text.margin.0, text.area.0, all);
+    let mut centre = match text.gravity.0 {
+        Anchor::Start => left + all,
+        Anchor::Middle => left + f64::midpoint(width, all),
+        Anchor::End => left + width,
+    } - pitch / 2.0;
+    let mut placed = Vec::new();
+    for line in lines {
+        let (start, wider) = line.aligned(text.align, height, size);
+        let mut y = top + start;
+        for (glyph, is_gap) in line.glyphs.iter().zip(&line.gaps) {
+            let (right, up) = (size * glyph.offset.0, size * glyph.offset.1);
+            let is_turned = glyph.set == Set::Turned;
+            // The middle of a turned letter is that of its font's ascent and descent.
+            let (ascent, descent) = glyph.extent;
+            let at = match is_turned {
+                true => (centre - size * (ascent - descent) / 2.0 + up, y + right),
+                false => (centre + right, y - up),
+            };
+            placed.push(Placed {
+                face: glyph.face,
+                id: glyph.id,
+                at,
+                is_turned,
+                coloured: glyph.coloured.clone(),
+            });
+            y += size * glyph.advance + if *is_gap { wider } else { 0.0 };
+        }
+        centre -= pitch;
+    }
+    placed
+}
+
+/// Returns the pitch of lines, the ascent of the first and the descent of the last, in em.
+fn heights(lines: &[ShapedLine]) -> [f64; 3] {
+    let extents = |line: &ShapedLine| {
+        let least = (ASCENT, DESCENT);
+        line.glyphs.iter().fold(least, |(up, down), glyph| {
+            (up.max(glyph.extent.0), down.max(glyph.extent.1))
+        })
+    };
+    let all: Vec<(f64, f64)> = lines.iter().map(extents).collect();
+    let pitch = all.iter().map(|(up, down)| up + down).fold(LINE, f64::max);
+    let first = all.first().map_or(ASCENT, |(up, _)| *up);
+    let last = all.last().map_or(DESCENT, |(_, down)| *down);
+    [pitch, first, last]
+}
+
+/// Returns where a text begins along one side of an image and how long it is: the box's side if it has one, or that of
+/// the lines.
+fn span(gravity: Anchor, side: u32, margin: f64, area: f64, lines: f64) -> (f64, f64) {
+    let length = if area > 0.0 { area } else { lines };
+    let side = f64::from(side);
+    let start = match gravity {
+        Anchor::Start => margin,
+        Anchor::Middle => (side - length) / 2.0,
+        Anchor::End => side - margin - length,
+    };
+    (start, length)
+}
+
+impl ShapedLine {
+    /// Length in em.
+    fn length(&self) -> f64 {
+        self.glyphs.iter().map(|glyph| glyph.advance).sum()
+    }
+
+    /// Returns where the line starts within a length in px, and how much wider its gaps are.
+    fn aligned(&self, align: Align, length: f64, size: f64) -> (f64, f64) {
+        let left = length - size * self.length();
+        let gaps = self.gaps.iter().filter(|is_gap| **is_gap).count();
+        match (align, self.begins_right) {
+            (Align::Justify, _) if !self.is_last && gaps > 0 && left > 0.0 => {
+                (0.0, left / gaps as f64)
+            }
+            (Align::Centre, _) => (left / 2.0, 0.0),
+            (Align::Right, _) | (Align::Start | Align::Justify, true) | (Align::End, false) => {
+                (left, 0.0)
+            }
+            (Align::Left, _) | (Align::Start | Align::Justify, false) | (Align::End, true) => {
+                (0.0, 0.0)
+            }
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Cuts a paragraph into runs: characters of one direction, script, font and orientation, which are shaped together.
+
+use std::ops::Range;
+
+use andon_pixels::Writing;
+use icu_properties::CodePointSetData;
+use icu_properties::props::EmojiPresentation;
+use icu_segmenter::GraphemeClusterSegmenter;
+use unicode_bidi::{BidiInfo, Level};
+use unicode_script::{Script, UnicodeScript};
+use unicode_vo::{Orientation, char_orientation};
+
+use super::shape;
+use crate::fonts::{Fonts, Wanted, is_invisible};
+
+/// A paragraph: text without line ends.
+pub(super) struct Paragraph<'a> {
+    pub(super) text: &'a str,
+    bidi: BidiInfo<'a>,
+    runs: Vec<Run>,
+    /// Where its grapheme clusters begin, in bytes, and where the last one ends.
+    pub(super) clusters: Vec<usize>,
+    /// The advance of the glyphs of everything before a byte, in em.
+    advances: Vec<f64>,
+    /// How far its fonts reach above and below the baseline together, in em.
+    pub(super) height: f64,
+}
+
+/// A run of characters, of a paragraph's text in bytes.
+#[derive(Clone, Debug)]
+pub(super) struct Run {
+    pub(super) range: Range<usize>,
+    pub(super) script: Script,
+    pub(super) face: usize,
+    pub(super) set: Set,
+    level: Level,
+}
+
+/// How a run's glyphs stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Set {
+    Horizontal,
+    /// In a column, upright.
+    Upright,
+    /// In a column, turned clockwise by a quarter.
+    Turned,
+}
+
+impl<'a> Paragraph<'a> {
+    pub(super) fn new(text: &'a str, fonts: &Fonts, wanted: &Wanted, writing: Writing) -> Self {
+        let bidi = BidiInfo::new(text, None);
+        let clusters: Vec<usize> = GraphemeClusterSegmenter::new().segment_str(text).collect();
+        let mut runs: Vec<Run> = Vec::new();
+        let mut script = first_script(text);
+        for ends in clusters.windows(2) {
+            let range = ends[0]..ends[1];
+            let cluster = &text[range.clone()];
+            let own = script_of(cluster);
+            script = own.unwrap_or(script);
+            let last = runs.last().map(|run| run.face);
+            let is_visible = cluster.chars().any(|letter| !is_invisible(letter));
+            let face = match (is_visible, last) {
+                (false, Some(last)) => Some(last),
+                _ => fonts.face_for(cluster, script, wanted, last, is_emoji(cluster)),
+            };
+            // What no font has is left out; a note says so.
+            let Some(face) = face else {
+                continue;
+            };
+            let set = match (writing, is_visible, runs.last()) {
+                (Writing::Horizontal, ..) => Set::Horizontal,
+                (Writing::Vertical, false, Some(last)) => last.set,
+                (Writing::Vertical, ..) => in_column(cluster, fonts, face),
+            };
+            let level = bidi.levels[range.start];
+            match runs.last_mut() {
+                Some(last)
+                    if last.range.end == range.start
+                        && (last.script, last.face, last.set, last.level)
+                            == (script, face, set, level) =>
+                {
+                    last.range.end = range.end;
+                }
+                _ => runs.push(Run {
+                    range,
+                    script,
+                    face,
+                    set,
+                    level,
+                }),
+            }
+        }
+        let mut paragraph = Self {
+            text,
+            bidi,
+            runs,
+            clusters,
+            advances: Vec::new(),
+            height: 0.0,
+        };
+        paragraph.measure(fonts);
+        paragraph
+    }
+
+    fn measure(&mut self, fonts: &Fonts) {
+        let (mut above, mut below) = (0.0_f64, 0.0_f64);
+        let mut advances = vec![0.0; self.text.len() + 1];
+        for run in &self.runs {
+            for glyph in shape::shape(fonts, self.text, run, self.is_rtl(run)) {
+                // Of a ligature, all is counted at its beginning.
+                advances[glyph.text.start + 1] += glyph.advance;
+                above = above.max(glyph.extent.0);
+                below = below.max(glyph.extent.1);
+            }
+        }
+        let mut sum = 0.0;
+        for advance in &mut advances {
+            sum += *advance;
+            *advance = sum;
+        }
+        self.advances = advances;
+        self.height = above + below;
+    }
+
+    /// Returns the advance of a part of the text in em. Parts begin and end with clusters.
+    pub(super) fn advance(&self, range: Range<usize>) -> f64 {
+        self.advances[range.end] - self.advances[range.start]
+    }
+
+    /// Whether the paragraph's first strong character is of a script that is written from right to left.
+    pub(super) fn begins_right(&self) -> bool {
+        let paragraph = self.bidi.paragraphs.first();
+        paragraph.is_some_and(|paragraph| paragraph.level.is_rtl())
+    }
+
+    fn is_rtl(&self, run: &Run) -> bool {
+        run.level.is_rtl()
+    }
+
+    /// Returns the runs of a line, from left to right, each with whether its glyphs go from right to left.
+    pub(super) fn visual(&self, line: Range<usize>) -> Vec<(Run, bool)> {
+        let Some(paragraph) = self.bidi.paragraphs.first() else {
+            return Vec::new();
+        };
+        if line.is_empty() {
+            return Vec::new();
+        }
+        let mut visual = Vec::new();
+        let (levels, parts) = self.bidi.visual_runs(paragraph, line);
+        for part in parts {
+            let is_rtl = levels[part.start].is_rtl();
+            let within = |run: &Run| {
+                let range = run.range.start.max(part.start)..run.range.end.min(part.end);
+                let run = Run {
+                    range: range.clone(),
+                    ..run.clone()
+                };
+                (!range.is_empty()).then_some((run, is_rtl))
+            };
+            let mut runs: Vec<_> = self.runs.iter().filter_map(within).collect();
+            if is_rtl {
+                runs.reverse();
+            }
+            visual.extend(runs);
+        }
+        visual
+    }
+}
+
+/// Returns the script of a cluster; `None` for characters that many scripts share.
+fn script_of(cluster: &str) -> Option<Script> {
+    let mut scripts = cluster.chars().map(|letter| letter.script());
+    scripts.find(|script| !matches!(script, Script::Common | Script::Inherited | Script::Unknown))
+}
+
+fn first_script(text: &str) -> Script {
+    script_of(text).unwrap_or(Script::Common)
+}
+
+/// Whether a cluster is shown in colours: by default, or because a variation selector says so.
+fn is_emoji(cluster: &str) -> bool {
+    let coloured = CodePointSetData::new::<EmojiPresentation>();
+    let by_default = cluster
+        .chars()
+        .next()
+        .is_some_and(|first| coloured.contains(first));
+    cluster.contains('\u{fe0f}') || (by_default && !cluster.contains('\u{fe0e}'))
+}
+
+/// Returns how a cluster stands in a column: upright, or turned unless its font has a form for columns.
+fn in_column(cluster: &str, fonts: &Fonts, face: usize) -> Set {
+    let Some(first) = cluster.chars().next() else {
+        return Set::Upright;
+    };
+    match char_orientation(first) {
+        Orientation::Upright | Orientation::TransformedOrUpright => Set::Upright,
+        Orientation::TransformedOrRotated if shape::has_vertical_form(fonts, face, first) => {
+            Set::Upright
+        }
+        Orientation::TransformedOrRotated | Orientation::Rotated => Set::Turned,
+    }
+}

@@ -1,0 +1,128 @@
+//! Shapes a run: characters to glyphs and their places, by `harfrust`.
+
+use std::ops::Range;
+
+use harfrust::{Direction, FontRef, Script, ShapeOptions, ShaperData, Tag, UnicodeBuffer, script};
+use skrifa::MetadataProvider;
+use skrifa::instance::{LocationRef, Size};
+
+use super::runs::{Run, Set};
+use crate::fonts::Fonts;
+
+/// A glyph of a run. Lengths are in em.
+#[derive(Clone, Debug)]
+pub(crate) struct Glyph {
+    pub(crate) face: usize,
+    pub(crate) id: u32,
+    /// The part of the paragraph's text that it shows, in bytes, together with other glyphs of the same part.
+    pub(crate) text: Range<usize>,
+    /// That part, where the font has colours of its own, at the first of its glyphs.
+    pub(super) coloured: Option<String>,
+    /// How far to the right of its place, and above it, it is drawn.
+    pub(crate) offset: (f64, f64),
+    /// How far the next glyph's place is from its own along the line.
+    pub(crate) advance: f64,
+    pub(super) set: Set,
+    /// The ascent and the descent of the glyph's font.
+    pub(super) extent: (f64, f64),
+}
+
+/// Returns the glyphs of a run, from left to right or from top to bottom.
+pub(super) fn shape(fonts: &Fonts, text: &str, run: &Run, is_rtl: bool) -> Vec<Glyph> {
+    let direction = match run.set {
+        Set::Upright => Direction::TopToBottom,
+        _ if is_rtl => Direction::RightToLeft,
+        _ => Direction::LeftToRight,
+    };
+    let id = fonts.face(run.face).id;
+    let shaped = fonts.database().with_face_data(id, |data, index| {
+        let font = FontRef::from_index(data, index).ok()?;
+        let mut buffer = UnicodeBuffer::new();
+        buffer.push_str(&text[run.range.clone()]);
+        // Letters join those of other fonts beside them.
+        buffer.set_pre_context(&text[..run.range.start]);
+        buffer.set_post_context(&text[run.range.end..]);
+        buffer.set_direction(direction);
+        buffer.set_script(script(run.script));
+        Some(glyphs(&font, buffer, run))
+    });
+    let mut glyphs = shaped.flatten().unwrap_or_default();
+    if fonts.face(run.face).is_coloured {
+        let mut last = None;
+        for glyph in &mut glyphs {
+            if last.replace(glyph.text.start) != Some(glyph.text.start) {
+                glyph.coloured = Some(text[glyph.text.clone()].to_owned());
+            }
+        }
+    }
+    glyphs
+}
+
+fn glyphs(font: &FontRef<'_>, buffer: UnicodeBuffer, run: &Run) -> Vec<Glyph> {
+    let data = ShaperData::new(font);
+    let shaper = data.shaper(font).build();
+    let shaped = shaper.shape(buffer, ShapeOptions::new());
+    let metrics = skrifa::metrics::Metrics::new(font, Size::unscaled(), LocationRef::default());
+    let em = f64::from(metrics.units_per_em.max(1));
+    let units = |units: i32| f64::from(units) / em;
+    let extent = |length: f32| (f64::from(length) / em).clamp(0.0, FARTHEST);
+    let extent = (extent(metrics.ascent), extent(-metrics.descent));
+    let infos = shaped.glyph_infos();
+    let mut ends: Vec<usize> = infos.iter().map(|info| info.cluster as usize).collect();
+    ends.push(run.range.len());
+    ends.sort_unstable();
+    ends.dedup();
+    let places = infos.iter().zip(shaped.glyph_positions());
+    let glyph = places.map(|(info, place)| {
+        let start = info.cluster as usize;
+        let after = ends.partition_point(|end| *end <= start);
+        let end = ends.get(after).copied().unwrap_or(run.range.len());
+        Glyph {
+            face: run.face,
+            id: info.glyph_id,
+            text: run.range.start + start..run.range.start + end,
+            coloured: None,
+            offset: (units(place.x_offset), units(place.y_offset)),
+            advance: match run.set {
+                // Downwards.
+                Set::Upright => -units(place.y_advance),
+                _ => units(place.x_advance),
+            },
+            set: run.set,
+            extent,
+        }
+    });
+    glyph.collect()
+}
+
+/// Most em that a font reaches above or below its baseline, whatever it says.
+const FARTHEST: f64 = 3.0;
+
+/// Returns a script as `harfrust` knows it.
+fn script(script: unicode_script::Script) -> Script {
+    let tag = Tag::from_be_bytes(script.as_iso15924_tag().to_be_bytes());
+    match script {
+        unicode_script::Script::Common => script::COMMON,
+        _ => Script::from_iso15924_tag(tag).unwrap_or(script::UNKNOWN),
+    }
+}
+
+/// Whether a font has another glyph for a character in columns.
+pub(super) fn has_vertical_form(fonts: &Fonts, face: usize, letter: char) -> bool {
+    let id = fonts.face(face).id;
+    let differs = fonts.database().with_face_data(id, |data, index| {
+        let font = FontRef::from_index(data, index).ok()?;
+        let mut buffer = UnicodeBuffer::new();
+        buffer.push_str(letter.encode_utf8(&mut [0; 4]));
+        buffer.set_direction(Direction::TopToBottom);
+        buffer.guess_segment_properties();
+        let data = ShaperData::new(&font);
+        let shaped = data
+            .shaper(&font)
+            .build()
+            .shape(buffer, ShapeOptions::new());
+        let plain = font.charmap().map(letter)?;
+        Some(shaped.glyph_infos().first()?.glyph_id != plain.to_u32())
+    });
+    differs.flatten().unwrap_or(false)
+}

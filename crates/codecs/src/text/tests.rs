@@ -1,0 +1,45 @@
+use std::path::PathBuf;
+
+use andon_pixels::{Align, Anchor, Text};
+use andon_recipe::Colour;
+use serde_json::Value;
+
+use super::*;
+
+mod placing;
+mod shaping;
+
+/// The folder of reduced fonts and known answers.
+fn folder() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fonts"))
+}
+
+/// A text of 16 px in the middle of an image of 400 × 300 px.
+fn text(text: &str) -> Text<'_> {
+    Text {
+        text,
+        width: 400,
+        height: 300,
+        size: 16.0,
+        colour: Colour {
+            r: 0,
+            g: 0,
+            b: 0,
+            a: 255,
+        },
+        font: "",
+        gravity: (Anchor::Middle, Anchor::Middle),
+        margin: (0.0, 0.0),
+        area: (0.0, 0.0),
+        align: Align::Centre,
+        overflow: Overflow::Wrap,
+        writing: Writing::Horizontal,
+    }
+}
+
+/// The fonts in these files of the folder.
+fn fonts(names: &[&str]) -> Fonts {
+    let read = |name: &&str| std::fs::read(folder().join(name)).expect("a font");
+    let files: Vec<Vec<u8>> = names.iter().map(read).collect();
+    Fonts::new(files, [""; 5])
+}
