@@ -24,7 +24,7 @@ whoever whole whom whose why will with without would wrong yet""".split())
 CAMEL = re.compile(r"\b[A-Z][a-z0-9]+[A-Z][A-Za-z0-9]+\b")
 NAMES = set("""BigTIFF BlurHash ColourPrimaries DevTools FreeType GitHub GraphicsMagick GreedyDual HarfBuzz HdrHistogram ImageMagick
 JavaScript MatrixCoefficients McCullagh MinIO NumPy OpenMetrics OpenSeadragon OpenSSL OpenTelemetry PackBits PostScript PyPI SeetaFace
-SplitMix64 ThumbHash TransferCharacteristics TurboJPEG TypeScript VipsImage WebP""".split())
+SplitMix64 ThumbHash TransferCharacteristics TurboJPEG TypeScript VipsImage WebP WordPress""".split())
 PATH = re.compile(r"`((?:\.ci|contrib|crates|demo|docs|examples|lab|packaging|python|runs|samples|tools)/[A-Za-z0-9_./-]+)`")
 # Exercises that make these files, and a word in capitals that stands for any.
 INVENTED = re.compile(r"crates/codecs/src/pnm|crates/dialects/src/thumb/|/[A-Z]+\.toml$")
