@@ -450,3 +450,63 @@ http { server {
         assert_eq!(size(&served, target), is, "{target}\n{text}");
     }
 }
+
+#[test]
+fn an_application_of_next_keeps_its_widths_patterns_and_paths() {
+    let site = Site::new("");
+    let public = site.path().join("public");
+    fs::create_dir_all(&public).unwrap();
+    fs::create_dir_all(site.path().join(".next/static/media")).unwrap();
+    fs::copy(sample("photos/wren.jpg"), public.join("w.jpg")).unwrap();
+    let hashed = site.path().join(".next/static/media/w.0a1b.jpg");
+    fs::copy(sample("photos/wren.jpg"), hashed).unwrap();
+    let json = r#"{ "version": 1, "config": { "basePath": "", "images": {
+        "deviceSizes": [640, 800], "imageSizes": [64], "path": "/_next/image", "loader": "default", "qualities": [40],
+        "minimumCacheTTL": 60, "formats": ["image/avif", "image/webp"], "dangerouslyAllowSVG": true,
+        "contentDispositionType": "inline", "domains": [], "maximumRedirects": 1,
+        "remotePatterns": [
+            { "protocol": "https", "hostname": "**.pictures.example", "pathname": "/a/**" },
+            { "hostname": "img{1,2}.pictures.example" }
+        ] } } }"#;
+    fs::write(site.path().join("next.json"), json).unwrap();
+    let imported = run(program(), site.path(), "import next.json").ending(0);
+    assert_eq!(imported.err, "");
+    for line in [
+        "http.urls = [\"https://*.pictures.example/\"]",
+        "# images.maximumRedirects = 1: http.redirects",
+        "# images: the hosts of `img{1,2}.pictures.example`",
+    ] {
+        assert!(imported.out.contains(line), "{line}: {}", imported.out);
+    }
+    fs::write(site.path().join("andon.toml"), &imported.out).unwrap();
+    run(program(), site.path(), "config check andon.toml").ending(0);
+    let served = Served::start(site.path(), &imported.out);
+    for (target, status) in [
+        ("/_next/image?url=%2Fw.jpg&w=640&q=40", 200),
+        (
+            "/_next/image?url=%2F_next%2Fstatic%2Fmedia%2Fw.0a1b.jpg&w=64&q=40",
+            200,
+        ),
+        ("/_next/image?url=%2Fw.jpg&w=750&q=40", 400),
+        ("/_next/image?url=%2Fw.jpg&w=640&q=75", 400),
+    ] {
+        let reply = served.get(target);
+        assert_eq!(reply.status, status, "{target}");
+    }
+    for (json, said) in [
+        ("{}", "it has no `images`"),
+        ("{", "it is no JSON"),
+        (
+            r#"{ "images": { "localPatterns": [{ "pathname": "^(?:\/a)$" }] } }"#,
+            "regular expressions",
+        ),
+        (
+            r#"{ "images": { "minimumCacheTTL": 1.5 } }"#,
+            "`minimumCacheTTL`",
+        ),
+    ] {
+        fs::write(site.path().join("wrong.json"), json).unwrap();
+        let done = run(program(), site.path(), "import wrong.json").ending(1);
+        assert!(done.err.contains(said), "{}", done.err);
+    }
+}

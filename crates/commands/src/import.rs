@@ -3,6 +3,7 @@
 mod filter;
 mod locations;
 mod model;
+mod next;
 mod pattern;
 mod reasons;
 mod site;
@@ -17,16 +18,16 @@ use anyhow::Context;
 
 use andon_terminal::print;
 
-/// Write the andon.toml of an nginx that makes images
+/// Write the andon.toml of an nginx that makes images, or of a Next.js application
 ///
 /// Locations with image_filter and ngx_small_light become rewrites; roots, aliases and proxy_pass become origins;
 /// caches, limits and addresses become their keys. Every directive that has no equivalent stands in a comment, with its
-/// line and why.
+/// line and why. Of Next.js, the file is JSON: .next/required-server-files.json, which `next build` writes.
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Args {
-    /// nginx's main file, or one of a site
-    #[arg(value_name = "NGINX_CONF")]
+    /// nginx's main file, or one of a site; or a configuration of Next.js as JSON
+    #[arg(value_name = "FILE")]
     file: PathBuf,
     /// The server block with this server_name [default: the first that makes images]
     #[arg(long, value_name = "NAME")]
@@ -37,14 +38,20 @@ const AFTER: &str = "\
 Examples:
   andon import /etc/nginx/nginx.conf > andon.toml && andon config check andon.toml
   andon import /etc/nginx/sites-enabled/images --server images.example
+  andon import .next/required-server-files.json > andon.toml
 
 Included files are read too. `andon shadow` then compares both servers.";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let directives = syntax::read(&args.file)?;
     let name = args.file.display().to_string();
-    let site = site::read(&directives, args.server.as_deref()).with_context(|| name.clone())?;
-    let text = write::text(&site, &name);
+    let content = std::fs::read_to_string(&args.file).unwrap_or_default();
+    let text = if content.trim_start().starts_with('{') {
+        next::text(&content, &name).with_context(|| name.clone())?
+    } else {
+        let directives = syntax::read(&args.file)?;
+        let site = site::read(&directives, args.server.as_deref()).with_context(|| name.clone())?;
+        write::text(&site, &name)
+    };
     // What nginx takes and Andon does not should be said here, not when it is started.
     if let Err(error) = Config::parse(&text, Path::new("")) {
         eprintln!("andon: what was written needs a change: {error:#}");

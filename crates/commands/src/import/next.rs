@@ -1,0 +1,198 @@
+//! Reads `images` of a Next.js configuration that was exported as JSON, and writes it as the text of an `andon.toml`.
+
+use std::fmt::Write;
+
+use anyhow::{Context, bail, ensure};
+use serde_json::{Map, Value};
+
+use super::write::quoted;
+
+/// Keys of `images` and the keys of `[next]` that they become.
+const KEYS: &[(&str, &str)] = &[
+    ("deviceSizes", "device_sizes"),
+    ("imageSizes", "image_sizes"),
+    ("qualities", "qualities"),
+    ("formats", "formats"),
+    ("minimumCacheTTL", "minimum_cache_ttl"),
+    ("domains", "domains"),
+    ("remotePatterns", "remote_patterns"),
+    ("localPatterns", "local_patterns"),
+    ("dangerouslyAllowSVG", "allow_svg"),
+    ("contentSecurityPolicy", "content_security_policy"),
+    ("contentDispositionType", "content_disposition"),
+];
+
+/// Keys of `images` that have no equivalent, and why.
+const LEFT_OUT: &[(&str, &str)] = &[
+    ("path", "the prefix is /_next/image below basePath"),
+    ("loader", "what is imported is the default loader"),
+    ("loaderFile", "what is imported is the default loader"),
+    ("disableStaticImages", "it is about the bundler"),
+    (
+        "maximumDiskCacheSize",
+        "[cache] disk is the size of the cache",
+    ),
+    (
+        "maximumRedirects",
+        "http.redirects of an origin is the number of redirects",
+    ),
+    (
+        "maximumResponseBody",
+        "max_bytes of an origin is the largest source",
+    ),
+    (
+        "dangerouslyAllowLocalIP",
+        "`allow` of an origin lists addresses that are not public",
+    ),
+    ("unoptimized", "it is about the pages"),
+    ("customCacheHandler", "[store] is what nodes share"),
+    ("sizes", "deviceSizes and imageSizes have them"),
+];
+
+/// Writes the configuration for an exported one: the whole of it, or `.next/required-server-files.json`.
+///
+/// # Errors
+/// A text that is no such export.
+pub(super) fn text(json: &str, file: &str) -> anyhow::Result<String> {
+    let whole: Value = serde_json::from_str(json).context("it is no JSON")?;
+    let config = whole.get("config").unwrap_or(&whole);
+    let images = config.get("images").and_then(Value::as_object).context(
+        "it has no `images`; `.next/required-server-files.json`, which `next build` writes, has them",
+    )?;
+    let base_path = config
+        .get("basePath")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let mut out = format!("# Imported from {file} by `andon import`.\n");
+    let (urls, unlisted) = urls(images);
+    let mut notes = notes(images);
+    notes.extend(unlisted);
+    if !notes.is_empty() {
+        out += "#\n# What was not taken over:\n";
+    }
+    for note in notes {
+        let _ = writeln!(out, "# {note}");
+    }
+    for (prefix, root) in [("/", "public"), ("/_next/static", ".next/static")] {
+        let (prefix, root) = (quoted(&format!("{base_path}{prefix}")), quoted(root));
+        let _ = writeln!(out, "\n[[origin]]\nprefix = {prefix}\nfs.root = {root}");
+    }
+    if !urls.is_empty() {
+        let urls = value(&Value::from(urls))?;
+        let _ = writeln!(out, "\n[[origin]]\nhttp.urls = {urls}");
+    }
+    let prefix = quoted(&format!("{base_path}/_next/image"));
+    let _ = writeln!(out, "\n[next]\nprefix = {prefix}");
+    if !base_path.is_empty() {
+        let _ = writeln!(out, "base_path = {}", quoted(base_path));
+    }
+    for (name, key) in KEYS {
+        let given = images.get(*name).filter(|given| !given.is_null());
+        if let Some(given) = given {
+            ensure!(
+                !is_regex(given),
+                "`{name}` has regular expressions, as `.next/images-manifest.json` has; \
+                 `.next/required-server-files.json` has the patterns themselves"
+            );
+            let given = value(given).with_context(|| format!("`{name}`"))?;
+            let _ = writeln!(out, "{key} = {given}");
+        }
+    }
+    Ok(out)
+}
+
+/// Returns what is said of each key that is not taken over. Keys that have the default of Next.js are not named.
+fn notes(images: &Map<String, Value>) -> Vec<String> {
+    let is_set = |value: &&Value| match value {
+        Value::Null | Value::Bool(false) => false,
+        Value::String(text) => !["", "default", "/_next/image"].contains(&&**text),
+        Value::Array(_) => false,
+        Value::Number(number) => ![3, 50_000_000].map(Some).contains(&number.as_u64()),
+        _ => true,
+    };
+    let mut notes = Vec::new();
+    for (name, given) in images.iter().filter(|(_, given)| is_set(given)) {
+        if KEYS.iter().any(|(known, _)| known == name) {
+            continue;
+        }
+        let why = LEFT_OUT.iter().find(|(known, _)| known == name);
+        let why = why.map_or("there is no such key in Next.js 16", |(_, why)| *why);
+        notes.push(format!("images.{name} = {given}: {why}"));
+    }
+    notes
+}
+
+/// Whether a list of patterns is of regular expressions.
+fn is_regex(value: &Value) -> bool {
+    let patterns = value.as_array().into_iter().flatten();
+    let texts = patterns.filter_map(|pattern| pattern.get("hostname").or(pattern.get("pathname")));
+    texts
+        .filter_map(Value::as_str)
+        .any(|text| text.starts_with('^'))
+}
+
+/// Returns the URLs that an origin has to allow for the hosts of the patterns, and notes on hosts that cannot be written
+/// so. They may allow more than the patterns, which are checked as well.
+fn urls(images: &Map<String, Value>) -> (Vec<String>, Vec<String>) {
+    let list = |name| {
+        images
+            .get(name)
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+    };
+    let (mut urls, mut notes) = (Vec::new(), Vec::new());
+    let mut add = |protocol: Option<&str>, host: &str| {
+        let host = host.replace("**", "*");
+        if host
+            .strip_prefix("*.")
+            .unwrap_or(&host)
+            .contains(['*', '?', '{', '[', '('])
+        {
+            notes.push(format!(
+                "images: the hosts of `{host}` are to be listed in http.urls of an origin"
+            ));
+            return;
+        }
+        for scheme in ["https", "http"] {
+            if protocol.is_none_or(|only| only.trim_end_matches(':') == scheme) {
+                urls.push(format!("{scheme}://{host}/"));
+            }
+        }
+    };
+    for host in list("domains").filter_map(Value::as_str) {
+        add(None, host);
+    }
+    for pattern in list("remotePatterns") {
+        let text = |key| pattern.get(key).and_then(Value::as_str);
+        let port = text("port").filter(|port| !port.is_empty());
+        let port = port.map(|port| format!(":{port}")).unwrap_or_default();
+        if let Some(host) = text("hostname") {
+            add(text("protocol"), &format!("{host}{port}"));
+        }
+    }
+    urls.sort();
+    urls.dedup();
+    (urls, notes)
+}
+
+/// Returns a value as TOML writes it. Numbers have to be whole.
+fn value(json: &Value) -> anyhow::Result<String> {
+    Ok(match json {
+        Value::Bool(flag) => flag.to_string(),
+        Value::Number(number) if number.is_u64() => number.to_string(),
+        Value::String(text) => quoted(text),
+        Value::Array(items) => {
+            let items: anyhow::Result<Vec<String>> = items.iter().map(value).collect();
+            format!("[{}]", items?.join(", "))
+        }
+        Value::Object(fields) => {
+            let fields = fields.iter().filter(|(_, field)| !field.is_null());
+            let fields: anyhow::Result<Vec<String>> = fields
+                .map(|(name, field)| Ok(format!("{name} = {}", value(field)?)))
+                .collect();
+            format!("{{ {} }}", fields?.join(", "))
+        }
+        other => bail!("`{other}` is no text, flag or whole number"),
+    })
+}
