@@ -37,6 +37,7 @@ impl Fonts {
                 name => Family::Name(name),
             };
             match find(family) {
+                Some(face) if faces.contains(&face) => {}
                 Some(face) => faces.push(face),
                 None => unknown.push(name.clone()),
             }

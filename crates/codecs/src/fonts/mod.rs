@@ -142,7 +142,10 @@ impl Fonts {
             hash.update(&(bytes.as_slice().len() as u64).to_le_bytes());
             hash.update(bytes.as_slice());
             let mut alone = Database::new();
-            let ids = alone.load_font_source(Source::Binary(Arc::new(bytes)));
+            let ids = match has_room_for_its_faces(bytes.as_slice()) {
+                true => alone.load_font_source(Source::Binary(Arc::new(bytes))),
+                false => Default::default(),
+            };
             for id in ids {
                 let read = alone.with_face_data(id, coverage::read).flatten();
                 if let (Some(mut info), Some((coverage, is_coloured))) =
@@ -339,6 +342,18 @@ impl FromStr for FontRequest {
         }
         Ok(request)
     }
+}
+
+/// Whether a file is large enough for the number of faces that it declares. A collection (TTC) lists the place of each,
+/// four bytes long, behind a header of twelve bytes.
+fn has_room_for_its_faces(bytes: &[u8]) -> bool {
+    let declared = match bytes.get(..12) {
+        Some([b't', b't', b'c', b'f', _, _, _, _, count @ ..]) => count
+            .iter()
+            .fold(0, |sum, byte| sum << 8 | usize::from(*byte)),
+        _ => 0,
+    };
+    declared <= bytes.len().saturating_sub(12) / 4
 }
 
 #[cfg(test)]

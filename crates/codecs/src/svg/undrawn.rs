@@ -1,5 +1,7 @@
 //! The characters of a drawing's text for which no font has a glyph.
 
+use std::collections::HashSet;
+
 use resvg::usvg::roxmltree::Document;
 use resvg::usvg::{Group, ImageKind, Node, Tree};
 
@@ -12,11 +14,18 @@ use crate::fonts::{self, Fonts, MOST_MISSING};
 /// the drawing hides counts as well.
 pub(super) fn letters(document: &Document<'_>, tree: &Tree) -> Vec<char> {
     let mut found = Vec::new();
+    // Each node is visited once, however deep texts lie in each other.
+    let mut within = HashSet::new();
     let mut texts = document
         .descendants()
-        .filter(|node| node.has_tag_name((SVG, "text")))
-        .flat_map(|text| text.descendants())
-        .filter_map(|node| node.text().filter(|_| node.is_text()))
+        .filter_map(|node| {
+            let parent = node.parent();
+            let is_inside = parent.is_some_and(|parent| within.contains(&parent.id()));
+            if is_inside || node.has_tag_name((SVG, "text")) {
+                within.insert(node.id());
+            }
+            node.text().filter(|_| is_inside && node.is_text())
+        })
         .peekable();
     // Most drawings have no text, and then no font is needed.
     if texts.peek().is_some() || tree.has_text_nodes() {

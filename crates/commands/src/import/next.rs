@@ -74,7 +74,7 @@ pub(super) fn text(json: &str, file: &str) -> anyhow::Result<String> {
         let _ = writeln!(out, "# {note}");
     }
     for (prefix, root) in [("/", "public"), ("/_next/static", ".next/static")] {
-        let (prefix, root) = (quoted(&format!("{base_path}{prefix}")), quoted(root));
+        let (prefix, root) = (quoted(prefix), quoted(root));
         let _ = writeln!(out, "\n[[origin]]\nprefix = {prefix}\nfs.root = {root}");
     }
     if !urls.is_empty() {

@@ -3,6 +3,7 @@
 //! Parameters act as in Astro 6.0 with its sharp service, and values that sharp refuses are errors.
 
 mod config;
+mod drawing;
 mod options;
 mod remote;
 mod spell;
@@ -11,6 +12,7 @@ use std::borrow::Cow;
 
 pub use config::{AstroConfig, Endpoint, RemotePattern};
 
+use self::drawing::DrawingRules;
 use self::options::OPTIONS;
 use self::remote::{Remote, is_remote};
 use crate::dialect::{Dialect, Target};
@@ -84,7 +86,7 @@ impl Dialect for Astro {
             ..AnswerStyle::default()
         };
         let request = match values.text("f") {
-            Some("svg") => ImageRequest::file(source),
+            Some("svg") => ImageRequest::image(source, DrawingRules::default()),
             _ => {
                 let refused = |why| Refusal::of(Fault::Unsupported, query, why);
                 ImageRequest::image(source, rules(values).map_err(refused)?)
@@ -105,6 +107,9 @@ impl Dialect for Astro {
         };
         let source = encoded(&source);
         match request.ask {
+            Ask::Image if text == drawing::TEXT => {
+                Some(format!("{}?href={source}&f=svg", self.prefix))
+            }
             Ask::Image => {
                 let options = sharp::options_of(NAME, &text)?;
                 let separator = if options.is_empty() { "" } else { "&" };

@@ -128,7 +128,10 @@ fn sources_are_paths_that_are_decoded_twice() {
 
 #[test]
 fn svg_is_the_source_as_it_is() {
-    assert_eq!(ask("f=svg").unwrap().ask, Ask::File);
+    let rules = ask("f=svg").unwrap().rules;
+    let recipe = rules.resolve(&Facts::new("svg", 9, 9)).unwrap();
+    assert_eq!(recipe.to_string(), "original");
+    assert!(rules.resolve(&Facts::new("jpeg", 9, 9)).is_err());
 }
 
 #[test]

@@ -53,10 +53,14 @@ impl Settings for IpxConfig {
         };
         let rooted = |name: &String| format!("/{}", name.trim_start_matches('/'));
         let alias = self.alias.iter();
+        let alias = alias.map(|(name, to)| (rooted(name), to.clone()));
+        let mut alias: Vec<(String, String)> = alias.collect();
+        // The longest that matches holds.
+        alias.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
         Ok(Some(Box::new(Ipx {
             prefix,
             hosts: Hosts::new("ipx.domains", &self.domains)?,
-            alias: alias.map(|(name, to)| (rooted(name), to.clone())).collect(),
+            alias,
             max_age: self.max_age,
             http_max_age: self.http_max_age,
         })))

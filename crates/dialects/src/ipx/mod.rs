@@ -128,7 +128,8 @@ impl Ipx {
         let id = aliased.as_deref().unwrap_or(id);
         let source = match aliased.as_deref() {
             Some(text) => Source::url(text).unwrap_or_else(|| Source::from_path(text)),
-            None => Source::path_or_url(id)?,
+            // It is escaped as a whole, so that its query is one of its own.
+            None => Source::url(&decoded).map_or_else(|| Source::from_raw(id), Ok)?,
         };
         let forbidden = |why: String, code| Refusal::of(Fault::Source, id, why).with_code(code);
         let path = match source {

@@ -84,12 +84,14 @@ impl Next {
         if !params.is_local {
             return Ok(Source::Url(url.to_string()));
         }
-        match url.query() {
-            Some(query) if !self.site.is_empty() => {
-                Ok(Source::Url(format!("{}{}?{query}", self.site, url.path())))
-            }
-            _ => Source::from_raw(url.path()),
+        if let Some(query) = url.query().filter(|_| !self.site.is_empty()) {
+            return Ok(Source::Url(format!("{}{}?{query}", self.site, url.path())));
         }
+        // The folder `public` is what is below the base path.
+        let path = url.path();
+        let below = path.strip_prefix(&*self.base_path);
+        let below = below.filter(|rest| rest.starts_with('/'));
+        Source::from_raw(below.unwrap_or(path))
     }
 }
 

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use url::Url;
 
 use crate::ConfigError;
+use crate::hosts::Hosts;
 
 /// URLs that are permitted as sources, as one of `images.remotePatterns` in the configuration of Next.js. What is left
 /// out permits anything.
@@ -37,7 +38,7 @@ pub struct LocalPattern {
 /// All patterns, compiled.
 #[derive(Debug)]
 pub(super) struct Patterns {
-    domains: Vec<String>,
+    domains: Hosts,
     remote: Vec<Remote>,
     local: Vec<Local>,
 }
@@ -45,14 +46,24 @@ pub(super) struct Patterns {
 #[derive(Debug)]
 struct Remote {
     protocol: Option<String>,
-    hostname: GlobMatcher,
+    hostname: Glob,
     port: Option<String>,
     rest: Local,
 }
 
+/// A glob, as one or two of another kind.
+#[derive(Debug)]
+struct Glob(Vec<GlobMatcher>);
+
+impl Glob {
+    fn is_match(&self, text: &str) -> bool {
+        self.0.iter().any(|one| one.is_match(text))
+    }
+}
+
 #[derive(Debug)]
 struct Local {
-    pathname: Option<GlobMatcher>,
+    pathname: Option<Glob>,
     search: Option<String>,
 }
 
@@ -73,6 +84,11 @@ impl Patterns {
                 return Err(ConfigError::new(key("hostname"), why));
             }
             let protocol = pattern.protocol.as_deref();
+            let is_known = |name: &str| ["http", "https"].contains(&name.trim_end_matches(':'));
+            if !protocol.is_none_or(is_known) {
+                let why = "the protocol must be \"http\" or \"https\"";
+                return Err(ConfigError::new(key("protocol"), why));
+            }
             Ok(Remote {
                 protocol: protocol.map(|name| name.trim_end_matches(':').to_owned()),
                 hostname: glob(&key("hostname"), &pattern.hostname)?,
@@ -99,7 +115,7 @@ impl Patterns {
             Local::new(&key, &pattern.pathname, &pattern.search)
         });
         Ok(Self {
-            domains: domains.to_vec(),
+            domains: Hosts::new("next.domains", domains)?,
             remote: remote.collect::<Result<_, _>>()?,
             local: local.collect::<Result<_, _>>()?,
         })
@@ -113,8 +129,7 @@ impl Patterns {
     /// Whether this URL is permitted.
     pub(super) fn permit_url(&self, url: &Url) -> bool {
         let host = url.host_str().unwrap_or_default();
-        self.domains.iter().any(|domain| domain == host)
-            || self.remote.iter().any(|pattern| pattern.permits(url, host))
+        self.domains.has(host) || self.remote.iter().any(|pattern| pattern.permits(url, host))
     }
 }
 
@@ -151,7 +166,7 @@ impl Local {
 
 /// Compiles a glob in which `*` does not match slashes and `**` does. As in Next.js, `/a/**` matches `/a` itself, `/a/*`
 /// matches `/a/b/` but not `/a/`, and `/**/a` matches `/b/a` but not `/a`.
-fn glob(key: &str, text: &str) -> Result<GlobMatcher, ConfigError> {
+fn glob(key: &str, text: &str) -> Result<Glob, ConfigError> {
     let extended = ["!(", "@(", "+(", "*(", "?("]
         .iter()
         .any(|it| text.contains(it));
@@ -165,13 +180,15 @@ fn glob(key: &str, text: &str) -> Result<GlobMatcher, ConfigError> {
         Some(rest) => format!("/?*/**/{rest}"),
         None => text.to_owned(),
     };
-    let whole = match (start.strip_suffix("/**"), start.strip_suffix("/*")) {
-        (Some(folder), _) if !folder.is_empty() => format!("{{{folder},{start}}}"),
-        (None, Some(folder)) => format!("{{{folder}/?*,{folder}/?*/}}"),
-        _ => start,
+    let all = match (start.strip_suffix("/**"), start.strip_suffix("/*")) {
+        (Some(folder), _) if !folder.is_empty() => vec![folder.to_owned(), start],
+        (None, Some(folder)) => vec![format!("{folder}/?*"), format!("{folder}/?*/")],
+        _ => vec![start],
     };
-    let glob = GlobBuilder::new(&whole).literal_separator(true).build();
-    let glob =
-        glob.map_err(|error| ConfigError::new(key, format!("`{text}`: {}", error.kind())))?;
-    Ok(glob.compile_matcher())
+    let globs = all.iter().map(|one| {
+        let glob = GlobBuilder::new(one).literal_separator(true).build();
+        let glob = glob.map(|glob| glob.compile_matcher());
+        glob.map_err(|error| ConfigError::new(key, format!("`{text}`: {}", error.kind())))
+    });
+    globs.collect::<Result<_, _>>().map(Glob)
 }

@@ -46,9 +46,10 @@ impl Photon {
                     Some("1" | "true") => "https",
                     _ => "http",
                 };
-                let path = percent::decode(rest)?;
+                // What is not well formed is refused. A URL keeps its escapes.
+                percent::decode(rest)?;
                 let host = host.to_ascii_lowercase();
-                Ok(Some(Source::Url(format!("{scheme}://{host}/{path}"))))
+                Ok(Some(Source::Url(format!("{scheme}://{host}/{rest}"))))
             }
         }
     }
@@ -78,6 +79,10 @@ impl Dialect for Photon {
         ErrorStyle(&PhotonErrors)
     }
 
+    fn reads_everything(&self) -> bool {
+        self.prefix.is_empty()
+    }
+
     fn marks_its_urls(&self) -> bool {
         false
     }
@@ -99,7 +104,7 @@ impl Dialect for Photon {
         };
         let headers = match &source {
             Source::Url(url) => {
-                let link = format!("<{}>; rel=\"canonical\"", percent::encode(url, "/?%:"));
+                let link = format!("<{url}>; rel=\"canonical\"");
                 vec![("link", link)]
             }
             _ => Vec::new(),
@@ -121,7 +126,7 @@ impl Dialect for Photon {
         let (source, ssl) = match (&request.source, self.source) {
             (Source::Url(url), PhotonSource::Host) => {
                 let (scheme, rest) = url.split_once("://")?;
-                (percent::encode(rest, "/:"), scheme == "https")
+                (rest.to_owned(), scheme == "https")
             }
             (path, PhotonSource::Path) => (path.escaped()?.into_owned(), false),
             _ => return None,

@@ -60,7 +60,7 @@ impl PhotonRules {
     /// Returns the steps of one argument for an image of this size in px.
     fn steps_of(&self, name: &str, value: &str, (width, height): (u32, u32)) -> Vec<Step> {
         let zoom = self.arguments.number("zoom").unwrap_or(1.0);
-        let px = |px: f64| Length::px((px * zoom).round().max(1.0)).unwrap_or(Length::Px(1.0));
+        let px = |px: f64| Length::Px((px * zoom).round().clamp(1.0, Length::MAX_PX));
         let length = |text: &str, whole: u32| match side(text) {
             Some(Side::Px(length)) => Some(px(length)),
             Some(Side::Percent(share)) => Some(px(f64::from(whole) * share / 100.0)),

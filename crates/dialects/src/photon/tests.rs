@@ -65,7 +65,10 @@ fn a_source_is_a_host_and_a_path_there_or_a_path() {
     for (target, source) in [
         ("/a.example/b/c.jpg?w=9", "http://a.example/b/c.jpg"),
         ("/a.example/b/c.jpg?w=9&ssl=1", "https://a.example/b/c.jpg"),
-        ("/a.example:8080/b%20c.jpg", "http://a.example:8080/b c.jpg"),
+        (
+            "/a.example:8080/b%20c.jpg",
+            "http://a.example:8080/b%20c.jpg",
+        ),
     ] {
         let request = hosts.parse(target).expect("a request");
         assert!(!request.is_file());

@@ -102,6 +102,9 @@ pub(crate) fn font(effect: &Effect) -> Option<&str> {
 /// The longest text, in bytes.
 const LONGEST: usize = 1024;
 
+/// Most bytes of the families and the style that a text names.
+const LONGEST_FONT: usize = 256;
+
 impl Op for TextOp {
     fn word(&self) -> &'static Word {
         &WORD
@@ -160,6 +163,13 @@ impl Op for TextOp {
             return Err(Error::Recipe {
                 piece: WORD.name.to_owned(),
                 why: format!("a text of {length} bytes is longer than {LONGEST}"),
+            });
+        }
+        let length = written.font.len();
+        if length > LONGEST_FONT {
+            return Err(Error::Recipe {
+                piece: WORD.name.to_owned(),
+                why: format!("a font's name of {length} bytes is longer than {LONGEST_FONT}"),
             });
         }
         let shows = !written.text.trim().is_empty() && written.colour.a > 0;

@@ -34,10 +34,18 @@ impl Profiles {
     /// A sentence that names a file which cannot be read or understood.
     pub(crate) fn read(environment: &Environment) -> Result<Self, String> {
         let mut profiles = Self::default();
+        let named = [
+            "AWS_PROFILE",
+            "AWS_CONFIG_FILE",
+            "AWS_SHARED_CREDENTIALS_FILE",
+        ];
+        let is_asked_for = named.iter().any(|name| environment.get(name).is_some());
         for (index, file) in Self::files(environment).iter().enumerate() {
             let text = match std::fs::read_to_string(file) {
                 Ok(text) => text,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                // The home folder may be closed to a service that asks for none of its files.
+                Err(_) if !is_asked_for => continue,
                 Err(error) => return Err(format!("{} cannot be read: {error}", file.display())),
             };
             profiles.add(&text, index == 0, file)?;

@@ -114,7 +114,7 @@ async fn impersonated(
         .map_err(|error| format!("{url} is not a URL: {error}"))?;
     let body = platform.client.success(request).await?;
     let issued: Impersonated = serde_json::from_slice(&body)
-        .map_err(|error| format!("{url}: its response is not a token in JSON: {error}"))?;
+        .map_err(|_| format!("{url}: its response is not a token in JSON"))?;
     let end: Timestamp = issued
         .expire_time
         .parse()

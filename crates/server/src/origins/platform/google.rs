@@ -39,8 +39,8 @@ impl Token {
     /// # Errors
     /// A sentence about the response, without the token.
     pub(super) fn read(body: &[u8]) -> Result<Self, String> {
-        serde_json::from_slice(body)
-            .map_err(|error| format!("its response is not a token in JSON: {error}"))
+        // serde's own sentence quotes what it found, which may be the token.
+        serde_json::from_slice(body).map_err(|_| "its response is not a token in JSON".to_owned())
     }
 
     pub(super) fn found(self) -> Result<Found<Bearer>, String> {

@@ -115,12 +115,11 @@ impl ClientSide {
         (is_kept && matches!(self, Self::AsTheOrigin(_))).then_some(age.as_secs())
     }
 
-    /// Returns for how many seconds a result of this age may be cached; 0 if that is left to the client.
-    fn seconds(&self, life: &Life, age: Duration) -> u64 {
+    /// Returns the lifetime that the origin gives a result in shared caches, in seconds; 0 if it says nothing of it.
+    fn seconds(&self) -> u64 {
         match self {
-            Self::AsHere => life.fresh_for.saturating_sub(age).as_secs(),
             Self::AsTheOrigin(told) => told.seconds(),
-            Self::Silence | Self::Words(_) => 0,
+            Self::AsHere | Self::Silence | Self::Words(_) => 0,
         }
     }
 
@@ -129,13 +128,13 @@ impl ClientSide {
         let text = match self {
             Self::Words(words) => Some(words.clone()),
             Self::AsTheOrigin(told) if told.is_closed() => told.text(),
-            side if style.keeping.is_some() => Some(style.cached_for(side.seconds(life, age))),
-            Self::Silence => style.max_age.map(|seconds| style.cached_for(seconds)),
-            Self::AsTheOrigin(told) => told.text(),
             Self::AsHere => Some(match life.fresh_for.saturating_sub(age).as_secs() {
                 0 => "no-cache".to_owned(),
                 left => format!("max-age={left}"),
             }),
+            side if style.keeping.is_some() => Some(style.cached_for(side.seconds())),
+            Self::Silence => style.max_age.map(|seconds| style.cached_for(seconds)),
+            Self::AsTheOrigin(told) => told.text(),
         };
         match style.expires {
             None => text,

@@ -37,17 +37,14 @@ pub(crate) struct Resolved {
 struct TextFonts {
     /// The name of their set; empty for the fonts that every build has.
     name: String,
-    /// The formats whose files may show text, and the extensions of such files.
+    /// The formats whose files may show text.
     formats: Vec<&'static str>,
 }
 
 impl TextFonts {
     fn of(codecs: &[&dyn Codec]) -> Self {
         let writers = codecs.iter().filter(|codec| codec.drawings().is_some());
-        let formats = writers.flat_map(|codec| {
-            let format = codec.format();
-            std::iter::once(format.name).chain(format.aliases.iter().copied())
-        });
+        let formats = writers.map(|codec| codec.format().name);
         let mut drawings = codecs.iter().filter_map(|codec| codec.drawings());
         Self {
             name: drawings.next().map(Drawings::fonts).unwrap_or_default(),
@@ -56,21 +53,12 @@ impl TextFonts {
     }
 
     /// Whether the result of a request for a source of this format may show text: it is written by the recipe, or is in
-    /// the source or in an overlay.
+    /// the source or in an overlay, whose format its name does not tell.
     fn matter(&self, request: &ImageRequest, format: &str, text: &str) -> bool {
-        let is_drawing = |name: &str| {
-            let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
-            let mut formats = self.formats.iter();
-            formats.any(|format| extension.eq_ignore_ascii_case(format))
-        };
         !self.name.is_empty()
             && (self.formats.contains(&format)
                 || WORDS.iter().any(|word| text.contains(word))
-                || request
-                    .rules
-                    .materials()
-                    .iter()
-                    .any(|name| is_drawing(name)))
+                || !request.rules.materials().is_empty())
     }
 }
 

@@ -1,0 +1,30 @@
+//! The rules of `f=svg`: a drawing is sent as it is.
+
+use andon_recipe::{Facts, Output, Recipe, ResolveError, Rules};
+
+/// Sends a source in SVG as it is, and nothing else.
+#[derive(Clone, Debug, Default)]
+pub(super) struct DrawingRules {
+    output: Output,
+}
+
+/// The text of the rules.
+pub(super) const TEXT: &str = "astro(f=svg)";
+
+impl Rules for DrawingRules {
+    fn text(&self) -> String {
+        TEXT.to_owned()
+    }
+
+    fn resolve(&self, facts: &Facts) -> Result<Recipe, ResolveError> {
+        match &*facts.format {
+            "svg" => Ok(Recipe::original()),
+            other => {
+                let why = format!("only a source in SVG is sent as SVG, and this one is {other}");
+                Err(ResolveError::new("f=svg", why).of_source())
+            }
+        }
+    }
+
+    crate::rules::kept_output!();
+}
