@@ -1,5 +1,7 @@
 //! The rules of `f=svg`: a drawing is sent as it is.
 
+use std::sync::Arc;
+
 use andon_recipe::{Facts, Output, Recipe, ResolveError, Rules};
 
 /// Sends a source in SVG as it is, and nothing else.
@@ -26,5 +28,11 @@ impl Rules for DrawingRules {
         }
     }
 
-    crate::rules::kept_output!();
+    fn output(&self) -> &Output {
+        &self.output
+    }
+
+    fn with_output(&self, output: Output) -> Arc<dyn Rules> {
+        Arc::new(Self { output })
+    }
 }
