@@ -69,7 +69,6 @@ fn spelt(path: &str) -> Vec<String> {
         format!("/_ipx/w_9/{path}"),
         // Two slashes would begin a URL.
         format!("/_image?href=/{}&w=9", path.trim_start_matches('/')),
-        format!("/_image?href=/{}&f=svg", path.trim_start_matches('/')),
     ]
 }
 

@@ -53,8 +53,8 @@ const OF_IPX: &[Difference] = &[
 const OF_ASTRO: &[Difference] = &[
     (
         "a.jpg&f=svg",
-        "content-type",
-        "the media type is that of the image",
+        "status",
+        "only drawings are sent as they are",
     ),
     (
         "f=avif",

@@ -27,7 +27,7 @@ pub(super) static OPTIONS: Table = Table(&[
     row(&["href"], Answer, Takes::any("a path or URL"), "the source"),
     row(&["w"], Image, SIDE, "width of the box in px; images are never enlarged"),
     row(&["h"], Image, SIDE, "height of the box in px"),
-    row(&["f"], Image, FORMATS, "format of the result; svg: the source as it is"),
+    row(&["f"], Image, FORMATS, "format of the result; svg: a source in SVG as it is"),
     row(&["q"], Image, QUALITY, "quality, which needs f; 80 by default, of AVIF 50"),
     row(&["fit"], Image, FITS, "how the image is fitted to a box of two sides; cover by default"),
     row(&["position"], Image, PLACES, "what stays in view where the box cuts"),
