@@ -119,7 +119,7 @@ impl<K: Clone + Eq + Hash, V: Clone> Table<K, V> {
     /// Sets the limit of the weights, and evicts values down to it.
     pub fn resize(&self, limit: u64) {
         let mut sieve = self.sieve.writing();
-        // Under the lock: whoever puts next goes by the new limit.
+        // Set under the lock, so that the next insertion uses the new limit.
         self.limit.store(limit, Ordering::Relaxed);
         let mut gone = Vec::new();
         self.make_room(&mut sieve, limit, &mut gone);

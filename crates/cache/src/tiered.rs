@@ -427,7 +427,7 @@ impl Cache {
 }
 
 impl Inner {
-    /// Returns an entry as it is stored now, or `None` if a purge since its ticket forbids that.
+    /// Returns an entry in the form in which it is stored, or `None` if it has been purged since its ticket was issued.
     fn stored(&self, key: &Key, entry: Arc<Entry>, ticket: Ticket) -> Option<Stored> {
         let stored = Stored {
             entry,

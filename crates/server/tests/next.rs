@@ -159,8 +159,8 @@ fn a_pattern_permits_what_an_origin_allows_and_no_more() {
     }
 }
 
-/// What `next start` of Next.js 16 answers for each of the samples; made by `tools/record/next.mjs`.
-const RECORDED: &str = include_str!("next.json");
+/// What `next start` of Next.js 16 answers for each of the samples; made by `tools/recorded/next.mjs`.
+const RECORDED: &str = include_str!("recorded/next.json");
 
 #[derive(Deserialize)]
 struct Known {

@@ -12,6 +12,8 @@ enum Layer {
     Bare,
     /// Percent-encoded, slashes too: what it is decoded to is meant.
     Escaped,
+    /// Percent-encoded like [`Layer::Escaped`] but for what may stand in a path, as Nuxt Image writes it.
+    Path,
     /// In base64, after this.
     Base64(&'static str),
 }
@@ -46,7 +48,7 @@ const URLS: &[(&str, &str, Layer)] = &[
     ("/im/unsafe/8x8/", "", Layer::Base64("b64:")),
     ("/ws/?w=8&url=", "", Layer::Escaped),
     ("/iiif/", "/full/8,/0/default.png", Layer::Escaped),
-    ("/_ipx/w_8/", "", Layer::Bare),
+    ("/_ipx/w_8/", "", Layer::Path),
     ("/_ipx/w_8/", "", Layer::Escaped),
     ("/_image?w=8&href=", "", Layer::Escaped),
 ];
@@ -112,6 +114,7 @@ fn written(layer: Layer, text: &str) -> String {
     match layer {
         Layer::Bare => text.to_owned(),
         Layer::Escaped => encoded(text, ""),
+        Layer::Path => encoded(text, &format!("{BARE}/")),
         Layer::Base64(mark) => format!("{mark}{}", BASE64_URL_SAFE_NO_PAD.encode(text)),
     }
 }

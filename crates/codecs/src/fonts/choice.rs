@@ -99,7 +99,7 @@ impl Fonts {
         })
     }
 
-    /// Returns how far a face is from what is wanted; the smaller the better.
+    /// Returns the distance between a face and the wanted style. The nearest face is the best.
     fn distance(&self, face: usize, wanted: &Wanted, is_emoji: bool) -> (bool, bool, bool, u16) {
         let face = &self.faces[face];
         (

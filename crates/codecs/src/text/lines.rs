@@ -118,7 +118,7 @@ impl Lines {
 
     /// Returns how many lines fit into a width across the lines.
     fn most(&self, across: f64) -> usize {
-        // Divisions are rounded, and a box may be made for so many lines.
+        // The division is rounded, and a box may be exactly as high as a number of lines.
         (across / self.pitch + 1e-6).floor() as usize
     }
 

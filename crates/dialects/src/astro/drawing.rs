@@ -1,10 +1,10 @@
-//! The rules of `f=svg`: a drawing is sent as it is.
+//! The rules of `f=svg`, which sends an SVG source unchanged.
 
 use std::sync::Arc;
 
 use andon_recipe::{Facts, Output, Recipe, ResolveError, Rules};
 
-/// Sends a source in SVG as it is, and nothing else.
+/// Sends an SVG source unchanged, and refuses any other source.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DrawingRules {
     output: Output,

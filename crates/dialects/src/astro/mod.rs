@@ -49,11 +49,6 @@ impl Dialect for Astro {
         }
     }
 
-    // The source as it is, `f=svg`, is asked of the endpoint, too.
-    fn errors_of(&self, _: &ImageRequest) -> ErrorStyle {
-        self.errors()
-    }
-
     fn source_patterns(&self) -> Vec<String> {
         vec![format!(
             "{}/?[?](?:[^&]*&)*href=(?:/|%2F)*([^&]*)",

@@ -334,13 +334,6 @@ const GRAY: Colour = Colour {
     a: 255,
 };
 
-const BLACK: Colour = Colour {
-    r: 0,
-    g: 0,
-    b: 0,
-    a: 255,
-};
-
 impl Default for Effects {
     fn default() -> Self {
         Self {
@@ -356,11 +349,11 @@ impl Default for Effects {
             contrast: 1.0,
             saturation: 1.0,
             monochrome: (0.0, GRAY),
-            duotone: (0.0, BLACK, Colour::WHITE),
-            colorize: (0.0, BLACK),
+            duotone: (0.0, Colour::BLACK, Colour::WHITE),
+            colorize: (0.0, Colour::BLACK),
             gradient: Gradient {
                 opacity: 0.0,
-                colour: BLACK,
+                colour: Colour::BLACK,
                 angle: 0.0,
                 start: 0.0,
                 stop: 1.0,

@@ -6,7 +6,7 @@ use super::options::Modifiers;
 use super::value::Value;
 use crate::colours;
 use crate::effects::{number, rgb};
-use crate::sharp::{self, BLACK, Fit, Pipeline, Position, Upright, expected};
+use crate::sharp::{self, Fit, Pipeline, Position, Upright, expected};
 
 /// The sigma that stands for sharp's own mild blur and mild sharpening, which are 3 by 3 px.
 const MILD: f64 = 0.8;
@@ -89,7 +89,7 @@ impl Applied {
             "trim" => return self.trim(args),
             "extend" => return self.extend(args),
             "rotate" => return self.rotate(args),
-            "flatten" => self.pipeline.ground = Some(self.ground()?.unwrap_or(BLACK)),
+            "flatten" => self.pipeline.ground = Some(self.ground()?.unwrap_or(Colour::BLACK)),
             "flip" => self.pipeline.flip = true,
             "flop" => self.pipeline.flop = true,
             "median" => return median(args),
@@ -151,7 +151,7 @@ impl Applied {
             Value::Nothing => {}
             value => resize.position = position(&value)?,
         }
-        resize.around = around.unwrap_or(BLACK);
+        resize.around = around.unwrap_or(Colour::BLACK);
         self.check_kernel()?;
         self.turn_first();
         Ok(())
@@ -211,7 +211,7 @@ impl Applied {
                     .ok_or_else(|| refused("positive integer", name, &value))?,
             };
         }
-        let colour = self.ground()?.unwrap_or(BLACK);
+        let colour = self.ground()?.unwrap_or(Colour::BLACK);
         self.pipeline.margins = (margins != [0; 4]).then_some((margins, colour));
         Ok(())
     }
@@ -420,7 +420,7 @@ fn background(value: &Value) -> String {
     if is_hex { format!("#{text}") } else { text }
 }
 
-/// Reads a number as JavaScript's `Number` does, as far as it is decimal. An empty text is 0, and what is no number NaN.
+/// Reads a decimal number as JavaScript's `Number` does: an empty text is 0, and a text that is not a number is NaN.
 fn js_number(text: &str) -> f64 {
     let text = text.trim();
     let plain = text

@@ -47,7 +47,7 @@ pub struct NextConfig {
     pub remote_patterns: Vec<RemotePattern>,
     /// Paths of permitted sources; empty: all, without a query.
     pub local_patterns: Vec<LocalPattern>,
-    /// Whether SVG is sent, as it is (`dangerouslyAllowSVG`).
+    /// Whether SVG sources are sent, unchanged (`dangerouslyAllowSVG`).
     pub allow_svg: bool,
     /// The header `Content-Security-Policy` of results.
     pub content_security_policy: String,

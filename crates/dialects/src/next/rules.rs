@@ -12,7 +12,7 @@ use crate::effects::is_lossy;
 pub(super) struct NextRules {
     width: u32,
     quality: u8,
-    /// Whether SVG is sent, as it is.
+    /// Whether SVG sources are sent, unchanged.
     allow_svg: bool,
     output: Output,
 }

@@ -279,7 +279,7 @@ fn errors_tell_pages_of_the_application_from_other_hosts() {
     }
 }
 
-/// What Next.js 16 answers for pairs of pattern and URL; made by `tools/record/next_patterns.mjs`.
+/// What Next.js 16 answers for pairs of pattern and URL; made by `tools/recorded/next_patterns.mjs`.
 const PATTERNS: &str = include_str!("patterns.json");
 
 #[derive(serde::Deserialize)]

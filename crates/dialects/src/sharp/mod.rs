@@ -18,12 +18,6 @@ pub(crate) use rules::{SharpRules, options_of};
 
 use crate::colours;
 
-/// Black, which sharp takes for every background that is not given.
-pub(crate) const BLACK: Colour = Colour {
-    a: 255,
-    ..Colour::CLEAR
-};
-
 /// sharp's options for one image.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pipeline {

@@ -2,7 +2,7 @@
 
 use andon_recipe::{Canvas, Colour, ResolveError, Step};
 
-use super::{BLACK, expected};
+use super::expected;
 use crate::effects;
 use crate::geometry::keep_salient;
 
@@ -32,7 +32,7 @@ impl Default for Resize {
             height: None,
             fit: Fit::Cover,
             position: Position::Gravity(0),
-            around: BLACK,
+            around: Colour::BLACK,
             enlarge: true,
             clamp: false,
         }

@@ -5,7 +5,7 @@ use andon_recipe::{
 };
 
 use super::resize::{Size, around};
-use super::{BLACK, Pipeline, Position, Upright};
+use super::{Pipeline, Position, Upright};
 use crate::{effects, geometry};
 
 impl Pipeline {
@@ -119,7 +119,7 @@ impl Pipeline {
             *size = andon_recipe::rotated_size(size.0, size.1, degrees);
             steps.push(Step::Rotate(Rotate {
                 degrees,
-                colour: self.corners.unwrap_or(BLACK),
+                colour: self.corners.unwrap_or(Colour::BLACK),
             }));
         }
     }

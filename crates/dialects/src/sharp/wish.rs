@@ -1,11 +1,11 @@
 //! What sharp's options want, in terms that other dialects can say, too.
 
 use andon_recipe::{
-    Fitting, Flatten, FormatName, Goal, Gravity, Keep, Output, Pad, Recipe, Rotate, Step, Trim,
-    Wish,
+    Colour, Fitting, Flatten, FormatName, Goal, Gravity, Keep, Output, Pad, Recipe, Rotate, Step,
+    Trim, Wish,
 };
 
-use super::{BLACK, Fit, Position, SharpRules};
+use super::{Fit, Position, SharpRules};
 use crate::{effects, geometry};
 
 impl SharpRules {
@@ -29,7 +29,7 @@ impl SharpRules {
         let turn = geometry::turn(degrees as u32).filter(|_| degrees % 90.0 == 0.0);
         let rotate = (degrees % 90.0 != 0.0).then_some(Step::Rotate(Rotate {
             degrees,
-            colour: pipeline.corners.unwrap_or(BLACK),
+            colour: pipeline.corners.unwrap_or(Colour::BLACK),
         }));
         let turns = pipeline.flips().map(Step::Flip).into_iter();
         let turns = turns.chain(turn.map(Step::Turn)).chain(rotate);

@@ -5,12 +5,6 @@ use andon_recipe::{Colour, Effect};
 use super::flavour::Flavour;
 use crate::colours::{channels, named, rgba};
 
-/// Opaque black.
-pub(super) const BLACK: Colour = Colour {
-    a: u8::MAX,
-    ..Colour::CLEAR
-};
-
 /// Parses a colour such as `red`, `f00`, `ff0000` or `ff000080`, with or without `#`.
 pub(super) fn read(text: &str) -> Option<Colour> {
     let text = text.trim_start_matches('#');
@@ -77,7 +71,7 @@ impl Ground {
 pub(super) fn imagor(text: &str) -> Colour {
     match text {
         "none" | "transparent" => Colour::CLEAR,
-        text => read(text).unwrap_or(BLACK),
+        text => read(text).unwrap_or(Colour::BLACK),
     }
 }
 

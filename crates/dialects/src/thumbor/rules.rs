@@ -13,7 +13,7 @@ use andon_recipe::{
     Turn,
 };
 
-use super::colours::{BLACK, Ground};
+use super::colours::Ground;
 use super::filters::Filter;
 use super::flavour::Flavour;
 use super::nested::laid;
@@ -272,7 +272,7 @@ impl Rules for ThumborRules {
         };
         let clear = facts.alpha || image.steps.iter().any(may_clear);
         if clear && output.format_or(&facts.format) == "jpeg" {
-            output.background = Background::Colour(BLACK);
+            output.background = Background::Colour(Colour::BLACK);
         }
         Recipe::of_stored(image.steps, output).resolve(facts)
     }
@@ -472,7 +472,7 @@ impl Image {
     ) {
         if self.moves && behind == Ground::Blurred {
             // imagor knows no such colour.
-            behind = Ground::Colour(BLACK);
+            behind = Ground::Colour(Colour::BLACK);
         }
         let or = |side: u32, own: u32| if side == 0 { own } else { side };
         let (w, h) = (or(ground.0, self.width), or(ground.1, self.height));

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use andon_recipe::{Colour, Effect, Turn};
 
 use super::args::Args;
-use super::colours::{self, BLACK, Ground};
+use super::colours::{self, Ground};
 use super::filters::{Filter, Nested, Seen};
 use super::flavour::Flavour;
 use super::overlay::Overlay;
@@ -106,7 +106,7 @@ const ALL: &[Row] = &[
         .thumbor(1..=1, |args| Some(Filter::Ground(Ground::Colour(colours::read(&args.word(0)?)?))))
         .imagor(|args| match Ground::read(args.flavour, &args.text(0)?)? {
             // No such colour.
-            Ground::Blurred => Some(Filter::Ground(Ground::Colour(BLACK))),
+            Ground::Blurred => Some(Filter::Ground(Ground::Colour(Colour::BLACK))),
             ground => Some(Filter::Ground(ground)),
         }),
     row("bitdepth").help("Sets the bits per sample of a PNG: 16, 8, 4, 2 or 1.").imagor(depth),

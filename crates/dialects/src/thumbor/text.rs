@@ -3,7 +3,7 @@
 use andon_recipe::{Colour, Effect, Step};
 
 use super::args::Args;
-use super::colours::{self, BLACK};
+use super::colours;
 use super::flavour::Flavour;
 use super::place::Place;
 use crate::effects::number;
@@ -51,7 +51,7 @@ impl Text {
     fn new(args: &Args<'_>, text: String, size: Option<f64>) -> Option<Self> {
         let size = size.unwrap_or(SIZE);
         let colour = args.text(4).filter(|name| !name.is_empty());
-        let colour = colour.map_or(BLACK, |name| colours::imagor(&name));
+        let colour = colour.map_or(Colour::BLACK, |name| colours::imagor(&name));
         let shown = (100.0 - args.decimal(5)?).clamp(0.0, 100.0) / 100.0;
         let shows = !text.trim().is_empty() && size >= 1.0;
         shows.then_some(Self {

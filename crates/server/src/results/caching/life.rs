@@ -115,26 +115,22 @@ impl ClientSide {
         (is_kept && matches!(self, Self::AsTheOrigin(_))).then_some(age.as_secs())
     }
 
-    /// Returns the lifetime that the origin gives a result in shared caches, in seconds; 0 if it says nothing of it.
-    fn seconds(&self) -> u64 {
-        match self {
-            Self::AsTheOrigin(told) => told.seconds(),
-            Self::AsHere | Self::Silence | Self::Words(_) => 0,
-        }
-    }
-
     /// Returns the `Cache-Control` for a result of this age, in a reply of this style.
     pub(crate) fn text(&self, life: &Life, age: Duration, style: &AnswerStyle) -> Option<String> {
         let text = match self {
             Self::Words(words) => Some(words.clone()),
-            Self::AsTheOrigin(told) if told.is_closed() => told.text(),
             Self::AsHere => Some(match life.fresh_for.saturating_sub(age).as_secs() {
                 0 => "no-cache".to_owned(),
                 left => format!("max-age={left}"),
             }),
-            side if style.keeping.is_some() => Some(style.cached_for(side.seconds())),
-            Self::Silence => style.max_age.map(|seconds| style.cached_for(seconds)),
+            Self::AsTheOrigin(told) if style.keeping.is_some() && !told.is_closed() => {
+                Some(style.cached_for(told.seconds()))
+            }
             Self::AsTheOrigin(told) => told.text(),
+            Self::Silence => {
+                let seconds = style.max_age.or(style.keeping.map(|keeping| keeping.least));
+                seconds.map(|seconds| style.cached_for(seconds))
+            }
         };
         match style.expires {
             None => text,

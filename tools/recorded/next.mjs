@@ -2,7 +2,7 @@
 //
 // The application's folder `public` holds what samples/ has; see docs/dialects/next.md for the settings.
 //
-//   node next.mjs http://127.0.0.1:3000 FOLDER_OF_SAMPLES > next.json
+//   node next.mjs http://127.0.0.1:3000 FOLDER_OF_SAMPLES > crates/server/tests/recorded/next.json
 import { readFileSync, readdirSync } from 'node:fs';
 import sharp from 'sharp';
 
