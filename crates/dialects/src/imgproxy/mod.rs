@@ -29,7 +29,6 @@ use regex::Regex;
 
 pub use config::{ImgproxyConfig, WatermarkConfig};
 
-use crate::EXAMPLE_SOURCE;
 use crate::dialect::{Dialect, Target};
 use crate::disposition;
 use crate::errors::{ErrorStyle, Errors, Fault};
@@ -85,11 +84,14 @@ struct Reader<'a> {
     presets: Vec<&'a str>,
 }
 
+/// Whether imgproxy has an option of this name.
+pub(crate) fn is_option(name: &str) -> bool {
+    table::ALL.iter().any(|row| row.names.contains(&name))
+}
+
 impl Dialect for Imgproxy {
-    fn example(&self) -> String {
-        self.signed(&format!(
-            "rs:fit/w:250/h:250/q:95/plain/{LOCAL}://{EXAMPLE_SOURCE}"
-        ))
+    fn example(&self, path: &str) -> String {
+        self.signed(&format!("rs:fit/w:250/h:250/q:95/plain/{LOCAL}://{path}"))
     }
 
     fn reads_everything(&self) -> bool {

@@ -9,8 +9,9 @@ use super::flavour::Flavour;
 use super::rules::Usual;
 use super::signing::Signing;
 use crate::ConfigError;
-use crate::config::{Gate, Settings, below, mount};
-use crate::dialect::Dialect;
+use crate::config::{Gate, Mount, Settings, below, mount};
+use crate::dialect::{Dialect, Target};
+use crate::likeness;
 use crate::options::OptionHelp;
 use crate::signature::{Digest, Key};
 use crate::spelling::{Spelt, Word};
@@ -161,12 +162,12 @@ impl Settings for ThumborConfig {
         gate(self.open, &self.prefix, &self.keys, self.allows_unsafe())
     }
 
-    fn usual() -> Self {
-        Self {
-            prefix: "/".to_owned(),
-            allow_unsafe: Some(true),
-            ..Self::default()
-        }
+    fn switch_on(&mut self, mount: Mount) {
+        self.prefix = mount.of("/thumbor").to_owned();
+    }
+
+    fn resembles(target: &Target<'_>) -> bool {
+        likeness::is_of_thumbor(target.path)
     }
 
     fn words() -> Vec<Word> {
@@ -218,12 +219,13 @@ impl Settings for ImagorConfig {
         gate(self.open, &self.prefix, &self.keys, self.allow_unsafe)
     }
 
-    fn usual() -> Self {
-        Self {
-            prefix: "/".to_owned(),
-            allow_unsafe: true,
-            ..Self::default()
-        }
+    fn switch_on(&mut self, mount: Mount) {
+        self.prefix = mount.of("/imagor").to_owned();
+        self.allow_unsafe |= self.keys.is_empty();
+    }
+
+    fn resembles(target: &Target<'_>) -> bool {
+        likeness::is_of_thumbor(target.path)
     }
 
     fn words() -> Vec<Word> {

@@ -45,7 +45,15 @@ pub fn doors(config: &Config) -> Result<Vec<Door>, ConfigError> {
         let who = "everybody who reaches that address".to_owned();
         add("metrics", &format!("all of {listen}"), who);
     }
-    add("board", "/_andon/board", token.to_owned());
+    let board = match config.loopback_is_local {
+        true => local(AllowedClients::Local),
+        false => token.to_owned(),
+    };
+    add("board", "/_andon/board", board);
+    if config.loopback_is_local {
+        let who = "clients with a loopback address".to_owned();
+        add("folder", "/, a page with its images", who);
+    }
     add("purge", "POST /_andon/purge", token.to_owned());
     Ok(doors)
 }
