@@ -227,6 +227,12 @@ impl Dialects {
         (self.dialects.iter()).all(|(_, dialect)| dialect.marks_its_urls())
     }
 
+    /// Whether plain files are answered for unsigned URLs.
+    #[must_use]
+    pub fn opens_files(&self) -> bool {
+        self.doors.closed(None).is_none()
+    }
+
     /// Returns an example target in each dialect, with [`EXAMPLE_SOURCE`] as its file.
     pub fn examples(&self) -> impl Iterator<Item = String> {
         let all = self.dialects.iter();

@@ -2,7 +2,7 @@
 
 use crate::config::{BELOW, Row};
 use crate::dialect::Target;
-use crate::{Dialects, ROWS, imgproxy};
+use crate::{Dialects, ROWS};
 
 impl Dialects {
     /// Returns a sentence about dialects that the target looks like and that are not asked for it: how they are switched
@@ -68,37 +68,6 @@ fn moved(raw_target: &str, usual: &[String], places: &[String]) -> Option<String
         .filter_map(|prefix| raw_target.strip_prefix(prefix))
         .min_by_key(|rest| rest.len())?;
     Some(format!("{place}{rest}"))
-}
-
-/// Whether a path has the form of imgproxy's: a signature, options such as `rs:fit:250:250`, and a source.
-pub(crate) fn is_of_imgproxy(path: &str) -> bool {
-    let mut segments = path.split('/').skip(2);
-    let Some(first) = segments.next() else {
-        return false;
-    };
-    // `trim` is a word of thumbor's as well.
-    let named = first.split_once(':').map(|(name, _)| name);
-    let has_options = named.is_some_and(|name| name != "trim" && imgproxy::is_option(name));
-    let has_source = segments.next().is_some();
-    has_source && (has_options || first == "plain")
-}
-
-/// Whether a path has the form of thumbor's and imagor's: `unsafe` or a signature, options, and an image.
-pub(crate) fn is_of_thumbor(path: &str) -> bool {
-    let mut segments = path.split('/').skip(1);
-    let (Some(first), Some(second)) = (segments.next(), segments.next()) else {
-        return false;
-    };
-    let is_signature = |text: &str| {
-        (16..=88).contains(&text.len())
-            && text.ends_with('=')
-            && text.trim_end_matches('=').bytes().all(is_of_base64)
-    };
-    (first == "unsafe" || is_signature(first)) && !second.is_empty() && !is_of_imgproxy(path)
-}
-
-fn is_of_base64(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"-_+/".contains(&byte)
 }
 
 #[cfg(test)]

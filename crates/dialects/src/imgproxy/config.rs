@@ -12,11 +12,10 @@ use super::formats;
 use super::options::Options;
 use super::rules::{House, Mark};
 use super::secret::{Signer, Signing};
-use super::{Imgproxy, Sources, info, table};
+use super::{Imgproxy, Sources, info, resembles, table};
 use crate::ConfigError;
 use crate::config::{Gate, Mount, Settings, below, mount};
 use crate::dialect::{Dialect, Target};
-use crate::likeness;
 use crate::options::OptionHelp;
 use crate::signature::{Key, unhex};
 use crate::spelling::{Spelt, Word};
@@ -170,7 +169,7 @@ impl Settings for ImgproxyConfig {
     }
 
     fn resembles(target: &Target<'_>) -> bool {
-        likeness::is_of_imgproxy(target.path)
+        resembles(target.path)
     }
 
     fn words() -> Vec<Word> {

@@ -11,7 +11,6 @@ use super::signing::Signing;
 use crate::ConfigError;
 use crate::config::{Gate, Mount, Settings, below, mount};
 use crate::dialect::{Dialect, Target};
-use crate::likeness;
 use crate::options::OptionHelp;
 use crate::signature::{Digest, Key};
 use crate::spelling::{Spelt, Word};
@@ -130,6 +129,27 @@ impl ThumborConfig {
     }
 }
 
+/// Whether a path has the form of thumbor's and imagor's: `unsafe` or a signature, options, and an image.
+fn resembles(path: &str) -> bool {
+    let mut segments = path.split('/').skip(1);
+    let (Some(first), Some(second)) = (segments.next(), segments.next()) else {
+        return false;
+    };
+    let is_of_base64 = |byte: u8| byte.is_ascii_alphanumeric() || b"-_+".contains(&byte);
+    let is_signature = (16..=88).contains(&first.len())
+        && first.ends_with('=')
+        && first.trim_end_matches('=').bytes().all(is_of_base64);
+    // Other servers' options have their names before a colon.
+    let is_foreign = second == "plain"
+        || second.split_once(':').is_some_and(|(name, _)| {
+            let is_word = name
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+            is_word && !["filters", "trim"].contains(&name)
+        });
+    (first == "unsafe" || is_signature) && !second.is_empty() && !is_foreign
+}
+
 impl Settings for ThumborConfig {
     fn dialect(&self) -> Result<Option<Box<dyn Dialect>>, ConfigError> {
         let Some(prefix) = mount("thumbor.prefix", &self.prefix)? else {
@@ -167,7 +187,7 @@ impl Settings for ThumborConfig {
     }
 
     fn resembles(target: &Target<'_>) -> bool {
-        likeness::is_of_thumbor(target.path)
+        resembles(target.path)
     }
 
     fn words() -> Vec<Word> {
@@ -225,7 +245,7 @@ impl Settings for ImagorConfig {
     }
 
     fn resembles(target: &Target<'_>) -> bool {
-        likeness::is_of_thumbor(target.path)
+        resembles(target.path)
     }
 
     fn words() -> Vec<Word> {

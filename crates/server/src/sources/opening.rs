@@ -114,10 +114,11 @@ impl Resolver {
         })
     }
 
-    /// Whether a folder is served at `/` and has no page of its own there, as it could if every file is served.
+    /// Whether a folder is served at `/`, open to everybody and without a page of its own there, as it could have if
+    /// every file was served.
     pub(crate) fn lists_its_root(&self) -> bool {
         let serves_folder = self.origins.figures_of("").is_ok() && !self.origins.is_remote("");
-        serves_folder && self.origins.files("") == Files::Images
+        serves_folder && self.opens_files() && self.origins.files("") == Files::Images
     }
 
     /// Returns the files in the folder at `/` whose names promise an image, `most` at most.

@@ -232,6 +232,11 @@ impl Resolver {
         self.dialects.open_examples(path)
     }
 
+    /// Whether plain files are answered for unsigned URLs.
+    pub(crate) fn opens_files(&self) -> bool {
+        self.dialects.opens_files()
+    }
+
     /// Returns a sentence about dialects that are not asked for this target, although it looks like theirs.
     #[must_use]
     pub fn hint(&self, target: &str) -> Option<String> {

@@ -36,7 +36,7 @@ struct Known {
     listing: Arc<Listing>,
     /// When the folder was read.
     at: Instant,
-    /// How long that took.
+    /// Time that reading it took.
     took: Duration,
 }
 
