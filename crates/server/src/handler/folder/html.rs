@@ -112,7 +112,7 @@ impl<'a> Page<'a> {
                 query = escape(&query),
             );
         }
-        urls.push_str("<div class=\"scroll\"><table aria-label=\"URLs\">\n");
+        urls.push_str("<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-labelledby=\"urls-title\"><table>\n");
         for (name, example) in self.resolver.examples(path) {
             let url = escape(&example);
             let link = match chosen {
