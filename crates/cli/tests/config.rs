@@ -7,23 +7,38 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 fn check(file: &Path) -> Output {
+    config("check", file)
+}
+
+fn config(command: &str, file: &Path) -> Output {
     Command::new(env!("CARGO_BIN_EXE_andon"))
-        .args(["config", "check"])
+        .args(["config", command])
         .arg(file)
         .output()
         .unwrap()
 }
 
 #[test]
-fn a_good_file_is_printed_with_all_its_keys_and_checks_as_good_again() {
+fn a_good_file_is_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("andon.toml");
+    std::fs::write(&file, "workers = 3\n").unwrap();
+    let checked = check(&file);
+    assert_eq!(checked.status.code(), Some(0));
+    assert_eq!(String::from_utf8(checked.stdout).unwrap(), "");
+    let said = String::from_utf8(checked.stderr).unwrap();
+    assert_eq!(said, format!("andon: {}: ok\n", file.display()));
+}
+
+#[test]
+fn a_good_file_is_shown_with_all_its_keys_and_shown_the_same_again() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("andon.toml");
     std::fs::write(&file, "workers = 3\n[timeouts]\nheader = \"4s\"\n").unwrap();
-    let first = check(&file);
+    let first = config("show", &file);
     let text = String::from_utf8(first.stdout).unwrap();
     assert_eq!(first.status.code(), Some(0));
-    let said = String::from_utf8(first.stderr).unwrap();
-    assert!(said.ends_with("andon.toml: ok\n"), "{said}");
+    assert_eq!(String::from_utf8(first.stderr).unwrap(), "");
     for key in [
         "workers = 3",
         "header = \"4s\"",
@@ -33,7 +48,8 @@ fn a_good_file_is_printed_with_all_its_keys_and_checks_as_good_again() {
         assert!(text.contains(key), "{key}: {text}");
     }
     std::fs::write(&file, &text).unwrap();
-    assert_eq!(String::from_utf8(check(&file).stdout).unwrap(), text);
+    let again = config("show", &file).stdout;
+    assert_eq!(String::from_utf8(again).unwrap(), text);
 }
 
 #[test]

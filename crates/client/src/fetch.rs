@@ -81,7 +81,11 @@ impl Fetcher {
     /// If the server cannot be reached.
     pub fn connect(&mut self) -> Result<(), Error> {
         let opened = self.runtime.block_on(open(&self.endpoint));
-        self.connection = Some(opened.map_err(Error::Unreachable)?);
+        let unreachable = |error: io::Error| {
+            let why = format!("{}: {}", self.endpoint, error.kind());
+            Error::Unreachable(io::Error::new(error.kind(), why))
+        };
+        self.connection = Some(opened.map_err(unreachable)?);
         Ok(())
     }
 

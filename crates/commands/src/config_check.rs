@@ -1,4 +1,4 @@
-//! `andon config check`: checks whether a configuration is understood, and prints what it amounts to.
+//! `andon config check`: checks whether a configuration is understood. `andon config show` prints what it amounts to.
 
 use std::path::{Path, PathBuf};
 
@@ -21,9 +21,10 @@ pub(crate) struct Args {
 #[derive(Subcommand)]
 enum Command {
     Check(CheckArgs),
+    Show(ShowArgs),
 }
 
-/// Validate a file as the server would, and print all its keys, defaults included
+/// Validate a file as the server would
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 struct CheckArgs {
@@ -32,35 +33,63 @@ struct CheckArgs {
     file: PathBuf,
 }
 
+/// Print all keys of a file, defaults included, and who may use what
+#[derive(clap::Args)]
+#[command(after_help = AFTER_SHOW)]
+struct ShowArgs {
+    /// The file; `-` is standard input
+    #[arg(default_value = "andon.toml")]
+    file: PathBuf,
+}
+
+const AFTER_SHOW: &str = "\
+Examples:
+  andon config show andon.toml
+
+Prints an equivalent file with all keys, and above it what answers requests and who may use it. The file is validated as \
+by `andon config check`.";
+
 const AFTER: &str = "\
 Examples:
   andon config check andon.toml
-  andon config check /etc/andon/andon.toml >/dev/null && systemctl reload andon
+  andon config show andon.toml
+  andon config check /etc/andon/andon.toml && systemctl reload andon
 
-Prints an equivalent file with all keys, and above it what answers requests and who may use it. Warnings, and at last \"ok\", go \
-to standard error. Folders, certificates and environment variables that the file names \
+Warnings, and at last \"ok\", go to standard error. Folders, certificates and environment variables that the file names \
 are looked at as well: what is good here is what `andon serve` starts with, unless an address is taken. An error names \
 the line, the key, and the nearest known key. Exit codes: 0 it is good, 1 it is not.";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let Command::Check(check) = &args.command;
-    let name = check.file.display();
-    let text = read::text(&check.file).with_context(|| format!("{name} cannot be read"))?;
-    let folder = check.file.parent().unwrap_or(Path::new(""));
+    match &args.command {
+        Command::Check(check) => {
+            checked(&check.file)?;
+            eprintln!("andon: {}: ok", check.file.display());
+            Ok(())
+        }
+        Command::Show(show) => {
+            let (whole, config) = checked(&show.file)?;
+            let mut out = "# What answers requests, and who may use it:\n".to_owned();
+            for door in andon_server::doors(&config)? {
+                out += &format!("#   {door}\n");
+            }
+            print(format!("{out}\n{whole}").as_bytes())
+        }
+    }
+}
+
+/// Validates a file, prints its warnings, and returns an equivalent file with all keys and the configuration.
+fn checked(file: &Path) -> anyhow::Result<(String, Config)> {
+    let name = file.display();
+    let text = read::text(file).with_context(|| format!("{name} cannot be read"))?;
+    let folder = file.parent().unwrap_or(Path::new(""));
     let checked = effective(&text, folder).and_then(|whole| {
         let config = Config::parse(&text, folder)?;
         andon_server::check(&config, andon_codecs::ALL).map_err(|error| error.located(&text))?;
         Ok((whole, config))
     });
-    let (whole, config) = checked.map_err(|error| error.in_file(&check.file))?;
+    let (whole, config) = checked.map_err(|error| error.in_file(file))?;
     for warning in andon_server::warnings(&config) {
         eprintln!("andon: {name}: warning: {warning}");
     }
-    let mut out = "# What answers requests, and who may use it:\n".to_owned();
-    for door in andon_server::doors(&config)? {
-        out += &format!("#   {door}\n");
-    }
-    print(format!("{out}\n{whole}").as_bytes())?;
-    eprintln!("andon: {name}: ok");
-    Ok(())
+    Ok((whole, config))
 }

@@ -96,12 +96,24 @@ impl Spec {
     fn parse(text: &str) -> Result<Self, String> {
         use crate::template::SOURCE;
         match text.starts_with('/') || text.contains(SOURCE) {
-            true if !text.contains(SOURCE) => Err(format!("it has no {SOURCE} in it")),
+            true if !text.contains(SOURCE) => Err(match Path::new(text).exists() {
+                true => "this is a file: the recipe comes first, such as fit:1200x1200,as:webp"
+                    .to_owned(),
+                false => format!("it has no {SOURCE} in it"),
+            }),
             true => Ok(Self::Url(text.to_owned())),
             false => {
-                let recipe: Recipe = text
-                    .parse()
-                    .map_err(|error: ParseError| error.to_string())?;
+                let recipe: Recipe =
+                    text.parse()
+                        .map_err(|error: ParseError| {
+                            match Path::new(text).exists() {
+                        true => {
+                            "this is a file: the recipe comes first, such as fit:1200x1200,as:webp"
+                                .to_owned()
+                        }
+                        false => error.to_string(),
+                    }
+                        })?;
                 // Not once for each image.
                 Engine::new(andon_codecs::ALL, Limits::default())
                     .check(&recipe)
@@ -204,8 +216,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         renderer,
         outputs: Outputs::new(target, &buckets, &job)?,
         working: Semaphore::new(cores()),
+        written: Written::default(),
     };
-    job.run(threads, |input| batch.convert(input, &job))
+    let ended = job.run(threads, |input| batch.convert(input, &job));
+    print(batch.written.text().as_bytes())?;
+    ended
 }
 
 /// The images that are left to convert, with what earlier runs have done.
@@ -263,6 +278,50 @@ struct Batch {
     outputs: Outputs,
     /// Limits the number of threads that work on pixels at the same time.
     working: Semaphore,
+    written: Written,
+}
+
+/// Number of results, and bytes of their sources and of themselves.
+#[derive(Default)]
+struct Written {
+    results: AtomicUsize,
+    from: AtomicUsize,
+    to: AtomicUsize,
+}
+
+impl Written {
+    fn add(&self, from: usize, to: usize) {
+        self.results.fetch_add(1, Ordering::Relaxed);
+        self.from.fetch_add(from, Ordering::Relaxed);
+        self.to.fetch_add(to, Ordering::Relaxed);
+    }
+
+    fn text(&self) -> String {
+        let [results, from, to] =
+            [&self.results, &self.from, &self.to].map(|count| count.load(Ordering::Relaxed));
+        match results {
+            0 => String::new(),
+            _ => format!("{results} written, {} → {}\n", size(from), size(to)),
+        }
+    }
+}
+
+/// Writes a number of bytes in the largest fitting unit, such as `3.1 MB`.
+fn size(bytes: usize) -> String {
+    let mut amount = bytes as f64;
+    let mut units = ["B", "kB", "MB", "GB", "TB"].into_iter();
+    let mut unit = units.next().unwrap_or_default();
+    for larger in units {
+        // 999.95 would round to 1000.0.
+        if amount < 999.95 {
+            break;
+        }
+        (amount, unit) = (amount / 1000.0, larger);
+    }
+    match unit {
+        "B" => format!("{bytes} B"),
+        unit => format!("{amount:.1} {unit}"),
+    }
 }
 
 impl Batch {
@@ -279,6 +338,7 @@ impl Batch {
         let bytes = made.bytes(&source);
         output.write(bytes)?;
         let (name, length) = (output.name(), bytes.len());
+        self.written.add(source.len(), length);
         job.note(input, &[("output", name.into()), ("bytes", length.into())])
     }
 }
@@ -312,3 +372,26 @@ const THREADS_PER_CORE: usize = 4;
 
 /// Largest number of threads. Each may hold an image in memory.
 const MOST_THREADS: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_line_says_how_much_was_written() {
+        let written = Written::default();
+        assert_eq!(written.text(), "");
+        written.add(3_000_000, 900_000);
+        written.add(100_000, 50);
+        assert_eq!(written.text(), "2 written, 3.1 MB → 900.0 kB\n");
+        for (bytes, text) in [
+            (0, "0 B"),
+            (999, "999 B"),
+            (1000, "1.0 kB"),
+            (999_949, "999.9 kB"),
+            (999_999, "1.0 MB"),
+        ] {
+            assert_eq!(size(bytes), text);
+        }
+    }
+}

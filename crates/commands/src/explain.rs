@@ -55,7 +55,11 @@ fn tell(args: &Args, told: &mut String) -> anyhow::Result<()> {
     if !request.is_file() {
         writeln!(told, "asks    {}", request.rules.text())?;
     } else {
-        let found = resolver.open(&request).map_err(with_status)?;
+        let found = resolver.open(&request).map_err(|error| {
+            let hint = resolver.hint(&target).map(|hint| format!("\n{hint}"));
+            let error = with_status(error);
+            anyhow::anyhow!("{error}{}", hint.unwrap_or_default())
+        })?;
         writeln!(told, "etag    {}", found.validators("").etag)?;
         writeln!(
             told,

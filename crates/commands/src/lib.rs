@@ -43,7 +43,15 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 #[derive(Parser)]
-#[command(name = "andon", version, about, after_help = AFTER, arg_required_else_help = true)]
+#[command(
+    name = "andon",
+    version,
+    about = "Andon resizes and converts images: on request as an HTTP server, or in a batch",
+    before_help = EXAMPLES,
+    after_help = AFTER,
+    help_template = "{about}\n\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}",
+    arg_required_else_help = true
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -113,14 +121,13 @@ fn failed(error: anyhow::Error) -> ExitCode {
     ExitCode::FAILURE
 }
 
-const AFTER: &str = "\
+const EXAMPLES: &str = "\
 Examples:
-  andon serve ~/photos
-  andon play ~/photos
-  curl 'http://127.0.0.1:8080/small_light(dw=250,dh=250,q=90)/trip/a.jpg' -o small.jpg
-  andon render '/small_light(dw=250,dh=250)/trip/a.jpg' --root ~/photos -o small.jpg
-  andon explain '/small_light(dw=250,dh=250)/trip/a.jpg' --root ~/photos
-  andon convert fit:1200x1200,as:webp,q:80 *.jpg -o small/
-  andon tune ~/photos
+  andon serve ~/photos                       # then open http://127.0.0.1:8080/
+  andon convert fit:1200x1200,as:webp ~/photos -o small/
+  andon explain /r/fit:250x250/trip/a.jpg --root ~/photos";
+
+const AFTER: &str = "\
+`andon COMMAND --help` has examples of each command, and `andon reference` lists the steps of recipes.
 
 Exit codes: 0 done, 1 it failed and the message says why, 2 the command line was not understood.";

@@ -1,6 +1,6 @@
 //! Finds the images for `render` and `explain`, which are in a folder or where a server's configuration says.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub(crate) use andon_dialects::translate::target;
 use andon_pixels::Engine;
@@ -27,8 +27,9 @@ impl Place {
     pub(crate) fn config(&self) -> Result<Config, ConfigError> {
         match (&self.root, &self.config) {
             (_, Some(file)) => Config::read(file),
-            (Some(root), None) => Ok(Config::for_folder(root)),
-            (None, None) => Ok(Config::default()),
+            (root, None) => Ok(Config::for_folder(
+                root.as_deref().unwrap_or(Path::new(".")),
+            )),
         }
     }
 

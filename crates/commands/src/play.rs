@@ -19,9 +19,12 @@ pub(crate) struct Args {
     /// The server's configuration, with its origins, dialects and presets
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Address to listen on: HOST:PORT (port 0: any free one)
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8088")]
-    listen: Listen,
+    /// Address to listen on: HOST:PORT (port 0: any free one) [default: 127.0.0.1:8088]
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<Listen>,
+    /// The same as --listen 127.0.0.1:PORT
+    #[arg(short, long, value_name = "PORT", conflicts_with = "listen")]
+    port: Option<u16>,
 }
 
 const AFTER: &str = "\
@@ -48,7 +51,9 @@ fn token() -> std::io::Result<String> {
 
 fn configuration(args: &Args, token: &str) -> Result<Config, ConfigError> {
     let mut config = serve::base(args.config.as_deref(), args.dir.as_deref())?;
-    config.listen = vec![args.listen.clone()];
+    let port = args.port.unwrap_or(PORT);
+    let listen = || Listen::Tcp(format!("127.0.0.1:{port}"));
+    config.listen = vec![args.listen.clone().unwrap_or_else(listen)];
     config.tls = TlsConfig::default();
     config.metrics.listen = None;
     config.cache.disk = None;
@@ -65,6 +70,9 @@ fn configuration(args: &Args, token: &str) -> Result<Config, ConfigError> {
     config.log.level = config.log.level.min(LogLevel::Warn);
     Ok(config)
 }
+
+/// The port of the playground, beside that of `andon serve`.
+const PORT: u16 = 8088;
 
 /// Prints a line with the playground's address and flushes it, so that users can click on it. The token of this run is
 /// in the URL's fragment, which browsers do not send.

@@ -64,8 +64,9 @@ The server needs the same token: [admin] token_env = \"ANDON_TOKEN\".";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let name = &args.token_env;
-    let token = std::env::var(name)
-        .with_context(|| format!("the token is expected in the environment variable {name}"))?;
+    let Ok(token) = std::env::var(name) else {
+        bail!("set the environment variable {name} to the token of the server's [admin] table");
+    };
     if token.contains(['\r', '\n']) {
         bail!("the token in {name} has more than one line");
     }

@@ -6,7 +6,8 @@ use std::fmt::Write;
 use andon_codecs::{ALL, BEHIND_FEATURES};
 use andon_dialects::small_light::PARAMETERS;
 use andon_pixels::ops;
-use andon_recipe::{Arg, Word, options};
+use andon_recipe::{Arg, Word, instead_of, nearest, options};
+use anyhow::bail;
 
 use andon_terminal::print;
 
@@ -14,6 +15,9 @@ use andon_terminal::print;
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Args {
+    /// One word only: a step, an effect, an option of a format, or a small_light parameter
+    #[arg(value_name = "WORD", conflicts_with_all = ["markdown", "fuzz_dictionary"])]
+    word: Option<String>,
     /// As Markdown: docs/reference.md is this text
     #[arg(long, conflicts_with = "fuzz_dictionary")]
     markdown: bool,
@@ -25,11 +29,16 @@ pub(crate) struct Args {
 const AFTER: &str = "\
 Examples:
   andon reference
+  andon reference fit
   andon reference --markdown > docs/reference.md
   andon reference --fuzz-dictionary > tools/fuzz/words.dict";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let mut text = String::new();
+    if let Some(word) = &args.word {
+        one(&mut text, word)?;
+        return print(text.as_bytes());
+    }
     match (args.markdown, args.fuzz_dictionary) {
         (_, true) => dictionary(&mut text)?,
         (markdown, _) => reference(&mut text, markdown)?,
@@ -44,6 +53,29 @@ fn words() -> impl Iterator<Item = &'static Word> {
 
 fn effects() -> impl Iterator<Item = &'static Word> {
     ops::ALL.iter().map(|op| op.word())
+}
+
+/// Prints what there is to say of one word.
+fn one(to: &mut String, name: &str) -> anyhow::Result<()> {
+    let encoders = ALL.iter().filter_map(|codec| codec.encoder());
+    let own = encoders.flat_map(|encoder| encoder.options()).copied();
+    let all: Vec<&Word> = words().chain(own.filter(|word| is_own(word))).collect();
+    let name = name.trim_start_matches("with:");
+    for word in all.iter().filter(|word| word.name == name) {
+        entry(to, word, false, word.example)?;
+    }
+    for parameter in PARAMETERS.iter().filter(|it| it.name == name) {
+        to.push_str("small_light: ");
+        declared(to, parameter)?;
+    }
+    if !to.is_empty() {
+        return Ok(());
+    }
+    let names = all.iter().map(|word| word.name);
+    match instead_of(name).or_else(|| nearest(name, names)) {
+        Some(instead) => bail!("there is no word `{name}`; did you mean `{instead}`?"),
+        None => bail!("there is no word `{name}`; `andon reference` lists them all"),
+    }
 }
 
 fn reference(to: &mut String, markdown: bool) -> std::fmt::Result {

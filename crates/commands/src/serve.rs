@@ -20,17 +20,45 @@ pub(crate) struct Args {
     /// Configuration file
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    #[command(flatten)]
+    at: At,
+    /// A URL dialect to switch on where the server whose language it is has it, such as thumbor at /; may be repeated
+    #[arg(long, value_name = "NAME")]
+    dialect: Vec<String>,
+}
+
+/// Where to listen.
+#[derive(clap::Args)]
+pub(crate) struct At {
     /// Address to listen on: HOST:PORT (port 0: any free one) or unix:/path; may be repeated, and replaces
     /// the list of the configuration [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDRESS")]
     listen: Vec<Listen>,
+    /// The same as --listen 127.0.0.1:PORT
+    #[arg(short, long, value_name = "PORT", conflicts_with = "listen")]
+    port: Option<u16>,
+}
+
+impl At {
+    /// Returns the addresses; none if the command line names none.
+    pub(crate) fn addresses(&self) -> Vec<Listen> {
+        let port = self
+            .port
+            .map(|port| Listen::Tcp(format!("127.0.0.1:{port}")));
+        self.listen.iter().cloned().chain(port).collect()
+    }
 }
 
 const AFTER: &str = "\
 Examples:
   andon serve ~/photos
   andon serve --config andon.toml
+  andon serve ~/photos --port 9000
+  andon serve ~/photos --dialect thumbor
   andon serve ~/photos --listen 127.0.0.1:0 --listen unix:/run/andon.sock
+
+Without a configuration file all URL dialects are on, each at a prefix of its own, and / is a page with the images of the \
+folder, for browsers on this machine. A configuration file switches on what it names; --dialect adds to that.
 
 One line with the addresses, the version, the number of workers and the origins goes to standard output when the \
 server listens; requests are logged to standard error. SIGHUP reloads the configuration: requests in progress finish \
@@ -182,10 +210,7 @@ async fn feed_watchdog(pulse: Pulse, every: Duration) {
 pub(crate) fn base(file: Option<&Path>, dir: Option<&Path>) -> Result<Config, ConfigError> {
     let mut config = match file {
         Some(file) => Config::read(file)?,
-        None => Config {
-            loopback_is_local: true,
-            ..Config::default()
-        },
+        None => Config::for_folder(Path::new(".")),
     };
     if let Some(dir) = dir {
         config.origin = vec![OriginConfig::folder(dir)];
@@ -195,8 +220,16 @@ pub(crate) fn base(file: Option<&Path>, dir: Option<&Path>) -> Result<Config, Co
 
 fn configuration(args: &Args) -> Result<Config, ConfigError> {
     let mut config = base(args.config.as_deref(), args.dir.as_deref())?;
-    if !args.listen.is_empty() {
-        config.listen.clone_from(&args.listen);
+    let listen = args.at.addresses();
+    if !listen.is_empty() {
+        config.listen = listen;
+    }
+    for name in &args.dialect {
+        if args.config.is_some() && config.dialects.is_on(name) {
+            let why = format!("--dialect {name}: the configuration has it switched on already");
+            return Err(ConfigError::new("", why));
+        }
+        config.dialects.switch_on(name)?;
     }
     Ok(config)
 }

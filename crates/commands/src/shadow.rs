@@ -106,12 +106,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(rate) = args.rate.filter(|rate| !(*rate > 0.0 && rate.is_finite())) {
         bail!("--rate {rate}: write URLs per second, above 0");
     }
+    let mut report = read(args)?;
     let headers = andon_client::headers(&args.header)?;
     let servers = [
         Server::new("--old", &args.old, headers.clone())?,
         Server::new("--new", &args.new, headers)?,
     ];
-    let mut report = read(args)?;
     let cancel = interrupt::flag().context("cannot listen for signals")?;
     let asked = report.rows.len();
     ask::all(&servers, &mut report, &cancel)?;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
+use andon_client::Seconds;
 use andon_dialects::signing::Signature;
 use andon_server::Config;
 use anyhow::{Context, bail};
@@ -23,8 +24,8 @@ pub(crate) struct Args {
     /// The name of the key in [signing.keys], or its number in the list; the first if absent
     #[arg(long, value_name = "NAME")]
     key: Option<String>,
-    /// For how many seconds it is good; absent: for ever
-    #[arg(long, value_name = "SECONDS")]
+    /// How long it is good, such as 90s, 10m, 1h or 7d; a bare number is seconds. Absent: for ever
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
     expires: Option<u64>,
     /// Sign the first segments only, and leave the rest to the viewer
     #[arg(long, value_name = "SEGMENTS", default_value_t = 0)]
@@ -33,10 +34,25 @@ pub(crate) struct Args {
 
 const AFTER: &str = "\
 Examples:
-  andon sign '/r/fit:250x250/trip/a.jpg' --expires 3600
+  andon sign '/r/fit:250x250/trip/a.jpg' --expires 1h
   andon sign /iiif/3/trip%2Fa.jpg --scope 3 --key viewers --config /etc/andon/andon.toml
 
 Prints the path and query of the signed URL.";
+
+/// Reads a time as whole seconds: a bare number, or one with a unit.
+fn seconds(text: &str) -> Result<u64, String> {
+    if let Ok(seconds) = text.parse() {
+        return Ok(seconds);
+    }
+    let days = text.strip_suffix('d').and_then(|days| days.parse().ok());
+    if let Some(seconds) = days.and_then(|days: u64| days.checked_mul(24 * 3600)) {
+        return Ok(seconds);
+    }
+    let time = Seconds::parse(text).map_err(|_| {
+        format!("`{text}` is not a time: write seconds, or `90s`, `10m`, `1h` or `7d`")
+    })?;
+    Ok(time.0.ceil() as u64)
+}
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let keys = Config::read(&args.config)?.dialects.signing.named();
@@ -64,4 +80,26 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     };
     let signed = signature.of(key, &place::target(&args.target))?;
     print(format!("{signed}\n").as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::seconds;
+
+    #[test]
+    fn a_time_is_seconds_or_has_a_unit() {
+        for (text, expected) in [
+            ("3600", 3600),
+            ("1h", 3600),
+            ("90s", 90),
+            ("10m", 600),
+            ("7d", 604_800),
+            ("1500ms", 2),
+        ] {
+            assert_eq!(seconds(text), Ok(expected), "{text}");
+        }
+        for wrong in ["", "-1", "1y", "h", "1 fortnight"] {
+            assert!(seconds(wrong).unwrap_err().contains("`7d`"), "{wrong}");
+        }
+    }
 }

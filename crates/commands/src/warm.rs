@@ -139,11 +139,11 @@ fn headers(args: &Args) -> anyhow::Result<Vec<(String, String)>> {
     let mut headers = andon_client::headers(&args.header)?;
     if args.priority == "idle" {
         let name = &args.token_env;
-        let token = std::env::var(name).with_context(|| {
-            format!(
-                "the administrator's token is expected in the environment variable {name}; without one there is --priority normal"
-            )
-        })?;
+        let Ok(token) = std::env::var(name) else {
+            bail!(
+                "set the environment variable {name} to the token of the server's [admin] table, or warm with --priority normal"
+            );
+        };
         headers.push(("Authorization".to_owned(), format!("Bearer {token}")));
         headers.push(("Andon-Priority".to_owned(), "idle".to_owned()));
     }

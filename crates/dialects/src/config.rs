@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use andon_recipe::Wish;
+use andon_recipe::{Wish, nearest};
 use andon_settings::check;
 
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, Target};
 use crate::options::OptionHelp;
 use crate::spelling::{Spelt, Word};
-use crate::{Config, ConfigError, ROWS};
+use crate::{ALL, Config, ConfigError, ROWS};
 
 /// The settings of one dialect, with their defaults.
 pub trait Settings {
@@ -21,10 +21,32 @@ pub trait Settings {
     /// Returns how the dialect's URLs begin, and what the settings say of who may use them.
     fn gate(&self) -> Gate;
 
+    /// Switches the dialect on, for URLs without signatures if it has no keys. Other keys stay as they are.
+    fn switch_on(&mut self, mount: Mount);
+
     /// Returns settings that switch the dialect on at its usual prefix, for URLs without signatures.
     fn usual() -> Self
     where
-        Self: Sized;
+        Self: Sized + Default,
+    {
+        let mut usual = Self::default();
+        usual.switch_on(Mount::Usual);
+        usual
+    }
+
+    /// Whether a target looks like one of this dialect's at its usual prefix, mistakes included. A dialect whose URLs
+    /// could be the path of any file says so of none.
+    fn resembles(target: &Target<'_>) -> bool
+    where
+        Self: Sized + Default,
+    {
+        let places = Self::usual().gate().places;
+        places.iter().any(|place| {
+            let prefix = place.trim_end_matches(BELOW);
+            let rest = target.path.strip_prefix(prefix);
+            !prefix.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        })
+    }
 
     /// Returns the words of recipes that the dialect has options for, other than boxes.
     fn words() -> Vec<Word>
@@ -62,14 +84,37 @@ pub trait Settings {
     fn resolve_paths(&mut self, _folder: &Path) {}
 }
 
+/// Where [`Settings::switch_on`] mounts a dialect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mount {
+    /// Where the server whose language it is has it.
+    Usual,
+    /// At a prefix that no other dialect has.
+    Apart,
+}
+
+impl Mount {
+    /// Returns the prefix of a dialect whose usual prefix is the root. `apart` is its own.
+    pub(crate) fn of(self, apart: &'static str) -> &'static str {
+        match self {
+            Self::Usual => "/",
+            Self::Apart => apart,
+        }
+    }
+}
+
 /// What there is to know of a dialect by its name, whatever the configuration.
 pub(crate) struct Row {
     /// The name of the dialect and of its table in the configuration.
     pub(crate) name: &'static str,
     /// See [`Settings::gate`].
     pub(crate) gate: fn(&Config) -> Gate,
-    /// Gives the dialect its usual settings.
-    pub(crate) switch_on: fn(&mut Config),
+    /// See [`Settings::switch_on`].
+    pub(crate) switch_on: fn(&mut Config, Mount),
+    /// See [`Settings::resembles`].
+    pub(crate) resembles: fn(&Target<'_>) -> bool,
+    /// Returns how the dialect's URLs begin at its usual prefix, as in [`Gate::places`].
+    pub(crate) usual_places: fn() -> Vec<String>,
     /// See [`Settings::spell`].
     pub(crate) spell: fn(&Wish, &str) -> Spelt,
     /// See [`Settings::words`].
@@ -84,6 +129,44 @@ impl Row {
     /// Returns the row of the dialect of this name.
     pub(crate) fn named(name: &str) -> Option<&'static Self> {
         ROWS.iter().find(|row| row.name == name)
+    }
+}
+
+impl Config {
+    /// Switches on all dialects, each at a prefix that no other one has.
+    pub fn switch_on_all(&mut self) {
+        for row in ROWS {
+            if !self.is_on(row.name) {
+                (row.switch_on)(self, Mount::Apart);
+            }
+        }
+    }
+
+    /// Switches on the dialect of this name at its usual prefix. Its keys stay as they are.
+    ///
+    /// # Errors
+    /// If there is no such dialect.
+    pub fn switch_on(&mut self, name: &str) -> Result<(), ConfigError> {
+        let row = Row::named(name).ok_or_else(|| {
+            let names: Vec<&str> = ROWS.iter().map(|row| row.name).collect();
+            let near = nearest(name, names.iter().copied());
+            let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            let known = names.join(", ");
+            ConfigError::new(
+                "",
+                format!("there is no dialect `{name}`{hint} Known are {known}"),
+            )
+        })?;
+        (row.switch_on)(self, Mount::Usual);
+        Ok(())
+    }
+
+    /// Whether the dialect of this name is switched on.
+    #[must_use]
+    pub fn is_on(&self, name: &str) -> bool {
+        let mut all = ALL.iter();
+        let maker = all.find(|(known, _)| *known == name);
+        maker.is_some_and(|(_, make)| !matches!(make(self), Ok(None)))
     }
 }
 
@@ -170,7 +253,9 @@ macro_rules! dialects {
         pub(crate) const ROWS: &[config::Row] = &[$(config::Row {
             name: stringify!($name),
             gate: |config| Settings::gate(&config.$name),
-            switch_on: |config| config.$name = Settings::usual(),
+            switch_on: |config, mount| Settings::switch_on(&mut config.$name, mount),
+            resembles: <$settings as Settings>::resembles,
+            usual_places: || <$settings as Settings>::usual().gate().places,
             spell: <$settings as Settings>::spell,
             words: <$settings as Settings>::words,
             option_names: <$settings as Settings>::option_names,

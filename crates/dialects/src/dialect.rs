@@ -10,8 +10,8 @@ use crate::request::{Ask, ImageRequest};
 
 /// One URL language, or dialect. Each has a folder of its own and one entry in [`crate::ALL`].
 pub trait Dialect: fmt::Debug + Send + Sync {
-    /// Returns an example target in this dialect, with [`crate::EXAMPLE_SOURCE`] as its file.
-    fn example(&self) -> String;
+    /// Returns an example target in this dialect. `path` is the file's path with a leading slash, percent-encoded.
+    fn example(&self, path: &str) -> String;
 
     /// Returns the style in which this dialect answers errors: status, body and headers.
     fn errors(&self) -> ErrorStyle {

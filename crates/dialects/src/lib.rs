@@ -41,6 +41,7 @@ pub mod image_filter;
 pub mod imgix;
 pub mod imgproxy;
 pub mod ipx;
+mod likeness;
 pub mod native;
 pub mod next;
 mod options;
@@ -151,6 +152,8 @@ pub struct Dialects {
     rewriter: Rewriter,
     dialects: Vec<(&'static str, Box<dyn Dialect>)>,
     doors: Doors,
+    /// How the URLs of each dialect begin, as in [`Gate::places`].
+    places: Vec<(&'static str, Vec<String>)>,
 }
 
 /// What a target asks for, before it is checked whether its sender may have it.
@@ -171,11 +174,13 @@ impl Dialects {
     pub fn new(config: &Config) -> Result<Self, ConfigError> {
         let mut dialects = Vec::new();
         let mut mounted: Vec<(String, &str)> = Vec::new();
+        let mut places = Vec::new();
         for ((name, make), row) in ALL.iter().zip(ROWS) {
             let Some(dialect) = make(config)? else {
                 continue;
             };
             let gate = (row.gate)(config);
+            places.push((*name, gate.places.clone()));
             let alone = gate.places.into_iter().filter(|_| !gate.shares_prefix);
             for place in alone.filter(|it| it.ends_with(config::BELOW)) {
                 if let Some((_, other)) = mounted.iter().find(|(taken, _)| *taken == place) {
@@ -206,6 +211,7 @@ impl Dialects {
             rewriter: Rewriter::new(&config.rewrite)?,
             dialects,
             doors,
+            places,
         })
     }
 
@@ -221,9 +227,16 @@ impl Dialects {
         (self.dialects.iter()).all(|(_, dialect)| dialect.marks_its_urls())
     }
 
+    /// Whether plain files are answered for unsigned URLs.
+    #[must_use]
+    pub fn opens_files(&self) -> bool {
+        self.doors.closed(None).is_none()
+    }
+
     /// Returns an example target in each dialect, with [`EXAMPLE_SOURCE`] as its file.
     pub fn examples(&self) -> impl Iterator<Item = String> {
-        self.dialects.iter().map(|(_, dialect)| dialect.example())
+        let all = self.dialects.iter();
+        all.map(|(_, dialect)| dialect.example(EXAMPLE_SOURCE))
     }
 
     /// Returns the dialects that are switched on and plain files, each with who may use it.
@@ -231,12 +244,13 @@ impl Dialects {
         self.doors.all()
     }
 
-    /// Returns an example target of each dialect that is not closed to unsigned URLs by other settings.
-    pub fn open_examples(&self) -> impl Iterator<Item = String> {
+    /// Returns the name of each dialect that is not closed to unsigned URLs by other settings, and an example target in
+    /// it. `path` is the file's path with a leading slash, percent-encoded.
+    pub fn open_examples(&self, path: &str) -> impl Iterator<Item = (&'static str, String)> {
         let open = |name: &str| self.doors.closed(self.doors.of(name)).is_none();
         let all = self.dialects.iter();
         all.filter(move |(name, _)| open(name))
-            .map(|(_, dialect)| dialect.example())
+            .map(move |(name, dialect)| (*name, dialect.example(path)))
     }
 
     /// Returns regular expressions that find the source in targets of each dialect, for load balancers, with the

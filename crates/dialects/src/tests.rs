@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 
+use crate::config::Mount;
 use crate::dialect::HeadersRead;
 use crate::{
     ALL, AnswerStyle, Ask, Config, Dialects, EXAMPLE_SOURCE, Headers, ROWS, Rewrite,
@@ -14,19 +15,9 @@ fn dialects(config: &Config) -> Dialects {
 fn all() -> Config {
     let mut config = Config::default();
     for row in ROWS {
-        (row.switch_on)(&mut config);
+        (row.switch_on)(&mut config, Mount::Apart);
     }
     config.image_filter.prefix = "/nginx".to_owned();
-    config.iiif.prefix = "/iiif/3".to_owned();
-    config.cloudflare.prefix = "/cdn-cgi/image".to_owned();
-    config.next.prefix = "/_next/image".to_owned();
-    config.photon.prefix = "/photon".to_owned();
-    config.photon.source = crate::PhotonSource::Path;
-    config.weserv.prefix = "/weserv".to_owned();
-    config.imgix.prefix = "/imgix".to_owned();
-    config.imgproxy.prefix = "/imgproxy".to_owned();
-    config.thumbor.prefix = "/thumbor".to_owned();
-    config.imagor.prefix = "/imagor".to_owned();
     config.imagor.keys = vec!["a key of sixteen bytes or more".to_owned()];
     config
 }
@@ -36,11 +27,30 @@ fn every_dialect_reads_its_own_example() {
     let config = all();
     for (name, make) in ALL {
         let dialect = make(&config).unwrap().expect("switched on");
-        let example = dialect.example();
+        let example = dialect.example(EXAMPLE_SOURCE);
         let request = dialect.parse(&Target::new(&example)).unwrap().expect(name);
         assert_eq!(format!("/{}", request.source.as_str()), EXAMPLE_SOURCE);
         assert_eq!(request.ask, Ask::Image);
         assert!(request.notes.is_empty(), "{request:?}");
+    }
+}
+
+#[test]
+fn examples_name_any_file_whatever_is_in_its_name() {
+    let mut config = Config::default();
+    config.switch_on_all();
+    let all = dialects(&config);
+    for (escaped, path) in [
+        ("/a.jpg", "a.jpg"),
+        ("/my%20trip/a%2Bb%20c.jpg", "my trip/a+b c.jpg"),
+        ("/caf%C3%A9/%26.jpg", "café/&.jpg"),
+        ("/100%25/a.jpg", "100%/a.jpg"),
+    ] {
+        for (name, target) in all.open_examples(escaped) {
+            let request = all.parse(&target).expect(&target);
+            assert_eq!(request.source.place(), path, "{name}: {target}");
+            assert_eq!(request.ask, Ask::Image, "{name}: {target}");
+        }
     }
 }
 

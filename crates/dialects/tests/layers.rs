@@ -27,6 +27,7 @@ const LAYERS: &[&str] = &[
     "dialect",
     "vectors",
     "config",
+    "likeness",
     "signing",
     "access",
     "translate",

@@ -396,7 +396,9 @@ fn an_unknown_word_names_the_nearest_or_all() {
         ("ass:png", "ass", "did you mean `as`?"),
         ("as:pgn", "pgn", "did you mean `png`?"),
         ("as:jp2", "jp2", "known are jpeg, "),
-        ("frobnicate", "frobnicate", "fit, cover"),
+        ("resize:100x100", "resize", "did you mean `fit:250x250`?"),
+        ("w:100", "w", "did you mean `fit:250x`?"),
+        ("frobnicate", "frobnicate", "`andon reference` lists them"),
     ] {
         let Error::Recipe { piece, why } = refusal("jpeg 400x300 ycbcr420", recipe) else {
             panic!("another error");

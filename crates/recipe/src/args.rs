@@ -13,7 +13,7 @@
 
 use std::fmt;
 
-use crate::{Colour, Length, ParseError, nearest};
+use crate::{Colour, Length, ParseError, nearest, spelling};
 
 /// Declaration of one argument: its name, the values that it accepts, and its default.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -184,7 +184,7 @@ impl Arg {
             },
             Kind::Side => text.is_empty() || text.parse::<Length>().is_ok(),
             Kind::Colour => text.parse::<Colour>().is_ok(),
-            Kind::Choice(words) => words.contains(&text),
+            Kind::Choice(words) => chosen(words, text).is_some(),
             Kind::Text(_) => true,
         };
         if fits { Ok(()) } else { Err(self.wrong(text)) }
@@ -215,13 +215,13 @@ impl Arg {
         .ok_or_else(|| self.wrong(text))
     }
 
-    /// Returns the word of the choice that equals `text`, as it stands in the declaration.
+    /// Returns the word of the choice that `text` is, in British or American spelling, as it stands in the declaration.
     ///
     /// # Errors
     /// [`ParseError`], also if the argument is of another kind.
     pub fn read_choice(&self, text: &str) -> Result<&'static str, ParseError> {
         match self.kind {
-            Kind::Choice(words) => words.iter().find(|word| **word == text).copied(),
+            Kind::Choice(words) => chosen(words, text),
             _ => None,
         }
         .ok_or_else(|| self.wrong(text))
@@ -270,7 +270,7 @@ impl fmt::Display for Arg {
                 write!(f, "pixels such as `250`, or per cent such as `50{percent}`")
             }
             Kind::Side => f.write_str("pixels such as `250`, per cent such as `50%`, or nothing"),
-            Kind::Colour => f.write_str("a colour of 6 or 8 hex digits such as `ff8800`"),
+            Kind::Colour => f.write_str(Colour::FORM),
             Kind::Choice(words) => f.write_str(&words.join(", ")),
             Kind::Text(example) => write!(f, "text such as `{example}`"),
         }?;
@@ -428,6 +428,13 @@ impl fmt::Display for Word {
     }
 }
 
+/// Returns the word of a choice that `text` is, in British or American spelling.
+fn chosen(words: &[&'static str], text: &str) -> Option<&'static str> {
+    let spelt = spelling::usual(text);
+    let is_it = |word: &&&str| **word == text || **word == spelt;
+    words.iter().find(is_it).copied()
+}
+
 /// Parses a whole number from `least` to `most` in plain form: digits, possibly after `-`, without blanks or `+`.
 fn whole(text: &str, least: i64, most: i64) -> Option<i64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
@@ -489,7 +496,7 @@ mod tests {
             (&["2x1+nan"], "nan"),
             (&["2x1+1e3"], "1e3"),
             (&["2x-1"], "-1"),
-            (&["2x1", "red"], "red"),
+            (&["2x1", "redd"], "redd"),
             (&["2x1", "ff8800", "more"], "unsharp:2x1:ff8800:more"),
         ] {
             let error = read(parts).expect_err("an error");

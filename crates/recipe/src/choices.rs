@@ -1,6 +1,6 @@
 //! Arguments whose words stand for values of a type.
 
-use crate::{ParseError, Word};
+use crate::{ParseError, Word, spelling};
 
 /// The words that an argument accepts, and the value that each of them stands for.
 pub(crate) struct Choices<T: 'static> {
@@ -16,7 +16,9 @@ impl<T: Copy + PartialEq> Choices<T> {
     /// # Errors
     /// [`ParseError`] for a text that is none of the words.
     pub(crate) fn value(&self, word: &str) -> Result<T, ParseError> {
-        let place = self.words.iter().position(|own| *own == word);
+        let spelt = spelling::usual(word);
+        let is_it = |own: &&str| *own == word || *own == spelt;
+        let place = self.words.iter().position(is_it);
         let value = place.and_then(|place| self.values.get(place));
         value
             .copied()

@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use crate::ParseError;
 
-/// A colour in sRGB with straight alpha (255 is opaque). It is written `rrggbb`, or `rrggbbaa` if it is not opaque.
+/// A colour in sRGB with straight alpha (255 is opaque). It is written `rrggbb`, or `rrggbbaa` if it is not opaque. Read
+/// is also a CSS name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Colour {
     /// Red.
@@ -43,6 +44,10 @@ impl Colour {
         a: 0,
     };
 
+    /// The texts that are read, in words.
+    pub(crate) const FORM: &str =
+        "a colour of 6 or 8 hex digits such as `ff8800`, or a CSS name such as `white`";
+
     /// Returns the text of an argument after its colon whose default is [`Self::CLEAR`], which is left out.
     pub(crate) fn unless_clear(self) -> String {
         match self {
@@ -79,10 +84,8 @@ impl FromStr for Colour {
                 b: channel(&digits[4..6]),
                 a: digits.get(6..8).map_or(255, channel),
             }),
-            _ => Err(ParseError::new(
-                text,
-                "a colour of 6 or 8 hex digits such as `ff8800`",
-            )),
+            _ if text == "transparent" => Ok(Self::CLEAR),
+            _ => Self::named(text).ok_or_else(|| ParseError::new(text, Self::FORM)),
         }
     }
 }

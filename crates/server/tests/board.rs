@@ -74,9 +74,9 @@ fn keys() -> String {
 
 #[test]
 fn without_a_token_there_is_no_board_where_images_are() {
-    let house = House::new();
+    let house = House::configured("");
     assert_eq!(house.get("/_andon/board").status, 404);
-    let house = House::with(&keys());
+    let house = House::configured(&keys());
     assert_eq!(house.get("/_andon/board").status, 200);
     for (headers, expected) in [("", 401), ("Authorization: Bearer x\r\n", 401)] {
         assert_eq!(Watcher::at(house.address(), headers).0, expected);
@@ -84,8 +84,19 @@ fn without_a_token_there_is_no_board_where_images_are() {
 }
 
 #[test]
+fn without_a_configuration_file_the_user_of_the_machine_may_watch() {
+    let house = House::new();
+    assert_eq!(house.get("/_andon/board").status, 200);
+    let (status, mut watcher) = Watcher::at(house.address(), "");
+    assert_eq!(status, 200);
+    assert!(watcher.event().is_some());
+    let passed_on = "X-Forwarded-For: 192.0.2.7\r\n";
+    assert_eq!(Watcher::at(house.address(), passed_on).0, 404);
+}
+
+#[test]
 fn at_the_address_of_metrics_everybody_may_watch() {
-    let house = House::with("[metrics]\nlisten = \"127.0.0.1:0\"\n");
+    let house = House::configured("[metrics]\nlisten = \"127.0.0.1:0\"\n");
     let Address::Tcp(metrics) = house.addresses[1] else {
         panic!("an address for metrics");
     };

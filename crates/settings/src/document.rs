@@ -199,12 +199,12 @@ impl<'de> Deserializer<'de> for Node<'de> {
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,
-        _: &'static [&'static str],
+        words: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Mistake> {
         match &self.value {
             DeValue::String(word) => visitor.visit_enum(word.as_ref().into_deserializer()),
-            _ => Err(Mistake::custom("expected one of its words, in quotes")),
+            _ => self.wrong(&format!("one of \"{}\"", words.join("\", \""))),
         }
     }
 

@@ -195,7 +195,10 @@ mod tests {
                 "expected a list: [ ] of values, [[ ]] of tables, not a table",
             ),
             ("log.file = 5", "expected a path in quotes, not 5"),
-            ("log.level = 5", "expected one of its words, in quotes"),
+            (
+                "log.level = true",
+                "expected one of \"info\", \"error\", not true",
+            ),
         ] {
             let error = error(text);
             assert!(error.ends_with(what), "{text}: {error}");

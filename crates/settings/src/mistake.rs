@@ -42,8 +42,14 @@ impl From<Kind> for Mistake {
 
 impl From<toml::de::Error> for Mistake {
     fn from(error: toml::de::Error) -> Self {
+        let mut message = error.message().to_owned();
+        if message.contains("escape") {
+            message.push_str(
+                "; in single quotes, as in '(\\d+)', a backslash is nothing but a backslash",
+            );
+        }
         Self {
-            kind: Kind::Other(error.message().to_owned()),
+            kind: Kind::Other(message),
             span: error.span(),
         }
     }

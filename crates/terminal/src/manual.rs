@@ -47,12 +47,17 @@ fn page(command: &Command, man: &Man) -> std::io::Result<Vec<u8>> {
     if command.has_subcommands() {
         man.render_subcommands_section(&mut page)?;
     }
-    let below = command.get_after_help().map(ToString::to_string);
-    epilogue(&below.unwrap_or_default()).to_writer(&mut page)?;
+    let texts = [command.get_before_help(), command.get_after_help()];
+    let texts: Vec<String> = texts
+        .into_iter()
+        .flatten()
+        .map(ToString::to_string)
+        .collect();
+    epilogue(&texts.join("\n\n")).to_writer(&mut page)?;
     Ok(page)
 }
 
-/// Formats what `--help` shows below the options: sentences as notes, and then examples, whose lines stay as they are.
+/// Formats what `--help` shows above the usage and below the options: sentences as notes, and then examples, whose lines stay as they are.
 fn epilogue(text: &str) -> Roff {
     let mut roff = Roff::new();
     let (mut sentences, mut examples) = (Vec::new(), None);

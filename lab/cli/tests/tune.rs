@@ -43,7 +43,7 @@ fn tune_tries_what_matters_and_writes_a_configuration_only_when_asked() {
     for run in ["workers", "cache"] {
         assert!(here.join("runs").join(run).join("report.html").exists());
     }
-    let checked = said::said(program(), here, "config check tuned.toml").ending(0);
+    let checked = said::said(program(), here, "config show tuned.toml").ending(0);
     assert!(checked.out.contains("queue = 99"));
     // What the experiments put aside is still the user's.
     let tuned = fs::read_to_string(here.join("tuned.toml")).expect("reads");

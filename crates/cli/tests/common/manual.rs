@@ -16,8 +16,7 @@ fn commands(program: &Path, others: &[Other]) -> Vec<(String, String)> {
         let (_, words) = command.split_once(' ').unwrap_or_default();
         let help = said(program, &std::env::temp_dir(), &format!("{words} --help"));
         let help = help.ending(0).out;
-        let (before, _) = help.split_once("Examples:\n").unwrap_or((&help, ""));
-        let listed = before.lines().skip_while(|line| *line != "Commands:");
+        let listed = help.lines().skip_while(|line| *line != "Commands:");
         let listed = listed.skip(1).take_while(|line| !line.is_empty());
         // What is indented more goes on about the one above.
         let named = listed.filter_map(|line| line.strip_prefix("  "));

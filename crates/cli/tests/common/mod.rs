@@ -68,9 +68,33 @@ impl Served {
         std::fs::write(&file, config).unwrap();
         command
             .args(["serve", "--listen", listen, "--config"])
+            .arg(&file);
+        Self::listening(command)
+    }
+
+    /// Starts it on `folder/andon.toml` with this text and further arguments, and waits until it listens.
+    pub fn start_adding(folder: &Path, config: &str, args: &[&str]) -> Self {
+        let file = folder.join("andon.toml");
+        std::fs::write(&file, config).unwrap();
+        let mut command = Command::new(program());
+        command
+            .args(["serve", "--port", "0", "--config"])
             .arg(&file)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+            .args(args);
+        Self::listening(command)
+    }
+
+    /// Starts it on a folder, without a configuration file and with these further arguments, and waits until it listens.
+    pub fn without_config(folder: &Path, args: &[&str]) -> Self {
+        let mut command = Command::new(program());
+        command.arg("serve").arg(folder).args(["--port", "0"]);
+        command.args(args);
+        Self::listening(command)
+    }
+
+    /// Runs a command that serves, and waits until it listens.
+    fn listening(mut command: Command) -> Self {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap())
@@ -154,7 +178,12 @@ impl Client {
 
     /// An error for a reply that is not whole; `ConnectionAborted` when the connection was closed before there was any.
     pub fn get(&mut self, target: &str) -> io::Result<Reply> {
-        let request = format!("GET {target} HTTP/1.1\r\nHost: test\r\n\r\n");
+        self.ask(target, "Host: test\r\n")
+    }
+
+    /// As [`Client::get`], with these lines of headers.
+    pub fn ask(&mut self, target: &str, headers: &str) -> io::Result<Reply> {
+        let request = format!("GET {target} HTTP/1.1\r\n{headers}\r\n");
         let asked = self.0.get_mut().write_all(request.as_bytes());
         match asked.and_then(|()| Ok(self.0.fill_buf()?.is_empty())) {
             Ok(false) => {}
@@ -197,6 +226,11 @@ impl Client {
 }
 
 impl Reply {
+    /// The body as text.
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
     /// Did it come from the cache?
     pub fn is_hit(&self) -> bool {
         self.headers

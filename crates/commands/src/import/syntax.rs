@@ -63,6 +63,9 @@ impl Files<'_> {
         }
         let text =
             std::fs::read(file).with_context(|| format!("{} cannot be read", file.display()))?;
+        if text.contains(&0) {
+            bail!("{} is not text, so no configuration", file.display());
+        }
         let name = file.strip_prefix(self.folder).unwrap_or(file);
         let directives = parse(&String::from_utf8_lossy(&text), &name.display().to_string())?;
         self.included(directives, depth)
@@ -73,6 +76,15 @@ impl Files<'_> {
         for mut directive in directives {
             if directive.name == "include" {
                 for file in matching(&self.folder.join(directive.arg(0))) {
+                    // Most of what a site includes has nothing to do with images.
+                    if !file.exists() {
+                        let Place { file: by, line } = &directive.place;
+                        let missing = file.display();
+                        eprintln!(
+                            "andon: {by}:{line} includes {missing}, which does not exist: left out"
+                        );
+                        continue;
+                    }
                     all.extend(self.read(&file, depth + 1)?);
                 }
                 continue;
@@ -87,7 +99,7 @@ impl Files<'_> {
 }
 
 /// Returns the files that match a path with `*`, `?` and `[…]` in its names, sorted. A path without these is returned
-/// even if there is no such file, and reading it then fails.
+/// even if there is no such file.
 fn matching(path: &Path) -> Vec<PathBuf> {
     let mut found = vec![PathBuf::new()];
     for part in path {

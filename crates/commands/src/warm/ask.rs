@@ -182,7 +182,10 @@ fn judged(reply: std::io::Result<Fetched>) -> Next {
         .chars()
         .take(300)
         .collect();
-    let why = format!("{}: {sentence}", reply.status);
+    let mut why = format!("{}: {sentence}", reply.status);
+    if sentence.starts_with("priorities are") {
+        why.push_str(", or warm with --priority normal");
+    }
     let pause = reply
         .header("retry-after")
         .and_then(|text| text.parse().ok());

@@ -7,7 +7,7 @@ use super::Astro;
 use super::options::OPTIONS;
 use super::remote::Remote;
 use crate::ConfigError;
-use crate::config::{Gate, Settings, below, mount};
+use crate::config::{Gate, Mount, Settings, below, mount};
 use crate::dialect::Dialect;
 use crate::options::OptionHelp;
 use crate::spelling::{Spelt, Word};
@@ -74,11 +74,8 @@ impl Settings for AstroConfig {
         }
     }
 
-    fn usual() -> Self {
-        Self {
-            prefix: "/_image".to_owned(),
-            ..Self::default()
-        }
+    fn switch_on(&mut self, _: Mount) {
+        self.prefix = "/_image".to_owned();
     }
 
     fn words() -> Vec<Word> {

@@ -38,8 +38,10 @@ const NAME: &str = "astro";
 const YEAR: u64 = 31_536_000;
 
 impl Dialect for Astro {
-    fn example(&self) -> String {
-        format!("{}?href={}&w=250&h=250", self.prefix, crate::EXAMPLE_SOURCE)
+    fn example(&self, path: &str) -> String {
+        // A URL within a query.
+        let href = path.replace('%', "%25");
+        format!("{}?href={href}&w=250&h=250", self.prefix)
     }
 
     fn errors(&self) -> ErrorStyle {

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::Cloudflare;
 use super::options::OPTIONS;
 use crate::ConfigError;
-use crate::config::{Gate, Settings, below, mount};
+use crate::config::{Gate, Mount, Settings, below, mount};
 use crate::dialect::Dialect;
 use crate::options::OptionHelp;
 use crate::spelling::{Spelt, Word};
@@ -36,11 +36,8 @@ impl Settings for CloudflareConfig {
         }
     }
 
-    fn usual() -> Self {
-        Self {
-            prefix: "/cdn-cgi/image".to_owned(),
-            ..Self::default()
-        }
+    fn switch_on(&mut self, _: Mount) {
+        self.prefix = "/cdn-cgi/image".to_owned();
     }
 
     fn words() -> Vec<Word> {

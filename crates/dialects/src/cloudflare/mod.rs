@@ -32,12 +32,8 @@ struct Cloudflare {
 }
 
 impl Dialect for Cloudflare {
-    fn example(&self) -> String {
-        format!(
-            "{}/width=250,height=250{}",
-            self.prefix,
-            crate::EXAMPLE_SOURCE
-        )
+    fn example(&self, path: &str) -> String {
+        format!("{}/width=250,height=250{path}", self.prefix)
     }
 
     fn errors(&self) -> ErrorStyle {

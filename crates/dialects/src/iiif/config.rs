@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::{Iiif, Limits, Version};
 use crate::ConfigError;
-use crate::config::{Gate, Settings, below, mount};
+use crate::config::{Gate, Mount, Settings, below, mount};
 use crate::dialect::Dialect;
 use crate::spelling::{Spelt, Word};
 
@@ -130,12 +130,9 @@ impl Settings for IiifConfig {
         }
     }
 
-    fn usual() -> Self {
-        Self {
-            prefix: "/iiif/3".to_owned(),
-            prefix2: "/iiif/2".to_owned(),
-            ..Self::default()
-        }
+    fn switch_on(&mut self, _: Mount) {
+        self.prefix = "/iiif/3".to_owned();
+        self.prefix2 = "/iiif/2".to_owned();
     }
 
     fn words() -> Vec<Word> {

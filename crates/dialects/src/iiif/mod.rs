@@ -71,9 +71,10 @@ fn not_done(refusal: Refusal) -> Refusal {
 }
 
 impl Dialect for Iiif {
-    fn example(&self) -> String {
+    fn example(&self, path: &str) -> String {
         let prefix = self.mounts.first().map_or("", |(prefix, _)| prefix);
-        format!("{prefix}/trip%2Fa.jpg/full/!250,250/0/default.jpg")
+        let identifier = path.trim_start_matches('/').replace('/', "%2F");
+        format!("{prefix}/{identifier}/full/!250,250/0/default.jpg")
     }
 
     fn errors(&self) -> ErrorStyle {

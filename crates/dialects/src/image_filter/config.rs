@@ -6,8 +6,8 @@ use super::ImageFilter;
 use andon_recipe::Wish;
 
 use crate::ConfigError;
-use crate::config::{Gate, Settings, below, mount};
-use crate::dialect::Dialect;
+use crate::config::{Gate, Mount, Settings, below, mount};
+use crate::dialect::{Dialect, Target};
 use crate::spelling::{Spelt, Word};
 
 /// The table `[image_filter]` of the configuration.
@@ -36,11 +36,13 @@ impl Settings for ImageFilterConfig {
         }
     }
 
-    fn usual() -> Self {
-        Self {
-            prefix: "/".to_owned(),
-            ..Self::default()
-        }
+    /// Its URLs are told from others by their first word, wherever they are mounted.
+    fn switch_on(&mut self, _: Mount) {
+        self.prefix = "/".to_owned();
+    }
+
+    fn resembles(target: &Target<'_>) -> bool {
+        target.path.contains("/image_filter(")
     }
 
     fn words() -> Vec<Word> {

@@ -13,7 +13,6 @@ use std::sync::Arc;
 
 pub use config::ImageFilterConfig;
 
-use crate::EXAMPLE_SOURCE;
 use crate::dialect::{Dialect, Target};
 use crate::errors::{ErrorStyle, Every, OWN_ERRORS};
 use crate::percent;
@@ -32,8 +31,8 @@ struct ImageFilter {
 const OPEN: &str = "image_filter(";
 
 impl Dialect for ImageFilter {
-    fn example(&self) -> String {
-        format!("{}/{OPEN}resize,250,250){EXAMPLE_SOURCE}", self.prefix)
+    fn example(&self, path: &str) -> String {
+        format!("{}/{OPEN}resize,250,250){path}", self.prefix)
     }
 
     /// Answers every failure with 415, the only error of the module.

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::Imgix;
 use super::options::OPTIONS;
 use crate::ConfigError;
-use crate::config::{Gate, Settings, below, mount};
+use crate::config::{Gate, Mount, Settings, below, mount};
 use crate::dialect::Dialect;
 use crate::options::OptionHelp;
 use crate::signature::Key;
@@ -46,11 +46,8 @@ impl Settings for ImgixConfig {
         }
     }
 
-    fn usual() -> Self {
-        Self {
-            prefix: "/".to_owned(),
-            ..Self::default()
-        }
+    fn switch_on(&mut self, mount: Mount) {
+        self.prefix = mount.of("/imgix").to_owned();
     }
 
     fn words() -> Vec<Word> {

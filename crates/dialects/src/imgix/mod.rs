@@ -45,8 +45,7 @@ impl Dialect for Imgix {
         false
     }
 
-    fn example(&self) -> String {
-        let path = crate::EXAMPLE_SOURCE;
+    fn example(&self, path: &str) -> String {
         let query = "w=250&h=250";
         let signed = self.tokens.first().map(|token| {
             let signature = hex(&sign(token, path, query));

@@ -63,7 +63,7 @@ pub(super) fn flag(text: &str) -> Option<bool> {
 /// Reads a colour written as RGB, ARGB, RRGGBB or AARRGGBB, possibly after `#`, or a CSS name.
 pub(super) fn colour(text: &str) -> Option<Colour> {
     let hex = colours::argb(text.strip_prefix('#').unwrap_or(text));
-    hex.or_else(|| colours::named(text))
+    hex.or_else(|| Colour::named(text))
 }
 
 /// Returns a length in px. A number of at most 1 is a share of the `whole` side.

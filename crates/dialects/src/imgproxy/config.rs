@@ -12,10 +12,10 @@ use super::formats;
 use super::options::Options;
 use super::rules::{House, Mark};
 use super::secret::{Signer, Signing};
-use super::{Imgproxy, Sources, info, table};
+use super::{Imgproxy, Sources, info, resembles, table};
 use crate::ConfigError;
-use crate::config::{Gate, Settings, below, mount};
-use crate::dialect::Dialect;
+use crate::config::{Gate, Mount, Settings, below, mount};
+use crate::dialect::{Dialect, Target};
 use crate::options::OptionHelp;
 use crate::signature::{Key, unhex};
 use crate::spelling::{Spelt, Word};
@@ -164,11 +164,12 @@ impl Settings for ImgproxyConfig {
         }
     }
 
-    fn usual() -> Self {
-        Self {
-            prefix: "/".to_owned(),
-            ..Self::default()
-        }
+    fn switch_on(&mut self, mount: Mount) {
+        self.prefix = mount.of("/imgproxy").to_owned();
+    }
+
+    fn resembles(target: &Target<'_>) -> bool {
+        resembles(target.path)
     }
 
     fn words() -> Vec<Word> {

@@ -29,7 +29,6 @@ use regex::Regex;
 
 pub use config::{ImgproxyConfig, WatermarkConfig};
 
-use crate::EXAMPLE_SOURCE;
 use crate::dialect::{Dialect, Target};
 use crate::disposition;
 use crate::errors::{ErrorStyle, Errors, Fault};
@@ -85,11 +84,23 @@ struct Reader<'a> {
     presets: Vec<&'a str>,
 }
 
+/// Whether a path has the form of imgproxy's: a signature, options such as `rs:fit:250:250`, and a source.
+fn resembles(path: &str) -> bool {
+    let mut segments = path.split('/').skip(2);
+    let Some(first) = segments.next() else {
+        return false;
+    };
+    let is_option = |name: &str| table::ALL.iter().any(|row| row.names.contains(&name));
+    // `trim` is a word of thumbor's as well.
+    let named = first.split_once(':').map(|(name, _)| name);
+    let has_options = named.is_some_and(|name| name != "trim" && is_option(name));
+    let has_source = segments.next().is_some();
+    has_source && (has_options || first == "plain")
+}
+
 impl Dialect for Imgproxy {
-    fn example(&self) -> String {
-        self.signed(&format!(
-            "rs:fit/w:250/h:250/q:95/plain/{LOCAL}://{EXAMPLE_SOURCE}"
-        ))
+    fn example(&self, path: &str) -> String {
+        self.signed(&format!("rs:fit/w:250/h:250/q:95/plain/{LOCAL}://{path}"))
     }
 
     fn reads_everything(&self) -> bool {

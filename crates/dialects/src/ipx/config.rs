@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::Ipx;
 use super::options::OPTIONS;
 use crate::ConfigError;
-use crate::config::{Gate, Settings, below, mount};
+use crate::config::{Gate, Mount, Settings, below, mount};
 use crate::dialect::Dialect;
 use crate::hosts::Hosts;
 use crate::options::OptionHelp;
@@ -74,11 +74,8 @@ impl Settings for IpxConfig {
         }
     }
 
-    fn usual() -> Self {
-        Self {
-            prefix: "/_ipx".to_owned(),
-            ..Self::default()
-        }
+    fn switch_on(&mut self, _: Mount) {
+        self.prefix = "/_ipx".to_owned();
     }
 
     fn words() -> Vec<Word> {

@@ -43,8 +43,8 @@ struct Ipx {
 const NAME: &str = "ipx";
 
 impl Dialect for Ipx {
-    fn example(&self) -> String {
-        format!("{}/s_250x250{}", self.prefix, crate::EXAMPLE_SOURCE)
+    fn example(&self, path: &str) -> String {
+        format!("{}/s_250x250{path}", self.prefix)
     }
 
     fn errors(&self) -> ErrorStyle {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::Native;
 use crate::ConfigError;
-use crate::config::{Gate, Settings, below};
+use crate::config::{Gate, Mount, Settings, below};
 use crate::dialect::Dialect;
 use crate::spelling::Spelt;
 
@@ -121,11 +121,8 @@ impl Settings for NativeConfig {
         }
     }
 
-    fn usual() -> Self {
-        Self {
-            enabled: true,
-            ..Self::default()
-        }
+    fn switch_on(&mut self, _: Mount) {
+        self.enabled = true;
     }
 
     fn spell(wish: &Wish, source: &str) -> Spelt {

@@ -17,7 +17,6 @@ use andon_recipe::{Recipe, unknown};
 
 pub use config::{Canonical, NativeConfig};
 
-use crate::EXAMPLE_SOURCE;
 use crate::dialect::{Dialect, Target};
 use crate::percent;
 use crate::refusal::Refusal;
@@ -45,10 +44,10 @@ impl Native {
 }
 
 impl Dialect for Native {
-    fn example(&self) -> String {
+    fn example(&self, path: &str) -> String {
         match self.presets.keys().next().filter(|_| self.only_presets) {
-            Some(name) => format!("{}/{name}{EXAMPLE_SOURCE}", self.preset_prefix),
-            None => format!("{}/fit:250x250,q:95{EXAMPLE_SOURCE}", self.prefix),
+            Some(name) => format!("{}/{name}{path}", self.preset_prefix),
+            None => format!("{}/fit:250x250,q:95{path}", self.prefix),
         }
     }
 

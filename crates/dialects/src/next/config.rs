@@ -9,7 +9,7 @@ use super::patterns::{LocalPattern, Patterns, RemotePattern};
 use super::query::{Checks, OPTIONS};
 use super::{Next, spell};
 use crate::ConfigError;
-use crate::config::{Gate, Settings, mount};
+use crate::config::{Gate, Mount, Settings, mount};
 use crate::dialect::Dialect;
 use crate::options::OptionHelp;
 use crate::spelling::{Spelt, Word};
@@ -169,12 +169,9 @@ impl Settings for NextConfig {
         }
     }
 
-    fn usual() -> Self {
-        Self {
-            prefix: "/_next/image".to_owned(),
-            vercel_prefix: "/_vercel/image".to_owned(),
-            ..Self::default()
-        }
+    fn switch_on(&mut self, _: Mount) {
+        self.prefix = "/_next/image".to_owned();
+        self.vercel_prefix = "/_vercel/image".to_owned();
     }
 
     fn words() -> Vec<Word> {

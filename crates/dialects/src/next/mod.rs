@@ -96,9 +96,10 @@ impl Next {
 }
 
 impl Dialect for Next {
-    fn example(&self) -> String {
+    fn example(&self, path: &str) -> String {
         let prefix = self.prefixes.first().map_or("", String::as_str);
-        let source = crate::EXAMPLE_SOURCE.replace('/', "%2F");
+        // A URL within a query.
+        let source = path.replace('%', "%25").replace('/', "%2F");
         let (w, q) = self.checks.usual();
         format!("{prefix}?url={source}&w={w}&q={q}")
     }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::options::OPTIONS;
 use super::{Photon, spell};
 use crate::ConfigError;
-use crate::config::{Gate, Settings, below, mount};
+use crate::config::{Gate, Mount, Settings, below, mount};
 use crate::dialect::Dialect;
 use crate::options::OptionHelp;
 use crate::spelling::{Spelt, Word};
@@ -50,12 +50,9 @@ impl Settings for PhotonConfig {
         }
     }
 
-    fn usual() -> Self {
-        Self {
-            prefix: "/".to_owned(),
-            source: PhotonSource::Path,
-            ..Self::default()
-        }
+    fn switch_on(&mut self, mount: Mount) {
+        self.prefix = mount.of("/photon").to_owned();
+        self.source = PhotonSource::Path;
     }
 
     fn words() -> Vec<Word> {

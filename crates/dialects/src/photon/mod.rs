@@ -66,13 +66,12 @@ fn is_host(segment: &str) -> bool {
 }
 
 impl Dialect for Photon {
-    fn example(&self) -> String {
+    fn example(&self, path: &str) -> String {
         let host = match self.source {
             PhotonSource::Path => "",
             PhotonSource::Host => "/pictures.example",
         };
-        let source = crate::EXAMPLE_SOURCE;
-        format!("{}{host}{source}?resize=250,250", self.prefix)
+        format!("{}{host}{path}?resize=250,250", self.prefix)
     }
 
     fn errors(&self) -> ErrorStyle {

@@ -10,8 +10,8 @@ use serde::Deserialize;
 use super::options::{MAX_TEXT, Options};
 use super::{Notes, SmallLight, reader};
 use crate::ConfigError;
-use crate::config::{Gate, Settings};
-use crate::dialect::Dialect;
+use crate::config::{Gate, Mount, Settings};
+use crate::dialect::{Dialect, Target};
 use crate::spelling::{Spelt, Word};
 
 /// The `[small_light]` table: URLs of ngx_small_light.
@@ -103,11 +103,12 @@ impl Settings for SmallLightConfig {
         }
     }
 
-    fn usual() -> Self {
-        Self {
-            enabled: true,
-            ..Self::default()
-        }
+    fn switch_on(&mut self, _: Mount) {
+        self.enabled = true;
+    }
+
+    fn resembles(target: &Target<'_>) -> bool {
+        target.path.contains("/small_light(")
     }
 
     fn words() -> Vec<Word> {

@@ -31,12 +31,11 @@ struct SmallLight {
 }
 
 impl Dialect for SmallLight {
-    fn example(&self) -> String {
-        let example = match self.config.getparam_mode {
-            true => "/trip/a.jpg?dw=250&dh=250&da=l&q=95",
-            false => "/small_light(dw=250,dh=250,da=l,q=95)/trip/a.jpg",
-        };
-        example.to_owned()
+    fn example(&self, path: &str) -> String {
+        match self.config.getparam_mode {
+            true => format!("{path}?dw=250&dh=250&da=l&q=95"),
+            false => format!("/small_light(dw=250,dh=250,da=l,q=95){path}"),
+        }
     }
 
     fn errors(&self) -> ErrorStyle {

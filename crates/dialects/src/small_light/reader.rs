@@ -237,7 +237,7 @@ impl Reader<'_, '_> {
         let Some(read) = colour(text, self.config.compat) else {
             self.note(
                 name,
-                "no colour of 6 or 8 hex digits, so undefined in the module; black stands for it",
+                "no colour of 6 or 8 hex digits and no CSS name, so undefined in the module; black stands for it",
             );
             return black;
         };

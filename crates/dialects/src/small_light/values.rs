@@ -94,14 +94,14 @@ pub(super) fn int(text: &str) -> i32 {
     if negative { -magnitude } else { magnitude }
 }
 
-/// Parses a colour of 3, 4, 6 or 8 hex digits; `None` for texts that ngx_small_light turns into garbage. In short forms
-/// each digit is doubled, but in strict mode it is a channel's whole value: `fff` is nearly black.
+/// Parses a colour of 3, 4, 6 or 8 hex digits, or a CSS name; `None` for texts that ngx_small_light turns into garbage.
+/// In strict mode that includes names, and in short forms each digit is a channel's whole value: `fff` is nearly black.
 pub(super) fn colour(text: &str, compat: Compat) -> Option<Colour> {
-    let short = match compat {
-        Compat::Sane => 17,
-        Compat::Strict => 1,
-    };
-    rgba(&channels_by(short, text)?)
+    let digits = |short| rgba(&channels_by(short, text)?);
+    match compat {
+        Compat::Sane => digits(17).or_else(|| Colour::named(text)),
+        Compat::Strict => digits(1),
+    }
 }
 
 /// The strength of an effect, `RADIUSxSIGMA+AMOUNT+THRESHOLD`; missing numbers are 0.

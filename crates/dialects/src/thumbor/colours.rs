@@ -3,7 +3,7 @@
 use andon_recipe::{Colour, Effect};
 
 use super::flavour::Flavour;
-use crate::colours::{channels, named, rgba};
+use crate::colours::{channels, rgba};
 
 /// Parses a colour such as `red`, `f00`, `ff0000` or `ff000080`, with or without `#`.
 pub(super) fn read(text: &str) -> Option<Colour> {
@@ -12,7 +12,7 @@ pub(super) fn read(text: &str) -> Option<Colour> {
         3 | 6 | 8 => rgba(&channels(text)?),
         _ => None,
     };
-    named(text).or_else(hex)
+    Colour::named(text).or_else(hex)
 }
 
 /// The background that a filter places an image on.

@@ -9,8 +9,8 @@ use super::flavour::Flavour;
 use super::rules::Usual;
 use super::signing::Signing;
 use crate::ConfigError;
-use crate::config::{Gate, Settings, below, mount};
-use crate::dialect::Dialect;
+use crate::config::{Gate, Mount, Settings, below, mount};
+use crate::dialect::{Dialect, Target};
 use crate::options::OptionHelp;
 use crate::signature::{Digest, Key};
 use crate::spelling::{Spelt, Word};
@@ -129,6 +129,27 @@ impl ThumborConfig {
     }
 }
 
+/// Whether a path has the form of thumbor's and imagor's: `unsafe` or a signature, options, and an image.
+fn resembles(path: &str) -> bool {
+    let mut segments = path.split('/').skip(1);
+    let (Some(first), Some(second)) = (segments.next(), segments.next()) else {
+        return false;
+    };
+    let is_of_base64 = |byte: u8| byte.is_ascii_alphanumeric() || b"-_+".contains(&byte);
+    let is_signature = (16..=88).contains(&first.len())
+        && first.ends_with('=')
+        && first.trim_end_matches('=').bytes().all(is_of_base64);
+    // Other servers' options have their names before a colon.
+    let is_foreign = second == "plain"
+        || second.split_once(':').is_some_and(|(name, _)| {
+            let is_word = name
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+            is_word && !["filters", "trim"].contains(&name)
+        });
+    (first == "unsafe" || is_signature) && !second.is_empty() && !is_foreign
+}
+
 impl Settings for ThumborConfig {
     fn dialect(&self) -> Result<Option<Box<dyn Dialect>>, ConfigError> {
         let Some(prefix) = mount("thumbor.prefix", &self.prefix)? else {
@@ -161,12 +182,12 @@ impl Settings for ThumborConfig {
         gate(self.open, &self.prefix, &self.keys, self.allows_unsafe())
     }
 
-    fn usual() -> Self {
-        Self {
-            prefix: "/".to_owned(),
-            allow_unsafe: Some(true),
-            ..Self::default()
-        }
+    fn switch_on(&mut self, mount: Mount) {
+        self.prefix = mount.of("/thumbor").to_owned();
+    }
+
+    fn resembles(target: &Target<'_>) -> bool {
+        resembles(target.path)
     }
 
     fn words() -> Vec<Word> {
@@ -218,12 +239,13 @@ impl Settings for ImagorConfig {
         gate(self.open, &self.prefix, &self.keys, self.allow_unsafe)
     }
 
-    fn usual() -> Self {
-        Self {
-            prefix: "/".to_owned(),
-            allow_unsafe: true,
-            ..Self::default()
-        }
+    fn switch_on(&mut self, mount: Mount) {
+        self.prefix = mount.of("/imagor").to_owned();
+        self.allow_unsafe |= self.keys.is_empty();
+    }
+
+    fn resembles(target: &Target<'_>) -> bool {
+        resembles(target.path)
     }
 
     fn words() -> Vec<Word> {

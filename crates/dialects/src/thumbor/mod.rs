@@ -26,7 +26,6 @@ use std::sync::Arc;
 use andon_recipe::Effect;
 pub use config::{ImagorConfig, Loader, ThumborConfig};
 
-use crate::EXAMPLE_SOURCE;
 use crate::dialect::{Dialect, Target};
 use crate::errors::{ErrorStyle, Fault};
 use crate::percent;
@@ -53,8 +52,8 @@ struct Thumbor {
 }
 
 impl Dialect for Thumbor {
-    fn example(&self) -> String {
-        let rest = format!("fit-in/250x250{EXAMPLE_SOURCE}");
+    fn example(&self, path: &str) -> String {
+        let rest = format!("fit-in/250x250{path}");
         format!("{}/{}/{rest}", self.prefix, self.signing.sign(&rest))
     }
 

@@ -2,7 +2,7 @@
 
 use andon_recipe::Wish;
 
-use crate::config::Row;
+use crate::config::{Mount, Row};
 use crate::spelling::{self, Spelt};
 use crate::{Ask, Config, ConfigError, Dialects, ImageRequest, ROWS};
 
@@ -12,7 +12,7 @@ pub(super) fn usual(name: &str) -> Result<Dialects, ConfigError> {
     config.native.enabled = false;
     config.small_light.enabled = false;
     if let Some(row) = Row::named(name) {
-        (row.switch_on)(&mut config);
+        (row.switch_on)(&mut config, Mount::Usual);
     }
     Dialects::new(&config)
 }

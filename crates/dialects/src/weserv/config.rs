@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::Weserv;
 use super::options::OPTIONS;
 use crate::ConfigError;
-use crate::config::{Gate, Settings, below, mount};
+use crate::config::{Gate, Mount, Settings, below, mount};
 use crate::dialect::Dialect;
 use crate::options::OptionHelp;
 use crate::spelling::{Spelt, Word};
@@ -35,11 +35,8 @@ impl Settings for WeservConfig {
         }
     }
 
-    fn usual() -> Self {
-        Self {
-            prefix: "/".to_owned(),
-            ..Self::default()
-        }
+    fn switch_on(&mut self, mount: Mount) {
+        self.prefix = mount.of("/weserv").to_owned();
     }
 
     fn words() -> Vec<Word> {

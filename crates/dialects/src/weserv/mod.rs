@@ -34,8 +34,8 @@ struct Weserv {
 }
 
 impl Dialect for Weserv {
-    fn example(&self) -> String {
-        format!("{}/?url={}&w=250&h=250", self.prefix, crate::EXAMPLE_SOURCE)
+    fn example(&self, path: &str) -> String {
+        format!("{}/?url={path}&w=250&h=250", self.prefix)
     }
 
     fn errors(&self) -> ErrorStyle {

@@ -183,7 +183,7 @@ pub(super) fn colour(text: &str) -> Colour {
         7 => format!("f{text}"),
         _ => text.to_owned(),
     };
-    let named = colours::named(text);
+    let named = Colour::named(text);
     named
         .or_else(|| colours::argb(&padded))
         .unwrap_or(Colour::CLEAR)

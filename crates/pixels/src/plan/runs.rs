@@ -7,7 +7,7 @@ use andon_recipe::{
 };
 
 use super::view::View;
-use super::words::unknown_word;
+use super::words::unknown_step;
 use crate::codec::{Codec, Info, Scale};
 use crate::error::{Error, Result};
 use crate::ops;
@@ -39,7 +39,7 @@ pub(super) fn stage(effect: &Effect) -> Result<Option<Box<dyn Stage>>> {
         known.dedup();
         Error::Recipe {
             piece: effect.name.clone(),
-            why: unknown_word("there is no such step", &effect.name, &known),
+            why: unknown_step(&effect.name, &known),
         }
     })?;
     op.parse(effect)

@@ -139,6 +139,17 @@ pub(crate) fn undrawn(whose: &str, missing: &[char]) -> Option<String> {
 /// The most missing letters that a note names.
 const MOST_TOLD: usize = 3;
 
+/// Returns a message about a step that there is not: what other programs mean by it, or which word was probably meant.
+/// There are too many to list them all.
+pub(super) fn unknown_step(word: &str, known: &[&str]) -> String {
+    let what = "there is no such step";
+    let near = || andon_recipe::nearest(word, known.iter().copied());
+    match andon_recipe::instead_of(word).or_else(near) {
+        Some(instead) => format!("{what}; did you mean `{instead}`?"),
+        None => format!("{what}; `andon reference` lists them"),
+    }
+}
+
 /// Returns a message that says what is unknown, which word was probably meant, and which ones are known.
 pub(super) fn unknown_word(what: &str, word: &str, known: &[impl AsRef<str>]) -> String {
     let known: Vec<&str> = known.iter().map(AsRef::as_ref).collect();

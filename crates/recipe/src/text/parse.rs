@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use crate::output::{self, WITH};
 use crate::words::SAME;
-use crate::{Orient, Original, ParseError, Recipe, Step, StoredTurn, options};
+use crate::{Orient, Original, ParseError, Recipe, Step, StoredTurn, options, spelling};
 
 impl FromStr for Recipe {
     type Err = ParseError;
@@ -51,7 +51,7 @@ struct Reader {
 impl Reader {
     fn piece(&mut self, piece: &str) -> Result<(), ParseError> {
         let mut parts = piece.split(':');
-        let word = parts.next().unwrap_or_default();
+        let word = spelling::usual(parts.next().unwrap_or_default());
         let parts: Vec<String> = parts.map(str::to_owned).collect();
         if word.is_empty() {
             return Err(ParseError::new(

@@ -43,8 +43,8 @@ fn canonical_texts_print_as_they_were_written() {
         "over:a%2Cb%3Ac%25%20%C3%A9",
         "background:ff8800,as:jpeg",
         "background:none,as:jpeg",
-        "grey",
-        "grey:",
+        "grain",
+        "grain:",
         "as:webp,q:80,progressive,chroma:420,effort:7,frame:3",
         "as:jpeg,max:60000",
         "as:jpeg,max:60000:shortest",
@@ -162,7 +162,7 @@ fn errors_name_the_offending_piece() {
     );
     assert_eq!(error("turn").expected, "`turn:90|180|270`, as in `turn:90`");
     assert_eq!(
-        error("cover:300x200:center").expected,
+        error("cover:300x200:centr").expected,
         "gravity: centre, north, east, south, west, northeast, southeast, southwest, northwest; \
          or enlarge: enlarge (did you mean `centre`?)"
     );

@@ -65,6 +65,11 @@ pub(crate) use self::shares::Shares;
 pub use self::shares::kept_by_process;
 pub(crate) use self::work::{Kind, Work};
 
+/// Returns the bytes of memory that this process may use, or `None` where the system does not report it.
+pub(crate) fn memory() -> Option<u64> {
+    cgroup::memory().map(|memory| memory.bytes)
+}
+
 /// The pixel threads and the queue in front of them. When this is dropped, the threads finish all jobs that are queued
 /// and end.
 #[derive(Debug)]

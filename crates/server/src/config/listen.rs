@@ -63,6 +63,12 @@ impl FromStr for Listen {
             }
             return Ok(Self::Unix(PathBuf::from(path)));
         }
+        if let Some((scheme, rest)) = text.split_once("://") {
+            let address = rest.split('/').next().unwrap_or_default();
+            return Err(format!(
+                "write host and port without `{scheme}://`: {address}"
+            ));
+        }
         let port = text
             .rsplit_once(':')
             .filter(|(host, _)| !host.is_empty())

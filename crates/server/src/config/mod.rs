@@ -222,13 +222,20 @@ impl Config {
         Ok(config)
     }
 
-    /// The configuration of a server without a configuration file, which serves the folder `root` at `/`.
+    /// The configuration of a server without a configuration file, which serves the folder `root` at `/` to its user:
+    /// in all dialects, each at a prefix of its own, and with the pages for clients of this machine.
     #[must_use]
     pub fn for_folder(root: &Path) -> Self {
-        Self {
+        let mut config = Self {
             origin: vec![OriginConfig::folder(root)],
+            play: PlayConfig {
+                allow: AllowedClients::Local,
+            },
+            loopback_is_local: true,
             ..Self::default()
-        }
+        };
+        config.dialects.switch_on_all();
+        config
     }
 
     /// Number of pixel threads: as configured, or one per core.

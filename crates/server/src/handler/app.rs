@@ -11,6 +11,7 @@ use hyper::HeaderMap;
 use crate::admission::{Admission, Shares};
 use crate::config::{AllowedClients, Bytes, Config, ConfigError, FallbackConfig, LimitsConfig};
 use crate::handler::board::Board;
+use crate::handler::folder::FolderIndex;
 use crate::handler::play::Play;
 use crate::handler::readiness::Readiness;
 use crate::handler::upload::Uploads;
@@ -126,6 +127,8 @@ pub(crate) struct App {
     pub(crate) board: Board,
     /// The playground, if it is switched on.
     pub(crate) play: Option<Play>,
+    /// The images of the folder, for the page at `/`.
+    pub(crate) folder: FolderIndex,
     /// The server's counters. They survive reloads.
     pub(crate) metrics: Arc<Metrics>,
     /// Whether the server has started, and whether it is about to stop. Survives reloads.
@@ -212,6 +215,7 @@ impl App {
             uploads,
             board: Board::default(),
             play,
+            folder: FolderIndex::default(),
             metrics,
             readiness: before.map_or_else(Arc::default, |app| app.readiness.clone()),
             metrics_allow: config.metrics.allow,

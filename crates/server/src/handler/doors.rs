@@ -3,7 +3,8 @@
 
 use andon_dialects::{Dialects, Door};
 
-use crate::config::{AllowedClients, Config, ConfigError, Listen, OriginKind};
+use crate::admission;
+use crate::config::{AllowedClients, Bytes, Config, ConfigError, Listen, OriginKind};
 
 /// Lists everything that answers requests: URL dialects, unchanged files, and the server's own pages.
 ///
@@ -45,7 +46,15 @@ pub fn doors(config: &Config) -> Result<Vec<Door>, ConfigError> {
         let who = "everybody who reaches that address".to_owned();
         add("metrics", &format!("all of {listen}"), who);
     }
-    add("board", "/_andon/board", token.to_owned());
+    let board = match config.loopback_is_local {
+        true => local(AllowedClients::Local),
+        false => token.to_owned(),
+    };
+    add("board", "/_andon/board", board);
+    if config.loopback_is_local {
+        let who = "clients with a loopback address".to_owned();
+        add("folder", "/, a page with its images", who);
+    }
     add("purge", "POST /_andon/purge", token.to_owned());
     Ok(doors)
 }
@@ -61,6 +70,13 @@ pub fn warnings(config: &Config) -> Vec<String> {
                  or with the token of [admin]; a loopback address may be a proxy's"
             ));
         }
+    }
+    let (budget, memory) = (config.memory_budget, admission::memory());
+    if let Some(memory) = memory.filter(|memory| budget.0 > *memory) {
+        warnings.push(format!(
+            "`memory_budget` is {budget}, and this machine or its control group has {}: work that is admitted may not fit",
+            Bytes(memory)
+        ));
     }
     for (index, origin) in config.origin.iter().enumerate() {
         match &origin.keeper {
@@ -153,6 +169,7 @@ mod tests {
         let said = |text: &str| warnings(&config(text)).concat();
         assert_eq!(said(""), "");
         assert!(said("upload.allow = \"local\"").contains("upload.allow"));
+        assert!(said("memory_budget = \"900000GiB\"").contains("`memory_budget` is 900000.0 GiB"));
         assert_eq!(said("upload.allow = \"local\"\nlisten = [\"unix:a\"]"), "");
         assert!(said("[[origin]]\ns3.bucket = \"b\"").contains("anonymously"));
         let link = "[[secure_link]]\nlocation = \"/p/\"\nsecure_link_secret = \"x\"\n";

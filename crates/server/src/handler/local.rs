@@ -44,6 +44,11 @@ impl App {
         is_near && !passed_on.any(|name| headers.contains_key(*name)) && is_own_host(headers)
     }
 
+    /// Whether the visitor uses a server that was started without a configuration file, on the same machine.
+    pub(super) fn is_own_user(&self, visitor: Visitor, headers: &HeaderMap) -> bool {
+        self.loopback_is_local && self.is_local(visitor, headers)
+    }
+
     pub(super) fn knows_token(&self, headers: &HeaderMap) -> bool {
         let token = self.token.as_ref();
         token.is_some_and(|token| token.opens(headers))

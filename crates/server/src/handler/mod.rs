@@ -6,6 +6,7 @@ mod doors;
 mod fallback;
 mod fast_path;
 mod fill;
+mod folder;
 mod local;
 mod monitoring;
 mod page;
@@ -19,7 +20,7 @@ mod welcome;
 
 use std::time::Instant;
 
-use andon_dialects::OWN_ERRORS;
+use andon_dialects::{Fault, OWN_ERRORS};
 use bytes::Bytes;
 use hyper::body::{Body, Incoming};
 use hyper::http::request::Parts;
@@ -50,7 +51,8 @@ impl App {
     ) -> Route {
         Route::of(purpose, path, |part| match part {
             Part::Metrics => self.admits(self.metrics_allow, visitor, headers),
-            Part::Board => self.has_board(purpose),
+            Part::Board => self.has_board(purpose) || self.is_own_user(visitor, headers),
+            Part::Folder => self.is_own_user(visitor, headers),
             Part::Play => {
                 let allow = self.play.as_ref().map(Play::allow).unwrap_or_default();
                 self.admits(allow, visitor, headers)
@@ -70,6 +72,7 @@ impl App {
             Route::Upload => self.upload(request, visitor).await,
             Route::Board => self.show_board(&request, purpose, visitor),
             Route::Play => self.play(request, visitor).await,
+            Route::Folder => self.show_folder(request, visitor).await,
             Route::Ready | Route::Metrics | Route::Nothing => {
                 self.monitoring(route, &request, purpose, visitor)
             }
@@ -94,7 +97,10 @@ impl App {
         let replying = self.reply(route, &head, body, &mut record);
         let mut reply = match trace::within(trace, replying).await {
             Ok(reply) => reply,
-            Err(error) => record.failed(&error),
+            Err(error) => {
+                let hint = self.hint(&error, &head.uri);
+                record.failed_with(&error, hint.as_deref())
+            }
         };
         let negative = self.maker.results.config.negative.0;
         response::limit_fault(&mut reply, negative);
@@ -110,6 +116,13 @@ impl App {
         let reply = record.failed(error);
         record.answered(&reply);
         reply
+    }
+
+    /// Returns a sentence about the dialect that would read the target, if it found no file or was not understood.
+    fn hint(&self, error: &Error, uri: &Uri) -> Option<String> {
+        let is_unread = matches!(error.kind(), Fault::Missing | Fault::Url);
+        let target = target(uri).ok().filter(|_| is_unread)?;
+        self.maker.resolver.hint(target)
     }
 
     async fn reply<B>(

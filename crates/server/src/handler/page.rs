@@ -52,6 +52,37 @@ impl PageFile {
     }
 }
 
+/// Returns a page that is written anew for each request. Its content security policy allows only the server's own files
+/// and forms.
+pub(super) fn written(html: String) -> Reply {
+    let mut reply = response::text("text/html; charset=utf-8", html);
+    response::set_cache_control(&mut reply, "no-store");
+    let policy = HeaderValue::from_static(POLICY_WITH_FORMS);
+    let headers = reply.headers_mut();
+    headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    reply
+}
+
+/// Escapes a text for HTML, in attributes as well.
+pub(super) fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            char => escaped.push(char),
+        }
+    }
+    escaped
+}
+
+/// Content security policy that allows only the server's own files, and forms that ask the server itself.
+const POLICY_WITH_FORMS: &str =
+    "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+
 /// Content security policy that allows only the server's own files. Images dropped on the page, and results whose
 /// headers are examined, are `blob:` URLs.
 const POLICY: &str = "default-src 'self'; img-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

@@ -102,6 +102,11 @@ impl<'a> RequestRecord<'a> {
 
     /// Records an error and returns the reply for it.
     pub(super) fn failed(&mut self, error: &Error) -> Reply {
+        self.failed_with(error, None)
+    }
+
+    /// Records an error and returns the reply for it, with a further sentence for a client that reads plain text.
+    pub(super) fn failed_with(&mut self, error: &Error, hint: Option<&str>) -> Reply {
         let fault = match error.fault() {
             Fault::Origin if self.is_upload => Fault::Client,
             fault => fault,
@@ -126,7 +131,7 @@ impl<'a> RequestRecord<'a> {
                 StatusCode::from_u16(status).unwrap_or(own)
             }
         };
-        response::error(error, status, errors)
+        response::error_with(error, status, errors, hint)
     }
 
     /// Records the finished reply.

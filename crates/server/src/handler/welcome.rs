@@ -31,7 +31,8 @@ impl App {
                 break;
             }
         }
-        let page = page(file.as_deref(), self.maker.resolver.examples());
+        let path = file.as_deref().unwrap_or(EXAMPLE_SOURCE);
+        let page = page(file.as_deref(), self.maker.resolver.examples(path));
         let host = headers
             .get(header::HOST)
             .and_then(|host| host.to_str().ok());
@@ -53,9 +54,9 @@ impl App {
     }
 }
 
-/// Returns the text of the page. `file` is the path of an image in a URL, and each example is a request target in one
-/// of this server's dialects.
-fn page(file: Option<&str>, examples: impl Iterator<Item = String>) -> String {
+/// Returns the text of the page. `file` is the path of an image in a URL, and each example is the name of one of this
+/// server's dialects and a request target in it.
+fn page(file: Option<&str>, examples: impl Iterator<Item = (&'static str, String)>) -> String {
     let mut page = format!(
         "Andon {} serves the images of this folder, resized on request.\n\n",
         env!("CARGO_PKG_VERSION")
@@ -68,12 +69,9 @@ fn page(file: Option<&str>, examples: impl Iterator<Item = String>) -> String {
             "No image was found in it yet. With an image {EXAMPLE_SOURCE}:\n"
         ),
     };
-    for example in examples {
-        let target = match file {
-            Some(file) => example.replace(EXAMPLE_SOURCE, file),
-            None => example,
-        };
-        let _ = writeln!(page, "Resized:              {HERE}{target}");
+    for (name, target) in examples {
+        let title = format!("Resized, {name}:");
+        let _ = writeln!(page, "{title:<21} {HERE}{target}");
     }
     page.push_str(
         "\n`andon explain URL --root FOLDER` shows how a URL is processed; `andon reference` lists the operations.\n",
@@ -96,7 +94,8 @@ const EXAMPLES: usize = 8;
 
 const HERE: &str = "{here}";
 
-const IN_PATH: &AsciiSet = &NON_ALPHANUMERIC
+/// Characters of a path that are escaped in URLs.
+pub(super) const IN_PATH: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'/')
     .remove(b'-')
     .remove(b'.')

@@ -101,7 +101,20 @@ impl Listener {
                 .map(|(listener, file)| Self::Unix(listener, file)),
         };
         bound.map_err(|error| {
-            io::Error::new(error.kind(), format!("cannot listen on {listen}: {error}"))
+            let remedy = match error.kind() {
+                io::ErrorKind::AddrInUse => {
+                    "another program listens there; choose another port, or `--port 0` for any free one"
+                }
+                io::ErrorKind::PermissionDenied => {
+                    "ports below 1024 are for privileged programs; choose a higher one"
+                }
+                _ => "",
+            };
+            let what = match remedy {
+                "" => error.to_string(),
+                remedy => format!("{}: {remedy}", error.kind()),
+            };
+            io::Error::new(error.kind(), format!("cannot listen on {listen}: {what}"))
         })
     }
 

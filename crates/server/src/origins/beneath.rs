@@ -125,15 +125,26 @@ impl Root {
     /// # Errors
     /// Those of the file system.
     pub fn names(&self, path: &str, most: usize) -> io::Result<Vec<String>> {
+        let entries = self.entries(path, most)?.into_iter();
+        Ok(entries.map(|(name, _)| name).collect())
+    }
+
+    /// Returns the names of up to `most` files and folders in the folder `path`, and what each is as far as the folder
+    /// itself says it. Symbolic links are not followed, and names that are not UTF-8 are left out.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub(super) fn entries(&self, path: &str, most: usize) -> io::Result<Vec<(String, FileType)>> {
         let path = if path.is_empty() { "." } else { path };
         let folder = Dir::new(self.resolve(Path::new(path), ResolveFlags::empty())?)?;
-        let mut names = Vec::new();
+        let mut entries = Vec::new();
         for entry in folder.take(most) {
-            if let Ok(name) = entry?.file_name().to_str() {
-                names.push(name.to_owned());
+            let entry = entry?;
+            if let Ok(name) = entry.file_name().to_str() {
+                entries.push((name.to_owned(), entry.file_type()));
             }
         }
-        Ok(names)
+        Ok(entries)
     }
 
     fn resolve(&self, path: &Path, further: ResolveFlags) -> rustix::io::Result<OwnedFd> {

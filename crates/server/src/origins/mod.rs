@@ -8,6 +8,7 @@ mod file;
 mod folder;
 mod freshness;
 mod http;
+mod listing;
 mod metrics;
 mod names;
 mod objects;
@@ -42,6 +43,7 @@ pub(crate) use file::SETTLED;
 pub use file::{Entry, Identity, OpenFile};
 pub(crate) use file::{READ_AHEAD, Status};
 pub use freshness::{Freshness, Told};
+pub(crate) use listing::Listing;
 pub(crate) use metrics::{Line, OriginMetrics, RESULTS};
 pub use objects::{ObjectInfo, Objects};
 pub(crate) use shared::open as open_store;
@@ -215,6 +217,13 @@ impl Origins {
     pub(crate) fn images(&self, most: usize, is_image: impl Fn(&OpenFile) -> bool) -> Vec<String> {
         let folder = self.folder("");
         folder.map_or_else(Vec::new, |(folder, _)| folder.images(most, is_image))
+    }
+
+    /// Lists the files whose names are `is_named` in the folder served at `/`, `most` at most. The list is empty if no
+    /// folder is served there.
+    pub(crate) fn listing(&self, most: usize, is_named: impl Fn(&str) -> bool) -> Listing {
+        let folder = self.folder("");
+        folder.map_or_else(Listing::default, |(folder, _)| folder.list(most, is_named))
     }
 
     /// Returns the counters of the origin of `source`, in which reading an open file is counted.

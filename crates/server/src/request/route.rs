@@ -15,6 +15,7 @@ pub(crate) enum Part {
     Metrics,
     Play,
     Board,
+    Folder,
 }
 
 /// The purpose of a request.
@@ -34,6 +35,8 @@ pub(crate) enum Route {
     Board,
     /// The playground.
     Play,
+    /// The page at `/` with the images of the folder, and its files.
+    Folder,
     /// An image or a file, as a dialect reads the target.
     Image,
     /// Any other path at an address for metrics, where nothing is served.
@@ -55,6 +58,11 @@ impl Route {
             (Purpose::Images, "/_andon/render") => Self::Upload,
             (Purpose::Images, path) if below(PLAY, path).is_some() && open(Part::Play) => {
                 Self::Play
+            }
+            (Purpose::Images, path)
+                if (path == "/" || below(FOLDER, path).is_some()) && open(Part::Folder) =>
+            {
+                Self::Folder
             }
             (Purpose::Images, _) => Self::Image,
         }
@@ -81,6 +89,9 @@ pub(crate) fn below<'a>(prefix: &str, path: &'a str) -> Option<&'a str> {
 
 /// The path of the live dashboard.
 pub(crate) const BOARD: &str = "/_andon/board";
+
+/// The path below which the files of the page at `/` are.
+pub(crate) const FOLDER: &str = "/_andon/folder";
 
 /// The path of the playground.
 pub(crate) const PLAY: &str = "/_andon/play";
@@ -109,6 +120,13 @@ mod tests {
             (
                 "/_andon/play/words",
                 Route::Play,
+                Route::Image,
+                Route::Nothing,
+            ),
+            ("/", Route::Folder, Route::Image, Route::Nothing),
+            (
+                "/_andon/folder/folder.css",
+                Route::Folder,
                 Route::Image,
                 Route::Nothing,
             ),

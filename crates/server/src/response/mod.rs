@@ -41,6 +41,16 @@ pub(crate) fn not_modified(validators: &Validators) -> Reply {
 
 /// A reply with an error, as one plain sentence or in the format of the URL's dialect.
 pub(crate) fn error(error: &Error, status: StatusCode, style: ErrorStyle) -> Reply {
+    error_with(error, status, style, None)
+}
+
+/// A reply with an error, and with a further sentence in a line of its own unless the dialect has a format for errors.
+pub(crate) fn error_with(
+    error: &Error,
+    status: StatusCode,
+    style: ErrorStyle,
+    hint: Option<&str>,
+) -> Reply {
     let sentence = error.public();
     let told = Told {
         fault: error.kind(),
@@ -48,8 +58,11 @@ pub(crate) fn error(error: &Error, status: StatusCode, style: ErrorStyle) -> Rep
         status: status.as_u16(),
         sentence: &sentence,
     };
-    let (media_type, text) = (style.0.body(&told))
-        .unwrap_or_else(|| ("text/plain; charset=utf-8", format!("{sentence}\n")));
+    let plain = || {
+        let hint = hint.map_or_else(String::new, |hint| format!("{hint}\n"));
+        ("text/plain; charset=utf-8", format!("{sentence}\n{hint}"))
+    };
+    let (media_type, text) = style.0.body(&told).unwrap_or_else(plain);
     let mut reply = with_type(status, Bytes::from(text), media_type);
     let headers = reply.headers_mut();
     for (name, value) in style.0.headers() {

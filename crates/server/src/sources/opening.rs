@@ -10,8 +10,8 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use crate::config::Files;
 use crate::error::{Error, OriginError, Withheld};
 use crate::origins::{
-    Blocking, Budget, Entry, Fetched, Identity, OpenFile, OriginMetrics, Source, SourceMemory,
-    SourceValidators, Status,
+    Blocking, Budget, Entry, Fetched, Identity, Listing, OpenFile, OriginMetrics, Source,
+    SourceMemory, SourceValidators, Status,
 };
 use crate::sources::materials::OpenMaterials;
 use crate::sources::media_type;
@@ -112,6 +112,19 @@ impl Resolver {
         self.origins.images(most, |file| {
             (self.is_image(file, Blocking::Allowed)).unwrap_or(false)
         })
+    }
+
+    /// Whether a folder is served at `/`, open to everybody and without a page of its own there, as it could have if
+    /// every file was served.
+    pub(crate) fn lists_its_root(&self) -> bool {
+        let serves_folder = self.origins.figures_of("").is_ok() && !self.origins.is_remote("");
+        serves_folder && self.opens_files() && self.origins.files("") == Files::Images
+    }
+
+    /// Returns the files in the folder at `/` whose names promise an image, `most` at most.
+    pub(crate) fn listing(&self, most: usize) -> Listing {
+        let is_named = |name: &str| media_type::promises_image(self.codecs, name);
+        self.origins.listing(most, is_named)
     }
 
     fn is_image(&self, file: &OpenFile, blocking: Blocking) -> Result<bool, Error> {

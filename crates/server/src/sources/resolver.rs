@@ -226,9 +226,21 @@ impl Resolver {
         Key::of(&["origin", &name])
     }
 
-    /// Returns a target in each dialect that is open to everybody, for [`andon_dialects::EXAMPLE_SOURCE`].
-    pub(crate) fn examples(&self) -> impl Iterator<Item = String> {
-        self.dialects.open_examples()
+    /// Returns the name of each dialect that is open to everybody, and a target in it. `path` is the path of the file,
+    /// percent-encoded and with a leading slash.
+    pub(crate) fn examples(&self, path: &str) -> impl Iterator<Item = (&'static str, String)> {
+        self.dialects.open_examples(path)
+    }
+
+    /// Whether plain files are answered for unsigned URLs.
+    pub(crate) fn opens_files(&self) -> bool {
+        self.dialects.opens_files()
+    }
+
+    /// Returns a sentence about dialects that are not asked for this target, although it looks like theirs.
+    #[must_use]
+    pub fn hint(&self, target: &str) -> Option<String> {
+        self.dialects.hint(target)
     }
 }
 

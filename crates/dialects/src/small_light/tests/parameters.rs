@@ -245,9 +245,9 @@ fn a_canvas_needs_both_sides_and_a_pixel_on_each() {
 fn short_colours_are_shorthand_unless_strict() {
     assert_eq!(text(sane(), "bw=1,bh=1,bc=fff"), "bw=1,bh=1,bc=ffffff");
     assert_eq!(text(strict(), "bw=1,bh=1,bc=fff"), "bw=1,bh=1,bc=0f0f0f");
-    let request = request(sane(), "bw=1,bh=1,bc=red");
+    let request = request(sane(), "bw=1,bh=1,bc=redd");
     assert_eq!(bare(&request), "bw=1,bh=1");
-    assert!(request.notes[0].starts_with("bc=red: no colour"));
+    assert!(request.notes[0].starts_with("bc=redd: no colour"));
 }
 
 #[test]

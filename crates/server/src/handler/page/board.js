@@ -30,7 +30,9 @@ async function watch() {
     if (response.status === 401) {
       byId("token").hidden = false;
       byId("token-text").focus();
-      byId("state").textContent = "The board needs the administrator’s token.";
+      byId("state").textContent = token
+        ? "That is not the administrator’s token."
+        : "The board needs the administrator’s token.";
       return;
     }
     if (!response.ok) throw new Error((await response.text()).trim());

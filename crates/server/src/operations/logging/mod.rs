@@ -5,13 +5,17 @@ mod lines;
 
 use std::io::{self, IsTerminal};
 use std::sync::OnceLock;
+use std::time::SystemTime;
 
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::Targets;
+use tracing_subscriber::fmt::format::Writer as Writing;
+use tracing_subscriber::fmt::time::FormatTime;
 use tracing_subscriber::layer::{Layered, SubscriberExt};
 use tracing_subscriber::{Layer, Registry, fmt, reload};
 
 pub(crate) use self::lines::Lines;
+use super::clock::Timestamp;
 use crate::config::{LogConfig, LogFormat, LogLevel};
 
 /// Starts logging what every part of this process reports. Calling it again changes the level and format. It is for
@@ -63,10 +67,20 @@ fn filter(level: LogLevel) -> Targets {
 }
 
 fn shape(format: LogFormat) -> Shape {
-    let plain = fmt::layer().with_writer(|| Writer(Lines::of_this_process()));
+    let lines = || Writer(Lines::of_this_process());
+    let plain = fmt::layer().with_timer(Milliseconds).with_writer(lines);
     match format {
         LogFormat::Json => plain.json().flatten_event(true).boxed(),
         LogFormat::Text | LogFormat::Off => plain.with_ansi(io::stderr().is_terminal()).boxed(),
+    }
+}
+
+/// Stamps events as the lines of the access log are stamped.
+struct Milliseconds;
+
+impl FormatTime for Milliseconds {
+    fn format_time(&self, to: &mut Writing<'_>) -> std::fmt::Result {
+        write!(to, "{}", Timestamp(SystemTime::now()))
     }
 }
 

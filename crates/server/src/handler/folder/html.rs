@@ -1,0 +1,267 @@
+//! Writes the page with the images of the folder.
+
+use std::fmt::Write as _;
+
+use andon_dialects::EXAMPLE_SOURCE;
+use percent_encoding::utf8_percent_encode;
+use url::form_urlencoded;
+
+use super::Query;
+use crate::handler::page::escape;
+use crate::handler::welcome::IN_PATH;
+use crate::origins::Listing;
+use crate::sources::resolver::Resolver;
+
+/// What one page shows.
+pub(super) struct Page<'a> {
+    /// All paths that the search found.
+    found: Vec<&'a str>,
+    /// Number of images in the folder.
+    all: usize,
+    has_more: bool,
+    query: &'a Query,
+    from: usize,
+    resolver: &'a Resolver,
+}
+
+impl<'a> Page<'a> {
+    pub(super) fn new(listing: &'a Listing, query: &'a Query, resolver: &'a Resolver) -> Self {
+        let found = found(&listing.paths, &query.find);
+        let last = found.len().saturating_sub(1) / EACH * EACH;
+        Self {
+            from: (query.from / EACH * EACH).min(last),
+            found,
+            all: listing.paths.len(),
+            has_more: listing.has_more,
+            query,
+            resolver,
+        }
+    }
+
+    pub(super) fn html(&self) -> String {
+        let shown: Vec<&str> = self
+            .found
+            .iter()
+            .skip(self.from)
+            .take(EACH)
+            .copied()
+            .collect();
+        let chosen = self.query.image.as_deref().or(shown.first().copied());
+        let pieces = [
+            ("{version}", env!("CARGO_PKG_VERSION").to_owned()),
+            ("{find}", escape(&self.query.find)),
+            ("{said}", self.said(shown.len())),
+            ("{urls}", self.urls(chosen)),
+            ("{images}", self.images(&shown)),
+            ("{pages}", self.pages()),
+        ];
+        let mut rest = TEMPLATE;
+        let mut html = String::with_capacity(64 << 10);
+        // One pass, so that nothing within a piece is taken for a placeholder.
+        while let Some((before, (name, piece))) = pieces
+            .iter()
+            .filter_map(|piece| Some((rest.find(piece.0)?, piece)))
+            .min_by_key(|(place, _)| *place)
+        {
+            html.push_str(&rest[..before]);
+            html.push_str(piece);
+            rest = &rest[before + name.len()..];
+        }
+        html.push_str(rest);
+        html
+    }
+
+    /// Returns the sentence about the number of images.
+    fn said(&self, shown: usize) -> String {
+        let (all, more) = (
+            grouped(self.all),
+            if self.has_more { " or more" } else { "" },
+        );
+        let images = if self.all == 1 { "image" } else { "images" };
+        let range = format!("{}–{}", grouped(self.from + 1), grouped(self.from + shown));
+        match (self.all, self.found.len()) {
+            (0, _) => "No images in this folder yet".to_owned(),
+            (_, 0) => format!("None of {all}{more} {images} match"),
+            (_, found) if found == self.all && found <= EACH => format!("{all}{more} {images}"),
+            (_, found) if found == self.all => format!("{range} of {all}{more} {images}"),
+            (_, found) => format!(
+                "{range} of {} found in {all}{more} {images}",
+                grouped(found)
+            ),
+        }
+    }
+
+    /// Returns the panel with URLs of an image in all dialects.
+    fn urls(&self, chosen: Option<&str>) -> String {
+        let target = chosen.map(target);
+        let path = target.as_deref().unwrap_or(EXAMPLE_SOURCE);
+        let mut urls = String::new();
+        if let (Some(name), Some(target)) = (chosen, &target) {
+            let query = form_urlencoded::Serializer::new(String::new())
+                .append_pair("image", &format!("/{name}"))
+                .finish();
+            // Writing to a String cannot fail.
+            let _ = write!(
+                urls,
+                "<div class=\"preview\"><a href=\"{original}\"><img src=\"{preview}\" alt=\"\"></a>\n\
+                 <p class=\"mono\">{name}</p>\n\
+                 <p><a href=\"{original}\">Original</a> · <a href=\"/_andon/play#{query}\">Open in the playground</a></p></div>\n",
+                original = escape(target),
+                preview = escape(&thumbnail(target, PREVIEW)),
+                name = escape(name),
+                query = escape(&query),
+            );
+        }
+        urls.push_str("<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-labelledby=\"urls-title\"><table>\n");
+        for (name, example) in self.resolver.examples(path) {
+            let url = escape(&example);
+            let link = match chosen {
+                Some(_) => format!("<a href=\"{url}\">{url}</a>"),
+                None => url,
+            };
+            let _ = writeln!(
+                urls,
+                "<tr><th scope=\"row\">{name}</th><td class=\"mono\">{link}</td></tr>"
+            );
+        }
+        urls.push_str("</table></div>");
+        urls
+    }
+
+    /// Returns the thumbnails as items of a list.
+    fn images(&self, shown: &[&str]) -> String {
+        let mut items = String::new();
+        for path in shown {
+            let (folder, name) = match path.rfind('/') {
+                Some(slash) => path.split_at(slash + 1),
+                None => ("", *path),
+            };
+            let _ = writeln!(
+                items,
+                "<li><a href=\"{link}\"><img loading=\"lazy\" decoding=\"async\" src=\"{thumbnail}\" alt=\"\">\
+                 <span><span class=\"in\">{folder}</span>{name}</span></a></li>",
+                link = escape(&self.link(self.from, Some(path))),
+                thumbnail = escape(&thumbnail(&target(path), THUMBNAIL)),
+                folder = escape(folder),
+                name = escape(name),
+            );
+        }
+        items
+    }
+
+    /// Returns the links to other pages; empty if there is one page.
+    fn pages(&self) -> String {
+        let last = self.found.len().saturating_sub(1) / EACH * EACH;
+        if last == 0 {
+            return String::new();
+        }
+        let link = |from: usize, text: &str, is_on: bool| match is_on {
+            true => format!("<a href=\"{}\">{text}</a>", escape(&self.link(from, None))),
+            false => format!("<span aria-disabled=\"true\">{text}</span>"),
+        };
+        let (first, at) = (self.from == 0, self.from == last);
+        [
+            link(0, "First", !first),
+            link(self.from.saturating_sub(EACH), "Previous", !first),
+            format!(
+                "<span>Page {} of {}</span>",
+                self.from / EACH + 1,
+                last / EACH + 1
+            ),
+            link(self.from + EACH, "Next", !at),
+            link(last, "Last", !at),
+        ]
+        .join("\n")
+    }
+
+    /// Returns the target of this page for the same search.
+    fn link(&self, from: usize, image: Option<&str>) -> String {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        if !self.query.find.is_empty() {
+            query.append_pair("find", &self.query.find);
+        }
+        if from > 0 {
+            query.append_pair("from", &from.to_string());
+        }
+        if let Some(image) = image {
+            query.append_pair("image", image);
+        }
+        format!("/?{}", query.finish())
+    }
+}
+
+/// Returns the paths that contain all words of a text, in upper or lower case.
+fn found<'a>(paths: &'a [String], text: &str) -> Vec<&'a str> {
+    let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
+    let all = paths.iter().map(String::as_str);
+    if words.is_empty() {
+        return all.collect();
+    }
+    all.filter(|path| {
+        let path = path.to_lowercase();
+        words.iter().all(|word| path.contains(word.as_str()))
+    })
+    .collect()
+}
+
+/// Returns the path of an image as it stands in URLs.
+fn target(path: &str) -> String {
+    format!("/{}", utf8_percent_encode(path, IN_PATH))
+}
+
+/// Returns the target of a small version of an image, with sides of at most `side` px.
+fn thumbnail(target: &str, side: u32) -> String {
+    format!("/r/fit:{side}x{side},as:webp,q:75{target}")
+}
+
+/// Writes a number with commas between thousands.
+fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+const TEMPLATE: &str = include_str!(concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/src/handler/page/folder.html"
+));
+
+/// Number of images on one page.
+const EACH: usize = 60;
+
+/// Longest side of a thumbnail in px: twice what it takes on the page, for dense screens.
+const THUMBNAIL: u32 = 360;
+
+/// Longest side of the larger image beside the URLs, in px.
+const PREVIEW: u32 = 640;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_finds_paths_with_all_its_words() {
+        let paths = ["Trip/Sea.jpg", "trip/a.jpg", "sea.jpg"].map(str::to_owned);
+        assert_eq!(found(&paths, " sea  TRIP"), ["Trip/Sea.jpg"]);
+        assert_eq!(found(&paths, "").len(), 3);
+        assert!(found(&paths, "sea.png").is_empty());
+    }
+
+    #[test]
+    fn thousands_are_grouped() {
+        for (number, text) in [
+            (0, "0"),
+            (999, "999"),
+            (1000, "1,000"),
+            (1_234_567, "1,234,567"),
+        ] {
+            assert_eq!(grouped(number), text);
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! The page at `/` of a server that was started without a configuration file: thumbnails of the folder's images, a
+//! search in their names, and URLs of one of them in every dialect.
+//!
+//! The page is for the user of this machine only, because it lists the folder. Others get [`App::welcome`], and so do
+//! clients that do not accept HTML.
+
+mod html;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use hyper::body::Incoming;
+use hyper::{HeaderMap, Request};
+use tokio::sync::Mutex;
+use url::form_urlencoded;
+
+use self::html::Page;
+use super::local::check_site;
+use super::page::{self, PageFile};
+use super::record::RequestRecord;
+use super::{check_host, check_method, target};
+use crate::error::Error;
+use crate::handler::App;
+use crate::origins::Listing;
+use crate::request::forwarded::Visitor;
+use crate::request::negotiation;
+use crate::request::route::{FOLDER, Route, below};
+use crate::response::Reply;
+
+/// The images of the folder at `/`, as they were when it was last read.
+#[derive(Debug, Default)]
+pub(crate) struct FolderIndex(Mutex<Option<Known>>);
+
+#[derive(Debug)]
+struct Known {
+    listing: Arc<Listing>,
+    /// When the folder was read.
+    at: Instant,
+    /// Time that reading it took.
+    took: Duration,
+}
+
+impl Known {
+    /// Whether the list may still be shown. A folder that takes long to read is read less often: reading takes at most
+    /// a twentieth of the time.
+    fn is_fresh(&self) -> bool {
+        self.at.elapsed() < (self.took * 20).max(SHORTEST_LIFE)
+    }
+}
+
+/// What the query of the page asks for.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Query {
+    /// Words that the paths of the images contain, in upper or lower case.
+    find: String,
+    /// Index of the first image that is shown, among those found.
+    from: usize,
+    /// Path of the image whose URLs are shown.
+    image: Option<String>,
+}
+
+impl Query {
+    /// Reads a query, or returns `None` if it is not one of this page.
+    fn read(query: &str) -> Option<Self> {
+        let mut read = Self::default();
+        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+            match &*name {
+                "find" => read.find = value.trim().to_owned(),
+                "from" => read.from = value.parse().unwrap_or(0),
+                "image" => read.image = Some(value.into_owned()),
+                _ => return None,
+            }
+        }
+        Some(read)
+    }
+}
+
+impl App {
+    /// Answers a request for the page or one of its files.
+    pub(super) async fn show_folder(&self, request: Request<Incoming>, visitor: Visitor) -> Reply {
+        let query = Query::read(request.uri().query().unwrap_or_default());
+        let is_page = request.uri().path() == "/";
+        if is_page && (query.is_none() || !self.may_be_page(request.headers())) {
+            return self.answer(Route::Image, request, visitor.peer).await;
+        }
+        let mut record = RequestRecord::begin(&self.log, &request, visitor.peer);
+        let reply = match self.shown(&request, query.unwrap_or_default()).await {
+            Ok(reply) => reply,
+            Err(error) => record.failed(&error),
+        };
+        record.answered(&reply);
+        reply
+    }
+
+    /// Whether the root of this server is a folder without an index of its own, and the client a browser.
+    fn may_be_page(&self, headers: &HeaderMap) -> bool {
+        let has_folder = self.maker.resolver.lists_its_root();
+        has_folder && negotiation::prefers(headers, "text/html", "text/plain")
+    }
+
+    async fn shown(&self, request: &Request<Incoming>, query: Query) -> Result<Reply, Error> {
+        check_host(request.version(), request.headers())?;
+        check_method(request.method())?;
+        target(request.uri())?;
+        let path = request.uri().path();
+        if path == "/" {
+            let listing = self.listing().await?;
+            let page = Page::new(&listing, &query, &self.maker.resolver);
+            return Ok(page::written(page.html()));
+        }
+        check_site(request.headers())?;
+        let place = below(FOLDER, path).unwrap_or_default();
+        match FILES.iter().find(|file| file.name == place) {
+            Some(file) => Ok(file.reply(request.headers())),
+            None => Err(Error::Missing {
+                path: path.trim_start_matches('/').to_owned(),
+            }),
+        }
+    }
+
+    /// Returns the images of the folder, which is read again if the list is old. Requests that come meanwhile wait for
+    /// the same list.
+    async fn listing(&self) -> Result<Arc<Listing>, Error> {
+        let mut known = self.folder.0.lock().await;
+        if let Some(known) = known.as_ref().filter(|known| known.is_fresh()) {
+            return Ok(known.listing.clone());
+        }
+        let resolver = self.maker.resolver.clone();
+        let look = move || {
+            let began = Instant::now();
+            let listing = Arc::new(resolver.listing(MOST_IMAGES));
+            Ok::<_, Error>((listing, began.elapsed()))
+        };
+        let (listing, took) = self.maker.fetcher.look(look).await?;
+        *known = Some(Known {
+            listing: listing.clone(),
+            at: Instant::now(),
+            took,
+        });
+        Ok(listing)
+    }
+}
+
+const FILES: &[PageFile] = page::files! {
+    "base.css", "text/css; charset=utf-8", "base.css";
+    "folder.css", "text/css; charset=utf-8", "folder.css";
+    "icon.svg", "image/svg+xml", "icon.svg";
+};
+
+/// Maximum number of images in the list; further ones are left out.
+const MOST_IMAGES: usize = 100_000;
+
+/// How long a list is shown at least before the folder is read again.
+const SHORTEST_LIFE: Duration = Duration::from_secs(1);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queries_of_other_pages_are_not_read() {
+        let read = Query::read("find=a+b%26&from=60&image=trip%2Fa.jpg");
+        let expected = Query {
+            find: "a b&".to_owned(),
+            from: 60,
+            image: Some("trip/a.jpg".to_owned()),
+        };
+        assert_eq!(read, Some(expected));
+        assert_eq!(Query::read(""), Some(Query::default()));
+        assert_eq!(Query::read("from=x"), Some(Query::default()));
+        assert_eq!(Query::read("url=/a.jpg&w=9"), None);
+    }
+}

@@ -1,0 +1,123 @@
+//! Lists the files of a folder and its subfolders by their names.
+
+use rustix::fs::FileType;
+
+use super::blocking::Blocking;
+use super::file::Entry;
+use super::folder::Folder;
+
+/// Files of a folder and of its subfolders.
+#[derive(Debug, Default)]
+pub(crate) struct Listing {
+    /// Paths below the folder, sorted without regard to case.
+    pub(crate) paths: Vec<String>,
+    /// Whether there are more files than were looked at.
+    pub(crate) has_more: bool,
+}
+
+impl Folder {
+    /// Lists the files whose names are `is_named`, `most` at most. Names that begin with a dot are left out, and links
+    /// to folders are not followed.
+    pub(super) fn list(&self, most: usize, is_named: impl Fn(&str) -> bool) -> Listing {
+        let mut listing = Listing::default();
+        let mut folders = vec![String::new()];
+        let mut looks = 0;
+        while let Some(inside) = folders.pop() {
+            // What cannot be read is not there.
+            let entries = self.root.entries(&inside, MOST_LOOKS).unwrap_or_default();
+            for (name, kind) in entries {
+                looks += 1;
+                if looks > MOST_LOOKS || listing.paths.len() == most {
+                    listing.has_more = true;
+                    listing.sort();
+                    return listing;
+                }
+                if name.starts_with('.') {
+                    continue;
+                }
+                let path = format!("{inside}{name}");
+                match self.kind(&path, kind, is_named(&name)) {
+                    FileType::Directory => folders.push(format!("{path}/")),
+                    FileType::RegularFile if is_named(&name) => listing.paths.push(path),
+                    _ => {}
+                }
+            }
+        }
+        listing.sort();
+        listing
+    }
+
+    /// Returns what is at a path: what its folder says, unless that is too little.
+    fn kind(&self, path: &str, said: FileType, is_named: bool) -> FileType {
+        let is_link = said == FileType::Symlink;
+        if said != FileType::Unknown && !(is_link && is_named) {
+            return said;
+        }
+        match self.entry(path, Blocking::Allowed) {
+            Ok(Entry::File(_)) => FileType::RegularFile,
+            Ok(Entry::Folder) if !is_link => FileType::Directory,
+            _ => said,
+        }
+    }
+}
+
+impl Listing {
+    fn sort(&mut self) {
+        self.paths
+            .sort_by_cached_key(|path| (path.to_lowercase(), path.clone()));
+    }
+}
+
+/// Maximum number of names that are looked at.
+const MOST_LOOKS: usize = 200_000;
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+    use crate::config::{OriginConfig, OriginKind};
+
+    fn folder(path: &std::path::Path) -> Folder {
+        let OriginKind::Fs(config) = OriginConfig::folder(path).keeper else {
+            panic!("a folder");
+        };
+        Folder::open(&config, u64::MAX).unwrap()
+    }
+
+    #[test]
+    fn files_of_all_subfolders_are_listed_once_and_in_order() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path();
+        fs::create_dir_all(root.join("trip/day.jpg")).unwrap();
+        for name in [
+            "b.jpg",
+            "A.jpg",
+            "trip/c.jpg",
+            "trip/day.jpg/d.jpg",
+            "notes.txt",
+            ".hidden.jpg",
+        ] {
+            fs::write(root.join(name), "").unwrap();
+        }
+        symlink("trip", root.join("again")).unwrap();
+        symlink("..", root.join("trip/up")).unwrap();
+        symlink("b.jpg", root.join("link.jpg")).unwrap();
+        symlink("/etc/hostname", root.join("outside.jpg")).unwrap();
+        symlink("nowhere", root.join("broken.jpg")).unwrap();
+        let is_named = |name: &str| name.ends_with(".jpg");
+        let listing = folder(root).list(100, is_named);
+        let expected = [
+            "A.jpg",
+            "b.jpg",
+            "link.jpg",
+            "trip/c.jpg",
+            "trip/day.jpg/d.jpg",
+        ];
+        assert_eq!(listing.paths, expected);
+        assert!(!listing.has_more);
+        let short = folder(root).list(2, is_named);
+        assert_eq!((short.paths.len(), short.has_more), (2, true));
+    }
+}
