@@ -87,8 +87,8 @@ impl Drawing {
         let is_place = |px: &f64| px.abs() <= f64::from(LONGEST);
         let places = [self.top, self.left, self.bottom, self.right];
         let sides = [self.width, self.height];
-        let side = sides.into_iter().flatten();
-        let side = side.clone().find(|side| !(1..=LONGEST).contains(side));
+        let mut sides = sides.into_iter().flatten();
+        let side = sides.find(|side| !(1..=LONGEST).contains(side));
         let place = places.into_iter().flatten().find(|px| !is_place(px));
         let opacity = self.opacity.filter(|it| !(0.0..=1.0).contains(it));
         let turn = self
