@@ -36,7 +36,7 @@ pub(crate) enum Material {
 /// A material that was fetched.
 #[derive(Debug)]
 pub(crate) struct FetchedMaterial {
-    /// Where it was fetched from.
+    /// Location of its source.
     from: Location,
     source: Source,
 }
