@@ -22,7 +22,8 @@ pub struct Entry {
     pub last_modified: Option<SystemTime>,
     /// The source, with which purges by source or by prefix are compared.
     pub source: String,
-    /// The tags, with which purges by tag are compared.
+    /// The tags, with which purges by tag are compared. One that begins with [`Entry::ALSO_OF`] names a further source,
+    /// with which purges by source or by prefix are compared, too.
     pub tags: Vec<String>,
     /// How long the entry may be used, fresh and stale.
     pub life: Life,
@@ -34,6 +35,16 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// Beginning of a tag whose rest is another source that the result was made from.
+    pub const ALSO_OF: &str = "source:";
+
+    /// Returns the source, and the further sources that the tags name.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = &str> {
+        let further = self.tags.iter();
+        let further = further.filter_map(|tag| tag.strip_prefix(Self::ALSO_OF));
+        std::iter::once(&*self.source).chain(further)
+    }
+
     /// Longest time for which a failure is remembered, whatever `life` says, because nobody purges what does not exist.
     pub const LONGEST_NEGATIVE: Duration = Duration::from_secs(300);
 

@@ -18,9 +18,10 @@ use crate::locks::Shared;
 pub enum Selector {
     /// The result with this key.
     Key(Key),
-    /// Every result made from this source. It is compared with the whole [`Entry::source`].
+    /// Every result made from this source. It is compared with the whole [`Entry::source`], and with further sources that
+    /// [`Entry::tags`] name.
     Source(String),
-    /// Every result whose [`Entry::source`] begins with these bytes. To select a folder, end the prefix with `/`.
+    /// Every result of which one of these sources begins with these bytes. To select a folder, end the prefix with `/`.
     Prefix(String),
     /// Every result that has this tag among its [`Entry::tags`].
     Tag(String),
@@ -270,15 +271,17 @@ impl Rules {
     /// Returns whether a rule newer than `since` matches this entry.
     pub(crate) fn kill(&self, key: &Key, entry: &Entry, since: u64) -> bool {
         let newer = |mark: Option<&u64>| mark.is_some_and(|mark| *mark > since);
-        let source = entry.source.as_bytes();
+        let is_below = |source: &str| {
+            let mut lengths = self.lengths.range(..=source.len());
+            lengths.any(|(length, _)| newer(self.prefixes.get(&source.as_bytes()[..*length])))
+        };
+        let names_sources = !self.sources.is_empty() || !self.prefixes.is_empty();
         self.everything > since
             || newer(self.keys.get(key))
-            || newer(self.sources.get(&entry.source))
             || (!self.tags.is_empty() && entry.tags.iter().any(|tag| newer(self.tags.get(tag))))
-            || self
-                .lengths
-                .range(..=source.len())
-                .any(|(length, _)| newer(self.prefixes.get(&source[..*length])))
+            || names_sources
+                && (entry.sources())
+                    .any(|source| newer(self.sources.get(source)) || is_below(source))
     }
 
     /// Returns all rules in force.
@@ -368,10 +371,14 @@ mod tests {
             (prefix("b"), false),
             (Selector::Tag("cats".into()), true),
             (Selector::Tag("cat".into()), false),
+            (Selector::Source("logos/c.png".into()), true),
+            (Selector::Source("cats".into()), false),
+            (prefix("logos/"), true),
+            (prefix("source:"), false),
             (Selector::Everything, true),
         ] {
             let marks = Marks::new(false);
-            let stored = entry(&marks, "a/b.jpg", &["cats", "2024"]);
+            let stored = entry(&marks, "a/b.jpg", &["cats", "2024", "source:logos/c.png"]);
             assert!(!marks.kill(&mine, &stored));
             marks.add(selector.clone());
             assert_eq!(marks.kill(&mine, &stored), dead, "{selector:?}");

@@ -287,6 +287,24 @@ impl Source {
             })
     }
 
+    /// Returns the source that the name of an overlay image stands for: a decoded path below the origins if it begins
+    /// with `/`, or an absolute URL. `None` for the name of a file in the folder of overlay images.
+    #[must_use]
+    pub fn of_overlay(name: &str) -> Option<Self> {
+        match name.starts_with('/') {
+            true => Some(Self::from_path(name)),
+            false => Self::url(name),
+        }
+    }
+
+    /// Returns the name of an overlay image that comes from this source; the reverse of [`Source::of_overlay`].
+    pub(crate) fn overlay_name(&self) -> String {
+        match self {
+            Self::Url(url) => url.clone(),
+            path => format!("/{}", path.place()),
+        }
+    }
+
     /// Creates a source from a decoded path. A trailing slash is kept: it asks for a folder.
     #[must_use]
     pub fn from_path(path: &str) -> Self {

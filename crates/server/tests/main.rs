@@ -46,6 +46,7 @@ mod native;
 mod next;
 mod options;
 mod orientation;
+mod overlay_sources;
 mod overlays;
 mod patience;
 mod play;

@@ -147,6 +147,27 @@ fn no_url_in_a_thousand_spellings_reaches_a_metadata_service() {
 }
 
 #[test]
+fn no_overlay_in_hundreds_of_spellings_reaches_a_metadata_service() {
+    let origin = Origin::start(Vec::new(), "");
+    let house = house(&origin);
+    let (mut client, mut denied) = (house.client(), 0);
+    for url in urls().iter().step_by(3) {
+        let escaped: String = url.bytes().map(|byte| format!("%{byte:02x}")).collect();
+        let reply = client.get(&format!("/r/overlay:{escaped}:0:0/a.jpg"));
+        let text = reply.text();
+        let told = text.split_once("/iam/: ").map_or(&*text, |(_, told)| told);
+        assert!(
+            is_refusal(reply.status, told),
+            "{url}: {} {text}",
+            reply.status
+        );
+        denied += usize::from(reply.status == 502);
+    }
+    assert!(denied > 200, "{denied} were denied");
+    assert_eq!(origin.asked(), 0);
+}
+
+#[test]
 fn no_redirect_in_hundreds_of_spellings_reaches_a_metadata_service() {
     let origin = Origin::start(Vec::new(), "");
     let house = house(&origin);

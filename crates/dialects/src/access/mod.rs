@@ -58,6 +58,7 @@ pub(crate) struct Evidence<'a> {
 #[derive(Debug, Default)]
 struct Paths {
     source: Option<String>,
+    /// Paths of overlay images and of the fallback; for an overlay image that no path names, its URL.
     others: Vec<String>,
 }
 
@@ -72,15 +73,20 @@ impl Paths {
             Some(Fallback::Image(source)) => path(source).into_iter().collect(),
             Some(Fallback::Redirect(_)) | None => Vec::new(),
         };
+        let mut urls = Vec::new();
         for name in request.rules.materials() {
-            match name.strip_prefix('/') {
-                Some(path) => others.push(path.to_owned()),
+            match Source::of_overlay(&name) {
                 None => others.extend(places.paths_of_overlay(&plain(&name))),
+                Some(overlay) => match path(&overlay) {
+                    Some(path) => others.push(path),
+                    None => urls.push(overlay.as_str().to_owned()),
+                },
             }
         }
+        let others = others.iter().map(|path| absolute(path));
         Self {
             source: path(&request.source).as_deref().map(absolute),
-            others: others.iter().map(|path| absolute(path)).collect(),
+            others: others.chain(urls).collect(),
         }
     }
 
@@ -315,39 +321,45 @@ fn has_escapes_in_its_host(url: &str) -> bool {
 /// Refuses paths with dot segments, unless they are taken literally as keys of buckets are, and URLs that parsers may
 /// read differently.
 fn refuse_dots(request: &ImageRequest, places: &dyn Places) -> Result<(), Refusal> {
-    let refused = |text: &str, why: &str| {
-        Err(Refusal {
-            errors: request.style.errors,
-            ..Refusal::new(text, why)
-        })
+    let refused = |text: &str, why: &str| Refusal {
+        errors: request.style.errors,
+        ..Refusal::new(text, why)
     };
-    let why = "a path may not have the segments `.` and `..`, however they are escaped";
-    let fallback = match &request.style.fallback {
-        Some(Fallback::Image(source)) => Some(source),
-        _ => None,
-    };
-    for source in fallback.into_iter().chain([&request.source]) {
-        match source {
-            Source::Path(_) | Source::Escaped(_) => {
-                let path = source.place();
-                if has_dots(&path) && !places.is_literal(&path) {
-                    return refused(&path, why);
-                }
-            }
-            Source::Url(url) if has_dots(path_of_url(url)) => return refused(url, why),
-            Source::Url(url) if has_escapes_in_its_host(url) => {
-                return refused(url, "the host of a URL has no escapes");
-            }
-            // URL parsers drop some of them, and take a backslash for a slash.
-            Source::Url(url) if url.contains(|it: char| it.is_control() || it == '\\') => {
-                return refused(url, "a URL has neither backslashes nor control characters");
-            }
-            _ => {}
-        }
-    }
-    match request.rules.materials().iter().find(|name| has_dots(name)) {
-        Some(name) => refused(name, why),
+    let check = |source: &Source| match unclear(source, places) {
+        Some(why) => Err(refused(&source.place(), why)),
         None => Ok(()),
+    };
+    check(&request.source)?;
+    if let Some(Fallback::Image(source)) = &request.style.fallback {
+        check(source)?;
+    }
+    let mut overlays = request.rules.materials().into_iter();
+    overlays.try_for_each(|name| match Source::of_overlay(&name) {
+        Some(source) => check(&source),
+        None if has_dots(&name) => Err(refused(&name, DOTS)),
+        None => Ok(()),
+    })
+}
+
+const DOTS: &str = "a path may not have the segments `.` and `..`, however they are escaped";
+
+/// Returns why it is unclear which image a source names, if it is.
+fn unclear(source: &Source, places: &dyn Places) -> Option<&'static str> {
+    match source {
+        _ if source.as_str().contains('\0') => Some("no file's name holds a NUL (`%00`)"),
+        Source::Path(_) | Source::Escaped(_) => {
+            let path = source.place();
+            (has_dots(&path) && !places.is_literal(&path)).then_some(DOTS)
+        }
+        Source::Url(url) if has_dots(path_of_url(url)) => Some(DOTS),
+        Source::Url(url) if has_escapes_in_its_host(url) => {
+            Some("the host of a URL has no escapes")
+        }
+        // URL parsers drop some of them, and take a backslash for a slash.
+        Source::Url(url) if url.contains(|it: char| it.is_control() || it == '\\') => {
+            Some("a URL has neither backslashes nor control characters")
+        }
+        Source::Url(_) => None,
     }
 }
 

@@ -4,6 +4,7 @@
 //! an error.
 
 mod config;
+mod draw;
 mod options;
 mod rules;
 mod spell;
@@ -64,6 +65,8 @@ impl Dialect for Cloudflare {
         {
             options.replace(row, quality);
         }
+        let drawings = options.text("draw").map(draw::read).transpose()?;
+        let drawings = drawings.unwrap_or_default();
         let source = read_source(source, target.query)?;
         if source.as_str().is_empty() {
             let why = format!(
@@ -92,7 +95,7 @@ impl Dialect for Cloudflare {
                 fallback,
                 ..AnswerStyle::default()
             },
-            ..ImageRequest::image(source, CloudflareRules::new(options))
+            ..ImageRequest::image(source, CloudflareRules::new(options, drawings))
         }))
     }
 

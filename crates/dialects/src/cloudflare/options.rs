@@ -64,6 +64,7 @@ pub(super) static OPTIONS: Table = Table(&[
     row(&["background"], Image, COLOUR, "colour behind transparent parts, and around the image with fit=pad"),
     row(&["border.color"], Image, COLOUR, "colour of a border; needs border.width"),
     row(&["border.width"], Image, Number(0.0, MOST), "width in px of a border; needs border.color"),
+    row(&["draw"], Image, Takes::any("a JSON array, percent-encoded"), "images to lay over the result, the last one on top"),
     row(&["blur"], Image, Number(1.0, 250.0), "radius of a blur"),
     row(&["sharpen"], Image, Number(0.0, 10.0), "strength of sharpening"),
     row(&["brightness"], Image, Number(0.0, 100.0), "factor for the brightness; 0 is ignored"),

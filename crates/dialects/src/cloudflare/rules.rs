@@ -8,6 +8,7 @@ use andon_recipe::{
     Orient, Orientation, Output, Recipe, ResolveError, Rules, Step, Trim,
 };
 
+use super::draw::Drawing;
 use super::options::{canonical, point, quality, sides};
 use crate::colours;
 use crate::effects::{self, is_lossy, number, with};
@@ -18,6 +19,8 @@ use crate::options::Values;
 #[derive(Clone, Debug)]
 pub(super) struct CloudflareRules {
     options: Values,
+    /// What `draw` lays over the result, from the bottom up.
+    drawings: Vec<Drawing>,
     output: Output,
 }
 
@@ -25,7 +28,7 @@ pub(super) struct CloudflareRules {
 const QUALITY: u8 = 85;
 
 impl CloudflareRules {
-    pub(super) fn new(options: Values) -> Self {
+    pub(super) fn new(options: Values, drawings: Vec<Drawing>) -> Self {
         let format = match options.text("format") {
             Some("auto") => Output::AUTO,
             Some("jpeg" | "jpg" | "baseline-jpeg") => "jpeg",
@@ -43,7 +46,11 @@ impl CloudflareRules {
             frame: (options.text("anim") == Some("false")).then_some(1),
             ..Output::default()
         };
-        Self { options, output }
+        Self {
+            options,
+            drawings,
+            output,
+        }
     }
 
     fn ratio(&self) -> f64 {
@@ -188,6 +195,7 @@ impl Rules for CloudflareRules {
         let ground = self.colour("background").filter(|ground| ground.a > 0);
         steps.extend(ground.map(|colour| Step::Flatten(Flatten(colour))));
         steps.extend(self.effects());
+        steps.extend(self.drawings.iter().filter_map(Drawing::step));
         let mut output = self.output.clone();
         let format = self.output.format_or(&facts.format);
         match self.options.text("quality").and_then(quality) {
@@ -216,6 +224,11 @@ impl Rules for CloudflareRules {
         steps.extend(self.border());
         steps.extend(self.focus());
         Recipe::from(steps).measures(stored)
+    }
+
+    fn materials(&self) -> Vec<String> {
+        let drawings = self.drawings.iter();
+        drawings.filter_map(Drawing::material).collect()
     }
 
     crate::rules::kept_output!();

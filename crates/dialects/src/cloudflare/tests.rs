@@ -76,6 +76,73 @@ fn the_vectors_that_implementations_share() {
 }
 
 #[test]
+fn images_are_drawn_over_the_result_in_the_order_of_the_array() {
+    let facts = Facts::new("png", 400, 300);
+    let option = |json: &str| {
+        let escape = |byte: u8| format!("%{byte:02x}");
+        let escaped: String = json.bytes().map(escape).collect();
+        format!("draw={escaped}")
+    };
+    for (json, recipe) in [
+        (
+            r#"[{"url":"https://o.test/a.png","bottom":5,"right":5}]"#,
+            "over:https%3A//o.test/a.png:100p-5:100p-5",
+        ),
+        (
+            r#"[{"url":"/b/a.png","left":3,"opacity":0.8},{"url":"/c.png"}]"#,
+            "overlay:/b/a.png:3:50p:80,over:/c.png:50p:50p",
+        ),
+        (
+            r#"[{"url":"/c.png","width":100,"height":50,"fit":"contain","rotate":90}]"#,
+            "overlay:/c.png:50p:50p:100:0:0:normal:exact:orient%2Cfit%3A100x50%3Aenlarge%2Cturn%3A90",
+        ),
+        (
+            r#"[{"url":"/c.png","width":100,"height":50,"fit":"cover"}]"#,
+            "overlay:/c.png:50p:50p:100:0:0:normal:exact:orient%2Ccover%3A100x50%3Aenlarge",
+        ),
+        (
+            r#"[{"url":"/c.png","repeat":true,"left":7}]"#,
+            "overlay:/c.png:7:0:100:0:0:tile",
+        ),
+        (
+            r#"[{"url":"/c.png","repeat":"x","bottom":0}]"#,
+            "over:/c.png:repeat:100p+0",
+        ),
+        (r#"[{"url":"/c.png","opacity":0}]"#, "same"),
+        ("[]", "same"),
+    ] {
+        assert_eq!(made(&option(json), &facts), recipe, "{json}");
+    }
+    let two = ask(&option(
+        r#"[{"url":"/b.png"},{"url":"http:/o.test/a.png"}]"#,
+    ))
+    .unwrap();
+    assert_eq!(two.rules.materials(), ["/b.png", "http://o.test/a.png"]);
+    for json in [
+        "",
+        "logo.png",
+        "{}",
+        r#"[{"width":3}]"#,
+        r#"[{"url":"a.png"}]"#,
+        r#"[{"url":"//o.test/a.png"}]"#,
+        r#"[{"url":"/"}]"#,
+        r#"[{"url":"ftp://o.test/a.png"}]"#,
+        r#"[{"url":"/c.png","blur":4}]"#,
+        r#"[{"url":"/c.png","fit":"pad"}]"#,
+        r#"[{"url":"/c.png","width":0}]"#,
+        r#"[{"url":"/c.png","height":12001}]"#,
+        r#"[{"url":"/c.png","opacity":1.5}]"#,
+        r#"[{"url":"/c.png","left":1,"right":1}]"#,
+        r#"[{"url":"/c.png","top":1e9}]"#,
+        r#"[{"url":"/c.png","rotate":45}]"#,
+        &format!("[{}]", vec![r#"{"url":"/c.png"}"#; 17].join(",")),
+    ] {
+        let refusal = ask(&option(json)).expect_err(json);
+        assert_eq!(refusal.fault, Fault::Url, "{json}: {refusal}");
+    }
+}
+
+#[test]
 fn options_act_in_the_services_order() {
     let facts = Facts {
         orientation: Orientation::from_exif(6),

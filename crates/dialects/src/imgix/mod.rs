@@ -92,6 +92,7 @@ impl Dialect for Imgix {
                 ..ImageRequest::file(Source::path_or_url(rest)?)
             }));
         }
+        overlays::check(&read)?;
         notes.extend(left_out(&read));
         let ask = match (Palette::read(&read), read.text("fm")) {
             (Some(palette), _) => Ask::Describe(Arc::new(palette)),
@@ -185,9 +186,6 @@ fn left_out(query: &Values) -> Vec<String> {
         notes.push(format!("fm: `{format}` is not written; it is ignored"));
     }
     notes.extend(OPTIONS.ignored(query));
-    if other("mask").is_some() {
-        notes.push("mask: images are not masks; it is ignored".to_owned());
-    }
     if query.lists("crop", "faces") && !FACES {
         notes.push("crop: faces are not looked for; what draws the eye is kept".to_owned());
     }

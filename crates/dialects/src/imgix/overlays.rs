@@ -6,7 +6,8 @@ use super::options::MOST;
 use super::query::{self, colour, share_or_px};
 use crate::effects::{Overlay, number};
 use crate::options::Values;
-use crate::request::relative;
+use crate::refusal::Refusal;
+use crate::request::{Source, relative};
 
 /// A group of parameters about another image: the prefix of their names, and their defaults.
 #[derive(Clone, Copy)]
@@ -47,25 +48,33 @@ const MODES: [(&str, &str); 12] = [
     ("softlight", "soft-light"),
 ];
 
-/// An overlay image, and the parameters that its own URL has.
+/// An overlay image, and the parameters that its path has.
 struct File {
-    /// Path of the image below the origins, with a leading slash.
+    /// The name of the overlay image: a path below the origins that begins with `/`, or a URL.
     name: String,
     own: Values,
 }
 
-/// Parameters that the URL of an overlay image may have.
+/// Parameters that the path of an overlay image may have. The query of a URL is the URL's own.
 const OWN: [&str; 3] = ["w", "h", "fit"];
 
 /// Reads the overlay image that a parameter's value names.
 fn file(text: &str) -> Result<File, &'static str> {
+    if let Some(url) = Source::url(text) {
+        return Ok(File {
+            name: url.overlay_name(),
+            own: Values::default(),
+        });
+    }
     let (path, asked) = text.split_once('?').unwrap_or((text, ""));
-    if path.contains(":/") || path.starts_with("//") {
-        return Err("images of other servers are not fetched");
+    if path.contains("://") || path.starts_with("//") {
+        return Err(
+            "an image is named by a path, or by a URL that begins with `http://` or `https://`",
+        );
     }
     let path = relative(path);
     if path.starts_with('~') {
-        return Err("images are not made of text");
+        return Err("images are not made of text; `txt` writes one on the image");
     }
     if path.is_empty() || path.contains('\0') {
         return Err("it names no file");
@@ -80,7 +89,7 @@ fn file(text: &str) -> Result<File, &'static str> {
             name: format!("/{path}"),
             own,
         }),
-        false => Err("nothing but `w`, `h` and `fit` is done to it"),
+        false => Err("of an overlay's own parameters, only `w`, `h` and `fit` are supported"),
     }
 }
 
@@ -96,23 +105,37 @@ pub(super) fn files(query: &Values) -> Vec<String> {
     named.map(|file| file.name).collect()
 }
 
-/// Notes on parameters of overlays that have no effect here.
-pub(super) fn notes(query: &Values) -> Vec<String> {
-    let mut notes = Vec::new();
+/// Refuses overlays that cannot be made, so that no image is sent without them.
+pub(super) fn check(query: &Values) -> Result<(), Refusal> {
+    if let Some(mask) = query.text("mask").filter(|_| !query.is_valid("mask")) {
+        let why = "mask is `ellipse` or `corners`; images are not masks here";
+        return Err(Refusal::new(mask, why));
+    }
     for kind in [BLEND, MARK] {
         let Some(text) = query.text(kind.name) else {
             continue;
         };
-        let name = kind.name;
-        let tint = colour(text).filter(|_| name == "blend");
-        match (mode(query, kind), tint) {
-            (None, _) => notes.push("blend-mode: there is none of this name here".to_owned()),
-            (Some("normal"), Some(_)) => {}
-            (Some(_), Some(_)) => {
-                notes.push("blend: colours are laid over with `blend-mode=normal` only".to_owned());
-            }
-            (_, None) => notes.extend(file(text).err().map(|why| format!("{name}: {why}"))),
+        if mode(query, kind).is_none() {
+            let said = query.text("blend-mode").unwrap_or_default();
+            let modes: Vec<&str> = MODES.iter().map(|(name, _)| *name).collect();
+            let why = format!(
+                "{said} is none of the blend modes here: {}",
+                modes.join(", ")
+            );
+            return Err(Refusal::new("blend-mode", why));
         }
+        if kind.name == "mark" || colour(text).is_none() {
+            file(text).map_err(|why| Refusal::new(text, format!("{}: {why}", kind.name)))?;
+        }
+    }
+    Ok(())
+}
+
+/// Notes on parameters of overlays that have no effect here.
+pub(super) fn notes(query: &Values) -> Vec<String> {
+    let mut notes = Vec::new();
+    for kind in [BLEND, MARK] {
+        let name = kind.name;
         if let Some(fit @ ("fill" | "max")) = query.text(&kind.key("fit")) {
             notes.push(format!("{name}-fit: `{fit}` is as `clip`"));
         }
@@ -130,21 +153,31 @@ fn mode(query: &Values, kind: Kind) -> Option<&'static str> {
 /// result per px in the URL.
 pub(super) fn steps(query: &Values, size: (u32, u32), ratio: f64) -> Vec<Step> {
     let [blend, mark] = [BLEND, MARK].map(|kind| laid(query, kind, size, ratio));
-    let steps = [tinge(query), blend, mark, words(query, ratio)];
+    let steps = [tinge(query, size), blend, mark, words(query, ratio)];
     steps.into_iter().flatten().collect()
 }
 
-/// Returns the step that lays the colour of `blend` over the whole image, if `blend` is a colour and its mode is
-/// `normal`.
-fn tinge(query: &Values) -> Option<Step> {
+/// Returns the step that lays the colour of `blend` over the whole image, if `blend` is a colour.
+fn tinge(query: &Values, size: (u32, u32)) -> Option<Step> {
     let tint = colour(query.text("blend")?)?;
-    let normal = mode(query, BLEND) == Some("normal");
+    let mode = mode(query, BLEND)?;
     let shown = query.number("blend-alpha").unwrap_or(100.0);
     let shown = shown * f64::from(tint.a) / 255.0;
     let opaque = Colour { a: 255, ..tint };
-    let args = vec![number(shown), opaque.to_string()];
-    let step = || Effect::new("colorize", args).ok().map(Step::Effect);
-    normal.then(step)?
+    if mode == "normal" {
+        let args = vec![number(shown), opaque.to_string()];
+        return Effect::new("colorize", args).ok().map(Step::Effect);
+    }
+    Overlay {
+        file: format!("{}{opaque}", Effect::COLOUR),
+        at: ("0".to_owned(), "0".to_owned()),
+        opacity: shown,
+        size,
+        mode,
+        shape: "exact",
+        recipe: Vec::new(),
+    }
+    .step()
 }
 
 fn laid(query: &Values, kind: Kind, (width, height): (u32, u32), ratio: f64) -> Option<Step> {

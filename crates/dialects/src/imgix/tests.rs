@@ -171,6 +171,18 @@ fn images_colours_and_words_lie_over_the_result() {
             "blend=80ff0000&bm=normal&blend-alpha=50",
             "colorize:25.098:ff0000",
         ),
+        (
+            "blend=ff0000&bm=multiply",
+            "overlay:colour%3Aff0000:0:0:100:400:300:multiply",
+        ),
+        (
+            "mark=https%3A%2F%2Fo.test%2Flogo.png%3Fv%3D1&mark-w=40",
+            "overlay:https%3A//o.test/logo.png?v=1:100p-5:100p-5:100:40",
+        ),
+        (
+            "blend64=aHR0cHM6Ly9vLnRlc3QvYS5wbmc&bm=normal",
+            "over:https%3A//o.test/a.png:0:0",
+        ),
         ("txt=Hello", "text:Hello:12:000000:southeast:10"),
         (
             "txt64=SGVsbG8sIFdvcmxkIQ&txt-size=20&txt-color=8fff&txt-align=top,center&txt-pad=0&w=200&dpr=2",
@@ -191,20 +203,19 @@ fn images_colours_and_words_lie_over_the_result() {
 }
 
 #[test]
-fn what_cannot_lie_over_the_result_is_noted() {
-    let facts = Facts::new("jpeg", 400, 300);
+fn what_cannot_lie_over_the_result_is_refused() {
     for query in [
-        "mark=https%3A%2F%2Fo.test%2Flogo.png",
+        "mark=%2F%2Fo.test%2Flogo.png",
+        "mark=ftp%3A%2F%2Fo.test%2Flogo.png",
+        "mark=%2F",
         "mark=%2F~text%3Ftxt%3DHello",
         "mark=logo.png%3Fblur%3D9",
-        "blend=f00",
+        "blend=f00&bm=hue",
         "blend=/grain.png&bm=luminosity",
         "mask=https%3A%2F%2Fo.test%2Fmask.png",
     ] {
-        let request = ask(query).unwrap();
-        assert_eq!(request.notes.len(), 1, "{query}: {:?}", request.notes);
-        assert!(request.rules.materials().is_empty(), "{query}");
-        assert_eq!(made(query, &facts), "q:75", "{query}");
+        let refusal = ask(query).expect_err(query);
+        assert_eq!(refusal.fault, Fault::Url, "{query}: {refusal}");
     }
 }
 

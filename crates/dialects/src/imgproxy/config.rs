@@ -95,7 +95,8 @@ pub struct ImgproxyConfig {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WatermarkConfig {
-    /// Name of the watermark's file, in the folder `small_light.material_dir`.
+    /// Path (which begins with `/`) or URL of the watermark, or the name of its file in the folder
+    /// `small_light.material_dir`.
     pub file: String,
     /// Width and height of the watermark's file, in px.
     pub size: (u32, u32),

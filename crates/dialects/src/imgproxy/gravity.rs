@@ -144,6 +144,13 @@ impl Gravity {
             .place(outer, inner, dpr, overhang)
     }
 
+    /// Returns the position of an overlay of any size on an outer one, as the engine reads it: px, or per cent (`p`) of
+    /// the room beside the overlay and px.
+    pub(super) fn place_of_any(&self, outer: (i64, i64), dpr: f64) -> (String, String) {
+        let Axes { x, y } = self.seen(Orientation::default());
+        (x.place_of_any(outer.0, dpr), y.place_of_any(outer.1, dpr))
+    }
+
     /// Returns the gravity on both axes of the image as stored, where `turned` is how that image will be turned.
     pub(super) fn seen(&self, turned: Orientation) -> Axes {
         let (x, y) = match self.kind {
@@ -200,7 +207,30 @@ impl Axes {
     }
 }
 
+/// Returns an offset in px along a side of this length.
+fn shift(offset: f64, side: i64, dpr: f64) -> i64 {
+    match offset.abs() >= 1.0 {
+        true => round::even(offset * dpr),
+        false => round::even(side as f64 * offset),
+    }
+}
+
 impl Anchor {
+    /// Returns the position of an overlay of any size; see [`Gravity::place_of_any`].
+    fn place_of_any(self, outer: i64, dpr: f64) -> String {
+        let shifted = |share: &str, px: i64| match px {
+            0 => share.to_owned(),
+            px => format!("{share}{px:+}"),
+        };
+        match self {
+            Self::Edge(Edge::Start, offset) => shift(offset, outer, dpr).to_string(),
+            Self::Edge(Edge::Centre, offset) => shifted("50p", shift(offset, outer, dpr)),
+            Self::Edge(Edge::End, offset) => shifted("100p", -shift(offset, outer, dpr)),
+            // No option places a watermark so.
+            Self::Point(_) => "50p".to_owned(),
+        }
+    }
+
     fn mirrored(self) -> Self {
         match self {
             Self::Edge(Edge::Start, offset) => Self::Edge(Edge::End, offset),
@@ -212,10 +242,7 @@ impl Anchor {
 
     fn place(self, outer: i64, inner: i64, dpr: f64, overhang: bool) -> i64 {
         let room = outer.saturating_sub(inner);
-        let shift = |offset: f64| match offset.abs() >= 1.0 {
-            true => round::even(offset * dpr),
-            false => round::even(outer as f64 * offset),
-        };
+        let shift = |offset| shift(offset, outer, dpr);
         let start = match self {
             Self::Edge(Edge::Start, offset) => shift(offset),
             Self::Edge(Edge::Centre, offset) => {

@@ -37,7 +37,7 @@ use crate::refusal::Refusal;
 use crate::request::{AnswerStyle, Ask, Fallback, ImageRequest, Source, relative};
 use crate::signature::Key;
 use info::Info;
-use options::Options;
+use options::{Options, Watermark};
 use path::{LOCAL, PIPELINE, Reading};
 use row::About;
 use rules::{House, ImgproxyRules};
@@ -270,7 +270,7 @@ impl Imgproxy {
             let why = "this format is read, but not written";
             return Err(Refusal::of(Fault::Unsupported, format, why));
         }
-        Ok(self.image(reader, source))
+        self.image(reader, source)
     }
 
     /// Reads a source, and the format that its extension asks for.
@@ -286,9 +286,17 @@ impl Imgproxy {
         Ok((self.sources.source(&written.source)?, written.extension))
     }
 
-    fn image(&self, mut reader: Reader<'_>, source: Source) -> ImageRequest {
+    fn image(&self, mut reader: Reader<'_>, source: Source) -> Result<ImageRequest, Refusal> {
         reader.remark();
-        let Reader { options, notes, .. } = reader;
+        let Reader {
+            mut options, notes, ..
+        } = reader;
+        let pipelines = options.before.iter_mut().map(|it| &mut it.watermark);
+        for mark in pipelines.chain([&mut options.watermark]) {
+            if let Some(url) = &mark.url {
+                mark.file = Some(self.sources.source(url)?.overlay_name());
+            }
+        }
         let style = AnswerStyle {
             exact: true,
             never_grows: true,
@@ -330,11 +338,11 @@ impl Imgproxy {
                 },
             )
         };
-        ImageRequest {
+        Ok(ImageRequest {
             notes,
             style,
             ..request
-        }
+        })
     }
 
     /// Tries every preset, so that mistakes are found when the configuration is read.
@@ -471,8 +479,10 @@ impl<'a> Reader<'a> {
         if effects.duotone.0 > 0.0 && effects.duotone.0 < 1.0 {
             notes.push("dt: both colours act in full");
         }
-        if options.watermark.opacity > 0.0 && self.dialect.house.watermark.is_none() {
-            notes.push("wm: there is no `imgproxy.watermark` in the configuration; it is ignored");
+        let mut marks = options.pipelines().map(|options| &options.watermark);
+        let is_nothing = |mark: &Watermark| mark.opacity > 0.0 && mark.url.is_none();
+        if self.dialect.house.watermark.is_none() && marks.any(is_nothing) {
+            notes.push("wm: there is neither `wmu` nor an `imgproxy.watermark` in the configuration; it is ignored");
         }
         self.notes.extend(notes.into_iter().map(str::to_owned));
     }

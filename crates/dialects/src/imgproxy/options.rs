@@ -190,16 +190,24 @@ pub(super) struct Gradient {
     pub(super) stop: f64,
 }
 
-/// The configured watermark, as a URL asks for it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// The watermark, as a URL asks for it.
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Watermark {
     /// Opacity, 0 to 1; 0: no watermark.
     pub(super) opacity: f64,
     /// Whether the watermark is repeated all over the result.
     pub(super) tiled: bool,
     pub(super) gravity: Gravity,
-    /// Size as a share of the result's; 0: the watermark's own size.
+    /// Size as a share of the result's; 0: the watermark's own size, or `size`.
     pub(super) scale: f64,
+    /// Width and height in px into which the watermark is fitted. 0: as the other one says.
+    pub(super) size: (u32, u32),
+    /// Clockwise turn in degrees.
+    pub(super) angle: f64,
+    /// URL of an image that is the watermark in place of the configured one, as it was written.
+    pub(super) url: Option<String>,
+    /// Name of the overlay image that `url` stands for, once that is known.
+    pub(super) file: Option<String>,
 }
 
 /// Limits that a URL sets. 0: the server's own limit.
@@ -370,6 +378,10 @@ impl Default for Watermark {
             tiled: false,
             gravity: Gravity::default(),
             scale: 0.0,
+            size: (0, 0),
+            angle: 0.0,
+            url: None,
+            file: None,
         }
     }
 }

@@ -1,7 +1,9 @@
 //! imgproxy's rules: they resolve the options of a URL for a source.
 
+mod mark;
 mod wish;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use andon_recipe::{
@@ -118,10 +120,13 @@ impl Rules for ImgproxyRules {
     }
 
     fn materials(&self) -> Vec<String> {
-        let mark = self.house.watermark.as_ref();
-        let is_marked = |options: &Options| options.watermark.opacity > 0.0;
-        let mark = mark.filter(|_| self.options.pipelines().any(is_marked));
-        mark.map(|mark| mark.file.clone()).into_iter().collect()
+        let configured = self.house.watermark.as_ref().map(|mark| &mark.file);
+        let pipelines = self.options.pipelines().map(|options| &options.watermark);
+        let shown = pipelines.filter(|mark| mark.opacity > 0.0);
+        let files: BTreeSet<&String> = shown
+            .filter_map(|mark| mark.file.as_ref().or(configured))
+            .collect();
+        files.into_iter().cloned().collect()
     }
 }
 
@@ -353,39 +358,6 @@ impl ImgproxyRules {
         steps.push(Step::exact(px(layout.scaled.0), px(layout.scaled.1)));
         steps.extend(keep(options.gravity, layout.kept));
         steps
-    }
-
-    /// Returns the step that lays the watermark on the result.
-    fn mark(&self, layout: &Layout) -> Option<Step> {
-        let asked = &self.options.watermark;
-        let mark = self
-            .house
-            .watermark
-            .as_ref()
-            .filter(|_| asked.opacity > 0.0)?;
-        let outer = layout.size();
-        let own = (f64::from(mark.size.0), f64::from(mark.size.1));
-        let down = match asked.scale {
-            0.0 => 1.0,
-            scale => {
-                let most = |side: i64| (side as f64 * scale).round().max(1.0);
-                (most(outer.0) / own.0).min(most(outer.1) / own.1)
-            }
-        };
-        let side = |own: f64| ((own * down).round() as i64).max(1);
-        let size = (side(own.0), side(own.1));
-        let (x, y) = match asked.tiled {
-            true => (0, 0),
-            false => asked.gravity.place(outer, size, layout.dpr, true),
-        };
-        let opacity = (asked.opacity * mark.opacity * 100.0).round() as i64;
-        let mut args = vec![mark.file.clone(), x.to_string(), y.to_string()];
-        if opacity == 100 && size == (own.0 as i64, own.1 as i64) && !asked.tiled {
-            return effect(Effect::OVER, args);
-        }
-        args.extend([opacity, size.0, size.1].map(|number| number.to_string()));
-        args.extend(asked.tiled.then(|| "tile".to_owned()));
-        effect("overlay", args)
     }
 }
 

@@ -254,6 +254,17 @@ pub(super) fn read_watermark(options: &mut Options, args: &[&str]) -> Result<(),
     }
 }
 
+/// Reads the URL of a watermark, in base64; without one, the configured watermark is used.
+pub(super) fn read_watermark_url(options: &mut Options, args: &[&str]) -> Result<(), Wrong> {
+    options.watermark.url = Some(encoded(args[0], "a URL")?).filter(|url| !url.is_empty());
+    Ok(())
+}
+
+pub(super) fn watermark_url(options: &Options) -> String {
+    let url = options.watermark.url.as_ref();
+    url.map_or(String::new(), |url| base64::bare(url.as_bytes()))
+}
+
 pub(super) fn watermark(options: &Options) -> String {
     let gravity = &options.watermark.gravity;
     match options.watermark.tiled {

@@ -80,7 +80,22 @@ pub(super) struct Nested {
 }
 
 impl Filter {
-    /// Returns the files that the filter lays over an image, and those that are laid over these.
+    /// Returns the filter with `prefix`, a scheme and two slashes, in front of the names of images that have no scheme.
+    pub(super) fn with_scheme(self, prefix: &str) -> Self {
+        let of_nested = |mut nested: Box<Nested>| {
+            let filters = std::mem::take(&mut nested.filters).into_iter();
+            nested.filters = filters.map(|filter| filter.with_scheme(prefix)).collect();
+            nested
+        };
+        match self {
+            Self::Overlay(overlay, nested) => {
+                Self::Overlay(overlay.with_scheme(prefix), nested.map(of_nested))
+            }
+            other => other,
+        }
+    }
+
+    /// Returns the images that the filter lays over an image, and those that are laid over these.
     pub(super) fn files(&self) -> Vec<String> {
         match self {
             Self::Overlay(overlay, nested) if overlay.shows() => {

@@ -166,15 +166,13 @@ impl Thumbor {
                 return Err(Refusal::new(&format!("{name}({args})"), why));
             }
             match table::read(self.flavour, &name, &args, Effect::DEEPEST) {
-                // The others' images are behind a network.
-                Some(filter) if self.loader != Loader::Path && !filter.files().is_empty() => {
-                    notes.push(format!(
-                        "{name}: only files below the origins are laid over"
-                    ));
-                }
                 Some(filter) => {
                     notes.extend(table::note(self.flavour, &name, &args));
-                    list.push(filter);
+                    list.push(match self.loader {
+                        Loader::Path => filter,
+                        Loader::Http => filter.with_scheme("http://"),
+                        Loader::Https => filter.with_scheme("https://"),
+                    });
                     parts.filters.push((name, args));
                 }
                 None if notes.len() < 16 => {

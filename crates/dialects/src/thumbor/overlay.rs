@@ -8,12 +8,12 @@ use super::flavour::{Flavour, unescaped};
 use super::path::{self, FitIn, Parts};
 use super::place::Place;
 use crate::effects::{self, from_edge};
-use crate::request::relative;
+use crate::request::{Source, relative};
 
 /// An image that is laid over another one.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Overlay {
-    /// The path of a file below the origins, beginning with `/`; or a colour.
+    /// The name of an overlay image: a path below the origins that begins with `/`, or a URL; or a colour.
     file: String,
     at: (Place, Place),
     /// Opacity in percent.
@@ -72,7 +72,7 @@ impl Side {
 type Path = (Parts, (Side, Side));
 
 impl Overlay {
-    /// Reads the filter `watermark(url,x,y,alpha[,w%,h%])`. Images from other servers are not fetched.
+    /// Reads the filter `watermark(url,x,y,alpha[,w%,h%])`.
     pub(super) fn watermark(args: &Args<'_>) -> Option<Self> {
         let name = match args.flavour {
             Flavour::Thumbor => args.text(0)?.into_owned(),
@@ -98,7 +98,7 @@ impl Overlay {
             }
         };
         Some(Self {
-            file: local(&name)?,
+            file: file(&name)?,
             at,
             opacity: opacity(alpha),
             size: match size {
@@ -135,7 +135,7 @@ impl Overlay {
         let overlay = Self {
             file: match colours::of_image(&name) {
                 Some(colour) => format!("{}{colour}", Effect::COLOUR),
-                None => local(&name)?,
+                None => file(&name)?,
             },
             at: Place::both(args),
             opacity: opacity(args.decimal(3)?),
@@ -161,6 +161,14 @@ impl Overlay {
     /// Returns the overlay's file; `None` if it is a colour.
     pub(super) fn file(&self) -> Option<&str> {
         Some(&*self.file).filter(|file| !file.starts_with(Effect::COLOUR))
+    }
+
+    /// Returns the overlay with `prefix`, a scheme and two slashes, in front of a name that has no scheme.
+    pub(super) fn with_scheme(mut self, prefix: &str) -> Self {
+        if let Some(path) = self.file.strip_prefix('/') {
+            self.file = format!("{prefix}{path}");
+        }
+        self
     }
 
     /// Returns the step that lays the overlay on an image of this size in px.
@@ -260,9 +268,9 @@ fn opacity(alpha: f64) -> f64 {
     (100.0 - alpha).clamp(0.0, 100.0)
 }
 
-/// Returns the path of a file, beginning with `/`; `None` for a URL.
-fn local(name: &str) -> Option<String> {
-    let path = relative(name);
-    let plain = !path.is_empty() && !path.contains('\0') && !name.contains(":/");
-    plain.then(|| format!("/{path}"))
+/// Returns the name of the overlay image that a filter's image stands for: a URL, or a path that begins with `/`.
+fn file(name: &str) -> Option<String> {
+    let source = Source::url(name).unwrap_or_else(|| Source::Path(relative(name)));
+    let plain = !source.as_str().is_empty() && !name.contains('\0');
+    plain.then(|| source.overlay_name())
 }

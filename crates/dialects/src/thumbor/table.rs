@@ -270,7 +270,7 @@ const ALL: &[Row] = &[
             Some(Filter::Trim(Trim { from_end, tolerance: args.size(0) }))
         }),
     row("upscale").help("Lets `fit-in` make the image larger.").both(0..=0, |_| Some(Filter::Upscale)),
-    row("watermark").help("Lays a file of the origins over the image, at a place, with an opacity and a size.")
+    row("watermark").help("Lays another image, by path or URL, over the image: at a place, with an opacity and a size.")
         .both(4..=6, |args| Some(Filter::Overlay(Overlay::watermark(args)?, None))),
 ];
 

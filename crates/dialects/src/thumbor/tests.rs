@@ -218,7 +218,14 @@ fn watermarks_lie_where_either_flavour_puts_them() {
             "w.png,0,0,0,20,20",
             "overlay:/w.png:0:0:100:80:60:normal:inside",
         ),
-        ("http%3A//x.test/w.png,0,0,0", ""),
+        (
+            "http%3A//x.test/w.png,0,0,0",
+            "over:http%3A//x.test/w.png:0:0",
+        ),
+        (
+            "https:/x.test/w.png?v=1,0,0,50",
+            "overlay:https%3A//x.test/w.png?v=1:0:0:50",
+        ),
         ("w.png,0,0,100", ""),
         ("w.png,left,0,0", ""),
         ("w.png,0,0", ""),
@@ -613,12 +620,50 @@ fn imagors_images_over_others_may_be_as_large_as_those() {
         let expected = format!("{laid},q:75");
         assert_eq!(recipe(&imagor(), &rest, &facts), expected, "{image}");
     }
-    // Images of other servers.
-    let request = ask(
-        &imagor(),
-        "filters:image(https://a.example/w.png,0,0)/a.jpg",
-    );
-    assert_eq!(request.notes.len(), 1, "{:?}", request.notes);
+}
+
+#[test]
+fn overlays_are_named_as_sources_are() {
+    let materials = |dialects: &Dialects, filter: &str| {
+        let request = ask(dialects, &format!("filters:{filter}/a.jpg"));
+        assert!(request.notes.is_empty(), "{filter}: {:?}", request.notes);
+        request.rules.materials()
+    };
+    for (filter, name) in [
+        ("watermark(b/w.png,0,0,0)", "/b/w.png"),
+        (
+            "watermark(https://a.example/w.png,0,0,0)",
+            "https://a.example/w.png",
+        ),
+        (
+            "image(https://a.example/w.png,0,0)",
+            "https://a.example/w.png",
+        ),
+        ("image(fit-in/9x9/s3://b/w.png,0,0)", "s3://b/w.png"),
+        (
+            "image(filters:grayscale()/https://a.example/w.png,0,0)",
+            "https://a.example/w.png",
+        ),
+        (
+            "image(b64:aHR0cHM6Ly9hLmV4YW1wbGUvdy5wbmc,0,0)",
+            "https://a.example/w.png",
+        ),
+    ] {
+        assert_eq!(materials(&imagor(), filter), [name], "{filter}");
+    }
+    let http = Dialects::new(&Config {
+        imagor: ImagorConfig {
+            prefix: "/".to_owned(),
+            allow_unsafe: true,
+            loader: crate::Loader::Http,
+            ..ImagorConfig::default()
+        },
+        ..Config::default()
+    });
+    let http = http.expect("a configuration");
+    let nested = "image(filters:watermark(a.example/x.png,0,0,0)/a.example/w.png,0,0)";
+    let names = ["http://a.example/w.png", "http://a.example/x.png"];
+    assert_eq!(materials(&http, nested), names);
 }
 
 #[test]

@@ -44,6 +44,9 @@ pub enum Error {
     Withheld { path: String, why: Withheld },
     #[error("{error} ({place})")]
     At { error: Box<Self>, place: String },
+    /// An error about an image that is laid over the source.
+    #[error("overlay image {name}: {error}")]
+    Overlay { name: String, error: Box<Self> },
     /// An error that must not be cached, because its origin's headers forbid it.
     #[error("{0}")]
     Unkept(Box<Self>),
@@ -204,6 +207,14 @@ impl Error {
         }
     }
 
+    /// Adds which overlay image the error is about.
+    pub(crate) fn of_overlay(self, name: &str) -> Self {
+        Self::Overlay {
+            name: name.to_owned(),
+            error: Box::new(self),
+        }
+    }
+
     /// Returns the status, who is at fault and the log label. This one table covers all errors.
     fn facts(&self) -> (u16, Fault, &'static str) {
         match self {
@@ -214,7 +225,9 @@ impl Error {
             Self::Missing { .. } => (404, Fault::Client, "not_found"),
             Self::Forbidden { .. } => (403, Fault::Origin, "forbidden"),
             Self::Withheld { why, .. } => (404, Fault::Client, why.label()),
-            Self::At { error, .. } | Self::Unkept(error) => error.facts(),
+            Self::At { error, .. } | Self::Overlay { error, .. } | Self::Unkept(error) => {
+                error.facts()
+            }
             Self::Moved { status, .. } => (*status, Fault::Client, "moved"),
             Self::Pixels(error) => (error.status(), pixels_fault(error), error.kind()),
             Self::Changing => (503, Fault::Origin, "changing"),
@@ -280,6 +293,7 @@ impl Error {
         use andon_pixels::Error as P;
         match self.root() {
             Self::Target(refusal) => refusal.fault,
+            Self::Overlay { error, .. } => error.kind(),
             Self::Missing { .. } | Self::Withheld { .. } => Kind::Missing,
             Self::Forbidden { .. } => Kind::Source,
             Self::Pixels(P::Recipe { .. }) => Kind::Url,
@@ -332,6 +346,7 @@ impl Error {
         match self.root() {
             Self::Pixels(andon_pixels::Error::Internal(_)) => Self::Panicked.to_string(),
             Self::Withheld { path, .. } => Self::Missing { path: path.clone() }.to_string(),
+            Self::Overlay { name, error } => format!("overlay image {name}: {}", error.public()),
             other => other.to_string(),
         }
     }
@@ -343,6 +358,7 @@ impl Error {
             Self::Refused(rejection) => Some(rejection.retry_after),
             Self::NotIdle(seconds) => Some(*seconds),
             Self::Origin(OriginError::Spared { seconds, .. }) => Some(*seconds),
+            Self::Overlay { error, .. } => error.retry_after(),
             _ => (self.status() == StatusCode::SERVICE_UNAVAILABLE).then_some(1),
         }
     }
@@ -352,7 +368,7 @@ impl Error {
         match self {
             Self::Unkept(_) => false,
             Self::Shared(shared) => shared.may_be_kept(),
-            Self::At { error, .. } => error.may_be_kept(),
+            Self::At { error, .. } | Self::Overlay { error, .. } => error.may_be_kept(),
             _ => true,
         }
     }

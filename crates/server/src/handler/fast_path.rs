@@ -374,7 +374,7 @@ mod tests {
         let _ = app
             .maker
             .results
-            .purge(everything.clone(), everything)
+            .purge(everything.clone(), vec![everything])
             .await;
         assert!(at_once(&app, &get(TARGET)).is_none());
     }

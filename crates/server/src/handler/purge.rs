@@ -34,7 +34,7 @@ impl App {
             .map_err(|_| Error::Late(self.timeout))?
             .map_err(Error::PurgeRequest)?;
         let (selector, of_sources) = match order.checked()? {
-            Purge::Results(selector) => (selector.clone(), selector),
+            Purge::Results(selector) => (selector.clone(), vec![selector]),
             Purge::Url(url) => self.selectors_of(&url).await?,
         };
         // They are made again in no time: not worth telling which of them are meant.
@@ -46,9 +46,9 @@ impl App {
         Ok(response::purged(purged))
     }
 
-    /// Returns the selectors that purge the results of a URL and its source. The results are selected by what the URL
+    /// Returns the selectors that purge the results of a URL, its source and its overlay images. The results are selected by what the URL
     /// resolves to or, if that is no longer known, by their source as a whole.
-    async fn selectors_of(&self, url: &str) -> Result<(Selector, Selector), Error> {
+    async fn selectors_of(&self, url: &str) -> Result<(Selector, Vec<Selector>), Error> {
         let results = &self.maker.results;
         // Whoever may purge needs no signature.
         let mut request = self.maker.resolver.read(url)?;
@@ -67,9 +67,13 @@ impl App {
             }
         };
         let source = Selector::Source(source_path(&asked.request));
-        Ok(match resolved {
-            Some(resolved) => (Selector::Tag(resolved.tag), source),
-            None => (source.clone(), source),
-        })
+        let results = match resolved {
+            Some(resolved) => Selector::Tag(resolved.tag),
+            None => source.clone(),
+        };
+        let overlays = asked.request.rules.materials().into_iter();
+        let overlays = overlays.filter_map(|name| self.maker.resolver.overlay_path(&name));
+        let sources = [source].into_iter().chain(overlays.map(Selector::Source));
+        Ok((results, sources.collect()))
     }
 }

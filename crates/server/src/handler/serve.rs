@@ -175,7 +175,7 @@ impl App {
         let (maker, request) = (&self.maker, &variant.asked.request);
         let headers = &exchange.head.headers;
         let ctx = maker.context(variant.clone(), Allowance::until(exchange.deadline));
-        let found = match maker.open(request).await {
+        let found = match maker.open_file(request).await {
             Err(Error::Missing { .. }) if maker.resolver.is_root(request) => {
                 return self.welcome(headers, exchange.deadline).await;
             }

@@ -24,7 +24,7 @@ use crate::config::{AllowedClients, Config, ConfigError};
 use crate::error::Error;
 use crate::handler::App;
 use crate::operations::entry::Stages;
-use crate::origins::{Blocking, Entry, Reservation, SourceMemory};
+use crate::origins::{Blocking, Reservation, SourceMemory};
 use crate::request::forwarded::Visitor;
 use crate::request::negotiation;
 use crate::response::{self, Reply};
@@ -283,7 +283,7 @@ impl App {
         Ok(reply)
     }
 
-    /// Reads the materials and the header of the image, whose memory is reserved by `holds`.
+    /// Reads the materials, which are files of `small_light.material_dir`, and the header of the image, whose memory is reserved by `holds`.
     pub(super) async fn prepared<H: Send + Sync + 'static>(
         &self,
         image_request: Arc<ImageRequest>,
@@ -292,8 +292,14 @@ impl App {
     ) -> Result<Prepared, Error> {
         let folder = self.uploads.materials.clone();
         let most = self.uploads.most_bytes;
+        let none = |name: &str, _| {
+            let why = format!(
+                "overlay image {name}: only those of small_light.material_dir are laid over an upload"
+            );
+            Err(Error::Upload(why))
+        };
         let read = move |request: &Arc<ImageRequest>, blocking: Blocking| {
-            let (names, none) = (request.rules.materials(), |_: &str| Ok(Entry::Folder));
+            let names = request.rules.materials();
             folder.open_for(names, none, blocking)?.read(most, blocking)
         };
         let maker = &self.maker;

@@ -47,7 +47,7 @@ impl App {
             .understand(target, headers, &[], maker, &self.negotiation);
         let Ok(known) = known else { return false };
         let ctx = maker.context(known, Allowance::until(deadline));
-        match maker.open(ctx.request()).await {
+        match maker.open_file(ctx.request()).await {
             Ok(found) => maker.serve(&ctx, found).await.is_ok(),
             Err(_) => false,
         }

@@ -75,7 +75,7 @@ impl Told {
     }
 
     /// Combines the directives of two replies so that the result is allowed by both.
-    fn and(self, other: Self) -> Self {
+    pub(crate) fn and(self, other: Self) -> Self {
         let least = |one: Option<u64>, other: Option<u64>| one.into_iter().chain(other).min();
         Self {
             max_age: least(self.max_age, other.max_age),

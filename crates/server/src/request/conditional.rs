@@ -19,11 +19,38 @@ pub struct Validators {
     pub modified: Option<SystemTime>,
 }
 
+/// The state of an overlay image, on which a result depends besides its source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct State {
+    /// A text that differs for every state of the image.
+    version: String,
+    /// When the image was last changed, if that is known.
+    modified: Option<SystemTime>,
+}
+
+impl State {
+    /// Returns the state of a file.
+    pub(crate) fn of_file(identity: &Identity) -> Self {
+        Self {
+            version: identity.version(),
+            modified: Some(identity.modified()),
+        }
+    }
+
+    /// Returns the state of an image that was fetched from an origin.
+    pub(crate) fn of_fetched(validators: &SourceValidators) -> Self {
+        Self {
+            version: validators.identity.clone(),
+            modified: validators.modified(),
+        }
+    }
+}
+
 impl Validators {
     /// Computes the validators of a result that is made from a file and the materials that it is composed with.
     /// `result` is the text of its recipe and the server's revision.
     #[must_use]
-    pub fn new(result: &str, source: &Identity, materials: &[(String, Identity)]) -> Self {
+    pub(crate) fn new(result: &str, source: &Identity, materials: &[(String, State)]) -> Self {
         let mut digest = Digest::of(result);
         digest.text(&source.version());
         Self::with_materials(digest, Some(source.modified()), materials)
@@ -31,10 +58,10 @@ impl Validators {
 
     /// Computes the validators of a result whose source was fetched from an origin.
     #[must_use]
-    pub fn of_fetched(
+    pub(crate) fn of_fetched(
         result: &str,
         source: &SourceValidators,
-        materials: &[(String, Identity)],
+        materials: &[(String, State)],
     ) -> Self {
         let mut digest = Digest::of(result);
         digest.text(&source.identity);
@@ -44,18 +71,17 @@ impl Validators {
     fn with_materials(
         mut digest: Digest,
         modified: Option<SystemTime>,
-        materials: &[(String, Identity)],
+        materials: &[(String, State)],
     ) -> Self {
-        for (name, identity) in materials {
+        for (name, state) in materials {
             digest.text(name);
-            digest.text(&identity.version());
+            digest.text(&state.version);
         }
-        // Without the source's date the newest of all is not known.
-        let newest = modified.map(|modified| {
-            materials
-                .iter()
-                .map(|(_, identity)| identity.modified())
-                .fold(modified, SystemTime::max)
+        // Without the date of each of them the newest of all is not known.
+        let newest = materials.iter().fold(modified, |newest, (_, state)| {
+            newest
+                .zip(state.modified)
+                .map(|(one, other)| one.max(other))
         });
         Self {
             etag: format!("\"{digest}\""),
@@ -214,10 +240,11 @@ mod tests {
 
     #[test]
     fn the_tag_changes_with_the_recipe_and_with_every_part_of_a_file() {
-        let tag = |recipe: &str, source: Identity, materials: &[(String, Identity)]| {
+        let tag = |recipe: &str, source: Identity, materials: &[(String, State)]| {
             Validators::new(recipe, &source, materials).etag
         };
-        let icon = ("icon.png".to_owned(), SOURCE);
+        let file = |identity: Identity| State::of_file(&identity);
+        let icon = ("icon.png".to_owned(), file(SOURCE));
         let tags = [
             tag("fit:10x10", SOURCE, &[]),
             tag("fit:10x11", SOURCE, &[]),
@@ -234,7 +261,7 @@ mod tests {
             tag(
                 "fit:10x10",
                 SOURCE,
-                &[(icon.0, Identity { size: 9, ..SOURCE })],
+                &[(icon.0, file(Identity { size: 9, ..SOURCE }))],
             ),
         ];
         for (index, one) in tags.iter().enumerate() {

@@ -1,16 +1,28 @@
 //! The headers `Cache-Tag` and `Surrogate-Key`: tags that say what a result is made of, for CDNs that purge by them.
 
+use std::collections::HashSet;
+
 use andon_cache::Entry;
 use hyper::header::{HeaderMap, HeaderName};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
 use crate::config::TagHeader;
 
-/// Sets the headers in `names` to the tags that purge this result here, its source, and all folders above the source.
+/// Sets the headers in `names` to the tags that purge this result here, its sources, and all folders above them.
 pub(crate) fn set(headers: &mut HeaderMap, entry: &Entry, names: &[TagHeader]) {
     let source = &entry.source;
-    let above = source.match_indices('/');
-    let prefixes = above.map(|(slash, _)| format!("prefix:{}", &source[..=slash]));
+    let further = entry.tags.iter();
+    let further = further.filter_map(|tag| tag.strip_prefix(Entry::ALSO_OF));
+    let sources = std::iter::once(&**source).chain(further);
+    let above = |source: &'_ str| -> Vec<String> {
+        let slashes = source.match_indices('/');
+        slashes
+            .map(|(slash, _)| format!("prefix:{}", &source[..=slash]))
+            .collect()
+    };
+    let mut prefixes: Vec<String> = sources.flat_map(above).collect();
+    let mut told = HashSet::new();
+    prefixes.retain(|prefix| told.insert(prefix.clone()));
     let tags: Vec<String> = [format!("source:{source}")]
         .into_iter()
         .chain(prefixes)
@@ -37,7 +49,13 @@ mod tests {
     fn each_header_has_its_own_separator_and_no_tag_has_one_in_it() {
         let entry = Entry {
             source: "/trip/a b,c.jpg".to_owned(),
-            tags: vec!["type:image/webp".to_owned(), "material:行.png".to_owned()],
+            tags: [
+                "type:image/webp",
+                "source:/logos/行.png",
+                "material:/logos/行.png",
+            ]
+            .map(str::to_owned)
+            .to_vec(),
             ..Entry::default()
         };
         let mut headers = HeaderMap::new();
@@ -50,8 +68,10 @@ mod tests {
             "source:/trip/a%20b%2Cc.jpg",
             "prefix:/",
             "prefix:/trip/",
+            "prefix:/logos/",
             "type:image/webp",
-            "material:%E8%A1%8C.png",
+            "source:/logos/%E8%A1%8C.png",
+            "material:/logos/%E8%A1%8C.png",
         ];
         assert_eq!(headers["cache-tag"], tags.join(","));
         assert_eq!(headers["surrogate-key"], tags.join(" "));

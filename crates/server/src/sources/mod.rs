@@ -7,7 +7,7 @@ pub(crate) mod headers;
 pub mod materials;
 pub mod media_type;
 mod open_source;
-mod opening;
+pub(crate) mod opening;
 mod overlaps;
 pub mod overlay_cache;
 pub mod rendering;

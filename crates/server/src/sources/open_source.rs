@@ -89,7 +89,7 @@ impl OpenSource {
     /// text that names it, or empty for the file as it is.
     #[must_use]
     pub fn validators(&self, result: &str) -> Validators {
-        let materials = self.materials.identities();
+        let materials = self.materials.states();
         match &self.content {
             Content::File(file, _) => Validators::new(result, &file.identity, &materials),
             Content::CachedSource(identity, _) => Validators::new(result, identity, &materials),
@@ -97,6 +97,11 @@ impl OpenSource {
                 Validators::of_fetched(result, &source.validators, &materials)
             }
         }
+    }
+
+    /// The overlay images that the image is composed with.
+    pub(crate) fn materials(&self) -> &OpenMaterials {
+        &self.materials
     }
 
     /// How long the origin allows a fetched source to be used; `None` for a file.
@@ -159,8 +164,8 @@ impl OpenSource {
     /// Returns how many bytes reading the files brings into memory. What is in memory already is counted there.
     pub(crate) fn size_to_read(&self) -> u64 {
         match &self.content {
-            Content::File(..) => self.size(),
-            Content::CachedSource(..) | Content::Fetched(_) => self.materials.size(),
+            Content::File(..) => self.source_size() + self.materials.size_to_read(),
+            Content::CachedSource(..) | Content::Fetched(_) => self.materials.size_to_read(),
         }
     }
 

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use andon_dialects::{ImageRequest, OWN_ERRORS};
+use andon_dialects::{ImageRequest, OWN_ERRORS, Source as Location};
+use andon_recipe::Recipe;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::config::Files;
@@ -13,7 +14,7 @@ use crate::origins::{
     Blocking, Budget, Entry, Fetched, Identity, Listing, OpenFile, OriginMetrics, Source,
     SourceMemory, SourceValidators, Status,
 };
-use crate::sources::materials::OpenMaterials;
+use crate::sources::materials::{FetchedMaterials, Material, OpenMaterials};
 use crate::sources::media_type;
 use crate::sources::open_source::{Content, OpenSource};
 use crate::sources::resolver::Resolver;
@@ -25,21 +26,36 @@ impl Resolver {
     /// # Errors
     /// `Missing`, `Forbidden`, `Moved`, `Io`, `Pixels` naming a missing material, and all of [`Resolver::fetch`].
     pub fn open(&self, request: &ImageRequest) -> Result<OpenSource, Error> {
-        if !self.is_remote(request) {
-            return self.open_files(request, Blocking::Allowed);
+        let overlays = self.overlays_to_fetch(request);
+        if !self.is_remote(request) && overlays.is_empty() {
+            return self.open_files(request, &FetchedMaterials::default(), Blocking::Allowed);
         }
-        let materials = self.open_materials(request, Blocking::Allowed)?;
+        // Room for the source and for all overlay images together.
         let budget = Budget {
             deadline: Instant::now() + self.timeout,
-            held: SourceMemory::new(self.most_bytes),
+            held: SourceMemory::new(self.most_bytes.saturating_mul(3)),
         };
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
-        match runtime.block_on(self.fetch(request, None, &budget))? {
-            Fetched::Body(source) => Ok(self.found(request, source, materials)),
-            Fetched::NotModified(_) => Err(OriginError::Status(304).into()),
+        let fetch =
+            |request: &ImageRequest| match runtime.block_on(self.fetch(request, None, &budget))? {
+                Fetched::Body(source) => Ok(source),
+                Fetched::NotModified(_) => Err(OriginError::Status(304).into()),
+            };
+        let mut fetched = FetchedMaterials::default();
+        for (name, from) in overlays {
+            let overlay = fetch(&overlay_request(from.clone()));
+            let added = overlay.and_then(|overlay| {
+                (fetched).add(name.clone(), from, bounded(overlay)?, self.most_bytes)
+            });
+            added.map_err(|error| error.of_overlay(&name))?;
         }
+        if !self.is_remote(request) {
+            return self.open_files(request, &fetched, Blocking::Allowed);
+        }
+        let materials = self.open_materials(request, &fetched, Blocking::Allowed)?;
+        Ok(self.found(request, fetch(request)?, materials))
     }
 
     /// Whether a request's source has to be fetched with [`Resolver::fetch`], because it is not in a folder.
@@ -74,25 +90,41 @@ impl Resolver {
         }
     }
 
-    /// Opens the materials that a request's image is composed with.
+    /// Opens the materials that a request's image is composed with. Those that are not in folders are in `fetched`.
     ///
     /// # Errors
-    /// `Pixels` naming a missing material; `Io`, as [`Root::entry`].
+    /// `Pixels` naming a material that is missing in the folder of materials, `Overlay` for one that an origin does not
+    /// have; `Io`, as [`Root::entry`].
     ///
     /// [`Root::entry`]: crate::origins::Root::entry
-    pub fn open_materials(
+    pub(crate) fn open_materials(
         &self,
         request: &ImageRequest,
+        fetched: &FetchedMaterials,
         blocking: Blocking,
     ) -> Result<OpenMaterials, Error> {
-        let served = |path: &str| self.origins.entry(path, blocking);
+        let of_origin = |name: &str, source: Location| {
+            if let Some(fetched) = fetched.get(name) {
+                return Ok(fetched);
+            }
+            let source = self.overlay(source);
+            match self.origins.entry(source.as_str(), blocking) {
+                Ok(Entry::File(file)) => Ok(Material::File(Arc::new(file))),
+                Ok(Entry::Folder) => {
+                    let path = source.place().into_owned();
+                    Err(Error::Missing { path }.of_overlay(name))
+                }
+                Err(error) if blocking.ends_with(&error) => Err(error),
+                Err(error) => Err(error.of_overlay(name)),
+            }
+        };
         let names = request.rules.materials();
-        self.materials.open_for(names, served, blocking)
+        self.materials.open_for(names, of_origin, blocking)
     }
 
     /// Returns a request whose source was fetched and whose materials are open.
     #[must_use]
-    pub fn found(
+    pub(crate) fn found(
         &self,
         request: &ImageRequest,
         source: Source,
@@ -140,7 +172,8 @@ impl Resolver {
         Ok(false)
     }
 
-    /// Opens the files that a request needs, all of which are in folders, without reading them.
+    /// Opens the files of a request whose source is in a folder, without reading them. Materials that are not in folders
+    /// are in `fetched`.
     ///
     /// # Errors
     /// As [`Resolver::open`]; `Io`, as [`Root::entry`].
@@ -149,6 +182,7 @@ impl Resolver {
     pub(crate) fn open_files(
         &self,
         request: &ImageRequest,
+        fetched: &FetchedMaterials,
         blocking: Blocking,
     ) -> Result<OpenSource, Error> {
         let only_images = self.origins.files(request.source.as_str()) == Files::Images;
@@ -177,7 +211,7 @@ impl Resolver {
             }
         }
         let figures = self.origins.figures_of(&path)?;
-        let materials = self.open_materials(request, blocking)?;
+        let materials = self.open_materials(request, fetched, blocking)?;
         let content = Content::File(Arc::new(file), figures);
         Ok(self.opened(request, path, content, materials))
     }
@@ -244,3 +278,20 @@ impl Resolver {
 }
 
 const INDEX: &str = "index.html";
+
+/// Returns the request with which an overlay image is fetched from where it is.
+pub(crate) fn overlay_request(from: Location) -> ImageRequest {
+    ImageRequest::image(from, Recipe::default())
+}
+
+/// Returns an overlay image whose end was marked.
+///
+/// # Errors
+/// `Origin` if it was not. Decoders show what they have of a truncated image, which would be kept in results of other
+/// sources.
+pub(crate) fn bounded(overlay: Source) -> Result<Source, Error> {
+    match overlay.bounded {
+        true => Ok(overlay),
+        false => Err(OriginError::Unbounded.into()),
+    }
+}

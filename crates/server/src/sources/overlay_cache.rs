@@ -1,18 +1,16 @@
-//! Decoded overlay images: each state of a file is decoded once for all requests that compose with it, within a limit
-//! of bytes.
+//! Decoded overlay images: each state of an overlay image is decoded once for all requests that compose with it, within
+//! a limit of bytes.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use andon_cache::Table;
+use andon_cache::{Key, Table};
 use andon_pixels::{Image, Result};
 
-use crate::origins::Identity;
-
-/// Decoded overlay images, by the state of their files: after a change a file counts as another. By default nothing is
+/// Decoded overlay images, by the state of their bytes: after a change an image counts as another. By default nothing is
 /// kept, and only requests for the same image at the same time share a decode.
 #[derive(Debug)]
-pub struct OverlayCache(Table<Identity, Overlay>);
+pub struct OverlayCache(Table<Key, Overlay>);
 
 #[derive(Clone, Debug, Default)]
 struct Overlay {
@@ -40,15 +38,11 @@ impl OverlayCache {
         self.0.resize(most);
     }
 
-    /// Returns the image of a file in this state. A caller that comes while another one decodes it waits, and decodes
+    /// Returns the image of the bytes with this key. A caller that comes while another one decodes it waits, and decodes
     /// it itself if that decode fails.
-    pub(crate) fn get(
-        &self,
-        identity: Identity,
-        decode: impl FnOnce() -> Result<Image>,
-    ) -> Result<Image> {
+    pub(crate) fn get(&self, key: Key, decode: impl FnOnce() -> Result<Image>) -> Result<Image> {
         let place = Overlay::default();
-        let here = self.0.claim(identity, place.clone(), Duration::MAX);
+        let here = self.0.claim(key, place.clone(), Duration::MAX);
         let Overlay { image: place, .. } = here.unwrap_or(place);
         // A decoder that panics leaves no image, and nothing half done.
         let mut image = place.lock().unwrap_or_else(PoisonError::into_inner);
@@ -61,9 +55,9 @@ impl OverlayCache {
         match decoded.as_ref().map(Image::bytes) {
             Ok(bytes) => {
                 let image = place;
-                self.0.insert(identity, Overlay { image, bytes });
+                self.0.insert(key, Overlay { image, bytes });
             }
-            Err(_) => drop(self.0.remove(&identity)),
+            Err(_) => drop(self.0.remove(&key)),
         }
         decoded
     }
@@ -79,14 +73,9 @@ mod tests {
 
     use super::*;
 
-    /// Returns the state of a file with this modification time in ns.
-    fn state(modified_ns: i128) -> Identity {
-        Identity {
-            modified_ns,
-            size: 1,
-            inode: 1,
-            device: 1,
-        }
+    /// Returns the key of an overlay image in this state.
+    fn state(number: u32) -> Key {
+        Key::of(&[&number.to_string()])
     }
 
     /// Returns an image of 1,000 bytes.
@@ -96,10 +85,10 @@ mod tests {
         Ok(Image::still(frame))
     }
 
-    /// Whether the cache has to decode the image of a file in this state.
-    fn decodes(cache: &OverlayCache, identity: Identity) -> bool {
+    /// Whether the cache has to decode the image of this key.
+    fn decodes(cache: &OverlayCache, key: Key) -> bool {
         let mut decoded = false;
-        let made = cache.get(identity, || {
+        let made = cache.get(key, || {
             decoded = true;
             image()
         });

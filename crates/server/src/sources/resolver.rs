@@ -1,5 +1,6 @@
 //! What a request target means: everything about a request except its files, its sockets and its pixels.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -199,6 +200,12 @@ impl Resolver {
         if matches!(request.source, Location::Escaped(_)) {
             request.source = self.origins.settle(request.source);
         }
+        for name in request.rules.materials() {
+            if let Some(Location::Url(url)) = Location::of_overlay(&name) {
+                let located = self.origins.locate(&url);
+                located.ok_or_else(|| nowhere(&url, request.style.errors))?;
+            }
+        }
         let fallback = match request.style.fallback.take() {
             Some(Fallback::Image(Location::Url(url))) => {
                 self.origins.locate(&url).map(Fallback::Image)
@@ -212,6 +219,39 @@ impl Resolver {
         };
         request.style.fallback = fallback;
         Ok(request)
+    }
+
+    /// Returns the overlay images of a request that have to be fetched because they are not in folders: their names, and
+    /// where they are.
+    pub(crate) fn overlays_to_fetch(&self, request: &ImageRequest) -> BTreeMap<String, Location> {
+        let names = request.rules.materials().into_iter();
+        let located = names.filter_map(|name| {
+            let source = self.overlay(Location::of_overlay(&name)?);
+            Some((name, source))
+        });
+        located
+            .filter(|(_, source)| self.origins.is_remote(source.as_str()))
+            .collect()
+    }
+
+    /// Returns the source that an overlay image's name stands for, as it is known to the origins.
+    pub(super) fn overlay(&self, source: Location) -> Location {
+        match &source {
+            Location::Url(url) => self.origins.locate(url).unwrap_or(source),
+            Location::Path(_) | Location::Escaped(_) => self.origins.settle(source),
+        }
+    }
+
+    /// Returns the path of an overlay image with which a purge by source compares; `None` for a file in the folder of
+    /// overlay images.
+    pub(crate) fn overlay_path(&self, name: &str) -> Option<String> {
+        let source = self.overlay(Location::of_overlay(name)?);
+        Some(format!("/{}", source.place()))
+    }
+
+    /// Maximum size in bytes of a source.
+    pub(crate) fn most_bytes(&self) -> u64 {
+        self.most_bytes
     }
 
     /// Returns the key of the origin that a request's source comes from, for what applies to the whole origin.

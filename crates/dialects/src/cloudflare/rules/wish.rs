@@ -35,6 +35,7 @@ impl CloudflareRules {
         beyond.extend(
             (options.text("fit") == Some("aspect-crop")).then(|| "fit=aspect-crop".to_owned()),
         );
+        beyond.extend((!self.drawings.is_empty()).then(|| "draw".to_owned()));
         steps.extend(self.sizes(LARGE));
         let ground = self.colour("background").filter(|ground| ground.a > 0);
         steps.extend(ground.map(|colour| Step::Flatten(Flatten(colour))));

@@ -4,6 +4,8 @@ use andon_recipe::{Facts, Recipe};
 
 use super::super::WatermarkConfig;
 use super::{ImgproxyConfig, ask, house, made};
+use crate::Fault;
+use crate::signature::base64;
 
 #[test]
 fn sources_of_the_web_stay_and_others_become_what_fits() {
@@ -174,6 +176,59 @@ fn a_watermark_lies_on_the_result() {
     let recipe = request.rules.resolve(&facts).unwrap().to_string();
     assert_eq!(recipe, "over:logo.png:3:4,q:80");
     assert!(ask(&house(), "wm:1").unwrap().notes[0].contains("watermark"));
+}
+
+#[test]
+fn a_watermark_may_be_any_image_that_may_be_a_source() {
+    let facts = Facts::new("jpeg", 200, 100);
+    let encoded = |url: &str| base64::bare(url.as_bytes());
+    let (cdn, local) = (encoded("https://o.test/a.png"), encoded("local:///b/a.png"));
+    for (options, name, right) in [
+        (
+            format!("wm:1/wmu:{cdn}"),
+            "https://o.test/a.png",
+            "over:https%3A//o.test/a.png:50p:50p,q:80",
+        ),
+        (
+            format!("wm:0.5:soea:5:-0.1/wmu:{local}"),
+            "/b/a.png",
+            "overlay:/b/a.png:100p-5:100p+10:50,q:80",
+        ),
+        (
+            format!("wmu:{local}/wm:1:nowe:0.1:4:0.5"),
+            "/b/a.png",
+            "overlay:/b/a.png:20:4:100:100:50:normal:inside,q:80",
+        ),
+        (
+            format!("wm:1:no/wmu:{local}/wms:30:0"),
+            "/b/a.png",
+            "overlay:/b/a.png:50p:0:100:30,q:80",
+        ),
+        (
+            format!("wm:1:re/wmu:{local}/wms:30:20"),
+            "/b/a.png",
+            "overlay:/b/a.png:0:0:100:30:20:tile:inside,q:80",
+        ),
+        (
+            format!("wm:1:we/wmu:{local}/wms:30:20/wmr:-45"),
+            "/b/a.png",
+            "overlay:/b/a.png:0:50p:100:0:0:normal:exact:orient%2Cfit%3A30x20%3Aenlarge%2Crotate%3A-45,q:80",
+        ),
+    ] {
+        let request = ask(&house(), &options).unwrap();
+        assert!(request.notes.is_empty(), "{options}: {:?}", request.notes);
+        let recipe = request.rules.resolve(&facts).unwrap().to_string();
+        assert_eq!(recipe, right, "{options}");
+        assert_eq!(request.rules.materials(), [name], "{options}");
+    }
+    // Who may not be a source is no watermark.
+    let config = ImgproxyConfig {
+        allowed_sources: vec!["local:///a".to_owned()],
+        ..house()
+    };
+    let refusal = ask(&config, &format!("wm:1/wmu:{local}")).expect_err("refused");
+    assert_eq!(refusal.fault, Fault::Source, "{refusal}");
+    assert!(ask(&house(), "wm:1/wmu:!").is_err());
 }
 
 #[test]

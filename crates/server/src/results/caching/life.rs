@@ -12,6 +12,7 @@ use crate::config::CacheConfig;
 use crate::operations::clock;
 use crate::origins::{Freshness, Told};
 use crate::response::cache_status::CacheStatus;
+use crate::sources::materials::OpenMaterials;
 
 /// The terms on which a result is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub(crate) struct Terms {
     pub(crate) client: ClientSide,
     /// Whether the result may be given to clients other than the one that requested it.
     pub(crate) shared: bool,
+    /// Whether the state of its files decides whether the result is current, and not a clock.
+    pub(crate) by_date: bool,
 }
 
 /// Why a result whose terms are not `shared` is not kept.
@@ -50,6 +53,7 @@ impl Terms {
             life: Life::fresh_for(AS_LONG_AS_THERE_IS_ROOM),
             client: words.map_or(ClientSide::Silence, ClientSide::Words),
             shared: true,
+            by_date: true,
         }
     }
 
@@ -59,6 +63,7 @@ impl Terms {
             life: Life::fresh_for(config.negative.0),
             client: ClientSide::AsHere,
             shared: true,
+            by_date: false,
         }
     }
 
@@ -103,11 +108,57 @@ impl Terms {
             },
             client,
             shared,
+            by_date: false,
+        }
+    }
+}
+
+impl Terms {
+    /// Returns the terms for a result that is composed with overlay images: what all of them allow.
+    pub(crate) fn with_overlays(self, config: &CacheConfig, overlays: &OpenMaterials) -> Self {
+        overlays.fetched().fold(self, |terms, (from, said)| {
+            terms.and(&Self::of_origin(config, &from.place(), said))
+        })
+    }
+
+    fn and(self, overlay: &Self) -> Self {
+        let (own, other) = (self.life, overlay.life);
+        let life = match self.by_date {
+            // Its overlay images are looked at as often as its file.
+            true => own,
+            false => Life {
+                fresh_for: own.fresh_for.min(other.fresh_for),
+                stale_while_revalidate: own
+                    .stale_while_revalidate
+                    .min(other.stale_while_revalidate),
+                stale_if_error: own.stale_if_error.min(other.stale_if_error),
+            },
+        };
+        Self {
+            life,
+            client: self.client.and(&overlay.client),
+            shared: self.shared && overlay.shared,
+            by_date: self.by_date,
         }
     }
 }
 
 impl ClientSide {
+    /// Returns what clients are told of a result, given what they would be told of its overlay image. The operator's
+    /// text for the source goes first.
+    fn and(self, overlay: &Self) -> Self {
+        let Self::AsTheOrigin(other) = overlay else {
+            return self;
+        };
+        match self {
+            Self::AsTheOrigin(own) => Self::AsTheOrigin(own.and(*other)),
+            // Only the overlay image is said to be public and never to change.
+            Self::Silence => Self::AsTheOrigin(other.and(Told::default())),
+            Self::AsHere if other.is_closed() => Self::AsTheOrigin(*other),
+            Self::AsHere | Self::Words(_) => self,
+        }
+    }
+
     /// Returns the `Age` in seconds of a result that was kept for `age`, or `None` if it is not sent. It is needed only
     /// with the origin's directives, which count from the arrival of the source.
     pub(crate) fn age(&self, age: Duration, status: CacheStatus) -> Option<u64> {

@@ -236,6 +236,7 @@ where
             life: entry.life,
             client: ClientSide::default(),
             shared: true,
+            by_date: false,
         };
         let store = self.cache.stats().store.unwrap_or_default();
         match (worth.check(cost, &terms), store.error) {
@@ -246,16 +247,19 @@ where
     }
 
     /// Removes the results that `selector` names and the kept sources that `of_sources` names.
-    pub(crate) async fn purge(&self, selector: Selector, of_sources: Selector) -> Purged {
+    pub(crate) async fn purge(&self, selector: Selector, of_sources: Vec<Selector>) -> Purged {
         // They live for seconds: not worth telling which of them are meant.
         self.checked.clear();
         self.faults.clear();
         self.failed_origins.clear();
         self.postponed.clear();
-        let (purged, sources) =
-            tokio::join!(self.cache.purge(selector), self.sources.purge(of_sources));
+        let mut survives_restart = true;
+        for selector in of_sources {
+            survives_restart &= self.sources.purge(selector).await.survives_restart;
+        }
+        let purged = self.cache.purge(selector).await;
         Purged {
-            survives_restart: purged.survives_restart && sources.survives_restart,
+            survives_restart: purged.survives_restart && survives_restart,
             ..purged
         }
     }

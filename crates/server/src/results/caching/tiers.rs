@@ -35,6 +35,7 @@ pub fn tiers(
         None => Terms::of_file(&config.cache, source),
         Some(said) => Terms::of_origin(&config.cache, source, said),
     };
+    let terms = terms.with_overlays(&config.cache, found.materials());
     let cost = Duration::from_nanos(plan.cost().nanos);
     let resolved = Names::new(config, codecs).resolve(&asked, facts);
     let key = resolved.map(|resolved| ("key", resolved.key.to_string()));

@@ -82,7 +82,7 @@ impl Maker {
 
     /// Returns the image with the end that its file lacks.
     async fn completed(&self, ctx: &RequestContext) -> Result<Body, Error> {
-        let found = self.open(ctx.request()).await?;
+        let found = self.open_file(ctx.request()).await?;
         let picture = self.picture(ctx, found, &mut Stages::new()).await?;
         Ok(Body::from(picture.body))
     }
@@ -96,7 +96,7 @@ impl Maker {
     ) -> Result<Option<u64>, Error> {
         let (maker, ctx) = (self.clone(), ctx.clone());
         let find = move || async move {
-            let found = maker.open(ctx.request()).await?;
+            let found = maker.open_file(ctx.request()).await?;
             // It is another file by now: whoever asks next looks at that.
             if found.source_key() != key {
                 return Err(Error::Changing);

@@ -53,7 +53,7 @@ impl Maker {
     }
 
     /// Whether memory or disk has a result that is as good as a new one.
-    pub(crate) async fn has_fresh(&self, known: &RequestVariant) -> bool {
+    pub(crate) async fn has_fresh(self: &Arc<Self>, known: &RequestVariant) -> bool {
         let Some(resolved) = self.resolve_known(known).await else {
             return false;
         };
@@ -63,7 +63,8 @@ impl Maker {
         if known.is_remote {
             return hit.freshness == Freshness::Fresh;
         }
-        let found = self.open(&known.asked.request).await;
+        let deadline = Instant::now() + self.timeout;
+        let found = self.open(&known.asked.request, deadline).await;
         found.is_ok_and(|found| found.validators(&resolved.text).etag == hit.entry.etag)
     }
 

@@ -35,7 +35,7 @@ impl Maker {
             return Ok(Answer::Result(obtained));
         }
         let place = self.place(ctx, &lookup, headers)?;
-        let found = match self.open(ctx.request()).await {
+        let found = match self.open(ctx.request(), ctx.allowance.deadline).await {
             Ok(found) => found,
             Err(error) => {
                 let obtained = self.stale_if_unreadable(ctx, &lookup, error);
@@ -102,7 +102,8 @@ impl Maker {
         Some(ObtainedResult::hit(hit, fresh, ctx.began))
     }
 
-    /// Returns the result that was looked up in place of the error, if the file cannot be read at the moment.
+    /// Returns the result that was looked up in place of the error, if the file cannot be read or an overlay image cannot
+    /// be fetched at the moment.
     fn stale_if_unreadable(
         &self,
         ctx: &RequestContext,
@@ -110,10 +111,13 @@ impl Maker {
         error: Error,
     ) -> Result<ObtainedResult, Error> {
         let may_be_stale = !self.results.config.stale_if_error.0.is_zero();
+        let is_passing = match error.root() {
+            Error::Io(_) => true,
+            Error::Overlay { error, .. } => error.status().is_server_error(),
+            _ => false,
+        };
         match &lookup.hit {
-            Some(hit) if may_be_stale && matches!(error.root(), Error::Io(_)) => {
-                Ok(ObtainedResult::stale(hit, ctx.began))
-            }
+            Some(hit) if may_be_stale && is_passing => Ok(ObtainedResult::stale(hit, ctx.began)),
             _ => Err(error),
         }
     }
@@ -170,6 +174,7 @@ impl Maker {
             Some(hit) => Made::reused(&hit, false, fresh, ctx.began),
             None => {
                 let terms = Terms::of_file(&results.config, &ctx.request().source.place());
+                let terms = terms.with_overlays(&results.config, found.materials());
                 self.shared_or_made(ctx, resolved, found, terms).await?
             }
         };

@@ -10,6 +10,7 @@ mod idle;
 mod local;
 mod measured;
 mod obtained;
+mod opening;
 mod picture;
 mod postponed;
 mod rehearsal;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use andon_cache::Key;
-use andon_dialects::{Document, ImageRequest, Part};
+use andon_dialects::{Document, Part};
 use andon_pixels::{Cores, Decoded};
 use bytes::Bytes;
 
@@ -13,7 +13,6 @@ use crate::admission::{Admitted, CancelToken, DecodeInput, Work};
 use crate::error::Error;
 use crate::operations::entry::Stages;
 use crate::origins::Blocking;
-use crate::sources::materials::OpenMaterials;
 use crate::sources::media_type;
 use crate::sources::rendering::{Ingredients, Planned, Prepared};
 use crate::sources::resolver::{OpenSource, Read};
@@ -236,23 +235,6 @@ impl Maker {
             plan: self.plan_header.then(|| plan.to_string()),
             cost: Duration::from_nanos(plan.cost().nanos),
         })
-    }
-
-    /// Opens the files of a request whose source is in a folder.
-    pub(crate) async fn open(&self, request: &Arc<ImageRequest>) -> Result<OpenSource, Error> {
-        let (resolver, request) = (self.resolver.clone(), request.clone());
-        let open = move |blocking| resolver.open_files(&request, blocking);
-        self.fetcher.open(open).await
-    }
-
-    /// Opens the files that the result of a request is composed with.
-    pub(super) async fn open_materials(
-        &self,
-        request: &Arc<ImageRequest>,
-    ) -> Result<OpenMaterials, Error> {
-        let (resolver, request) = (self.resolver.clone(), request.clone());
-        let open = move |blocking| resolver.open_materials(&request, blocking);
-        self.fetcher.open(open).await
     }
 
     /// Reads an image's files and header and plans it, after measuring its pixels if that is needed. The second value

@@ -50,7 +50,7 @@ impl Holds {
 impl Maker {
     /// Plans a request as if its result were to be made.
     pub(crate) async fn rehearse(
-        &self,
+        self: &Arc<Self>,
         request: &Arc<ImageRequest>,
         deadline: Instant,
     ) -> Result<Rehearsal, Error> {
@@ -63,7 +63,7 @@ impl Maker {
         let ctx = self.context(variant, Allowance::until(deadline));
         let found = match self.resolver.is_remote(request) {
             true => self.fetch_alone(request, deadline).await?,
-            false => self.open(request).await?,
+            false => self.open(request, deadline).await?,
         };
         let mut stages = Stages::new();
         let (planned, held) = self.read_and_plan(&ctx, found, &mut stages).await?;
@@ -75,11 +75,11 @@ impl Maker {
     }
 
     async fn fetch_alone(
-        &self,
+        self: &Arc<Self>,
         request: &Arc<ImageRequest>,
         deadline: Instant,
     ) -> Result<OpenSource, Error> {
-        let materials = self.open_materials(request).await?;
+        let materials = self.open_materials(request, deadline).await?;
         let budget = self.fetcher.budget(deadline);
         match self.resolver.fetch(request, None, &budget).await? {
             Fetched::Body(source) => Ok(self.resolver.found(request, source, materials)),

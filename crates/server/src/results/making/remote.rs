@@ -121,26 +121,28 @@ impl Maker {
         lookup: Lookup,
     ) -> Result<Made, Error> {
         let request = ctx.request();
-        let materials = self.open_materials(request).await?;
+        let deadline = ctx.allowance.deadline;
+        let materials = self.open_materials(request, deadline).await?;
         // An old result is only worth asking about if what it is composed with is the same too.
         let old = lookup.both().and_then(|(hit, resolved)| {
             let source = Notes::of(&hit.entry).source?;
-            let now = Validators::of_fetched(&resolved.text, &source, &materials.identities());
+            let now = Validators::of_fetched(&resolved.text, &source, &materials.states());
             (now.etag == hit.entry.etag).then_some((resolved.key, &hit.entry, source))
         });
         let validators = old.as_ref().map(|(.., source)| source.clone());
-        let deadline = ctx.allowance.deadline;
         let source = match (self.fetch(request, validators, deadline).await?, old) {
             (Fetch::Body(source), _) => source,
             (Fetch::NotModified(said), Some((key, old, _))) => {
                 let place = request.source.place();
                 let terms = Terms::again(&self.results.config, &place, said, old);
+                let terms = terms.with_overlays(&self.results.config, &materials);
                 return Ok(self.prolong(ctx, key, old, &terms));
             }
             (Fetch::NotModified(_), None) => return Err(OriginError::Status(304).into()),
         };
         let said = source.freshness;
         let terms = Terms::of_origin(&self.results.config, &request.source.place(), said);
+        let terms = terms.with_overlays(&self.results.config, &materials);
         let (validators, bytes) = (source.validators.clone(), source.bytes.clone());
         let found = self.resolver.found(request, (*source).clone(), materials);
         drop(source);
@@ -180,7 +182,7 @@ impl Maker {
     }
 
     /// Fetches a source over a network, once for all requests that want it now.
-    async fn fetch(
+    pub(super) async fn fetch(
         self: &Arc<Self>,
         request: &Arc<ImageRequest>,
         known: Option<SourceValidators>,

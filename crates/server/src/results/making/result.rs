@@ -37,13 +37,16 @@ impl Maker {
                 (self.describe(&**document, ctx, found, &mut stages)).await?
             }
         };
-        let terms = match picture.damaged {
+        let terms = match picture.damaged && terms.shared {
             true => Terms::of_damaged(&self.results.config),
             false => terms,
         };
         let mut tags = vec![resolved.tag.clone(), format!("type:{}", picture.media_type)];
-        let materials = request.rules.materials().into_iter();
-        tags.extend(materials.map(|name| format!("material:{name}")));
+        for name in request.rules.materials() {
+            let source = self.resolver.overlay_path(&name);
+            tags.extend(source.map(|source| format!("{}{source}", Entry::ALSO_OF)));
+            tags.push(format!("material:{name}"));
+        }
         let notes = Notes {
             source,
             client: terms.client.clone(),

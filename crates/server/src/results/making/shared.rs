@@ -87,7 +87,7 @@ impl Maker {
     /// Looks a result up in the store by what this node knows of the source or, on a node that never saw it, by what
     /// others have noted.
     async fn look_up_in_store(
-        &self,
+        self: &Arc<Self>,
         ctx: &RequestContext,
         resolved: Option<Arc<Resolved>>,
     ) -> Option<Found> {
@@ -109,16 +109,17 @@ impl Maker {
     }
 
     /// Returns the stored result if it was composed with the overlay images that this node has.
-    async fn fitting(&self, ctx: &RequestContext, resolved: &Resolved) -> Option<Hit> {
+    async fn fitting(self: &Arc<Self>, ctx: &RequestContext, resolved: &Resolved) -> Option<Hit> {
         let request = ctx.request();
         let cache = &self.results.cache;
         let hit = cache.get_from_store(&resolved.key, ctx.ticket).await?;
         if request.rules.materials().is_empty() {
             return Some(hit);
         }
-        let materials = self.open_materials(request).await.ok()?;
+        let deadline = ctx.allowance.deadline;
+        let materials = self.open_materials(request, deadline).await.ok()?;
         let source = Notes::of(&hit.entry).source?;
-        let here = Validators::of_fetched(&resolved.text, &source, &materials.identities());
+        let here = Validators::of_fetched(&resolved.text, &source, &materials.states());
         (here.etag == hit.entry.etag).then_some(hit)
     }
 }
