@@ -129,6 +129,6 @@ CHECKERS = {
     "js": program("node", "--check", name="block.mjs"),
     "ts": program("node", "--check", name="block.mjs"),
     "caddy": program("caddy", "validate", "--adapter", "caddyfile", "--config", name="Caddyfile"),
-    "vcl": program("varnishd", "-C", "-f", name="default.vcl"),
+    "vcl": program("varnishd", "-j", "none", "-C", "-f", name="default.vcl"),
     "haproxy": program("haproxy", "-c", "-f", name="haproxy.cfg"),
 }

@@ -16,7 +16,7 @@ import room
 SERVER = re.compile(r"^((?:\w+=\S+ )*)andon (serve|play)\b")
 # What is said of a status: "# 403", "# 200, image/avif".
 STATUS = re.compile(r"^#\s*(\d{3})\b(?:, (\w+/[\w.+-]+))?")
-REPORTED = re.compile(r"^HTTP (\d{3}) (\S*)", re.M)
+REPORTED = re.compile(r"^HTTP (\d{3}) (\S*).*$", re.M)
 NEEDS_SERVER = re.compile(r"\bcurl\b|\bandon (purge|warm|shadow)\b|\bpidof andon\b|\bandon-lab capacity\b")
 IMAGE = re.compile(r'\b(?:src|srcset)="([^"]+)"')
 SECONDS = 20
