@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 FENCE = re.compile(r"^( *)```(\S*)\s*$")
 NOT_RUN = re.compile(r"<!-- not run: (.+?) -->", re.S)
+OTHER = "<!-- another configuration -->"
 ELSEWHERE = re.compile(r"<!-- run by (\S+) -->")
 # "`app/andon.php`, in Symfony too:" above a block, or a first line "# photos.yaml: …" or "# andon.toml".
 NAMED_ABOVE = re.compile(r"^`([\w./-]+\.\w+)`")
@@ -14,13 +15,14 @@ NAMED_INSIDE = re.compile(r"^(?:#|//|;) ([\w./-]+\.\w+)(?::.*)?$")
 
 @dataclass
 class Block:
-    """`language`, `text` and `line` (of the page, from 1); `not_run`: the reason in the comment above it, or ""."""
+    """`language`, `text` and `line` (of the page, from 1); `not_run`: the reason in the comment above it, or "". `other`: a configuration that the statements which follow do not use."""
 
     language: str
     text: str
     line: int
     not_run: str
     file: str | None
+    other: bool
 
 
 def blocks(page):
@@ -55,7 +57,8 @@ def block(language, inside, line, above):
     reason = NOT_RUN.search(comments)
     named = NAMED_ABOVE.match(prose) if prose.endswith(":") else None
     named = named or (NAMED_INSIDE.match(inside[0]) if inside else None)
-    return Block(language, "\n".join(inside) + "\n", line, " ".join(reason[1].split()) if reason else "", named and named[1])
+    return Block(language, "\n".join(inside) + "\n", line, " ".join(reason[1].split()) if reason else "", named and named[1],
+                 OTHER in comments)
 
 
 def statements(text):

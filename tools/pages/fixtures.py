@@ -35,7 +35,7 @@ def of_every_page():
     work = room.WORK
     images(room.HOME / "photos")
     shutil.copytree(room.HOME / "photos", work / "photos")
-    for name in ["photo.jpg", "in.jpg"]:
+    for name in ["photo.jpg", "in.jpg", "photo.png"]:
         shutil.copyfile(room.REPOSITORY / "samples" / PHOTO, work / name)
     (work / "samples").symlink_to(room.REPOSITORY / "samples")
     icons(work / "icons")
@@ -101,4 +101,26 @@ def migration(page):
         "location ~ ^/thumb/(.*)$ { image_filter resize 150 -; alias /home/you/work/photos/$1; }\n}\n}\n")
 
 
-PAGES = {"docs/migration.md": migration}
+def batch(page):
+    """A configuration with a store, and a list of its sources."""
+    fixture = 'listen = ["127.0.0.1:8080"]\n[[origin]]\nfs.root = "photos"\n[store]\nfs.root = "results"\nsecret_env = "SECRET"\n'
+    (room.WORK / "results").mkdir()
+    (room.WORK / "andon.toml").write_text(fixture)
+    (room.WORK / "sources.txt").write_text("/trip/a.jpg\n/trip/b.jpg\n")
+    page.environment["SECRET"] = "0123456789abcdef0123456789abcdef"
+
+
+def with_server(page):
+    """Andon with the sample images, for pages that begin with a request."""
+    (room.WORK / "andon.toml").write_text('listen = ["127.0.0.1:8080"]\n[[origin]]\nfs.root = "photos"\n')
+
+
+def next_build(page):
+    """What `next build` writes, and the images of the application."""
+    for folder in ["public", ".next/static"]:
+        images(folder)
+    config = '{"config": {"basePath": "", "images": {"deviceSizes": [640, 1080], "formats": ["image/webp"], "qualities": [75]}}}'
+    (room.WORK / ".next/required-server-files.json").write_text(config)
+
+
+PAGES = {"docs/migration.md": migration, "docs/batch.md": batch, "docs/cache.md": with_server, "docs/guides/next.md": next_build}

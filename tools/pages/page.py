@@ -113,6 +113,8 @@ class Page:
             path.write_text(text)
             done = self.execute("andon config check andon.toml")
             if done.returncode == 0:
+                if block.other:
+                    path.write_text(before)
                 return
             said.append(done.stderr)
         raise Wrong(f"andon config check: {said[0]}")

@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 ADDRESSES = ["10.0.0.1", "10.0.0.2", "10.0.0.7"]
-HOSTS = "127.0.0.1 localhost andon web\n10.0.0.7 imgproxy\n"
+HOSTS = "127.0.0.1 localhost andon minio\n10.0.0.7 imgproxy\n"
 HOME = pathlib.Path("/home/you")
 WORK = HOME / "work"
 REPOSITORY = pathlib.Path("/repository")
