@@ -12,6 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PLACES = {
     "Cargo.toml": r'(?m)^(rust-version = ")([\d.]+)(")',
     "README.md": r"(\[Rust\]\(https://rustup\.rs/\) )([\d.]+)( or newer)",
+    "Dockerfile": r"(library/rust:)([\d.]+)(-)",
     "docs/index.md": r"(\[Rust\]\(https://rustup\.rs/\) )([\d.]+)( or newer)",
     "CONTRIBUTING.md": r"(Rust toolchain \()([\d.]+)( or newer)",
 }

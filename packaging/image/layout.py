@@ -54,7 +54,11 @@ def main(layer, architecture, version, folder):
         "config": config,
         "layers": [packed],
     })
-    manifest["annotations"] = {"org.opencontainers.image.ref.name": version}
+    # The tag within the layout, and the name that `podman load` and `docker load` give the image.
+    manifest["annotations"] = {
+        "org.opencontainers.image.ref.name": version,
+        "io.containerd.image.name": f"docker.io/library/andon:{version}",
+    }
     manifest["platform"] = {"architecture": architecture, "os": "linux"}
     index = {
         "schemaVersion": 2,

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
 use regex::Regex;
 
@@ -95,6 +96,66 @@ fn every_link_between_files_leads_to_a_file_and_every_anchor_to_a_heading() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(seen > 100, "{seen} links only: are they still found?");
+}
+
+/// Runs what these pages print; without any, all of README.md and `docs/`.
+fn run_pages(pages: &[&Path]) -> Output {
+    let started = Command::new("/usr/bin/python3")
+        .arg("-B")
+        .arg(root().join("tools/pages/run.py"))
+        .arg(env!("CARGO_BIN_EXE_andon"))
+        .args(pages)
+        .output();
+    started.expect("python3")
+}
+
+#[test]
+fn every_command_and_configuration_of_the_pages_works_or_says_why_it_is_not_run() {
+    let done = run_pages(&[]);
+    let told = String::from_utf8_lossy(&done.stdout);
+    eprintln!("{told}");
+    let faults = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{faults}");
+}
+
+#[test]
+fn a_page_that_prints_what_does_not_work_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let wrong = [
+        ("```sh\nandon config check missing.toml\n```", "ends with 1"),
+        ("```toml\nlisen = 1\n```", "unknown key `lisen`"),
+        (
+            "```console\n$ echo one\ntwo\n```",
+            "`echo one` prints\none",
+        ),
+        (
+            "```sh\nandon serve photos\n# 200\ncurl -s http://127.0.0.1:8080/no.jpg\n```",
+            "404",
+        ),
+        ("```cobol\nSTOP RUN.\n```", "nothing checks"),
+        (
+            "```toml\n[[origin]]\nfs.root = \"photos\"\n```\n\n```html\n<img src=\"/r/as:nothing/a.jpg\">\n```",
+            "/r/as:nothing/a.jpg: 400",
+        ),
+    ];
+    for (text, fault) in wrong {
+        let page = folder.path().join("page.md");
+        fs::write(&page, format!("# Page\n\n{text}\n")).unwrap();
+        let done = run_pages(&[&page]);
+        if String::from_utf8_lossy(&done.stdout).starts_with("SKIPPED") {
+            return;
+        }
+        let faults = String::from_utf8_lossy(&done.stderr);
+        assert!(!done.status.success(), "{text}");
+        assert!(faults.contains(fault), "{text}: {faults}");
+    }
+    let marked = folder.path().join("marked.md");
+    fs::write(
+        &marked,
+        "<!-- not run: nobody has it -->\n\n```cobol\nSTOP RUN.\n```\n",
+    )
+    .unwrap();
+    assert!(run_pages(&[&marked]).status.success());
 }
 
 #[test]
