@@ -3,6 +3,7 @@
 //! One program, because each takes seconds to link. What looks at its own process (memory, threads, open files) or needs the
 //! processor to itself, or a feature that is off by default, is a program of its own, in Cargo.toml.
 
+mod adopt;
 mod clients;
 mod commands;
 mod common;

@@ -17,6 +17,7 @@ use andon_server::Config;
 use anyhow::Context;
 
 use andon_terminal::print;
+pub(crate) use write::quoted;
 
 /// Write the andon.toml of an nginx that makes images, or of a Next.js application
 ///
@@ -43,18 +44,22 @@ Examples:
 Included files are read too. `andon shadow` then compares both servers.";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let name = args.file.display().to_string();
-    let content = std::fs::read_to_string(&args.file).unwrap_or_default();
-    let text = if content.trim_start().starts_with('{') {
-        next::text(&content, &name).with_context(|| name.clone())?
-    } else {
-        let directives = syntax::read(&args.file)?;
-        let site = site::read(&directives, args.server.as_deref()).with_context(|| name.clone())?;
-        write::text(&site, &name)
-    };
+    let text = text(&args.file, args.server.as_deref())?;
     // What nginx takes and Andon does not should be said here, not when it is started.
     if let Err(error) = Config::parse(&text, Path::new("")) {
         eprintln!("andon: what was written needs a change: {error:#}");
     }
     print(text.as_bytes())
+}
+
+/// Returns the andon.toml for the configuration of another server. `server` names one of several server blocks.
+pub(crate) fn text(file: &Path, server: Option<&str>) -> anyhow::Result<String> {
+    let name = file.display().to_string();
+    let content = std::fs::read_to_string(file).unwrap_or_default();
+    if content.trim_start().starts_with('{') {
+        return next::text(&content, &name).with_context(|| name.clone());
+    }
+    let directives = syntax::read(file)?;
+    let site = site::read(&directives, server).with_context(|| name.clone())?;
+    Ok(write::text(&site, &name))
 }

@@ -7,11 +7,13 @@
 //! | change how a shared store is filled without a server | `crates/server/src/handler/fill.rs`, `results/making/fill.rs`; `crates/commands/src/convert/into_store.rs` |
 //! | change what `andon shadow` compares | `crates/commands/src/shadow/compare.rs` |
 //! | import another directive of nginx's | `crates/commands/src/import/site.rs`; `reasons.rs` there says why others have no key |
+//! | recognise URLs of a further dialect in logs | `crates/commands/src/adopt/kinds.rs` and `form.rs` |
 //! | add a command | a file in `crates/commands/src/`, its line in `Command` |
 
 #![forbid(unsafe_code)]
 
 mod accept;
+mod adopt;
 mod client;
 mod completions;
 mod config_check;
@@ -69,6 +71,7 @@ enum Command {
     Translate(translate::Args),
     Sign(sign::Args),
     Import(import::Args),
+    Adopt(adopt::Args),
     Shadow(shadow::Args),
     Lab(lab::Lab),
     Tune(lab::Tune),
@@ -101,6 +104,7 @@ pub fn main() -> ExitCode {
         Command::Translate(args) => translate::run(&args),
         Command::Sign(args) => sign::run(&args),
         Command::Import(args) => import::run(&args),
+        Command::Adopt(args) => return adopt::run(&args).unwrap_or_else(failed),
         Command::Shadow(args) => return shadow::run(&args).unwrap_or_else(failed),
         Command::Lab(args) => return lab::run(&args),
         Command::Tune(args) => return lab::tune(&args),

@@ -2,14 +2,15 @@
 
 mod ask;
 mod compare;
-mod page;
-mod summary;
+pub(crate) mod page;
+pub(crate) mod summary;
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
 
 use andon_client::Past;
 use anyhow::{Context, bail};
@@ -29,34 +30,34 @@ use compare::Compared;
 pub(crate) struct Args {
     /// The access log
     #[arg(value_name = "ACCESS_LOG")]
-    log: PathBuf,
+    pub(crate) log: PathBuf,
     /// The server that answers today: http://HOST:PORT[/PREFIX] or unix:/path
     #[arg(long, value_name = "URL")]
-    old: String,
+    pub(crate) old: String,
     /// The server that is to answer
     #[arg(long, value_name = "URL")]
-    new: String,
+    pub(crate) new: String,
     /// Images that are less similar differ; 1 is equal
     #[arg(long, value_name = "LEAST", default_value_t = 0.95)]
-    ssim: f64,
+    pub(crate) ssim: f64,
     /// Connections to each server
     #[arg(short, long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=64))]
-    connections: u32,
+    pub(crate) connections: u32,
     /// Distinct URLs at most
     #[arg(long, value_name = "N")]
-    limit: Option<usize>,
+    pub(crate) limit: Option<usize>,
     /// URLs per second at most
     #[arg(long, value_name = "RATE")]
-    rate: Option<f64>,
+    pub(crate) rate: Option<f64>,
     /// Header for all requests, `name: value`; may be given more than once
     #[arg(short = 'H', long, value_name = "HEADER")]
-    header: Vec<String>,
+    pub(crate) header: Vec<String>,
     /// Differences to list, the worst first
     #[arg(long, value_name = "N", default_value_t = 20)]
-    show: usize,
+    pub(crate) show: usize,
     /// Write a page with the worst differences, side by side
     #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
+    pub(crate) html: Option<PathBuf>,
 }
 
 const AFTER: &str = "\
@@ -70,28 +71,43 @@ Redirects are not followed. Other headers and bytes are reported, but are no dif
 Exit codes: 0 no reply differs, 1 some do, or it failed and the message says why.";
 
 /// The requests that were compared, and the results.
-struct Report<'a> {
-    args: &'a Args,
+pub(crate) struct Report<'a> {
+    pub(crate) args: &'a Args,
     /// Number of requests in the log for the URLs in `rows`.
-    requests: u64,
+    pub(crate) requests: u64,
     /// Number of requests in the log that were not compared, by reason.
-    left_out: BTreeMap<String, u64>,
+    pub(crate) left_out: BTreeMap<String, u64>,
     /// The compared URLs, the worst first.
-    rows: Vec<Row>,
+    pub(crate) rows: Vec<Row>,
 }
 
 /// One URL, and how the replies to it differ.
-struct Row {
-    target: String,
+pub(crate) struct Row {
+    pub(crate) target: String,
     /// Number of requests for the URL in the log.
-    count: u64,
-    compared: Compared,
+    pub(crate) count: u64,
+    pub(crate) compared: Compared,
+    /// Seconds until the whole old and the whole new reply were there; `None` if one of them was not asked or failed.
+    pub(crate) seconds: Option<[f64; 2]>,
     /// Bodies of the old and the new reply, if the HTML page shows them.
     bodies: Option<[Vec<u8>; 2]>,
 }
 
+impl Row {
+    /// Creates a row for a URL that is not compared yet.
+    pub(crate) fn new(target: String, count: u64) -> Self {
+        Self {
+            target,
+            count,
+            compared: Compared::default(),
+            seconds: None,
+            bodies: None,
+        }
+    }
+}
+
 impl Report<'_> {
-    fn differing(&self) -> impl Iterator<Item = &Row> {
+    pub(crate) fn differing(&self) -> impl Iterator<Item = &Row> {
         self.rows.iter().filter(|row| row.compared.differs())
     }
 }
@@ -107,19 +123,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         bail!("--rate {rate}: write URLs per second, above 0");
     }
     let mut report = read(args)?;
-    let headers = andon_client::headers(&args.header)?;
-    let servers = [
-        Server::new("--old", &args.old, headers.clone())?,
-        Server::new("--new", &args.new, headers)?,
-    ];
+    let servers = servers(args)?;
     let cancel = interrupt::flag().context("cannot listen for signals")?;
-    let asked = report.rows.len();
-    ask::all(&servers, &mut report, &cancel)?;
-    if report.rows.len() < asked {
-        let reason = "not asked, as it was interrupted".to_owned();
-        let missing = (asked - report.rows.len()) as u64;
-        report.left_out.insert(reason, missing);
-    }
+    compare(&servers, &mut report, &cancel)?;
     if let Some(file) = &args.html {
         std::fs::write(file, page::page(&report))
             .with_context(|| format!("cannot write {}", file.display()))?;
@@ -127,6 +133,32 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     print(summary::text(&report).as_bytes())?;
     let differs = report.differing().next().is_some();
     Ok(ExitCode::from(u8::from(differs)))
+}
+
+/// Returns the old and the new server, after a connection to each.
+pub(crate) fn servers(args: &Args) -> anyhow::Result<[Server; 2]> {
+    let headers = andon_client::headers(&args.header)?;
+    Ok([
+        Server::new("--old", &args.old, headers.clone())?,
+        Server::new("--new", &args.new, headers)?,
+    ])
+}
+
+/// Requests the report's URLs from both servers and compares the replies. What was not asked because of `cancel` is
+/// left out.
+pub(crate) fn compare(
+    servers: &[Server; 2],
+    report: &mut Report<'_>,
+    cancel: &AtomicBool,
+) -> anyhow::Result<()> {
+    let asked = report.rows.len();
+    ask::all(servers, report, cancel)?;
+    if report.rows.len() < asked {
+        let reason = "not asked, as it was interrupted".to_owned();
+        let missing = (asked - report.rows.len()) as u64;
+        report.left_out.insert(reason, missing);
+    }
+    Ok(())
 }
 
 /// Reads the distinct GET requests of the log.
@@ -147,12 +179,7 @@ fn read(args: &Args) -> anyhow::Result<Report<'_>> {
     }
     let mut rows: Vec<Row> = counts
         .into_iter()
-        .map(|(target, count)| Row {
-            target,
-            count,
-            compared: Compared::default(),
-            bodies: None,
-        })
+        .map(|(target, count)| Row::new(target, count))
         .collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.count));
     if let Some(limit) = args.limit.filter(|limit| *limit < rows.len()) {

@@ -57,17 +57,46 @@ fn andon(line: &str) -> Option<Entry> {
     })
 }
 
-/// Parses a line of Andon's JSON format. The time is that of the reply.
+/// Parses a line of JSON: that of Andon, or of Caddy or Traefik as they log by default, or of nginx with a `log_format` of
+/// its own whose keys are named after its variables. Andon's and Traefik's time is that of the reply.
 fn json(line: &str) -> Option<Entry> {
     let line: Value = serde_json::from_str(line).ok()?;
-    let text = |key: &str| line.get(key)?.as_str();
+    let text = |keys: &[&str]| keys.iter().find_map(|key| line.pointer(key)?.as_str());
+    // nginx writes numbers as texts, too.
+    let number = |keys: &[&str]| {
+        keys.iter().find_map(|key| match line.pointer(key)? {
+            Value::String(text) => text.parse().ok(),
+            value => value.as_f64(),
+        })
+    };
+    let first_line = |word| text(&["/request"])?.split(' ').nth(word);
+    let method = text(&[
+        "/method",
+        "/request/method",
+        "/RequestMethod",
+        "/request_method",
+    ]);
+    let method = method.or_else(|| first_line(0))?;
+    let target = text(&["/target", "/request/uri", "/RequestPath", "/request_uri"]);
+    let target = target.or_else(|| first_line(1))?;
+    let date = text(&["/time", "/StartUTC", "/time_iso8601", "/timestamp", "/ts"]);
+    let moment = date.and_then(|date| rfc_3339(date).or_else(|| zoned(date)).or_else(|| day(date)));
+    let moment = moment.or_else(|| number(&["/ts", "/msec"]))?;
+    let took = number(&["/total_ms"]).map(|took| took / 1e3);
     Some(Entry {
-        began: rfc_3339(text("time")?)? - line.get("total_ms")?.as_f64()? / 1e3,
-        whole_second: false,
-        method: text("method")?.to_owned(),
-        target: text("target")?.to_owned(),
-        status: line.get("status")?.as_u64()?.try_into().ok()?,
+        began: moment - took.unwrap_or_default(),
+        whole_second: moment.fract() == 0.0 && took.is_none(),
+        method: method.to_owned(),
+        target: target.to_owned(),
+        status: number(&["/status", "/DownstreamStatus"])? as u16,
     })
+}
+
+/// Parses a time of RFC 3339 with an offset, such as `2000-10-10T13:55:36-07:00`, and returns it in seconds since 1970.
+fn zoned(text: &str) -> Option<f64> {
+    let (local, zone) = text.split_at_checked(text.len().checked_sub(6)?)?;
+    let ahead = offset(&zone.replace(':', ""))?;
+    Some(rfc_3339(&format!("{local}Z"))? - ahead)
 }
 
 /// Parses a line of the common or combined format, with anything before and after: `HOST - USER [10/Oct/2000:13:55:36
@@ -103,13 +132,18 @@ fn day(text: &str) -> Option<f64> {
     let month = MONTHS.iter().position(|name| *name == month)? + 1;
     let (year, clock) = rest.split_once(':')?;
     let local = rfc_3339(&format!("{year}-{month:02}-{day}T{clock}Z"))?;
+    Some(local - offset(zone)?)
+}
+
+/// Parses an offset such as `-0700`, and returns the seconds that it is ahead of UTC.
+fn offset(zone: &str) -> Option<f64> {
     let (hours, minutes) = (zone.get(1..3)?, zone.get(3..5)?);
     let ahead = hours.parse::<f64>().ok()? * 3600.0 + minutes.parse::<f64>().ok()? * 60.0;
-    Some(if zone.starts_with('-') {
-        local + ahead
-    } else {
-        local - ahead
-    })
+    match zone.get(..1)? {
+        "-" => Some(-ahead),
+        "+" => Some(ahead),
+        _ => None,
+    }
 }
 
 const MONTHS: [&str; 12] = [
@@ -132,6 +166,25 @@ mod tests {
         assert_eq!(common.began, of(text).began);
         assert!(common.whole_second && common.status == 200);
         assert_eq!(common.target, "/a(b='c').jpg?x=%221%22");
+    }
+
+    #[test]
+    fn json_of_other_servers_tells_the_same() {
+        for line in [
+            r#"{"level":"info","ts":971211336.5,"request":{"method":"GET","uri":"/a.jpg?w=1","host":"h"},"status":200,"duration":0.01}"#,
+            r#"{"StartUTC":"2000-10-10T20:55:36.5Z","RequestMethod":"GET","RequestPath":"/a.jpg?w=1","DownstreamStatus":200}"#,
+            r#"{"time_iso8601":"2000-10-10T13:55:36-07:00","request":"GET /a.jpg?w=1 HTTP/1.1","status":"200"}"#,
+            r#"{"msec":"971211336.5","request_method":"GET","request_uri":"/a.jpg?w=1","status":"200"}"#,
+        ] {
+            let entry = parse(line).expect(line);
+            assert_eq!(entry.target, "/a.jpg?w=1", "{line}");
+            assert_eq!(
+                (entry.method.as_str(), entry.status),
+                ("GET", 200),
+                "{line}"
+            );
+            assert_eq!(entry.began.floor(), 971_211_336.0, "{line}");
+        }
     }
 
     #[test]

@@ -254,7 +254,7 @@ fn key(name: &str) -> String {
 }
 
 /// Returns `text` as a TOML string, without escapes where that is possible.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let plain = text
         .chars()
         .all(|c| !c.is_control() && !matches!(c, '"' | '\\' | '\''));

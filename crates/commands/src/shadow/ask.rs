@@ -30,7 +30,12 @@ pub(super) fn all(
             if !wait_until(began + Duration::from_secs_f64(at as f64 * gap), cancel) {
                 break;
             }
-            let (old, new) = (old.get(&row.target, &[]), new.get(&row.target, &[]));
+            let asked = Instant::now();
+            let old = old.get(&row.target, &[]);
+            let between = Instant::now();
+            let new = new.get(&row.target, &[]);
+            let both = [between - asked, between.elapsed()].map(|time| time.as_secs_f64());
+            let seconds = (old.is_ok() && new.is_ok()).then_some(both);
             let compared = compare::compare(&old, &new, least);
             let shown = keeps && compared.differs();
             let bodies = old.ok().zip(new.ok()).filter(|_| shown);
@@ -38,6 +43,7 @@ pub(super) fn all(
                 target: row.target.clone(),
                 count: row.count,
                 compared,
+                seconds,
                 bodies: bodies.map(|(old, new)| [old.body, new.body]),
             };
             let mut done = done.lock().unwrap_or_else(|poisoned| poisoned.into_inner());

@@ -8,26 +8,26 @@ use andon_client::{Picture, ssim};
 
 /// The result of comparing two replies.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Compared {
+pub(crate) struct Compared {
     /// Differences in the order of their kinds, the worst first.
-    pub(super) differences: Vec<Difference>,
+    pub(crate) differences: Vec<Difference>,
     /// Structural similarity (SSIM), if the bodies are different images of the same size.
-    pub(super) ssim: Option<f64>,
+    pub(crate) ssim: Option<f64>,
     /// Whether both replies have status 200 and equal bodies, byte for byte.
-    pub(super) same_bytes: bool,
+    pub(crate) same_bytes: bool,
     /// Lengths of both bodies in bytes, if both replies have status 200.
-    pub(super) bytes: Option<[usize; 2]>,
+    pub(crate) bytes: Option<[usize; 2]>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Difference {
-    pub(super) kind: Kind,
-    pub(super) what: String,
+pub(crate) struct Difference {
+    pub(crate) kind: Kind,
+    pub(crate) what: String,
 }
 
 /// Kinds of differences, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     NoReply,
     Status,
     Broken,
@@ -41,7 +41,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::NoReply => "no reply",
             Self::Status => "status",
@@ -57,18 +57,18 @@ impl Kind {
     }
 
     /// Whether a client would notice a difference of this kind.
-    pub(super) fn matters(self) -> bool {
+    pub(crate) fn matters(self) -> bool {
         !matches!(self, Self::Header(_))
     }
 }
 
 impl Compared {
     /// Whether a client would notice any of the differences.
-    pub(super) fn differs(&self) -> bool {
+    pub(crate) fn differs(&self) -> bool {
         self.worst().is_some_and(Kind::matters)
     }
 
-    pub(super) fn worst(&self) -> Option<Kind> {
+    pub(crate) fn worst(&self) -> Option<Kind> {
         self.differences.iter().map(|it| it.kind).min()
     }
 

@@ -28,21 +28,27 @@ pub(super) fn forget_all_but_the_worst(rows: &mut [Row]) {
 }
 
 pub(super) fn page(report: &Report<'_>) -> String {
-    let mut html = String::from(HEAD);
+    let mut html = head("andon shadow");
     let _ = writeln!(
         html,
         "<p><strong>{}</strong></p>",
         escape(&summary::verdict(report))
     );
-    let _ = writeln!(
-        html,
-        "<pre>{}</pre>",
-        summary::text(report)
-            .lines()
-            .map(escape)
-            .collect::<Vec<_>>()
-            .join("\n")
-    );
+    html += &preformatted(&summary::text(report));
+    html += &pairs(report);
+    html += END;
+    html
+}
+
+/// Returns the HTML of a text whose lines stay as they are.
+pub(crate) fn preformatted(text: &str) -> String {
+    let lines: Vec<String> = text.lines().map(escape).collect();
+    format!("<pre>{}</pre>\n", lines.join("\n"))
+}
+
+/// Returns the HTML of all images that differ, the old and the new one side by side.
+pub(crate) fn pairs(report: &Report<'_>) -> String {
+    let mut html = String::new();
     for row in report.rows.iter() {
         let Some(bodies) = &row.bodies else { continue };
         let _ = writeln!(
@@ -61,7 +67,6 @@ pub(super) fn page(report: &Report<'_>) -> String {
         }
         html += "</div>\n</section>\n";
     }
-    html += "</main>\n</body>\n</html>\n";
     html
 }
 
@@ -81,12 +86,17 @@ fn picture(body: &[u8]) -> String {
     format!("<img alt=\"\" src=\"data:image/{kind};base64,{file}\">")
 }
 
+/// Returns the beginning of a page, up to its heading.
+pub(crate) fn head(title: &str) -> String {
+    HEAD.replace("{title}", &escape(title))
+}
+
 const HEAD: &str = "<!DOCTYPE html>
 <html lang=\"en\">
 <head>
 <meta charset=\"utf-8\">
 <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">
-<title>andon shadow</title>
+<title>{title}</title>
 <style>
 :root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; }
 main { max-width: 70rem; margin: auto; padding: 1rem; }
@@ -94,10 +104,15 @@ pre { overflow-x: auto; }
 h2 { font: 600 1rem ui-monospace, monospace; overflow-wrap: anywhere; border-top: 1px solid; padding-top: 1rem; }
 div { display: grid; grid-template-columns: 1fr 1fr; gap: 1rem; }
 figure { margin: 0; }
+table { border-collapse: collapse; }
+th, td { border: 1px solid; padding: 0.25rem 0.6rem; text-align: left; vertical-align: top; }
 img { max-width: 100%; background: repeating-conic-gradient(#ccc 0 25%, #eee 0 50%) 0 0 / 16px 16px; }
 </style>
 </head>
 <body>
 <main>
-<h1>andon shadow</h1>
+<h1>{title}</h1>
 ";
+
+/// The end of a page.
+pub(crate) const END: &str = "</main>\n</body>\n</html>\n";

@@ -16,7 +16,7 @@ struct Counted<'a> {
     example: &'a str,
 }
 
-pub(super) fn text(report: &Report<'_>) -> String {
+pub(crate) fn text(report: &Report<'_>) -> String {
     let mut text = head(report);
     let (differ, same) = counts(report);
     for (title, kinds) in [("Differences", differ), ("Other headers", same)] {
@@ -61,7 +61,7 @@ pub(super) fn text(report: &Report<'_>) -> String {
 }
 
 /// Describes what was compared, how similar the images are, and how large the bodies are.
-pub(super) fn head(report: &Report<'_>) -> String {
+pub(crate) fn head(report: &Report<'_>) -> String {
     let mut text = format!(
         "old  {}\nnew  {}\n{} distinct URLs of {} requests were compared\n",
         report.args.old,
@@ -120,7 +120,7 @@ pub(super) fn head(report: &Report<'_>) -> String {
 }
 
 /// Returns the result of the comparison in one line.
-pub(super) fn verdict(report: &Report<'_>) -> String {
+pub(crate) fn verdict(report: &Report<'_>) -> String {
     let urls = report.differing().count();
     let requests = report.differing().map(|row| row.count).sum();
     match urls {
@@ -134,7 +134,7 @@ pub(super) fn verdict(report: &Report<'_>) -> String {
 }
 
 /// Describes all differences of a URL in one line.
-pub(super) fn differences(row: &Row) -> String {
+pub(crate) fn differences(row: &Row) -> String {
     let told = row.compared.differences.iter();
     let told: Vec<String> = told
         .map(|it| format!("{}: {}", it.kind.name(), it.what))

@@ -1,0 +1,114 @@
+//! `andon adopt`: puts Andon beside the server of today, by that server's log, and says whether it can take over.
+
+mod draft;
+mod form;
+mod kinds;
+mod outcome;
+mod page;
+mod pipeline;
+mod prices;
+mod probe;
+mod proxy;
+mod recognise;
+mod routes;
+mod secrets;
+mod seen;
+mod settings;
+mod sort;
+mod sources;
+mod summary;
+mod trial;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use andon_terminal::print;
+use anyhow::{Context, bail};
+
+/// Write an andon.toml by a log of another image server, and try it beside that server
+///
+/// Recognises the URL languages in the log and their prefixes, writes the configuration, starts a server with it on a free
+/// port of loopback, sends the log's URLs to both servers, and ends with one page: what is recognised, what differs, with
+/// the images side by side, bytes, times, processor time, what services would cost, whether it is safe to switch, and the
+/// lines for nginx. Nothing is installed, and the old server only answers requests.
+#[derive(clap::Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct Args {
+    /// The server that answers today: http://HOST:PORT[/PREFIX] or unix:/path
+    #[arg(value_name = "OLD")]
+    old: String,
+    /// Its access log; may be given more than once
+    #[arg(long, value_name = "FILE", required = true)]
+    log: Vec<PathBuf>,
+    /// Its configuration, as `andon import` reads it; or an andon.toml, which is tried as it is
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// The server block of nginx with this server_name [default: the first that makes images]
+    #[arg(long, value_name = "NAME")]
+    server: Option<String>,
+    /// The folder with the originals that URLs name by their paths [default: the old server is asked for them]
+    #[arg(long, value_name = "DIR")]
+    root: Option<PathBuf>,
+    /// The file to write
+    #[arg(short, long, value_name = "FILE", default_value = "andon.toml")]
+    output: PathBuf,
+    /// Replace the file if there is one
+    #[arg(long)]
+    force: bool,
+    /// The page to write
+    #[arg(long, value_name = "FILE", default_value = "andon-adopt.html")]
+    html: PathBuf,
+    /// Distinct URLs to replay at most, the most frequent first
+    #[arg(long, value_name = "N", default_value_t = 500)]
+    limit: usize,
+    /// URLs per second at most
+    #[arg(long, value_name = "RATE", default_value_t = 20.0)]
+    rate: f64,
+    /// Connections to each server
+    #[arg(short, long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=64))]
+    connections: u32,
+    /// URLs at most that the old server is asked for, to learn whether they are images
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    ask: usize,
+    /// Images that are less similar differ; 1 is equal
+    #[arg(long, value_name = "LEAST", default_value_t = 0.95)]
+    ssim: f64,
+    /// Header for all requests, `name: value`; may be given more than once
+    #[arg(short = 'H', long, value_name = "HEADER")]
+    header: Vec<String>,
+    /// The old server's process, if it runs here, to measure its processor time
+    #[arg(long, value_name = "PID")]
+    old_pid: Option<u32>,
+}
+
+const AFTER: &str = "\
+Examples:
+  andon adopt --log /var/log/nginx/access.log http://10.0.0.7
+  andon adopt --log access.log --root /srv/images http://127.0.0.1:8888
+  andon adopt --log access.log --config /etc/nginx/nginx.conf http://127.0.0.1
+  andon adopt --log access.log -H 'Host: img.example' -H 'Accept: image/webp,*/*' --rate 5 http://10.0.0.7
+  andon adopt --log access.log --config andon.toml http://10.0.0.7
+
+Logs are Andon's (text or JSON), the common or combined format of Apache and nginx, or JSON of nginx, Caddy or Traefik. \
+Keys of signatures are in no log. They are taken from the variables IMGPROXY_KEY and IMGPROXY_SALT, THUMBOR_SECURITY_KEY, \
+IMAGOR_SECRET and IMGIX_TOKEN, and written to the file. Without them the file has random keys, marked SECRET, which open \
+nothing, and the trial does not check signatures; fill them in, and try again with --config andon.toml.
+Exit codes: 0 safe to switch, 1 not yet, or it failed and the message says why.";
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if !(-1.0..=1.0).contains(&args.ssim) {
+        bail!(
+            "--ssim {}: write a similarity up to 1, such as 0.95",
+            args.ssim
+        );
+    }
+    if !(args.rate > 0.0 && args.rate.is_finite()) {
+        bail!("--rate {}: write URLs per second, above 0", args.rate);
+    }
+    let shadow = pipeline::comparison(args);
+    let outcome = pipeline::outcome(args, &shadow)?;
+    std::fs::write(&args.html, page::page(&outcome))
+        .with_context(|| format!("cannot write {}", args.html.display()))?;
+    print(summary::text(&outcome).as_bytes())?;
+    Ok(ExitCode::from(u8::from(!outcome.obstacles().is_empty())))
+}

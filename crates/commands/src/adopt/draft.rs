@@ -1,0 +1,292 @@
+//! The configuration for what a log has, as text.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use super::kinds::{Kind, ROWS};
+use super::recognise::{Found, Recognised};
+use super::secrets::{self, Secret};
+use super::settings;
+use crate::import::quoted;
+
+/// A configuration before it is written.
+#[derive(Debug, Default)]
+pub(super) struct Draft {
+    /// The configuration that it is based on; empty if there is none.
+    base: String,
+    /// What is said at the top.
+    head: Vec<String>,
+    rewrites: Vec<Rule>,
+    tables: Vec<Table>,
+    /// Whether plain files have to be opened, because a key closes them.
+    opens_files: bool,
+    pub(super) origins: String,
+}
+
+/// A `[[rewrite]]`.
+#[derive(Debug)]
+struct Rule {
+    from: String,
+    to: String,
+    why: String,
+}
+
+/// The table of a dialect.
+#[derive(Debug)]
+struct Table {
+    name: &'static str,
+    lines: Vec<String>,
+    secret: Option<Secret>,
+    /// Rules that replace signatures whose key is not known, so that the URLs can be tried.
+    lifted: Vec<Rule>,
+    /// Whether other dialects' keys would close it.
+    opens: bool,
+}
+
+/// Which text of a draft is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum For {
+    /// The file that is kept.
+    Use,
+    /// A trial, in which signatures with unknown keys are not checked.
+    Trial,
+}
+
+impl Draft {
+    /// Makes the configuration for what was recognised. `base` is the text of another configuration that it completes.
+    pub(super) fn new(
+        base: &str,
+        recognised: &Recognised,
+        targets: &[(String, u64)],
+    ) -> anyhow::Result<Self> {
+        let known: toml::Table = toml::from_str(base)?;
+        let mut draft = Self {
+            base: base.to_owned(),
+            ..Self::default()
+        };
+        let mut by_kind: BTreeMap<Kind, Vec<&Found>> = BTreeMap::new();
+        for found in &recognised.found {
+            by_kind.entry(found.kind).or_default().push(found);
+        }
+        for kind in ROWS.iter().copied().flatten() {
+            let Some(found) = by_kind.get(kind) else {
+                continue;
+            };
+            let mount = match known.get(kind.table()) {
+                Some(table) => own_prefix(*kind, table),
+                None => {
+                    let mount = mount(found, recognised, targets);
+                    draft.add_table(*kind, &mount, found, targets)?;
+                    Some(mount)
+                }
+            };
+            if let Some(mount) = mount {
+                draft.add_rewrites(*kind, &mount, found, targets);
+            }
+        }
+        let has_key = |table: &Table| table.secret.is_some();
+        let closers: Vec<&str> = (draft.tables.iter().filter(|it| has_key(it)))
+            .map(|it| it.name)
+            .collect();
+        for table in &mut draft.tables {
+            table.opens = table.secret.is_none() && !closers.is_empty();
+        }
+        draft.opens_files =
+            !closers.is_empty() && !recognised.files.is_empty() && !known.contains_key("files");
+        if base.is_empty() {
+            let is_used = |name: &str| draft.tables.iter().any(|table| table.name == name);
+            let unused = ["native", "small_light"]
+                .into_iter()
+                .filter(|name| !is_used(name));
+            let off: Vec<Table> = unused.map(Table::off).collect();
+            draft.tables.extend(off);
+        }
+        Ok(draft)
+    }
+
+    /// Adds a line at the top.
+    pub(super) fn say(&mut self, line: impl Into<String>) {
+        self.head.push(line.into());
+    }
+
+    /// Whether the draft says no more than the configuration that it is based on.
+    pub(super) fn is_base(&self) -> bool {
+        self.rewrites.is_empty() && self.tables.is_empty() && self.origins.is_empty()
+    }
+
+    /// Returns the secrets that have to be filled in.
+    pub(super) fn unknown_secrets(&self) -> impl Iterator<Item = &Secret> {
+        let all = self.tables.iter().filter_map(|table| table.secret.as_ref());
+        all.filter(|secret| !secret.is_known)
+    }
+
+    fn add_table(
+        &mut self,
+        kind: Kind,
+        mount: &str,
+        found: &[&Found],
+        targets: &[(String, u64)],
+    ) -> anyhow::Result<()> {
+        let mut lines = Vec::new();
+        if let Some(key) = kind.prefix_key() {
+            let prefix = if mount.is_empty() { "/" } else { mount };
+            lines.push(format!("{key} = {}", quoted(prefix)));
+        }
+        for found in found {
+            for line in settings::lines(found, targets) {
+                let key = line.split(" = ").next().unwrap_or_default();
+                let is_new = !lines.iter().any(|it| it.split(" = ").next() == Some(key));
+                lines.extend(is_new.then_some(line));
+            }
+        }
+        let secret = secrets::of(found, targets)?;
+        let is_lifted = matches!(kind, Kind::Thumbor | Kind::Imagor)
+            && secret.as_ref().is_some_and(|secret| !secret.is_known);
+        let lifted = found.iter().filter(|_| is_lifted).map(|found| Rule {
+            from: format!(
+                "^{}/[A-Za-z0-9_-]{{26,88}}(?:=|%3D){{0,2}}(/.+)$",
+                regex::escape(&found.prefix)
+            ),
+            to: format!("{mount}/unsafe$1"),
+            why: String::new(),
+        });
+        let lifted = lifted.collect();
+        // Two kinds may share a table, such as both versions of IIIF.
+        match self
+            .tables
+            .iter_mut()
+            .find(|table| table.name == kind.table())
+        {
+            Some(table) => table.lines.extend(lines),
+            None => self.tables.push(Table {
+                name: kind.table(),
+                lines,
+                secret,
+                lifted,
+                opens: false,
+            }),
+        }
+        Ok(())
+    }
+
+    /// Adds rules for places other than where the dialect is mounted, and for slashes that are left over.
+    fn add_rewrites(
+        &mut self,
+        kind: Kind,
+        mount: &str,
+        found: &[&Found],
+        targets: &[(String, u64)],
+    ) {
+        for found in found {
+            let prefix = regex::escape(&found.prefix);
+            let paths = found.readings.iter().map(|(index, _)| &*targets[*index].0);
+            let is_slashed =
+                |target: &str| target.split('?').next().unwrap_or_default().ends_with('/');
+            let is_endpoint = matches!(kind, Kind::Next | Kind::Vercel);
+            if is_endpoint && { paths }.any(is_slashed) {
+                self.rewrites.push(Rule {
+                    from: format!("^{prefix}/$"),
+                    to: mount.to_owned(),
+                    why: "a slash at the end".to_owned(),
+                });
+            }
+            if found.prefix != mount && kind.prefix_key().is_some() {
+                let place = if found.prefix.is_empty() {
+                    "/"
+                } else {
+                    &found.prefix
+                };
+                self.rewrites.push(Rule {
+                    from: format!("^{prefix}({})$", kind.form()),
+                    to: format!("{mount}$1"),
+                    why: format!("{kind} at {place}"),
+                });
+            }
+        }
+    }
+
+    /// Returns the text of the file.
+    pub(super) fn text(&self, what: For) -> String {
+        let mut out = String::new();
+        for line in &self.head {
+            let _ = writeln!(out, "# {line}");
+        }
+        out += &self.base;
+        out += &self.origins;
+        let lifted = (self.tables.iter()).flat_map(|table| &table.lifted);
+        let lifted = lifted.filter(|_| what == For::Trial);
+        for Rule { from, to, why } in lifted.chain(&self.rewrites) {
+            let why = if why.is_empty() {
+                String::new()
+            } else {
+                format!("  # {why}")
+            };
+            let _ = writeln!(
+                out,
+                "\n[[rewrite]]{why}\nfrom = {}\nto = {}",
+                quoted(from),
+                quoted(to)
+            );
+        }
+        if self.opens_files {
+            out += "\n[files]\nopen = true  # the log has plain files\n";
+        }
+        for table in &self.tables {
+            let _ = writeln!(out, "\n[{}]", table.name);
+            for line in &table.lines {
+                out += line;
+                out.push('\n');
+            }
+            if table.opens {
+                out += "open = true  # its URLs are not signed\n";
+            }
+            let secret = table.secret.iter();
+            for secret in secret.filter(|secret| what == For::Use || secret.is_known) {
+                out += &secret.lines.join("\n");
+                out.push('\n');
+            }
+        }
+        out.trim_start().to_owned()
+    }
+}
+
+impl Table {
+    fn off(name: &'static str) -> Self {
+        Self {
+            name,
+            lines: vec!["enabled = false  # true: as in docs/configuration.md".to_owned()],
+            secret: None,
+            lifted: Vec::new(),
+            opens: false,
+        }
+    }
+}
+
+/// Returns where a dialect is mounted: at the prefix of most of its URLs, or at one of its own if other URLs are below
+/// that and it would refuse them.
+fn mount(found: &[&Found], recognised: &Recognised, targets: &[(String, u64)]) -> String {
+    let Some(first) = found.iter().max_by_key(|it| it.readings.len()) else {
+        return String::new();
+    };
+    let below = format!("{}/", first.prefix);
+    let others = recognised.found.iter().filter(|it| it.kind != first.kind);
+    let others = others.flat_map(|it| it.readings.iter().map(|(index, _)| *index));
+    let mut others = others.chain(recognised.files.iter().copied());
+    let is_shared = others.any(|index| targets[index].0.starts_with(&below));
+    match first.kind.takes_everything() && is_shared {
+        true => format!(
+            "/_{}{}",
+            first.kind.table(),
+            if first.kind == Kind::Iiif2 { "2" } else { "" }
+        ),
+        false => first.prefix.clone(),
+    }
+}
+
+/// Returns where a configuration has mounted a dialect, without a slash at its end; `None` if it is off.
+fn own_prefix(kind: Kind, table: &toml::Value) -> Option<String> {
+    let key = kind.prefix_key()?;
+    let prefix = table.get(key)?.as_str()?;
+    let prefix = prefix.strip_suffix('/').unwrap_or(prefix);
+    (!table.get(key)?.as_str()?.is_empty()).then(|| prefix.to_owned())
+}

@@ -1,0 +1,203 @@
+//! What came of an adoption, and whether it is safe to switch.
+
+use std::path::PathBuf;
+
+use andon_client::quantile;
+
+use super::prices::Usage;
+use super::recognise::Found;
+use crate::shadow::Report;
+
+/// A kind of URLs at its place, with the numbers of distinct URLs and requests.
+#[derive(Debug)]
+pub(super) struct Group {
+    pub(super) name: String,
+    pub(super) place: String,
+    pub(super) urls: usize,
+    pub(super) requests: u64,
+}
+
+/// Distinct URLs of one sort, and the requests for them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Count {
+    pub(super) urls: usize,
+    pub(super) requests: u64,
+}
+
+impl Count {
+    pub(super) fn add(&mut self, requests: u64) {
+        self.urls += 1;
+        self.requests += requests;
+    }
+}
+
+/// An image URL that is not answered.
+#[derive(Debug)]
+pub(super) struct Unread {
+    pub(super) target: String,
+    pub(super) requests: u64,
+    pub(super) why: String,
+}
+
+/// What the targets of a log turned out to be.
+#[derive(Debug, Default)]
+pub(super) struct Sorted {
+    pub(super) groups: Vec<Group>,
+    /// Image URLs that the configuration reads.
+    pub(super) read: Count,
+    /// Image URLs with sources that only a secret decrypts.
+    pub(super) sealed: Count,
+    /// Image URLs that the configuration does not read, the most frequent first.
+    pub(super) unread: Vec<Unread>,
+    /// Plain files with the extension of an image.
+    pub(super) files: Count,
+    /// What the old server answers with something that is no image, and what is a page by its extension.
+    pub(super) pages: Count,
+    /// URLs of which nobody asked whether they are images.
+    pub(super) unasked: Vec<(String, u64)>,
+}
+
+impl Sorted {
+    /// Returns the share of image URLs that the configuration reads, 0 to 1.
+    pub(super) fn share(&self) -> f64 {
+        let read = self.read.urls + self.sealed.urls;
+        let all = read + self.unread.len();
+        read as f64 / all.max(1) as f64
+    }
+}
+
+/// Processor time for the replayed images, in seconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Processor {
+    pub(super) old: Option<f64>,
+    pub(super) new: Option<f64>,
+}
+
+/// The whole result.
+pub(super) struct Outcome<'a> {
+    pub(super) logs: Vec<PathBuf>,
+    pub(super) file: PathBuf,
+    /// Whether the file was written by this run.
+    pub(super) is_written: bool,
+    pub(super) page: PathBuf,
+    /// Seconds from the first request of the log to the last.
+    pub(super) seconds: f64,
+    pub(super) sorted: Sorted,
+    pub(super) found: Vec<Found>,
+    /// Keys of the configuration that have to be filled in, with the environment variables that give them.
+    pub(super) secrets: Vec<String>,
+    pub(super) report: Report<'a>,
+    /// Seconds that the new server needed for each URL when it was asked again.
+    pub(super) again: Vec<f64>,
+    pub(super) processor: Processor,
+}
+
+/// Seconds in a month, the twelfth of a mean year.
+const MONTH: f64 = 365.25 / 12.0 * 86_400.0;
+
+/// Shortest log in seconds whose rate of requests is taken for that of a month.
+const LEAST_SECONDS: f64 = 3600.0;
+
+impl Outcome<'_> {
+    /// Returns the reasons why it is not safe to switch; none if it is.
+    pub(super) fn obstacles(&self) -> Vec<String> {
+        let mut list = Vec::new();
+        if !self.secrets.is_empty() {
+            list.push(format!(
+                "fill in what is marked SECRET in {}: {}",
+                self.file.display(),
+                self.secrets.join("; ")
+            ));
+        }
+        if !self.sorted.unread.is_empty() {
+            list.push(format!(
+                "{} image URLs are not recognised",
+                self.sorted.unread.len()
+            ));
+        }
+        if !self.sorted.unasked.is_empty() {
+            list.push(format!(
+                "{} URLs may be images or not: nobody asked (--ask {})",
+                self.sorted.unasked.len(),
+                self.sorted.unasked.len()
+            ));
+        }
+        let differing = self.report.differing().count();
+        if differing > 0 {
+            list.push(format!(
+                "{differing} of {} replies differ",
+                self.report.rows.len()
+            ));
+        }
+        if self.report.rows.is_empty() {
+            list.push("no URL was replayed".to_owned());
+        }
+        let interrupted = self
+            .report
+            .left_out
+            .keys()
+            .any(|why| why.contains("interrupted"));
+        if interrupted {
+            list.push("the replay was interrupted".to_owned());
+        }
+        list
+    }
+
+    pub(super) fn verdict(&self) -> String {
+        match &*self.obstacles() {
+            [] => "Safe to switch.".to_owned(),
+            obstacles => format!("Not safe to switch yet: {}.", obstacles.join("; ")),
+        }
+    }
+
+    /// Returns the quantile at `share` of the seconds that the old and the new server needed, and the new one when it
+    /// was asked again.
+    pub(super) fn seconds_at(&self, share: f64) -> [Option<f64>; 3] {
+        let of = |which: usize| {
+            let all = self.report.rows.iter().filter_map(|row| row.seconds);
+            let all: Vec<f64> = all.map(|both| both[which]).collect();
+            quantile(&all, share)
+        };
+        [of(0), of(1), quantile(&self.again, share)]
+    }
+
+    /// Returns the bytes of all old and all new bodies that were compared.
+    pub(super) fn bytes(&self) -> [f64; 2] {
+        let all = self.report.rows.iter().filter_map(|row| row.compared.bytes);
+        all.fold([0.0; 2], |sum, both| {
+            [sum[0] + both[0] as f64, sum[1] + both[1] as f64]
+        })
+    }
+
+    /// Returns by how much the log's requests are multiplied to be those of a month.
+    pub(super) fn months(&self) -> f64 {
+        match self.seconds >= LEAST_SECONDS {
+            true => MONTH / self.seconds,
+            false => 1.0,
+        }
+    }
+
+    /// Returns what a month asks of a service: each distinct image of the log made once, and its requests.
+    pub(super) fn usage(&self) -> Usage {
+        let made = self.sorted.read.urls as f64;
+        let sent = self.sorted.read.requests as f64 * self.months();
+        let sizes = self.report.rows.iter().filter_map(|row| {
+            let [_, new] = row.compared.bytes?;
+            Some((new as f64, row.count as f64))
+        });
+        let (mut bytes, mut number, mut weighted, mut weight) = (0.0, 0.0, 0.0, 0.0);
+        for (size, count) in sizes {
+            bytes += size;
+            number += 1.0;
+            weighted += size * count;
+            weight += count;
+        }
+        let mean = |sum: f64, count: f64| if count > 0.0 { sum / count } else { 0.0 };
+        Usage {
+            made,
+            sent,
+            made_bytes: made * mean(bytes, number),
+            sent_bytes: sent * mean(weighted, weight),
+        }
+    }
+}

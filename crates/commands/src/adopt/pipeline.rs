@@ -1,0 +1,350 @@
+//! The steps of an adoption, one after the other.
+
+use std::collections::BTreeMap;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use andon_server::Config;
+use andon_terminal::interrupt;
+use andon_terminal::interrupt::wait_until;
+use anyhow::{Context, bail};
+
+use super::Args;
+use super::draft::{Draft, For};
+use super::outcome::{Outcome, Processor};
+use super::recognise::{Recognised, recognise};
+use super::routes::{Route, Router};
+use super::seen::{self, Seen};
+use super::sort::Sorting;
+use super::sources::{Old, Sources, sends_image};
+use super::trial::{Trial, processor_seconds};
+use crate::client::{Client, Server};
+use crate::shadow::{self, Report, Row};
+use crate::{import, shadow::Args as Comparison};
+
+/// Returns how the replies are compared. The new server's URL is filled in when it runs.
+pub(super) fn comparison(args: &Args) -> Comparison {
+    Comparison {
+        log: args.log.first().cloned().unwrap_or_default(),
+        old: args.old.clone(),
+        new: String::new(),
+        ssim: args.ssim,
+        connections: args.connections,
+        limit: Some(args.limit),
+        rate: Some(args.rate),
+        header: args.header.clone(),
+        show: 20,
+        html: Some(args.html.clone()),
+    }
+}
+
+/// Another server's configuration in Andon's words, or a configuration of Andon's.
+struct Base {
+    text: String,
+    /// Whether it is Andon's own, and is tried as it is.
+    is_own: bool,
+}
+
+pub(super) fn outcome<'a>(args: &Args, comparison: &'a Comparison) -> anyhow::Result<Outcome<'a>> {
+    let base = base(args)?;
+    if !base.is_own && args.output.exists() && !args.force {
+        bail!(
+            "{} is there already: --force replaces it, -o FILE writes another one, and --config {} tries it",
+            args.output.display(),
+            args.output.display()
+        );
+    }
+    let seen = seen::read(&args.log)?;
+    let cancel = interrupt::flag().context("cannot listen for signals")?;
+    let headers = andon_client::headers(&args.header)?;
+    let old = Server::new("OLD", &args.old, headers)?;
+    let mut asking = Asking::new(old.client()?, args.rate, &cancel);
+    let folder = folder(
+        if base.is_own {
+            args.config.as_deref()
+        } else {
+            None
+        },
+        &args.output,
+    );
+    let (known, known_sources) = known(&base, folder, &seen)?;
+    let recognised = match base.is_own {
+        true => as_configured(&known),
+        false => recognise(&seen.targets, &known)?,
+    };
+    let draft = draft(args, &base, &seen, &recognised, known_sources, &mut asking)?;
+    let text = draft.text(For::Use);
+    check(&text, folder).context("the configuration for this log is not sound")?;
+    let trial_text = draft.text(For::Trial);
+    let router = Router::new(&trial_text, folder)?;
+    let sorting = Sorting {
+        targets: &seen.targets,
+        known: &known,
+        recognised: &recognised,
+        router: &router,
+        most_asked: args.ask,
+    };
+    let (mut sorted, replayed) = sorting.sort(&mut |target| asking.sends_image(target));
+    sorted
+        .unread
+        .sort_by_key(|unread| std::cmp::Reverse(unread.requests));
+    if !base.is_own {
+        write(&args.output, &text, args.force)?;
+    }
+    let trial = Trial::start(&trial_text, folder)?;
+    let measured = replay(args, comparison, &seen, &replayed, &trial, &cancel)?;
+    let secrets = draft
+        .unknown_secrets()
+        .map(|secret| format!("{} ({})", secret.key, secret.variables.join(", ")));
+    let file = match (base.is_own, &args.config) {
+        (true, Some(file)) => file.clone(),
+        _ => args.output.clone(),
+    };
+    Ok(Outcome {
+        logs: args.log.clone(),
+        file,
+        is_written: !base.is_own,
+        page: args.html.clone(),
+        seconds: seen.seconds,
+        secrets: secrets.collect(),
+        sorted,
+        found: recognised.found,
+        report: measured.report,
+        again: measured.again,
+        processor: measured.processor,
+    })
+}
+
+/// Returns the folder that relative paths of the configuration are relative to.
+fn folder<'a>(config: Option<&'a Path>, output: &'a Path) -> &'a Path {
+    let file = config.unwrap_or(output);
+    file.parent().unwrap_or(Path::new(""))
+}
+
+fn base(args: &Args) -> anyhow::Result<Base> {
+    let Some(file) = &args.config else {
+        return Ok(Base {
+            text: String::new(),
+            is_own: false,
+        });
+    };
+    let is_own = file
+        .extension()
+        .is_some_and(|extension| extension == "toml");
+    let text = match is_own {
+        true => std::fs::read_to_string(file).with_context(|| file.display().to_string())?,
+        false => import::text(file, args.server.as_deref())?,
+    };
+    Ok(Base { text, is_own })
+}
+
+/// Returns for each target whether the base reads it as an image, and the sources of those.
+fn known(base: &Base, folder: &Path, seen: &Seen) -> anyhow::Result<(Vec<bool>, Sources)> {
+    let mut sources = Sources::default();
+    if base.text.is_empty() {
+        return Ok((vec![false; seen.targets.len()], sources));
+    }
+    let router = Router::new(&base.text, folder).context("--config")?;
+    let known = seen
+        .targets
+        .iter()
+        .map(|(target, _)| match router.route(target) {
+            Route::Image(source) => {
+                sources.add(&source, None);
+                true
+            }
+            _ => false,
+        });
+    Ok((known.collect(), sources))
+}
+
+/// Returns what is left if only a configuration counts: nothing else is recognised, and the rest is asked for.
+fn as_configured(known: &[bool]) -> Recognised {
+    let others = (0..known.len()).filter(|index| !known[*index]);
+    Recognised {
+        others: others.collect(),
+        ..Recognised::default()
+    }
+}
+
+fn draft(
+    args: &Args,
+    base: &Base,
+    seen: &Seen,
+    recognised: &Recognised,
+    known: Sources,
+    asking: &mut Asking<'_>,
+) -> anyhow::Result<Draft> {
+    if base.is_own {
+        return Draft::new(&base.text, &Recognised::default(), &seen.targets);
+    }
+    let is_known = !known.paths.is_empty() || !known.urls.is_empty();
+    if recognised.found.is_empty() && !is_known {
+        bail!(
+            "none of the {} URLs that were answered with 200 is an image of a dialect that is known; `andon reference` lists them",
+            seen.targets.len()
+        );
+    }
+    let mut draft = Draft::new(&base.text, recognised, &seen.targets)?;
+    let mut sources = Sources::of(&recognised.found);
+    sources.paths.extend(known.paths);
+    sources.urls.extend(known.urls);
+    let table: toml::Table = toml::from_str(&base.text)?;
+    let mut old = Old {
+        url: &args.old,
+        sends_image: &mut |target| asking.sends_image(target),
+    };
+    draft.origins = sources.origins(origins_of(&table), args.root.as_deref(), &mut old)?;
+    let logs: Vec<String> = args
+        .log
+        .iter()
+        .map(|log| log.display().to_string())
+        .collect();
+    draft.say(format!(
+        "Written by `andon adopt` for the URLs of {}.",
+        logs.join(", ")
+    ));
+    if draft.unknown_secrets().next().is_some() {
+        draft.say("Lines with SECRET need a key that no log has.");
+    }
+    Ok(draft)
+}
+
+/// Returns whether a configuration has origins of URLs, and of paths.
+fn origins_of(table: &toml::Table) -> (bool, bool) {
+    let origins = table.get("origin").and_then(toml::Value::as_array);
+    let origins = origins.into_iter().flatten();
+    let is_urls = |origin: &&toml::Value| {
+        origin
+            .get("http")
+            .is_some_and(|it| it.get("urls").is_some())
+    };
+    let (urls, paths): (Vec<_>, Vec<_>) = origins.partition(is_urls);
+    (!urls.is_empty(), !paths.is_empty())
+}
+
+/// Checks a configuration as `andon config check` does.
+fn check(text: &str, folder: &Path) -> anyhow::Result<()> {
+    let config = Config::parse(text, folder)?;
+    andon_server::check(&config, andon_codecs::ALL).map_err(|error| error.located(text))?;
+    Ok(())
+}
+
+/// Writes the configuration, which may have keys in it: only its owner can read it.
+fn write(file: &Path, text: &str, replaces: bool) -> anyhow::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).mode(0o600);
+    match replaces {
+        true => options.create(true).truncate(true),
+        false => options.create_new(true),
+    };
+    let written = options
+        .open(file)
+        .and_then(|mut file| file.write_all(text.as_bytes()));
+    written.with_context(|| format!("cannot write {}", file.display()))
+}
+
+/// The old server, which is asked at a bounded rate.
+struct Asking<'a> {
+    client: Client<'a>,
+    gap: Duration,
+    next: Instant,
+    cancel: &'a AtomicBool,
+}
+
+impl<'a> Asking<'a> {
+    fn new(client: Client<'a>, rate: f64, cancel: &'a AtomicBool) -> Self {
+        Self {
+            client,
+            gap: Duration::from_secs_f64(rate.recip()),
+            next: Instant::now(),
+            cancel,
+        }
+    }
+
+    fn sends_image(&mut self, target: &str) -> bool {
+        if !wait_until(self.next, self.cancel) {
+            return false;
+        }
+        self.next = Instant::now() + self.gap;
+        sends_image(&mut self.client, target)
+    }
+}
+
+/// What was measured during the replay.
+struct Measured<'a> {
+    report: Report<'a>,
+    again: Vec<f64>,
+    processor: Processor,
+}
+
+/// Sends the URLs to both servers.
+fn replay<'a>(
+    args: &Args,
+    comparison: &'a Comparison,
+    seen: &Seen,
+    replayed: &[usize],
+    trial: &Trial,
+    cancel: &AtomicBool,
+) -> anyhow::Result<Measured<'a>> {
+    let rows = replayed.iter().take(args.limit);
+    let rows: Vec<Row> = rows
+        .map(|index| &seen.targets[*index])
+        .map(|(target, count)| Row::new(target.clone(), *count))
+        .collect();
+    let mut left_out: BTreeMap<String, u64> = seen.left_out.clone();
+    let rare = replayed
+        .iter()
+        .skip(args.limit)
+        .map(|index| seen.targets[*index].1);
+    let rare: u64 = rare.sum();
+    if rare > 0 {
+        left_out.insert("less frequent than the URLs of --limit".to_owned(), rare);
+    }
+    let mut report = Report {
+        args: comparison,
+        requests: rows.iter().map(|row| row.count).sum(),
+        left_out,
+        rows,
+    };
+    let servers = shadow::servers(&Comparison {
+        new: trial.url.clone(),
+        header: args.header.clone(),
+        ..self::comparison(args)
+    })?;
+    let used = |process: Option<u32>| process.and_then(processor_seconds);
+    let before = [used(args.old_pid), used(Some(trial.id()))];
+    shadow::compare(&servers, &mut report, cancel)?;
+    let after = [used(args.old_pid), used(Some(trial.id()))];
+    let [old, new] = [0, 1].map(|which: usize| Some((after[which]? - before[which]?).max(0.0)));
+    let again = again(&servers[1], &report, cancel)?;
+    Ok(Measured {
+        report,
+        again,
+        processor: Processor { old, new },
+    })
+}
+
+/// Asks the new server again for what it has made, and returns the seconds of each reply.
+fn again(server: &Server, report: &Report<'_>, cancel: &AtomicBool) -> anyhow::Result<Vec<f64>> {
+    let mut client = server.client()?;
+    let mut seconds = Vec::new();
+    for row in report
+        .rows
+        .iter()
+        .filter(|row| row.compared.bytes.is_some())
+    {
+        if cancel.load(Ordering::Relaxed) {
+            break;
+        }
+        let asked = Instant::now();
+        if client.get(&row.target, &[]).is_ok() {
+            seconds.push(asked.elapsed().as_secs_f64());
+        }
+    }
+    Ok(seconds)
+}

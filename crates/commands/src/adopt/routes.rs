@@ -1,0 +1,67 @@
+//! Checks that a configuration reads the URLs of a log as they were recognised.
+
+use std::path::Path;
+
+use andon_dialects::{Ask, Dialects, Headers, ImageRequest, Places, Refusal, Source};
+use andon_server::Config;
+
+/// Where a configuration leads a target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Route {
+    /// An image is made of this source, or facts are told about it.
+    Image(Source),
+    /// A file is sent as it is.
+    File,
+    /// Something else is sent, such as a redirect.
+    Other,
+    /// It is refused, for this reason.
+    Refused(String),
+}
+
+/// Reads targets as a server with this configuration does.
+pub(super) struct Router(Dialects);
+
+impl Router {
+    pub(super) fn new(text: &str, folder: &Path) -> anyhow::Result<Self> {
+        let config = Config::parse(text, folder)?;
+        Ok(Self(Dialects::new(&config.dialects)?))
+    }
+
+    pub(super) fn route(&self, target: &str) -> Route {
+        let request: Result<ImageRequest, Refusal> =
+            self.0.parse_for(target, &NoHeaders, &Nowhere, Ok);
+        match request {
+            Err(refusal) => Route::Refused(refusal.to_string()),
+            Ok(request) => match request.ask {
+                Ask::Image | Ask::Describe(_) => Route::Image(request.source),
+                Ask::File => Route::File,
+                Ask::Redirect(_) | Ask::Text { .. } => Route::Other,
+            },
+        }
+    }
+}
+
+struct NoHeaders;
+
+impl Headers for NoHeaders {
+    fn get(&self, _: &str) -> Option<&str> {
+        None
+    }
+}
+
+/// Places of a server whose origins are not looked at.
+struct Nowhere;
+
+impl Places for Nowhere {
+    fn path_of_url(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn is_literal(&self, _: &str) -> bool {
+        false
+    }
+
+    fn paths_of_overlay(&self, _: &str) -> Vec<String> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,58 @@
+//! The distinct URLs that a log has, and how often each was asked for.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::PathBuf;
+
+use andon_client::Past;
+use anyhow::{Context, bail};
+
+/// What a log says.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    /// Path and query of every distinct GET that was answered well, and the number of requests for it, the most frequent
+    /// first.
+    pub(super) targets: Vec<(String, u64)>,
+    /// Number of requests that do not count, by reason.
+    pub(super) left_out: BTreeMap<String, u64>,
+    /// Seconds from the first request to the last.
+    pub(super) seconds: f64,
+}
+
+/// Reads logs one after the other.
+pub(super) fn read(logs: &[PathBuf]) -> anyhow::Result<Seen> {
+    let mut seen = Seen::default();
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    for log in logs {
+        let name = log.display().to_string();
+        let file = File::open(log).with_context(|| name.clone())?;
+        let past = Past::of_log(BufReader::new(file)).with_context(|| name.clone())?;
+        seen.seconds += past.seconds();
+        for (why, count) in past.left_out {
+            *seen.left_out.entry(why).or_default() += count;
+        }
+        for request in past.requests {
+            let why = match (&*request.method, request.status) {
+                ("GET", 200) => {
+                    *counts.entry(request.target).or_default() += 1;
+                    continue;
+                }
+                ("GET", status) => format!("answered with {status}"),
+                (method, _) => method.to_owned(),
+            };
+            *seen.left_out.entry(why).or_default() += 1;
+        }
+    }
+    if counts.is_empty() {
+        let names: Vec<String> = logs.iter().map(|log| log.display().to_string()).collect();
+        bail!(
+            "{} has no GET that was answered with 200; access logs of Andon, Apache, nginx, Caddy and Traefik are read",
+            names.join(", ")
+        );
+    }
+    seen.targets = counts.into_iter().collect();
+    seen.targets
+        .sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    Ok(seen)
+}

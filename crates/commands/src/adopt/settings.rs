@@ -1,0 +1,262 @@
+//! The settings that the URLs of a log ask for, other than prefixes and keys.
+
+use std::collections::BTreeSet;
+
+use andon_dialects::{ImagorConfig, NextConfig, Source};
+
+use super::form::is_host;
+use super::kinds::Kind;
+use super::recognise::Found;
+use crate::import::quoted;
+
+/// A target and how it is read.
+type Read<'a> = (&'a str, &'a super::probe::Reading);
+
+/// Returns the keys of a kind's table beside its prefix, each a line of TOML.
+pub(super) fn lines(found: &Found, targets: &[(String, u64)]) -> Vec<String> {
+    let read: Vec<Read<'_>> = found
+        .readings
+        .iter()
+        .map(|(index, reading)| (&*targets[*index].0, reading))
+        .collect();
+    match found.kind {
+        Kind::Next | Kind::Vercel => next(found, &read),
+        Kind::Thumbor | Kind::Imagor => thumbor(found.kind, &read),
+        Kind::Imgproxy => imgproxy(&read),
+        Kind::PhotonPath => vec!["source = \"path\"".to_owned()],
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the raw value of an argument of a target's query.
+pub(super) fn argument<'a>(target: &'a str, name: &str) -> Option<&'a str> {
+    let (_, query) = target.split_once('?')?;
+    let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    pairs.find_map(|(key, value)| (key == name).then_some(value))
+}
+
+fn next(found: &Found, read: &[Read<'_>]) -> Vec<String> {
+    let numbers = |name| -> BTreeSet<u32> {
+        let values = read.iter().filter_map(|(target, _)| argument(target, name));
+        values.filter_map(|value| value.parse().ok()).collect()
+    };
+    let usual = NextConfig::default();
+    let mut lines = Vec::new();
+    let widths: BTreeSet<u32> = usual
+        .device_sizes
+        .iter()
+        .chain(&usual.image_sizes)
+        .copied()
+        .collect();
+    let further: Vec<u32> = numbers("w").difference(&widths).copied().collect();
+    if !further.is_empty() {
+        let all: BTreeSet<u32> = further.into_iter().chain(usual.device_sizes).collect();
+        lines.push(format!(
+            "device_sizes = {}  # those of Next.js and of the log",
+            list(all)
+        ));
+    }
+    let qualities = numbers("q");
+    if !qualities.iter().all(|quality| *quality == 75) {
+        lines.push(format!(
+            "qualities = {}  # those of the log",
+            list(qualities)
+        ));
+    }
+    let end = ["/_next/image", "/_vercel/image"];
+    let base = end.iter().find_map(|end| found.prefix.strip_suffix(end));
+    if let Some(base) = base.filter(|base| !base.is_empty()) {
+        lines.push(format!("base_path = {}", quoted(base)));
+    }
+    let hosts: BTreeSet<&str> = read.iter().filter_map(|(_, it)| host(&it.source)).collect();
+    if !hosts.is_empty() {
+        let hosts: Vec<String> = hosts.into_iter().map(quoted).collect();
+        lines.push(format!(
+            "domains = [{}]  # those of the log",
+            hosts.join(", ")
+        ));
+    }
+    let has_query = |source: &Source| matches!(source, Source::Path(_) | Source::Escaped(_));
+    let versions = read.iter().any(|(target, it)| {
+        has_query(&it.source) && argument(target, "url").is_some_and(|url| url.contains("%3F"))
+    });
+    if versions {
+        lines.push(
+            "local_patterns = [{ pathname = \"/**\" }]  # paths with a query, too".to_owned(),
+        );
+    }
+    lines
+}
+
+/// Returns the host of a URL, without its port.
+fn host(source: &Source) -> Option<&str> {
+    let Source::Url(url) = source else {
+        return None;
+    };
+    let (_, rest) = url.split_once("://")?;
+    let host = rest.split(['/', '?', '#']).next()?;
+    Some(host.split(':').next().unwrap_or(host))
+}
+
+fn list(numbers: impl IntoIterator<Item = u32>) -> String {
+    let numbers: Vec<String> = numbers.into_iter().map(|it| it.to_string()).collect();
+    format!("[{}]", numbers.join(", "))
+}
+
+fn thumbor(kind: Kind, read: &[Read<'_>]) -> Vec<String> {
+    let mut lines = Vec::new();
+    if names_hosts(read.iter().map(|(_, it)| &it.source)) {
+        let loader = if kind == Kind::Thumbor {
+            "http"
+        } else {
+            "https"
+        };
+        lines.push(format!(
+            "loader = \"{loader}\"  # sources are hosts and paths there; \"https\" and \"http\" say how they are fetched"
+        ));
+    }
+    let signatures: BTreeSet<&str> = signatures(read).filter(|it| *it != "unsafe").collect();
+    let is_unsafe = read
+        .iter()
+        .any(|(_, it)| it.signature.as_deref() == Some("unsafe"));
+    if is_unsafe && !signatures.is_empty() {
+        lines.push("allow_unsafe = true  # the log has both".to_owned());
+    }
+    if let (Kind::Imagor, Some(signature)) = (kind, signatures.first()) {
+        lines.extend(digest(signature.len()));
+    }
+    if kind == Kind::Imagor {
+        let most = read
+            .iter()
+            .map(|(target, _)| target.matches("):").count() + 1)
+            .max();
+        if most > Some(ImagorConfig::default().max_filters) {
+            lines.push("max_filters = 0".to_owned());
+        }
+    }
+    lines
+}
+
+/// Returns the digest of imagor's signatures by their length in characters. SHA-1 gives 28, and what is shorter than a
+/// whole digest is truncated.
+fn digest(length: usize) -> Vec<String> {
+    let (name, truncate) = match length {
+        28 => return Vec::new(),
+        44 => ("sha256", None),
+        88 => ("sha512", None),
+        27 => ("sha1", Some(length)),
+        29..=43 => ("sha256", Some(length)),
+        _ => ("sha512", Some(length)),
+    };
+    let mut lines = vec![format!(
+        "digest = \"{name}\"  # by the length of the signatures"
+    )];
+    lines.extend(truncate.map(|length| format!("truncate = {length}")));
+    lines
+}
+
+/// Whether most relative sources begin with the name of a host.
+pub(super) fn names_hosts<'a>(sources: impl Iterator<Item = &'a Source>) -> bool {
+    let paths = sources.filter(|source| !matches!(source, Source::Url(_)));
+    let (mut hosts, mut all) = (0, 0);
+    for source in paths {
+        let place = source.place();
+        all += 1;
+        hosts += usize::from(
+            place
+                .split_once('/')
+                .is_some_and(|(first, _)| is_host(first)),
+        );
+    }
+    hosts * 2 > all
+}
+
+fn signatures<'a>(read: &[Read<'a>]) -> impl Iterator<Item = &'a str> {
+    read.iter().filter_map(|(_, it)| it.signature.as_deref())
+}
+
+/// How imgproxy's URLs are signed.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Signatures {
+    /// Length of signatures in bytes; `None` if URLs are not signed.
+    pub(super) bytes: Option<usize>,
+    /// Words that stand in place of signatures.
+    pub(super) words: BTreeSet<String>,
+}
+
+/// Tells signatures from words in their place: a word is the same for many sources.
+pub(super) fn imgproxy_signatures<'a>(all: impl Iterator<Item = &'a str>) -> Signatures {
+    let all: Vec<&str> = all.collect();
+    let distinct: BTreeSet<&str> = all.iter().copied().collect();
+    let length = |text: &&str| text.trim_end_matches('=').len();
+    let whole = |text: &&str| length(text) == 43;
+    // Without a whole digest: texts of one length that hardly repeat are truncated ones.
+    let first = distinct.iter().map(length).max().unwrap_or_default();
+    let alike = distinct.iter().filter(|text| length(text) == first).count();
+    let is_truncated = first >= 6 && alike > 1 && alike * 2 > all.len();
+    let is_signature = |text: &&str| whole(text) || is_truncated && length(text) == first;
+    let is_signed = distinct.iter().any(|text| is_signature(text));
+    Signatures {
+        bytes: is_signed.then(|| match distinct.iter().any(whole) {
+            true => 32,
+            false => first * 3 / 4,
+        }),
+        words: distinct
+            .iter()
+            .filter(|text| !is_signature(text))
+            .map(|text| (*text).to_owned())
+            .collect(),
+    }
+}
+
+/// Options that clients may use only if imgproxy is told to allow them.
+const LIMITS: [&str; 8] = [
+    "/max_src_resolution:",
+    "/msr:",
+    "/max_src_file_size:",
+    "/msfs:",
+    "/max_animation_frames:",
+    "/maf:",
+    "/max_result_dimension:",
+    "/mrd:",
+];
+
+fn imgproxy(read: &[Read<'_>]) -> Vec<String> {
+    let mut lines = Vec::new();
+    let signed = imgproxy_signatures(signatures(read));
+    if let Some(bytes) = signed.bytes.filter(|bytes| *bytes != 32) {
+        lines.push(format!("signature_size = {bytes}"));
+    }
+    if signed.bytes.is_some() && !signed.words.is_empty() {
+        let words: Vec<String> = signed.words.iter().map(|word| quoted(word)).collect();
+        lines.push(format!("trusted_signatures = [{}]", words.join(", ")));
+    }
+    let sets = |target: &&str| LIMITS.iter().any(|limit| target.contains(limit));
+    if read.iter().any(|(target, _)| sets(target)) {
+        lines.push("allow_security_options = true".to_owned());
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signatures_are_told_from_words() {
+        let whole = "A".repeat(43);
+        let of = |all: &[&str]| imgproxy_signatures(all.iter().copied());
+        assert_eq!(of(&[&whole, "insecure"]).bytes, Some(32));
+        assert!(of(&[&whole, "insecure"]).words.contains("insecure"));
+        assert_eq!(of(&["_", "_", "insecure"]).bytes, None);
+        assert_eq!(of(&["AbCdEfGh", "ZxYwVuTs", "QqRrSsTt"]).bytes, Some(6));
+        assert_eq!(of(&["unsigned", "unsigned", "unsigned"]).bytes, None);
+    }
+
+    #[test]
+    fn digests_follow_from_lengths() {
+        assert!(digest(28).is_empty());
+        assert_eq!(digest(40)[1], "truncate = 40");
+        assert!(digest(88)[0].contains("sha512"));
+    }
+}

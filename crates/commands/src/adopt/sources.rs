@@ -1,0 +1,243 @@
+//! Where the images are that the URLs of a log name, as origins of a configuration.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::net::{IpAddr, ToSocketAddrs};
+use std::path::Path;
+
+use andon_dialects::Source;
+use anyhow::bail;
+
+use super::kinds::Kind;
+use super::recognise::Found;
+use super::settings::names_hosts;
+use crate::client::Client;
+use crate::import::quoted;
+
+/// The sources of a log.
+#[derive(Debug, Default)]
+pub(super) struct Sources {
+    /// Beginnings of URLs, `https://host:port/`.
+    pub(super) urls: BTreeSet<String>,
+    /// Names of buckets, by the scheme of their URLs.
+    buckets: BTreeMap<&'static str, BTreeSet<String>>,
+    /// Paths below the origins, in their URL spelling, with a leading slash.
+    pub(super) paths: BTreeSet<String>,
+    /// Paths of applications that are mounted below the root of their server.
+    bases: BTreeSet<String>,
+}
+
+/// The largest number of hosts that are listed.
+const MOST_HOSTS: usize = 200;
+
+/// Number of paths that are tried to find out where the sources are.
+const TRIED: usize = 8;
+
+impl Sources {
+    pub(super) fn of(found: &[Found]) -> Self {
+        let mut sources = Self::default();
+        for group in found {
+            let all = || group.readings.iter().map(|(_, reading)| &reading.source);
+            let is_thumbor = matches!(group.kind, Kind::Thumbor | Kind::Imagor);
+            let scheme = match (is_thumbor && names_hosts(all()), group.kind) {
+                (true, Kind::Thumbor) => Some("http"),
+                (true, _) => Some("https"),
+                (false, _) => None,
+            };
+            for (_, reading) in group.readings.iter().filter(|(_, it)| !it.is_sealed) {
+                sources.add(&reading.source, scheme);
+            }
+            if let Some(base) = group.prefix.strip_suffix("/_next/image") {
+                sources.bases.insert(base.to_owned());
+            }
+        }
+        sources
+    }
+
+    /// Adds a source. Where `scheme` is given, paths are URLs without their scheme.
+    pub(super) fn add(&mut self, source: &Source, scheme: Option<&str>) {
+        if source.colour().is_some() {
+            return;
+        }
+        match (source, scheme) {
+            (Source::Url(url), _) => self.add_url(url),
+            (path, Some(scheme)) => self.add_url(&format!("{scheme}://{}", path.place())),
+            (path, None) => {
+                let escaped = path.escaped().unwrap_or_default();
+                self.paths.insert(format!("/{escaped}"));
+            }
+        }
+    }
+
+    fn add_url(&mut self, url: &str) {
+        let Some((scheme, rest)) = url.split_once("://") else {
+            return;
+        };
+        let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let schemes = ["s3", "gs", "abs"];
+        match schemes.into_iter().find(|known| *known == scheme) {
+            Some(store) => {
+                _ = self
+                    .buckets
+                    .entry(store)
+                    .or_default()
+                    .insert(host.to_owned())
+            }
+            None => _ = self.urls.insert(format!("{scheme}://{host}/")),
+        }
+    }
+
+    /// Returns the origins in TOML. `has` says which kinds of origins the configuration has already: of URLs, and of
+    /// paths.
+    pub(super) fn origins(
+        &self,
+        has: (bool, bool),
+        root: Option<&Path>,
+        old: &mut Old<'_>,
+    ) -> anyhow::Result<String> {
+        let mut text = String::new();
+        if !has.0 && !self.urls.is_empty() {
+            let listed: Vec<String> = self
+                .urls
+                .iter()
+                .take(MOST_HOSTS)
+                .map(|url| quoted(url))
+                .collect();
+            let _ = writeln!(
+                text,
+                "\n[[origin]]  # the hosts whose images the log's URLs name; redirects must stay on them\nhttp.urls = [{}]",
+                listed.join(", ")
+            );
+            if self.urls.len() > MOST_HOSTS {
+                let more = self.urls.len() - MOST_HOSTS;
+                let _ = writeln!(text, "# {more} more hosts are in the log");
+            }
+            text += &allowed(self.urls.iter().map(|url| &**url));
+        }
+        for (scheme, names) in &self.buckets {
+            let table = match *scheme {
+                "gs" => "gcs",
+                // Azure's need the name of an account, which is in no URL.
+                "abs" => {
+                    text += "\n# Sources of abs://… need an [[origin]] with azure.containers and azure.account.\n";
+                    continue;
+                }
+                other => other,
+            };
+            let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
+            let _ = writeln!(
+                text,
+                "\n[[origin]]  # the buckets that the log's URLs name, with the credentials of this machine\n{table}.buckets = [{}]\n{table}.credentials = \"platform\"",
+                names.join(", ")
+            );
+        }
+        if !has.1 && !self.paths.is_empty() {
+            text += &self.path_origin(root, old)?;
+        }
+        Ok(text)
+    }
+
+    fn path_origin(&self, root: Option<&Path>, old: &mut Old<'_>) -> anyhow::Result<String> {
+        let tried: Vec<&String> = self.paths.iter().take(TRIED).collect();
+        if let Some(root) = root {
+            let is_there = |path: &&&String| {
+                let plain = Source::from_raw(path).map(|source| source.place().into_owned());
+                plain.is_ok_and(|path| root.join(path).is_file())
+            };
+            let there = tried.iter().filter(is_there).count();
+            if there == 0 {
+                bail!(
+                    "--root {}: none of the sources that were tried is there, such as {}",
+                    root.display(),
+                    tried[0]
+                );
+            }
+            let root = root.canonicalize()?;
+            return Ok(format!(
+                "\n[[origin]]  # {there} of {} sources that were tried are here\nprefix = \"/\"\nfs.root = {}\n",
+                tried.len(),
+                quoted(&root.display().to_string())
+            ));
+        }
+        let bases = std::iter::once("").chain(self.bases.iter().map(String::as_str));
+        for base in bases {
+            let sent = tried
+                .iter()
+                .filter(|path| (old.sends_image)(&format!("{base}{path}")));
+            let sent = sent.count();
+            if sent > 0 {
+                let url = format!("{}{base}", old.url.trim_end_matches('/'));
+                return Ok(format!(
+                    "\n[[origin]]  # assumed: the old server sends the originals at their paths ({sent} of {} that were\n\
+                     # tried). It has to stay reachable there, without going through this server.\nprefix = \"/\"\nhttp.base = {}\n{}",
+                    tried.len(),
+                    quoted(&url),
+                    allowed([&*format!("{url}/")].into_iter())
+                ));
+            }
+        }
+        bail!(
+            "URLs name images by their paths, such as {}, and {} does not send the originals there: say where they are by --root DIR",
+            tried[0],
+            old.url
+        )
+    }
+}
+
+/// The server that answers today.
+pub(super) struct Old<'a> {
+    pub(super) url: &'a str,
+    /// Whether the server answers a target with an image.
+    pub(super) sends_image: &'a mut dyn FnMut(&str) -> bool,
+}
+
+/// Whether a server answers a target with an image.
+pub(super) fn sends_image(client: &mut Client<'_>, target: &str) -> bool {
+    let reply = client.get(target, &[]);
+    reply.is_ok_and(|reply| {
+        let media_type = reply.header("content-type").unwrap_or_default();
+        reply.status == 200 && media_type.trim_start().starts_with("image/")
+    })
+}
+
+/// Returns the `allow` line for hosts that are not public, or nothing if all are.
+fn allowed<'a>(urls: impl Iterator<Item = &'a str>) -> String {
+    let addresses: BTreeSet<IpAddr> = urls.flat_map(private_addresses).collect();
+    if addresses.is_empty() {
+        return String::new();
+    }
+    let ranges: Vec<String> = addresses
+        .into_iter()
+        .map(|address| format!("\"{address}/{}\"", if address.is_ipv4() { 32 } else { 128 }))
+        .collect();
+    format!("allow = [{}]  # they are not public\n", ranges.join(", "))
+}
+
+/// Returns the addresses of a URL's host that are not public. Names with a dot are taken for public ones.
+fn private_addresses(url: &str) -> Vec<IpAddr> {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let host = rest.split('/').next().unwrap_or_default();
+    let with_port = match host.rsplit(']').next().unwrap_or_default().contains(':') {
+        true => host.to_owned(),
+        false => format!("{host}:80"),
+    };
+    let name = with_port.rsplit_once(':').map_or("", |(name, _)| name);
+    let is_address = name.trim_matches(['[', ']']).parse::<IpAddr>().is_ok();
+    if name.contains('.') && !is_address {
+        return Vec::new();
+    }
+    let found = with_port.to_socket_addrs().into_iter().flatten();
+    let mut addresses: Vec<IpAddr> = found
+        .map(|it| it.ip())
+        .filter(|it| !is_public(*it))
+        .collect();
+    addresses.dedup();
+    addresses
+}
+
+fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(it) => !(it.is_loopback() || it.is_private() || it.is_link_local()),
+        IpAddr::V6(it) => !(it.is_loopback() || it.is_unique_local() || it.is_unicast_link_local()),
+    }
+}
