@@ -113,7 +113,7 @@ fn a_watermark_is_a_file_of_the_origins() {
         assert_ne!(marked.body, plain.body, "{target}");
     }
     let missing = house.get("/unsafe/filters:watermark(missing.png,0,0,0)/a.jpg");
-    assert_eq!(missing.status, 400);
+    assert_eq!(missing.status, 404);
     assert_eq!(
         house
             .get("/unsafe/filters:watermark(../../a,0,0,0)/a.jpg")
