@@ -126,7 +126,23 @@ def compose(document):
                 raise Refused(f"configuration {entry['source']} of service {name} is not declared")
 
 
+def dockerfile(page, block):
+    """User, ports and command are those of the image that ./dev release makes."""
+    layout = (room.REPOSITORY / "packaging/image/layout.py").read_text()
+    said = dict(re.findall(r"^(USER|EXPOSE|STOPSIGNAL|ENTRYPOINT|CMD) (.*)$", block.text.split("FROM scratch")[-1], re.M))
+    released = {
+        "USER": re.search(r'"User": "(.*)"', layout)[1],
+        "EXPOSE": " ".join(re.findall(r'"(\d+)/tcp"', layout)),
+        "STOPSIGNAL": re.search(r'"StopSignal": "(.*)"', layout)[1],
+        "ENTRYPOINT": re.search(r'"Entrypoint": (.*),', layout)[1],
+        "CMD": re.search(r'"Cmd": (.*),', layout)[1],
+    }
+    if said != released:
+        raise Refused(f"{said} is not {released}, which packaging/image/layout.py has")
+
+
 CHECKERS = {
+    "dockerfile": dockerfile,
     "json": is_json,
     "yaml": is_yaml,
     "python": is_python,
