@@ -67,14 +67,14 @@ def is_yaml(page, block):
 
 
 def configuration(page, document):
-    """An andon.toml below `config`, or in `configs` of a compose file."""
-    texts = [document.get("config")] + [entry.get("content") for entry in document.get("configs", {}).values() if isinstance(entry, dict)]
+    """An andon.toml below `config`, or the files of `configs` in a compose file."""
+    texts = [document.get("config")]
+    texts += [(room.REPOSITORY / entry["file"]).read_text() for entry in document.get("configs", {}).values()]
     for text in texts:
         if not isinstance(text, str):
             continue
         if "events {" in text:
-            # Compose reads a doubled dollar as one.
-            pathlib.Path("/tmp/nginx.conf").write_text(text.replace("$$", "$"))
+            pathlib.Path("/tmp/nginx.conf").write_text(text)
             if shutil.which("nginx") and (done := page.command(["nginx", "-t", "-g", "user root;", "-c", "/tmp/nginx.conf"])).returncode:
                 raise Refused(f"nginx: {done.stderr}")
             continue
