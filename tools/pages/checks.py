@@ -4,7 +4,9 @@ import json
 import pathlib
 import re
 import shutil
+import urllib.request
 
+import fixtures
 import room
 
 
@@ -64,6 +66,8 @@ def is_yaml(page, block):
             values(document, yaml)
         if "services" in document:
             compose(document)
+        if "configs" in document:
+            cached_by_nginx(page, document["configs"])
 
 
 def configuration(page, document):
@@ -78,8 +82,6 @@ def configuration(page, document):
             if shutil.which("nginx") and (done := page.command(["nginx", "-t", "-g", "user root;", "-c", "/tmp/nginx.conf"])).returncode:
                 raise Refused(f"nginx: {done.stderr}")
             continue
-        import fixtures
-
         fixtures.of_configuration(text, page.environment)
         for folder in re.findall(r'"(/cache|/pictures)"', text):
             pathlib.Path(folder).mkdir(exist_ok=True)
@@ -124,6 +126,22 @@ def compose(document):
         for entry in service.get("configs", []):
             if entry["source"] not in document.get("configs", {}):
                 raise Refused(f"configuration {entry['source']} of service {name} is not declared")
+
+
+def cached_by_nginx(page, configs):
+    """What the services of a compose file would be: Andon at its address, and nginx, which has an image the second time."""
+    files = {name: room.REPOSITORY / entry["file"] for name, entry in configs.items()}
+    if shutil.which("nginx") is None:
+        raise Missing("nginx")
+    fixtures.images("/pictures")
+    page.start_server(f"andon serve --config {files['andon.toml']}")
+    page.run_nginx("nginx", "-g", "user root; daemon off;", "-c", str(files["nginx.conf"]))
+    seen = []
+    for _ in range(2):
+        with urllib.request.urlopen("http://127.0.0.1/r/fit:250x250/trip/a.jpg", timeout=20) as response:
+            seen.append(response.headers["X-Cache"])
+    if seen != ["MISS", "HIT"]:
+        raise Refused(f"nginx's cache says {seen}")
 
 
 def dockerfile(page, block):
