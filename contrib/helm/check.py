@@ -23,9 +23,13 @@ def main(helm, andon):
             run(helm, "lint", "--strict", "--quiet", "--kube-version", version, str(CHART), *arguments)
             objects = render(helm, version, *arguments)
             for found in objects:
-                kubernetes_validate.validate(found, version, strict=True)
+                # Schemas of the Prometheus Operator's objects are not those of Kubernetes: check_monitoring looks at them.
+                if not found["apiVersion"].startswith("monitoring.coreos.com/"):
+                    kubernetes_validate.validate(found, version, strict=True)
         check_references(objects)
         check_pod(objects)
+        check_ways_in(objects)
+        check_monitoring(objects)
         check_configuration(objects, andon)
         kinds = ", ".join(found["kind"] for found in objects)
         print(f"chart: {values.name if values else 'defaults'}: {kinds} valid for Kubernetes {', '.join(VERSIONS)}")
@@ -44,7 +48,7 @@ def render(helm, version, *arguments):
 
 
 def wrong_values_are_refused(helm):
-    for wrong in ["resources.cpu=1500m", "replica=3", "ports.http=80", "terminationGracePeriodSeconds=10"]:
+    for wrong in ["resources.cpu=1500m", "ingress.host=a.example", "pictures.size=100", "replica=3", "ports.http=80", "terminationGracePeriodSeconds=10"]:
         command = [helm, "template", "photos", str(CHART), "--kube-version", VERSIONS[0], "--set", wrong]
         done = subprocess.run(command, capture_output=True, text=True)
         assert "values don't meet the specifications of the schema" in done.stderr, (wrong, done)
@@ -92,6 +96,38 @@ def check_pod(objects):
         asked = container[probe]["httpGet"]
         assert asked["path"] == path and asked["port"] in ports, (probe, asked)
     assert {mount["name"] for mount in container["volumeMounts"]} == {volume["name"] for volume in pod["volumes"]}
+    claims = {found["metadata"]["name"] for found in objects if found["kind"] == "PersistentVolumeClaim"}
+    named = {volume["persistentVolumeClaim"]["claimName"] for volume in pod["volumes"] if "persistentVolumeClaim" in volume}
+    assert claims <= named, (claims, named)
+
+
+def named(objects, kind):
+    return [found for found in objects if found["kind"] == kind]
+
+
+def check_ways_in(objects):
+    """The Ingress leads to a port of a Service that is there."""
+    services = {found["metadata"]["name"]: found for found in named(objects, "Service")}
+    for ingress in named(objects, "Ingress"):
+        assert ingress["spec"]["rules"], ingress
+        for rule in ingress["spec"]["rules"]:
+            for path in rule["http"]["paths"]:
+                backend = path["backend"]["service"]
+                ports = {port["name"] for port in services[backend["name"]]["spec"]["ports"]}
+                assert backend["port"]["name"] in ports, backend
+
+
+def check_monitoring(objects):
+    """The monitor finds a port of a Service, with the job that the rules expect, and the rules are those of contrib/prometheus."""
+    for monitor in named(objects, "ServiceMonitor"):
+        selector = monitor["spec"]["selector"]["matchLabels"].items()
+        found = [it for it in named(objects, "Service") if selector <= it["metadata"]["labels"].items()]
+        ports = {port["name"] for service in found for port in service["spec"]["ports"]}
+        assert {endpoint["port"] for endpoint in monitor["spec"]["endpoints"]} <= ports, monitor
+        assert {service["metadata"]["labels"][monitor["spec"]["jobLabel"]] for service in found} == {"andon"}, found
+    rules = yaml.safe_load((CHART.parents[1] / "prometheus/andon.rules.yml").read_text())
+    for rule in named(objects, "PrometheusRule"):
+        assert rule["spec"] == rules, "other rules"
 
 
 def check_configuration(objects, andon):

@@ -57,10 +57,10 @@ export async function open(browser, url, options = {}) {
   return { page, isQuiet, close: () => context.close() };
 }
 
-/** Every rule of axe-core. */
-export async function isAccessible(page) {
+/** Every rule of axe-core, or only those of a list. */
+export async function isAccessible(page, rules) {
   await page.evaluate(AXE);
-  const { violations } = await page.evaluate(() => window.axe.run());
+  const { violations } = await page.evaluate((only) => window.axe.run(only ? { runOnly: only } : {}), rules);
   const told = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, any }) => `${html.slice(0, 120)} ${any[0]?.message ?? ""}`).join("\n    ")}`);
   assert.deepEqual(told, [], "violations of accessibility");
 }

@@ -4,7 +4,9 @@ import json
 import pathlib
 import re
 import shutil
+import urllib.request
 
+import fixtures
 import room
 
 
@@ -64,22 +66,22 @@ def is_yaml(page, block):
             values(document, yaml)
         if "services" in document:
             compose(document)
+        if "configs" in document:
+            cached_by_nginx(page, document["configs"])
 
 
 def configuration(page, document):
-    """An andon.toml below `config`, or in `configs` of a compose file."""
-    texts = [document.get("config")] + [entry.get("content") for entry in document.get("configs", {}).values() if isinstance(entry, dict)]
+    """An andon.toml below `config`, or the files of `configs` in a compose file."""
+    texts = [document.get("config")]
+    texts += [(room.REPOSITORY / entry["file"]).read_text() for entry in document.get("configs", {}).values()]
     for text in texts:
         if not isinstance(text, str):
             continue
         if "events {" in text:
-            # Compose reads a doubled dollar as one.
-            pathlib.Path("/tmp/nginx.conf").write_text(text.replace("$$", "$"))
+            pathlib.Path("/tmp/nginx.conf").write_text(text)
             if shutil.which("nginx") and (done := page.command(["nginx", "-t", "-g", "user root;", "-c", "/tmp/nginx.conf"])).returncode:
                 raise Refused(f"nginx: {done.stderr}")
             continue
-        import fixtures
-
         fixtures.of_configuration(text, page.environment)
         for folder in re.findall(r'"(/cache|/pictures)"', text):
             pathlib.Path(folder).mkdir(exist_ok=True)
@@ -126,7 +128,39 @@ def compose(document):
                 raise Refused(f"configuration {entry['source']} of service {name} is not declared")
 
 
+def cached_by_nginx(page, configs):
+    """What the services of a compose file would be: Andon at its address, and nginx, which has an image the second time."""
+    files = {name: room.REPOSITORY / entry["file"] for name, entry in configs.items()}
+    if shutil.which("nginx") is None:
+        raise Missing("nginx")
+    fixtures.images("/pictures")
+    page.start_server(f"andon serve --config {files['andon.toml']}")
+    page.run_nginx("nginx", "-g", "user root; daemon off;", "-c", str(files["nginx.conf"]))
+    seen = []
+    for _ in range(2):
+        with urllib.request.urlopen("http://127.0.0.1/r/fit:250x250/trip/a.jpg", timeout=20) as response:
+            seen.append(response.headers["X-Cache"])
+    if seen != ["MISS", "HIT"]:
+        raise Refused(f"nginx's cache says {seen}")
+
+
+def dockerfile(page, block):
+    """User, ports and command are those of the image that ./dev release makes."""
+    layout = (room.REPOSITORY / "packaging/image/layout.py").read_text()
+    said = dict(re.findall(r"^(USER|EXPOSE|STOPSIGNAL|ENTRYPOINT|CMD) (.*)$", block.text.split("FROM scratch")[-1], re.M))
+    released = {
+        "USER": re.search(r'"User": "(.*)"', layout)[1],
+        "EXPOSE": " ".join(re.findall(r'"(\d+)/tcp"', layout)),
+        "STOPSIGNAL": re.search(r'"StopSignal": "(.*)"', layout)[1],
+        "ENTRYPOINT": re.search(r'"Entrypoint": (.*),', layout)[1],
+        "CMD": re.search(r'"Cmd": (.*),', layout)[1],
+    }
+    if said != released:
+        raise Refused(f"{said} is not {released}, which packaging/image/layout.py has")
+
+
 CHECKERS = {
+    "dockerfile": dockerfile,
     "json": is_json,
     "yaml": is_yaml,
     "python": is_python,

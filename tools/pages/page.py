@@ -2,7 +2,9 @@
 
 import os
 import re
+import shlex
 import signal
+import socket
 import subprocess
 import time
 import urllib.error
@@ -255,13 +257,19 @@ class Page:
             return
         if done.returncode != 0:
             raise Wrong(f"nginx -t: {done.stderr}")
+        self.run_nginx("nginx")
+
+    def run_nginx(self, *command):
+        """Starts it in the foreground, and waits until it listens."""
         end(self.nginx)
-        self.nginx = self.start("exec nginx", "nginx.log")
+        self.nginx = self.start(f"exec {shlex.join(command)}", "nginx.log")
         deadline = time.monotonic() + SECONDS
-        while self.nginx.poll() is None and not os.path.exists("/run/nginx.pid") and time.monotonic() < deadline:
-            time.sleep(0.02)
-        if not os.path.exists("/run/nginx.pid"):
-            raise Wrong("nginx ends: " + open("/tmp/nginx.log").read())
+        while self.nginx.poll() is None and time.monotonic() < deadline:
+            try:
+                return socket.create_connection(("127.0.0.1", 80)).close()
+            except OSError:
+                time.sleep(0.02)
+        raise Wrong("nginx does not listen at port 80: " + open("/tmp/nginx.log").read())
 
 
 def end(process):

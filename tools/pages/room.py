@@ -9,7 +9,6 @@ import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
 
 ADDRESSES = ["10.0.0.1", "10.0.0.2", "10.0.0.7"]
 HOSTS = "127.0.0.1 localhost andon minio\n10.0.0.7 imgproxy\n"
@@ -41,7 +40,8 @@ def furnish(repository, andon):
     run("ip", "link", "set", "lo", "up")
     for address in ADDRESSES:
         run("ip", "address", "add", f"{address}/32", "dev", "lo")
-    root = pathlib.Path(tempfile.mkdtemp(prefix="andon-pages-"))
+    # A folder that is on every machine and needed by nothing here: none has to be made, and removed afterwards.
+    root = pathlib.Path("/sys")
     run("mount", "-t", "tmpfs", "none", root)
     for name in ["usr", "bin", "sbin", "lib", "lib32", "lib64", "opt"]:
         host = pathlib.Path("/") / name

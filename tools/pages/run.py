@@ -37,7 +37,7 @@ def main():
             print("SKIPPED: no namespaces of Linux may be made here (unshare, ip), so no page was run")
             return
         room.enter([__file__, "--inside", str(andon), *names])
-    files = [ROOT / name for name in names] or [ROOT / "README.md", ROOT / "compose.yaml", *sorted((ROOT / "docs").rglob("*.md"))]
+    files = [ROOT / name for name in names] or [ROOT / "README.md", ROOT / "compose.yaml", ROOT / "Dockerfile", *sorted((ROOT / "docs").rglob("*.md"))]
     texts = {shown(file): text(file) for file in files}
     tests = {test: (ROOT / test).read_text() for page in texts.values() for test in pages.blocks.ELSEWHERE.findall(page)}
     room.furnish(ROOT, andon)
@@ -62,7 +62,7 @@ def shown(file):
 
 def text(file):
     """A page, or a file that is one block of a page."""
-    return file.read_text() if file.suffix == ".md" else f"```{file.suffix[1:]}\n{file.read_text()}```\n"
+    return file.read_text() if file.suffix == ".md" else f"```{file.suffix[1:] or file.name.lower()}\n{file.read_text()}```\n"
 
 
 if __name__ == "__main__":

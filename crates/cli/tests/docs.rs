@@ -124,10 +124,7 @@ fn a_page_that_prints_what_does_not_work_is_found() {
     let wrong = [
         ("```sh\nandon config check missing.toml\n```", "ends with 1"),
         ("```toml\nlisen = 1\n```", "unknown key `lisen`"),
-        (
-            "```console\n$ echo one\ntwo\n```",
-            "`echo one` prints\none",
-        ),
+        ("```console\n$ echo one\ntwo\n```", "`echo one` prints\none"),
         (
             "```sh\nandon serve photos\n# 200\ncurl -s http://127.0.0.1:8080/no.jpg\n```",
             "404",

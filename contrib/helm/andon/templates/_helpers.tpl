@@ -2,6 +2,11 @@
 {{- if contains "andon" .Release.Name }}{{ .Release.Name | trunc 50 | trimSuffix "-" }}{{ else }}{{ printf "%s-andon" .Release.Name | trunc 50 | trimSuffix "-" }}{{ end }}
 {{- end }}
 
+{{- /* The claim with the images, or nothing. */ -}}
+{{- define "andon.claim" -}}
+{{- if .Values.pictures.existingClaim }}{{ .Values.pictures.existingClaim }}{{ else if .Values.pictures.size }}{{ include "andon.name" . }}{{ end }}
+{{- end }}
+
 {{- define "andon.selector" -}}
 app.kubernetes.io/name: andon
 app.kubernetes.io/instance: {{ .Release.Name }}
