@@ -30,8 +30,8 @@ pub struct Request {
 
 impl Past {
     /// Reads an access log: Andon's own, as text or JSON, one in the common or combined format of Apache and nginx, or
-    /// JSON of nginx, Caddy or Traefik.
-    /// The latter contain only whole seconds, so requests of the same second are spread evenly over it.
+    /// JSON of nginx, Caddy or Traefik. Where a log contains only whole seconds, requests of the same second are spread
+    /// evenly over it.
     ///
     /// # Errors
     /// If the log cannot be read.

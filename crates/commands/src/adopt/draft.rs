@@ -76,7 +76,12 @@ impl Draft {
                 Some(table) => own_prefix(*kind, table),
                 None => {
                     let mount = mount(found, recognised, targets);
-                    draft.add_table(*kind, &mount, found, targets)?;
+                    let all = recognised
+                        .found
+                        .iter()
+                        .filter(|it| it.kind.table() == kind.table());
+                    let all: Vec<&Found> = all.collect();
+                    draft.add_table(*kind, &mount, found, &all, targets)?;
                     Some(mount)
                 }
             };
@@ -109,22 +114,19 @@ impl Draft {
         self.head.push(line.into());
     }
 
-    /// Whether the draft says no more than the configuration that it is based on.
-    pub(super) fn is_base(&self) -> bool {
-        self.rewrites.is_empty() && self.tables.is_empty() && self.origins.is_empty()
-    }
-
     /// Returns the secrets that have to be filled in.
     pub(super) fn unknown_secrets(&self) -> impl Iterator<Item = &Secret> {
         let all = self.tables.iter().filter_map(|table| table.secret.as_ref());
         all.filter(|secret| !secret.is_known)
     }
 
+    /// Adds the table of a dialect. `found` is what is of this kind, `all` what is of its table.
     fn add_table(
         &mut self,
         kind: Kind,
         mount: &str,
         found: &[&Found],
+        all: &[&Found],
         targets: &[(String, u64)],
     ) -> anyhow::Result<()> {
         let mut lines = Vec::new();
@@ -132,13 +134,16 @@ impl Draft {
             let prefix = if mount.is_empty() { "/" } else { mount };
             lines.push(format!("{key} = {}", quoted(prefix)));
         }
-        for found in found {
-            for line in settings::lines(found, targets) {
-                let key = line.split(" = ").next().unwrap_or_default();
-                let is_new = !lines.iter().any(|it| it.split(" = ").next() == Some(key));
-                lines.extend(is_new.then_some(line));
-            }
+        // Two kinds may share a table, such as both versions of IIIF.
+        if let Some(table) = self
+            .tables
+            .iter_mut()
+            .find(|table| table.name == kind.table())
+        {
+            table.lines.extend(lines);
+            return Ok(());
         }
+        lines.extend(settings::lines(kind, all, targets));
         let secret = secrets::of(found, targets)?;
         let is_lifted = matches!(kind, Kind::Thumbor | Kind::Imagor)
             && secret.as_ref().is_some_and(|secret| !secret.is_known);
@@ -151,21 +156,13 @@ impl Draft {
             why: String::new(),
         });
         let lifted = lifted.collect();
-        // Two kinds may share a table, such as both versions of IIIF.
-        match self
-            .tables
-            .iter_mut()
-            .find(|table| table.name == kind.table())
-        {
-            Some(table) => table.lines.extend(lines),
-            None => self.tables.push(Table {
-                name: kind.table(),
-                lines,
-                secret,
-                lifted,
-                opens: false,
-            }),
-        }
+        self.tables.push(Table {
+            name: kind.table(),
+            lines,
+            secret,
+            lifted,
+            opens: false,
+        });
         Ok(())
     }
 

@@ -15,6 +15,7 @@ use anyhow::{Context, bail};
 
 use super::Args;
 use super::draft::{Draft, For};
+use super::form::has_image_extension;
 use super::outcome::{Outcome, Processor};
 use super::recognise::{Recognised, recognise};
 use super::routes::{Route, Router};
@@ -31,7 +32,7 @@ pub(super) fn comparison(args: &Args) -> Comparison {
     Comparison {
         log: args.log.first().cloned().unwrap_or_default(),
         old: args.old.clone(),
-        new: String::new(),
+        new: "Andon, on a free port of loopback".to_owned(),
         ssim: args.ssim,
         connections: args.connections,
         limit: Some(args.limit),
@@ -71,12 +72,12 @@ pub(super) fn outcome<'a>(args: &Args, comparison: &'a Comparison) -> anyhow::Re
         },
         &args.output,
     );
-    let (known, known_sources) = known(&base, folder, &seen)?;
+    let known = known(&base, folder, &seen)?;
     let recognised = match base.is_own {
-        true => as_configured(&known),
+        true => as_configured(&known, &seen.targets),
         false => recognise(&seen.targets, &known)?,
     };
-    let draft = draft(args, &base, &seen, &recognised, known_sources, &mut asking)?;
+    let draft = draft(args, &base, &seen, &recognised, folder, &mut asking)?;
     let text = draft.text(For::Use);
     check(&text, folder).context("the configuration for this log is not sound")?;
     let trial_text = draft.text(For::Trial);
@@ -142,31 +143,31 @@ fn base(args: &Args) -> anyhow::Result<Base> {
     Ok(Base { text, is_own })
 }
 
-/// Returns for each target whether the base reads it as an image, and the sources of those.
-fn known(base: &Base, folder: &Path, seen: &Seen) -> anyhow::Result<(Vec<bool>, Sources)> {
-    let mut sources = Sources::default();
+/// Returns for each target whether the base reads it as an image.
+fn known(base: &Base, folder: &Path, seen: &Seen) -> anyhow::Result<Vec<bool>> {
     if base.text.is_empty() {
-        return Ok((vec![false; seen.targets.len()], sources));
+        return Ok(vec![false; seen.targets.len()]);
     }
     let router = Router::new(&base.text, folder).context("--config")?;
-    let known = seen
+    let is_image = |target: &str| matches!(router.route(target), Route::Image(_));
+    Ok(seen
         .targets
         .iter()
-        .map(|(target, _)| match router.route(target) {
-            Route::Image(source) => {
-                sources.add(&source, None);
-                true
-            }
-            _ => false,
-        });
-    Ok((known.collect(), sources))
+        .map(|(target, _)| is_image(target))
+        .collect())
 }
 
 /// Returns what is left if only a configuration counts: nothing else is recognised, and the rest is asked for.
-fn as_configured(known: &[bool]) -> Recognised {
-    let others = (0..known.len()).filter(|index| !known[*index]);
+fn as_configured(known: &[bool], targets: &[(String, u64)]) -> Recognised {
+    let open = (0..known.len()).filter(|index| !known[*index]);
+    let is_file = |index: &usize| {
+        let path = targets[*index].0.split('?').next().unwrap_or_default();
+        has_image_extension(path)
+    };
+    let (files, others) = open.partition(is_file);
     Recognised {
-        others: others.collect(),
+        files,
+        others,
         ..Recognised::default()
     }
 }
@@ -176,23 +177,21 @@ fn draft(
     base: &Base,
     seen: &Seen,
     recognised: &Recognised,
-    known: Sources,
+    folder: &Path,
     asking: &mut Asking<'_>,
 ) -> anyhow::Result<Draft> {
     if base.is_own {
         return Draft::new(&base.text, &Recognised::default(), &seen.targets);
     }
-    let is_known = !known.paths.is_empty() || !known.urls.is_empty();
-    if recognised.found.is_empty() && !is_known {
+    let mut draft = Draft::new(&base.text, recognised, &seen.targets)?;
+    let router = Router::new(&draft.text(For::Trial), folder)?;
+    let sources = Sources::of(&router, &seen.targets, &recognised.found);
+    if recognised.found.is_empty() && sources.is_empty() {
         bail!(
             "none of the {} URLs that were answered with 200 is an image of a dialect that is known; `andon reference` lists them",
             seen.targets.len()
         );
     }
-    let mut draft = Draft::new(&base.text, recognised, &seen.targets)?;
-    let mut sources = Sources::of(&recognised.found);
-    sources.paths.extend(known.paths);
-    sources.urls.extend(known.urls);
     let table: toml::Table = toml::from_str(&base.text)?;
     let mut old = Old {
         url: &args.old,

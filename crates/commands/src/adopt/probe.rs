@@ -77,7 +77,7 @@ impl Probes {
 /// some dialects have their options in the query.
 fn prefixes(path: &str) -> impl Iterator<Item = &str> {
     let ends = path.match_indices('/').map(|(at, _)| at);
-    let ends = ends.chain([path.trim_end_matches('/').len()]);
+    let ends = ends.chain((!path.ends_with('/')).then_some(path.len()));
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
     ends.take(MOST_SEGMENTS + 1)
         .map(|end| &path[..end])

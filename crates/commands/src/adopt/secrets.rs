@@ -77,14 +77,20 @@ pub(super) fn of(found: &[&Found], targets: &[(String, u64)]) -> anyhow::Result<
                 format!("keys = {}{note}", split(key)),
                 format!("salts = {}", split(salt)),
             ];
+            let short = key.split(',').any(|key| key.trim().len() < 32);
+            lines.extend(short.then(|| "weak_keys = true".to_owned()));
             let source = source.first();
             lines.extend(source.map(|key| format!("source_key = {}", quoted(key))));
             lines
         }
-        (Kind::Imgix, [token, ..]) => vec![format!("tokens = [{}]{note}", quoted(token))],
         (_, [key, ..]) => {
             let weak = (key.len() < 16).then(|| "weak_keys = true".to_owned());
-            let line = format!("keys = [{}]{note}", quoted(key));
+            let list = if kind == Kind::Imgix {
+                "tokens"
+            } else {
+                "keys"
+            };
+            let line = format!("{list} = [{}]{note}", quoted(key));
             std::iter::once(line).chain(weak).collect()
         }
         (_, []) => Vec::new(),

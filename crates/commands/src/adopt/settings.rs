@@ -12,16 +12,17 @@ use crate::import::quoted;
 /// A target and how it is read.
 type Read<'a> = (&'a str, &'a super::probe::Reading);
 
-/// Returns the keys of a kind's table beside its prefix, each a line of TOML.
-pub(super) fn lines(found: &Found, targets: &[(String, u64)]) -> Vec<String> {
+/// Returns the keys of a dialect's table beside its prefixes, each a line of TOML, for all its URLs. `kind` is one of
+/// its kinds.
+pub(super) fn lines(kind: Kind, found: &[&Found], targets: &[(String, u64)]) -> Vec<String> {
     let read: Vec<Read<'_>> = found
-        .readings
         .iter()
+        .flat_map(|found| &found.readings)
         .map(|(index, reading)| (&*targets[*index].0, reading))
         .collect();
-    match found.kind {
+    match kind {
         Kind::Next | Kind::Vercel => next(found, &read),
-        Kind::Thumbor | Kind::Imagor => thumbor(found.kind, &read),
+        Kind::Thumbor | Kind::Imagor => thumbor(kind, &read),
         Kind::Imgproxy => imgproxy(&read),
         Kind::PhotonPath => vec!["source = \"path\"".to_owned()],
         _ => Vec::new(),
@@ -35,7 +36,7 @@ pub(super) fn argument<'a>(target: &'a str, name: &str) -> Option<&'a str> {
     pairs.find_map(|(key, value)| (key == name).then_some(value))
 }
 
-fn next(found: &Found, read: &[Read<'_>]) -> Vec<String> {
+fn next(found: &[&Found], read: &[Read<'_>]) -> Vec<String> {
     let numbers = |name| -> BTreeSet<u32> {
         let values = read.iter().filter_map(|(target, _)| argument(target, name));
         values.filter_map(|value| value.parse().ok()).collect()
@@ -63,8 +64,10 @@ fn next(found: &Found, read: &[Read<'_>]) -> Vec<String> {
             list(qualities)
         ));
     }
-    let end = ["/_next/image", "/_vercel/image"];
-    let base = end.iter().find_map(|end| found.prefix.strip_suffix(end));
+    let ends = ["/_next/image", "/_vercel/image"];
+    let prefixes = found.iter().map(|found| found.prefix.as_str());
+    let mut bases = prefixes.flat_map(|it| ends.iter().filter_map(move |end| it.strip_suffix(end)));
+    let base = bases.next();
     if let Some(base) = base.filter(|base| !base.is_empty()) {
         lines.push(format!("base_path = {}", quoted(base)));
     }
@@ -195,7 +198,7 @@ pub(super) fn imgproxy_signatures<'a>(all: impl Iterator<Item = &'a str>) -> Sig
     let alike = distinct.iter().filter(|text| length(text) == first).count();
     let is_truncated = first >= 6 && alike > 1 && alike * 2 > all.len();
     let is_signature = |text: &&str| whole(text) || is_truncated && length(text) == first;
-    let is_signed = distinct.iter().any(|text| is_signature(text));
+    let is_signed = distinct.iter().any(is_signature);
     Signatures {
         bytes: is_signed.then(|| match distinct.iter().any(whole) {
             true => 32,

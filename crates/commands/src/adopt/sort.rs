@@ -1,6 +1,7 @@
 //! Sorts the targets of a log: images that a configuration reads, those that it does not, files, and pages.
 
 use super::form::has_page_extension;
+use super::kinds::Kind;
 use super::outcome::{Group, Sorted, Unread};
 use super::recognise::Recognised;
 use super::routes::{Route, Router};
@@ -70,19 +71,22 @@ impl Sorting<'_> {
             urls: 0,
             requests: 0,
         };
+        let sends_files = name == Kind::Imgproxy.to_string();
         for index in indices {
             let (target, requests) = &self.targets[index];
             let why = match self.router.route(target) {
-                // An original is a file to the parser.
-                Route::Image(_) | Route::File => {
+                // An original, as imgproxy's URLs may ask for it, is a file to the parser.
+                route
+                    if matches!(route, Route::Image(_)) || route == Route::File && sends_files =>
+                {
                     group.urls += 1;
                     group.requests += requests;
                     sorted.read.add(*requests);
                     replayed.push(index);
                     continue;
                 }
-                Route::Other => "it would be answered with a redirect or a text".to_owned(),
                 Route::Refused(why) => why,
+                _ => "the configuration reads it as something else".to_owned(),
             };
             sorted.unread.push(Unread {
                 target: target.clone(),

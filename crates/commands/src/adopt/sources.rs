@@ -8,9 +8,8 @@ use std::path::Path;
 use andon_dialects::Source;
 use anyhow::bail;
 
-use super::kinds::Kind;
 use super::recognise::Found;
-use super::settings::names_hosts;
+use super::routes::{Route, Router};
 use crate::client::Client;
 use crate::import::quoted;
 
@@ -18,11 +17,11 @@ use crate::import::quoted;
 #[derive(Debug, Default)]
 pub(super) struct Sources {
     /// Beginnings of URLs, `https://host:port/`.
-    pub(super) urls: BTreeSet<String>,
+    urls: BTreeSet<String>,
     /// Names of buckets, by the scheme of their URLs.
     buckets: BTreeMap<&'static str, BTreeSet<String>>,
     /// Paths below the origins, in their URL spelling, with a leading slash.
-    pub(super) paths: BTreeSet<String>,
+    paths: BTreeSet<String>,
     /// Paths of applications that are mounted below the root of their server.
     bases: BTreeSet<String>,
 }
@@ -34,35 +33,34 @@ const MOST_HOSTS: usize = 200;
 const TRIED: usize = 8;
 
 impl Sources {
-    pub(super) fn of(found: &[Found]) -> Self {
+    /// Collects the sources of all targets that a configuration makes images of. `found` says where applications are
+    /// mounted.
+    pub(super) fn of(router: &Router, targets: &[(String, u64)], found: &[Found]) -> Self {
         let mut sources = Self::default();
-        for group in found {
-            let all = || group.readings.iter().map(|(_, reading)| &reading.source);
-            let is_thumbor = matches!(group.kind, Kind::Thumbor | Kind::Imagor);
-            let scheme = match (is_thumbor && names_hosts(all()), group.kind) {
-                (true, Kind::Thumbor) => Some("http"),
-                (true, _) => Some("https"),
-                (false, _) => None,
-            };
-            for (_, reading) in group.readings.iter().filter(|(_, it)| !it.is_sealed) {
-                sources.add(&reading.source, scheme);
-            }
-            if let Some(base) = group.prefix.strip_suffix("/_next/image") {
-                sources.bases.insert(base.to_owned());
+        for (target, _) in targets {
+            if let Route::Image(source) = router.route(target) {
+                sources.add(&source);
             }
         }
+        let bases = found
+            .iter()
+            .filter_map(|it| it.prefix.strip_suffix("/_next/image"));
+        sources.bases = bases
+            .filter(|base| !base.is_empty())
+            .map(str::to_owned)
+            .collect();
         sources
     }
 
-    /// Adds a source. Where `scheme` is given, paths are URLs without their scheme.
-    pub(super) fn add(&mut self, source: &Source, scheme: Option<&str>) {
-        if source.colour().is_some() {
-            return;
-        }
-        match (source, scheme) {
-            (Source::Url(url), _) => self.add_url(url),
-            (path, Some(scheme)) => self.add_url(&format!("{scheme}://{}", path.place())),
-            (path, None) => {
+    pub(super) fn is_empty(&self) -> bool {
+        self.urls.is_empty() && self.buckets.is_empty() && self.paths.is_empty()
+    }
+
+    fn add(&mut self, source: &Source) {
+        match source {
+            _ if source.colour().is_some() => {}
+            Source::Url(url) => self.add_url(url),
+            path => {
                 let escaped = path.escaped().unwrap_or_default();
                 self.paths.insert(format!("/{escaped}"));
             }
@@ -160,7 +158,7 @@ impl Sources {
             ));
         }
         let bases = std::iter::once("").chain(self.bases.iter().map(String::as_str));
-        for base in bases {
+        for base in bases.filter(|_| old.url.starts_with("http://")) {
             let sent = tried
                 .iter()
                 .filter(|path| (old.sends_image)(&format!("{base}{path}")));
