@@ -57,6 +57,7 @@ mod root;
 mod s3_origin;
 mod signed;
 mod smuggling;
+mod stale;
 mod store;
 mod stuck;
 mod thumbor;

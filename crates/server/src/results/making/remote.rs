@@ -96,13 +96,33 @@ impl Maker {
         let flight = self.results.flight(&lookup.key(ctx), ctx.state());
         let (maker, job) = (self.clone(), ctx.clone());
         let work = move || async move {
-            match maker.made_meanwhile(&job).await {
-                Some(made) => Ok(made),
-                None => maker.shared_or_renewed(&job, lookup).await,
+            if let Some(made) = maker.made_meanwhile(&job).await {
+                return Ok(made);
             }
+            let old = is_stale.then(|| lookup.key(&job));
+            let renewed = maker.shared_or_renewed(&job, lookup).await;
+            if let (Some(old), Err(error)) = (old, &renewed) {
+                maker.end_if_superseded(&job, old, error);
+            }
+            renewed
         };
         let landed = self.fly(flight, work).await;
         ObtainedResult::landed(landed, is_stale, ctx.began)
+    }
+
+    /// Ends the old result unless its renewal has failed for a reason for which RFC 5861 allows stale responses (any
+    /// 5xx): if the origin has answered that the source is gone, or with one of which no result can be made, that is
+    /// the answer from now on. An entry without bytes, which is never sent, takes the old one's place in memory and on
+    /// disk.
+    fn end_if_superseded(&self, ctx: &RequestContext, old: Key, error: &Error) {
+        if error.status().is_server_error() {
+            return;
+        }
+        let entry = Entry {
+            source: source_path(ctx.request()),
+            ..Entry::default()
+        };
+        self.results.cache.put(old, entry, ctx.ticket);
     }
 
     /// Returns a fresh result that another computation made between the look-up and the start of this one.
