@@ -34,6 +34,7 @@ mod iiif;
 mod imagor;
 mod imgproxy;
 mod kept_sources;
+mod late;
 mod layers;
 mod lifetimes;
 mod load;

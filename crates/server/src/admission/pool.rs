@@ -73,7 +73,7 @@ impl Pool {
     /// `Refused`; `Pixels(Limit)` for a plan that exceeds the whole memory budget. The turn is forgotten then, too.
     pub(super) fn join(&self, turn: Turn, job: Job) -> Result<u64, Error> {
         let now = self.now();
-        let (work, deadline) = (job.work, job.wanted.deadline());
+        let (work, deadline) = (job.work, job.wanted.deadline().at());
         let mut state = self.lock();
         let total = state.queue.budget().total();
         if !state.queue.budget().could_ever_hold(work.peak_bytes) {
@@ -140,8 +140,9 @@ impl Cores for Pool {
         if state.queue.waiting() > 0 || !state.lending.has_idle() {
             return Some(task);
         }
-        let deadline = SEAT.get().and_then(|seat| state.seats.deadline(seat));
-        state.lending.lend(Part { task, deadline });
+        let deadlines = SEAT.get().and_then(|seat| state.seats.deadlines(seat));
+        let deadlines = deadlines.unwrap_or_default();
+        state.lending.lend(Part { task, deadlines });
         state.counters.stolen += 1;
         drop(state);
         self.changed.notify_one();

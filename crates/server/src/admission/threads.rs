@@ -106,7 +106,7 @@ impl Pool {
         let mut rested = false;
         loop {
             if let Some(part) = state.lending.take() {
-                state.seats.helps(seat, part.deadline);
+                state.seats.helps(seat, part.deadlines);
                 return Some(Next::Part(part.task));
             }
             if state.threads > state.queue.threads() {
@@ -122,8 +122,8 @@ impl Pool {
                 let along = state.along(now, &taken);
                 let work = taken.1.at_work(along.len());
                 let all = std::iter::once(&taken).chain(&along);
-                let deadline = all.map(|(_, job)| job.wanted.deadline()).max();
-                state.seats.is_at(seat, work, deadline);
+                let deadlines = all.map(|(_, job)| job.wanted.deadline().clone());
+                state.seats.is_at(seat, work, deadlines.collect());
                 let spare = state.spare_bytes();
                 drop(state);
                 self.eased.notify_waiters();

@@ -347,6 +347,14 @@ impl Error {
         }
     }
 
+    /// Whether the work was given up because nobody waits for it any more, or not in time.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        matches!(
+            self.root(),
+            Self::Pixels(andon_pixels::Error::Interrupted)
+        )
+    }
+
     /// Whether the error may be cached and answer later requests for the same.
     pub(crate) fn may_be_kept(&self) -> bool {
         match self {

@@ -148,7 +148,7 @@ impl App {
         let answer = self.serve(&mut exchange);
         match tokio::time::timeout_at(deadline.into(), answer).await {
             Err(_) => Err(Error::Late(self.timeout)),
-            Ok(Err(error)) if is_interrupted(&error) => Err(Error::Late(self.timeout)),
+            Ok(Err(error)) if error.is_interrupted() => Err(Error::Late(self.timeout)),
             Ok(answer) => answer,
         }
     }
@@ -176,13 +176,6 @@ impl App {
         record.answers_in(errors);
         Err(error)
     }
-}
-
-fn is_interrupted(error: &Error) -> bool {
-    matches!(
-        error.root(),
-        Error::Pixels(andon_pixels::Error::Interrupted)
-    )
 }
 
 /// Longest request target in bytes. Longer ones are answered with 414.

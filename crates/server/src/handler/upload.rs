@@ -233,9 +233,8 @@ impl App {
         let deadline = Instant::now() + self.timeout;
         let answer = self.made(image_request, received, deadline, record);
         match tokio::time::timeout_at(deadline.into(), answer).await {
-            Ok(Err(Error::Pixels(andon_pixels::Error::Interrupted))) | Err(_) => {
-                Err(Error::Late(self.timeout))
-            }
+            Err(_) => Err(Error::Late(self.timeout)),
+            Ok(Err(error)) if error.is_interrupted() => Err(Error::Late(self.timeout)),
             Ok(answer) => answer,
         }
     }
@@ -258,7 +257,7 @@ impl App {
         let mut stages = Stages::new();
         let planned = self
             .maker
-            .planned(prepared, None, &holds, allowance, &mut stages)
+            .planned(prepared, None, &holds, &allowance, &mut stages)
             .await?;
         let order = RenderTask {
             admitted,

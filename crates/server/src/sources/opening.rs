@@ -30,7 +30,7 @@ impl Resolver {
         }
         let materials = self.open_materials(request, Blocking::Allowed)?;
         let budget = Budget {
-            deadline: Instant::now() + self.timeout,
+            deadline: (Instant::now() + self.timeout).into(),
             held: SourceMemory::new(self.most_bytes),
         };
         let runtime = tokio::runtime::Builder::new_current_thread()

@@ -70,12 +70,12 @@ impl Maker {
         if let Some(fault) = self.results.faults.get(&flight) {
             return Err(fault.into());
         }
-        let (maker, job) = (self.clone(), ctx.clone());
-        let work = move || async move {
+        let maker = self.clone();
+        let work = move |job: RequestContext| async move {
             let (found, _until_made) = with_place(found, place);
             maker.made_of_file(&job, &resolved, found).await
         };
-        let landed = self.fly(flight, work).await;
+        let landed = self.fly(flight, ctx, work).await;
         ObtainedResult::landed(landed, is_stale, ctx.began).map(Answer::Result)
     }
 
@@ -142,7 +142,7 @@ impl Maker {
             return Ok(None);
         };
         let part = self.results.part_of(&source, bytes);
-        let deadline = ctx.allowance.deadline;
+        let deadline = ctx.allowance.deadline.at();
         let admitted = (self.admission).enter_for_part(bytes, part, Some(source), deadline)?;
         Ok(Some(PlaceInQueue {
             making,

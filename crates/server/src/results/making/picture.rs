@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use andon_cache::Key;
+use andon_cache::{Deadline, Key};
 use andon_dialects::{Document, ImageRequest, Part};
 use andon_pixels::{Cores, Decoded};
 use bytes::Bytes;
@@ -88,7 +88,7 @@ impl Maker {
         stages: &mut Stages,
     ) -> Result<Picture, Error> {
         let mut admitted = match document.has_parts() {
-            true => Some(self.admit(&mut found, ctx.allowance.deadline)?),
+            true => Some(self.admit(&mut found, &ctx.allowance.deadline)?),
             false => None,
         };
         let (source, source_bytes) = (found.source_key(), found.size());
@@ -98,7 +98,7 @@ impl Maker {
             let admitted = match admitted.take() {
                 Some(admitted) => admitted,
                 None => {
-                    let deadline = ctx.allowance.deadline;
+                    let deadline = ctx.allowance.deadline.at();
                     (self.admission).enter(source_bytes, Some(source), deadline)?
                 }
             };
@@ -108,14 +108,14 @@ impl Maker {
                 .read(Some(source), false, holds.clone(), prepare)
                 .await?;
             let planned = self
-                .planned(prepared, Some(source), &holds, ctx.allowance, stages)
+                .planned(prepared, Some(source), &holds, &ctx.allowance, stages)
                 .await?;
             let order = RenderTask {
                 admitted,
                 planned,
                 source: Some(source),
                 source_bytes,
-                allowance: ctx.allowance,
+                allowance: ctx.allowance.clone(),
                 holds: holds.clone(),
             };
             let made = self.render(order, stages).await?;
@@ -142,7 +142,7 @@ impl Maker {
         mut found: OpenSource,
         stages: &mut Stages,
     ) -> Result<Picture, Error> {
-        let (source, deadline) = (found.source_key(), ctx.allowance.deadline);
+        let (source, deadline) = (found.source_key(), &ctx.allowance.deadline);
         let admitted = self.admit(&mut found, deadline)?;
         let found = self.source_cache.fill(found, &self.fetcher).await?;
         let source_bytes = found.size();
@@ -155,7 +155,7 @@ impl Maker {
             planned,
             source: Some(source),
             source_bytes,
-            allowance: ctx.allowance,
+            allowance: ctx.allowance.clone(),
             holds,
         };
         self.render(order, stages).await
@@ -166,14 +166,14 @@ impl Maker {
     pub(super) fn admit(
         &self,
         found: &mut OpenSource,
-        deadline: Instant,
+        deadline: &Deadline,
     ) -> Result<Admitted, Error> {
         if let Some(admitted) = found.admitted.take() {
             return Ok(admitted);
         }
         let (source, bytes) = (found.source_key(), found.size());
         let part = self.results.part_of(&source, bytes);
-        (self.admission).enter_for_part(bytes, part, Some(source), deadline)
+        (self.admission).enter_for_part(bytes, part, Some(source), deadline.at())
     }
 
     /// Renders an admitted and planned image on a pixel thread, unless it is planned to take longer than it may.
@@ -293,7 +293,7 @@ impl Maker {
             .await?;
         stages.push(("fetch", ctx.began.elapsed()));
         let planned = self
-            .planned(prepared, source, &holds, ctx.allowance, stages)
+            .planned(prepared, source, &holds, &ctx.allowance, stages)
             .await?;
         Ok((planned, holds))
     }

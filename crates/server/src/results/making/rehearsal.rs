@@ -127,7 +127,7 @@ impl Maker {
             .await?;
         let allowance = Allowance::until(deadline);
         let reference = self
-            .planned(prepared, None, &holds, allowance, &mut Stages::new())
+            .planned(prepared, None, &holds, &allowance, &mut Stages::new())
             .await?;
         let (picture, stages) = self.perform(rehearsal, deadline).await?;
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use andon_cache::{Cancellation, Entry, Freshness, Hit, Key};
+use andon_cache::{Deadline, Entry, Freshness, Hit, Key};
 use andon_dialects::ImageRequest;
 
 use super::obtained::ObtainedResult;
@@ -71,7 +71,7 @@ impl Maker {
         let renewing = async move {
             let deadline = Instant::now() + maker.timeout;
             let allowance = Allowance {
-                deadline,
+                deadline: deadline.into(),
                 ..ctx.allowance
             };
             let ctx = maker.context(ctx.variant, allowance);
@@ -94,8 +94,8 @@ impl Maker {
     ) -> Result<ObtainedResult, Error> {
         let is_stale = lookup.hit.is_some();
         let flight = self.results.flight(&lookup.key(ctx), ctx.state());
-        let (maker, job) = (self.clone(), ctx.clone());
-        let work = move || async move {
+        let maker = self.clone();
+        let work = move |job: RequestContext| async move {
             if let Some(made) = maker.made_meanwhile(&job).await {
                 return Ok(made);
             }
@@ -106,7 +106,7 @@ impl Maker {
             }
             renewed
         };
-        let landed = self.fly(flight, work).await;
+        let landed = self.fly(flight, ctx, work).await;
         ObtainedResult::landed(landed, is_stale, ctx.began)
     }
 
@@ -149,7 +149,7 @@ impl Maker {
             (now.etag == hit.entry.etag).then_some((resolved.key, &hit.entry, source))
         });
         let validators = old.as_ref().map(|(.., source)| source.clone());
-        let deadline = ctx.allowance.deadline;
+        let deadline = &ctx.allowance.deadline;
         let source = match (self.fetch(request, validators, deadline).await?, old) {
             (Fetch::Body(source), _) => source,
             (Fetch::NotModified(said), Some((key, old, _))) => {
@@ -172,12 +172,12 @@ impl Maker {
         }
         // By the resolved key, so that equivalent URLs and later requests join this computation.
         let flight = self.results.flight(&resolved.key, ctx.state());
-        let (maker, ctx) = (self.clone(), ctx.clone());
-        let work = move || async move {
+        let maker = self.clone();
+        let work = move |ctx: RequestContext| async move {
             maker.publish(&ctx.variant, &resolved, facts, shared);
             (maker.prolonged_or_made(&ctx, &resolved, found, validators, terms)).await
         };
-        Ok(self.fly(flight, work).await.map_err(fallen)?.value?)
+        Ok(self.fly(flight, ctx, work).await.map_err(fallen)?.value?)
     }
 
     /// Makes a result of a source that was fetched, unless the cache has one of this very source, which another
@@ -204,20 +204,21 @@ impl Maker {
         self: &Arc<Self>,
         request: &Arc<ImageRequest>,
         known: Option<SourceValidators>,
-        deadline: Instant,
+        deadline: &Deadline,
     ) -> Result<Fetch, Error> {
         let identity = known.as_ref().map_or("", |known| &known.identity);
         let key = self.results.fetch(request, identity);
         let work = {
             let (maker, request, trace) = (self.clone(), request.clone(), trace::current());
-            let work = async move {
-                let budget = maker.fetcher.budget(deadline);
-                let fetched = maker.kept_or_fetched(&request, known, &budget).await;
-                fetched.map_err(Error::shared)
-            };
-            move |_: Cancellation| trace::within(trace, work)
+            move |deadline: Deadline| {
+                trace::within(trace, async move {
+                    let budget = maker.fetcher.budget(deadline);
+                    let fetched = maker.kept_or_fetched(&request, known, &budget).await;
+                    fetched.map_err(Error::shared)
+                })
+            }
         };
-        let landed = self.results.fetches.run(key, work).await;
+        let landed = self.results.fetches.run(key, deadline, work).await;
         Ok(landed.map_err(fallen)?.value?)
     }
 
