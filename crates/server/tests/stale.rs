@@ -1,5 +1,6 @@
-//! What becomes of a result whose source is deleted or cannot be fetched.
+//! What becomes of a result whose source is deleted or cannot be read.
 
+use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -75,5 +76,35 @@ fn a_result_whose_source_fails_to_be_fetched_is_still_sent() {
     origin.answers(500, "", Vec::new());
     while origin.asked() < 3 {
         assert!(is_stale(&house.get(FAR)));
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_stood_in_for_by_its_old_result_for_a_while() {
+    // A regular file that can be opened, and that the kernel refuses to read.
+    let unreadable = Path::new("/sys/class/net/lo/speed");
+    if !unreadable.exists() || std::fs::read(unreadable).is_ok() {
+        eprintln!("skipped: there is no file that cannot be read");
+        return;
+    }
+    let photos = tempfile::tempdir().expect("a folder");
+    let file = photos.path().join("a.jpg");
+    let target = "/small_light(dw=30)/files/a.jpg";
+    for (span, expected) in [("1h", 200), ("1ms", 502), ("0s", 502)] {
+        let house = House::with(&format!(
+            "[[origin]]\nprefix = \"/files\"\nfs = {{ root = {:?}, outside_links = true }}\n\
+             [cache]\nfs_fresh = \"0s\"\nstale_if_error = \"{span}\"\n",
+            photos.path()
+        ));
+        std::fs::copy(sample("jpeg/420.jpg"), &file).expect("a sample");
+        let made = house.get(target);
+        assert_eq!(made.status, 200, "{}", made.text());
+        std::fs::remove_file(&file).expect("the file");
+        std::os::unix::fs::symlink(unreadable, &file).expect("a link");
+        sleep(Duration::from_millis(5));
+        let reply = house.get(target);
+        assert_eq!(reply.status, expected, "{span}: {}", reply.text());
+        assert_eq!(is_stale(&reply) && reply.body == made.body, expected == 200);
+        std::fs::remove_file(&file).expect("the link");
     }
 }

@@ -153,7 +153,9 @@ impl Resolver {
         if only_images {
             match self.is_image(&file, blocking) {
                 Ok(true) => {}
-                Err(error) if blocking.ends_with(&error) => return Err(error),
+                // Whether it is an image is not known, so neither is that it is to be withheld. This includes a thread that
+                // may not wait and would have to.
+                Err(error @ Error::Io(_)) => return Err(error),
                 Ok(false) if !request.is_file() => {
                     return Err(Error::Pixels(andon_pixels::Error::UnknownFormat));
                 }

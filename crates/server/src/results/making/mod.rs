@@ -192,7 +192,7 @@ impl Maker {
         cache.take_from_memory(&resolved.key, |hit| {
             let left = match known.is_remote {
                 true => fresh_for(hit)?,
-                false => self.results.checked.left(&resolved.key)?,
+                false => self.results.current_for(&resolved.key)?,
             };
             Some(ObtainedResult::hit(hit, left, began))
         })

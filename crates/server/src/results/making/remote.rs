@@ -45,14 +45,14 @@ impl Maker {
                 self.renew_behind(ctx, lookup);
                 return Ok(ObtainedResult::stale(hit, ctx.began));
             }
-            if if_error && results.failed_origins.get(&key).is_some() {
+            if if_error && results.failed_renewals.get(&key).is_some() {
                 return Ok(ObtainedResult::stale(hit, ctx.began));
             }
         }
         match (self.renew(ctx, lookup).await, hit) {
             (Err(error), Some(hit)) if if_error && error.status().is_server_error() => {
                 let pause = results.config.negative.0;
-                results.failed_origins.insert_for(key, (), pause);
+                results.failed_renewals.insert_for(key, (), pause);
                 Ok(ObtainedResult::stale(&hit, ctx.began))
             }
             (renewed, _) => renewed,
