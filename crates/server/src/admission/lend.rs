@@ -12,7 +12,7 @@ use andon_pixels::Task;
 pub(super) struct Lending {
     /// Whether the configuration allows it.
     pub(super) is_allowed: bool,
-    /// Pixel threads that have nothing to do.
+    /// Worker threads that have nothing to do.
     pub(super) idle: usize,
     /// Parts for which idle threads were woken and which they have not taken yet. There are never more of them than
     /// idle threads.

@@ -1,4 +1,4 @@
-//! What requests and pixel threads share: the queue, the state of the threads, and the cache of frames.
+//! What requests and worker threads share: the queue, the state of the threads, and the cache of frames.
 
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -19,7 +19,7 @@ use super::work::Work;
 use crate::config::Config;
 use crate::error::Error;
 
-/// The state that requests and pixel threads share.
+/// The state that requests and worker threads share.
 pub(super) struct Pool {
     began: Instant,
     state: Mutex<State>,
@@ -37,9 +37,9 @@ pub(super) struct State {
     pub(super) counters: Counters,
     /// The largest source file that is admitted, in bytes.
     pub(super) most_source_bytes: u64,
-    /// Pixel threads that exist. For a while after a reload, there may be more than are configured.
+    /// Worker threads that exist. For a while after a reload, there may be more than are configured.
     pub(super) threads: usize,
-    /// What each pixel thread is working on.
+    /// What each worker thread is working on.
     pub(super) seats: Seats,
     pub(super) lending: Lending,
     /// Whether the threads end once all jobs are done.

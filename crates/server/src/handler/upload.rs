@@ -1,7 +1,7 @@
 //! `POST /_andon/render`: the image comes with the request and is returned as the recipe describes.
 //!
 //! The operations are in the query, `?recipe=fit:250x250,as:webp` or `?small_light=dw=250,dh=250`, or in the header
-//! `Andon-Recipe`. The same pixel threads, behind the same queue, process this image as every other. Nothing is stored,
+//! `Andon-Recipe`. The same worker threads, behind the same queue, process this image as every other. Nothing is stored,
 //! and no file is opened except the materials (overlay images) of the recipe.
 
 use std::sync::Arc;
@@ -249,6 +249,7 @@ impl App {
     ) -> Result<Reply, Error> {
         let Received { bytes, holds, .. } = received;
         let source_bytes = bytes.len() as u64;
+        // Not earlier by the announced length: while the body comes, the queue changes.
         let admitted = self.maker.admission.enter(source_bytes, None, deadline)?;
         let (allowance, holds) = (Allowance::until(deadline), Arc::new(holds));
         let prepared = self
@@ -448,7 +449,7 @@ mod tests {
 
         let mut other = Received::new(600_000);
         let refused = other.append(&[7; 600_000], [&bodies, &sources]);
-        assert!(matches!(refused, Err(Error::Busy)), "{refused:?}");
+        assert!(matches!(refused, Err(Error::NoRoom)), "{refused:?}");
         sources.try_take(1 << 20).unwrap();
         drop(received);
         other.append(&[7; 600_000], [&bodies, &sources]).unwrap();

@@ -55,10 +55,10 @@ impl SourceMemory {
     /// Reserves `bytes` if there is room for them right now.
     ///
     /// # Errors
-    /// `Busy` if there is not.
+    /// `NoRoom` if there is not.
     pub fn try_take(&self, bytes: u64) -> Result<Reservation, Error> {
         let permit = self.0.try_acquire(kibibytes(bytes));
-        permit.map(Reservation).ok_or(Error::Busy)
+        permit.map(Reservation).ok_or(Error::NoRoom)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Reads files without holding up anything else: in a few slots of their own, apart from the pixel threads, and with a
+//! Reads files without holding up anything else: in a few slots of their own, apart from the worker threads, and with a
 //! ceiling on the bytes that are held at a time. Inspecting files has slots apart from reading them, so that a hit that
 //! is checked and a request that is refused need not wait for megabytes to be read.
 

@@ -74,7 +74,7 @@ impl<V: Clone + Send + Sync + 'static> SourceMemo<V> {
 pub(crate) fn fallen(error: FlightError) -> Error {
     match error {
         FlightError::Panicked => Error::Panicked,
-        FlightError::Stopped => Error::Busy,
+        FlightError::Stopped => Error::NotReady("stopping"),
     }
 }
 

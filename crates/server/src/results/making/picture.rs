@@ -1,4 +1,4 @@
-//! Reads a source, plans the request and renders the image on a pixel thread.
+//! Reads a source, plans the request and renders the image on a worker thread.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -161,8 +161,9 @@ impl Maker {
         self.render(order, stages).await
     }
 
-    /// Admits a request before anything is read, because a request that finds no place in the queue must cost next to
-    /// nothing.
+    /// Admits a request to the queue, unless it was admitted before: by [`Maker::place`], before its file was opened, or
+    /// by [`Maker::header`], before its header was read. A file is not read before this, because a request that finds
+    /// no place in the queue must cost next to nothing. A source from an origin is in memory already.
     pub(super) fn admit(
         &self,
         found: &mut OpenSource,
@@ -176,7 +177,7 @@ impl Maker {
         (self.admission).enter_for_part(bytes, part, Some(source), deadline.at())
     }
 
-    /// Renders an admitted and planned image on a pixel thread, unless it is planned to take longer than it may.
+    /// Renders an admitted and planned image on a worker thread, unless it is planned to take longer than it may.
     pub(crate) async fn render<H: Send + 'static>(
         &self,
         order: RenderTask<H>,
@@ -258,7 +259,7 @@ impl Maker {
     /// Reads an image's files and header and plans it, after measuring its pixels if that is needed. The second value
     /// returned keeps the memory of the files reserved.
     ///
-    /// Files are read in the fetcher's slots and headers in slots of their own: a refusal takes no pixel thread, and a
+    /// Files are read in the fetcher's slots and headers in slots of their own: a refusal takes no worker thread, and a
     /// slow header holds up no file and no socket.
     pub(super) async fn read_and_plan(
         &self,
