@@ -98,10 +98,16 @@ impl App {
         };
         let negative = self.maker.results.config.negative.0;
         response::limit_fault(&mut reply, negative);
-        self.cors.apply(&head.headers, &mut reply);
-        response::add_headers(&mut reply, &self.further_headers);
+        self.dress(&head.headers, &mut reply);
         record.answered(&reply);
         reply
+    }
+
+    /// Adds what every reply with an image or an error about one has: the permission for pages to read it, and the
+    /// operator's headers. `asked` are the headers of the request.
+    fn dress(&self, asked: &HeaderMap, reply: &mut Reply) {
+        self.cors.apply(asked, reply);
+        response::add_headers(reply, &self.further_headers);
     }
 
     /// Answers a request with an error, whatever it asks for.

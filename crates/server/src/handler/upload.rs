@@ -177,7 +177,7 @@ impl App {
         let mut record = RequestRecord::begin(&self.log, &request, visitor.peer);
         let (head, mut body) = request.into_parts();
         let request = Request::from_parts(head, ());
-        let reply = match self
+        let mut reply = match self
             .rendered(&request, &mut body, visitor, &mut record)
             .await
         {
@@ -188,6 +188,7 @@ impl App {
                 record.failed(&error)
             }
         };
+        self.dress(request.headers(), &mut reply);
         record.answered(&reply);
         reply
     }
