@@ -7,8 +7,7 @@ use bytes::Bytes;
 
 use crate::freshness::{Freshness, Life, Stamp};
 
-/// A finished result. The cache interprets only `source`, `tags`, `life` and `negative`. Everything else is opaque to
-/// it.
+/// A finished result. The cache interprets only `source`, `tags` and `life`. Everything else is opaque to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Entry {
     /// The whole body. Its length counts towards the limits, so it should be a buffer of its own, not a slice of a
@@ -27,9 +26,6 @@ pub struct Entry {
     pub tags: Vec<String>,
     /// How long the entry may be used, fresh and stale.
     pub life: Life,
-    /// Whether this is a remembered failure, such as "not found". Failures are never served stale, and never for longer
-    /// than [`Entry::LONGEST_NEGATIVE`].
-    pub negative: bool,
     /// The server's own data (status, validators of the source, debug line), stored unchanged.
     pub notes: Bytes,
 }
@@ -44,9 +40,6 @@ impl Entry {
         let further = further.filter_map(|tag| tag.strip_prefix(Self::ALSO_OF));
         std::iter::once(&*self.source).chain(further)
     }
-
-    /// Longest time for which a failure is remembered, whatever `life` says, because nobody purges what does not exist.
-    pub const LONGEST_NEGATIVE: Duration = Duration::from_secs(300);
 
     /// Returns the memory that the entry takes, in bytes: everything it owns and its share of the index.
     pub(crate) fn weight(&self) -> u64 {

@@ -22,7 +22,6 @@ pub(crate) fn encode(entry: &Entry) -> Vec<u8> {
     put_u64(&mut head, millis(entry.life.fresh_for));
     put_u64(&mut head, millis(entry.life.stale_while_revalidate));
     put_u64(&mut head, millis(entry.life.stale_if_error));
-    put_u64(&mut head, u64::from(entry.negative));
     put_u64(&mut head, entry.tags.len() as u64);
     entry
         .tags
@@ -46,7 +45,6 @@ pub(crate) fn decode(head: &[u8]) -> Option<Entry> {
             stale_while_revalidate: Duration::from_millis(head.u64()?),
             stale_if_error: Duration::from_millis(head.u64()?),
         },
-        negative: head.u64()? != 0,
         tags: (0..head.u64()?)
             .map(|_| head.text())
             .collect::<Option<_>>()?,

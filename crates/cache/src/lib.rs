@@ -18,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 mod clock;
+mod deadline;
 mod disk;
 mod entry;
 mod fields;
@@ -34,6 +35,7 @@ mod table;
 mod tiered;
 
 pub use clock::{Clock, Moment, SystemClock};
+pub use deadline::Deadline;
 pub use disk::device::{Device, DirEntry, Files};
 pub use disk::health::{DiskError, DiskErrorKind};
 pub use entry::{Entry, Hit, Tier};
@@ -41,7 +43,7 @@ pub use freshness::{Freshness, Life};
 pub use key::Key;
 pub use purge::{Purged, Selector, Ticket};
 pub use race::{Found, found_or_made};
-pub use single_flight::{Cancellation, FlightError, FlightResult, Flights, Role};
+pub use single_flight::{FlightError, FlightResult, Flights, Role};
 pub use stats::{DiskStats, MemoryStats, Stats, StoreStats};
 pub use store::StoreConfig;
 pub use store::bucket::{Answer, Bucket, BucketError, MOST_BYTES, Object, Version};

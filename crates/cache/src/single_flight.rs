@@ -1,27 +1,30 @@
 //! Single flight: callers that need the same result share one computation.
 //!
 //! The computation runs as a task of its own, so the caller that started it may leave without affecting the others. It
-//! is stopped when the last one has left.
+//! is stopped when the last one has left, and has the latest of their deadlines.
 
 use std::collections::HashMap;
 use std::future::Future;
 use std::hash::Hash;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
+use crate::deadline::Deadline;
 use crate::locks::Lock;
 
 /// The computations under way, by key.
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// use std::time::{Duration, Instant};
+///
 /// let flights = andon_cache::Flights::new();
+/// let deadline = (Instant::now() + Duration::from_secs(30)).into();
 /// let (a, b) = tokio::join!(
-///     flights.run("sum", |_| async { 1 + 2 }),
-///     flights.run("sum", |_| async { unreachable!("the first one is still on its way") }),
+///     flights.run("sum", &deadline, |_| async { 1 + 2 }),
+///     flights.run("sum", &deadline, |_| async { unreachable!("the first one is on its way") }),
 /// );
 /// assert_eq!((a.unwrap().value, b.unwrap().value), (3, 3));
 /// # });
@@ -48,20 +51,26 @@ where
         Self::default()
     }
 
-    /// Waits for the computation of this key, and starts it if it is not under way.
+    /// Waits for the computation of this key, and starts it if it is not under way. `deadline` is the caller's: the
+    /// work is handed the latest of all callers', and has to end by that itself, while callers have to leave by their
+    /// own.
     ///
     /// `work` is called inside a new task of the current tokio runtime. When the last waiter leaves (drops this
-    /// future), its [`Cancellation`] is set, for parts of the work that run elsewhere, and the task is dropped at its
-    /// next await. A later call starts a new computation.
+    /// future), the task is dropped at its next await. A later call starts a new computation.
     ///
     /// # Errors
     /// [`FlightError`] if the work panicked or its runtime is shutting down. Failures of the work itself belong in `V`.
-    pub async fn run<F, W>(&self, key: K, work: F) -> Result<FlightResult<V>, FlightError>
+    pub async fn run<F, W>(
+        &self,
+        key: K,
+        deadline: &Deadline,
+        work: F,
+    ) -> Result<FlightResult<V>, FlightError>
     where
-        F: FnOnce(Cancellation) -> W + Send + 'static,
+        F: FnOnce(Deadline) -> W + Send + 'static,
         W: Future<Output = V> + Send + 'static,
     {
-        let (flight, role) = self.join(key, work);
+        let (flight, role) = self.join(key, deadline, work);
         let mut outcome = flight.outcome.clone();
         let outcome = match outcome.wait_for(Option::is_some).await {
             Ok(outcome) => outcome.clone().unwrap_or(Err(FlightError::Stopped)),
@@ -89,19 +98,20 @@ where
             .sum()
     }
 
-    fn join<F, W>(&self, key: K, work: F) -> (Arc<Flight<V>>, Role)
+    fn join<F, W>(&self, key: K, deadline: &Deadline, work: F) -> (Arc<Flight<V>>, Role)
     where
-        F: FnOnce(Cancellation) -> W + Send + 'static,
+        F: FnOnce(Deadline) -> W + Send + 'static,
         W: Future<Output = V> + Send + 'static,
     {
         let mut all = self.0.locked();
         if let Some(flight) = all.get(&key).and_then(Weak::upgrade) {
+            flight.deadline.join(deadline);
             return (flight, Role::Follower);
         }
         let (sender, outcome) = watch::channel(None);
         let flight = Arc::new(Flight {
             outcome,
-            cancellation: Cancellation::default(),
+            deadline: Deadline::shared(deadline),
             task: OnceLock::new(),
         });
         let landing = CompletionGuard {
@@ -114,10 +124,10 @@ where
         all.insert(key, Arc::downgrade(&flight));
         // A runtime that is shutting down lands the flight while it is being spawned.
         drop(all);
-        let token = flight.cancellation.clone();
+        let deadline = flight.deadline.clone();
         let task = tokio::spawn(async move {
             let mut landing = landing;
-            landing.outcome = Ok(work(token).await);
+            landing.outcome = Ok(work(deadline).await);
         });
         let _ = flight.task.set(task.abort_handle());
         (flight, Role::Leader)
@@ -153,23 +163,12 @@ pub enum FlightError {
     Stopped,
 }
 
-/// Tells the work that nobody is waiting for it any more.
-#[derive(Clone, Debug, Default)]
-pub struct Cancellation(Arc<AtomicBool>);
-
-impl Cancellation {
-    /// Returns whether the work should stop.
-    pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
 type Outcome<V> = Option<Result<V, FlightError>>;
 
 /// A computation, which every caller that waits for it holds.
 struct Flight<V> {
     outcome: watch::Receiver<Outcome<V>>,
-    cancellation: Cancellation,
+    deadline: Deadline,
     task: OnceLock<AbortHandle>,
 }
 
@@ -177,7 +176,6 @@ impl<V> Drop for Flight<V> {
     fn drop(&mut self) {
         // The last caller has left before it landed.
         if self.outcome.borrow().is_none() {
-            self.cancellation.0.store(true, Ordering::Relaxed);
             self.task.get().inspect(|task| task.abort());
         }
     }

@@ -9,7 +9,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::disk::Disk;
 use crate::disk::device::{Device, Files};
 use crate::entry::{Entry, Hit, Stored, Tier};
-use crate::freshness::{Freshness, Stamp};
+use crate::freshness::Stamp;
 use crate::key::Key;
 use crate::purge::{Marks, Purged, Selector, Ticket};
 use crate::stats::{DiskStats, Lookups, MemoryStats, Stats, StoreStats};
@@ -189,7 +189,7 @@ impl Cache {
         inner.disk.as_ref()?;
         let hit = stored
             .as_ref()
-            .and_then(|stored| inner.judge(stored, Tier::Disk));
+            .map(|stored| inner.judge(stored, Tier::Disk));
         inner.disk_lookups.count(hit.as_ref());
         if let (Some(stored), Some(_)) = (stored, &hit) {
             inner.keep_in_memory(*key, stored);
@@ -205,7 +205,7 @@ impl Cache {
         }
         let inner = &*self.inner;
         let stored = inner.find_on_disk(key).await?;
-        let hit = inner.judge(&stored, Tier::Disk).filter(wanted)?;
+        let hit = Some(inner.judge(&stored, Tier::Disk)).filter(wanted)?;
         inner.disk_lookups.count(Some(&hit));
         inner.keep_in_memory(*key, stored);
         Some(hit)
@@ -233,19 +233,13 @@ impl Cache {
         Some(taken)
     }
 
-    /// Stores a result, at once in memory and soon on disk. Failures go to disk only if there is no memory tier. Does
-    /// not wait.
+    /// Stores a result, at once in memory and soon on disk. Does not wait.
     pub fn put(&self, key: Key, entry: impl Into<Arc<Entry>>, ticket: Ticket) {
         let inner = &*self.inner;
         let Some(stored) = inner.stored(&key, entry.into(), ticket) else {
             return;
         };
-        // Failures live shorter than the way to the disk is worth, unless there is no other place.
-        let disk = inner
-            .disk
-            .as_ref()
-            .filter(|_| !stored.entry.negative || inner.memory.is_none());
-        if let Some(disk) = disk {
+        if let Some(disk) = &inner.disk {
             disk.put(key, stored.clone());
         }
         inner.keep_in_memory(key, stored);
@@ -292,8 +286,7 @@ impl Cache {
         let found = inner.store.as_ref()?.get(key).await?;
         let hit = found
             .as_ref()
-            .filter(|stored| !stored.entry.negative)
-            .and_then(|stored| inner.judge(stored, Tier::Store));
+            .map(|stored| inner.judge(stored, Tier::Store));
         inner.store_lookups.count(hit.as_ref());
         if let (Some(stored), Some(_)) = (found, &hit) {
             let stored = Stored {
@@ -444,7 +437,7 @@ impl Inner {
             .filter(|stored| {
                 !self.marks.kill(key, stored) && !self.is_purged_by_others(key, stored)
             })
-            .and_then(|stored| self.judge(&stored, Tier::Memory))
+            .map(|stored| self.judge(&stored, Tier::Memory))
     }
 
     async fn find_on_disk(&self, key: &Key) -> Option<Stored> {
@@ -476,24 +469,16 @@ impl Inner {
         freed
     }
 
-    /// Returns the hit for an entry, with its age and freshness. `None` if the entry is a failure that is to be
-    /// forgotten.
-    fn judge(&self, stored: &Stored, tier: Tier) -> Option<Hit> {
-        let entry = &stored.entry;
-        let mut life = entry.life;
-        if entry.negative {
-            life.fresh_for = life.fresh_for.min(Entry::LONGEST_NEGATIVE);
-            (life.stale_while_revalidate, life.stale_if_error) = (Duration::ZERO, Duration::ZERO);
-        }
-        let age = stored.stamp.age(&self.clock.now(), &life);
-        let freshness = life.at(age);
-        let forgotten = entry.negative && freshness != Freshness::Fresh;
-        (!forgotten).then(|| Hit {
-            entry: Arc::clone(entry),
+    /// Returns the hit for an entry, with its age and freshness.
+    fn judge(&self, stored: &Stored, tier: Tier) -> Hit {
+        let life = &stored.entry.life;
+        let age = stored.stamp.age(&self.clock.now(), life);
+        Hit {
+            entry: Arc::clone(&stored.entry),
             age,
-            freshness,
+            freshness: life.at(age),
             tier,
-        })
+        }
     }
 
     /// Stores an entry in memory unless it is purged. The marks stay locked meanwhile, so that a purge either prevents

@@ -2,10 +2,16 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
-use andon_cache::{Cancellation, FlightError, Flights, Role};
+use andon_cache::{Deadline, FlightError, Flights, Role};
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinSet;
+
+/// A deadline so many seconds from now.
+fn within(seconds: u64) -> Deadline {
+    (Instant::now() + Duration::from_secs(seconds)).into()
+}
 
 /// Lets every task run until it waits for something. On one thread that is a matter of turns.
 async fn settle() {
@@ -24,7 +30,7 @@ async fn a_thousand_waiters_share_one_computation() {
         let (flights, runs, gate) = (flights.clone(), Arc::clone(&runs), Arc::clone(&gate));
         waiters.spawn(async move {
             flights
-                .run("key", move |_| async move {
+                .run("key", &within(60), move |_| async move {
                     runs.fetch_add(1, Ordering::SeqCst);
                     gate.notified().await;
                     Arc::new(vec![42; 1000])
@@ -63,7 +69,8 @@ async fn on_many_threads_every_waiter_gets_a_result_and_none_is_left_behind() {
         for n in 0..200 {
             let flights = flights.clone();
             waiters.spawn(async move {
-                let landed = flights.run(n % 5, move |_| async move {
+                let deadline = within(60);
+                let landed = flights.run(n % 5, &deadline, move |_| async move {
                     tokio::task::yield_now().await;
                     round
                 });
@@ -92,13 +99,17 @@ async fn the_leader_may_leave_and_the_followers_get_their_result() {
                 finished.await.unwrap();
                 "done"
             };
-            flights.run("key", work).await
+            flights.run("key", &within(60), work).await
         }
     });
     settle().await;
     let follower = tokio::spawn({
         let flights = flights.clone();
-        async move { flights.run("key", |_| async { "started again" }).await }
+        async move {
+            flights
+                .run("key", &within(60), |_| async { "started again" })
+                .await
+        }
     });
     settle().await;
     leader.abort();
@@ -109,51 +120,73 @@ async fn the_leader_may_leave_and_the_followers_get_their_result() {
 }
 
 #[tokio::test]
-async fn when_the_last_waiter_leaves_the_work_is_told_and_dropped() {
+async fn when_the_last_waiter_leaves_the_work_is_dropped() {
     let flights = Flights::<&str, ()>::new();
-    let (told, token) = oneshot::channel::<Cancellation>();
+    let (tell, told) = oneshot::channel::<()>();
     let held = Arc::new(());
     let inside = Arc::clone(&held);
     let waiter = tokio::spawn({
         let flights = flights.clone();
         async move {
-            let work = move |cancellation| async move {
+            let work = move |_| async move {
                 let _inside = inside;
-                told.send(cancellation).unwrap();
+                tell.send(()).unwrap();
                 std::future::pending::<()>().await;
             };
-            flights.run("key", work).await
+            flights.run("key", &within(60), work).await
         }
     });
-    let token = token.await.unwrap();
-    assert!(!token.is_cancelled());
+    told.await.unwrap();
+    assert_eq!(Arc::strong_count(&held), 2, "the work goes on");
     waiter.abort();
     settle().await;
-    assert!(token.is_cancelled());
     assert_eq!(Arc::strong_count(&held), 1, "the work still holds on");
     assert!(flights.is_empty());
-    let again = flights.run("key", |_| async {}).await.unwrap();
+    let again = flights.run("key", &within(60), |_| async {}).await.unwrap();
     assert_eq!(again.role, Role::Leader);
+}
+
+#[tokio::test]
+async fn the_work_has_the_latest_deadline_of_those_who_wait_for_it() {
+    let flights = Flights::<&str, Instant>::new();
+    let [early, late] = [within(60), within(90)];
+    let ask = async |deadline: &Deadline| {
+        let work = |deadline: Deadline| async move {
+            settle().await;
+            deadline.at()
+        };
+        flights.run("key", deadline, work).await.unwrap().value
+    };
+    let (first, second) = tokio::join!(ask(&early), ask(&late));
+    assert_eq!((first, second), (late.at(), late.at()));
 }
 
 #[tokio::test]
 async fn a_panic_reaches_every_waiter_and_the_next_caller_starts_afresh() {
     let flights = Flights::<&str, u8>::new();
+    let deadline = within(60);
     let (first, second) = tokio::join!(
-        flights.run("key", |_| async {
+        flights.run("key", &deadline, |_| async {
             tokio::task::yield_now().await;
             panic!("on purpose")
         }),
-        flights.run("key", |_| async { 1 }),
+        flights.run("key", &deadline, |_| async { 1 }),
     );
     assert_eq!(first, Err(FlightError::Panicked));
     assert_eq!(second, Err(FlightError::Panicked));
     let at_once = |_| -> std::future::Ready<u8> { panic!("on purpose, before the first await") };
     assert_eq!(
-        flights.run("key", at_once).await,
+        flights.run("key", &within(60), at_once).await,
         Err(FlightError::Panicked)
     );
-    assert_eq!(flights.run("key", |_| async { 2 }).await.unwrap().value, 2);
+    assert_eq!(
+        flights
+            .run("key", &within(60), |_| async { 2 })
+            .await
+            .unwrap()
+            .value,
+        2
+    );
 }
 
 #[test]
@@ -168,7 +201,8 @@ fn a_runtime_that_shuts_down_stops_the_flight() {
         .unwrap();
     other.block_on(async {
         let inside = runtime.handle().clone();
-        let mut landed = Box::pin(flights.run("key", |_| std::future::pending()));
+        let deadline = within(60);
+        let mut landed = Box::pin(flights.run("key", &deadline, |_| std::future::pending()));
         // The first turn starts the work, on the runtime that is entered then.
         let first = {
             let _entered = inside.enter();
@@ -192,7 +226,8 @@ fn a_runtime_that_has_shut_down_starts_no_flight() {
     let other = tokio::runtime::Builder::new_current_thread()
         .build()
         .unwrap();
-    let mut landed = Box::pin(flights.run("key", |_| std::future::pending()));
+    let deadline = within(60);
+    let mut landed = Box::pin(flights.run("key", &deadline, |_| std::future::pending()));
     let landed = std::future::poll_fn(|context| {
         let _entered = handle.enter();
         landed.as_mut().poll(context)

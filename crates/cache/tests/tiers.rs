@@ -25,7 +25,6 @@ async fn every_field_of_an_entry_survives_the_disk() {
             stale_while_revalidate: 2 * HOUR,
             stale_if_error: 3 * HOUR,
         },
-        negative: false,
         notes: vec![0, 255].into(),
     };
     let cache = open(folder.path(), 0, MIB).await;
@@ -174,35 +173,6 @@ async fn lives_run_out_in_order_in_both_tiers() {
             assert_eq!((hit.age, hit.freshness), (hours * HOUR, freshness));
             clock.pass(HOUR);
         }
-    }
-}
-
-#[tokio::test]
-async fn failures_are_remembered_for_a_short_time_and_never_served_stale() {
-    let folder = tempfile::tempdir().unwrap();
-    for memory in [0, MIB] {
-        let (cache, clock) = clocked(folder.path(), memory);
-        ready(&cache).await;
-        let life = Life {
-            fresh_for: HOUR,
-            stale_while_revalidate: HOUR,
-            stale_if_error: HOUR,
-        };
-        cache.put(
-            key(1),
-            Entry {
-                negative: true,
-                life,
-                ..entry(1, 100)
-            },
-            cache.ticket(),
-        );
-        cache.flush().await;
-        clock.pass(Entry::LONGEST_NEGATIVE - Duration::from_secs(1));
-        assert!(cache.get(&key(1)).await.unwrap().entry.negative);
-        clock.pass(Duration::from_secs(1));
-        assert!(cache.get(&key(1)).await.is_none());
-        close(cache).await;
     }
 }
 

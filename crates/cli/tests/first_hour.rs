@@ -23,7 +23,8 @@ fn page(served: &Served, target: &str) -> Reply {
 
 /// Values of an attribute in a page, unescaped.
 fn values(page: &str, attribute: &str) -> Vec<String> {
-    let parts = page.split(&format!(" {attribute}=\"")).skip(1);
+    let begin = format!(" {attribute}=\"");
+    let parts = page.split(&begin).skip(1);
     let values = parts.filter_map(|part| part.split('"').next());
     values
         .map(|it| it.replace("&amp;", "&").replace("&#39;", "'"))

@@ -83,13 +83,13 @@ fn every_thread_has_the_filters_of_the_process_and_workers_one_more() {
         "andon-io",
         "andon-file",
         "andon-log",
-        "pixel-0",
-        "pixel-1",
+        "worker-0",
+        "worker-1",
     ] {
         let status = threads
             .get(name)
             .unwrap_or_else(|| panic!("{name}: {threads:?}"));
-        let filters = if name.starts_with("pixel") { 3 } else { 2 };
+        let filters = if name.starts_with("worker") { 3 } else { 2 };
         assert_eq!(field(status, "NoNewPrivs"), "1", "{name}");
         assert_eq!(field(status, "Seccomp"), "2", "{name}");
         assert_eq!(filters_of(status), own + filters, "{name}");

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use crate::common::{House, trick_target, wait_for_figure, wait_for_followers};
+use crate::common::{House, sample, trick_target, wait_for_figure, wait_for_followers};
 
 /// A result that takes seconds to write, as far as its plan knows.
 fn heavy_target(side: u32, name: &str) -> String {
@@ -64,6 +64,61 @@ fn what_is_rejected_does_not_cost_a_look_at_its_file() {
     gate.release();
     assert_eq!(busy.reply("GET").status, 200);
     assert_eq!(house.get(larger).status, 404);
+}
+
+#[test]
+fn what_is_known_not_to_be_possible_is_answered_so_although_the_queue_is_full() {
+    let keys = "workers = 1\nqueue = 0\nmemory_budget = \"16MiB\"\n[cache]\nnegative = \"1m\"\n";
+    let house = House::with(keys);
+    assert_eq!(house.get(SMALL).status, 200);
+    let too_large = "/small_light(dw=10,cw=4000,ch=4000,of=png)/a.jpg";
+    assert_eq!(house.get(too_large).status, 422);
+    let gate = house.put_gate("wait.trick");
+    let mut busy = house.client();
+    busy.ask("GET", &trick_target("wait.trick"), &[]);
+    gate.wait_until_begun();
+
+    assert_eq!(house.get("/small_light(dw=20)/a.jpg").status, 503);
+    assert_eq!(house.get(too_large).status, 422);
+    gate.release();
+    assert_eq!(busy.reply("GET").status, 200);
+}
+
+#[test]
+fn what_another_node_has_made_is_served_although_the_queue_is_full() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let photos = tempfile::tempdir().expect("a folder");
+    std::fs::copy(sample("jpeg/420.jpg"), photos.path().join("a.jpg")).expect("a sample");
+    let keys = format!(
+        "workers = 1\nqueue = 0\n[[origin]]\nprefix = \"/far\"\nfs.root = {:?}\n\
+         [store]\nfs.root = {:?}\nsecret_env = \"CARGO_PKG_DESCRIPTION\"\nmin_cost = \"0s\"\n",
+        photos.path(),
+        folder.path()
+    );
+    let node = || {
+        let node = House::with(&keys);
+        wait_for_figure(&node, "andon_store_ready", 1.0);
+        node
+    };
+    let target = |width: u32| format!("/small_light(dw={width})/far/a.jpg");
+    let busy = node();
+    // It knows the file, and so would refuse without looking at it.
+    assert_eq!(busy.get(&target(10)).status, 200);
+    let other = node();
+    let made = other.get(&target(20));
+    assert_eq!(made.status, 200);
+    wait_for_figure(&other, "andon_store_written_total", 1.0);
+
+    let gate = busy.put_gate("wait.trick");
+    let mut client = busy.client();
+    client.ask("GET", &trick_target("wait.trick"), &[]);
+    gate.wait_until_begun();
+    assert_eq!(busy.get(&target(30)).status, 503);
+    let shared = busy.get(&target(20));
+    assert_eq!(shared.status, 200, "{}", shared.text());
+    assert_eq!(shared.body, made.body);
+    gate.release();
+    assert_eq!(client.reply("GET").status, 200);
 }
 
 #[test]

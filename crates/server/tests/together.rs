@@ -20,7 +20,7 @@ const SIZES: [&str; 8] = [
     "dw=60,dh=60,angle=90,sharpen=1x1",
 ];
 
-/// A server whose only pixel thread stands at a gate.
+/// A server whose only worker thread stands at a gate.
 struct Busy {
     house: House,
     gate: Gate,

@@ -276,6 +276,19 @@ fn what_is_not_understood_is_said_in_one_sentence() {
 }
 
 #[test]
+fn replies_to_uploads_have_the_headers_of_the_operator_and_the_permission_for_pages() {
+    let house = House::with(&format!(
+        "{OPEN}[headers]\nX-House = \"ours\"\n[cors]\norigins = [\"*\"]\n"
+    ));
+    for (query, status) in [("?recipe=fit:40x40", 200), ("?recipe=fot:40x40", 400)] {
+        let reply = post(&mut house.client(), query, &photo());
+        assert_eq!(reply.status, status, "{query}");
+        assert_eq!(reply.header("x-house"), Some("ours"), "{query}");
+        assert_eq!(reply.header("access-control-allow-origin"), Some("*"));
+    }
+}
+
+#[test]
 fn many_uploads_at_once_come_back_whole_and_equal() {
     let house = House::with(OPEN);
     let expected = post(&mut house.client(), "?recipe=fit:90x90", &photo()).body;

@@ -26,7 +26,7 @@ use crate::judged_run::JudgedRun;
 
 /// Try the few settings of Andon that matter on this machine, and recommend a configuration with the evidence
 ///
-/// Compares the current settings with other numbers of pixel threads (one less than cores leaves headroom),
+/// Compares the current settings with other numbers of worker threads (one less than cores leaves headroom),
 /// with the cache's tiers, and with clients that do not keep their connections: the server, started anew for
 /// each block, interleaved as `andon-lab run` does it. What is faster is measured once more before it is
 /// recommended; what is the same within ±3 % is said to be so. The configuration is printed; nothing is written but

@@ -133,10 +133,12 @@ impl Node {
             key,
         };
         let work = move |_| job.found_or_made();
+        // The clients of the simulation wait for as long as it takes.
+        let patience = (std::time::Instant::now() + Duration::from_secs(86_400)).into();
         tokio::select! {
             biased;
             _ = gone.wait_for(|is_gone| *is_gone) => Err(Failure::Lost),
-            landed = self.flights.run(key, work) => {
+            landed = self.flights.run(key, &patience, work) => {
                 let landed = landed.map_err(|_| Failure::Lost)?;
                 let obtained = landed.value.map_err(Failure::Rejected)?;
                 Ok(match landed.role {

@@ -17,7 +17,7 @@ use crate::fields::{self, LONGEST as LONGEST_HEAD, Reader, put_u64};
 use crate::freshness::Stamp;
 use crate::key::Key;
 
-const MAGIC: &[u8; 8] = b"andon\x00c2";
+const MAGIC: &[u8; 8] = b"andon\x00c3";
 const CHECK: usize = 16;
 const CHECKED_FROM: usize = MAGIC.len() + CHECK;
 /// Length in bytes of the part before the head.
@@ -145,7 +145,6 @@ mod tests {
             tags in prop::collection::vec(".{0,9}", 0..4),
             modified in prop::option::of(0..1u64 << 40),
             life in any::<[u32; 3]>(),
-            negative in any::<bool>(),
             notes in prop::collection::vec(any::<u8>(), 0..30),
             numbers in any::<[u64; 5]>(),
         ) -> Stored {
@@ -153,7 +152,7 @@ mod tests {
             let span = |n: u32| Duration::from_millis(n.into());
             Stored {
                 entry: Arc::new(Entry {
-                    body: body.into(), media_type, etag, source, tags, negative,
+                    body: body.into(), media_type, etag, source, tags,
                     notes: notes.into(),
                     last_modified: modified.map(|s| UNIX_EPOCH + Duration::from_secs(s)),
                     life: Life {

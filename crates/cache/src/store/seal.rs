@@ -110,7 +110,7 @@ fn opened<'a>(key: &[u8; 32], object: &'a [u8]) -> Option<&'a [u8]> {
     (blake3::keyed_hash(key, rest) == seal).then_some(rest)
 }
 
-const MAGIC: &[u8; 8] = b"andon\x00s1";
+const MAGIC: &[u8; 8] = b"andon\x00s2";
 const SEAL: usize = 32;
 /// Length in bytes of the part of an object before the head.
 const START: usize = MAGIC.len() + SEAL + Key::BYTES + 8 + 8 + 4;

@@ -1,28 +1,28 @@
 //! Cancellation: whether a piece of work is still wanted.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
+use andon_cache::Deadline;
 use andon_pixels::Interrupt;
 
 /// Tells a job that it is no longer wanted: it is cancelled when its deadline passes or its client disconnects.
 #[derive(Debug)]
 pub(crate) struct CancelToken {
     gone: AtomicBool,
-    deadline: Instant,
+    deadline: Deadline,
 }
 
 impl CancelToken {
     /// Creates a token that is cancelled at `deadline` at the latest.
-    pub(crate) fn until(deadline: Instant) -> Self {
+    pub(crate) fn until(deadline: impl Into<Deadline>) -> Self {
         Self {
             gone: AtomicBool::new(false),
-            deadline,
+            deadline: deadline.into(),
         }
     }
 
-    pub(super) fn deadline(&self) -> Instant {
-        self.deadline
+    pub(super) fn deadline(&self) -> &Deadline {
+        &self.deadline
     }
 
     /// Cancels the token: nobody waits for the work any more.
@@ -33,6 +33,6 @@ impl CancelToken {
 
 impl Interrupt for CancelToken {
     fn interrupted(&self) -> bool {
-        self.gone.load(Ordering::Relaxed) || Instant::now() >= self.deadline
+        self.gone.load(Ordering::Relaxed) || self.deadline.has_passed()
     }
 }

@@ -9,7 +9,7 @@ use crate::error::Cause;
 pub struct Gauges {
     /// Jobs in the queue.
     pub waiting: usize,
-    /// Jobs that run on a pixel thread.
+    /// Jobs that run on a worker thread.
     pub running: usize,
     /// How long a request would wait if it let all others go first.
     pub predicted_wait: Duration,
@@ -21,16 +21,16 @@ pub struct Gauges {
     pub frames_bytes: u64,
     /// Bytes of free buffers that are kept for the next images.
     pub free_buffers_bytes: u64,
-    /// Number of pixel threads.
+    /// Number of worker threads.
     pub threads: usize,
-    /// Pixel threads whose current job should have ended long ago (its deadline passed more than `GRACE` ago).
+    /// Worker threads whose current job should have ended long ago (its deadline passed more than `GRACE` ago).
     pub stuck: usize,
     /// Totals since the start.
     pub counters: Counters,
 }
 
 impl Gauges {
-    /// Whether no job waits and at least one pixel thread has nothing to do.
+    /// Whether no job waits and at least one worker thread has nothing to do.
     pub(crate) fn is_idle(&self) -> bool {
         self.waiting == 0 && self.running < self.threads
     }
@@ -49,7 +49,7 @@ pub struct Counters {
     pub refused_deadline: u64,
     /// Requests rejected because they need more memory than there is.
     pub refused_memory: u64,
-    /// Requests rejected because all pixel threads were stuck.
+    /// Requests rejected because all worker threads were stuck.
     pub refused_stuck: u64,
     /// Requests that were admitted, but dropped before their work was done because the client left or the deadline
     /// passed.

@@ -13,7 +13,7 @@ use super::shared_decode::{DecodeInput, Member};
 use super::work::Work;
 use crate::error::Error;
 
-/// A job of a request, which a pixel thread is to run.
+/// A job of a request, which a worker thread is to run.
 pub(super) struct Job {
     pub(super) work: Work,
     pub(super) wanted: Arc<CancelToken>,

@@ -2,8 +2,9 @@
 //! thread.
 
 use std::collections::VecDeque;
-use std::time::Instant;
+use std::sync::Arc;
 
+use andon_cache::Deadline;
 use andon_pixels::Task;
 
 /// The parts of running jobs that are lent, and the threads that may take them.
@@ -11,7 +12,7 @@ use andon_pixels::Task;
 pub(super) struct Lending {
     /// Whether the configuration allows it.
     pub(super) is_allowed: bool,
-    /// Pixel threads that have nothing to do.
+    /// Worker threads that have nothing to do.
     pub(super) idle: usize,
     /// Parts for which idle threads were woken and which they have not taken yet. There are never more of them than
     /// idle threads.
@@ -23,8 +24,8 @@ pub(super) struct Lending {
 /// A part of a running job that another thread may do.
 pub(super) struct Part {
     pub(super) task: Task,
-    /// Deadline of the job that the part belongs to.
-    pub(super) deadline: Option<Instant>,
+    /// Deadlines of the jobs that the part belongs to.
+    pub(super) deadlines: Arc<[Deadline]>,
 }
 
 impl Lending {

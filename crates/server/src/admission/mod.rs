@@ -1,8 +1,10 @@
 //! Admission control: which requests may use this machine, when, and how much of it.
 //!
-//! A request that needs pixels first [enters](Admission::enter), before anything is read for it. Its file is then
-//! fetched and planned elsewhere, within the limits of the fetcher, and the work [runs](Admission::run_with) on one of a
-//! fixed number of pixel threads, each of which runs one job at a time. Both steps may reject the request immediately,
+//! A request that needs pixels first [enters](Admission::enter), as soon as the length of its source is known: for a file
+//! before it is read, but for a source from an origin or an upload after its body has come. How long a body will take to
+//! come nobody knows, and what would wait too long now may be welcome then. The source is planned elsewhere, within the
+//! limits of the fetcher, and the work [runs](Admission::run_with) on one of a
+//! fixed number of worker threads, each of which runs one job at a time. Both steps may reject the request immediately,
 //! with the time after which to retry. `queue` decides which is next by the `rules`, `threads` run what it gives them,
 //! `shares`, `budget` and `cgroup` hold the memory, and `calibration` the relation between planned and real time on
 //! this machine. All of this survives a reload of the configuration, which may [resize](Admission::resize) it.
@@ -70,7 +72,7 @@ pub(crate) fn memory() -> Option<u64> {
     cgroup::memory().map(|memory| memory.bytes)
 }
 
-/// The pixel threads and the queue in front of them. When this is dropped, the threads finish all jobs that are queued
+/// The worker threads and the queue in front of them. When this is dropped, the threads finish all jobs that are queued
 /// and end.
 #[derive(Debug)]
 pub(crate) struct Admission {
@@ -86,7 +88,7 @@ pub(crate) struct Admitted {
 }
 
 impl Admission {
-    /// Starts the pixel threads.
+    /// Starts the worker threads.
     ///
     /// # Errors
     /// If the system cannot start more threads, or cannot restrict them as `sandbox.mode = "required"` demands.
@@ -174,7 +176,7 @@ impl Admission {
         })
     }
 
-    /// Runs `job` on a pixel thread when its turn has come and its planned peak fits into memory. The job may use idle
+    /// Runs `job` on a worker thread when its turn has come and its planned peak fits into memory. The job may use idle
     /// threads as long as no other job waits for them. It is handed its decoded frame if there is one already: from the
     /// cache, or decoded together with other jobs (see [`shared_decode`]) or to be cached. Dropping the future
     /// withdraws the job.

@@ -1,4 +1,4 @@
-//! Chooses the core on which a pixel thread is woken.
+//! Chooses the core on which a worker thread is woken.
 //!
 //! Linux may wake a thread on the core of the thread that woke it although another core is idle, and move it only
 //! milliseconds later: in a virtual machine under KVM, a sleeping core looks busy. A part of an image that was lent

@@ -1,4 +1,4 @@
-//! What requests and pixel threads share: the queue, the state of the threads, and the cache of frames.
+//! What requests and worker threads share: the queue, the state of the threads, and the cache of frames.
 
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -19,7 +19,7 @@ use super::work::Work;
 use crate::config::Config;
 use crate::error::Error;
 
-/// The state that requests and pixel threads share.
+/// The state that requests and worker threads share.
 pub(super) struct Pool {
     began: Instant,
     state: Mutex<State>,
@@ -37,9 +37,9 @@ pub(super) struct State {
     pub(super) counters: Counters,
     /// The largest source file that is admitted, in bytes.
     pub(super) most_source_bytes: u64,
-    /// Pixel threads that exist. For a while after a reload, there may be more than are configured.
+    /// Worker threads that exist. For a while after a reload, there may be more than are configured.
     pub(super) threads: usize,
-    /// What each pixel thread is working on.
+    /// What each worker thread is working on.
     pub(super) seats: Seats,
     pub(super) lending: Lending,
     /// Whether the threads end once all jobs are done.
@@ -73,7 +73,7 @@ impl Pool {
     /// `Refused`; `Pixels(Limit)` for a plan that exceeds the whole memory budget. The turn is forgotten then, too.
     pub(super) fn join(&self, turn: Turn, job: Job) -> Result<u64, Error> {
         let now = self.now();
-        let (work, deadline) = (job.work, job.wanted.deadline());
+        let (work, deadline) = (job.work, job.wanted.deadline().at());
         let mut state = self.lock();
         let total = state.queue.budget().total();
         if !state.queue.budget().could_ever_hold(work.peak_bytes) {
@@ -140,8 +140,9 @@ impl Cores for Pool {
         if state.queue.waiting() > 0 || !state.lending.has_idle() {
             return Some(task);
         }
-        let deadline = SEAT.get().and_then(|seat| state.seats.deadline(seat));
-        state.lending.lend(Part { task, deadline });
+        let deadlines = SEAT.get().and_then(|seat| state.seats.deadlines(seat));
+        let deadlines = deadlines.unwrap_or_default();
+        state.lending.lend(Part { task, deadlines });
         state.counters.stolen += 1;
         drop(state);
         self.changed.notify_one();

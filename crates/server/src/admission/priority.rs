@@ -8,15 +8,15 @@ pub(crate) fn yield_to_replies(niceness: i32) {
     let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), niceness);
 }
 
-/// Pixel threads that are running a job, counted over all servers in this process, which share its cores.
+/// Worker threads that are running a job, counted over all servers in this process, which share its cores.
 static WORKING: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether a pixel thread is running a job. If so, a thread that yields its core gets it back only milliseconds later.
+/// Whether a worker thread is running a job. If so, a thread that yields its core gets it back only milliseconds later.
 pub(crate) fn pixels_are_made() -> bool {
     WORKING.load(Ordering::Relaxed) > 0
 }
 
-/// Counts a pixel thread as working for as long as this value lives.
+/// Counts a worker thread as working for as long as this value lives.
 pub(super) struct Working(());
 
 impl Working {

@@ -8,8 +8,8 @@
 //! **Order.** A job's turn is its arrival time plus `AGEING` times its predicted time, but at most plus `MOST_AGEING`.
 //! Light work overtakes heavy work, but nothing that arrives later than a job's turn can overtake that job.
 //!
-//! **Admission.** A request is rejected for its predicted queueing delay at its own turn, never for how many other
-//! requests there are or what they are like. The limit is `max_wait` while there are few requests
+//! **Admission.** A request is rejected for its predicted queueing delay at its own turn, whatever the others are like.
+//! Their number counts only beyond `Rules::most_waiting`, a limit for what predictions have missed. The limit is `max_wait` while there are few requests
 //! (`Rules::always_admitted`), so that a wrong prediction cannot reject clients that wait for each reply, and for the
 //! first `BURST` of a longer queue. After that, the queue counts as overloaded and the limit is `target_wait`:
 //! admitting more would only delay everyone.

@@ -1,4 +1,4 @@
-//! How a pixel thread runs the jobs that it took from the queue, alone or with one decode for several.
+//! How a worker thread runs the jobs that it took from the queue, alone or with one decode for several.
 
 use std::sync::Arc;
 use std::time::Instant;

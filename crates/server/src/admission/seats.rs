@@ -9,6 +9,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use andon_cache::Deadline;
 use andon_pixels::Plan;
 
 use super::work::Kind;
@@ -28,8 +29,8 @@ pub(super) struct Seats(Vec<Option<Seat>>);
 struct Seat {
     /// The thread's job; `None` while it is idle or runs a part of another thread's job.
     work: Option<AtWork>,
-    /// When the thread's current work is no longer wanted; `None` while it is idle.
-    deadline: Option<Instant>,
+    /// When each result of the thread's current work is no longer wanted; none while it is idle.
+    deadlines: Arc<[Deadline]>,
 }
 
 /// A job that a worker thread is running.
@@ -63,22 +64,22 @@ impl Seats {
         }
     }
 
-    /// Notes that the thread at `place` begins a job that is wanted until `deadline`.
-    pub(super) fn is_at(&mut self, place: usize, work: AtWork, deadline: Option<Instant>) {
+    /// Notes that the thread at `place` begins jobs that are wanted until these deadlines.
+    pub(super) fn is_at(&mut self, place: usize, work: AtWork, deadlines: Arc<[Deadline]>) {
         if let Some(Some(seat)) = self.0.get_mut(place) {
             *seat = Seat {
                 work: Some(work),
-                deadline,
+                deadlines,
             };
         }
     }
 
     /// Notes that the thread at `place` begins a part of another thread's job.
-    pub(super) fn helps(&mut self, place: usize, deadline: Option<Instant>) {
+    pub(super) fn helps(&mut self, place: usize, deadlines: Arc<[Deadline]>) {
         if let Some(Some(seat)) = self.0.get_mut(place) {
             *seat = Seat {
                 work: None,
-                deadline,
+                deadlines,
             };
         }
     }
@@ -90,9 +91,9 @@ impl Seats {
         }
     }
 
-    /// Returns when the current work of the thread at `place` is no longer wanted.
-    pub(super) fn deadline(&self, place: usize) -> Option<Instant> {
-        self.0.get(place)?.as_ref()?.deadline
+    /// Returns when each result of the current work of the thread at `place` is no longer wanted.
+    pub(super) fn deadlines(&self, place: usize) -> Option<Arc<[Deadline]>> {
+        Some(self.0.get(place)?.as_ref()?.deadlines.clone())
     }
 
     /// Returns the current job of each thread, in the order of their places.
@@ -104,7 +105,8 @@ impl Seats {
     /// Counts the threads that are stuck at `now`.
     pub(super) fn stuck(&self, now: Instant) -> StuckSeats {
         let late = |seat: &Seat| {
-            let late = now.checked_duration_since(seat.deadline?)?;
+            let deadline = seat.deadlines.iter().map(Deadline::at).max()?;
+            let late = now.checked_duration_since(deadline)?;
             late.checked_sub(GRACE)
         };
         let mut stuck = StuckSeats::default();
@@ -162,7 +164,7 @@ mod tests {
     fn a_place_is_one_threads_until_it_ends() {
         let mut seats = Seats::default();
         assert_eq!([seats.take(), seats.take(), seats.take()], [0, 1, 2]);
-        seats.is_at(1, work(), None);
+        seats.is_at(1, work(), Arc::default());
         seats.leave(0);
         let busy: Vec<bool> = seats.all().iter().map(Option::is_some).collect();
         assert_eq!(busy, [true, false]);
@@ -180,13 +182,16 @@ mod tests {
         let second = Duration::from_secs(1);
         let deadline = began + 30 * second;
         let stuck = |seats: &Seats, after: Duration| seats.stuck(began + after);
-        seats.is_at(one, work(), Some(deadline));
+        seats.is_at(one, work(), Arc::from([Deadline::from(deadline)]));
         let late = 30 * second + GRACE;
         assert_eq!(stuck(&seats, late - second).count, 0, "busy, and then late");
         assert_eq!(stuck(&seats, late + second).count, 1);
         assert_eq!(stuck(&seats, late + second).all(), None, "the other works");
 
-        seats.helps(two, Some(deadline + 2 * second));
+        seats.helps(
+            two,
+            Arc::from([deadline, deadline + 2 * second].map(Deadline::from)),
+        );
         let all = stuck(&seats, late + 9 * second).all();
         assert_eq!(all.map(|all| all.since), Some(7 * second));
         seats.is_idle(one);

@@ -256,7 +256,7 @@ async fn the_time_to_come_back_is_that_of_the_predicted_wait() {
     release.send(()).unwrap();
 }
 
-/// Waits until exactly `threads` pixel threads exist. Surplus threads end when they are free.
+/// Waits until exactly `threads` worker threads exist. Surplus threads end when they are free.
 async fn until_threads(admission: &Admission, threads: usize) {
     let timeout = later();
     while admission.gauges().threads != threads {

@@ -1,4 +1,4 @@
-//! The pixel threads: how they start, what they do next, and how they end.
+//! The worker threads: how they start, what they do next, and how they end.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,7 +17,7 @@ use super::priority::{self, Working};
 use super::seats::SEAT;
 use crate::config::{Config, SandboxMode};
 
-/// What a pixel thread does next.
+/// What a worker thread does next.
 enum Next {
     /// Runs one job, together with those that share its decode.
     Jobs(Vec<Taken>),
@@ -26,7 +26,7 @@ enum Next {
 }
 
 impl Pool {
-    /// Starts the pixel threads that are missing. They wait for the lock on `state` before they look for work, and may
+    /// Starts the worker threads that are missing. They wait for the lock on `state` before they look for work, and may
     /// end again then.
     pub(super) fn start_threads(
         pool: &Arc<Self>,
@@ -54,7 +54,7 @@ impl Pool {
         let working = pool.clone();
         let (starting, started) = sync_channel(1);
         thread::Builder::new()
-            .name(format!("pixel-{number}"))
+            .name(format!("worker-{number}"))
             .stack_size(STACK)
             .spawn(move || {
                 priority::yield_to_replies(NICENESS);
@@ -79,7 +79,7 @@ impl Pool {
         }
     }
 
-    /// The main loop of a pixel thread.
+    /// The main loop of a worker thread.
     fn work(self: &Arc<Self>, seat: usize) {
         SEAT.set(Some(seat));
         let mut placement = Placement::new(seat, self.lock().queue.threads());
@@ -106,7 +106,7 @@ impl Pool {
         let mut rested = false;
         loop {
             if let Some(part) = state.lending.take() {
-                state.seats.helps(seat, part.deadline);
+                state.seats.helps(seat, part.deadlines);
                 return Some(Next::Part(part.task));
             }
             if state.threads > state.queue.threads() {
@@ -122,8 +122,8 @@ impl Pool {
                 let along = state.along(now, &taken);
                 let work = taken.1.at_work(along.len());
                 let all = std::iter::once(&taken).chain(&along);
-                let deadline = all.map(|(_, job)| job.wanted.deadline()).max();
-                state.seats.is_at(seat, work, deadline);
+                let deadlines = all.map(|(_, job)| job.wanted.deadline().clone());
+                state.seats.is_at(seat, work, deadlines.collect());
                 let spare = state.spare_bytes();
                 drop(state);
                 self.eased.notify_waiters();
@@ -180,6 +180,6 @@ impl Pool {
 /// How long a thread without work waits before it checks whether all others are idle, too.
 const REST: Duration = Duration::from_secs(1);
 
-/// Niceness of the pixel threads: where both want a core, they get a third of the weight of the threads that answer
+/// Niceness of the worker threads: where both want a core, they get a third of the weight of the threads that answer
 /// requests.
 const NICENESS: i32 = 5;

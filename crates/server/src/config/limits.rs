@@ -44,7 +44,7 @@ pub struct LimitsConfig {
     /// Maximum number of open connections of one client (an address, or an IPv6 /64); 0: no such limit. Unix sockets do
     /// not count.
     pub connections_per_client: usize,
-    /// Maximum number of files that are read at the same time, outside the pixel threads.
+    /// Maximum number of files that are read at the same time, outside the worker threads.
     pub fetches: usize,
     /// Maximum bytes of source files in memory at the same time, both waiting and in use.
     pub held_bytes: Bytes,

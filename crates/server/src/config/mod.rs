@@ -82,16 +82,16 @@ pub struct Config {
     pub proxy: ProxyConfig,
     /// Permissions of Unix sockets, in octal.
     pub socket_mode: SocketMode,
-    /// Pixel threads; 0 is one per core. See [`Config::workers`].
+    /// Worker threads; 0 is one per core. See [`Config::workers`].
     pub workers: usize,
-    /// Whether idle pixel threads help with a large image.
+    /// Whether idle worker threads help with a large image.
     pub steal_work: bool,
     /// The longest predicted queueing delay under lasting overload; requests that would wait longer are answered with
     /// 503.
     pub target_wait: Span,
     /// The longest predicted queueing delay in any case, such as for a burst or for a few clients with slow images.
     pub max_wait: Span,
-    /// Maximum number of requests that may wait for a pixel thread, whatever their predicted wait; one more is answered
+    /// Maximum number of requests that may wait for a worker thread, whatever their predicted wait; one more is answered
     /// with 503.
     pub queue: usize,
     /// Bytes of memory that all waiting and running work may plan with together; 0 is three fifths of what the control
@@ -238,7 +238,7 @@ impl Config {
         config
     }
 
-    /// Number of pixel threads: as configured, or one per core.
+    /// Number of worker threads: as configured, or one per core.
     #[must_use]
     pub fn workers(&self) -> usize {
         match self.workers {

@@ -64,8 +64,8 @@ pub enum Error {
     Io(#[from] io::Error),
     #[error(transparent)]
     Origin(#[from] OriginError),
-    #[error("too many requests are waiting already; try again in a moment")]
-    Busy,
+    #[error("the server has no memory or no thread left for this request; try again in a moment")]
+    NoRoom,
     #[error("{0}")]
     Refused(Rejection),
     #[error("{0}")]
@@ -233,7 +233,7 @@ impl Error {
             Self::Changing => (503, Fault::Origin, "changing"),
             Self::Io(_) => (502, Fault::Origin, "io"),
             Self::Origin(trouble) => (trouble.status().as_u16(), Fault::Origin, trouble.label()),
-            Self::Busy => (503, Fault::Server, "busy"),
+            Self::NoRoom => (503, Fault::Server, "no_room"),
             Self::Refused(rejection) => (503, Fault::Server, rejection.cause.label()),
             Self::Stuck(_) => (503, Fault::Server, "stuck"),
             Self::SlowHeader(_) => (503, Fault::Origin, "slow_header"),
@@ -303,7 +303,7 @@ impl Error {
             Self::Pixels(P::Limit { .. }) => Kind::Limit,
             Self::Method(_) => Kind::Method,
             Self::TargetTooLong { .. } | Self::Host => Kind::Url,
-            Self::Busy
+            Self::NoRoom
             | Self::NotReady(_)
             | Self::Refused(_)
             | Self::Stuck(_)
@@ -361,6 +361,11 @@ impl Error {
             Self::Overlay { error, .. } => error.retry_after(),
             _ => (self.status() == StatusCode::SERVICE_UNAVAILABLE).then_some(1),
         }
+    }
+
+    /// Whether the work was given up because nobody waits for it any more, or not in time.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        matches!(self.root(), Self::Pixels(andon_pixels::Error::Interrupted))
     }
 
     /// Whether the error may be cached and answer later requests for the same.
@@ -450,7 +455,7 @@ mod tests {
     #[test]
     fn every_503_says_when_to_come_back() {
         for error in [
-            Error::Busy,
+            Error::NoRoom,
             Error::Late(Duration::from_secs(1)),
             Error::Changing,
         ] {

@@ -142,7 +142,7 @@ pub(crate) struct App {
 }
 
 impl App {
-    /// Opens folders and the cache, and starts the pixel threads and the log. Needs a tokio runtime.
+    /// Opens folders and the cache, and starts the worker threads and the log. Needs a tokio runtime.
     ///
     /// On a reload, everything that bounds the load on the machine is taken over from the app `before`, unchanged until
     /// [`App::resize`]: threads, memory, slots for files and learned durations. The cache is taken over as well, unless

@@ -104,10 +104,16 @@ impl App {
         };
         let negative = self.maker.results.config.negative.0;
         response::limit_fault(&mut reply, negative);
-        self.cors.apply(&head.headers, &mut reply);
-        response::add_headers(&mut reply, &self.further_headers);
+        self.dress(&head.headers, &mut reply);
         record.answered(&reply);
         reply
+    }
+
+    /// Adds what every reply with an image or an error about one has: the permission for pages to read it, and the
+    /// operator's headers. `asked` are the headers of the request.
+    fn dress(&self, asked: &HeaderMap, reply: &mut Reply) {
+        self.cors.apply(asked, reply);
+        response::add_headers(reply, &self.further_headers);
     }
 
     /// Answers a request with an error, whatever it asks for.
@@ -161,7 +167,7 @@ impl App {
         let answer = self.serve(&mut exchange);
         match tokio::time::timeout_at(deadline.into(), answer).await {
             Err(_) => Err(Error::Late(self.timeout)),
-            Ok(Err(error)) if is_interrupted(&error) => Err(Error::Late(self.timeout)),
+            Ok(Err(error)) if error.is_interrupted() => Err(Error::Late(self.timeout)),
             Ok(answer) => answer,
         }
     }
@@ -189,13 +195,6 @@ impl App {
         record.answers_in(errors);
         Err(error)
     }
-}
-
-fn is_interrupted(error: &Error) -> bool {
-    matches!(
-        error.root(),
-        Error::Pixels(andon_pixels::Error::Interrupted)
-    )
 }
 
 /// Longest request target in bytes. Longer ones are answered with 414.

@@ -1,7 +1,7 @@
 //! `POST /_andon/render`: the image comes with the request and is returned as the recipe describes.
 //!
 //! The operations are in the query, `?recipe=fit:250x250,as:webp` or `?small_light=dw=250,dh=250`, or in the header
-//! `Andon-Recipe`. The same pixel threads, behind the same queue, process this image as every other. Nothing is stored,
+//! `Andon-Recipe`. The same worker threads, behind the same queue, process this image as every other. Nothing is stored,
 //! and no file is opened except the materials (overlay images) of the recipe.
 
 use std::sync::Arc;
@@ -177,7 +177,7 @@ impl App {
         let mut record = RequestRecord::begin(&self.log, &request, visitor.peer);
         let (head, mut body) = request.into_parts();
         let request = Request::from_parts(head, ());
-        let reply = match self
+        let mut reply = match self
             .rendered(&request, &mut body, visitor, &mut record)
             .await
         {
@@ -188,6 +188,7 @@ impl App {
                 record.failed(&error)
             }
         };
+        self.dress(request.headers(), &mut reply);
         record.answered(&reply);
         reply
     }
@@ -233,9 +234,8 @@ impl App {
         let deadline = Instant::now() + self.timeout;
         let answer = self.made(image_request, received, deadline, record);
         match tokio::time::timeout_at(deadline.into(), answer).await {
-            Ok(Err(Error::Pixels(andon_pixels::Error::Interrupted))) | Err(_) => {
-                Err(Error::Late(self.timeout))
-            }
+            Err(_) => Err(Error::Late(self.timeout)),
+            Ok(Err(error)) if error.is_interrupted() => Err(Error::Late(self.timeout)),
             Ok(answer) => answer,
         }
     }
@@ -250,6 +250,7 @@ impl App {
     ) -> Result<Reply, Error> {
         let Received { bytes, holds, .. } = received;
         let source_bytes = bytes.len() as u64;
+        // Not earlier by the announced length: while the body comes, the queue changes.
         let admitted = self.maker.admission.enter(source_bytes, None, deadline)?;
         let (allowance, holds) = (Allowance::until(deadline), Arc::new(holds));
         let prepared = self
@@ -258,7 +259,7 @@ impl App {
         let mut stages = Stages::new();
         let planned = self
             .maker
-            .planned(prepared, None, &holds, allowance, &mut stages)
+            .planned(prepared, None, &holds, &allowance, &mut stages)
             .await?;
         let order = RenderTask {
             admitted,
@@ -455,7 +456,7 @@ mod tests {
 
         let mut other = Received::new(600_000);
         let refused = other.append(&[7; 600_000], [&bodies, &sources]);
-        assert!(matches!(refused, Err(Error::Busy)), "{refused:?}");
+        assert!(matches!(refused, Err(Error::NoRoom)), "{refused:?}");
         sources.try_take(1 << 20).unwrap();
         drop(received);
         other.append(&[7; 600_000], [&bodies, &sources]).unwrap();

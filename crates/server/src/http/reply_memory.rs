@@ -56,7 +56,7 @@ impl ReplyMemory {
                 Err(_) => break,
             }
         }
-        let room = room.ok_or(Error::Busy)?;
+        let room = room.ok_or(Error::NoRoom)?;
         Ok(Some(ReplyHold {
             _room: room,
             _held: connection.activity.hold(),
@@ -96,7 +96,7 @@ mod tests {
         let (stalled, other) = (enter(&connections), enter(&connections));
         let hold = memory.hold(8 << 10, &stalled).await.unwrap();
         let refused = memory.hold(8 << 10, &other).await;
-        assert!(matches!(refused, Err(Error::Busy)), "it may just be slow");
+        assert!(matches!(refused, Err(Error::NoRoom)), "it may just be slow");
         assert!(memory.hold(NOTHING, &other).await.unwrap().is_none());
 
         tokio::time::advance(STALLED).await;

@@ -1,6 +1,8 @@
 //! Limits of one fetch: its time, and the bytes that are held meanwhile.
 
-use std::time::Instant;
+use std::time::Duration;
+
+use andon_cache::Deadline;
 
 use crate::error::Error;
 use crate::permits::{Permit, Permits};
@@ -9,10 +11,21 @@ use crate::permits::{Permit, Permits};
 #[derive(Clone, Debug)]
 pub struct Budget {
     /// When the fetch is given up at the latest.
-    pub deadline: Instant,
+    pub deadline: Deadline,
     /// The account in which the fetched bytes are counted while they are held.
     pub held: SourceMemory,
 }
+
+impl Budget {
+    /// Waits until the fetch has to be given up. That is a little before the deadline, so that there is time to report
+    /// whose fault it was: if both ended at once it would be a race.
+    pub(crate) async fn is_spent(&self) {
+        self.deadline.approaches(TIME_TO_TELL).await;
+    }
+}
+
+/// How long before the deadline a fetch ends: several steps of the runtime's timers, which count milliseconds.
+const TIME_TO_TELL: Duration = Duration::from_millis(20);
 
 /// Limits how many bytes of sources all requests together hold at a time.
 #[derive(Clone, Debug)]
@@ -42,10 +55,10 @@ impl SourceMemory {
     /// Reserves `bytes` if there is room for them right now.
     ///
     /// # Errors
-    /// `Busy` if there is not.
+    /// `NoRoom` if there is not.
     pub fn try_take(&self, bytes: u64) -> Result<Reservation, Error> {
         let permit = self.0.try_acquire(kibibytes(bytes));
-        permit.map(Reservation).ok_or(Error::Busy)
+        permit.map(Reservation).ok_or(Error::NoRoom)
     }
 }
 
@@ -75,8 +88,6 @@ fn kibibytes(bytes: u64) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[tokio::test]

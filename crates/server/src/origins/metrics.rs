@@ -115,7 +115,7 @@ mod tests {
             Error::Missing { path: "a".into() },
             Error::Forbidden { path: "a".into() },
             Error::Changing,
-            Error::Busy,
+            Error::NoRoom,
             OriginError::UnknownName.into(),
             OriginError::Denied(([127, 0, 0, 1], 80).into()).into(),
             OriginError::Insecure.into(),

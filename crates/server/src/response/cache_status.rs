@@ -8,8 +8,8 @@ use std::time::Duration;
 pub(crate) enum CacheStatus {
     /// The cache had the answer.
     Hit {
-        /// How long it is used before it is checked again, where that is known.
-        ttl: Option<Duration>,
+        /// Time for which the answer is used before it is checked again.
+        ttl: Duration,
     },
     /// The answer was made by another node and was in the store that the nodes share.
     Shared {
@@ -34,8 +34,7 @@ pub(crate) enum CacheStatus {
 impl fmt::Display for CacheStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Self::Hit { ttl: Some(ttl) } => write!(f, "andon; hit; ttl={}", ttl.as_secs()),
-            Self::Hit { ttl: None } => f.write_str("andon; hit"),
+            Self::Hit { ttl } => write!(f, "andon; hit; ttl={}", ttl.as_secs()),
             Self::Shared { ttl } => write!(f, "andon; hit; ttl={}; detail=STORE", ttl.as_secs()),
             // A negative ttl would be more telling, and has no bound that is worth telling.
             Self::Stale => f.write_str("andon; hit; ttl=0; detail=STALE"),
@@ -68,7 +67,7 @@ mod tests {
 
     #[test]
     fn it_reads_as_rfc_9211_has_it() {
-        let ttl = Some(Duration::from_millis(59_900));
+        let ttl = Duration::from_millis(59_900);
         assert_eq!(CacheStatus::Hit { ttl }.to_string(), "andon; hit; ttl=59");
         let forwarded = CacheStatus::Forwarded {
             stale: true,

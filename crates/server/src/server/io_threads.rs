@@ -9,7 +9,7 @@
 //! generator. A thread that has answered such requests yields its core before it looks for more. The next connections
 //! then arrive together and are answered in one round; otherwise client and server wake each other up for every single
 //! one. On connections that stay open this costs more than it saves. While images are being made the thread keeps its
-//! core: a pixel thread would hold it for milliseconds, and all connections of this thread would wait.
+//! core: a worker thread would hold it for milliseconds, and all connections of this thread would wait.
 
 use std::cell::Cell;
 use std::io;

@@ -44,7 +44,7 @@ pub struct Server {
 }
 
 /// Creates the runtime for a server: one thread for what belongs to no connection, and a few that may wait for disks.
-/// Connections are accepted and served on `IoThreads`, and the pixel threads are the server's own, too.
+/// Connections are accepted and served on `IoThreads`, and the worker threads are the server's own, too.
 ///
 /// # Errors
 /// If the system cannot start the threads.
@@ -70,7 +70,7 @@ const MOST_WAITERS: usize = 512;
 const OTHER_WAITERS: usize = 64;
 
 impl Server {
-    /// Opens the origins, starts the pixel threads and binds every address that is not among the `inherited` sockets;
+    /// Opens the origins, starts the worker threads and binds every address that is not among the `inherited` sockets;
     /// needs a tokio runtime.
     ///
     /// # Errors
@@ -127,7 +127,7 @@ impl Server {
         self.reloader.clone()
     }
 
-    /// Returns the current load: what waits for pixel threads, what was refused, and the memory that is planned with.
+    /// Returns the current load: what waits for worker threads, what was refused, and the memory that is planned with.
     #[must_use]
     pub fn gauges(&self) -> Gauges {
         self.current.app().maker.admission.gauges()

@@ -1,10 +1,10 @@
-//! Reads files without holding up anything else: in a few slots of their own, apart from the pixel threads, and with a
+//! Reads files without holding up anything else: in a few slots of their own, apart from the worker threads, and with a
 //! ceiling on the bytes that are held at a time. Inspecting files has slots apart from reading them, so that a hit that
 //! is checked and a request that is refused need not wait for megabytes to be read.
 
 use std::panic::{self, AssertUnwindSafe};
-use std::time::{Duration, Instant};
 
+use andon_cache::Deadline;
 use tokio::task;
 
 use crate::config::LimitsConfig;
@@ -46,11 +46,10 @@ impl Fetcher {
         &self.held
     }
 
-    /// Returns the time and memory for a fetch over a network that nobody waits for after `deadline`. The fetch ends a
-    /// little earlier, so that there is time to report whose fault it was: if both ended at once it would be a race.
-    pub(crate) fn budget(&self, deadline: Instant) -> Budget {
+    /// Returns the time and memory for a fetch over a network that nobody waits for after `deadline`.
+    pub(crate) fn budget(&self, deadline: impl Into<Deadline>) -> Budget {
         Budget {
-            deadline: deadline.checked_sub(TIME_TO_TELL).unwrap_or(deadline),
+            deadline: deadline.into(),
             held: self.held.clone(),
         }
     }
@@ -125,9 +124,6 @@ async fn run_in<T: Send + 'static>(
     });
     done.await.unwrap_or(Err(Error::Panicked))
 }
-
-/// How long before the deadline a fetch ends: several steps of the runtime's timers, which count milliseconds.
-const TIME_TO_TELL: Duration = Duration::from_millis(20);
 
 #[cfg(test)]
 mod tests {

@@ -89,7 +89,7 @@ impl HeaderReaders {
         self.check(source)?;
         let most_time = self.0.most_time;
         let Ok(slot) = timeout(most_time, self.0.slots.acquire(1)).await else {
-            return Err(self.stuck().map_or(Error::Busy, Error::Stuck));
+            return Err(self.stuck().map_or(Error::NoRoom, Error::Stuck));
         };
         self.check(source)?;
         let counted = self.count(source);

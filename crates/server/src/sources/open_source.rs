@@ -104,6 +104,15 @@ impl OpenSource {
         &self.materials
     }
 
+    /// Returns text that tells this state of the materials from any other, empty if there are none.
+    pub(crate) fn materials_state(&self) -> String {
+        let materials = self.materials.states();
+        match &*materials {
+            [] => String::new(),
+            all => format!("{all:?}"),
+        }
+    }
+
     /// How long the origin allows a fetched source to be used; `None` for a file.
     pub(crate) fn freshness(&self) -> Option<Freshness> {
         match &self.content {

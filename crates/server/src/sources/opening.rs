@@ -32,7 +32,7 @@ impl Resolver {
         }
         // Room for the source and for all overlay images together.
         let budget = Budget {
-            deadline: Instant::now() + self.timeout,
+            deadline: (Instant::now() + self.timeout).into(),
             held: SourceMemory::new(self.most_bytes.saturating_mul(3)),
         };
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -200,7 +200,9 @@ impl Resolver {
         if only_images {
             match self.is_image(&file, blocking) {
                 Ok(true) => {}
-                Err(error) if blocking.ends_with(&error) => return Err(error),
+                // Whether it is an image is not known, so neither is that it is to be withheld. This includes a thread that
+                // may not wait and would have to.
+                Err(error @ Error::Io(_)) => return Err(error),
                 Ok(false) if !request.is_file() => {
                     return Err(Error::Pixels(andon_pixels::Error::UnknownFormat));
                 }

@@ -57,6 +57,10 @@ impl Gate {
         self.state().begun > 0
     }
 
+    pub fn has_stopped(&self) -> bool {
+        self.state().stopped
+    }
+
     /// How many decoders have come to the gate so far.
     pub fn times_begun(&self) -> usize {
         self.state().begun

@@ -60,7 +60,7 @@ pub(super) fn all(subject: &Subject, cores: i64, effort: Effort) -> Vec<Trial> {
     trials
 }
 
-/// Compares numbers of pixel threads. One fewer than there are cores leaves headroom for sockets and the disk, while
+/// Compares numbers of worker threads. One fewer than there are cores leaves headroom for sockets and the disk, while
 /// more of them overlap waits. `steal_work` is tried the other way round too.
 fn workers(subject: &Subject, cores: i64) -> Trial {
     let now = match subject.get("workers").and_then(Value::as_integer) {
@@ -88,7 +88,7 @@ fn workers(subject: &Subject, cores: i64) -> Trial {
     ));
     Trial {
         name: "workers",
-        question: "pixel threads, every image made anew",
+        question: "worker threads, every image made anew",
         cold: true,
         connection: false,
         candidates,

@@ -169,7 +169,7 @@ impl Reply {
             .map_or(0.0, |timing| stages(timing, &WORK))
     }
 
-    /// Returns the milliseconds that the request waited for a pixel thread, as the `Server-Timing` header reports them.
+    /// Returns the milliseconds that the request waited for a worker thread, as the `Server-Timing` header reports them.
     pub(crate) fn queued_ms(&self) -> f64 {
         self.header("server-timing")
             .map_or(0.0, |timing| stages(timing, &["queue"]))
@@ -182,7 +182,7 @@ impl Reply {
     }
 }
 
-/// The stages in `Server-Timing` during which a pixel thread works.
+/// The stages in `Server-Timing` during which a worker thread works.
 const WORK: [&str; 3] = ["decode", "resize", "encode"];
 
 /// Sums the milliseconds of the named stages in a `Server-Timing` header.

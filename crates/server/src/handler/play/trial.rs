@@ -109,7 +109,7 @@ impl App {
         let allowance = Allowance::until(deadline);
         let planned = self
             .maker
-            .planned(prepared, None, &holds, allowance, &mut stages)
+            .planned(prepared, None, &holds, &allowance, &mut stages)
             .await?;
         Ok(Rehearsal {
             planned,
@@ -149,9 +149,7 @@ impl App {
         answer: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
         match tokio::time::timeout(self.timeout, answer).await {
-            Ok(Err(error)) if super::super::is_interrupted(&error) => {
-                Err(Error::Late(self.timeout))
-            }
+            Ok(Err(error)) if error.is_interrupted() => Err(Error::Late(self.timeout)),
             Ok(answer) => answer,
             Err(_) => Err(Error::Late(self.timeout)),
         }

@@ -1,4 +1,4 @@
-//! Metrics of the queue for pixel threads, and of the memory planned for it.
+//! Metrics of the queue for worker threads, and of the memory planned for it.
 
 use crate::admission::Gauges;
 use crate::prometheus::{Exposition, Metric};
@@ -13,7 +13,7 @@ pub(crate) fn write(out: &mut Exposition, now: &Gauges) {
     out.metrics(LOAD, Some(now));
     out.counter(
         "andon_admission_total",
-        "Images that asked for a pixel thread, by what became of it.",
+        "Images that asked for a worker thread, by what became of it.",
     );
     let counted = &now.counters;
     let outcomes = [
@@ -48,10 +48,10 @@ const HEADERS: &[Metric<[usize; 2]>] = &[
 const LOAD: &[Metric<Gauges>] = &[
     Metric::Gauge(
         "andon_queue_length",
-        "Images that wait for a pixel thread.",
+        "Images that wait for a worker thread.",
         |now| now.waiting as f64,
     ),
-    Metric::Gauge("andon_pixel_jobs", "Images on a pixel thread.", |now| {
+    Metric::Gauge("andon_pixel_jobs", "Images on a worker thread.", |now| {
         now.running as f64
     }),
     Metric::Gauge(

@@ -17,7 +17,7 @@ use hyper::body::{Body, Incoming};
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Request, Response, StatusCode, Uri};
 use hyper_util::client::legacy;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, timeout};
 use url::Url;
 
 use super::body;
@@ -128,20 +128,23 @@ impl Client {
     pub(crate) async fn get(&self, ask: &Ask<'_>, budget: &Budget) -> Result<Fetched, Error> {
         let began = Instant::now();
         let total = self.rules.timeouts.total.0;
-        let until = (began + total).min(budget.deadline.into());
         let mut reached = Url::parse(&ask.uri.to_string()).map_err(|_| OriginError::Garbled)?;
-        let answer = timeout_at(until, async {
+        let fetching = async {
             let _slot = self.rules.slots.acquire(1).await;
             let mut way = Vec::new();
             let (reply, secure) = self.reply(ask, &mut reached, &mut way).await?;
             self.read(ask, reply, secure, &way, budget).await
-        });
-        let answer = answer.await.unwrap_or_else(|_| {
-            Err(Error::Origin(OriginError::Slow {
-                late: Late::Whole,
-                after: Duration::from_millis((until - began).as_millis() as u64),
-            }))
-        });
+        };
+        let late = Late::Whole;
+        let answer = tokio::select! {
+            biased;
+            answer = fetching => answer,
+            () = tokio::time::sleep(total) => Err(OriginError::Slow { late, after: total }.into()),
+            () = budget.is_spent() => {
+                let after = Duration::from_millis(began.elapsed().as_millis() as u64);
+                Err(OriginError::Slow { late, after }.into())
+            }
+        };
         answer.map_err(|error| match error {
             Error::Origin(trouble) => {
                 let place = place(&reached, &trouble);

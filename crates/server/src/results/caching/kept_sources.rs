@@ -243,7 +243,7 @@ mod tests {
 
     fn budget() -> Budget {
         Budget {
-            deadline: Instant::now() + LONG,
+            deadline: (Instant::now() + LONG).into(),
             held: SourceMemory::new(1 << 20),
         }
     }

@@ -11,7 +11,7 @@ mod tiers;
 mod worth;
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use andon_cache::{Cache, Entry, Flights, Key, Purged, Selector, Table};
 use andon_dialects::ImageRequest;
@@ -68,14 +68,16 @@ pub(crate) struct Results<Made, Source> {
     pub(crate) indexes: Flights<Key, Result<Bytes, SharedError>>,
     /// How many bytes of a source had to be read for the part of the image that was decoded last.
     pub(crate) parts: Table<Key, u64>,
-    /// Results whose source file was checked a moment ago.
-    pub(crate) checked: Table<Key, ()>,
+    /// When results were last found to be current by a look at their files: for `fs_fresh` they are served without
+    /// another look, and for `stale_if_error` after that if their files cannot be read.
+    checked: Table<Key, Instant>,
     /// Small files that are served unchanged.
     pub(crate) files: RecentFiles,
     /// Faults of the client or of the image, from which further requests are answered.
     pub(crate) faults: Table<Key, SharedError>,
-    /// Results whose renewal failed at the origin a moment ago: the stale result is served at once.
-    pub(crate) failed_origins: Table<Key, ()>,
+    /// Results whose renewal failed a moment ago with a 5xx, of the origin or of this server: the stale result is served
+    /// at once.
+    pub(crate) failed_renewals: Table<Key, ()>,
     /// Results that take too long to write. They are being made in the background, or cannot be made.
     pub(crate) postponed: Table<Key, ()>,
     /// Results that are being renewed in the background after a stale reply, and those whose renewal failed a moment
@@ -134,7 +136,7 @@ where
             checked: Table::new(MOST_REMEMBERED),
             files: RecentFiles::default(),
             faults: Table::new(MOST_REMEMBERED),
-            failed_origins: Table::new(MOST_REMEMBERED),
+            failed_renewals: Table::new(MOST_REMEMBERED),
             postponed: Table::new(MOST_REMEMBERED),
             renewing: Table::new(MOST_REMEMBERED),
             worth: config.store.as_ref().map(Worth::of),
@@ -209,6 +211,27 @@ where
         tokio::join!(self.cache.flush(), self.sources.flush());
     }
 
+    /// Remembers that a look at its files has just found a result to be current.
+    pub(crate) fn saw_current(&self, key: Key) {
+        let span = (self.config.fs_fresh.0).saturating_add(self.config.stale_if_error.0);
+        self.checked.insert_for(key, Instant::now(), span);
+    }
+
+    /// Returns for how much longer a result is served without another look at its files; `None` if it is time for one.
+    pub(crate) fn current_for(&self, key: &Key) -> Option<Duration> {
+        let since = self.checked.get(key)?.elapsed();
+        let left = self.config.fs_fresh.0.checked_sub(since)?;
+        (!left.is_zero()).then_some(left)
+    }
+
+    /// Whether a result of this age may be served in place of an error because its files cannot be read. Without a look
+    /// at them that is remembered, it was last known to be current when it was made.
+    pub(crate) fn may_stand_in(&self, key: &Key, age: Duration) -> bool {
+        let since = self.checked.get(key).map_or(age, |seen| seen.elapsed());
+        let span = self.config.stale_if_error.0;
+        !span.is_zero() && since < self.config.fs_fresh.0.saturating_add(span)
+    }
+
     /// Returns a number that grows with each purge, including those of other nodes.
     pub(crate) fn purges(&self) -> u64 {
         self.cache.purge_epoch()
@@ -248,10 +271,10 @@ where
 
     /// Removes the results that `selector` names and the kept sources that `of_sources` names.
     pub(crate) async fn purge(&self, selector: Selector, of_sources: Vec<Selector>) -> Purged {
-        // They live for seconds: not worth telling which of them are meant.
+        // Most live for seconds: not worth telling which of them are meant.
         self.checked.clear();
         self.faults.clear();
-        self.failed_origins.clear();
+        self.failed_renewals.clear();
         self.postponed.clear();
         let mut survives_restart = true;
         for selector in of_sources {

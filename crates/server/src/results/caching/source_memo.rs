@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use andon_cache::{FlightError, Flights, Key, Table};
+use andon_cache::{Deadline, FlightError, Flights, Key, Table};
 
 use super::MOST_REMEMBERED;
 use crate::error::{Error, SharedError};
@@ -32,15 +32,16 @@ impl<V: Clone + Send + Sync + 'static> SourceMemo<V> {
         Some(self.known.get(key)?.map_err(Error::from))
     }
 
-    /// Returns what is known about the source in the state that `key` names, or what `work` finds out. Concurrent
-    /// callers share one run of the work.
+    /// Returns what is known about the source in the state that `key` names, or what `work` finds out until the
+    /// deadline that it is handed. Concurrent callers share one run of the work, which has the latest of their deadlines.
     ///
     /// # Errors
     /// Those of `work`, which may be another caller's.
     pub(crate) async fn get_or<W>(
         &self,
         key: Key,
-        work: impl FnOnce() -> W + Send + 'static,
+        deadline: &Deadline,
+        work: impl FnOnce(Deadline) -> W + Send + 'static,
     ) -> Result<V, Error>
     where
         W: Future<Output = Result<V, Error>> + Send + 'static,
@@ -49,8 +50,8 @@ impl<V: Clone + Send + Sync + 'static> SourceMemo<V> {
             return known;
         }
         let (known, negative) = (self.known.clone(), self.negative);
-        let work = move |_| async move {
-            let found = work().await.map_err(Error::shared);
+        let work = move |deadline| async move {
+            let found = work(deadline).await.map_err(Error::shared);
             let span = match &found {
                 Ok(_) => REMEMBERED,
                 Err(fault) if fault.status().is_client_error() => negative,
@@ -59,7 +60,7 @@ impl<V: Clone + Send + Sync + 'static> SourceMemo<V> {
             known.insert_for(key, found.clone(), span);
             found
         };
-        let landed = self.flights.run(key, work).await;
+        let landed = self.flights.run(key, deadline, work).await;
         Ok(landed.map_err(fallen)?.value?)
     }
 
@@ -73,7 +74,7 @@ impl<V: Clone + Send + Sync + 'static> SourceMemo<V> {
 pub(crate) fn fallen(error: FlightError) -> Error {
     match error {
         FlightError::Panicked => Error::Panicked,
-        FlightError::Stopped => Error::Busy,
+        FlightError::Stopped => Error::NotReady("stopping"),
     }
 }
 

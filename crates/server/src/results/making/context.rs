@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use andon_cache::Ticket;
+use andon_cache::{Deadline, Ticket};
 use andon_dialects::ImageRequest;
 use andon_pixels::{CpuTime, Engine};
 
@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::results::variant::RequestVariant;
 
 /// A request whose format is settled, on its way to a result. Computations that several clients share have a copy of
-/// the first one's.
+/// the first one's, with a deadline of their own.
 #[derive(Clone)]
 pub(crate) struct RequestContext {
     pub(crate) variant: Arc<RequestVariant>,
@@ -25,9 +25,9 @@ pub(crate) struct RequestContext {
 }
 
 /// Until when, and with how much processor time, something is made.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Allowance {
-    pub(crate) deadline: Instant,
+    pub(crate) deadline: Deadline,
     /// Maximum time for encoding, if another format can answer the request as well.
     pub(crate) patience: Option<Duration>,
     /// Whether nobody waits for the result, so that `limits.cpu` does not apply.
@@ -38,6 +38,17 @@ impl RequestContext {
     /// Returns the request.
     pub(crate) fn request(&self) -> &Arc<ImageRequest> {
         &self.variant.asked.request
+    }
+
+    /// Returns the context of a computation that is shared with other requests until `deadline`.
+    pub(super) fn shared(&self, deadline: Deadline) -> Self {
+        Self {
+            allowance: Allowance {
+                deadline,
+                ..self.allowance.clone()
+            },
+            ..self.clone()
+        }
     }
 
     /// Returns the part of a computation's key that distinguishes requests that wait for slow formats from those that
@@ -52,9 +63,9 @@ impl RequestContext {
 
 impl Allowance {
     /// Returns the allowance of a request that no other format can answer.
-    pub(crate) fn until(deadline: Instant) -> Self {
+    pub(crate) fn until(deadline: impl Into<Deadline>) -> Self {
         Self {
-            deadline,
+            deadline: deadline.into(),
             patience: None,
             is_idle: false,
         }
@@ -94,7 +105,7 @@ impl Maker {
         deadline: Instant,
     ) -> Allowance {
         Allowance {
-            deadline,
+            deadline: deadline.into(),
             patience: self.patience(variant).filter(|_| turn.is_none()),
             is_idle: turn.is_some(),
         }

@@ -94,8 +94,9 @@ impl Maker {
         ctx: &RequestContext,
         key: Key,
     ) -> Result<Option<u64>, Error> {
-        let (maker, ctx) = (self.clone(), ctx.clone());
-        let find = move || async move {
+        let (maker, job) = (self.clone(), ctx.clone());
+        let find = move |deadline| async move {
+            let ctx = job.shared(deadline);
             let found = maker.open_file(ctx.request()).await?;
             // It is another file by now: whoever asks next looks at that.
             if found.source_key() != key {
@@ -104,6 +105,7 @@ impl Maker {
             let picture = maker.picture(&ctx, found, &mut Stages::new()).await?;
             Ok((!picture.completed).then_some(picture.body.len() as u64))
         };
-        self.results.ends.get_or(key, find).await
+        let deadline = &ctx.allowance.deadline;
+        self.results.ends.get_or(key, deadline, find).await
     }
 }

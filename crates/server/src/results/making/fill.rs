@@ -45,7 +45,7 @@ impl Maker {
         let (results, cache) = (&self.results, &self.results.cache);
         let ticket = cache.ticket();
         if !variant.is_remote {
-            let found = self.open(ctx.request(), ctx.allowance.deadline).await?;
+            let found = self.open(ctx.request(), &ctx.allowance.deadline).await?;
             let (found, resolved) = self.resolve(ctx, found).await?;
             let etag = found.validators(&resolved.text).etag;
             let hit = cache.get_from_store(&resolved.key, ticket).await;

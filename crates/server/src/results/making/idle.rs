@@ -64,7 +64,7 @@ impl Maker {
             return hit.freshness == Freshness::Fresh;
         }
         let deadline = Instant::now() + self.timeout;
-        let found = self.open(&known.asked.request, deadline).await;
+        let found = self.open(&known.asked.request, &deadline.into()).await;
         found.is_ok_and(|found| found.validators(&resolved.text).etag == hit.entry.etag)
     }
 

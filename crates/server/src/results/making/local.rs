@@ -34,24 +34,39 @@ impl Maker {
         if let Some(obtained) = self.checked_lately(ctx, &lookup) {
             return Ok(Answer::Result(obtained));
         }
-        let place = self.place(ctx, &lookup, headers)?;
-        let found = match self.open(ctx.request(), ctx.allowance.deadline).await {
-            Ok(found) => found,
+        match self.checked_or_made(ctx, &lookup, headers).await {
             Err(error) => {
                 let obtained = self.stale_if_unreadable(ctx, &lookup, error);
-                return obtained.map(Answer::Result);
+                obtained.map(Answer::Result)
             }
+            answer => answer,
+        }
+    }
+
+    /// Obtains the result by a look at its files: the one that was looked up if they have not changed, or a new one.
+    async fn checked_or_made(
+        self: &Arc<Self>,
+        ctx: &RequestContext,
+        lookup: &Lookup,
+        headers: &HeaderMap,
+    ) -> Result<Answer, Error> {
+        let (place, known) = match self.place(ctx, lookup, headers) {
+            Ok(place) => (place, None),
+            Err(refusal) => (
+                None,
+                Some(self.known_elsewhere(ctx, lookup, refusal).await?),
+            ),
         };
-        if let Some(obtained) = self.still_current(ctx, &lookup, &found) {
+        let lookup = known.as_ref().unwrap_or(lookup);
+        let found = self.open(ctx.request(), &ctx.allowance.deadline).await?;
+        if let Some(obtained) = self.still_current(ctx, lookup, &found) {
             return Ok(Answer::Result(obtained));
         }
         // The file has changed, or nothing is known of it yet.
         let is_stale = lookup.hit.is_some();
         let (found, resolved) = self.resolve(ctx, found).await?;
-        if lookup
-            .resolved
-            .is_none_or(|before| before.key != resolved.key)
-        {
+        let before = lookup.resolved.as_ref();
+        if before.is_none_or(|before| before.key != resolved.key) {
             let lookup = Lookup {
                 hit: self.results.cache.get(&resolved.key).await,
                 resolved: Some(resolved.clone()),
@@ -64,25 +79,24 @@ impl Maker {
         if validators.unchanged(headers) {
             return Ok(Answer::Unchanged(validators));
         }
-        // A changed file is another result, and so is its fault.
-        let state = [&validators.etag, ctx.state()].concat();
-        let flight = self.results.flight(&resolved.key, &state);
+        let (source, materials) = (found.source_key(), found.materials_state());
+        let flight = self.flight_of(ctx, &resolved, source, &materials);
         if let Some(fault) = self.results.faults.get(&flight) {
             return Err(fault.into());
         }
-        let (maker, job) = (self.clone(), ctx.clone());
-        let work = move || async move {
+        let maker = self.clone();
+        let work = move |job: RequestContext| async move {
             let (found, _until_made) = with_place(found, place);
             maker.made_of_file(&job, &resolved, found).await
         };
-        let landed = self.fly(flight, work).await;
+        let landed = self.fly(flight, ctx, work).await;
         ObtainedResult::landed(landed, is_stale, ctx.began).map(Answer::Result)
     }
 
     /// Returns the result that was looked up if its file was checked a moment ago.
     fn checked_lately(&self, ctx: &RequestContext, lookup: &Lookup) -> Option<ObtainedResult> {
         let (hit, resolved) = lookup.both()?;
-        let left = self.results.checked.left(&resolved.key)?;
+        let left = self.results.current_for(&resolved.key)?;
         Some(ObtainedResult::hit(hit, left, ctx.began))
     }
 
@@ -98,27 +112,77 @@ impl Maker {
             return None;
         }
         let fresh = self.results.config.fs_fresh.0;
-        self.results.checked.insert_for(resolved.key, (), fresh);
+        self.results.saw_current(resolved.key);
         Some(ObtainedResult::hit(hit, fresh, ctx.began))
     }
 
-    /// Returns the result that was looked up in place of the error, if the file cannot be read or an overlay image cannot
-    /// be fetched at the moment.
+    /// Returns the result that was looked up in place of the error, if a file cannot be read or an overlay image cannot
+    /// be fetched at the moment and the result was current within `stale_if_error`.
     fn stale_if_unreadable(
         &self,
         ctx: &RequestContext,
         lookup: &Lookup,
         error: Error,
     ) -> Result<ObtainedResult, Error> {
-        let may_be_stale = !self.results.config.stale_if_error.0.is_zero();
         let is_passing = match error.root() {
             Error::Io(_) => true,
             Error::Overlay { error, .. } => error.status().is_server_error(),
             _ => false,
         };
-        match &lookup.hit {
-            Some(hit) if may_be_stale && is_passing => Ok(ObtainedResult::stale(hit, ctx.began)),
+        match lookup.both() {
+            Some((hit, resolved))
+                if is_passing && self.results.may_stand_in(&resolved.key, hit.age) =>
+            {
+                Ok(ObtainedResult::stale(hit, ctx.began))
+            }
             _ => Err(error),
+        }
+    }
+
+    /// Returns the key of the computation of a result from this state of its files: a changed file is another result,
+    /// and so is its fault.
+    fn flight_of(
+        &self,
+        ctx: &RequestContext,
+        resolved: &Resolved,
+        source: Key,
+        materials: &str,
+    ) -> Key {
+        let state = format!("{source} {materials} {}", ctx.state());
+        self.results.flight(&resolved.key, &state)
+    }
+
+    /// Returns what is known of a result that nothing can be made of now: one that another node has put into the store
+    /// that nodes share. The file is not looked at for this, so without such a store a refusal costs next to nothing.
+    ///
+    /// # Errors
+    /// The fault that the making of this result from the file's last known state has ended in, if it is remembered;
+    /// otherwise the `refusal`.
+    async fn known_elsewhere(
+        &self,
+        ctx: &RequestContext,
+        lookup: &Lookup,
+        refusal: Error,
+    ) -> Result<Lookup, Error> {
+        let (request, results) = (ctx.request(), &self.results);
+        let Some(resolved) = &lookup.resolved else {
+            return Err(refusal);
+        };
+        if let Some((_, source)) = self.looks.get(request.source.as_str())
+            && request.rules.materials().is_empty()
+            && let Some(fault) = results
+                .faults
+                .get(&self.flight_of(ctx, resolved, source, ""))
+        {
+            return Err(fault.into());
+        }
+        let hit = results.cache.get_from_store(&resolved.key, ctx.ticket);
+        match hit.await {
+            Some(hit) => Ok(Lookup {
+                resolved: Some(resolved.clone()),
+                hit: Some(hit),
+            }),
+            None => Err(refusal),
         }
     }
 
@@ -146,7 +210,7 @@ impl Maker {
             return Ok(None);
         };
         let part = self.results.part_of(&source, bytes);
-        let deadline = ctx.allowance.deadline;
+        let deadline = ctx.allowance.deadline.at();
         let admitted = (self.admission).enter_for_part(bytes, part, Some(source), deadline)?;
         Ok(Some(PlaceInQueue {
             making,
@@ -180,7 +244,7 @@ impl Maker {
         };
         self.looks
             .insert(ctx.request().source.as_str().into(), look);
-        results.checked.insert_for(key, (), fresh);
+        results.saw_current(key);
         Ok(made)
     }
 }

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use andon_cache::{Cancellation, Entry, Key, Life};
+use andon_cache::{Deadline, Entry, Key, Life};
 use andon_pixels::{Cores, Cost, CpuTime, Interrupt};
 use bytes::Bytes;
 
@@ -21,7 +21,7 @@ struct Task<H> {
     bytes: Bytes,
     /// Key of the bytes, if other requests may ask the same of them.
     source: Option<Key>,
-    deadline: Instant,
+    deadline: Deadline,
     /// Keeps the memory of the bytes reserved.
     holds: Arc<H>,
 }
@@ -35,7 +35,7 @@ impl Maker {
         prepared: Prepared,
         source: Option<Key>,
         holds: &Arc<H>,
-        allowance: Allowance,
+        allowance: &Allowance,
         stages: &mut Stages,
     ) -> Result<Planned, Error> {
         let (ingredients, measurement) = match prepared {
@@ -50,24 +50,25 @@ impl Maker {
             None => {
                 looks = cost.into();
                 allowance.check(&self.engine, looks, bytes)?;
-                let began = Instant::now();
-                let task = Task {
-                    bytes: ingredients.source.clone(),
-                    source,
-                    deadline: allowance.deadline,
-                    holds: holds.clone(),
-                };
+                let (began, deadline) = (Instant::now(), &allowance.deadline);
+                let (bytes, holds) = (ingredients.source.clone(), holds.clone());
                 let (admission, engine) = (self.admission.clone(), self.engine.clone());
                 let kind = (measurement.format(), "measure");
-                let measure = move || async move {
+                let measure = move |deadline| async move {
+                    let task = Task {
+                        bytes,
+                        source,
+                        deadline,
+                        holds,
+                    };
                     let measure = move |bytes: &[u8], cores: &dyn Cores, wanted: &dyn Interrupt| {
                         engine.measure(&measurement, bytes, cores, wanted)
                     };
                     task.run(&admission, kind, cost, measure).await
                 };
                 let measured = match key {
-                    Some(key) => self.results.measured.get_or(key, measure).await,
-                    None => measure().await,
+                    Some(key) => (self.results.measured).get_or(key, deadline, measure).await,
+                    None => measure(deadline.clone()).await,
                 }?;
                 stages.push(("measure", began.elapsed()));
                 measured
@@ -90,7 +91,7 @@ impl Maker {
         mut planned: Planned,
         source: Key,
         holds: &Arc<H>,
-        deadline: Instant,
+        deadline: &Deadline,
         stages: &mut Stages,
     ) -> Result<Planned, Error> {
         let results = &self.results;
@@ -117,14 +118,15 @@ impl Maker {
                 results.cache.clone(),
             );
             let (ticket, path) = (cache.ticket(), source_path(planned.request()));
-            let task = Task {
-                bytes: planned.source().clone(),
-                source: Some(source),
-                deadline,
-                holds: holds.clone(),
-            };
+            let (bytes, holds) = (planned.source().clone(), holds.clone());
             let kind = (planned.plan().info().format, "index");
-            move |_: Cancellation| async move {
+            move |deadline: Deadline| async move {
+                let task = Task {
+                    bytes,
+                    source: Some(source),
+                    deadline,
+                    holds,
+                };
                 let index = move |bytes: &[u8], cores: &dyn Cores, wanted: &dyn Interrupt| {
                     engine.index(bytes, cores, wanted)
                 };
@@ -140,7 +142,7 @@ impl Maker {
                 Ok(index)
             }
         };
-        let landed = results.indexes.run(key, work).await;
+        let landed = results.indexes.run(key, deadline, work).await;
         let index = landed.map_err(fallen)?.value?;
         stages.push(("measure", began.elapsed()));
         self.through(planned, source, index, holds).await
@@ -186,7 +188,7 @@ impl<H: Send + Sync + 'static> Task<H> {
             deadline,
             holds,
         } = self;
-        let admitted = admission.enter(bytes.len() as u64, source, deadline)?;
+        let admitted = admission.enter(bytes.len() as u64, source, deadline.at())?;
         let work = Work::look(kind, cost, bytes.len() as u64);
         let wanted = Arc::new(CancelToken::until(deadline));
         let job = {

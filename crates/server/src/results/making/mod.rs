@@ -23,7 +23,7 @@ mod under_way;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use andon_cache::{Cancellation, Entry, FlightError, FlightResult, Freshness, Hit, Key, Table};
+use andon_cache::{Deadline, Entry, FlightError, FlightResult, Freshness, Hit, Key, Table};
 use andon_pixels::{Codec, Engine};
 use hyper::HeaderMap;
 
@@ -108,9 +108,15 @@ impl Maker {
         ctx: &RequestContext,
         headers: &HeaderMap,
     ) -> Result<Answer, Error> {
-        match self.obtain_within(ctx, headers).await {
-            Err(error) if ctx.variant.asked.is_open => Err(self.put_off(&ctx.variant, error).await),
-            obtained => obtained,
+        loop {
+            match self.obtain_within(ctx, headers).await {
+                // What the request had joined was begun too long before it.
+                Err(error) if error.is_interrupted() && !ctx.allowance.deadline.has_passed() => {}
+                Err(error) if ctx.variant.asked.is_open => {
+                    return Err(self.put_off(&ctx.variant, error).await);
+                }
+                obtained => return obtained,
+            }
         }
     }
 
@@ -147,23 +153,26 @@ impl Maker {
 
     /// Joins the computation of this key, or starts it with `work` as a task of its own. A fault that would be the same
     /// the next moment is remembered.
-    /// `work` is called in that task: the future that it returns is too large to be a part of the caller's.
+    /// `work` is called in that task, with the request's context until the latest deadline of those who have joined.
+    /// The future that it returns is too large to be a part of the caller's.
     async fn fly<W>(
         self: &Arc<Self>,
         flight: Key,
-        work: impl FnOnce() -> W + Send + 'static,
+        ctx: &RequestContext,
+        work: impl FnOnce(RequestContext) -> W + Send + 'static,
     ) -> Landed
     where
         W: Future<Output = Result<Made, Error>> + Send + 'static,
     {
-        let (maker, trace) = (self.clone(), trace::current());
-        let work = move |_: Cancellation| {
+        let (maker, job, trace) = (self.clone(), ctx.clone(), trace::current());
+        let work = move |deadline: Deadline| {
             trace::within(trace, async move {
-                let made = work().await;
+                let made = work(job.shared(deadline)).await;
                 made.map_err(|error| maker.note_fault(flight, error))
             })
         };
-        self.results.flights.run(flight, work).await
+        let deadline = &ctx.allowance.deadline;
+        self.results.flights.run(flight, deadline, work).await
     }
 
     /// Checks whether new images can be made: whether worker threads and threads that read headers return from their
@@ -184,7 +193,7 @@ impl Maker {
         cache.take_from_memory(&resolved.key, |hit| {
             let left = match known.is_remote {
                 true => fresh_for(hit)?,
-                false => self.results.checked.left(&resolved.key)?,
+                false => self.results.current_for(&resolved.key)?,
             };
             Some(ObtainedResult::hit(hit, left, began))
         })

@@ -34,7 +34,7 @@ impl ObtainedResult {
         Self {
             entry: hit.entry.clone(),
             age: hit.age,
-            status: CacheStatus::Hit { ttl: Some(left) },
+            status: CacheStatus::Hit { ttl: left },
             stages: vec![("cache", began.elapsed())],
         }
     }
@@ -59,9 +59,7 @@ impl ObtainedResult {
             age: made.reused.map_or(Duration::ZERO, |reuse| reuse.age),
             status: match made.reused {
                 Some(reuse) if reuse.from_store => CacheStatus::Shared { ttl: reuse.left },
-                Some(reuse) => CacheStatus::Hit {
-                    ttl: Some(reuse.left),
-                },
+                Some(reuse) => CacheStatus::Hit { ttl: reuse.left },
                 None => CacheStatus::Forwarded {
                     stale,
                     not_modified: made.not_modified,

@@ -1,8 +1,9 @@
 //! Opens what a request needs in folders, and fetches the overlay images that are elsewhere.
 
 use std::sync::Arc;
-use std::time::Instant;
 
+
+use andon_cache::Deadline;
 use andon_dialects::{ImageRequest, Source as Location};
 
 use super::{Fetch, Maker};
@@ -19,7 +20,7 @@ impl Maker {
     pub(super) async fn open(
         self: &Arc<Self>,
         request: &Arc<ImageRequest>,
-        deadline: Instant,
+        deadline: &Deadline,
     ) -> Result<OpenSource, Error> {
         let overlays = self.overlays(request, deadline).await?;
         let (resolver, request) = (self.resolver.clone(), request.clone());
@@ -39,7 +40,7 @@ impl Maker {
     pub(super) async fn open_materials(
         self: &Arc<Self>,
         request: &Arc<ImageRequest>,
-        deadline: Instant,
+        deadline: &Deadline,
     ) -> Result<OpenMaterials, Error> {
         let overlays = self.overlays(request, deadline).await?;
         let (resolver, request) = (self.resolver.clone(), request.clone());
@@ -52,7 +53,7 @@ impl Maker {
     async fn overlays(
         self: &Arc<Self>,
         request: &ImageRequest,
-        deadline: Instant,
+        deadline: &Deadline,
     ) -> Result<FetchedMaterials, Error> {
         let mut fetched = FetchedMaterials::default();
         let most = self.resolver.most_bytes();
@@ -64,7 +65,7 @@ impl Maker {
         Ok(fetched)
     }
 
-    async fn overlay(self: &Arc<Self>, from: Location, deadline: Instant) -> Result<Source, Error> {
+    async fn overlay(self: &Arc<Self>, from: Location, deadline: &Deadline) -> Result<Source, Error> {
         let request = Arc::new(overlay_request(from));
         let Fetch::Body(source) = self.fetch(&request, None, deadline).await? else {
             // Nothing was said to be known.
@@ -77,7 +78,7 @@ impl Maker {
         // wait for room for their sources could wait for one another.
         let results = &self.results;
         let (name, origin) = (results.source(&request), self.resolver.origin(&request));
-        let budget = self.fetcher.budget(deadline);
+        let budget = self.fetcher.budget(deadline.clone());
         bounded(
             match results.sources.look_up(&name, &origin, &budget).await {
                 Known::Source(kept) if kept.validators == source.validators => kept,

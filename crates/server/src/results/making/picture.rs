@@ -1,9 +1,9 @@
-//! Reads a source, plans the request and renders the image on a pixel thread.
+//! Reads a source, plans the request and renders the image on a worker thread.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use andon_cache::Key;
+use andon_cache::{Deadline, Key};
 use andon_dialects::{Document, Part};
 use andon_pixels::{Cores, Decoded};
 use bytes::Bytes;
@@ -87,7 +87,7 @@ impl Maker {
         stages: &mut Stages,
     ) -> Result<Picture, Error> {
         let mut admitted = match document.has_parts() {
-            true => Some(self.admit(&mut found, ctx.allowance.deadline)?),
+            true => Some(self.admit(&mut found, &ctx.allowance.deadline)?),
             false => None,
         };
         let (source, source_bytes) = (found.source_key(), found.size());
@@ -97,7 +97,7 @@ impl Maker {
             let admitted = match admitted.take() {
                 Some(admitted) => admitted,
                 None => {
-                    let deadline = ctx.allowance.deadline;
+                    let deadline = ctx.allowance.deadline.at();
                     (self.admission).enter(source_bytes, Some(source), deadline)?
                 }
             };
@@ -107,14 +107,14 @@ impl Maker {
                 .read(Some(source), false, holds.clone(), prepare)
                 .await?;
             let planned = self
-                .planned(prepared, Some(source), &holds, ctx.allowance, stages)
+                .planned(prepared, Some(source), &holds, &ctx.allowance, stages)
                 .await?;
             let order = RenderTask {
                 admitted,
                 planned,
                 source: Some(source),
                 source_bytes,
-                allowance: ctx.allowance,
+                allowance: ctx.allowance.clone(),
                 holds: holds.clone(),
             };
             let made = self.render(order, stages).await?;
@@ -141,7 +141,7 @@ impl Maker {
         mut found: OpenSource,
         stages: &mut Stages,
     ) -> Result<Picture, Error> {
-        let (source, deadline) = (found.source_key(), ctx.allowance.deadline);
+        let (source, deadline) = (found.source_key(), &ctx.allowance.deadline);
         let admitted = self.admit(&mut found, deadline)?;
         let found = self.source_cache.fill(found, &self.fetcher).await?;
         let source_bytes = found.size();
@@ -154,28 +154,29 @@ impl Maker {
             planned,
             source: Some(source),
             source_bytes,
-            allowance: ctx.allowance,
+            allowance: ctx.allowance.clone(),
             holds,
         };
         self.render(order, stages).await
     }
 
-    /// Admits a request before anything is read, because a request that finds no place in the queue must cost next to
-    /// nothing.
+    /// Admits a request to the queue, unless it was admitted before: by [`Maker::place`], before its file was opened, or
+    /// by [`Maker::header`], before its header was read. A file is not read before this, because a request that finds
+    /// no place in the queue must cost next to nothing. A source from an origin is in memory already.
     pub(super) fn admit(
         &self,
         found: &mut OpenSource,
-        deadline: Instant,
+        deadline: &Deadline,
     ) -> Result<Admitted, Error> {
         if let Some(admitted) = found.admitted.take() {
             return Ok(admitted);
         }
         let (source, bytes) = (found.source_key(), found.size());
         let part = self.results.part_of(&source, bytes);
-        (self.admission).enter_for_part(bytes, part, Some(source), deadline)
+        (self.admission).enter_for_part(bytes, part, Some(source), deadline.at())
     }
 
-    /// Renders an admitted and planned image on a pixel thread, unless it is planned to take longer than it may.
+    /// Renders an admitted and planned image on a worker thread, unless it is planned to take longer than it may.
     pub(crate) async fn render<H: Send + 'static>(
         &self,
         order: RenderTask<H>,
@@ -240,7 +241,7 @@ impl Maker {
     /// Reads an image's files and header and plans it, after measuring its pixels if that is needed. The second value
     /// returned keeps the memory of the files reserved.
     ///
-    /// Files are read in the fetcher's slots and headers in slots of their own: a refusal takes no pixel thread, and a
+    /// Files are read in the fetcher's slots and headers in slots of their own: a refusal takes no worker thread, and a
     /// slow header holds up no file and no socket.
     pub(super) async fn read_and_plan(
         &self,
@@ -275,7 +276,7 @@ impl Maker {
             .await?;
         stages.push(("fetch", ctx.began.elapsed()));
         let planned = self
-            .planned(prepared, source, &holds, ctx.allowance, stages)
+            .planned(prepared, source, &holds, &ctx.allowance, stages)
             .await?;
         Ok((planned, holds))
     }

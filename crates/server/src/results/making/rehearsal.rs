@@ -63,7 +63,7 @@ impl Maker {
         let ctx = self.context(variant, Allowance::until(deadline));
         let found = match self.resolver.is_remote(request) {
             true => self.fetch_alone(request, deadline).await?,
-            false => self.open(request, deadline).await?,
+            false => self.open(request, &deadline.into()).await?,
         };
         let mut stages = Stages::new();
         let (planned, held) = self.read_and_plan(&ctx, found, &mut stages).await?;
@@ -79,7 +79,7 @@ impl Maker {
         request: &Arc<ImageRequest>,
         deadline: Instant,
     ) -> Result<OpenSource, Error> {
-        let materials = self.open_materials(request, deadline).await?;
+        let materials = self.open_materials(request, &deadline.into()).await?;
         let budget = self.fetcher.budget(deadline);
         match self.resolver.fetch(request, None, &budget).await? {
             Fetched::Body(source) => Ok(self.resolver.found(request, source, materials)),
@@ -127,7 +127,7 @@ impl Maker {
             .await?;
         let allowance = Allowance::until(deadline);
         let reference = self
-            .planned(prepared, None, &holds, allowance, &mut Stages::new())
+            .planned(prepared, None, &holds, &allowance, &mut Stages::new())
             .await?;
         let (picture, stages) = self.perform(rehearsal, deadline).await?;
 

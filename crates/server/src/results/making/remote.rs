@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use andon_cache::{Cancellation, Entry, Freshness, Hit, Key};
+use andon_cache::{Deadline, Entry, Freshness, Hit, Key};
 use andon_dialects::ImageRequest;
 
 use super::obtained::ObtainedResult;
@@ -45,14 +45,14 @@ impl Maker {
                 self.renew_behind(ctx, lookup);
                 return Ok(ObtainedResult::stale(hit, ctx.began));
             }
-            if if_error && results.failed_origins.get(&key).is_some() {
+            if if_error && results.failed_renewals.get(&key).is_some() {
                 return Ok(ObtainedResult::stale(hit, ctx.began));
             }
         }
         match (self.renew(ctx, lookup).await, hit) {
             (Err(error), Some(hit)) if if_error && error.status().is_server_error() => {
                 let pause = results.config.negative.0;
-                results.failed_origins.insert_for(key, (), pause);
+                results.failed_renewals.insert_for(key, (), pause);
                 Ok(ObtainedResult::stale(&hit, ctx.began))
             }
             (renewed, _) => renewed,
@@ -71,7 +71,7 @@ impl Maker {
         let renewing = async move {
             let deadline = Instant::now() + maker.timeout;
             let allowance = Allowance {
-                deadline,
+                deadline: deadline.into(),
                 ..ctx.allowance
             };
             let ctx = maker.context(ctx.variant, allowance);
@@ -94,15 +94,35 @@ impl Maker {
     ) -> Result<ObtainedResult, Error> {
         let is_stale = lookup.hit.is_some();
         let flight = self.results.flight(&lookup.key(ctx), ctx.state());
-        let (maker, job) = (self.clone(), ctx.clone());
-        let work = move || async move {
-            match maker.made_meanwhile(&job).await {
-                Some(made) => Ok(made),
-                None => maker.shared_or_renewed(&job, lookup).await,
+        let maker = self.clone();
+        let work = move |job: RequestContext| async move {
+            if let Some(made) = maker.made_meanwhile(&job).await {
+                return Ok(made);
             }
+            let old = is_stale.then(|| lookup.key(&job));
+            let renewed = maker.shared_or_renewed(&job, lookup).await;
+            if let (Some(old), Err(error)) = (old, &renewed) {
+                maker.end_if_superseded(&job, old, error);
+            }
+            renewed
         };
-        let landed = self.fly(flight, work).await;
+        let landed = self.fly(flight, ctx, work).await;
         ObtainedResult::landed(landed, is_stale, ctx.began)
+    }
+
+    /// Ends the old result unless its renewal has failed for a reason for which RFC 5861 allows stale responses (any
+    /// 5xx): if the origin has answered that the source is gone, or with one of which no result can be made, that is
+    /// the answer from now on. An entry without bytes, which is never sent, takes the old one's place in memory and on
+    /// disk.
+    fn end_if_superseded(&self, ctx: &RequestContext, old: Key, error: &Error) {
+        if error.status().is_server_error() {
+            return;
+        }
+        let entry = Entry {
+            source: source_path(ctx.request()),
+            ..Entry::default()
+        };
+        self.results.cache.put(old, entry, ctx.ticket);
     }
 
     /// Returns a fresh result that another computation made between the look-up and the start of this one.
@@ -121,7 +141,7 @@ impl Maker {
         lookup: Lookup,
     ) -> Result<Made, Error> {
         let request = ctx.request();
-        let deadline = ctx.allowance.deadline;
+        let deadline = &ctx.allowance.deadline;
         let materials = self.open_materials(request, deadline).await?;
         // An old result is only worth asking about if what it is composed with is the same too.
         let old = lookup.both().and_then(|(hit, resolved)| {
@@ -154,12 +174,12 @@ impl Maker {
         }
         // By the resolved key, so that equivalent URLs and later requests join this computation.
         let flight = self.results.flight(&resolved.key, ctx.state());
-        let (maker, ctx) = (self.clone(), ctx.clone());
-        let work = move || async move {
+        let maker = self.clone();
+        let work = move |ctx: RequestContext| async move {
             maker.publish(&ctx.variant, &resolved, facts, shared);
             (maker.prolonged_or_made(&ctx, &resolved, found, validators, terms)).await
         };
-        Ok(self.fly(flight, work).await.map_err(fallen)?.value?)
+        Ok(self.fly(flight, ctx, work).await.map_err(fallen)?.value?)
     }
 
     /// Makes a result of a source that was fetched, unless the cache has one of this very source, which another
@@ -186,20 +206,21 @@ impl Maker {
         self: &Arc<Self>,
         request: &Arc<ImageRequest>,
         known: Option<SourceValidators>,
-        deadline: Instant,
+        deadline: &Deadline,
     ) -> Result<Fetch, Error> {
         let identity = known.as_ref().map_or("", |known| &known.identity);
         let key = self.results.fetch(request, identity);
         let work = {
             let (maker, request, trace) = (self.clone(), request.clone(), trace::current());
-            let work = async move {
-                let budget = maker.fetcher.budget(deadline);
-                let fetched = maker.kept_or_fetched(&request, known, &budget).await;
-                fetched.map_err(Error::shared)
-            };
-            move |_: Cancellation| trace::within(trace, work)
+            move |deadline: Deadline| {
+                trace::within(trace, async move {
+                    let budget = maker.fetcher.budget(deadline);
+                    let fetched = maker.kept_or_fetched(&request, known, &budget).await;
+                    fetched.map_err(Error::shared)
+                })
+            }
         };
-        let landed = self.results.fetches.run(key, work).await;
+        let landed = self.results.fetches.run(key, deadline, work).await;
         Ok(landed.map_err(fallen)?.value?)
     }
 

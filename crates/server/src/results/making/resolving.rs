@@ -1,9 +1,8 @@
 //! Resolves requests to whole pixels, by what is known of the source or by the source's header.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
-use andon_cache::{Cancellation, Ticket};
+use andon_cache::{Deadline, Ticket};
 use andon_pixels::Error as PixelError;
 use bytes::Bytes;
 
@@ -125,8 +124,8 @@ impl Maker {
         }
         let work = {
             let (maker, ctx, alone) = (self.clone(), ctx.clone(), found.source_alone());
-            move |_: Cancellation| async move {
-                let header = maker.header(alone, ctx.allowance.deadline).await;
+            move |deadline: Deadline| async move {
+                let header = maker.header(alone, &deadline).await;
                 let (mut found, facts) = header.map_err(|error| maker.note_fault(flight, error))?;
                 Ok(Header {
                     facts: maker.remember(&ctx.variant, facts, Some(ctx.ticket)),
@@ -135,7 +134,8 @@ impl Maker {
                 })
             }
         };
-        let landed = results.headers.run(flight, work).await;
+        let deadline = &ctx.allowance.deadline;
+        let landed = results.headers.run(flight, deadline, work).await;
         let header = landed.map_err(fallen)?.value?;
         let mut found = match header.cached {
             Some(cached) => found.filled(cached),
@@ -150,7 +150,7 @@ impl Maker {
     async fn header(
         &self,
         mut found: OpenSource,
-        deadline: Instant,
+        deadline: &Deadline,
     ) -> Result<(OpenSource, SourceFacts), Error> {
         match self.admit(&mut found, deadline) {
             Ok(admitted) => found.admitted = Some(admitted),

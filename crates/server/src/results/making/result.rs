@@ -62,7 +62,6 @@ impl Maker {
             source: caching::source_path(request),
             tags,
             life: terms.life,
-            negative: false,
             notes: notes.written(),
         };
         Ok(self.keep(ctx, resolved.key, entry, &terms, picture.cost, stages))

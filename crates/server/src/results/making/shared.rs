@@ -116,7 +116,7 @@ impl Maker {
         if request.rules.materials().is_empty() {
             return Some(hit);
         }
-        let deadline = ctx.allowance.deadline;
+        let deadline = &ctx.allowance.deadline;
         let materials = self.open_materials(request, deadline).await.ok()?;
         let source = Notes::of(&hit.entry).source?;
         let here = Validators::of_fetched(&resolved.text, &source, &materials.states());
