@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-
 use andon_cache::Deadline;
 use andon_dialects::{ImageRequest, Source as Location};
 
@@ -65,7 +64,11 @@ impl Maker {
         Ok(fetched)
     }
 
-    async fn overlay(self: &Arc<Self>, from: Location, deadline: &Deadline) -> Result<Source, Error> {
+    async fn overlay(
+        self: &Arc<Self>,
+        from: Location,
+        deadline: &Deadline,
+    ) -> Result<Source, Error> {
         let request = Arc::new(overlay_request(from));
         let Fetch::Body(source) = self.fetch(&request, None, deadline).await? else {
             // Nothing was said to be known.
