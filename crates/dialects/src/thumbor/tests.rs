@@ -223,7 +223,7 @@ fn watermarks_lie_where_either_flavour_puts_them() {
             "over:http%3A//x.test/w.png:0:0",
         ),
         (
-            "https:/x.test/w.png?v=1,0,0,50",
+            "https:/x.test/w.png%3Fv=1,0,0,50",
             "overlay:https%3A//x.test/w.png?v=1:0:0:50",
         ),
         ("w.png,0,0,100", ""),
