@@ -23,7 +23,7 @@ const file = (i) => `${NAMES[i % NAMES.length]}-${i}.${one(["jpg", "png", "webp"
 const escaped = (i) => file(i).split("/").map(encodeURIComponent).join("/");
 const width = () => one([64, 120, 200, 320, 480, 640, 750, 828, 1080]);
 const { transformUrl } = await import(pathToFileURL(`${clients}/node_modules/unpic/esm/mod.js`));
-const unpic = (provider, url, operations, options, more) => transformUrl({ url, provider, ...operations, ...more }, options && { [provider]: options });
+const unpic = (provider, url, operations, options) => transformUrl({ url, provider, ...operations }, undefined, options && { [provider]: options });
 
 // A shop: imgproxy with signatures at the root, by two libraries.
 const { generateImageUrl } = require("@imgproxy/imgproxy-node");
@@ -99,7 +99,8 @@ often((i) => {
   const size = { width: width(), height: width(), quality: one([60, 75, 90]) };
   print("portal", unpic("nextjs", below(2) ? local : far, { width: size.width, quality: size.quality }));
   print("portal", unpic("vercel", below(2) ? local : far, { width: size.width, quality: size.quality }));
-  print("portal", unpic("ipx", below(2) ? local : far, { ...size, format: one(["webp", "avif"]) }, { baseURL: "/_ipx" }));
+  // ipx refuses paths with a question mark, so that no log has them.
+  if (!local.includes("%3F")) print("portal", unpic("ipx", below(2) ? local : far, { ...size, format: one(["webp", "avif"]) }, { baseURL: "/_ipx" }));
   print("portal", unpic("astro", below(2) ? local : far, { ...size, format: "webp" }));
   print("portal", unpic("cloudflare", far, { ...size, format: "webp" }, { domain: "portal.test" }));
   print("portal", unpic("wsrv", far, size).replace(/^https:\/\/wsrv.nl\//, "https://portal.test/proxy/"));

@@ -237,6 +237,13 @@ impl Draft {
             if table.opens {
                 out += "open = true  # its URLs are not signed\n";
             }
+            let is_open = table
+                .lines
+                .iter()
+                .any(|line| line.starts_with("allow_unsafe"));
+            if what == For::Trial && !table.lifted.is_empty() && !is_open {
+                out += "allow_unsafe = true\n";
+            }
             let secret = table.secret.iter();
             for secret in secret.filter(|secret| what == For::Use || secret.is_known) {
                 out += &secret.lines.join("\n");

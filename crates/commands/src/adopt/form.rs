@@ -105,6 +105,34 @@ pub(super) fn of<'a>(kind: Kind, cut: &Cut<'a>) -> Option<Form<'a>> {
     }
 }
 
+/// Whether a target of imgix or Photon has a value that only the other one of them knows. They share names of arguments.
+pub(super) fn contradicts(kind: Kind, cut: &Cut<'_>) -> bool {
+    let value = |name: &str| {
+        let mut pairs = cut
+            .query
+            .unwrap_or_default()
+            .split('&')
+            .filter_map(|it| it.split_once('='));
+        pairs.find_map(|(key, value)| (key == name).then_some(value))
+    };
+    let begins_with_digit = |value: &str| value.starts_with(|first: char| first.is_ascii_digit());
+    let mut values = ["fit", "crop"].into_iter().filter_map(value);
+    match kind {
+        Kind::Imgix => values.any(begins_with_digit),
+        Kind::PhotonPath => values.any(|value| !begins_with_digit(value)),
+        _ => false,
+    }
+}
+
+/// Whether a path looks like that of a file: none of its folders has a character that options have.
+pub(super) fn looks_like_file(path: &str) -> bool {
+    let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
+    let options = [
+        ":", "=", ",", "(", "@", "&", "%3A", "%2F", "%3D", "%2C", "%28",
+    ];
+    has_image_extension(path) && !options.iter().any(|mark| folders.contains(mark))
+}
+
 /// Reads the target of an endpoint, whose whole path is the prefix and whose query has all of these arguments.
 fn endpoint<'a>(cut: &Cut<'a>, end: &str, arguments: &[&str]) -> Option<Form<'a>> {
     let is_here = matches!(cut.path, "" | "/") && cut.prefix.ends_with(end);
@@ -389,6 +417,13 @@ mod tests {
         assert_eq!(form(Kind::Ipx, "/_ipx", "/_ipx/_/a.jpg"), Some(true));
         assert_eq!(form(Kind::Next, "/x", "/x?url=%2Fa.jpg&w=64&q=75"), None);
         assert_eq!(form(Kind::Imgix, "", "/search?q=shoes"), Some(false));
+    }
+
+    #[test]
+    fn files_have_no_options_in_their_folders() {
+        assert!(looks_like_file("/uploads/2021/05/a,b.jpg"));
+        assert!(!looks_like_file("/iiif/a/full/^300,/0/default.jpg"));
+        assert!(!looks_like_file("/images/w=300/a.jpg"));
     }
 
     #[test]

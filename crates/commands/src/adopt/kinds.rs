@@ -80,7 +80,7 @@ impl Kind {
                 "device_sizes = []\nimage_sizes = []\nqualities = []\nremote_patterns = [{ hostname = \"**\" }]\n"
             }
             Self::Imgproxy => "allow_security_options = true\n",
-            Self::Imagor => "max_filters = 0\n",
+            Self::Imagor => "allow_unsafe = true\nmax_filters = 0\n",
             Self::PhotonPath => "source = \"path\"\n",
             _ => "",
         }

@@ -15,7 +15,7 @@ use anyhow::{Context, bail};
 
 use super::Args;
 use super::draft::{Draft, For};
-use super::form::has_image_extension;
+use super::form::looks_like_file;
 use super::outcome::{Outcome, Processor};
 use super::recognise::{Recognised, recognise};
 use super::routes::{Route, Router};
@@ -162,7 +162,7 @@ fn as_configured(known: &[bool], targets: &[(String, u64)]) -> Recognised {
     let open = (0..known.len()).filter(|index| !known[*index]);
     let is_file = |index: &usize| {
         let path = targets[*index].0.split('?').next().unwrap_or_default();
-        has_image_extension(path)
+        looks_like_file(path)
     };
     let (files, others) = open.partition(is_file);
     Recognised {

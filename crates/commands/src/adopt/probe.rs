@@ -105,7 +105,7 @@ fn reading(kind: Kind, dialects: &Dialects, cut: &Cut<'_>) -> Option<Reading> {
         kind,
         prefix: cut.prefix.to_owned(),
         is_strong: form.is_strong,
-        is_clean: request.notes.is_empty(),
+        is_clean: request.notes.is_empty() && !form::contradicts(kind, cut),
         signature: form.signature,
         is_sealed: form.is_sealed,
         source: request.source,

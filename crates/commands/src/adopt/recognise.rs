@@ -58,7 +58,7 @@ pub(super) fn recognise(targets: &[(String, u64)], skip: &[bool]) -> anyhow::Res
     }
     for index in open.into_keys() {
         let path = targets[index].0.split('?').next().unwrap_or_default();
-        match form::has_image_extension(path) {
+        match form::looks_like_file(path) {
             true => recognised.files.push(index),
             false => recognised.others.push(index),
         }
@@ -90,10 +90,20 @@ fn best(row: &[Kind], open: &BTreeMap<usize, Vec<Reading>>, found: &[Found]) -> 
     let free = places.filter(|(place, _)| is_free(place));
     let chosen = free.max_by_key(|((kind, prefix), (_, clean, read))| {
         // The number of targets counts most, because a wrong prefix reads fewer of them.
-        (*read, *clean, preference(*kind, prefix), Reverse(*kind))
+        let preference = preference(*kind, prefix);
+        (
+            preference >= SURE,
+            *read,
+            *clean,
+            preference,
+            Reverse(*kind),
+        )
     });
     chosen.map(|(place, _)| place)
 }
+
+/// Preference of prefixes that say what they are the prefix of, so that another one that reads more is not better.
+const SURE: i32 = 100;
 
 /// Returns how well a prefix suits a kind, if several read equally many targets.
 fn preference(kind: Kind, prefix: &str) -> i32 {
@@ -109,7 +119,7 @@ fn preference(kind: Kind, prefix: &str) -> i32 {
             let other = if kind == Kind::Iiif3 { "2" } else { "3" };
             let own = if kind == Kind::Iiif3 { "3" } else { "2" };
             match (says(own), says(other), last.starts_with("iiif")) {
-                (true, ..) => 100,
+                (true, ..) => SURE,
                 (_, true, _) => 90,
                 (_, _, true) => 50,
                 _ => segments,
@@ -174,6 +184,15 @@ mod tests {
             "/iiif/2/a%2Fb.jpg/info.json",
         ]);
         assert_eq!(two, ["Iiif2 /iiif/2 3", "0 files, 0 others"]);
+        let both = explain(&[
+            "/iiif/2/a.jpg/full/300,/0/default.jpg",
+            "/iiif/2/b.jpg/full/300,/0/default.jpg",
+            "/iiif/3/a.jpg/full/^300,/0/default.jpg",
+        ]);
+        assert_eq!(
+            both,
+            ["Iiif2 /iiif/2 2", "Iiif3 /iiif/3 1", "0 files, 0 others"]
+        );
         let three = explain(&["/iiif/3/b/c.jpg/full/^300,/0/default.jpg"]);
         assert_eq!(three, ["Iiif3 /iiif/3 1", "0 files, 0 others"]);
         let photon = explain(&["/a/b.jpg?resize=300,200&strip=all", "/a/c.jpg?w=300"]);

@@ -122,8 +122,9 @@ fn thumbor(kind: Kind, read: &[Read<'_>]) -> Vec<String> {
     let is_unsafe = read
         .iter()
         .any(|(_, it)| it.signature.as_deref() == Some("unsafe"));
-    if is_unsafe && !signatures.is_empty() {
-        lines.push("allow_unsafe = true  # the log has both".to_owned());
+    // imagor serves nothing without a key unless it is told to.
+    if is_unsafe && (kind == Kind::Imagor || !signatures.is_empty()) {
+        lines.push("allow_unsafe = true  # the log has such URLs".to_owned());
     }
     if let (Kind::Imagor, Some(signature)) = (kind, signatures.first()) {
         lines.extend(digest(signature.len()));
