@@ -19,6 +19,7 @@ mod explain;
 mod fonts;
 mod free_buffers;
 mod import;
+mod import_servers;
 mod import_sites;
 mod into_store;
 mod kill;
