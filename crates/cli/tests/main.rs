@@ -13,6 +13,7 @@ mod convert_folders;
 mod credentials;
 mod docs;
 mod engine_samples;
+mod environment;
 mod every_format;
 mod examples;
 mod explain;

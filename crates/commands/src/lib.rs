@@ -20,6 +20,7 @@ mod convert;
 mod explain;
 mod fonts;
 mod format_of;
+mod healthcheck;
 mod import;
 mod journal;
 mod lab;
@@ -63,6 +64,7 @@ enum Command {
     Sign(sign::Args),
     Import(import::Args),
     Shadow(shadow::Args),
+    Healthcheck(healthcheck::Args),
     Lab(lab::Lab),
     Tune(lab::Tune),
     Config(config_check::Args),
@@ -95,6 +97,7 @@ pub fn main() -> ExitCode {
         Command::Sign(args) => sign::run(&args),
         Command::Import(args) => import::run(&args),
         Command::Shadow(args) => return shadow::run(&args).unwrap_or_else(failed),
+        Command::Healthcheck(args) => healthcheck::run(&args),
         Command::Lab(args) => return lab::run(&args),
         Command::Tune(args) => return lab::tune(&args),
         Command::Config(args) => config_check::run(&args),

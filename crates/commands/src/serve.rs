@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::processes::Codecs;
-use andon_server::config::{OriginConfig, OriginKind};
+use andon_server::config::{OriginConfig, OriginKind, Overrides};
 use andon_server::{Beat, Config, ConfigError, Inherited, Listen, Pulse, Sandbox, Server};
 use anyhow::Context;
 use sd_notify::NotifyState;
@@ -31,6 +31,10 @@ Examples:
   andon serve ~/photos
   andon serve --config andon.toml
   andon serve ~/photos --listen 127.0.0.1:0 --listen unix:/run/andon.sock
+  ANDON_ROOT=/pictures ANDON_LISTEN=0.0.0.0:8080 ANDON_CACHE__MEMORY=1GiB andon serve
+
+Environment variables set keys of the configuration: ANDON_, the table, two underscores, the key. They override the file, \
+and arguments override them. An unknown one is an error.
 
 One line with the addresses, the version, the number of workers and the origins goes to standard output when the \
 server listens; requests are logged to standard error. SIGHUP reloads the configuration: requests in progress finish \
@@ -178,15 +182,12 @@ async fn feed_watchdog(pulse: Pulse, every: Duration) {
     }
 }
 
-/// Returns the configuration in `file`, or the default one. `dir` replaces its origins.
+/// Returns the configuration in `file`, or the default one, with the keys that environment variables set. `dir` replaces
+/// its origins.
 pub(crate) fn base(file: Option<&Path>, dir: Option<&Path>) -> Result<Config, ConfigError> {
-    let mut config = match file {
-        Some(file) => Config::read(file)?,
-        None => Config {
-            loopback_is_local: true,
-            ..Config::default()
-        },
-    };
+    let overrides = Overrides::of_process();
+    let mut config = overrides.read(file)?;
+    config.loopback_is_local = file.is_none() && overrides.is_empty();
     if let Some(dir) = dir {
         config.origin = vec![OriginConfig::folder(dir)];
     }
