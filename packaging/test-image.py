@@ -67,6 +67,8 @@ def main(bundle, pictures, version):
             body = get(port, target)
             assert body == expected, f"{target}: {len(body)} bytes instead of {len(expected)}, or others"
             print(f"test: {target}: {len(body)} bytes, those that the binary makes by itself")
+        subprocess.run([binary, "healthcheck", f"http://127.0.0.1:{port}"], check=True)
+        print("test: andon healthcheck asks it")
         container.stop()
     print("test: user 65532, no capabilities, read-only root; SIGTERM ends it with 0")
 

@@ -38,6 +38,14 @@ def main(layer, architecture, version, folder):
             "Cmd": ["serve", "--config", "/etc/andon/andon.toml"],
             "WorkingDir": "/",
             "StopSignal": "SIGTERM",
+            # Docker's extension of the specification, in nanoseconds; Podman and Kubernetes do not read it.
+            "Healthcheck": {
+                "Test": ["CMD", "/usr/bin/andon", "healthcheck", "--config", "/etc/andon/andon.toml"],
+                "Interval": 30_000_000_000,
+                "Timeout": 5_000_000_000,
+                "StartPeriod": 10_000_000_000,
+                "Retries": 3,
+            },
             "Labels": {
                 "org.opencontainers.image.title": "andon",
                 "org.opencontainers.image.description": "On-the-fly image server",

@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use andon_server::Config;
-use andon_server::config::effective;
+use andon_server::config::{Overrides, effective};
 use anyhow::Context;
 use clap::Subcommand;
 
@@ -56,7 +55,8 @@ Examples:
   andon config check /etc/andon/andon.toml && systemctl reload andon
 
 Warnings, and at last \"ok\", go to standard error. Folders, certificates and environment variables that the file names \
-are looked at as well: what is good here is what `andon serve` starts with, unless an address is taken. An error names \
+are looked at as well: what is good here is what `andon serve` starts with, unless an address is taken. Environment variables \
+apply as they do there (ANDON_LISTEN, ANDON_CACHE__MEMORY). An error names \
 the line, the key, and the nearest known key. Exit codes: 0 it is good, 1 it is not.";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
@@ -82,12 +82,16 @@ fn checked(file: &Path) -> anyhow::Result<(String, Config)> {
     let name = file.display();
     let text = read::text(file).with_context(|| format!("{name} cannot be read"))?;
     let folder = file.parent().unwrap_or(Path::new(""));
-    let checked = effective(&text, folder).and_then(|whole| {
-        let config = Config::parse(&text, folder)?;
+    let overrides = Overrides::of_process();
+    let checked = overrides.parse(&text, folder).and_then(|config| {
+        let whole = effective(&overrides.laid_over(&text)?, folder)?;
         andon_server::check(&config, andon_codecs::ALL).map_err(|error| error.located(&text))?;
         Ok((whole, config))
     });
     let (whole, config) = checked.map_err(|error| error.in_file(file))?;
+    for variable in overrides.names() {
+        eprintln!("andon: {name}: the environment variable {variable} applies");
+    }
     for warning in andon_server::warnings(&config) {
         eprintln!("andon: {name}: warning: {warning}");
     }

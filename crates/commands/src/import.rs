@@ -1,65 +1,217 @@
 //! `andon import`: translates another server's configuration into one for Andon.
+//!
+//! A format is a file in `import/` with a `FORMAT`, and its row in `FORMATS`.
 
+mod assignments;
+mod document;
 mod filter;
+mod imagor;
+mod imgproxy;
 mod locations;
 mod model;
 mod next;
+mod nginx;
 mod pattern;
+mod python;
 mod reasons;
 mod site;
+mod sources;
 mod syntax;
+mod thumbor;
 mod units;
+mod values;
+mod variables;
 mod write;
 
 use std::path::{Path, PathBuf};
 
 use andon_server::Config;
-use anyhow::Context;
+use anyhow::{Context, bail, ensure};
 
 use andon_terminal::print;
 pub(crate) use write::quoted;
 
-/// Write the andon.toml of an nginx that makes images, or of a Next.js application
+use self::variables::Variable;
+
+/// Write the andon.toml of another image server: nginx, imgproxy, thumbor, imagor or Next.js
 ///
-/// Locations with image_filter and ngx_small_light become rewrites; roots, aliases and proxy_pass become origins;
-/// caches, limits and addresses become their keys. Every directive that has no equivalent stands in a comment, with its
-/// line and why. Of Next.js, the file is JSON: .next/required-server-files.json, which `next build` writes.
+/// The content of the file tells which one it is. Of nginx, locations with image_filter and ngx_small_light become
+/// rewrites; roots, aliases and proxy_pass become origins; caches, limits and addresses become their keys. imgproxy is
+/// read from its environment (IMGPROXY_KEY=…: an environment file, a docker-compose file, a unit of systemd, a command
+/// line), imagor from its environment or flags, thumbor from thumbor.conf, and Next.js from
+/// .next/required-server-files.json, which `next build` writes. What has no equivalent stands in a comment, with its line
+/// and why.
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Args {
-    /// nginx's main file, or one of a site; or a configuration of Next.js as JSON
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
-    /// The server block with this server_name [default: the first that makes images]
+    /// nginx's main file, or one of a site; an environment file or docker-compose.yml; thumbor.conf; or a configuration
+    /// of Next.js as JSON
+    #[arg(value_name = "FILE", required_unless_present = "variables")]
+    file: Option<PathBuf>,
+    /// Of nginx, the server block with this server_name [default: the first that makes images]
     #[arg(long, value_name = "NAME")]
     server: Option<String>,
+    /// Print what each variable of this server becomes: imgproxy, thumbor or imagor
+    #[arg(long, value_name = "SERVER", conflicts_with_all = ["file", "server"])]
+    variables: Option<String>,
 }
 
 const AFTER: &str = "\
 Examples:
   andon import /etc/nginx/nginx.conf > andon.toml && andon config check andon.toml
   andon import /etc/nginx/sites-enabled/images --server images.example
+  andon import docker-compose.yml > andon.toml
+  andon import /etc/thumbor.conf > andon.toml
   andon import .next/required-server-files.json > andon.toml
+  andon import --variables imgproxy
 
-Included files are read too. `andon shadow` then compares both servers.";
+Files that nginx includes are read too. Keys and secrets are written to the result as they are, so treat it like the \
+original. `andon shadow` then compares both servers.";
+
+/// A configuration that can be imported.
+struct Format {
+    /// Description of the files, for messages.
+    name: &'static str,
+    /// Whether a text is of this format.
+    is: fn(&str) -> bool,
+    /// Translates a file into the text of an `andon.toml`.
+    read: fn(&Input<'_>) -> anyhow::Result<String>,
+}
+
+/// A file that is imported.
+struct Input<'a> {
+    text: &'a str,
+    path: &'a Path,
+    /// Name of the file, for comments.
+    name: &'a str,
+    /// The `server_name` of the block of nginx to import.
+    server: Option<&'a str>,
+}
+
+/// All formats, in the order in which they are tried.
+const FORMATS: &[Format] = &[
+    next::FORMAT,
+    imgproxy::FORMAT,
+    imagor::FORMAT,
+    thumbor::FORMAT,
+    nginx::FORMAT,
+];
+
+/// The tables of variables, by server.
+const TABLES: &[(&str, &[Variable])] = &[
+    ("imgproxy", imgproxy::TABLE),
+    ("thumbor", thumbor::TABLE),
+    ("imagor", imagor::TABLE),
+];
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let text = text(&args.file, args.server.as_deref())?;
-    // What nginx takes and Andon does not should be said here, not when it is started.
+    match (&args.file, &args.variables) {
+        (Some(file), _) => import(file, args.server.as_deref()),
+        (None, Some(server)) => list(server),
+        (None, None) => bail!("name a file"),
+    }
+}
+
+/// Prints the variables of a server.
+fn list(server: &str) -> anyhow::Result<()> {
+    let table = TABLES.iter().find(|(name, _)| *name == server);
+    let names: Vec<&str> = TABLES.iter().map(|(name, _)| *name).collect();
+    let (_, table) = table.with_context(|| {
+        format!(
+            "--variables {server}: there is a table for each of {}",
+            names.join(", ")
+        )
+    })?;
+    print(variables::markdown(table).as_bytes())
+}
+
+fn import(file: &Path, server: Option<&str>) -> anyhow::Result<()> {
+    let text = text(file, server)?;
+    // What the other server takes and Andon does not should be said here, not when it is started.
     if let Err(error) = Config::parse(&text, Path::new("")) {
         eprintln!("andon: what was written needs a change: {error:#}");
     }
     print(text.as_bytes())
 }
 
-/// Returns the andon.toml for the configuration of another server. `server` names one of several server blocks.
+/// Returns the text of the `andon.toml` for the configuration of another server. `server` names one of several server
+/// blocks of nginx.
 pub(crate) fn text(file: &Path, server: Option<&str>) -> anyhow::Result<String> {
     let name = file.display().to_string();
-    let content = std::fs::read_to_string(file).unwrap_or_default();
-    if content.trim_start().starts_with('{') {
-        return next::text(&content, &name).with_context(|| name.clone());
+    let bytes = std::fs::read(file).with_context(|| format!("{name} cannot be read"))?;
+    let text = String::from_utf8_lossy(&bytes);
+    let Some(format) = FORMATS.iter().find(|format| (format.is)(&text)) else {
+        let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+        bail!(
+            "{name} is of no format that can be imported: {}",
+            known.join("; ")
+        );
+    };
+    ensure!(
+        server.is_none() || format.name == nginx::FORMAT.name,
+        "--server names a server block of nginx, but {name} is {}",
+        format.name
+    );
+    (format.read)(&Input {
+        text: &text,
+        path: file,
+        name: &name,
+        server,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    const START: &str = "<!-- variables -->\n";
+    const END: &str = "<!-- /variables -->\n";
+
+    #[test]
+    fn every_page_has_the_variables_of_its_server() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/dialects");
+        for (server, table) in TABLES {
+            let page = folder.join(server).with_extension("md");
+            let text = fs::read_to_string(&page).expect(server);
+            let (before, rest) = text.split_once(START).expect(server);
+            let (_, after) = rest.split_once(END).expect(server);
+            let table = variables::markdown(table);
+            let new = format!("{before}{START}{table}{END}{after}");
+            if std::env::var_os("ANDON_BLESS").is_some() {
+                fs::write(&page, new).expect(server);
+            } else {
+                assert!(
+                    new == text,
+                    "docs/dialects/{server}.md lists other variables: run this test once with ANDON_BLESS=1 in its environment"
+                );
+            }
+        }
     }
-    let directives = syntax::read(file)?;
-    let site = site::read(&directives, server).with_context(|| name.clone())?;
-    Ok(write::text(&site, &name))
+
+    #[test]
+    fn a_file_is_recognized_by_its_content() {
+        for (text, is) in [
+            ("{\"images\": {}}", "Next.js"),
+            ("IMGPROXY_KEY=ab", "imgproxy"),
+            (
+                "services:\n  imgproxy:\n    environment:\n      IMGPROXY_KEY: ab\n",
+                "imgproxy",
+            ),
+            ("IMAGOR_SECRET=ab\nPORT=8000", "imagor"),
+            ("imagor -imagor-secret ab", "imagor"),
+            ("PORT=8000 imagor", "imagor"),
+            ("SECURITY_KEY = 'ab'", "thumbor"),
+            ("SECURITY_KEY = os.environ['KEY']", "thumbor"),
+            ("server { listen 80; }", "nginx"),
+            ("include sites/*;", "nginx"),
+            ("location / { proxy_pass http://imagor:8000; }", "nginx"),
+        ] {
+            let format = FORMATS.iter().find(|format| (format.is)(text));
+            let name = format.map_or("none", |format| format.name);
+            assert!(name.contains(is), "{text}: {name}");
+        }
+        assert!(!FORMATS.iter().any(|format| (format.is)("hello: world")));
+    }
 }

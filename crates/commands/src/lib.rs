@@ -8,6 +8,7 @@
 //! | change what `andon shadow` compares | `crates/commands/src/shadow/compare.rs` |
 //! | import another directive of nginx's | `crates/commands/src/import/site.rs`; `reasons.rs` there says why others have no key |
 //! | recognise URLs of a further dialect in logs | `crates/commands/src/adopt/kinds.rs` and `form.rs` |
+//! | import the configuration of another server | a file in `crates/commands/src/import/` with a table, its row in `FORMATS` |
 //! | add a command | a file in `crates/commands/src/`, its line in `Command` |
 
 #![forbid(unsafe_code)]
@@ -21,6 +22,7 @@ mod convert;
 mod explain;
 mod fonts;
 mod format_of;
+mod healthcheck;
 mod import;
 mod journal;
 mod lab;
@@ -73,6 +75,7 @@ enum Command {
     Import(import::Args),
     Adopt(adopt::Args),
     Shadow(shadow::Args),
+    Healthcheck(healthcheck::Args),
     Lab(lab::Lab),
     Tune(lab::Tune),
     Config(config_check::Args),
@@ -106,6 +109,7 @@ pub fn main() -> ExitCode {
         Command::Import(args) => import::run(&args),
         Command::Adopt(args) => return adopt::run(&args).unwrap_or_else(failed),
         Command::Shadow(args) => return shadow::run(&args).unwrap_or_else(failed),
+        Command::Healthcheck(args) => healthcheck::run(&args),
         Command::Lab(args) => return lab::run(&args),
         Command::Tune(args) => return lab::tune(&args),
         Command::Config(args) => config_check::run(&args),

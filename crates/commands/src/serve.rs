@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::processes::Codecs;
-use andon_server::config::{OriginConfig, OriginKind};
+use andon_server::config::{OriginConfig, OriginKind, Overrides};
 use andon_server::{Beat, Config, ConfigError, Inherited, Listen, Pulse, Sandbox, Server};
 use anyhow::Context;
 use sd_notify::NotifyState;
@@ -56,8 +56,12 @@ Examples:
   andon serve ~/photos --port 9000
   andon serve ~/photos --dialect thumbor
   andon serve ~/photos --listen 127.0.0.1:0 --listen unix:/run/andon.sock
+  ANDON_ROOT=/pictures ANDON_LISTEN=0.0.0.0:8080 ANDON_CACHE__MEMORY=1GiB andon serve
 
-Without a configuration file all URL dialects are on, each at a prefix of its own, and / is a page with the images of the \
+Environment variables set keys of the configuration: ANDON_, the table, two underscores, the key. They override the file, \
+and arguments override them. An unknown one is an error.
+
+Without a configuration file and such variables all URL dialects are on, each at a prefix of its own, and / is a page with the images of the \
 folder, for browsers on this machine. A configuration file switches on what it names; --dialect adds to that.
 
 One line with the addresses, the version, the number of workers and the origins goes to standard output when the \
@@ -206,11 +210,13 @@ async fn feed_watchdog(pulse: Pulse, every: Duration) {
     }
 }
 
-/// Returns the configuration in `file`, or the default one. `dir` replaces its origins.
+/// Returns the configuration in `file`, or the default one, with the keys that environment variables set. `dir` replaces
+/// its origins.
 pub(crate) fn base(file: Option<&Path>, dir: Option<&Path>) -> Result<Config, ConfigError> {
+    let overrides = Overrides::of_process();
     let mut config = match file {
-        Some(file) => Config::read(file)?,
-        None => Config::for_folder(Path::new(".")),
+        None if overrides.is_empty() => Config::for_folder(Path::new(".")),
+        _ => overrides.read(file)?,
     };
     if let Some(dir) = dir {
         config.origin = vec![OriginConfig::folder(dir)];

@@ -13,6 +13,8 @@ pub struct OptionHelp {
     pub values: String,
     /// What the option does, or why it does nothing, as one sentence.
     pub help: String,
+    /// What is not done as in the original, or why; `None` if nothing is.
+    pub differs: Option<String>,
 }
 
 impl OptionHelp {
@@ -22,6 +24,7 @@ impl OptionHelp {
             names: names.iter().map(|name| (*name).to_owned()).collect(),
             values: String::new(),
             help: help.to_owned(),
+            differs: None,
         }
     }
 }
@@ -158,6 +161,12 @@ impl Table {
                 values: match row.takes {
                     Takes::Word(words) => code(words),
                     takes => takes.to_string(),
+                },
+                differs: match row.about {
+                    About::Image | About::Answer => None,
+                    About::Partly(words) => Some(format!("not done: {}", code(words))),
+                    About::Ignored(why) => Some(why.to_owned()),
+                    About::Unsupported => Some("not supported".to_owned()),
                 },
                 ..OptionHelp::new(row.names, &what)
             }

@@ -23,6 +23,7 @@ const LAYERS: &[&str] = &[
     "refusal",
     "percent",
     "request",
+    "permitted",
     "rewrite",
     "dialect",
     "vectors",

@@ -23,6 +23,7 @@ fn table(options: &[OptionHelp]) -> String {
         names,
         values,
         help,
+        ..
     } in options
     {
         assert!(help.ends_with('.'), "{names:?} has no sentence");
@@ -61,6 +62,55 @@ fn every_page_has_the_options_of_its_dialect() {
                 "docs/dialects/{dialect}.md lists other options: run this test once with {SWITCH}=1 in its environment"
             );
         }
+    }
+}
+
+const CHANGES: &str = "<!-- changes -->\n";
+const END_OF_CHANGES: &str = "<!-- /changes -->\n";
+
+/// Returns a table of what each dialect does not do as the original does. Options with one reason share a row.
+fn changes() -> String {
+    let mut text = String::new();
+    for (dialect, _) in andon_dialects::ALL {
+        let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
+        for OptionHelp { names, differs, .. } in andon_dialects::option_help(dialect) {
+            let Some(why) = differs else {
+                continue;
+            };
+            let name = format!("`{}`", names[0]);
+            match reasons.iter_mut().find(|(known, _)| *known == why) {
+                Some((_, names)) => names.push(name),
+                None => reasons.push((why, vec![name])),
+            }
+        }
+        if reasons.is_empty() {
+            continue;
+        }
+        let _ = writeln!(text, "### [{dialect}](dialects/{dialect}.md)\n");
+        text += "| option | what is different |\n|---|---|\n";
+        for (why, names) in reasons {
+            let _ = writeln!(text, "| {} | {why} |", names.join(" "));
+        }
+        text.push('\n');
+    }
+    text.truncate(text.trim_end().len() + 1);
+    text
+}
+
+#[test]
+fn the_page_on_moving_has_what_changes_in_each_dialect() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/migration.md");
+    let text = fs::read_to_string(&page).expect("the page");
+    let (before, rest) = text.split_once(CHANGES).expect("a beginning");
+    let (_, after) = rest.split_once(END_OF_CHANGES).expect("an end");
+    let new = format!("{before}{CHANGES}{}{END_OF_CHANGES}{after}", changes());
+    if std::env::var_os(SWITCH).is_some() {
+        fs::write(&page, new).expect("written");
+    } else {
+        assert!(
+            new == text,
+            "docs/migration.md lists other changes: run this test once with {SWITCH}=1 in its environment"
+        );
     }
 }
 

@@ -295,3 +295,31 @@ fn an_origin_that_hangs_takes_its_own_slots_and_nobody_elses() {
     assert_eq!(house.get("/small_light(dw=9)/far/good.jpg").status, 200);
     assert_eq!(origin.count("/hang-before-headers"), 1);
 }
+
+#[test]
+fn requests_over_the_rate_of_an_origin_wait_for_their_turn_or_are_refused_at_once() {
+    let origin = origin();
+    let house = house(&origin, "fetches_per_second = 1\ntimeouts.total = \"1s\"");
+    let began = std::time::Instant::now();
+    let replies: Vec<_> = std::thread::scope(|scope| {
+        let asked = (0..12).map(|index| {
+            let target = format!("/small_light(dw=20)/far/{index}good.jpg");
+            let house = &house;
+            scope.spawn(move || house.get(&target))
+        });
+        let asked: Vec<_> = asked.collect();
+        asked
+            .into_iter()
+            .map(|it| it.join().expect("a reply"))
+            .collect()
+    });
+    let (served, refused): (Vec<_>, Vec<_>) = replies.iter().partition(|it| it.status == 200);
+    assert!(!served.is_empty() && !refused.is_empty());
+    assert!(served.len() as u64 <= began.elapsed().as_secs() + 2);
+    for reply in refused {
+        let told = reply.text();
+        assert_eq!(reply.status, 503, "{told}");
+        assert!(told.contains("at most 1 times per second"), "{told}");
+        assert!(reply.header("retry-after").is_some(), "{told}");
+    }
+}

@@ -38,6 +38,18 @@ impl Error {
         }
     }
 
+    /// Returns the path of the key that the error is about; empty for the whole file.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// Returns what is wrong, without file, line and key.
+    #[must_use]
+    pub fn what(&self) -> &str {
+        &self.what
+    }
+
     /// Adds the file that the error is in, unless it is known.
     #[must_use]
     pub fn in_file(mut self, file: &Path) -> Self {

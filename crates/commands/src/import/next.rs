@@ -6,6 +6,13 @@ use anyhow::{Context, bail, ensure};
 use serde_json::{Map, Value};
 
 use super::write::quoted;
+use super::{Format, Input};
+
+pub(super) const FORMAT: Format = Format {
+    name: "the configuration of a Next.js as JSON (.next/required-server-files.json)",
+    is: |text| text.trim_start().starts_with('{'),
+    read: |input: &Input<'_>| text(input.text, input.name).with_context(|| input.name.to_owned()),
+};
 
 /// Keys of `images` and the keys of `[next]` that they become.
 const KEYS: &[(&str, &str)] = &[
@@ -53,7 +60,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
 ///
 /// # Errors
 /// A text that is no such export.
-pub(super) fn text(json: &str, file: &str) -> anyhow::Result<String> {
+fn text(json: &str, file: &str) -> anyhow::Result<String> {
     let whole: Value = serde_json::from_str(json).context("it is no JSON")?;
     let config = whole.get("config").unwrap_or(&whole);
     let images = config.get("images").and_then(Value::as_object).context(

@@ -245,7 +245,7 @@ fn number(out: &mut String, key: &str, value: Option<&str>) {
     }
 }
 
-fn key(name: &str) -> String {
+pub(super) fn key(name: &str) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     match !name.is_empty() && name.chars().all(bare) {
         true => name.to_owned(),

@@ -182,9 +182,10 @@ impl Settings for ImgproxyConfig {
     }
 
     fn option_help() -> Vec<OptionHelp> {
-        let rows = table::ALL
-            .iter()
-            .map(|row| OptionHelp::new(row.names, &row.told()));
+        let rows = table::ALL.iter().map(|row| OptionHelp {
+            differs: row.difference(),
+            ..OptionHelp::new(row.names, &row.told())
+        });
         rows.chain(info::option_help()).collect()
     }
 }

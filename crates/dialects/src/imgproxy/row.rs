@@ -9,6 +9,8 @@ pub(super) struct Row {
     pub(super) names: &'static [&'static str],
     /// What the option does, as one sentence; empty if it is ignored.
     help: &'static str,
+    /// What is not done as in imgproxy, if the option is not ignored as a whole.
+    differs: Option<&'static str>,
     /// The part of a request that the option changes.
     pub(super) kind: About,
     /// The most arguments that the option takes.
@@ -63,6 +65,7 @@ pub(super) const fn row(names: &'static [&'static str], args: &'static [Arg]) ->
     Row {
         names,
         help: "",
+        differs: None,
         kind: About::Image,
         most: args.len(),
         needed: 1,
@@ -83,6 +86,12 @@ impl Row {
         Self { help, ..self }
     }
 
+    /// Says what is not done as in imgproxy, although the option is not ignored.
+    pub(super) const fn differs(self, what: &'static str) -> Self {
+        let differs = Some(what);
+        Self { differs, ..self }
+    }
+
     /// Says what the option changes, if it is not the image.
     pub(super) const fn about(self, kind: About) -> Self {
         Self { kind, ..self }
@@ -98,9 +107,18 @@ impl Row {
         Self { needed, ..self }
     }
 
-    /// Adds a function that says what of the arguments is not supported.
-    pub(super) const fn note(self, note: fn(&[&str]) -> Option<String>) -> Self {
-        Self { note, ..self }
+    /// Says what is not supported, and adds a function that says what of the arguments that is.
+    pub(super) const fn note(
+        self,
+        what: &'static str,
+        note: fn(&[&str]) -> Option<String>,
+    ) -> Self {
+        let differs = Some(what);
+        Self {
+            note,
+            differs,
+            ..self
+        }
     }
 
     /// Says that other options write what this one sets.
@@ -114,6 +132,14 @@ impl Row {
         match self.kind {
             About::Ignored(why) => format!("Ignored, with a note: {why}."),
             _ => self.help.to_owned(),
+        }
+    }
+
+    /// Returns what is not done as in imgproxy.
+    pub(super) fn difference(&self) -> Option<String> {
+        match self.kind {
+            About::Ignored(why) => Some(why.to_owned()),
+            _ => self.differs.map(str::to_owned),
         }
     }
 

@@ -103,9 +103,9 @@ pub(super) const ALL: &[Row] = &[
     row(&["extend_aspect_ratio", "extend_ar", "exar"], &[EXTEND_RATIO]).most(4)
         .help("Adds bars around an image up to the requested aspect ratio."),
     row(&["gravity", "g"], &[own(|options, args| options.gravity.read(args, true), |options| options.gravity.text())])
-        .most(usize::MAX).note(objects)
+        .most(usize::MAX).note("objects are not looked for", objects)
         .help("Says which part of the image stays: a side, a point (`fp`), what draws the eye (`sm`)."),
-    row(&["crop", "c"], &[own(read_crop, crop)]).most(usize::MAX).note(objects)
+    row(&["crop", "c"], &[own(read_crop, crop)]).most(usize::MAX).note("objects are not looked for", objects)
         .help("Crops before scaling, to a width and height in px or as shares."),
     row(&["crop_aspect_ratio", "crop_ar", "car"], &[own(read_crop_ratio, crop_ratio)]).most(2)
         .help("Gives the crop an aspect ratio, by shrinking or growing it."),
@@ -130,7 +130,7 @@ pub(super) const ALL: &[Row] = &[
         .help("Sets `br`, `co` and `sa` together."),
     row(&["brightness", "br"], &[BRIGHTNESS]).help("Adds levels to all channels, -255 to 255."),
     row(&["contrast", "co"], &[CONTRAST]).most(usize::MAX)
-        .note(|args| match args[0].parse::<f64>() {
+        .note("objects are not looked for", |args| match args[0].parse::<f64>() {
             Ok(_) => None,
             Err(_) => Some("objects are not looked for; it is ignored".to_owned()),
         })
@@ -186,7 +186,7 @@ pub(super) const ALL: &[Row] = &[
     row(&["strip_color_profile", "scp"], &[flag!(strip_profile)])
         .help("Converts the colours to sRGB, and leaves out the profile."),
     row(&["jpeg_options", "jpgo"], &[arg!(yes, bit, progressive), arg!(yes, bit, full_chroma)]).most(6).needed(0)
-        .note(|args| {
+        .note("trellis, overshoot, scans and tables are the encoder's own", |args| {
             let asked = args.iter().skip(2).any(|text| asks(text));
             asked.then(|| "trellis, overshoot, scans and tables are the encoder's own".to_owned())
         })
@@ -196,14 +196,14 @@ pub(super) const ALL: &[Row] = &[
     ])
         .help("Writes PNG interlaced, and with a palette of at most this many colours."),
     row(&["webp_options", "webpo"], &[own(read_webp, webp)]).most(3)
-        .note(|args| {
+        .note("colours are thinned in one way, and presets have no effect", |args| {
             let preset = args.get(2).is_some_and(|text| !matches!(*text, "" | "default"));
             let asked = preset || args.get(1).is_some_and(|text| asks(text));
             asked.then(|| "colours are thinned in one way, and presets have no effect".to_owned())
         })
         .help("Writes WebP `lossless`, `near_lossless` or `lossy`."),
     row(&["autoquality", "aq"], &[own(read_autoquality, |_| String::new()).unshown()]).most(5)
-        .note(|args| {
+        .note("`dssim` and `ml` are not measured", |args| {
             let measured = matches!(args[0], "dssim" | "ml");
             measured.then(|| format!("`{}` is not measured; q says the quality", args[0]))
         })
@@ -232,7 +232,7 @@ pub(super) const ALL: &[Row] = &[
     row(&["max_src_file_size", "msfs"], &[arg!(bytes, text, limits.bytes)]).about(About::Limit)
         .help("Limits the file of the source, in bytes."),
     row(&["max_animation_frame_resolution", "mafr"], &[own(|_, args| not_negative(args[0]).map(drop), |_| String::new()).unshown()])
-        .about(About::Limit).help("Has no effect: `limits` of the server hold."),
+        .about(About::Limit).differs("`limits` of the server hold").help("Has no effect: `limits` of the server hold."),
     ignored(&["enforce_thumbnail", "eth"], "no image is made of an embedded thumbnail").most(1),
     ignored(&["preserve_hdr", "ph"], "the depth of the source is kept wherever the format holds it"),
     ignored(&["resizing_algorithm", "ra"], "images are always scaled with Lanczos 3"),
@@ -251,7 +251,7 @@ pub(super) const ALL: &[Row] = &[
     ignored(&["pages", "pgs"], "one page is shown"),
     ignored(&["dpi"], "the resolution in print is not written"),
     row(&["color_profile", "icc", "cp"], &[arg!(|text| Ok::<_, Wrong>(profile(text)), profile_text, profile)])
-        .note(|args| {
+        .note("only `srgb` and `p3` are known", |args| {
             let note = || format!("`{}` is none of srgb and p3; it is ignored", shorten(args[0]));
             profile(args[0]).is_none().then(note)
         })

@@ -27,6 +27,8 @@ struct Row {
     name: &'static str,
     /// What the filter does, or why it does nothing, as one sentence.
     help: &'static str,
+    /// What is not done as in the original, and of which program that is so.
+    differs: Option<(&'static str, &'static [Flavour])>,
     /// How thumbor's arguments are read, if it has the filter, and how many of them there are.
     thumbor: Option<(RangeInclusive<usize>, Read)>,
     /// How imagor's arguments are read, if it has the filter.
@@ -42,6 +44,7 @@ const fn row(name: &'static str) -> Row {
     Row {
         name,
         help: "",
+        differs: None,
         thumbor: None,
         imagor: None,
         note: |_, _| None,
@@ -51,7 +54,9 @@ const fn row(name: &'static str) -> Row {
 
 /// Makes the row of a filter that is known, and that nothing is made of.
 const fn skipped(name: &'static str, flavour: Flavour) -> Row {
-    let row = row(name).help("Skipped, with a note.");
+    let row = row(name)
+        .help("Skipped, with a note.")
+        .differs("not supported");
     match flavour {
         Flavour::Thumbor => row.thumbor(0..=usize::MAX, |_| None),
         Flavour::Imagor => row.imagor(|_| None),
@@ -61,6 +66,15 @@ const fn skipped(name: &'static str, flavour: Flavour) -> Row {
 impl Row {
     const fn help(self, help: &'static str) -> Self {
         Self { help, ..self }
+    }
+
+    const fn differs(self, what: &'static str) -> Self {
+        self.differs_from(&[Flavour::Thumbor, Flavour::Imagor], what)
+    }
+
+    const fn differs_from(self, flavours: &'static [Flavour], what: &'static str) -> Self {
+        let differs = Some((what, flavours));
+        Self { differs, ..self }
     }
 
     const fn thumbor(self, counts: RangeInclusive<usize>, read: Read) -> Self {
@@ -154,6 +168,7 @@ const ALL: &[Row] = &[
     row("format").help("Sets the format of the result; one that is not written is ignored, with a note.")
         .thumbor(1..=1, |args| Some(Filter::Format(args.text(0)?.to_ascii_lowercase())))
         .imagor(|args| Some(Filter::Format(args.text(0)?.into_owned())))
+        .differs("formats that are not written are ignored")
         .note(|flavour, args| {
             let name = args.to_ascii_lowercase();
             let why = || format!("format: {} is not written; it is ignored", shorten(&name));
@@ -167,6 +182,7 @@ const ALL: &[Row] = &[
     row("invert").help("Inverts the colours.").imagor(|_| effect("invert", &[])),
     row("label").help("Writes a line of text on the image, in the server's font.")
         .imagor(|args| Text::label(args).map(Filter::Text))
+        .differs("on one line, in the server's font")
         .note(|_, args| ignored("label", &Text::label_ignores(args))),
     row("lossless").help("Writes WebP, AVIF and JPEG XL without loss.").imagor(|_| Some(Filter::Lossless)),
     row("max_age").help("Says for how many seconds clients may cache the result.")
@@ -209,7 +225,7 @@ const ALL: &[Row] = &[
                 _ => 10,
             }))
         }),
-    row("preview").help("Has no effect: results are kept as the cache says.").imagor(|_| Some(Filter::Nothing)),
+    row("preview").help("Has no effect: results are kept as the cache says.").differs("results are kept as the cache says").imagor(|_| Some(Filter::Nothing)),
     row("proportion").help("Scales the image by a factor; imagor also takes one above 1 as per cent.")
         .both(1..=1, |args| args.decimal(0).map(Filter::Proportion)),
     row("quality").help("Sets the quality of the file, 1 to 100.")
@@ -244,6 +260,7 @@ const ALL: &[Row] = &[
             let sigma = (1.0 + 2.0 * given).clamp(0.0, 10.0);
             effect("sharpen-l", &[number(sigma), "0".to_owned(), "2".to_owned()])
         })
+        .differs_from(&[Flavour::Thumbor], "an unsharp mask in place of wavelets")
         .note(|flavour, _| {
             let note = "sharpen: an unsharp mask is near thumbor's wavelets, not equal to them";
             (flavour == Flavour::Thumbor).then(|| note.to_owned())
@@ -256,9 +273,11 @@ const ALL: &[Row] = &[
     row("strip_metadata").help("Leaves out all metadata.").both(0..=0, |_| Some(Filter::StripMetadata)),
     row("text").help("Writes a line of text on the image, in the server's font.")
         .imagor(|args| Text::typeset(args).map(Filter::Text))
+        .differs("on one line, in the server's font")
         .note(|_, args| ignored("text", &Text::typeset_ignores(args))),
     row("thumbhash").help("Adds a ThumbHash to the document of `meta`.").seen(|args| bare(args, Seen::ThumbHash)),
     row("to_colorspace").help("Converts the colours to `srgb` or `p3`; others are skipped, with a note.")
+        .differs("only `srgb` and `p3` are known")
         .imagor(|args| match &*args.text(0).unwrap_or_default().to_ascii_lowercase() {
             "" | "srgb" => Some(Filter::ToSrgb),
             "p3" => Some(Filter::ToP3),
@@ -277,8 +296,13 @@ const ALL: &[Row] = &[
 /// Returns what there is to say of each filter that a program has.
 pub(super) fn option_help(flavour: Flavour) -> Vec<OptionHelp> {
     let rows = ALL.iter().filter(|row| row.is_of(flavour));
-    rows.map(|row| OptionHelp::new(&[row.name], row.help))
-        .collect()
+    let of =
+        |(what, flavours): (&str, &[Flavour])| flavours.contains(&flavour).then(|| what.to_owned());
+    rows.map(|row| OptionHelp {
+        differs: row.differs.and_then(of),
+        ..OptionHelp::new(&[row.name], row.help)
+    })
+    .collect()
 }
 
 /// Reads a filter; `None` if it is to be skipped. Images in its arguments may have filters of their own, nested at most

@@ -19,6 +19,7 @@ mod listen;
 mod log;
 mod metrics;
 mod origin;
+mod overrides;
 mod platform;
 mod play;
 mod prefix;
@@ -56,6 +57,7 @@ pub use log::{LogConfig, LogFormat, LogLevel};
 pub use metrics::MetricsConfig;
 pub(crate) use origin::Place;
 pub use origin::{Files, FsConfig, OriginConfig, OriginKind, RemoteConfig};
+pub use overrides::Overrides;
 pub(crate) use platform::credential_files;
 pub use play::PlayConfig;
 pub(crate) use prefix::is_below;
@@ -209,17 +211,22 @@ impl Config {
     /// # Errors
     /// [`ConfigError`] naming the line and the key.
     pub fn parse(text: &str, folder: &Path) -> Result<Self, ConfigError> {
+        let mut config = Self::structure(text)?;
+        config.resolve_paths(folder);
+        config.validate().map_err(|error| error.located(text))?;
+        Ok(config)
+    }
+
+    /// Parses a text. Paths stay as they are written, and values are not compared with each other.
+    fn structure(text: &str) -> Result<Self, ConfigError> {
         // The tables of the dialects are split off and read by their own type.
-        let mut config = ConfigError::reading(text, dialects::Config::KEYS, |mut all| {
+        ConfigError::reading(text, dialects::Config::KEYS, |mut all| {
             let theirs = all.split_off(dialects::Config::KEYS);
             Ok(Self {
                 dialects: theirs.read()?,
                 ..all.read()?
             })
-        })?;
-        config.resolve_paths(folder);
-        config.validate().map_err(|error| error.located(text))?;
-        Ok(config)
+        })
     }
 
     /// The configuration of a server without a configuration file, which serves the folder `root` at `/` to its user:

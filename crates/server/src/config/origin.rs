@@ -1,6 +1,7 @@
 //! `[[origin]]`: where images come from.
 
 use std::fmt;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use andon_settings::check;
@@ -137,6 +138,8 @@ pub enum Files {
 pub struct RemoteConfig {
     /// Maximum number of simultaneous requests to the origin.
     pub fetches: Option<usize>,
+    /// Maximum number of requests to the origin per second. More wait for their turn.
+    pub fetches_per_second: Option<NonZeroU32>,
     /// Maximum bytes of one source; `limits.source_bytes` applies as well.
     pub max_bytes: Option<Bytes>,
     /// Addresses that the origin may have in addition to those of the public internet.
@@ -156,6 +159,7 @@ struct Written {
     gcs: Option<BucketConfig>,
     azure: Option<BucketConfig>,
     fetches: Option<usize>,
+    fetches_per_second: Option<NonZeroU32>,
     max_bytes: Option<Bytes>,
     allow: Option<Vec<Cidr>>,
     timeouts: Option<OriginTimeouts>,
@@ -173,6 +177,7 @@ impl TryFrom<Written> for OriginConfig {
             gcs,
             azure,
             fetches,
+            fetches_per_second,
             max_bytes,
             allow,
             timeouts,
@@ -194,12 +199,14 @@ impl TryFrom<Written> for OriginConfig {
         };
         let only_remote = [
             ("fetches", fetches.is_some()),
+            ("fetches_per_second", fetches_per_second.is_some()),
             ("max_bytes", max_bytes.is_some()),
             ("allow", allow.is_some()),
             ("timeouts", timeouts.is_some()),
         ];
         let remote = RemoteConfig {
             fetches,
+            fetches_per_second,
             max_bytes,
             allow: allow.unwrap_or_default(),
             timeouts: timeouts.unwrap_or_default(),

@@ -57,6 +57,7 @@ fn the_reference_file_shows_remote_origins_with_their_defaults() {
     assert_eq!(remote.max_bytes, Some(LimitsConfig::default().source_bytes));
     let remote = RemoteConfig {
         fetches: None,
+        fetches_per_second: None,
         max_bytes: None,
         ..remote
     };

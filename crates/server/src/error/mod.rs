@@ -357,7 +357,9 @@ impl Error {
         match self.root() {
             Self::Refused(rejection) => Some(rejection.retry_after),
             Self::NotIdle(seconds) => Some(*seconds),
-            Self::Origin(OriginError::Spared { seconds, .. }) => Some(*seconds),
+            Self::Origin(
+                OriginError::Spared { seconds, .. } | OriginError::Paced { seconds, .. },
+            ) => Some(*seconds),
             Self::Overlay { error, .. } => error.retry_after(),
             _ => (self.status() == StatusCode::SERVICE_UNAVAILABLE).then_some(1),
         }

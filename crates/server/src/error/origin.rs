@@ -39,6 +39,10 @@ pub enum OriginError {
     Status(u16),
     #[error("the origin answered {status} and asks to be spared for {seconds} s")]
     Spared { status: u16, seconds: u32 },
+    #[error(
+        "the origin is asked at most {per_second} times per second (`fetches_per_second`), and the next turn is in {seconds} s"
+    )]
+    Paced { per_second: u32, seconds: u32 },
     /// No valid credentials of the platform, for this reason, which is for the log.
     #[error("the server has no valid credentials for the origin")]
     Credentials(String),
@@ -78,11 +82,12 @@ pub enum RedirectError {
 }
 
 impl OriginError {
-    /// Returns 504 for timeouts and 502 for all other errors.
+    /// Returns 504 for timeouts, 503 if the server itself limits requests to the origin, and 502 for all other errors.
     #[must_use]
     pub fn status(&self) -> StatusCode {
         match self {
             Self::Slow { .. } => StatusCode::GATEWAY_TIMEOUT,
+            Self::Paced { .. } => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::BAD_GATEWAY,
         }
     }
@@ -99,6 +104,7 @@ impl OriginError {
             Self::BrokenOff | Self::Unbounded => "origin_cut",
             Self::Garbled | Self::Packed(_) => "origin_garbled",
             Self::Status(_) | Self::Spared { .. } => "origin_status",
+            Self::Paced { .. } => "origin_paced",
             Self::Credentials(_) => "origin_credentials",
             Self::Redirect(_) => "origin_redirect",
         }

@@ -16,7 +16,7 @@ pub(crate) struct OriginMetrics {
 }
 
 /// The possible outcomes of a fetch.
-pub(crate) const RESULTS: [&str; 17] = [
+pub(crate) const RESULTS: [&str; 18] = [
     "ok",
     "not_modified",
     "not_found",
@@ -32,6 +32,7 @@ pub(crate) const RESULTS: [&str; 17] = [
     "status",
     "redirect",
     "credentials",
+    "paced",
     "io",
     "other",
 ];
@@ -123,6 +124,11 @@ mod tests {
             OriginError::Packed("br".to_owned()).into(),
             OriginError::Status(500).into(),
             OriginError::Credentials("none".to_owned()).into(),
+            OriginError::Paced {
+                per_second: 1,
+                seconds: 1,
+            }
+            .into(),
         ];
         for error in &errors {
             assert!(RESULTS.contains(&word(error)), "{error}");
@@ -130,7 +136,7 @@ mod tests {
         }
         figures.count(Ok(Some(7)), Duration::ZERO);
         figures.count(Ok(None), Duration::ZERO);
-        assert_eq!(figures.results().iter().sum::<u64>(), 13);
+        assert_eq!(figures.results().iter().sum::<u64>(), 14);
         assert_eq!(figures.results()[..3], [1, 1, 1]);
         assert_eq!(figures.bytes(), 7);
     }

@@ -13,6 +13,7 @@ mod metrics;
 mod names;
 mod objects;
 mod origin;
+mod pace;
 mod platform;
 mod secrets;
 mod shared;

@@ -7,6 +7,7 @@ use super::folder::Folder;
 use super::http::HttpOrigin;
 use super::http::client::{Client, Rules};
 use super::metrics::OriginMetrics;
+use super::pace::Pace;
 use crate::config::{OriginConfig, OriginKind, Place, RemoteConfig};
 use crate::error::Error;
 use crate::permits::Permits;
@@ -103,6 +104,11 @@ fn rules(config: &RemoteConfig, most_bytes: u64, former: Option<&Client>) -> Rul
         timeouts: config.timeouts,
         fetches,
         slots: former.map_or_else(|| Permits::of(fetches), |former| former.slots().clone()),
+        pace: config.fetches_per_second.map(|per_second| {
+            let former = former.and_then(Client::pace);
+            let same = former.filter(|it| it.per_second() == per_second);
+            same.map_or_else(|| Arc::new(Pace::new(per_second)), Arc::clone)
+        }),
         most_bytes: config
             .max_bytes
             .map_or(most_bytes, |own| own.0.min(most_bytes)),

@@ -17,7 +17,7 @@ use hyper::body::{Body, Incoming};
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Request, Response, StatusCode, Uri};
 use hyper_util::client::legacy;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep_until, timeout};
 use url::Url;
 
 use super::body;
@@ -30,6 +30,7 @@ use crate::net::Guard;
 use crate::origins::budget::Budget;
 use crate::origins::freshness::Freshness;
 use crate::origins::metrics::Line;
+use crate::origins::pace::Pace;
 use crate::origins::source::{Fetched, Source, SourceValidators};
 use crate::permits::Permits;
 use crate::trace;
@@ -51,6 +52,8 @@ pub(crate) struct Rules {
     /// Permits for these requests. The slots of an origin outlive a reload, so their number may differ from `fetches`
     /// until they have been resized.
     pub(crate) slots: Permits,
+    /// Turns for these requests, if their number per second is limited.
+    pub(crate) pace: Option<Arc<Pace>>,
     pub(crate) most_bytes: u64,
     pub(crate) redirects: u32,
     pub(crate) retries: u32,
@@ -106,6 +109,11 @@ impl Client {
         &self.rules.slots
     }
 
+    /// Returns the turns that requests take, if their number per second is limited.
+    pub(crate) fn pace(&self) -> Option<&Arc<Pace>> {
+        self.rules.pace.as_ref()
+    }
+
     /// Sets the number of slots to that of this client's configuration.
     pub(crate) fn resize(&self) {
         self.rules.slots.resize_to(self.rules.fetches);
@@ -129,7 +137,12 @@ impl Client {
         let began = Instant::now();
         let total = self.rules.timeouts.total.0;
         let mut reached = Url::parse(&ask.uri.to_string()).map_err(|_| OriginError::Garbled)?;
+        let until = (began + total).min(budget.deadline.at().into());
+        let turn = self.turn(began, until)?;
         let fetching = async {
+            if let Some(turn) = turn {
+                sleep_until(turn).await;
+            }
             let _slot = self.rules.slots.acquire(1).await;
             let mut way = Vec::new();
             let (reply, secure) = self.reply(ask, &mut reached, &mut way).await?;
@@ -152,6 +165,25 @@ impl Client {
             }
             error => error,
         })
+    }
+
+    /// Returns when the request may be sent, if the number of requests per second is limited.
+    ///
+    /// # Errors
+    /// `Paced` if that is after `until`.
+    fn turn(&self, now: Instant, until: Instant) -> Result<Option<Instant>, Error> {
+        let Some(pace) = &self.rules.pace else {
+            return Ok(None);
+        };
+        let turn = pace.turn(now, until).map_err(|wait| {
+            let paced = OriginError::Paced {
+                per_second: pace.per_second().get(),
+                seconds: u32::try_from(wait.as_secs() + 1).unwrap_or(u32::MAX),
+            };
+            // The next request may have a turn.
+            Error::Unkept(Box::new(paced.into()))
+        });
+        turn.map(Some)
     }
 
     /// Returns the reply at the end of all redirects, its body unread, and whether it came over TLS. `reached` becomes

@@ -1,0 +1,220 @@
+//! Reads a `thumbor.conf`: assignments of Python, of which only literals are read.
+
+mod table;
+
+use toml::{Table, Value};
+
+use super::document::Document;
+use super::python::{self, Python};
+use super::sources::{Common, add_unnamed, add_urls};
+use super::variables::{Parts, translate};
+use super::{Format, Input, values};
+
+pub(super) use table::ALL as TABLE;
+
+pub(super) const FORMAT: Format = Format {
+    name: "a thumbor.conf (SECURITY_KEY = '…')",
+    is: |text| {
+        let Python {
+            assignments,
+            expressions,
+            ..
+        } = python::read(text);
+        let mut names =
+            (assignments.iter().map(|it| &it.name)).chain(expressions.iter().map(|(name, _)| name));
+        names.any(|name| TABLE.iter().any(|row| row.is(name)))
+    },
+    read: |input| Ok(text(input)),
+};
+
+fn text(input: &Input<'_>) -> String {
+    let mut out = Document::new(input.name);
+    out.set("thumbor.prefix", "/");
+    let Python {
+        assignments,
+        expressions,
+        others,
+    } = python::read(input.text);
+    for (name, line) in expressions {
+        out.note(line, &name, "it is an expression, which is not evaluated");
+    }
+    for line in others {
+        out.note(line, "this line", "it is no assignment, and not read");
+    }
+    let parts = translate(&assignments, TABLE, "thumbor", &mut out);
+    out.set("listen", vec!["0.0.0.0:8888"]);
+    differing_defaults(&parts, &mut out);
+    signing(&parts, &mut out);
+    formats(&parts, &mut out);
+    origins(&parts, &mut out);
+    out.text()
+}
+
+/// Writes what thumbor does by default and Andon does not.
+fn differing_defaults(parts: &Parts, out: &mut Document) {
+    out.set("thumbor.progressive", !parts.is_off("PROGRESSIVE_JPEG"));
+    out.set(
+        "thumbor.respect_orientation",
+        parts.is_on("RESPECT_ORIENTATION"),
+    );
+}
+
+fn signing(parts: &Parts, out: &mut Document) {
+    // thumbor's own default, which everybody knows.
+    const KNOWN: &str = "MY_SECURE_KEY";
+    let key = parts.text("SECURITY_KEY").unwrap_or(KNOWN);
+    out.set("thumbor.keys", vec![key]);
+    out.set("thumbor.allow_unsafe", !parts.is_off("ALLOW_UNSAFE_URL"));
+    if values::is_weak(key.as_bytes()) {
+        out.set("thumbor.weak_keys", true);
+        let what =
+            "it can be guessed, which `weak_keys` allows; `openssl rand -hex 32` makes a good one";
+        parts.note("SECURITY_KEY", what, out);
+    }
+}
+
+/// Carries over the formats that are chosen by `Accept`.
+fn formats(parts: &Parts, out: &mut Document) {
+    let on = |(format, name)| parts.is_on(name).then_some(format);
+    let formats = [("avif", "AUTO_AVIF"), ("webp", "AUTO_WEBP")];
+    let mut formats: Vec<&str> = formats.into_iter().filter_map(on).collect();
+    let preferred = parts.list("AUTO_IMAGE_FORMAT_PREFERENCE");
+    for format in preferred
+        .iter()
+        .filter_map(|it| ["avif", "webp"].into_iter().find(|known| known == it))
+    {
+        if !formats.contains(&format) {
+            formats.push(format);
+        }
+    }
+    if !formats.is_empty() {
+        out.set("negotiation.default", "auto");
+        out.set("negotiation.formats", formats);
+    }
+}
+
+fn origins(parts: &Parts, out: &mut Document) {
+    let loader = parts
+        .text("LOADER")
+        .unwrap_or("thumbor.loaders.http_loader");
+    let loader = loader.rsplit('.').next().unwrap_or_default();
+    let (scheme, is_file) = match loader {
+        "file_loader" | "file_loader_http_fallback" => ("path", true),
+        "https_loader" | "strict_https_loader" => ("https", false),
+        "http_loader" => ("http", false),
+        other => {
+            let what = format!(
+                "`{other}` has no equivalent: add an [[origin]]; docs/buckets.md has those of buckets"
+            );
+            parts.note("LOADER", &what, out);
+            ("path", false)
+        }
+    };
+    out.set("thumbor.loader", scheme);
+    if is_file {
+        let root = parts.text("FILE_LOADER_ROOT_PATH").unwrap_or("/");
+        out.add_origin([("fs.root".to_owned(), Value::from(root))]);
+    }
+    if loader == "file_loader_http_fallback" {
+        parts.note(
+            "LOADER",
+            "a file that is missing is a 404: an [[origin]] has no fallback",
+            out,
+        );
+    }
+    if loader != "file_loader" {
+        let common = common(parts, out);
+        let schemes: &[&str] = match loader {
+            "strict_https_loader" => &["https"],
+            _ => &["https", "http"],
+        };
+        let mut urls = Vec::new();
+        for source in parts.list("ALLOWED_SOURCES") {
+            match host(&source) {
+                Some(host) => {
+                    urls.extend(schemes.iter().map(|scheme| format!("{scheme}://{host}/")))
+                }
+                None => parts.note(
+                    "ALLOWED_SOURCES",
+                    &format!("`{source}` is no host: list those it stands for in http.urls"),
+                    out,
+                ),
+            }
+        }
+        add_urls(&urls, "ALLOWED_SOURCES", &common, out);
+        add_unnamed("ALLOWED_SOURCES", &common, out);
+    }
+}
+
+/// Returns the keys that web servers get.
+fn common(parts: &Parts, out: &mut Document) -> Common {
+    let redirects = match parts.is_off("HTTP_LOADER_FOLLOW_REDIRECTS") {
+        true => Some(Value::Integer(0)),
+        false => parts.put("HTTP_LOADER_MAX_REDIRECTS", values::number, out),
+    };
+    let agent = parts.text("HTTP_LOADER_DEFAULT_USER_AGENT");
+    let headers =
+        |agent: &str| Value::Table(Table::from_iter([("User-Agent".to_owned(), agent.into())]));
+    let keys = [
+        (
+            "timeouts.connect",
+            parts.put("HTTP_LOADER_CONNECT_TIMEOUT", values::span, out),
+        ),
+        (
+            "timeouts.total",
+            parts.put("HTTP_LOADER_REQUEST_TIMEOUT", values::span, out),
+        ),
+        (
+            "fetches",
+            parts.put("HTTP_LOADER_MAX_CLIENTS", values::limit, out),
+        ),
+        ("http.redirects", redirects),
+        (
+            "http.ca",
+            parts.put("HTTP_LOADER_CA_CERTS", values::text, out),
+        ),
+        ("http.headers", agent.map(headers)),
+    ];
+    keys.into_iter()
+        .filter_map(|(key, value)| Some((key.to_owned(), value?)))
+        .collect()
+}
+
+/// Returns the host that an allowed source names: a host, or an expression for all hosts below one.
+fn host(source: &str) -> Option<String> {
+    let source = source.trim_start_matches('^').trim_end_matches('$');
+    let below = [r".+\.", r".*\.", r".+?\.", r".*?\.", r"[^.]+\.", r"\w+\."];
+    let below = below.iter().find_map(|start| source.strip_prefix(start));
+    let host = below
+        .unwrap_or(source)
+        .replace(r"\.", ".")
+        .replace(r"\-", "-");
+    let is_plain = host
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || ".-:".contains(c))
+        && !host.is_empty();
+    is_plain.then(|| match below {
+        Some(_) => format!("*.{host}"),
+        None => host,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn allowed_sources_are_hosts_or_expressions_for_hosts() {
+        for (source, is) in [
+            ("s.example.com", Some("s.example.com")),
+            (r"s\.example\.com", Some("s.example.com")),
+            (r"^.+\.example\.com$", Some("*.example.com")),
+            (r".*\.example.com", Some("*.example.com")),
+            (r"(a|b)\.example\.com", None),
+            (r".+", None),
+            ("", None),
+        ] {
+            assert_eq!(host(source).as_deref(), is, "{source}");
+        }
+    }
+}

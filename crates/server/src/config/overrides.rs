@@ -1,0 +1,493 @@
+//! Keys that environment variables set over those of the file: `ANDON_CACHE__MEMORY=1GiB` is `memory` in `[cache]`.
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use andon_recipe::nearest;
+use regex::Regex;
+use toml::{Table, Value};
+
+use super::{Config, ConfigError, REFERENCE};
+
+/// The environment variables that set keys of the configuration.
+#[derive(Clone, Debug, Default)]
+pub struct Overrides(Vec<Override>);
+
+/// One variable. Its value may be a secret, which is not printed.
+#[derive(Clone)]
+struct Override {
+    name: String,
+    /// The key as a path: `["cache", "memory"]`.
+    path: Vec<String>,
+    value: String,
+}
+
+/// Beginning of the names of the variables.
+const PREFIX: &str = "ANDON_";
+
+/// The variable that replaces all origins by a folder.
+const ROOT: &str = "ANDON_ROOT";
+
+/// Variables that the programs of Andon and its documentation use for other things.
+const OTHERS: [&str; 4] = [
+    "ANDON_KEY",
+    "ANDON_SOCKET",
+    "ANDON_STORE_SECRET",
+    "ANDON_TOKEN",
+];
+
+/// Beginning of the names of the variables of the laboratory.
+const LABORATORY: &str = "ANDON_LAB_";
+
+impl Overrides {
+    /// Returns those of this process. Variables that are not UTF-8 are left out.
+    #[must_use]
+    pub fn of_process() -> Self {
+        Self::of(std::env::vars_os().filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        }))
+    }
+
+    /// Returns those among these variables. An empty variable counts as not set.
+    #[must_use]
+    pub fn of(variables: impl IntoIterator<Item = (String, String)>) -> Self {
+        let read = |(name, value): (String, String)| {
+            let key = name.strip_prefix(PREFIX).filter(|key| !key.is_empty())?;
+            let is_other = OTHERS.contains(&&*name)
+                || name.starts_with(LABORATORY)
+                || is_service_link(key, &value);
+            let path = key.split("__").map(str::to_ascii_lowercase).collect();
+            (!is_other && !value.is_empty()).then_some(Override { name, path, value })
+        };
+        let mut all: Vec<Override> = variables.into_iter().filter_map(read).collect();
+        all.sort_by(|one, other| one.name.cmp(&other.name));
+        // The folder comes first: keys of single origins may follow.
+        all.sort_by_key(|it| it.name != ROOT);
+        Self(all)
+    }
+
+    /// Whether no variable sets a key.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the names of the variables.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|it| it.name.as_str())
+    }
+
+    /// Reads and validates a file, with the variables over it. Without a file there are only the variables.
+    ///
+    /// # Errors
+    /// As for [`Config::read`], and a variable that is no key or has a value that its key cannot have.
+    pub fn read(&self, file: Option<&Path>) -> Result<Config, ConfigError> {
+        match file {
+            Some(file) if self.is_empty() => Config::read(file),
+            Some(file) => {
+                let text = std::fs::read_to_string(file).map_err(|error| {
+                    ConfigError::new("", format!("it cannot be read: {error}")).in_file(file)
+                })?;
+                let folder = file.parent().unwrap_or(Path::new(""));
+                self.parse(&text, folder)
+                    .map_err(|error| error.in_file(file))
+            }
+            None => self.parse("", Path::new("")),
+        }
+    }
+
+    /// Parses and validates a text, with the variables over it.
+    ///
+    /// # Errors
+    /// As for [`Self::read`].
+    pub fn parse(&self, text: &str, folder: &Path) -> Result<Config, ConfigError> {
+        let over = self.laid_over(text)?;
+        Config::parse(&over, folder).map_err(|error| self.blame(error, text))
+    }
+
+    /// Returns the text of a configuration in which the variables are keys. Its lines are not those of `text`.
+    ///
+    /// # Errors
+    /// A text that is no configuration, and a variable that is no key of one.
+    pub fn laid_over(&self, text: &str) -> Result<String, ConfigError> {
+        if self.is_empty() {
+            return Ok(text.to_owned());
+        }
+        // Mistakes of the text itself are told with its lines.
+        Config::structure(text)?;
+        let table = ConfigError::reading(text, &[], |all| all.read::<Table>())?;
+        let mut secrets = secrets(&table);
+        let names_a_secret =
+            |it: &&Override| it.path.last().is_some_and(|key| key.ends_with("_env"));
+        secrets.extend(
+            self.0
+                .iter()
+                .filter(names_a_secret)
+                .map(|it| it.value.clone()),
+        );
+        let used = |it: &&Override| !secrets.contains(&it.name);
+        let all: Vec<&Override> = self.0.iter().filter(used).collect();
+        let written = |without: Option<usize>| {
+            let mut table = table.clone();
+            for (index, it) in all.iter().enumerate() {
+                if Some(index) != without {
+                    it.set(&mut table)?;
+                }
+            }
+            let text = toml::to_string(&table).unwrap_or_default();
+            Config::structure(&text).map(|_| text)
+        };
+        let error = match written(None) {
+            Ok(text) => return Ok(text),
+            Err(error) => error,
+        };
+        // The variable without which there is no error, or another one, has caused it.
+        let is_to_blame = |index: &usize| written(Some(*index)).err().as_ref() != Some(&error);
+        let culprit = (0..all.len()).find(is_to_blame);
+        Err(match culprit.and_then(|index| all.get(index)) {
+            Some(it) => it.error(&error),
+            None => ConfigError::new("", format!("{PREFIX}… variables: {}", error.what())),
+        })
+    }
+
+    /// Returns an error of the whole configuration as one of the variable that set the key, or else with its line.
+    fn blame(&self, error: ConfigError, text: &str) -> ConfigError {
+        let sets = |it: &&Override| {
+            let path = it.path.join(".");
+            let is_below = |one: &str, other: &str| {
+                one == other
+                    || one
+                        .strip_prefix(other)
+                        .is_some_and(|rest| rest.starts_with('.'))
+            };
+            is_below(error.key(), &path) || is_below(&path, error.key())
+        };
+        match self.0.iter().find(sets) {
+            _ if self.is_empty() => error,
+            Some(it) => it.error(&error),
+            None => ConfigError::new(error.key(), error.what()).located(text),
+        }
+    }
+}
+
+impl Override {
+    /// Returns an error of the configuration as one of this variable.
+    fn error(&self, error: &ConfigError) -> ConfigError {
+        let names = || names(reference(), PREFIX.trim_end_matches('_'), "_");
+        let is_known = names().contains(&self.name);
+        let what = error.what();
+        let known = names();
+        let near = nearest(&self.name, known.iter().map(String::as_str));
+        let near = near.filter(|_| !is_known && what.starts_with("unknown key"));
+        let what = match near {
+            Some(near) => format!("it is no key of the configuration; did you mean {near}?"),
+            None => what.to_owned(),
+        };
+        ConfigError::new("", format!("environment variable {}: {what}", self.name))
+    }
+
+    /// Sets the key in a table.
+    fn set(&self, table: &mut Table) -> Result<(), ConfigError> {
+        if self.name == ROOT {
+            let root = std::path::absolute(&self.value);
+            let root = root.map_or_else(|_| self.value.clone(), |it| it.display().to_string());
+            let fs = Table::from_iter([("root".to_owned(), Value::from(root))]);
+            let origin = Table::from_iter([("fs".to_owned(), Value::from(fs))]);
+            table.insert("origin".to_owned(), Value::Array(vec![origin.into()]));
+            return Ok(());
+        }
+        let (Some(last), Some((first, between))) = (self.path.last(), self.path.split_first())
+        else {
+            return Ok(());
+        };
+        let value = value(&self.value, default(&self.path));
+        if between.is_empty() {
+            table.insert(first.clone(), value);
+            return Ok(());
+        }
+        let mut place =
+            table
+                .entry(first.clone())
+                .or_insert_with(|| match between[0].parse::<usize>() {
+                    Ok(_) => Value::Array(Vec::new()),
+                    Err(_) => Value::Table(Table::new()),
+                });
+        for word in &between[..between.len() - 1] {
+            place = self.below(place, word)?;
+        }
+        *self.below(place, last)? = value;
+        Ok(())
+    }
+
+    /// Returns the place of a key in a table, or of an item in a list of tables, which is made if it is not there.
+    fn below<'a>(&self, place: &'a mut Value, word: &str) -> Result<&'a mut Value, ConfigError> {
+        let empty = || Value::Table(Table::new());
+        let kind = place.type_str();
+        match (place, word.parse::<usize>()) {
+            (Value::Table(table), _) => Ok(table.entry(word.to_owned()).or_insert_with(empty)),
+            (Value::Array(items), Ok(index)) if index < MOST_ITEMS => {
+                if items.len() <= index {
+                    items.resize_with(index + 1, empty);
+                }
+                Ok(&mut items[index])
+            }
+            _ => Err(ConfigError::new(
+                "",
+                format!("there is nothing called `{word}` in {kind}"),
+            )),
+        }
+    }
+}
+
+/// Shows the name only.
+impl std::fmt::Debug for Override {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// Largest number of origins, rules and the like that variables can write.
+const MOST_ITEMS: usize = 100;
+
+/// Whether Kubernetes and Docker set such a variable in every container beside a service of that name: the address of
+/// a service `andon` is in `ANDON_SERVICE_HOST`, `ANDON_PORT`, `ANDON_PORT_8080_TCP` and more.
+fn is_service_link(key: &str, value: &str) -> bool {
+    static LINK: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        let names = r"^(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_\w+)?)$";
+        Regex::new(names).ok()
+    });
+    let is_address = value.contains("://") && (key == "PORT" || key.ends_with("_PORT"));
+    is_address || LINK.as_ref().is_some_and(|it| it.is_match(key))
+}
+
+/// Returns the names of the variables that keys ending in `_env` name, in all tables.
+fn secrets(table: &Table) -> Vec<String> {
+    let mut names = Vec::new();
+    for (key, value) in table {
+        match value {
+            Value::String(name) if key.ends_with("_env") => names.push(name.clone()),
+            Value::Table(inner) => names.extend(secrets(inner)),
+            Value::Array(items) => {
+                let tables = items.iter().filter_map(Value::as_table);
+                names.extend(tables.flat_map(secrets));
+            }
+            _ => {}
+        }
+    }
+    names
+}
+
+/// The defaults of all keys that have one.
+fn reference() -> &'static Table {
+    static DEFAULTS: LazyLock<Table> = LazyLock::new(|| REFERENCE.parse().unwrap_or_default());
+    &DEFAULTS
+}
+
+/// Returns the default of a key.
+fn default(path: &[String]) -> Option<&'static Value> {
+    let (last, above) = path.split_last()?;
+    let mut table = reference();
+    for word in above {
+        table = table.get(word)?.as_table()?;
+    }
+    table.get(last)
+}
+
+/// Returns the names of the variables of all keys that have a default.
+fn names(table: &Table, above: &str, between: &str) -> Vec<String> {
+    let name = |key: &str| format!("{above}{between}{}", key.to_ascii_uppercase());
+    let of = |(key, value): (&String, &Value)| match value {
+        Value::Table(inner) => names(inner, &name(key), "__"),
+        _ => vec![name(key)],
+    };
+    table.iter().flat_map(of).collect()
+}
+
+/// Reads a value of the type that the key's default has: a text needs no quotes, and a list of texts or numbers may be
+/// written with commas. A key without a default takes a value of TOML, and a text that is none as it is.
+fn value(text: &str, default: Option<&Value>) -> Value {
+    match default {
+        Some(Value::String(_)) => Value::String(text.to_owned()),
+        Some(Value::Array(items)) if !text.trim_start().starts_with('[') => {
+            let items = |item: &str| match items.first() {
+                Some(Value::Integer(_)) => literal(item),
+                _ => Value::String(item.to_owned()),
+            };
+            let texts = text
+                .split(',')
+                .map(str::trim)
+                .filter(|item| !item.is_empty());
+            texts.map(items).collect::<Vec<_>>().into()
+        }
+        _ => literal(text),
+    }
+}
+
+/// Reads a value of TOML; anything else is a text.
+fn literal(text: &str) -> Value {
+    let read: Option<Table> = format!("value = {text}").parse().ok();
+    let value = read
+        .filter(|it| it.len() == 1)
+        .and_then(|mut it| it.remove("value"));
+    match value {
+        None | Some(Value::Datetime(_)) => Value::String(text.to_owned()),
+        Some(value) => value,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::config::{Bytes, Listen, OriginKind};
+
+    fn overrides(variables: &[(&str, &str)]) -> Overrides {
+        let text = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        Overrides::of(variables.iter().map(text))
+    }
+
+    fn parse(text: &str, variables: &[(&str, &str)]) -> Result<Config, String> {
+        let parsed = overrides(variables).parse(text, Path::new("/etc/andon"));
+        parsed.map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn variables_set_keys_over_those_of_the_file() {
+        let text = "workers = 3\n[cache]\nmemory = \"1MiB\"\nttl = \"1h\"\n";
+        let config = parse(
+            text,
+            &[
+                ("ANDON_LISTEN", "0.0.0.0:80, unix:/run/a.sock"),
+                ("ANDON_CACHE__MEMORY", "1GiB"),
+                ("ANDON_STEAL_WORK", "false"),
+                ("ANDON_BACKGROUND", "112233"),
+                ("ANDON_CACHE__DISK", "{ path = \"/c\", size = \"1GiB\" }"),
+                ("ANDON_NEXT__DEVICE_SIZES", "100,200"),
+                ("ANDON_NATIVE__PRESETS__THUMB", "fit:50x50"),
+                ("ANDON_LOG__LEVEL", ""),
+                ("HOME", "/root"),
+            ],
+        );
+        let config = config.unwrap();
+        assert_eq!(config.listen.len(), 2);
+        assert_eq!(config.listen[0], Listen::Tcp("0.0.0.0:80".to_owned()));
+        assert_eq!((config.workers, config.steal_work), (3, false));
+        assert_eq!(config.cache.memory, Bytes(1 << 30));
+        assert_eq!(config.cache.ttl.0.as_secs(), 3600);
+        assert_eq!(config.dialects.next.device_sizes, [100, 200]);
+        assert_eq!(config.dialects.native.presets["thumb"], "fit:50x50");
+    }
+
+    #[test]
+    fn a_folder_and_origins_are_set_too() {
+        let root = |config: &Config| match &config.origin[0].keeper {
+            OriginKind::Fs(fs) => fs.root.clone(),
+            other => panic!("{other:?}"),
+        };
+        let text = "[[origin]]\nfs.root = \"a\"\n[[origin]]\nprefix = \"/b\"\nfs.root = \"b\"\n";
+        let config = parse(text, &[("ANDON_ROOT", "/pictures")]).unwrap();
+        assert_eq!(
+            (config.origin.len(), root(&config)),
+            (1, PathBuf::from("/pictures"))
+        );
+        let config = parse(text, &[("ANDON_ORIGIN__0__FS__ROOT", "c")]).unwrap();
+        assert_eq!(
+            (config.origin.len(), root(&config)),
+            (2, PathBuf::from("/etc/andon/c"))
+        );
+        let http = [
+            ("ANDON_ORIGIN__0__HTTP__BASE", "https://a.example/"),
+            ("ANDON_ORIGIN__0__FETCHES", "3"),
+            ("ANDON_ORIGIN__1__PREFIX", "/b"),
+            ("ANDON_ORIGIN__1__FS__ROOT", "/b"),
+        ];
+        let config = parse("", &http).unwrap();
+        assert_eq!(config.origin.len(), 2);
+        assert!(matches!(config.origin[0].keeper, OriginKind::Http(..)));
+    }
+
+    #[test]
+    fn every_error_names_its_variable_or_the_line_of_the_file() {
+        for (text, name, value, what) in [
+            (
+                "",
+                "ANDON_CACHE_MEMORY",
+                "1",
+                "it is no key of the configuration; did you mean ANDON_CACHE__MEMORY?",
+            ),
+            (
+                "",
+                "ANDON_CACHE__MEMROY",
+                "1",
+                "did you mean ANDON_CACHE__MEMORY?",
+            ),
+            ("", "ANDON_PIXIES", "1", "unknown key `pixies`"),
+            (
+                "",
+                "ANDON_WORKERS",
+                "many",
+                "expected a whole number from 0 up, not \"many\"",
+            ),
+            ("", "ANDON_LISTEN", "80", "80"),
+            ("", "ANDON_LIMITS__FETCHES", "0", "0 must be between"),
+            (
+                "",
+                "ANDON_LOG__FORMAT",
+                "jsno",
+                "unknown value `jsno`; did you mean `json`?",
+            ),
+            ("", "ANDON_WORKERS__A", "1", "a whole number"),
+            (
+                "",
+                "ANDON_ORIGIN__7000__PREFIX",
+                "1",
+                "nothing called `7000`",
+            ),
+        ] {
+            let error = parse(text, &[(name, value)]).unwrap_err();
+            assert!(
+                error.contains(&format!("environment variable {name}: ")),
+                "{name}: {error}"
+            );
+            assert!(error.contains(what), "{name}: {error}");
+        }
+        let error = parse("\nworker = 1\n", &[("ANDON_QUEUE", "9")]).unwrap_err();
+        assert!(error.starts_with("line 2: unknown key `worker`"), "{error}");
+        let error = parse("\n[limits]\nfetches = 0\n", &[("ANDON_QUEUE", "9")]).unwrap_err();
+        assert!(error.starts_with("line 3: `limits.fetches`"), "{error}");
+    }
+
+    #[test]
+    fn secrets_and_links_between_services_are_no_keys() {
+        let text = "admin.token_env = \"ANDON_MINE\"\n";
+        let mine = [("ANDON_MINE", "sixteen bytes or more")];
+        let others = [
+            ("ANDON_TOKEN", "a"),
+            ("ANDON_LAB_PADDING", "a"),
+            ("ANDON_PORT", "tcp://10.0.0.1:8080"),
+            ("ANDON_PORT_8080_TCP_ADDR", "10.0.0.1"),
+            ("ANDON_SERVICE_PORT_HTTP", "8080"),
+            ("ANDON_IMAGES_SERVICE_HOST", "10.0.0.1"),
+        ];
+        assert!(overrides(&others).is_empty());
+        assert!(parse(text, &mine).is_ok());
+        let named = ("ANDON_ADMIN__TOKEN_ENV", "ANDON_MINE");
+        assert!(parse("", &[mine[0], named]).is_ok());
+        assert!(parse("", &mine).unwrap_err().contains("ANDON_MINE"));
+        let shown = format!("{:?}", overrides(&mine));
+        assert!(
+            shown.contains("ANDON_MINE") && !shown.contains("sixteen"),
+            "{shown}"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_variable_is_read_without_a_panic(name in "ANDON_[A-Z0-9_]{0,20}", value in any::<String>()) {
+            let _ = parse("", &[(&name, &value)]);
+        }
+    }
+}
