@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use andon_server::Config;
 use andon_server::config::{Overrides, effective};
 use anyhow::Context;
 use clap::Subcommand;
