@@ -46,7 +46,6 @@ pub mod native;
 pub mod next;
 mod options;
 mod percent;
-mod permitted;
 pub mod photon;
 mod refusal;
 mod request;
@@ -79,7 +78,6 @@ pub use native::{Canonical, NativeConfig};
 pub use next::NextConfig;
 pub use options::OptionHelp;
 pub use percent::encode as percent_encode;
-pub use permitted::PermittedConfig;
 pub use photon::{PhotonConfig, PhotonSource};
 pub use refusal::Refusal;
 pub use request::{AnswerStyle, Ask, Fallback, ImageRequest, Keeping, Redirect, Source};
@@ -156,7 +154,6 @@ pub struct Dialects {
     doors: Doors,
     /// How the URLs of each dialect begin, as in [`Gate::places`].
     places: Vec<(&'static str, Vec<String>)>,
-    permitted: PermittedConfig,
 }
 
 /// What a target asks for, before it is checked whether its sender may have it.
@@ -206,10 +203,8 @@ impl Dialects {
         let is_on = |name: &str| dialects.iter().any(|(known, _)| *known == name);
         let doors = Doors::new(config, is_on);
         let links = config.secure_link.iter().enumerate();
-        config.permitted.validate()?;
         Ok(Self {
             signing: config.signing.checked()?,
-            permitted: config.permitted.clone(),
             links: links
                 .map(|(index, link)| SecureLink::new(index, link))
                 .collect::<Result<_, _>>()?,

@@ -23,7 +23,6 @@ const LAYERS: &[&str] = &[
     "refusal",
     "percent",
     "request",
-    "permitted",
     "rewrite",
     "dialect",
     "vectors",

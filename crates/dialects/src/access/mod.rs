@@ -8,7 +8,6 @@
 //! - paths with dot segments are refused;
 //! - a dialect that is closed answers signed URLs only ([`doors`]);
 //! - a signature for the beginning of a target opens what that beginning names, and nothing else ([`named`]);
-//! - unsigned URLs may ask for the sides and qualities of `[permitted]` only;
 //! - what a `[[secure_link]]` guards is opened by a URL whose signature names it, or by one that is signed with a key
 //!   of `[signing]`.
 
@@ -136,9 +135,6 @@ impl Dialects {
         let may_enter = || is_signed() || self.is_all_said_by_a_rule(request, evidence, headers);
         if let Some(why) = self.doors.closed(evidence.door).filter(|_| !may_enter()) {
             return Err(evidence.refused(why));
-        }
-        if !is_signed() {
-            self.permitted.check(request)?;
         }
         if self.links.is_empty() && !matches!(evidence.signed, Signed::Beginning(_)) {
             return Ok(());

@@ -173,14 +173,16 @@ impl Overrides {
 impl Override {
     /// Returns an error of the configuration as one of this variable.
     fn error(&self, error: &ConfigError) -> ConfigError {
-        let names = || names(reference(), PREFIX.trim_end_matches('_'), "_");
-        let is_known = names().contains(&self.name);
+        // Without the beginning that all of them share, by which any two would be near.
+        let known = names(reference(), "", "");
+        let own = self.name.trim_start_matches(PREFIX);
         let what = error.what();
-        let known = names();
-        let near = nearest(&self.name, known.iter().map(String::as_str));
-        let near = near.filter(|_| !is_known && what.starts_with("unknown key"));
+        let near = nearest(own, known.iter().map(String::as_str));
+        let near = near.filter(|near| *near != own && what.starts_with("unknown key"));
         let what = match near {
-            Some(near) => format!("it is no key of the configuration; did you mean {near}?"),
+            Some(near) => {
+                format!("it is no key of the configuration; did you mean {PREFIX}{near}?")
+            }
             None => what.to_owned(),
         };
         ConfigError::new("", format!("environment variable {}: {what}", self.name))
