@@ -57,7 +57,7 @@ def main(bundle, pictures, version):
     print("test:", run_once(config, bundle, ["/usr/bin/andon", "--version"], f"andon {version}"))
     print("test:", run_once(config, bundle, ["/usr/bin/andon", "convert", "fit:9x9", "/pictures/otter.jpg", "-o", "/"],
                             "Read-only file system"))
-    print("test:", run_once(config, bundle, ["/usr/bin/andon", "config", "check", "/etc/andon/andon.toml"], "/pictures"))
+    print("test:", run_once(config, bundle, ["/usr/bin/andon", "config", "show", "/etc/andon/andon.toml"], "/pictures"))
     with Container(config, bundle) as container:
         container.wait(port)
         status = pathlib.Path(f"/proc/{container.pid()}/status").read_text()
