@@ -104,7 +104,8 @@ fn reading(kind: Kind, dialects: &Dialects, cut: &Cut<'_>) -> Option<Reading> {
     Some(Reading {
         kind,
         prefix: cut.prefix.to_owned(),
-        is_strong: form.is_strong,
+        // Signatures may look like a modifier of ipx, but not like one that it knows.
+        is_strong: form.is_strong && (kind != Kind::Ipx || request.notes.is_empty()),
         is_clean: request.notes.is_empty() && !form::contradicts(kind, cut),
         signature: form.signature,
         is_sealed: form.is_sealed,
