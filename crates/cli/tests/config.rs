@@ -331,14 +331,14 @@ fn sighup_takes_a_good_file_and_refuses_a_wrong_one() {
 }
 
 #[test]
-fn a_check_lists_who_may_use_what_and_warns_of_what_may_surprise() {
+fn what_is_shown_lists_who_may_use_what_and_warns_of_what_may_surprise() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("andon.toml");
     let keys = "[thumbor]\nprefix = \"/t\"\nkeys = [\"0123456789abcdef0123456789abcdef\"]\n\
                 [iiif]\nprefix = \"/iiif/3\"\nopen = true\n[upload]\nallow = \"local\"\n\
                 [[origin]]\ns3.bucket = \"photos\"\n";
     std::fs::write(&file, keys).unwrap();
-    let checked = check(&file);
+    let checked = config("show", &file);
     let said = String::from_utf8_lossy(&checked.stderr).into_owned();
     assert!(checked.status.success(), "{said}");
     for part in ["`upload.allow = \"local\"` lets nobody in", "anonymously"] {

@@ -121,8 +121,11 @@ fn a_manifest_leaves_out_what_is_done_and_what_has_changed_is_made_again() {
         &manifest,
     ];
     let (code, said) = house.convert(&args);
-    let expected = "3 done, 0 failed, 0 done by an earlier run\n";
-    assert_eq!((code, said.as_str()), (Some(0), expected));
+    assert_eq!(code, Some(0), "{said}");
+    assert!(
+        said.starts_with("3 done, 0 failed, 0 done by an earlier run\n3 written, "),
+        "{said}"
+    );
     let lines = fs::read_to_string(&manifest).unwrap();
     for part in [
         "\"input\":\"s3://photos/2026/trip/b c.jpg\"",

@@ -135,7 +135,9 @@ fn differences_are_listed_the_worst_first_and_shown_side_by_side() {
 fn a_server_that_is_not_there_is_named() {
     let files = [("a.jpg", "jpeg/420.jpg")];
     let pair = Pair::new(&files, &files, "");
-    fs::write(pair.folder.path().join("log"), "").unwrap();
+    let line =
+        "10.0.0.1 - - [10/Oct/2000:13:55:36 +0000] \"GET /a.jpg HTTP/1.1\" 200 1 \"-\" \"-\"\n";
+    fs::write(pair.folder.path().join("log"), line).unwrap();
     let address = &pair.old.address;
     let words = format!("shadow log --old http://{address} --new unix:/nobody");
     let said = run(program(), pair.folder.path(), &words).ending(1);
@@ -144,6 +146,7 @@ fn a_server_that_is_not_there_is_named() {
         "{}",
         said.err
     );
+    fs::write(pair.folder.path().join("log"), "").unwrap();
     let words = format!("shadow log --old http://{address} --new http://{address}");
     let said = run(program(), pair.folder.path(), &words).ending(1);
     assert!(said.err.contains("log has no GET"), "{}", said.err);

@@ -255,7 +255,7 @@ fn idle_requests_need_the_token_and_normal_ones_do_not() {
     let (code, said) = house.warm(&args);
     assert_eq!(code, Some(1));
     assert!(
-        said.contains("ANDON_NO_SUCH_TOKEN; without one there is --priority normal"),
+        said.contains("ANDON_NO_SUCH_TOKEN") && said.contains("or warm with --priority normal"),
         "{said}"
     );
     let (code, said) = house.warm(&[&args[..], &["--priority", "normal"]].concat());
