@@ -1,7 +1,7 @@
 //! Environment variables as keys of the configuration, and `andon healthcheck`.
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::process::Command;
 
@@ -59,8 +59,8 @@ fn a_wrong_variable_stops_the_start_and_the_check_and_names_the_right_one() {
         let said = run("ANDON_CACHE__MEMORY", "lots").ending(1);
         assert!(said.err.contains("ANDON_CACHE__MEMORY: "), "{}", said.err);
     }
-    let mut check = command(program(), folder.path(), "config check andon.toml");
-    let said = Said::from(check.env("ANDON_QUEUE", "77").output().unwrap()).ending(0);
+    let mut show = command(program(), folder.path(), "config show andon.toml");
+    let said = Said::from(show.env("ANDON_QUEUE", "77").output().unwrap()).ending(0);
     assert!(said.out.contains("queue = 77"), "{}", said.out);
     assert!(
         said.err
@@ -104,6 +104,7 @@ fn healthcheck_does_not_wait_longer_than_it_is_told() {
     let child = child.stderr(std::process::Stdio::piped()).spawn().unwrap();
     // A server that accepts, sends half a line, and never the rest.
     let (mut stream, _) = listener.accept().unwrap();
+    assert!(stream.read(&mut [0; 1 << 10]).unwrap() > 0);
     stream.write_all(b"HTTP/1.1 2").unwrap();
     let said = Said::from(child.wait_with_output().unwrap()).ending(1);
     assert!(said.err.contains("no answer within 200ms"), "{}", said.err);

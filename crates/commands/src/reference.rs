@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 }
 
 /// Returns every word that a recipe may contain.
-fn words() -> impl Iterator<Item = &'static Word> {
+pub(crate) fn words() -> impl Iterator<Item = &'static Word> {
     andon_recipe::words().chain(effects())
 }
 

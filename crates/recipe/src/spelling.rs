@@ -31,10 +31,10 @@ const FOREIGN: &[(&str, &str)] = &[
     ("compress", "q:80"),
     ("contain", "fit:250x250"),
     ("convert", "as:webp"),
-    ("embed", "canvas:250x250"),
+    ("embed", "canvas:250x250:ffffff"),
     ("ext", "as:webp"),
-    ("extend", "canvas:250x250"),
-    ("extent", "canvas:250x250"),
+    ("extend", "canvas:250x250:ffffff"),
+    ("extent", "canvas:250x250:ffffff"),
     ("f", "as:webp"),
     ("fill", "cover:250x250"),
     ("flop", "flip:h"),
@@ -91,7 +91,7 @@ mod tests {
             ("cover:300x200:center", "cover:300x200"),
             ("grey", "gray"),
             ("canvas:9x9:White", "canvas:9x9:ffffff"),
-            ("canvas:9x9:transparent", "canvas:9x9"),
+            ("canvas:9x9:transparent", "canvas:9x9:00000000"),
             ("background:red", "background:ff0000"),
         ] {
             let read = |text: &str| text.parse::<Recipe>().expect(text).to_string();

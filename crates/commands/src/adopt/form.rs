@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 
 use super::kinds::Kind;
+use crate::reference::words;
 
 /// A target cut into the prefix of a dialect and what follows it.
 pub(super) struct Cut<'a> {
@@ -75,7 +76,7 @@ pub(super) fn of<'a>(kind: Kind, cut: &Cut<'a>) -> Option<Form<'a>> {
         Kind::Ipx => ipx(cut),
         Kind::Native => {
             let (first, _) = cut.first()?;
-            (first.contains(':') || first.contains("%3A")).then(|| cut.plain(true))
+            begins_with_a_step(first).then(|| cut.plain(true))
         }
         Kind::Weserv => {
             let is_here = matches!(cut.path, "" | "/") && cut.has_argument(&["url"]);
@@ -131,6 +132,14 @@ pub(super) fn looks_like_file(path: &str) -> bool {
         ":", "=", ",", "(", "@", "&", "%3A", "%2F", "%3D", "%2C", "%28",
     ];
     has_image_extension(path) && !options.iter().any(|mark| folders.contains(mark))
+}
+
+/// Whether a segment begins with a word of recipes and its arguments. The parser of recipes leaves names that it does not know to
+/// the engine, as effects.
+fn begins_with_a_step(segment: &str) -> bool {
+    let step = segment.split(',').next().unwrap_or_default();
+    let end = step.find(':').or_else(|| step.find("%3A"));
+    end.is_some_and(|end| words().any(|word| word.name == &step[..end]))
 }
 
 /// Reads the target of an endpoint, whose whole path is the prefix and whose query has all of these arguments.
@@ -411,6 +420,11 @@ mod tests {
         assert_eq!(form(Kind::Thumbor, "", "/about/300x200/a.jpg"), None);
         assert_eq!(form(Kind::Imgproxy, "", "/css/app.css"), None);
         assert_eq!(form(Kind::Imgproxy, "", "/x/rs:fit:1:1/YQ"), Some(true));
+        assert_eq!(form(Kind::Native, "/r", "/r/fit:9x9/a.jpg"), Some(true));
+        assert_eq!(
+            form(Kind::Native, "/t", "/t/filters:quality(70)/a.jpg"),
+            None
+        );
         assert_eq!(form(Kind::Weserv, "", "/login?url=/home"), None);
         assert_eq!(form(Kind::Weserv, "/go", "/go?url=/home"), Some(false));
         assert_eq!(form(Kind::Ipx, "/photos", "/photos/summer/a.jpg"), None);

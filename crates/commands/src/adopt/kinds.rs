@@ -37,8 +37,8 @@ pub(super) const ROWS: &[&[Kind]] = &[
     &[Kind::Ipx],
     &[Kind::Weserv],
     &[Kind::Imgproxy],
-    &[Kind::Native],
     &[Kind::Thumbor, Kind::Imagor],
+    &[Kind::Native],
     &[Kind::PhotonHost],
     &[Kind::Imgix, Kind::PhotonPath],
 ];

@@ -120,13 +120,14 @@ impl Sorting<'_> {
                     target: target.clone(),
                     requests: *requests,
                     why: match self.router.route(target) {
-                        Route::Refused(why) => why,
-                        _ => {
-                            "the old server sends an image, and no dialect reads the URL".to_owned()
-                        }
+                        Route::Refused(why) => format!("{UNREAD} ({why})"),
+                        _ => UNREAD.to_owned(),
                     },
                 }),
             }
         }
     }
 }
+
+/// Why a target is listed that nothing recognises.
+const UNREAD: &str = "the old server sends an image, and no dialect reads the URL";

@@ -218,7 +218,9 @@ mod tests {
         assert_eq!(colour("f808", Compat::Strict), rgba(15, 8, 0, 8));
         assert_eq!(colour("FF8800", Compat::Strict), rgba(255, 136, 0, 255));
         assert_eq!(colour("ff880080", Compat::Sane), rgba(255, 136, 0, 128));
-        for garbage in ["", "ff", "fffff", "ggg", "red", "fffffffff"] {
+        assert_eq!(colour("red", Compat::Sane), rgba(255, 0, 0, 255));
+        assert_eq!(colour("red", Compat::Strict), None);
+        for garbage in ["", "ff", "fffff", "ggg", "fffffffff"] {
             assert_eq!(colour(garbage, Compat::Sane), None, "{garbage}");
         }
     }

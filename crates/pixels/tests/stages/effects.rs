@@ -224,7 +224,7 @@ fn wrong_arguments_are_named() {
         "sharpen:0x-1",
         "unsharp:0x1+1+1+1",
         "border:3:ffffff",
-        "border:3x3:white",
+        "border:3x3:whit",
         "border:3x3",
         "over",
         "over:a:1:b",
@@ -245,7 +245,7 @@ fn wrong_arguments_are_named() {
         "contrast:-1",
         "gamma:0",
         "gray:1",
-        "tint:white",
+        "tint:whit",
     ];
     for effect in wrong {
         let Err(Error::Recipe { piece, .. }) = parse(effect) else {
