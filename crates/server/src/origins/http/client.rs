@@ -137,22 +137,24 @@ impl Client {
         let began = Instant::now();
         let total = self.rules.timeouts.total.0;
         let mut reached = Url::parse(&ask.uri.to_string()).map_err(|_| OriginError::Garbled)?;
-        let until = (began + total).min(budget.deadline.at().into());
-        let turn = self.turn(began, until)?;
+        let turn = self.turn(began, budget.deadline.at().into())?;
         let fetching = async {
-            if let Some(turn) = turn {
-                sleep_until(turn).await;
-            }
             let _slot = self.rules.slots.acquire(1).await;
             let mut way = Vec::new();
             let (reply, secure) = self.reply(ask, &mut reached, &mut way).await?;
             self.read(ask, reply, secure, &way, budget).await
         };
         let late = Late::Whole;
+        let in_turn = async {
+            if let Some(turn) = turn {
+                sleep_until(turn).await;
+            }
+            let slow = |_| Err(OriginError::Slow { late, after: total }.into());
+            timeout(total, fetching).await.unwrap_or_else(slow)
+        };
         let answer = tokio::select! {
             biased;
-            answer = fetching => answer,
-            () = tokio::time::sleep(total) => Err(OriginError::Slow { late, after: total }.into()),
+            answer = in_turn => answer,
             () = budget.is_spent() => {
                 let after = Duration::from_millis(began.elapsed().as_millis() as u64);
                 Err(OriginError::Slow { late, after }.into())
