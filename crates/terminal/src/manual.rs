@@ -51,13 +51,14 @@ fn page(command: &Command, man: &Man) -> std::io::Result<Vec<u8>> {
     let texts: Vec<String> = texts
         .into_iter()
         .flatten()
-        .map(ToString::to_string)
+        .map(|text| text.to_string().trim_end().to_owned())
         .collect();
     epilogue(&texts.join("\n\n")).to_writer(&mut page)?;
     Ok(page)
 }
 
-/// Formats what `--help` shows above the usage and below the options: sentences as notes, and then examples, whose lines stay as they are.
+/// Formats what `--help` shows above the usage and below the options: sentences as notes, and then examples, whose lines
+/// stay as they are.
 fn epilogue(text: &str) -> Roff {
     let mut roff = Roff::new();
     let (mut sentences, mut examples) = (Vec::new(), None);
