@@ -18,7 +18,6 @@ import random
 import re
 import shutil
 import signal
-import socket
 import statistics
 import subprocess
 import sys
@@ -27,12 +26,13 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+sys.path.insert(0, str(HERE.parent / "nodes"))
+from ports import PATIENCE, free_port, get, until  # noqa: E402
 ROUNDS = 3
 CLIENTS = 8
 NODES = 3
 # What Chromium sends for an <img>.
 ACCEPT = "image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8"
-PATIENCE = 120
 
 
 def main(andon, work, photos=ROOT / "samples" / "large"):
@@ -271,34 +271,6 @@ def figure(port, name):
 
 def printed(*command):
     return subprocess.run([str(word) for word in command], capture_output=True, text=True, check=True).stdout
-
-
-def get(port, target):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
-    try:
-        connection.request("GET", target)
-        reply = connection.getresponse()
-        return reply.status, reply.getheaders(), reply.read()
-    finally:
-        connection.close()
-
-
-def free_port():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
-
-
-def until(holds):
-    end = time.monotonic() + PATIENCE
-    while True:
-        try:
-            if holds():
-                return
-        except OSError:
-            pass
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.05)
 
 
 if __name__ == "__main__":

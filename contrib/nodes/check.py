@@ -21,14 +21,14 @@ import tempfile
 import threading
 import time
 
+from ports import PATIENCE, ask, free_port, get, until
+
 SAMPLES = pathlib.Path(__file__).resolve().parents[2] / "samples" / "large"
 PHOTOS = sorted(path.name for path in SAMPLES.glob("*.jpg"))
 ENVIRONMENT = {
     **os.environ, "STORE_KEY": "ak", "STORE_SECRET_KEY": "sk12345678",
     "ANDON_STORE_SECRET": "a secret of all nodes", "ANDON_TOKEN": "a token of some length",
 }
-# Seconds until something that has to happen has failed to.
-PATIENCE = 120
 
 
 def main(andon, s3):
@@ -526,38 +526,6 @@ class Rejecting:
     def stop(self):
         self.server.shutdown()
         self.server.server_close()
-
-
-def get(port, target):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
-    try:
-        return ask(connection, target)
-    finally:
-        connection.close()
-
-
-def ask(connection, target):
-    connection.request("GET", target)
-    reply = connection.getresponse()
-    return reply.status, {name.lower(): value for name, value in reply.getheaders()}, reply.read()
-
-
-def free_port():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
-
-
-def until(holds):
-    end = time.monotonic() + PATIENCE
-    while True:
-        try:
-            if holds():
-                return
-        except OSError:
-            pass
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.02)
 
 
 if __name__ == "__main__":
