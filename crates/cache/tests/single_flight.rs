@@ -8,7 +8,7 @@ use andon_cache::{Deadline, FlightError, Flights, Role};
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinSet;
 
-/// A deadline so many seconds from now.
+/// Returns a deadline that is this number of seconds away.
 fn within(seconds: u64) -> Deadline {
     (Instant::now() + Duration::from_secs(seconds)).into()
 }

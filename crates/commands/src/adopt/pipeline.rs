@@ -46,7 +46,7 @@ pub(super) fn comparison(args: &Args) -> Comparison {
 /// Another server's configuration in Andon's words, or a configuration of Andon's.
 struct Base {
     text: String,
-    /// Whether it is Andon's own, and is tried as it is.
+    /// Whether it is an andon.toml already, which is tried without changes.
     is_own: bool,
 }
 

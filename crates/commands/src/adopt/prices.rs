@@ -1,6 +1,6 @@
 //! What services would charge for a log, at their public prices.
 //!
-//! The table has a date. Prices change, so whoever decides by them should look at the source.
+//! The table has a date, because prices change: check the source before you decide by them.
 
 /// What a month asks of a service.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -10,7 +10,7 @@ use andon_server::Config;
 pub(super) enum Route {
     /// An image is made of this source, or facts are told about it.
     Image(Source),
-    /// A file is sent as it is.
+    /// A file is sent unchanged.
     File,
     /// Something else is sent, such as a redirect.
     Other,

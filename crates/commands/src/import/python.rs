@@ -268,7 +268,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Takes a text in quotes, and returns it as it is written between them. `None` if it does not end.
+    /// Reads a text in quotes and returns what is written between them, or `None` if the closing quote is missing.
     fn string(&mut self) -> Option<&'a str> {
         let rest = self.rest();
         let quote = rest.get(..1).filter(|quote| ["'", "\""].contains(quote))?;

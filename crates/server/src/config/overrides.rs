@@ -306,7 +306,7 @@ fn names(table: &Table, above: &str, between: &str) -> Vec<String> {
 }
 
 /// Reads a value of the type that the key's default has: a text needs no quotes, and a list of texts or numbers may be
-/// written with commas. A key without a default takes a value of TOML, and a text that is none as it is.
+/// written with commas. A key without a default takes a value of TOML; any other text is a string.
 fn value(text: &str, default: Option<&Value>) -> Value {
     match default {
         Some(Value::String(_)) => Value::String(text.to_owned()),

@@ -234,7 +234,7 @@ impl Resolver {
             .collect()
     }
 
-    /// Returns the source that an overlay image's name stands for, as it is known to the origins.
+    /// Returns the source that an overlay image's name stands for, under the name that the origins have for it.
     pub(super) fn overlay(&self, source: Location) -> Location {
         match &source {
             Location::Url(url) => self.origins.locate(url).unwrap_or(source),
