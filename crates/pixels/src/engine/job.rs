@@ -67,27 +67,17 @@ impl Job<'_> {
         Ok(body)
     }
 
-    /// Decodes the source, unless that is done already, and applies the stages.
+    /// Applies the stages to the decoded source.
     pub(super) fn still(
         &self,
-        decoded: Option<Decoded>,
+        decoded: Decoded,
         pipeline: &Pipeline,
-        info: &Info,
         bytes: &[u8],
         timings: &mut Timings,
     ) -> Result<Image> {
         let load = |effect: &Effect| self.material(effect);
         let draw = |text: &Text<'_>| self.whole(&self.engine.formats.drawings()?.text(text)?);
         let context = self.context(&load, &draw);
-        context.check()?;
-        let decoded = match (decoded, pipeline.frames) {
-            (Some(decoded), _) => decoded,
-            (None, Frames::First) => self.decoded(pipeline, info, bytes)?,
-            (None, Frames::Nth { decoder, .. } | Frames::All { decoder, .. }) => {
-                let number = pipeline.frames.count();
-                self.nth(number, decoder, pipeline, info, bytes)?
-            }
-        };
         timings.decode = decoded.time;
         self.damaged.set(self.damaged.get() || decoded.damaged);
 
@@ -200,12 +190,19 @@ impl Job<'_> {
         }
     }
 
+    /// Decodes the frame of the source that the stages begin with.
     pub(super) fn decoded(
         &self,
         pipeline: &Pipeline,
         info: &Info,
         bytes: &[u8],
     ) -> Result<Decoded> {
+        if self.interrupt.interrupted() {
+            return Err(Error::Interrupted);
+        }
+        if let Frames::Nth { decoder, .. } | Frames::All { decoder, .. } = pipeline.frames {
+            return self.nth(pipeline.frames.count(), decoder, pipeline, info, bytes);
+        }
         let start = Instant::now();
         let (source, how) = (pipeline.source, self.how(pipeline));
         let (image, damaged) = match (&pipeline.drawing, &pipeline.part) {
@@ -235,7 +232,7 @@ impl Job<'_> {
     }
 
     /// Decodes one of several frames, which requires composing those before it.
-    pub(super) fn nth(
+    fn nth(
         &self,
         number: u32,
         decoder: &dyn AnimationDecoder,

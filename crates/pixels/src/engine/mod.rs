@@ -289,7 +289,11 @@ impl Engine {
                 } else if let Some(body) = job.recoded(pipeline, plan, bytes, timings)? {
                     body
                 } else {
-                    let image = job.still(decoded, pipeline, plan.info(), bytes, timings)?;
+                    let decoded = match decoded {
+                        Some(decoded) => decoded,
+                        None => job.decoded(pipeline, plan.info(), bytes)?,
+                    };
+                    let image = job.still(decoded, pipeline, bytes, timings)?;
                     if pipeline.gain_map.is_some() && image.gain_map.is_none() {
                         rendered.notes.push(BROKEN_GAIN_MAP.to_owned());
                     }
@@ -382,8 +386,11 @@ impl Engine {
         let job = self.job(&run);
         let image = match plan.pipeline() {
             Some(pipeline) => {
-                let timings = &mut Timings::default();
-                job.still(run.decoded, pipeline, plan.info(), run.bytes, timings)?
+                let decoded = match run.decoded {
+                    Some(decoded) => decoded,
+                    None => job.decoded(pipeline, plan.info(), run.bytes)?,
+                };
+                job.still(decoded, pipeline, run.bytes, &mut Timings::default())?
             }
             None => job.whole(run.bytes)?,
         };

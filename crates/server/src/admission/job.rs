@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
-use andon_pixels::Decoded;
+use andon_pixels::{Cores, Decoded};
 use tokio::sync::oneshot::Sender;
 
 use super::cancel::CancelToken;
@@ -25,8 +25,10 @@ pub(super) struct Job {
 /// A job that was taken from the queue, and its id there.
 pub(super) type Taken = (u64, Job);
 
-/// Runs a job to its end, whatever the outcome, starting from its decoded frame if there is one.
-pub(super) type Run = Box<dyn FnOnce(Option<Result<Decoded, Error>>) -> Finished + Send>;
+/// Runs a job to its end on the cores that it may borrow, whatever the outcome, starting from its decoded frame if there
+/// is one.
+pub(super) type Run =
+    Box<dyn FnOnce(&dyn Cores, Option<Result<Decoded, Error>>) -> Finished + Send>;
 
 /// How a job ended, before its request knows of it.
 pub(super) struct Finished {
@@ -53,10 +55,10 @@ impl Job {
         wanted: Arc<CancelToken>,
         opening: Option<DecodeInput>,
         reply: Sender<Result<T, Error>>,
-        run: impl FnOnce(Option<Decoded>) -> Result<T, Error> + Send + 'static,
+        run: impl FnOnce(&dyn Cores, Option<Decoded>) -> Result<T, Error> + Send + 'static,
     ) -> Self {
-        let run = Box::new(move |decoded: Option<Result<Decoded, Error>>| {
-            let result = catch_unwind(AssertUnwindSafe(|| run(decoded.transpose()?)));
+        let run: Run = Box::new(move |cores, decoded| {
+            let result = catch_unwind(AssertUnwindSafe(|| run(cores, decoded.transpose()?)));
             let result = result.unwrap_or(Err(Error::Panicked));
             let outcome = match &result {
                 Ok(_) => Outcome::Done,

@@ -192,9 +192,7 @@ impl Admission {
         job: impl FnOnce(&dyn Cores, Option<Decoded>) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let (reply, answer) = oneshot::channel();
-        let pool = self.pool.clone();
-        let run = move |decoded| job(&*pool, decoded);
-        let job = Job::new(work, wanted.clone(), opening, reply, run);
+        let job = Job::new(work, wanted.clone(), opening, reply, job);
         admitted.used = true;
         let id = self.pool.join(admitted.turn, job)?;
         let mut withdraw = Withdraw {

@@ -36,7 +36,7 @@ impl Pool {
         if alone && opening.is_some_and(|opening| !opening.plan.is_copy()) {
             self.lock().counters.decodes += 1;
         }
-        let finished = run(decoded);
+        let finished = run(self, decoded);
         let took = began.map(|began| (&work, began.elapsed()));
         self.finish(id, took, finished.outcome);
         (finished.tell)();
@@ -60,7 +60,8 @@ impl Pool {
             Some(decoded) => begun.extend(others.into_iter().zip(decoded)),
             None => {
                 for taken in others {
-                    self.run_alone(taken);
+                    let beginning = self.begin_alone(&taken.1);
+                    self.run(taken, beginning);
                 }
             }
         }
@@ -96,11 +97,11 @@ impl Pool {
         Some(decoded)
     }
 
-    /// Runs a job that shares its decode with no other job now.
-    fn run_alone(&self, taken: Taken) {
+    /// Decodes the source of a job that shares its decode with no other job now, if the frame is to be cached.
+    fn begin_alone(&self, job: &Job) -> Beginning {
         let began = Instant::now();
-        let member = taken.1.member();
-        let beginning = match member.filter(|member| self.frames.wants(member.opening)) {
+        let member = job.member();
+        match member.filter(|member| self.frames.wants(member.opening)) {
             None => Beginning::Source,
             Some(member) => {
                 let opening = member.opening;
@@ -110,7 +111,6 @@ impl Pool {
                 }
                 Beginning::Own(decoded, began)
             }
-        };
-        self.run(taken, beginning);
+        }
     }
 }

@@ -1,8 +1,7 @@
 //! The fast path for hits in memory and for files that the system has cached. They are answered without a future, a
 //! header map or one of hyper's bodies.
 //!
-//! The answer is the one that [`App::answer`] gives to the same request, and it is made of the same parts. Only the
-//! headers that vary from hit to hit are written a second time here, as text.
+//! The answer is the one that [`App::answer`] gives to the same request, and it is made of the same parts.
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -19,8 +18,9 @@ use crate::http::{AfterReply, FastBody, Simple};
 use crate::net::Peer;
 use crate::origins::Blocking;
 use crate::request::route::{Purpose, Route};
+use crate::response::Reply;
+use crate::response::varying::Varying;
 use crate::response::{self, ranges};
-use crate::response::{Reply, Timing};
 use crate::results::served_file::{RecentBytes, ServedFile};
 use crate::results::variant::RequestVariant;
 use crate::trace::Trace;
@@ -87,19 +87,10 @@ impl App {
             self.wire(reply.into_parts().0.headers, length)
         };
         begin(head, kept.wire(wire), asked.after);
-        let (status, timing) = (obtained.status, Timing(record.stages()));
-        // Writing to a Vec cannot fail.
-        let _ = write!(
-            head,
-            "cache-status: {status}\r\nserver-timing: {timing}\r\n"
-        );
         let style = &known.asked.request.style;
-        if let Some(text) = kept.client.text(&entry.life, obtained.age, style) {
-            let _ = write!(head, "cache-control: {text}\r\n");
-        }
-        if let Some(age) = kept.client.age(obtained.age, status) {
-            let _ = write!(head, "age: {age}\r\n");
-        }
+        let obtained = (obtained.age, obtained.status);
+        kept.varying((entry, style), obtained, record.stages())
+            .write(head);
         record.answered_with(StatusCode::OK, entry.body.len() as u64);
         Some(FastBody::Bytes(entry.body.clone()))
     }
@@ -128,11 +119,12 @@ impl App {
         let mut record = record();
         record.took(stage, began.elapsed());
         begin(head, &served.wire, asked.after);
-        let timing = Timing(record.stages());
-        let _ = write!(head, "server-timing: {timing}\r\n");
-        if let Some(text) = self.lifetime(request) {
-            let _ = write!(head, "cache-control: {text}\r\n");
-        }
+        let varying = Varying {
+            stages: record.stages(),
+            cache_control: self.lifetime(request),
+            ..Varying::default()
+        };
+        varying.write(head);
         record.answered_with(StatusCode::OK, served.end);
         Some(body)
     }

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use andon_dialects::{Ask, ImageRequest};
 use andon_recipe::FormatName;
 use hyper::HeaderMap;
-use hyper::header;
 use hyper::http::request::Parts;
 
 use super::{App, RequestRecord};
@@ -14,6 +13,7 @@ use crate::error::Error;
 use crate::origins::Identity;
 use crate::request::conditional::{self, Validators};
 use crate::request::priority;
+use crate::response::varying::Varying;
 use crate::response::{self, Reply, ranges};
 use crate::results::caching::Terms;
 use crate::results::making::{Allowance, Answer, ObtainedResult};
@@ -194,11 +194,17 @@ impl App {
         response::add_remarks(reply.headers_mut(), request, None);
         if !is_unchanged {
             self.remember_file(variant, identity, &reply);
-            response::set_timing(&mut reply, exchange.record.stages());
         }
-        if let Some(text) = self.lifetime(request) {
-            response::set_cache_control(&mut reply, &text);
-        }
+        let varying = Varying {
+            stages: if is_unchanged {
+                &[]
+            } else {
+                exchange.record.stages()
+            },
+            cache_control: self.lifetime(request),
+            ..Varying::default()
+        };
+        varying.set(reply.headers_mut());
         Ok(reply)
     }
 
@@ -229,13 +235,11 @@ fn reply_with(
     let (entry, style) = (&obtained.entry, &variant.asked.request.style);
     let kept = variant.head(entry);
     let mut reply = kept.reply(headers, &entry.body);
-    response::set_cache_status(&mut reply, obtained.status);
-    response::set_timing(&mut reply, exchange.record.stages());
-    if let Some(text) = kept.client.text(&entry.life, obtained.age, style) {
-        response::set_cache_control(&mut reply, &text);
-    }
-    if let Some(age) = kept.client.age(obtained.age, obtained.status) {
-        reply.headers_mut().insert(header::AGE, age.into());
-    }
+    let varying = kept.varying(
+        (entry, style),
+        (obtained.age, obtained.status),
+        exchange.record.stages(),
+    );
+    varying.set(reply.headers_mut());
     reply
 }

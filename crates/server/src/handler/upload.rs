@@ -27,6 +27,7 @@ use crate::operations::entry::Stages;
 use crate::origins::{Blocking, Reservation, SourceMemory};
 use crate::request::forwarded::Visitor;
 use crate::request::negotiation;
+use crate::response::varying::Varying;
 use crate::response::{self, Reply};
 use crate::results::making::{Allowance, RenderTask};
 use crate::sources::materials::MaterialFolder;
@@ -274,7 +275,11 @@ impl App {
             record.took(stage, time);
         }
         let mut reply = fresh(picture.body, picture.media_type);
-        response::set_timing(&mut reply, record.stages());
+        let varying = Varying {
+            stages: record.stages(),
+            ..Varying::default()
+        };
+        varying.set(reply.headers_mut());
         if let Some(plan) = picture.plan {
             response::set_plan(&mut reply, &plan);
         }

@@ -5,8 +5,8 @@ pub(crate) mod cache_status;
 pub(crate) mod cdn_tags;
 pub(crate) mod cors;
 pub(crate) mod ranges;
+pub(crate) mod varying;
 
-use std::fmt::{self, Write as _};
 use std::time::Duration;
 
 use andon_cache::Purged;
@@ -19,7 +19,6 @@ use tokio::sync::watch;
 use crate::error::Error;
 use crate::request::conditional::Validators;
 use crate::response::body::Body;
-use crate::response::cache_status::CacheStatus;
 
 /// An HTTP response of this server.
 pub(crate) type Reply = Response<Body>;
@@ -154,33 +153,6 @@ pub(crate) fn purged(purged: Purged) -> Reply {
     reply
 }
 
-/// Sets `Server-Timing`, in milliseconds.
-pub(crate) fn set_timing(reply: &mut Reply, stages: &[(&'static str, Duration)]) {
-    if stages.is_empty() {
-        return;
-    }
-    let mut text = String::with_capacity(USUAL_VALUE);
-    // Writing to a String cannot fail.
-    let _ = write!(text, "{}", Timing(stages));
-    let name = HeaderName::from_static("server-timing");
-    set(reply.headers_mut(), name, &text);
-}
-
-/// Displays stages in the syntax of `Server-Timing`.
-pub(crate) struct Timing<'a>(pub(crate) &'a [(&'static str, Duration)]);
-
-impl fmt::Display for Timing<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, (name, time)) in self.0.iter().enumerate() {
-            let comma = if place == 0 { "" } else { ", " };
-            // Whole numbers: printing a fraction costs more than all the rest of a hit's head.
-            let tenths = (time.as_micros() + 50) / 100;
-            write!(f, "{comma}{name};dur={}.{}", tenths / 10, tenths % 10)?;
-        }
-        Ok(())
-    }
-}
-
 /// Sets `Andon-Plan`: how the image was made.
 pub(crate) fn set_plan(reply: &mut Reply, plan: &str) {
     set(
@@ -288,15 +260,6 @@ pub(crate) fn set_fallback(reply: &mut Reply, error: &str) {
 /// server is busy.
 const INSTEAD: &str = "max-age=30";
 
-/// Sets `Cache-Status` (RFC 9211).
-pub(crate) fn set_cache_status(reply: &mut Reply, status: CacheStatus) {
-    let name = HeaderName::from_static("cache-status");
-    let mut text = String::with_capacity(USUAL_VALUE);
-    // Writing to a String cannot fail.
-    let _ = write!(text, "{status}");
-    set(reply.headers_mut(), name, &text);
-}
-
 /// Sets `Cache-Control`.
 pub(crate) fn set_cache_control(reply: &mut Reply, text: &str) {
     set(reply.headers_mut(), header::CACHE_CONTROL, text);
@@ -392,9 +355,6 @@ const NOTE: HeaderName = HeaderName::from_static("andon-note");
 
 /// Maximum number of notes in a reply: more would not be read, and the size of a response head is limited.
 const MOST_NOTES: usize = 8;
-
-/// Initial capacity in bytes that holds most header values, so that their text need not be reallocated.
-const USUAL_VALUE: usize = 64;
 
 /// Sets a header, unless the value is not allowed in a header: no header is worth a failed reply.
 fn set(headers: &mut HeaderMap, name: HeaderName, value: &str) {

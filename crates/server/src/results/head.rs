@@ -1,14 +1,18 @@
 //! The head of replies to cache hits: what is the same in every reply with one entry, written once.
 
 use std::sync::{Arc, OnceLock, Weak};
+use std::time::Duration;
 
 use andon_cache::Entry;
+use andon_dialects::AnswerStyle;
 use bytes::Bytes;
 use hyper::{HeaderMap, StatusCode};
 
 use crate::config::TagHeader;
 use crate::request::conditional::Validators;
 use crate::request::negotiation::SettledRequest;
+use crate::response::cache_status::CacheStatus;
+use crate::response::varying::Varying;
 use crate::response::{self, Reply};
 use crate::results::caching::{self, ClientSide, Notes};
 
@@ -17,7 +21,7 @@ use crate::results::caching::{self, ClientSide, Notes};
 pub(crate) struct Head {
     entry: Weak<Entry>,
     /// What clients are told about keeping the result.
-    pub(crate) client: ClientSide,
+    client: ClientSide,
     validators: Validators,
     /// Headers of a reply with the body; `unchanged` has those of a 304 reply.
     found: HeaderMap,
@@ -63,6 +67,21 @@ impl Head {
     /// Returns the head of a reply with the body as text. It is written by `write` when it is first asked for.
     pub(crate) fn wire(&self, write: impl FnOnce() -> Bytes) -> &[u8] {
         self.wire.get_or_init(write)
+    }
+
+    /// Returns the headers of a reply that has the entry, kept for `age`, after these stages.
+    pub(crate) fn varying<'a>(
+        &self,
+        (entry, style): (&Entry, &AnswerStyle),
+        (age, status): (Duration, CacheStatus),
+        stages: &'a [(&'static str, Duration)],
+    ) -> Varying<'a> {
+        Varying {
+            cache_status: Some(status),
+            stages,
+            cache_control: self.client.text(&entry.life, age, style),
+            age: self.client.age(age, status),
+        }
     }
 
     /// Whether this head belongs to this very entry. As long as the head lives, no other entry can have the same

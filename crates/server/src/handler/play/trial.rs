@@ -14,6 +14,7 @@ use crate::handler::record::RequestRecord;
 use crate::handler::upload::{Received, fresh};
 use crate::operations::entry::Stages;
 use crate::request::negotiation;
+use crate::response::varying::Varying;
 use crate::response::{self, Reply};
 use crate::results::making::{Allowance, Holds, Rehearsal};
 
@@ -35,7 +36,11 @@ impl App {
             .await?;
         record.took_all(stages);
         let mut reply = fresh(picture.body, picture.media_type);
-        response::set_timing(&mut reply, record.stages());
+        let varying = Varying {
+            stages: record.stages(),
+            ..Varying::default()
+        };
+        varying.set(reply.headers_mut());
         response::add_notes(reply.headers_mut(), &picture.notes);
         Ok(reply)
     }
