@@ -257,6 +257,7 @@ def goodput_lasts_at_twice_the_capacity(site, balancer):
         asked = subprocess.run(
             [site.andon, "lab", "bench", f"http://127.0.0.1:{balancer.port}/", "-L", str(urls), "-z", "10s", "--as", "json", *options],
             capture_output=True, text=True)
+        assert asked.stdout, f"andon lab bench: {asked.stderr}"
         run = json.loads(asked.stdout)["analysis"]["summaries"][0]
         goodput = run["completed"] / run["seconds"]
         goodputs[load].append(goodput)

@@ -21,6 +21,7 @@ mod explain;
 mod first_hour;
 mod fonts;
 mod free_buffers;
+mod illustrations;
 mod import;
 mod import_servers;
 mod import_sites;

@@ -155,12 +155,82 @@ fn reference(to: &mut String, markdown: bool) -> std::fmt::Result {
 fn entry(to: &mut String, word: &Word, markdown: bool, example: &str) -> std::fmt::Result {
     let with = if is_own(word) { "with:" } else { "" };
     if markdown {
-        writeln!(to, "- `{with}{word}`: {}. Example: `{example}`", word.help)?;
+        write!(to, "- `{with}{word}`: {}. Example: `{example}`", word.help)?;
+        match illustration(word) {
+            Some((file, recipe)) => {
+                writeln!(to, "<br>![`{recipe}`](images/reference/{file}.webp)")?
+            }
+            None => writeln!(to)?,
+        }
     } else {
         writeln!(to, "{with}{word}\n    {}; such as {example}", word.help)?;
     }
     word.args.iter().try_for_each(|arg| argument(to, arg))
 }
+
+/// Returns the name of the image in docs/images/reference that shows what a word does to a photograph, and the recipe by
+/// which it is made. An effect shows its example, unless the table has another recipe for it; any other word has an image
+/// only if the table has it.
+fn illustration(word: &Word) -> Option<(String, String)> {
+    let by_table = ILLUSTRATIONS.iter().find(|it| it.0 == word.example);
+    by_table
+        .map(|(_, file, recipe)| ((*file).to_owned(), (*recipe).to_owned()))
+        .or_else(|| {
+            let is_effect = effects().any(|effect| effect.name == word.name);
+            let recipe = format!("fit:240x240,{}", word.example);
+            is_effect.then(|| (word.name.to_owned(), recipe))
+        })
+}
+
+/// The example of a word, and the file and the recipe of the image that shows it.
+const ILLUSTRATIONS: &[(&str, &str, &str)] = &[
+    ("turn:90", "turn", "fit:160x160,turn:90"),
+    ("flip:h", "flip", "fit:240x240,flip:h"),
+    (
+        "rotate:12.5:ffffff",
+        "rotate",
+        "fit:240x240,rotate:12.5:ffffff",
+    ),
+    (
+        "crop:10:10:50%x50%",
+        "crop",
+        "crop:35%:15%:50%x50%,fit:240x240",
+    ),
+    (
+        "crop:400x300:north",
+        "crop-gravity",
+        "fit:240x240,crop:120x100:east",
+    ),
+    ("fit:250x250", "fit", "fit:240x240"),
+    ("cover:400x300:north", "cover", "cover:160x160:east"),
+    ("exact:400x300", "exact", "exact:120x160"),
+    ("focus:30%:40%", "focus", "focus:70%:40%,cover:120x120"),
+    (
+        "pad:10:20:10:20:ffffff",
+        "pad",
+        "fit:240x240,pad:10:20:10:20:ff8800",
+    ),
+    (
+        "canvas:300x300:ffffff",
+        "canvas",
+        "fit:160x160,canvas:240x160:3080c0",
+    ),
+    (
+        "backdrop:blur:40:0:80x60:20",
+        "backdrop",
+        "fit:160x160,canvas:240x135:00000000,backdrop:blur:40:22:160x90:20",
+    ),
+    (
+        "over:icon.png:10:-4",
+        "over",
+        "fit:240x240,over:lamp.png:10:10",
+    ),
+    (
+        "overlay:icon.png:-10:20:60:64:0:multiply",
+        "overlay",
+        "fit:240x240,overlay:lamp.png:20:20:60:64:0:multiply",
+    ),
+];
 
 /// Whether the word is an option that formats share.
 fn is_shared(word: &Word) -> bool {

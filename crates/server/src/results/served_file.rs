@@ -78,6 +78,10 @@ impl RecentBytes {
 /// The files whose content is kept in memory. The first one in the queue is evicted next, unless it was served lately.
 /// A table evicted by SIEVE would take in every file that is read, so that files asked for in turn, with room for most of
 /// them, would each be evicted before they are asked for again.
+///
+/// Reading a file of 32 KB from the page cache on each request instead (`preadv2` with `RWF_NOWAIT`) answers 0.77 [0.61,
+/// 0.84] times as many requests a second on kept connections, and 0.96 [0.92, 1.03] times on one each (wrk, 11 and 9
+/// interleaved rounds, November 2026).
 #[derive(Debug, Default)]
 pub(crate) struct RecentFiles(Mutex<Queue>);
 

@@ -1,0 +1,90 @@
+//! The images of docs/reference.md show what the recipes beside them do.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use regex::Regex;
+
+use crate::common::{andon, printed, python, sample};
+
+/// Mean and largest difference of two images in levels, as Pillow decodes them.
+const COMPARE: &str = "\
+import sys
+from PIL import Image, ImageChops, ImageStat
+a, b = (Image.open(path).convert('RGBA') for path in sys.argv[1:])
+assert a.size == b.size, (a.size, b.size)
+print(max(ImageStat.Stat(ImageChops.difference(a, b)).mean))";
+
+fn docs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
+}
+
+/// Recipe and file of each image of the page, as it names them.
+fn illustrations() -> Vec<(String, String)> {
+    let page = fs::read_to_string(docs().join("reference.md")).unwrap();
+    let image = Regex::new(r"!\[`([^`]+)`\]\(images/reference/([a-z0-9-]+\.webp)\)").unwrap();
+    let images = image.captures_iter(&page);
+    images
+        .map(|it| (it[1].to_owned(), it[2].to_owned()))
+        .collect()
+}
+
+/// Makes the image of `recipe` in `folder`.
+fn make(recipe: &str, folder: &Path) -> PathBuf {
+    let recipe = format!("{recipe},as:webp,q:80");
+    let (photo, icons) = (sample("photos/otter.jpg"), sample("icons"));
+    let (photo, icons, out) = (photo.display(), icons.display(), folder.display());
+    let (photo, icons, out) = (photo.to_string(), icons.to_string(), out.to_string());
+    let args = [
+        "convert",
+        &recipe,
+        "--materials",
+        &icons,
+        &photo,
+        "-o",
+        &out,
+    ];
+    printed(andon(&args, &[]));
+    folder.join("otter.webp")
+}
+
+/// With `ANDON_BLESS=1` it writes the images.
+#[test]
+fn every_image_of_the_reference_is_what_its_recipe_makes() {
+    let folder = docs().join("images/reference");
+    let bless = std::env::var_os("ANDON_BLESS").is_some();
+    if bless {
+        fs::create_dir_all(&folder).unwrap();
+    }
+    let all = illustrations();
+    assert!(all.len() > 30, "{all:?}");
+    for (recipe, file) in &all {
+        let made = tempfile::tempdir().unwrap();
+        let made = make(recipe, made.path());
+        let kept = folder.join(file);
+        if bless {
+            fs::copy(&made, &kept).unwrap();
+        }
+        let difference: f64 = python(COMPARE, &[&made, &kept]).trim().parse().unwrap();
+        assert!(
+            difference < 0.5,
+            "{file}: {difference} levels: run this test with ANDON_BLESS=1"
+        );
+    }
+    let named: BTreeSet<_> = all.into_iter().map(|(_, file)| file).collect();
+    let kept = fs::read_dir(&folder).unwrap();
+    let kept = kept.map(|it| it.unwrap().file_name().into_string().unwrap());
+    assert_eq!(kept.collect::<BTreeSet<_>>(), named);
+}
+
+#[test]
+fn every_image_of_the_reference_shows_a_change_of_its_own() {
+    let folder = docs().join("images/reference");
+    let files = illustrations().into_iter().map(|(_, file)| file);
+    let mut seen = BTreeSet::new();
+    for file in files {
+        let bytes = fs::read(folder.join(&file)).unwrap();
+        assert!(seen.insert(bytes), "{file} looks like another one");
+    }
+}
