@@ -9,8 +9,8 @@ python=/usr/bin/python3
 host=$(rustc -vV | sed -n 's/^host: //p')
 machine=${host%%-*} # x86_64, aarch64
 version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
-# The packages, each with one program of that name.
-products="andon andon-lab"
+# The packages, each with one program: of that name, but for andon-heic, whose program no user starts.
+products="andon andon-lab andon-heic"
 # Where a release goes, and where its tests look for it.
 packages=$target/packages
 # The same bytes whenever, wherever and by whomever it is built.

@@ -45,17 +45,22 @@ LIBRARIES = [
 ]
 
 
-# What is shipped: its crate, and the workspace in which that is.
-PRODUCTS = {"andon": ("andon-cli", "."), "andon-lab": ("andon-lab-cli", "lab"), "andon-python": ("andon-python", ".")}
+# What is shipped: its crate, the workspace in which that is, and the cargo features with which it is built.
+PRODUCTS = {
+    "andon": ("andon-cli", ".", ""),
+    "andon-lab": ("andon-lab-cli", "lab", ""),
+    "andon-heic": ("andon-worker", ".", "andon-worker/heic"),
+    "andon-python": ("andon-python", ".", ""),
+}
 
 
 def read(target, product):
     """(the product's crate, all packages in it by id, ids that each needs directly) for a target such as
     x86_64-unknown-linux-gnu; packages bear the checksum of Cargo.lock."""
-    crate, workspace = PRODUCTS[product]
+    crate, workspace, features = PRODUCTS[product]
     workspace = pathlib.Path(workspace)
     command = ["cargo", "metadata", "--format-version=1", "--locked", "--filter-platform", target,
-               "--manifest-path", workspace / "Cargo.toml"]
+               "--manifest-path", workspace / "Cargo.toml", "--features", features]
     metadata = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
     packages = {package["id"]: package for package in metadata["packages"]}
     nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}

@@ -50,6 +50,7 @@ mod translate;
 mod trim;
 mod warm;
 mod whole_bodies;
+mod worker_program;
 
 #[test]
 fn every_file_of_tests_belongs_to_a_program() {

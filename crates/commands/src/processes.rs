@@ -1,5 +1,6 @@
 //! Worker processes of commands that make images.
 
+use std::env;
 use std::time::Duration;
 
 use andon_isolation::{Prepared, Program, Settings, Which};
@@ -37,7 +38,7 @@ impl Codecs {
         };
         let shared = fonts.map_or(Ok(None), fonts::share)?;
         let settings = Settings {
-            program: Program::this(),
+            program: program(),
             ready: threads,
             memory: limits.memory,
             kept,
@@ -59,4 +60,32 @@ impl Codecs {
             None => andon_codecs::ALL,
         }
     }
+}
+
+/// Returns the program of the worker processes: the one that a package has installed for this program, which reads formats
+/// that this one refuses, or else this one.
+fn program() -> Program {
+    let own = env::current_exe().unwrap_or_default();
+    let folder = own.parent();
+    let places = ["andon-worker", "../lib/andon/andon-worker"];
+    let mut installed = places
+        .into_iter()
+        .filter_map(|place| Some(folder?.join(place)))
+        .filter(|path| path.is_file());
+    let Some(path) = installed.next() else {
+        return Program::this();
+    };
+    let program = Program {
+        path,
+        arguments: Vec::new(),
+    };
+    if program.is_of_this_version() {
+        return program;
+    }
+    eprintln!(
+        "andon: {} is not of version {} and is not used: install the package andon-heic of this version, or remove it",
+        program.path.display(),
+        env!("CARGO_PKG_VERSION")
+    );
+    Program::this()
 }

@@ -41,13 +41,20 @@ impl Program {
         }
     }
 
+    /// Whether the program can be started, and speaks to its processes as this one does.
+    #[must_use]
+    pub fn is_of_this_version(&self) -> bool {
+        let checked = self.command(CHECK, Stdio::null(), None).status();
+        checked.is_ok_and(|status| status.success())
+    }
+
     /// Returns a command for a process of this program in the given role. The process inherits nothing of the current
     /// one except its standard input, `socket`, and as its standard output the file that all workers share, if any.
     fn command(&self, role: &str, socket: Stdio, shared: Option<OwnedFd>) -> Command {
         let mut command = Command::new(&self.path);
         command
             .args(&self.arguments)
-            .args([FLAG, role])
+            .args([FLAG, role, VERSION])
             .env_clear()
             // Each thread of a decoder would reserve address space, of which a job has its share.
             .env("MALLOC_ARENA_MAX", "1")
@@ -73,6 +80,12 @@ pub fn as_process(
         return None;
     }
     let role = arguments.next()?;
+    if arguments.next()? != VERSION {
+        return Some(Err(io::Error::other("the server is of another version")));
+    }
+    if role == CHECK {
+        return Some(Ok(()));
+    }
     let mut bytes = || arguments.next()?.to_str()?.parse().ok();
     let memory = [bytes()?, bytes()?];
     Some(match role.to_str()? {
@@ -136,3 +149,8 @@ pub use worker::{AT_REST, BARE};
 const FLAG: &str = "--andon-process";
 const STARTER: &str = "starter";
 const WORKER: &str = "worker";
+/// A process that only says, by its exit code, whether it is of the server's version.
+const CHECK: &str = "check";
+
+/// Version of what the server and its processes say to each other, which is no more stable than the code.
+const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,5 +1,6 @@
 //! HEIC: HEVC in a HEIF container, as phones write it. It is read but not written, and only by builds with the feature
-//! `heic`. The decoder's licence is free, but HEVC is patented, so the published binaries refuse the format by name.
+//! `heic`. The decoder's licence is free, but HEVC is patented, so the published server refuses the format by name, unless
+//! the package `andon-heic` is installed: worker processes of another program, which has the feature.
 
 use andon_pixels::{Codec, Cost, Decode, Format, Image, Info, Isolation, Result, Scales};
 

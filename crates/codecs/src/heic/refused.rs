@@ -7,7 +7,7 @@ use super::NAME;
 pub(super) fn probe(_bytes: &[u8]) -> Result<Info> {
     Err(Error::unsupported(
         NAME,
-        "HEVC (builds with the cargo feature `heic` read it)",
+        "HEVC (the package `andon-heic` reads it)",
     ))
 }
 
