@@ -21,7 +21,7 @@ use crate::stage::{Context, Op, Stage, wrong};
 pub(super) struct Overlay;
 
 pub(super) const NAME: Arg = Arg::text("name", "icon.png").help(
-    "a file in the folder of materials; colour%3A and 6 or 8 hex digits: one pixel of that colour",
+    "path or URL of the overlay (docs/overlays.md), or a file in the folder of materials; colour%3A and 6 or 8 hex digits: one pixel of that colour",
 );
 
 /// Argument for the overlay's position along a side of the image.
