@@ -10,9 +10,9 @@ use std::process::Command;
 use crate::common::{Served, sample};
 use andon_client::Picture;
 
-const KEY: &str = "0123456789abcdef0123456789abcdef";
-const HEX_KEY: &str = "30313233343536373839616263646566";
-const HEX_SALT: &str = "73616c7473616c74";
+pub(crate) const KEY: &str = "0123456789abcdef0123456789abcdef";
+pub(crate) const HEX_KEY: &str = "30313233343536373839616263646566";
+pub(crate) const HEX_SALT: &str = "73616c7473616c74";
 const SOURCE: &str = "local:///trip/a.jpg";
 
 /// The folder of packages that `install` fills, given it, beside copies of these files, which name them and their versions;
@@ -48,11 +48,11 @@ fn packages(name: &str, files: &[&str], install: &dyn Fn(&Path) -> Command) -> O
 }
 
 /// Where the programs and their packages' names are.
-fn clients() -> PathBuf {
+pub(crate) fn clients() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients")
 }
 
-fn npm() -> Option<String> {
+pub(crate) fn npm() -> Option<String> {
     packages("npm", &["package.json", "package-lock.json"], &|folder| {
         let mut install = Command::new("npm");
         install.args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"]);
@@ -62,7 +62,7 @@ fn npm() -> Option<String> {
     })
 }
 
-fn pypi() -> Option<String> {
+pub(crate) fn pypi() -> Option<String> {
     packages("pypi", &["requirements.txt"], &|folder| {
         let mut install = Command::new("python3");
         install.args(["-m", "pip", "install", "-q", "--retries=0", "--timeout=20"]);

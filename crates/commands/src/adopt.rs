@@ -1,11 +1,10 @@
 //! `andon adopt`: puts Andon beside the server of today, by that server's log, and says whether it can take over.
 
 mod draft;
-mod form;
-mod kinds;
 mod outcome;
 mod page;
 mod pipeline;
+mod presets;
 mod prices;
 mod probe;
 mod proxy;
@@ -17,6 +16,8 @@ mod settings;
 mod sort;
 mod sources;
 mod summary;
+#[cfg(test)]
+mod tests;
 mod trial;
 
 use std::path::PathBuf;

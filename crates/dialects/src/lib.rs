@@ -34,6 +34,7 @@ mod document;
 mod dots;
 mod effects;
 mod errors;
+pub mod forms;
 mod geometry;
 mod hosts;
 pub mod iiif;
@@ -68,6 +69,7 @@ pub use cloudflare::CloudflareConfig;
 pub use config::{FilesConfig, Gate, Settings};
 pub use dialect::{Dialect, Headers, Target};
 pub use document::{About, Document, Part, ResultAbout, SourceAbout};
+pub use forms::Form;
 pub use errors::{ErrorStyle, Errors, Fault, OWN_ERRORS, Told};
 pub use iiif::{IiifConfig, LargerBox, Slashes};
 pub use image_filter::ImageFilterConfig;
@@ -125,6 +127,13 @@ config::dialects! {
 
 /// Path of the file in all [`Dialects::examples`], with a leading slash.
 pub const EXAMPLE_SOURCE: &str = "/trip/a.jpg";
+
+/// Returns the forms by which the URLs of all dialects are recognised in logs, in the order in which they are looked for.
+pub fn forms() -> impl Iterator<Item = &'static Form> {
+    let mut all: Vec<&Form> = ROWS.iter().flat_map(|row| (row.forms)()).collect();
+    all.sort_by_key(|form| form.order);
+    all.into_iter()
+}
 
 /// Returns one name for each option of a dialect; empty if there is no such dialect, or it keeps no list of its options.
 #[must_use]

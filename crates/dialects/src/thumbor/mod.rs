@@ -9,6 +9,7 @@ mod colours;
 mod config;
 mod filters;
 mod flavour;
+mod form;
 mod meta;
 mod nested;
 mod overlay;
