@@ -277,7 +277,10 @@ fn imgproxy_with_keys_is_adopted_at_the_root_beside_another_language() {
 
 /// A server that answers every GET with the same image, or with a page where the function says so, in connections one
 /// after the other. Returns its address.
-pub(crate) fn answers(file: &Path, is_image: impl Fn(&str) -> bool + Send + Sync + 'static) -> String {
+pub(crate) fn answers(
+    file: &Path,
+    is_image: impl Fn(&str) -> bool + Send + Sync + 'static,
+) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("bound").to_string();
     let image = fs::read(file).expect("an image");

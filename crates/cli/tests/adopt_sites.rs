@@ -45,7 +45,11 @@ const NOISE: [&str; 28] = [
 
 /// The URLs of each site that a program prints.
 fn sites(command: &mut Command) -> BTreeMap<String, BTreeSet<String>> {
-    let lines = printed(command.output().expect("the interpreter that installed them"));
+    let lines = printed(
+        command
+            .output()
+            .expect("the interpreter that installed them"),
+    );
     let mut sites: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for line in lines.lines() {
         let (site, target) = line.split_once(' ').expect("a site and a target");
@@ -72,13 +76,26 @@ fn adopts(targets: &BTreeSet<String>, languages: &[&str]) {
     let words = format!("adopt --log access.log --rate 1000 --limit 1 http://{old}");
     let mut adopt = command(program(), folder.path(), &words);
     let said: Said = adopt.output().expect("the program runs").into();
-    let share = said.out.lines().find_map(|line| line.trim().split_once(" % of "));
+    let share = said
+        .out
+        .lines()
+        .find_map(|line| line.trim().split_once(" % of "));
     let (share, images) = share.unwrap_or_else(|| panic!("{}{}", said.out, said.err));
     let share: f64 = share.parse().expect("a number");
     let text = fs::read_to_string(folder.path().join("andon.toml")).expect("a configuration");
     assert!(share >= 99.0, "{}\n{text}", said.out);
-    let images: usize = images.split(' ').next().expect("a number").parse().expect("a number");
-    assert!(images <= targets.len(), "{images} of {}: {}", targets.len(), said.out);
+    let images: usize = images
+        .split(' ')
+        .next()
+        .expect("a number")
+        .parse()
+        .expect("a number");
+    assert!(
+        images <= targets.len(),
+        "{images} of {}: {}",
+        targets.len(),
+        said.out
+    );
     has(&said, languages);
     let head = said.out.split(" % of ").next().unwrap_or_default();
     let groups = head.lines().filter(|line| line.contains(" URLs ")).count();
@@ -105,8 +122,11 @@ fn five_sites_of_client_libraries_are_recognised() {
     }
     for (site, languages) in [
         ("shop", &["imgproxy / 360 URLs"][..]),
-        ("magazine", &["imagor /thumbs 300 URLs"]),
-        ("library", &["IIIF 3 /iiif/3 270 URLs", "IIIF 2 /iiif/2 270 URLs"]),
+        ("magazine", &["thumbor /thumbs 300 URLs"]),
+        (
+            "library",
+            &["IIIF 3 /iiif/3 270 URLs", "IIIF 2 /iiif/2 270 URLs"],
+        ),
         ("blog", &["imgix / 2280 URLs"]),
         (
             "portal",

@@ -301,7 +301,11 @@ mod tests {
     fn each_form_is_of_the_dialect_that_has_it_and_has_a_place_of_its_own() {
         for row in crate::ROWS {
             let forms = (row.forms)();
-            assert!(forms.iter().all(|form| form.dialect == row.name), "{}", row.name);
+            assert!(
+                forms.iter().all(|form| form.dialect == row.name),
+                "{}",
+                row.name
+            );
         }
         let orders: Vec<_> = crate::forms().map(|form| form.order).collect();
         assert!(orders.windows(2).all(|two| two[0] < two[1]), "{orders:?}");

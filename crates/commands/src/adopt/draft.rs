@@ -280,7 +280,10 @@ fn mount(found: &[&Found], recognised: &Recognised, targets: &[(String, u64)]) -
     let others = others.flat_map(|it| it.readings.iter().map(|(index, _)| *index));
     let mut others = others.chain(recognised.files.iter().copied());
     let is_shared = others.any(|index| targets[index].0.starts_with(&below));
-    let number = first.kind.prefix_key.and_then(|key| key.strip_prefix("prefix"));
+    let number = first
+        .kind
+        .prefix_key
+        .and_then(|key| key.strip_prefix("prefix"));
     match first.kind.room == Room::Everything && is_shared {
         true => format!("/_{}{}", first.kind.dialect, number.unwrap_or_default()),
         false => first.prefix.clone(),

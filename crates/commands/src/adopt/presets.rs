@@ -13,7 +13,9 @@ const NOTHING: &str = "cb:0";
 
 /// Returns the line of TOML with presets for all names in these targets, which change nothing; empty without names.
 pub(super) fn placeholders<'a>(targets: impl Iterator<Item = &'a str>) -> String {
-    let names = targets.flat_map(names).map(|name| (name, NOTHING.to_owned()));
+    let names = targets
+        .flat_map(names)
+        .map(|name| (name, NOTHING.to_owned()));
     let all: BTreeMap<String, String> = names.collect();
     match all.is_empty() {
         true => String::new(),
@@ -32,7 +34,10 @@ pub(super) fn of<'a>(targets: impl Iterator<Item = &'a str>) -> Option<Secret> {
     let mut all: BTreeMap<String, String> = given
         .map(|(name, options)| (name.trim().to_owned(), options.trim().to_owned()))
         .collect();
-    let unknown: Vec<&String> = names.iter().filter(|name| !all.contains_key(*name)).collect();
+    let unknown: Vec<&String> = names
+        .iter()
+        .filter(|name| !all.contains_key(*name))
+        .collect();
     let is_known = unknown.is_empty();
     for name in unknown.into_iter().cloned().collect::<Vec<_>>() {
         all.insert(name, NOTHING.to_owned());
@@ -51,7 +56,8 @@ pub(super) fn of<'a>(targets: impl Iterator<Item = &'a str>) -> Option<Secret> {
 }
 
 fn line(presets: &BTreeMap<String, String>) -> String {
-    let each = |(name, options): (&String, &String)| format!("{} = {}", quoted(name), quoted(options));
+    let each =
+        |(name, options): (&String, &String)| format!("{} = {}", quoted(name), quoted(options));
     let all: Vec<String> = presets.iter().map(each).collect();
     format!("presets = {{ {} }}", all.join(", "))
 }
@@ -84,7 +90,10 @@ mod tests {
         let target = "/i/insecure/pr:a:b/w:9/preset%3Ac/plain/local:///pr:d/e.jpg";
         assert_eq!(names(target), ["a", "b", "c"]);
         let line = placeholders([target].into_iter());
-        assert!(line.contains("'a' = 'cb:0'") || line.contains("\"a\" = \"cb:0\""), "{line}");
+        assert!(
+            line.contains("'a' = 'cb:0'") || line.contains("\"a\" = \"cb:0\""),
+            "{line}"
+        );
         assert_eq!(placeholders(["/a.jpg"].into_iter()), "");
     }
 }

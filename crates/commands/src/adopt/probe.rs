@@ -1,6 +1,7 @@
 //! Reads targets as URLs of one kind, with signatures put aside.
 
 use andon_dialects::forms::{Cut, Room, Strength, Suits, has_page_extension};
+use andon_dialects::thumbor::SKIPPED;
 use andon_dialects::{Ask, Config, Dialects, Form, ImageRequest, Source};
 use anyhow::Context;
 
@@ -108,7 +109,9 @@ fn reading(kind: &'static Form, dialects: &Dialects, cut: &Cut<'_>) -> Option<Re
     if !is_image(kind, &request) {
         return None;
     }
-    let knows_all = request.notes.is_empty();
+    // A filter of thumbor's that is done in another way is known.
+    let is_known = |note: &String| kind.dialect == "thumbor" && !note.ends_with(SKIPPED);
+    let knows_all = request.notes.iter().all(is_known);
     Some(Reading {
         kind,
         prefix: cut.prefix.to_owned(),
@@ -176,7 +179,10 @@ mod tests {
                 "/cdn-cgi/image/width=250/trip/a.jpg",
                 "Cloudflare /cdn-cgi/image",
             ),
-            ("/_next/image?url=%2Fa.jpg&w=641&q=80", "Next.js /_next/image"),
+            (
+                "/_next/image?url=%2Fa.jpg&w=641&q=80",
+                "Next.js /_next/image",
+            ),
             (
                 "/_next/image?url=https%3A%2F%2Fa.example%2Fa.jpg&w=64&q=75",
                 "Next.js /_next/image",

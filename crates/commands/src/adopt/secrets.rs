@@ -40,7 +40,9 @@ pub(super) fn of(found: &[&Found], targets: &[(String, u64)]) -> anyhow::Result<
             if readings().any(|(_, reading)| reading.is_sealed) {
                 secrets.push(source_key()?);
             }
-            secrets.extend(presets::of(readings().map(|(index, _)| &*targets[*index].0)));
+            secrets.extend(presets::of(
+                readings().map(|(index, _)| &*targets[*index].0),
+            ));
         }
         "thumbor" if is_signed => secrets.push(key("thumbor", "keys", "THUMBOR_SECURITY_KEY")?),
         "imagor" if is_signed => secrets.push(key("imagor", "keys", "IMAGOR_SECRET")?),

@@ -45,8 +45,7 @@ fn look<'a>(cut: &Cut<'a>, own: &str, other: &str) -> Option<Marks<'a>> {
                 || region.contains(',')
                 || region.contains("%2C");
             let is_rotation = rotation.trim_start_matches('!').parse::<f64>().is_ok();
-            let is_quality =
-                ["default", "native", "color", "gray", "bitonal"].contains(&quality);
+            let is_quality = ["default", "native", "color", "gray", "bitonal"].contains(&quality);
             (is_region && is_rotation && is_quality).then_some(Strength::Sure)?
         }
         _ => return None,

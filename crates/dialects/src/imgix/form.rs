@@ -20,7 +20,9 @@ const OWN: [&str; 4] = ["ixlib", "ixid", "auto", "fm"];
 /// Paths with the extension of an image and arguments that imgix does not know, such as those of a version, count only
 /// beside others. Other paths may be pages.
 fn look<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
-    let query = cut.query.filter(|_| cut.prefix.is_empty() && cut.path.len() > 1)?;
+    let query = cut
+        .query
+        .filter(|_| cut.prefix.is_empty() && cut.path.len() > 1)?;
     let signature = signature(query);
     let is_own = signature.is_some() || cut.has_argument(&OWN);
     let is_known = |name: &str| OPTIONS.0.iter().any(|row| row.names.contains(&name));

@@ -41,7 +41,10 @@ fn look<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
     for segment in rest.split('/').take_while(|segment| is_option(segment)) {
         at += segment.len() + 1;
     }
-    let (options, source) = (&rest[..at.min(rest.len())], rest.get(at..).unwrap_or_default());
+    let (options, source) = (
+        &rest[..at.min(rest.len())],
+        rest.get(at..).unwrap_or_default(),
+    );
     let has_options = !options.is_empty();
     let plain = source.strip_prefix("plain/");
     let sealed = source.strip_prefix("enc/").filter(|it| is_sealed(it));
@@ -85,7 +88,10 @@ mod tests {
         let sealed = format!("/unsafe/rs:fit:10:10/enc/{}.png", "Ab".repeat(32));
         let sealed = marks(&sealed).expect("imgproxy's");
         assert!(sealed.is_sealed);
-        assert_eq!(sealed.path, "/unsafe/rs:fit:10:10/plain/local:///sealed.jpg");
+        assert_eq!(
+            sealed.path,
+            "/unsafe/rs:fit:10:10/plain/local:///sealed.jpg"
+        );
         assert_eq!(marks("/wp-content/uploads/enc/info-15.jpg"), None);
     }
 }

@@ -38,6 +38,9 @@ use path::Parts;
 use rules::{ThumborRules, Usual};
 use signing::Signing;
 
+/// What a note says of a filter that the dialect does not know, after the filter and a colon.
+pub const SKIPPED: &str = "it is skipped";
+
 #[derive(Debug)]
 struct Thumbor {
     flavour: Flavour,
@@ -178,7 +181,7 @@ impl Thumbor {
                 }
                 None if notes.len() < 16 => {
                     let filter = shorten(&format!("{name}({args})"));
-                    notes.push(format!("{filter}: it is skipped"));
+                    notes.push(format!("{filter}: {SKIPPED}"));
                 }
                 None => {}
             }
