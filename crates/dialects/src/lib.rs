@@ -19,6 +19,7 @@
 //! | see how a URL becomes a recipe | `crates/dialects/src/small_light/` (`params.rs` lists all parameters, `rules.rs` resolves them) |
 //! | add an option to imgix, weserv, Cloudflare, ipx or Astro | `options.rs` in the dialect's folder: a row of its table, and the page's table follows |
 //! | change what an option of a dialect is expected to change | its table in `crates/dialects/options/`; `crates/server/tests/options.rs` asks with and without each |
+//! | change how a dialect is recognised in the logs of another server | `form.rs` in its folder; `forms.rs` says what a form is |
 //! | change how requests are said in other dialects | `crates/dialects/src/translate/` |
 
 #![forbid(unsafe_code)]

@@ -59,7 +59,7 @@ impl Sorting<'_> {
             sorted.files.add(self.targets[*index].1);
         }
         let asked = self.ask(&mut sorted, is_image);
-        let group = ("of these, asked for", "", false);
+        let group = ("told by asking", "", false);
         self.group(&mut sorted, group, asked.into_iter(), &mut replayed);
         replayed.sort_unstable();
         (sorted, replayed)
