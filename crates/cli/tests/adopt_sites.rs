@@ -137,7 +137,7 @@ fn five_sites_of_client_libraries_are_recognised() {
                 "Cloudflare /cdn-cgi/image 60 URLs",
                 "ipx /_ipx 54 URLs",
                 "weserv /proxy 60 URLs",
-                "imgix / 60 URLs",
+                "Photon / 60 URLs",
             ],
         ),
     ] {

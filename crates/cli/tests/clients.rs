@@ -6,6 +6,7 @@
 use crate::common;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 use crate::common::{Served, sample};
 use andon_client::Picture;
@@ -18,6 +19,9 @@ const SOURCE: &str = "local:///trip/a.jpg";
 /// The folder of packages that `install` fills, given it, beside copies of these files, which name them and their versions;
 /// `None` if it cannot, unless the environment says that it must.
 fn packages(name: &str, files: &[&str], install: &dyn Fn(&Path) -> Command) -> Option<String> {
+    static INSTALLING: Mutex<()> = Mutex::new(());
+    // Tests run beside each other. One that has failed has left the lock to the others.
+    let _alone = INSTALLING.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let read = |file: &&str| std::fs::read(clients().join(file)).expect("a file");
     let wanted: Vec<u8> = files.iter().flat_map(read).collect();
@@ -42,7 +46,7 @@ fn packages(name: &str, files: &[&str], install: &dyn Fn(&Path) -> Command) -> O
     };
     let program = install.get_program().display();
     let said = format!("{program} cannot install the clients: {why}");
-    assert!(std::env::var_os("ANDON_CLIENTS").is_none(), "{said}");
+    assert!(std::env::var_os("CLIENTS").is_none(), "{said}");
     eprintln!("skipped: {said}");
     None
 }
