@@ -34,10 +34,12 @@ pub(super) fn of(found: &[&Found], targets: &[(String, u64)]) -> anyhow::Result<
     let mut secrets = Vec::new();
     match kind.dialect {
         "imgproxy" => {
-            if imgproxy_signatures(signatures()).bytes.is_some() {
+            let is_sealed = readings().any(|(_, reading)| reading.is_sealed);
+            // Encrypted sources need keys, and the words in place of signatures are trusted then.
+            if is_sealed || imgproxy_signatures(signatures()).bytes.is_some() {
                 secrets.push(imgproxy_keys()?);
             }
-            if readings().any(|(_, reading)| reading.is_sealed) {
+            if is_sealed {
                 secrets.push(source_key()?);
             }
             secrets.extend(presets::of(

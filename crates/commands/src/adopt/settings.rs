@@ -235,7 +235,8 @@ fn imgproxy(read: &[Read<'_>]) -> Vec<String> {
     if let Some(bytes) = signed.bytes.filter(|bytes| *bytes != 32) {
         lines.push(format!("signature_size = {bytes}"));
     }
-    if signed.bytes.is_some() && !signed.words.is_empty() {
+    let has_keys = signed.bytes.is_some() || read.iter().any(|(_, it)| it.is_sealed);
+    if has_keys && !signed.words.is_empty() {
         let words: Vec<String> = signed.words.iter().map(|word| quoted(word)).collect();
         lines.push(format!("trusted_signatures = [{}]", words.join(", ")));
     }

@@ -177,6 +177,17 @@ fn nearly_every_dialect_has_a_url_for_a_recipe() {
 }
 
 #[test]
+fn encrypted_sources_are_recognised_with_and_without_signatures() {
+    let sealed = "Qw".repeat(16) + &"Er".repeat(16);
+    for signature in ["insecure", &"Ab1".repeat(15)[..43]] {
+        let target = format!("/i/{signature}/w:80/enc/{sealed}.webp");
+        let (recognised, _) = adopted(&[target]);
+        let place = place_of(&recognised, 0);
+        assert_eq!(place, Some(("imgproxy", "/i".to_owned())), "{signature}");
+    }
+}
+
+#[test]
 fn sources_are_the_same_in_the_configuration_that_is_written() {
     let targets = [
         "/t/unsafe/300x200/trip/ab.jpg",
