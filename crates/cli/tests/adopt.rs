@@ -5,6 +5,7 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
 use crate::common::said::{Said, command};
 use crate::common::{Served, program, sample};
@@ -116,7 +117,7 @@ impl Site {
 
 /// Whether all of these texts were printed, however columns are aligned.
 #[track_caller]
-fn has(said: &Said, parts: &[&str]) {
+pub(crate) fn has(said: &Said, parts: &[&str]) {
     let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let out = plain(&said.out);
     for part in parts {
@@ -274,33 +275,48 @@ fn imgproxy_with_keys_is_adopted_at_the_root_beside_another_language() {
     site.checks();
 }
 
-/// A server that answers every GET with the same image, one connection after the other.
-fn stubborn(file: &Path) -> String {
+/// A server that answers every GET with the same image, or with a page where the function says so, in connections one
+/// after the other. Returns its address.
+pub(crate) fn answers(
+    file: &Path,
+    is_image: impl Fn(&str) -> bool + Send + Sync + 'static,
+) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("bound").to_string();
     let image = fs::read(file).expect("an image");
+    let shared = Arc::new((image, is_image));
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            let image = image.clone();
-            std::thread::spawn(move || answer(stream, &image));
+            let shared = Arc::clone(&shared);
+            std::thread::spawn(move || answer(stream, &shared.0, &shared.1));
         }
     });
     address
 }
 
-fn answer(mut stream: std::net::TcpStream, image: &[u8]) -> Option<()> {
+fn answer(
+    mut stream: std::net::TcpStream,
+    image: &[u8],
+    is_image: &impl Fn(&str) -> bool,
+) -> Option<()> {
     let mut head = Vec::new();
     let mut byte = [0];
     loop {
         stream.read_exact(&mut byte).ok()?;
         head.push(byte[0]);
         if head.ends_with(b"\r\n\r\n") {
-            let length = image.len();
+            let request = String::from_utf8_lossy(&head).into_owned();
+            let target = request.split(' ').nth(1).unwrap_or_default();
+            let (media_type, body) = match is_image(target) {
+                true => ("image/jpeg", image),
+                false => ("text/html", &b"<p>page</p>"[..]),
+            };
+            let length = body.len();
             let reply = format!(
-                "HTTP/1.1 200 OK\r\nContent-Type: image/jpeg\r\nContent-Length: {length}\r\n\r\n"
+                "HTTP/1.1 200 OK\r\nContent-Type: {media_type}\r\nContent-Length: {length}\r\n\r\n"
             );
             stream.write_all(reply.as_bytes()).ok()?;
-            stream.write_all(image).ok()?;
+            stream.write_all(body).ok()?;
             head.clear();
         }
     }
@@ -309,7 +325,7 @@ fn answer(mut stream: std::net::TcpStream, image: &[u8]) -> Option<()> {
 #[test]
 fn differences_and_unknown_images_are_told_and_shown() {
     let site = Site::new("");
-    let old = stubborn(&sample("photos/otter.jpg"));
+    let old = answers(&sample("photos/otter.jpg"), |_| true);
     let line = |target: &str| {
         format!(
             "{{\"time\":\"2000-10-10T20:55:37.000Z\",\"method\":\"GET\",\"target\":\"{target}\",\"status\":200,\"bytes\":1,\"total_ms\":1.0}}\n"

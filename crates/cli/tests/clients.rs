@@ -6,18 +6,22 @@
 use crate::common;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 use crate::common::{Served, sample};
 use andon_client::Picture;
 
-const KEY: &str = "0123456789abcdef0123456789abcdef";
-const HEX_KEY: &str = "30313233343536373839616263646566";
-const HEX_SALT: &str = "73616c7473616c74";
+pub(crate) const KEY: &str = "0123456789abcdef0123456789abcdef";
+pub(crate) const HEX_KEY: &str = "30313233343536373839616263646566";
+pub(crate) const HEX_SALT: &str = "73616c7473616c74";
 const SOURCE: &str = "local:///trip/a.jpg";
 
 /// The folder of packages that `install` fills, given it, beside copies of these files, which name them and their versions;
 /// `None` if it cannot, unless the environment says that it must.
 fn packages(name: &str, files: &[&str], install: &dyn Fn(&Path) -> Command) -> Option<String> {
+    static INSTALLING: Mutex<()> = Mutex::new(());
+    // Tests run beside each other. One that has failed has left the lock to the others.
+    let _alone = INSTALLING.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let read = |file: &&str| std::fs::read(clients().join(file)).expect("a file");
     let wanted: Vec<u8> = files.iter().flat_map(read).collect();
@@ -42,17 +46,17 @@ fn packages(name: &str, files: &[&str], install: &dyn Fn(&Path) -> Command) -> O
     };
     let program = install.get_program().display();
     let said = format!("{program} cannot install the clients: {why}");
-    assert!(std::env::var_os("ANDON_CLIENTS").is_none(), "{said}");
+    assert!(std::env::var_os("CLIENTS").is_none(), "{said}");
     eprintln!("skipped: {said}");
     None
 }
 
 /// Where the programs and their packages' names are.
-fn clients() -> PathBuf {
+pub(crate) fn clients() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients")
 }
 
-fn npm() -> Option<String> {
+pub(crate) fn npm() -> Option<String> {
     packages("npm", &["package.json", "package-lock.json"], &|folder| {
         let mut install = Command::new("npm");
         install.args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"]);
@@ -62,7 +66,7 @@ fn npm() -> Option<String> {
     })
 }
 
-fn pypi() -> Option<String> {
+pub(crate) fn pypi() -> Option<String> {
     packages("pypi", &["requirements.txt"], &|folder| {
         let mut install = Command::new("python3");
         install.args(["-m", "pip", "install", "-q", "--retries=0", "--timeout=20"]);

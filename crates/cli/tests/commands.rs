@@ -5,22 +5,14 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use crate::common::{Client, Served, manual, program, sample};
+use crate::common::{Client, Served, manual, one_image, program, sample};
 use andon_pixels::{Engine, Limits};
-use tempfile::TempDir;
 
 fn andon<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Output {
     Command::new(env!("CARGO_BIN_EXE_andon"))
         .args(args)
         .output()
         .expect("the binary runs")
-}
-
-/// A folder with one image of 400×300, `a.jpg`.
-fn folder() -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::copy(sample("jpeg/420.jpg"), folder.path().join("a.jpg")).unwrap();
-    folder
 }
 
 /// Format, width and height of an image.
@@ -36,7 +28,7 @@ fn text(bytes: &[u8]) -> String {
 
 #[test]
 fn render_writes_what_the_server_would_answer() {
-    let folder = folder();
+    let folder = one_image();
     let root = folder.path().to_str().unwrap();
     let out = folder.path().join("out.webp");
     let target = "/small_light(dw=100,dh=100,of=webp)/a.jpg";
@@ -66,7 +58,7 @@ fn render_writes_what_the_server_would_answer() {
 
 #[test]
 fn render_writes_the_format_of_the_files_name_or_warns() {
-    let folder = folder();
+    let folder = one_image();
     let root = folder.path().to_str().unwrap();
     for (target, name, format, kind) in [
         ("/small_light(dw=10)/a.jpg", "x.png", "png", ""),
@@ -99,7 +91,7 @@ fn render_writes_the_format_of_the_files_name_or_warns() {
 
 #[test]
 fn the_start_line_shows_addresses_version_workers_and_roots() {
-    let folder = folder();
+    let folder = one_image();
     let mut server = Command::new(env!("CARGO_BIN_EXE_andon"))
         .args(["serve", "--listen", "127.0.0.1:0"])
         .arg(folder.path())
@@ -127,7 +119,7 @@ fn the_start_line_shows_addresses_version_workers_and_roots() {
 
 #[test]
 fn render_notes_what_is_ignored_on_standard_error() {
-    let folder = folder();
+    let folder = one_image();
     let root = folder.path().to_str().unwrap();
     let done = andon([
         "render",
@@ -147,7 +139,7 @@ fn render_notes_what_is_ignored_on_standard_error() {
 
 #[test]
 fn a_failure_is_one_sentence_and_exit_code_1() {
-    let folder = folder();
+    let folder = one_image();
     let root = folder.path().to_str().unwrap();
     for (args, what) in [
         (
@@ -226,7 +218,7 @@ fn a_command_line_that_is_not_understood_is_exit_code_2() {
 
 #[test]
 fn a_mistake_in_the_configuration_names_file_line_and_remedy() {
-    let folder = folder();
+    let folder = one_image();
     let file = folder.path().join("andon.toml");
     std::fs::write(&file, "\nworker = 2\n").unwrap();
     let done = andon(["serve", "--config", file.to_str().unwrap()]);
@@ -238,7 +230,7 @@ fn a_mistake_in_the_configuration_names_file_line_and_remedy() {
 
 #[test]
 fn explain_tells_recipe_plan_cost_memory_and_key() {
-    let folder = folder();
+    let folder = one_image();
     let root = folder.path().to_str().unwrap();
     let done = andon([
         "explain",
@@ -264,7 +256,7 @@ fn explain_tells_recipe_plan_cost_memory_and_key() {
 
 #[test]
 fn convert_makes_all_it_can_and_reports_the_rest() {
-    let folder = folder();
+    let folder = one_image();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     std::fs::copy(sample("png/alpha.png"), path("b.png")).unwrap();
     std::fs::write(path("broken.jpg"), "no image").unwrap();
@@ -299,7 +291,7 @@ fn convert_makes_all_it_can_and_reports_the_rest() {
 
 #[test]
 fn convert_passes_on_whole_images_only() {
-    let folder = folder();
+    let folder = one_image();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     for name in [
         "jpeg/420.jpg",
@@ -346,7 +338,7 @@ fn convert_passes_on_whole_images_only() {
 
 #[test]
 fn a_reader_that_leaves_early_is_no_failure_and_a_full_disk_is_one() {
-    let folder = folder();
+    let folder = one_image();
     let root = folder.path().to_str().unwrap();
     for args in [
         &["explain", "/small_light(dw=9)/a.jpg", "--root", root][..],
@@ -376,7 +368,7 @@ fn a_reader_that_leaves_early_is_no_failure_and_a_full_disk_is_one() {
 
 #[test]
 fn convert_says_what_is_wrong_once() {
-    let folder = folder();
+    let folder = one_image();
     let input = folder.path().join("a.jpg");
     let out = folder.path().join("out");
     let done = andon([
@@ -393,7 +385,7 @@ fn convert_says_what_is_wrong_once() {
 
 #[test]
 fn convert_takes_you_choose_for_the_images_own_format() {
-    let folder = folder();
+    let folder = one_image();
     std::fs::copy(sample("png/alpha.png"), folder.path().join("b.png")).unwrap();
     let out = folder.path().join("out");
     let done = andon([
@@ -412,7 +404,7 @@ fn convert_takes_you_choose_for_the_images_own_format() {
 
 #[test]
 fn convert_never_overwrites_an_input() {
-    let folder = folder();
+    let folder = one_image();
     let input = folder.path().join("a.jpg");
     let before = std::fs::read(&input).unwrap();
     let done = andon([
@@ -433,7 +425,7 @@ fn convert_never_overwrites_an_input() {
 
 #[test]
 fn serve_says_where_answers_logs_and_stops_when_told_to() {
-    let folder = folder();
+    let folder = one_image();
     let config = "[[origin]]\nfs.root = \".\"\n[log]\nformat = \"json\"\n";
     let server = Served::start(folder.path(), config);
     assert!(!server.address.ends_with(":0"), "{}", server.address);
@@ -466,17 +458,17 @@ fn every_command_has_help_with_examples() {
 
 #[test]
 fn every_command_has_a_manual_page_with_its_examples() {
-    manual::every_command_has_a_page(&program(), folder().path(), &OTHERS);
+    manual::every_command_has_a_page(&program(), one_image().path(), &OTHERS);
 }
 
 #[test]
 fn completions_name_every_command() {
-    manual::completions_name_every_command(&program(), folder().path(), &OTHERS);
+    manual::completions_name_every_command(&program(), one_image().path(), &OTHERS);
 }
 
 #[test]
 fn render_is_held_to_the_limit_of_processor_time_and_convert_is_not() {
-    let folder = folder();
+    let folder = one_image();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let config = path("andon.toml");
     let keys = "[[origin]]\nfs.root = \".\"\n[limits]\ncpu = \"40ms\"\n";

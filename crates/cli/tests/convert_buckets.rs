@@ -123,7 +123,7 @@ fn a_manifest_leaves_out_what_is_done_and_what_has_changed_is_made_again() {
     let (code, said) = house.convert(&args);
     assert_eq!(code, Some(0), "{said}");
     assert!(
-        said.starts_with("3 done, 0 failed, 0 done by an earlier run\n3 written, "),
+        said.starts_with("3 done, 0 failed, 0 done by an earlier run; 3 written, "),
         "{said}"
     );
     let lines = fs::read_to_string(&manifest).unwrap();
@@ -147,7 +147,7 @@ fn a_manifest_leaves_out_what_is_done_and_what_has_changed_is_made_again() {
     let (code, said) = house.convert(&args);
     assert_eq!(code, Some(1), "{said}");
     assert!(
-        said.contains("1 done, 1 failed, 2 done by an earlier run\n"),
+        said.contains("1 done, 1 failed, 2 done by an earlier run"),
         "{said}"
     );
     assert!(said.contains("s3://photos/broken.jpg: "), "{said}");
@@ -157,7 +157,7 @@ fn a_manifest_leaves_out_what_is_done_and_what_has_changed_is_made_again() {
     (other[0], other[3]) = ("fit:20x20,as:webp", "s3://results/smaller");
     let (_, said) = house.convert(&other);
     assert!(
-        said.contains("3 done, 1 failed, 0 done by an earlier run\n"),
+        said.contains("3 done, 1 failed, 0 done by an earlier run"),
         "{said}"
     );
 }

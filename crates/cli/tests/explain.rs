@@ -1,11 +1,10 @@
 //! `andon explain` beside the server that it speaks of.
 
-use crate::common::{Served, andon, printed, sample};
+use crate::common::{Served, andon, one_image, printed, sample};
 
 #[test]
 fn explain_names_the_entity_tag_that_the_server_sends() {
-    let folder = tempfile::tempdir().expect("a folder");
-    std::fs::copy(sample("jpeg/420.jpg"), folder.path().join("a.jpg")).expect("copies");
+    let folder = one_image();
     let config = "[[origin]]\nfs.root = \".\"\n[log]\nformat = \"off\"\n";
     let served = Served::start(folder.path(), config);
     for target in [

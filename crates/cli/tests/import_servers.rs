@@ -122,6 +122,29 @@ fn imgproxy_in_docker_compose_keeps_its_keys_and_urls() {
 }
 
 #[test]
+fn values_of_the_charts_of_imgproxy_and_thumbor_are_read() {
+    let imgproxy = "image:\n  repo: ghcr.io/imgproxy/imgproxy\nresources:\n  deployment:\n    replicas:\n      default: 2\n\
+                    env:\n  IMGPROXY_LOCAL_FILESYSTEM_ROOT: <files>\n  IMGPROXY_QUALITY: 70\n  IMGPROXY_PATH_PREFIX: \"/img\"\n";
+    let site = Site::new("values.yaml", imgproxy);
+    let (text, served) = site.serve("values.yaml");
+    assert!(text.contains("quality = 70"), "{text}");
+    assert_eq!(width(&served, "/img/_/w:20/plain/local:///a.jpg"), 20);
+
+    let thumbor = "image:\n  repository: minimalcompact/thumbor\nreplicaCount: 2\nenv:\n  open:\n    ALLOW_UNSAFE_URL: \"False\"\n    \
+                   LOADER: \"thumbor.loaders.file_loader\"\n    FILE_LOADER_ROOT_PATH: <files>\n    QUALITY: \"85\"\n    \
+                   AUTO_WEBP: \"True\"\n    ALLOWED_SOURCES: \"['a.example', 'b.example']\"\n    LOG_LEVEL: error\n  secret:\n    \
+                   SECURITY_KEY: a key of more than 16 bytes\n";
+    let site = Site::new("values.yaml", thumbor);
+    let (text, served) = site.serve("values.yaml");
+    for line in ["quality = 85", "allow_unsafe = false", "default = \"auto\""] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    let signature = signed("sha1", "b'a key of more than 16 bytes'", "b'20x0/a.jpg'");
+    assert_eq!(width(&served, &format!("/{signature}/20x0/a.jpg")), 20);
+    assert_eq!(width(&served, "/unsafe/20x0/a.jpg"), 400);
+}
+
+#[test]
 fn imgproxy_without_keys_or_sources_is_imported_with_notes() {
     let conf = "IMGPROXY_KEY=abcd\nIMGPROXY_BIND=127.0.0.1:9\nIMGPROXY_USE_S3=true\n";
     let site = Site::new("env", conf);

@@ -205,7 +205,7 @@ fn failures_are_those_of_clients_and_a_manifest_knows_what_is_done() {
     );
     let (_, said) = house.fill(&args);
     assert!(
-        said.contains("0 done, 3 failed, 1 done by an earlier run\n"),
+        said.contains("0 done, 3 failed, 1 done by an earlier run"),
         "{said}"
     );
 }

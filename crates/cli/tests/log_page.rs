@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 
-use crate::common::{Served, sample};
+use crate::common::{Served, one_image, sample};
 use serde_json::{Map, Value};
 
 /// The names in the first column of the tables below a heading, up to the next heading.
@@ -45,8 +45,7 @@ fn ask(served: &Served, head: &str, body: &[u8]) {
 
 /// Every line of a server that had something of everything to write.
 fn written() -> Vec<Map<String, Value>> {
-    let folder = tempfile::tempdir().unwrap();
-    fs::copy(sample("jpeg/420.jpg"), folder.path().join("a.jpg")).unwrap();
+    let folder = one_image();
     // A file where the disk cache keeps its folder.
     fs::create_dir(folder.path().join("kept")).unwrap();
     fs::write(folder.path().join("kept/andon-cache-1"), "no folder").unwrap();

@@ -2,13 +2,12 @@
 
 use std::path::Path;
 
-use crate::common::{Served, sample};
+use crate::common::{Served, one_image};
 use serde_json::Value;
 
 /// A folder with one image, and a file where the disk tier keeps its folder.
 fn folder() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::copy(sample("jpeg/420.jpg"), folder.path().join("a.jpg")).unwrap();
+    let folder = one_image();
     std::fs::create_dir(folder.path().join("kept")).unwrap();
     std::fs::write(folder.path().join("kept/andon-cache-1"), "no folder").unwrap();
     folder

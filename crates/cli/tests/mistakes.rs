@@ -4,15 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::common::said::{Said, said};
-use crate::common::{Served, free_address, program, sample};
-use tempfile::TempDir;
-
-/// A folder with one image, `a.jpg`.
-fn folder() -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    fs::copy(sample("jpeg/420.jpg"), folder.path().join("a.jpg")).unwrap();
-    folder
-}
+use crate::common::{Served, free_address, one_image, program};
 
 fn run(folder: &Path, words: &str) -> Said {
     said(program(), folder, words)
@@ -20,7 +12,7 @@ fn run(folder: &Path, words: &str) -> Said {
 
 #[test]
 fn help_begins_with_what_the_program_is_and_three_examples() {
-    let folder = folder();
+    let folder = one_image();
     let help = run(folder.path(), "--help").ending(0).out;
     let mut lines = help.lines();
     let first = lines.next().unwrap();
@@ -39,7 +31,7 @@ fn help_begins_with_what_the_program_is_and_three_examples() {
 
 #[test]
 fn a_listen_address_is_no_url() {
-    let folder = folder();
+    let folder = one_image();
     let error = run(folder.path(), "serve . --listen http://127.0.0.1:9000/")
         .ending(2)
         .err;
@@ -51,7 +43,7 @@ fn a_listen_address_is_no_url() {
 
 #[test]
 fn a_pattern_in_double_quotes_is_told_of_single_ones() {
-    let folder = folder();
+    let folder = one_image();
     let keys = "[[rewrite]]\nfrom = \"^/a/(\\d+)\"\nto = \"/$1\"\n";
     fs::write(folder.path().join("andon.toml"), keys).unwrap();
     let error = run(folder.path(), "config check andon.toml").ending(1).err;
@@ -63,7 +55,7 @@ fn a_pattern_in_double_quotes_is_told_of_single_ones() {
 
 #[test]
 fn a_word_of_the_configuration_that_is_none_names_those_that_are() {
-    let folder = folder();
+    let folder = one_image();
     fs::write(folder.path().join("andon.toml"), "upload.allow = true\n").unwrap();
     let error = run(folder.path(), "config check andon.toml").ending(1).err;
     assert!(
@@ -74,7 +66,7 @@ fn a_word_of_the_configuration_that_is_none_names_those_that_are() {
 
 #[test]
 fn a_wrong_recipe_is_refused_before_the_first_image_with_the_nearest_word_only() {
-    let folder = folder();
+    let folder = one_image();
     for (recipe, word) in [
         ("fitt:100x100", "fit"),
         ("resize:100x100", "fit:250x250"),
@@ -97,7 +89,7 @@ fn a_wrong_recipe_is_refused_before_the_first_image_with_the_nearest_word_only()
 
 #[test]
 fn american_spelling_and_names_of_colours_are_read() {
-    let folder = folder();
+    let folder = one_image();
     let done = run(
         folder.path(),
         "convert cover:90x90:center,grey,canvas:120x120:white,as:png a.jpg -o out",
@@ -114,7 +106,7 @@ fn american_spelling_and_names_of_colours_are_read() {
 
 #[test]
 fn an_image_in_place_of_the_recipe_is_told_of_the_order() {
-    let folder = folder();
+    let folder = one_image();
     let error = run(folder.path(), "convert a.jpg fit:9x9 -o out")
         .ending(2)
         .err;
@@ -128,7 +120,7 @@ fn an_image_in_place_of_the_recipe_is_told_of_the_order() {
 
 #[test]
 fn convert_ends_with_what_it_wrote() {
-    let folder = folder();
+    let folder = one_image();
     let done = run(folder.path(), "convert fit:40x40,as:webp a.jpg -o out").ending(0);
     let length = |name: &str| fs::metadata(folder.path().join(name)).unwrap().len() as f64;
     let from = format!("{:.1} kB", length("a.jpg") / 1000.0);
@@ -142,7 +134,7 @@ fn convert_ends_with_what_it_wrote() {
 
 #[test]
 fn a_signature_may_be_good_for_a_time_with_a_unit() {
-    let folder = folder();
+    let folder = one_image();
     let keys = "signing.keys = [\"0123456789abcdef0123456789abcdef\"]\n";
     fs::write(folder.path().join("andon.toml"), keys).unwrap();
     let signed = run(folder.path(), "sign /r/fit:9x9/a.jpg --expires 1h")
@@ -157,7 +149,7 @@ fn a_signature_may_be_good_for_a_time_with_a_unit() {
 
 #[test]
 fn commands_that_need_the_token_name_the_variable() {
-    let folder = folder();
+    let folder = one_image();
     let error = run(folder.path(), "purge --source /a.jpg --token-env NOT_SET")
         .ending(1)
         .err;
@@ -178,7 +170,7 @@ fn commands_that_need_the_token_name_the_variable() {
 
 #[test]
 fn warm_names_the_other_priority_where_there_is_no_administrator() {
-    let folder = folder();
+    let folder = one_image();
     let served = Served::without_config(folder.path(), &[]);
     fs::write(folder.path().join("urls.txt"), "/r/fit:9x9/a.jpg\n").unwrap();
     let words = format!("warm urls.txt --server {} --token-env PATH", served.address);
@@ -188,7 +180,7 @@ fn warm_names_the_other_priority_where_there_is_no_administrator() {
 
 #[test]
 fn shadow_reads_the_log_first_and_then_names_the_server_that_is_not_there() {
-    let folder = folder();
+    let folder = one_image();
     let server = format!("http://{}", free_address());
     let words = format!("shadow access.log --old {server} --new {server}");
     let error = run(folder.path(), &words).ending(1).err;
@@ -204,7 +196,7 @@ fn shadow_reads_the_log_first_and_then_names_the_server_that_is_not_there() {
 
 #[test]
 fn import_takes_text_only_and_goes_on_without_a_file_that_is_missing() {
-    let folder = folder();
+    let folder = one_image();
     let done = run(folder.path(), "import a.jpg").ending(1);
     assert_eq!(
         (done.out.as_str(), done.err.as_str()),
@@ -228,7 +220,7 @@ fn import_takes_text_only_and_goes_on_without_a_file_that_is_missing() {
 
 #[test]
 fn reference_prints_one_word() {
-    let folder = folder();
+    let folder = one_image();
     let fit = run(folder.path(), "reference fit").ending(0).out;
     assert!(fit.starts_with("fit:WIDTHxHEIGHT"), "{fit}");
     assert!(fit.lines().count() < 12, "{fit}");
@@ -238,7 +230,7 @@ fn reference_prints_one_word() {
 
 #[test]
 fn all_lines_of_the_log_have_the_same_form_of_time() {
-    let folder = folder();
+    let folder = one_image();
     let served = Served::without_config(folder.path(), &[]);
     assert_eq!(served.get("/r/fit:9x9/a.jpg").status, 200);
     let log = served.stop();

@@ -11,16 +11,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use crate::common::{Client, Reply, Served, sample};
-use tempfile::TempDir;
+use crate::common::{Client, Reply, Served, one_image};
 
 const HIT: &str = "/small_light(dw=60)/a.jpg";
-
-fn folder() -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    fs::copy(sample("jpeg/420.jpg"), folder.path().join("a.jpg")).unwrap();
-    folder
-}
 
 fn keys(queue: usize) -> String {
     format!("queue = {queue}\n[[origin]]\nfs.root = \".\"\n[log]\nformat = \"off\"\n")
@@ -75,7 +68,7 @@ fn two_hundred_busy_clients_lose_nothing_of_100_000_requests_to_50_reloads_and_2
     const RESTARTS: usize = 20;
     const RELOADS: usize = 50;
     const REQUESTS: usize = 100_000;
-    let folder = folder();
+    let folder = one_image();
     let socket = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = socket.local_addr().unwrap().to_string();
     let start = || Served::start_at(&address, with_socket(&socket), folder.path(), &keys(1000));
@@ -123,7 +116,7 @@ fn two_hundred_busy_clients_lose_nothing_of_100_000_requests_to_50_reloads_and_2
 
 #[test]
 fn in_its_grace_period_it_answers_and_says_that_it_is_not_ready() {
-    let folder = folder();
+    let folder = one_image();
     let config = keys(1000) + "[timeouts]\ngrace = \"1h\"\n[metrics]\nlisten = \"127.0.0.1:0\"\n";
     let mut served = Served::start(folder.path(), &config);
     assert_eq!(served.get("/readyz").status, 200);
@@ -150,7 +143,7 @@ fn in_its_grace_period_it_answers_and_says_that_it_is_not_ready() {
 
 #[test]
 fn a_socket_that_the_configuration_does_not_name_is_refused_in_words() {
-    let folder = folder();
+    let folder = one_image();
     let socket = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut command = with_socket(&socket);
     let said = command
@@ -166,7 +159,7 @@ fn a_socket_that_the_configuration_does_not_name_is_refused_in_words() {
 
 #[test]
 fn a_descriptor_that_does_not_listen_is_refused_in_words() {
-    let folder = folder();
+    let folder = one_image();
     let mut command = Command::new("sh");
     let passed = "exec 3</dev/null; LISTEN_PID=$$ LISTEN_FDS=1 exec \"$@\"";
     command.args(["-c", passed, "sh", env!("CARGO_BIN_EXE_andon"), "serve"]);
@@ -196,7 +189,7 @@ fn message(systemd: &UnixDatagram) -> String {
 
 #[test]
 fn systemd_hears_of_start_reload_and_stop_and_that_the_server_lives() {
-    let folder = folder();
+    let folder = one_image();
     let path = folder.path().join("notify");
     let systemd = bind(&path);
     let served = Served::start_with(folder.path(), &keys(1000), |command| {

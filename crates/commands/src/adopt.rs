@@ -1,11 +1,10 @@
 //! `andon adopt`: puts Andon beside the server of today, by that server's log, and says whether it can take over.
 
 mod draft;
-mod form;
-mod kinds;
 mod outcome;
 mod page;
 mod pipeline;
+mod presets;
 mod prices;
 mod probe;
 mod proxy;
@@ -17,6 +16,8 @@ mod settings;
 mod sort;
 mod sources;
 mod summary;
+#[cfg(test)]
+mod tests;
 mod trial;
 
 use std::path::PathBuf;
@@ -91,8 +92,8 @@ Examples:
 
 Logs are Andon's (text or JSON), the common or combined format of Apache and nginx, or JSON of nginx, Caddy or Traefik. \
 Keys of signatures are in no log. They are taken from the variables IMGPROXY_KEY and IMGPROXY_SALT, THUMBOR_SECURITY_KEY, \
-IMAGOR_SECRET and IMGIX_TOKEN, and written to the file. Without them the file has random keys, marked SECRET, which open \
-nothing, and the trial does not check signatures; fill them in, and try again with --config andon.toml.
+IMAGOR_SECRET and IMGIX_TOKEN (and IMGPROXY_PRESETS, IMGPROXY_SOURCE_URL_ENCRYPTION_KEY), and written to the file. Without \
+them the file has random keys, marked SECRET, which open nothing, and the trial does not check signatures; fill them in, and try again with --config andon.toml.
 Exit codes: 0 safe to switch, 1 not yet, or it failed and the message says why.";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {

@@ -218,9 +218,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         working: Semaphore::new(cores()),
         written: Written::default(),
     };
-    let ended = job.run(threads, |input| batch.convert(input, &job));
-    print(batch.written.text().as_bytes())?;
-    ended
+    let written = || batch.written.text();
+    job.run(threads, |input| batch.convert(input, &job), written)
 }
 
 /// The images that are left to convert, with what earlier runs have done.
@@ -232,11 +231,13 @@ struct Job {
 }
 
 impl Job {
-    /// Runs `work` for each image. Returns an error if it failed for at least one.
+    /// Runs `work` for each image, and prints one line on all of them, for which `written` says what was written; it may
+    /// be empty. Returns an error if `work` failed for at least one.
     fn run(
         &self,
         threads: usize,
         work: impl Fn(&Input) -> anyhow::Result<()> + Sync,
+        written: impl FnOnce() -> String,
     ) -> anyhow::Result<()> {
         let progress = progress_bar(self.inputs.len());
         let failed = AtomicUsize::new(0);
@@ -250,10 +251,17 @@ impl Job {
         });
         progress.finish_and_clear();
         let (failed, all) = (failed.into_inner(), self.inputs.len());
+        let mut said = Some(written()).filter(|said| !said.is_empty());
         if self.manifest.is_some() {
             let (now, before) = (all - failed, self.done);
-            let line = format!("{now} done, {failed} failed, {before} done by an earlier run\n");
-            print(line.as_bytes())?;
+            let done = format!("{now} done, {failed} failed, {before} done by an earlier run");
+            said = Some(match said {
+                Some(written) => format!("{done}; {written}"),
+                None => done,
+            });
+        }
+        if let Some(said) = said {
+            print(format!("{said}\n").as_bytes())?;
         }
         match failed {
             0 => Ok(()),
@@ -301,7 +309,7 @@ impl Written {
             [&self.results, &self.from, &self.to].map(|count| count.load(Ordering::Relaxed));
         match results {
             0 => String::new(),
-            _ => format!("{results} written, {} → {}\n", size(from), size(to)),
+            _ => format!("{results} written, {} → {}", size(from), size(to)),
         }
     }
 }

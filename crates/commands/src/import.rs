@@ -38,9 +38,9 @@ use self::variables::Variable;
 /// The content of the file tells which one it is. Of nginx, locations with image_filter and ngx_small_light become
 /// rewrites; roots, aliases and proxy_pass become origins; caches, limits and addresses become their keys. imgproxy is
 /// read from its environment (IMGPROXY_KEY=…: an environment file, a docker-compose file, a unit of systemd, a command
-/// line), imagor from its environment or flags, thumbor from thumbor.conf, and Next.js from
-/// .next/required-server-files.json, which `next build` writes. What has no equivalent stands in a comment, with its line
-/// and why.
+/// line, values of a Helm chart), imagor from its environment or flags, thumbor from thumbor.conf or from the environment
+/// of its container, and Next.js from .next/required-server-files.json, which `next build` writes. What has no equivalent
+/// stands in a comment, with its line and why.
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Args {

@@ -7,7 +7,7 @@
 //! | change how a shared store is filled without a server | `crates/server/src/handler/fill.rs`, `results/making/fill.rs`; `crates/commands/src/convert/into_store.rs` |
 //! | change what `andon shadow` compares | `crates/commands/src/shadow/compare.rs` |
 //! | import another directive of nginx's | `crates/commands/src/import/site.rs`; `reasons.rs` there says why others have no key |
-//! | recognise URLs of a further dialect in logs | `crates/commands/src/adopt/kinds.rs` and `form.rs` |
+//! | recognise URLs of a further dialect in logs | `forms` of its settings, in a `form.rs` in its folder of `crates/dialects/src` |
 //! | import the configuration of another server | a file in `crates/commands/src/import/` with a table, its row in `FORMATS` |
 //! | add a command | a file in `crates/commands/src/`, its line in `Command` |
 

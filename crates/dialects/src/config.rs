@@ -6,6 +6,7 @@ use andon_recipe::{Wish, nearest};
 use andon_settings::check;
 
 use crate::dialect::{Dialect, Target};
+use crate::forms::Form;
 use crate::options::OptionHelp;
 use crate::spelling::{Spelt, Word};
 use crate::{ALL, Config, ConfigError, ROWS};
@@ -46,6 +47,14 @@ pub trait Settings {
             let rest = target.path.strip_prefix(prefix);
             !prefix.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         })
+    }
+
+    /// Returns the forms by which the dialect's URLs are recognised in logs; empty for those that no other server has.
+    fn forms() -> &'static [Form]
+    where
+        Self: Sized,
+    {
+        &[]
     }
 
     /// Returns the words of recipes that the dialect has options for, other than boxes.
@@ -115,6 +124,8 @@ pub(crate) struct Row {
     pub(crate) resembles: fn(&Target<'_>) -> bool,
     /// Returns how the dialect's URLs begin at its usual prefix, as in [`Gate::places`].
     pub(crate) usual_places: fn() -> Vec<String>,
+    /// See [`Settings::forms`].
+    pub(crate) forms: fn() -> &'static [Form],
     /// See [`Settings::spell`].
     pub(crate) spell: fn(&Wish, &str) -> Spelt,
     /// See [`Settings::words`].
@@ -256,6 +267,7 @@ macro_rules! dialects {
             switch_on: |config, mount| Settings::switch_on(&mut config.$name, mount),
             resembles: <$settings as Settings>::resembles,
             usual_places: || <$settings as Settings>::usual().gate().places,
+            forms: <$settings as Settings>::forms,
             spell: <$settings as Settings>::spell,
             words: <$settings as Settings>::words,
             option_names: <$settings as Settings>::option_names,

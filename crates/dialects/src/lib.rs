@@ -19,6 +19,7 @@
 //! | see how a URL becomes a recipe | `crates/dialects/src/small_light/` (`params.rs` lists all parameters, `rules.rs` resolves them) |
 //! | add an option to imgix, weserv, Cloudflare, ipx or Astro | `options.rs` in the dialect's folder: a row of its table, and the page's table follows |
 //! | change what an option of a dialect is expected to change | its table in `crates/dialects/options/`; `crates/server/tests/options.rs` asks with and without each |
+//! | change how a dialect is recognised in the logs of another server | `form.rs` in its folder; `forms.rs` says what a form is |
 //! | change how requests are said in other dialects | `crates/dialects/src/translate/` |
 
 #![forbid(unsafe_code)]
@@ -34,6 +35,7 @@ mod document;
 mod dots;
 mod effects;
 mod errors;
+pub mod forms;
 mod geometry;
 mod hosts;
 pub mod iiif;
@@ -69,6 +71,7 @@ pub use config::{FilesConfig, Gate, Settings};
 pub use dialect::{Dialect, Headers, Target};
 pub use document::{About, Document, Part, ResultAbout, SourceAbout};
 pub use errors::{ErrorStyle, Errors, Fault, OWN_ERRORS, Told};
+pub use forms::Form;
 pub use iiif::{IiifConfig, LargerBox, Slashes};
 pub use image_filter::ImageFilterConfig;
 pub use imgix::ImgixConfig;
@@ -125,6 +128,13 @@ config::dialects! {
 
 /// Path of the file in all [`Dialects::examples`], with a leading slash.
 pub const EXAMPLE_SOURCE: &str = "/trip/a.jpg";
+
+/// Returns the forms by which the URLs of all dialects are recognised in logs, in the order in which they are looked for.
+pub fn forms() -> impl Iterator<Item = &'static Form> {
+    let mut all: Vec<&Form> = ROWS.iter().flat_map(|row| (row.forms)()).collect();
+    all.sort_by_key(|form| form.order);
+    all.into_iter()
+}
 
 /// Returns one name for each option of a dialect; empty if there is no such dialect, or it keeps no list of its options.
 #[must_use]

@@ -38,6 +38,13 @@ pub fn program() -> PathBuf {
     own.into()
 }
 
+/// A folder with one image of 400×300 px, `a.jpg`.
+pub fn one_image() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::copy(sample("jpeg/420.jpg"), folder.path().join("a.jpg")).expect("a copy");
+    folder
+}
+
 /// `andon serve` on a free port. Dropping it kills it.
 pub struct Served {
     child: Child,

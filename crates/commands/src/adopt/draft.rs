@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::kinds::{Kind, ROWS};
+use andon_dialects::Form;
+use andon_dialects::forms::Room;
+
 use super::recognise::{Found, Recognised};
 use super::secrets::{self, Secret};
 use super::settings;
@@ -36,7 +38,7 @@ struct Rule {
 struct Table {
     name: &'static str,
     lines: Vec<String>,
-    secret: Option<Secret>,
+    secrets: Vec<Secret>,
     /// Rules that replace signatures whose key is not known, so that the URLs can be tried.
     lifted: Vec<Rule>,
     /// Whether other dialects' keys would close it.
@@ -64,37 +66,37 @@ impl Draft {
             base: base.to_owned(),
             ..Self::default()
         };
-        let mut by_kind: BTreeMap<Kind, Vec<&Found>> = BTreeMap::new();
+        let mut by_kind: BTreeMap<&Form, Vec<&Found>> = BTreeMap::new();
         for found in &recognised.found {
             by_kind.entry(found.kind).or_default().push(found);
         }
-        for kind in ROWS.iter().copied().flatten() {
+        for kind in andon_dialects::forms() {
             let Some(found) = by_kind.get(kind) else {
                 continue;
             };
-            let mount = match known.get(kind.table()) {
-                Some(table) => own_prefix(*kind, table),
+            let mount = match known.get(kind.dialect) {
+                Some(table) => own_prefix(kind, table),
                 None => {
                     let mount = mount(found, recognised, targets);
                     let all = recognised
                         .found
                         .iter()
-                        .filter(|it| it.kind.table() == kind.table());
+                        .filter(|it| it.kind.dialect == kind.dialect);
                     let all: Vec<&Found> = all.collect();
-                    draft.add_table(*kind, &mount, found, &all, targets)?;
+                    draft.add_table(kind, &mount, found, &all, targets)?;
                     Some(mount)
                 }
             };
             if let Some(mount) = mount {
-                draft.add_rewrites(*kind, &mount, found, targets);
+                draft.add_rewrites(kind, &mount, found, targets);
             }
         }
-        let has_key = |table: &Table| table.secret.is_some();
+        let has_key = |table: &Table| table.secrets.iter().any(|it| it.is_key);
         let closers: Vec<&str> = (draft.tables.iter().filter(|it| has_key(it)))
             .map(|it| it.name)
             .collect();
         for table in &mut draft.tables {
-            table.opens = table.secret.is_none() && !closers.is_empty();
+            table.opens = !has_key(table) && !closers.is_empty();
         }
         draft.opens_files =
             !closers.is_empty() && !recognised.files.is_empty() && !known.contains_key("files");
@@ -116,21 +118,21 @@ impl Draft {
 
     /// Returns the secrets that have to be filled in.
     pub(super) fn unknown_secrets(&self) -> impl Iterator<Item = &Secret> {
-        let all = self.tables.iter().filter_map(|table| table.secret.as_ref());
+        let all = self.tables.iter().flat_map(|table| &table.secrets);
         all.filter(|secret| !secret.is_known)
     }
 
     /// Adds the table of a dialect. `found` is what is of this kind, `all` what is of its table.
     fn add_table(
         &mut self,
-        kind: Kind,
+        kind: &'static Form,
         mount: &str,
         found: &[&Found],
         all: &[&Found],
         targets: &[(String, u64)],
     ) -> anyhow::Result<()> {
         let mut lines = Vec::new();
-        if let Some(key) = kind.prefix_key() {
+        if let Some(key) = kind.prefix_key {
             let prefix = if mount.is_empty() { "/" } else { mount };
             lines.push(format!("{key} = {}", quoted(prefix)));
         }
@@ -138,15 +140,15 @@ impl Draft {
         if let Some(table) = self
             .tables
             .iter_mut()
-            .find(|table| table.name == kind.table())
+            .find(|table| table.name == kind.dialect)
         {
             table.lines.extend(lines);
             return Ok(());
         }
         lines.extend(settings::lines(kind, all, targets));
-        let secret = secrets::of(found, targets)?;
-        let is_lifted = matches!(kind, Kind::Thumbor | Kind::Imagor)
-            && secret.as_ref().is_some_and(|secret| !secret.is_known);
+        let secrets = secrets::of(found, targets)?;
+        let is_lifted = ["thumbor", "imagor"].contains(&kind.dialect)
+            && secrets.iter().any(|secret| !secret.is_known);
         let lifted = found.iter().filter(|_| is_lifted).map(|found| Rule {
             from: format!(
                 "^{}/[A-Za-z0-9_-]{{26,88}}(?:=|%3D){{0,2}}(/.+)$",
@@ -157,9 +159,9 @@ impl Draft {
         });
         let lifted = lifted.collect();
         self.tables.push(Table {
-            name: kind.table(),
+            name: kind.dialect,
             lines,
-            secret,
+            secrets,
             lifted,
             opens: false,
         });
@@ -169,7 +171,7 @@ impl Draft {
     /// Adds rules for places other than where the dialect is mounted, and for slashes that are left over.
     fn add_rewrites(
         &mut self,
-        kind: Kind,
+        kind: &'static Form,
         mount: &str,
         found: &[&Found],
         targets: &[(String, u64)],
@@ -179,7 +181,7 @@ impl Draft {
             let paths = found.readings.iter().map(|(index, _)| &*targets[*index].0);
             let is_slashed =
                 |target: &str| target.split('?').next().unwrap_or_default().ends_with('/');
-            let is_endpoint = matches!(kind, Kind::Next | Kind::Vercel);
+            let is_endpoint = kind.room == Room::OnePath;
             if is_endpoint && { paths }.any(is_slashed) {
                 self.rewrites.push(Rule {
                     from: format!("^{prefix}/$"),
@@ -187,14 +189,14 @@ impl Draft {
                     why: "a slash at the end".to_owned(),
                 });
             }
-            if found.prefix != mount && kind.prefix_key().is_some() {
+            if found.prefix != mount && kind.prefix_key.is_some() {
                 let place = if found.prefix.is_empty() {
                     "/"
                 } else {
                     &found.prefix
                 };
                 self.rewrites.push(Rule {
-                    from: format!("^{prefix}({})$", kind.form()),
+                    from: format!("^{prefix}({})$", kind.pattern),
                     to: format!("{mount}$1"),
                     why: format!("{kind} at {place}"),
                 });
@@ -244,8 +246,9 @@ impl Draft {
             if what == For::Trial && !table.lifted.is_empty() && !is_open {
                 out += "allow_unsafe = true\n";
             }
-            let secret = table.secret.iter();
-            for secret in secret.filter(|secret| what == For::Use || secret.is_known) {
+            let is_wanted =
+                |secret: &&Secret| what == For::Use || secret.is_known || !secret.is_key;
+            for secret in table.secrets.iter().filter(is_wanted) {
                 out += &secret.lines.join("\n");
                 out.push('\n');
             }
@@ -259,7 +262,7 @@ impl Table {
         Self {
             name,
             lines: vec!["enabled = false  # true: as in docs/configuration.md".to_owned()],
-            secret: None,
+            secrets: Vec::new(),
             lifted: Vec::new(),
             opens: false,
         }
@@ -277,19 +280,19 @@ fn mount(found: &[&Found], recognised: &Recognised, targets: &[(String, u64)]) -
     let others = others.flat_map(|it| it.readings.iter().map(|(index, _)| *index));
     let mut others = others.chain(recognised.files.iter().copied());
     let is_shared = others.any(|index| targets[index].0.starts_with(&below));
-    match first.kind.takes_everything() && is_shared {
-        true => format!(
-            "/_{}{}",
-            first.kind.table(),
-            if first.kind == Kind::Iiif2 { "2" } else { "" }
-        ),
+    let number = first
+        .kind
+        .prefix_key
+        .and_then(|key| key.strip_prefix("prefix"));
+    match first.kind.room == Room::Everything && is_shared {
+        true => format!("/_{}{}", first.kind.dialect, number.unwrap_or_default()),
         false => first.prefix.clone(),
     }
 }
 
 /// Returns where a configuration has mounted a dialect, without a slash at its end; `None` if it is off.
-fn own_prefix(kind: Kind, table: &toml::Value) -> Option<String> {
-    let key = kind.prefix_key()?;
+fn own_prefix(kind: &Form, table: &toml::Value) -> Option<String> {
+    let key = kind.prefix_key?;
     let prefix = table.get(key)?.as_str()?;
     let prefix = prefix.strip_suffix('/').unwrap_or(prefix);
     (!table.get(key)?.as_str()?.is_empty()).then(|| prefix.to_owned())

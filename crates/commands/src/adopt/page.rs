@@ -5,32 +5,17 @@ use std::fmt::Write;
 use andon_client::escape;
 
 use super::outcome::Outcome;
-use super::{proxy, summary};
+use super::summary::{self, LISTED};
+use super::{prices, proxy};
 use crate::shadow::page::{END, head, pairs, preformatted};
 
 pub(super) fn page(outcome: &Outcome<'_>) -> String {
     let mut html = head("andon adopt");
-    let logs: Vec<String> = outcome
-        .logs
-        .iter()
-        .map(|log| log.display().to_string())
-        .collect();
-    let _ = writeln!(
-        html,
-        "<p><strong>{}</strong></p>\n<p>{} beside {}</p>",
-        escape(&outcome.verdict()),
-        escape(&logs.join(", ")),
-        escape(&outcome.report.args.old)
-    );
-    let text = [
-        summary::recognised(outcome),
-        summary::unread(outcome),
-        summary::measured(outcome),
-        summary::costs(outcome),
-    ];
-    for text in text.iter().filter(|text| !text.is_empty()) {
-        html += &preformatted(text.trim_start());
-    }
+    html += &verdict(outcome);
+    html += &recognised(outcome);
+    html += &unread(outcome);
+    html += &measured(outcome);
+    html += &costs(outcome);
     html += "<h2>To switch</h2>\n";
     html += &preformatted(&proxy::nginx(&outcome.found));
     html += "<h2>Differences, the worst first</h2>\n";
@@ -38,4 +23,125 @@ pub(super) fn page(outcome: &Outcome<'_>) -> String {
     html += &pairs(&outcome.report);
     html += END;
     html
+}
+
+/// Whether it is safe to switch, each obstacle on a line of its own.
+fn verdict(outcome: &Outcome<'_>) -> String {
+    let mut html = match &*outcome.obstacles() {
+        [] => "<p><strong>Safe to switch.</strong></p>\n".to_owned(),
+        obstacles => {
+            let lines = obstacles
+                .iter()
+                .map(|it| format!("<li>{}</li>", escape(it)));
+            let lines: String = lines.collect();
+            format!("<p><strong>Not safe to switch yet:</strong></p>\n<ul>{lines}</ul>\n")
+        }
+    };
+    let logs: Vec<String> = outcome
+        .logs
+        .iter()
+        .map(|log| log.display().to_string())
+        .collect();
+    let _ = writeln!(
+        html,
+        "<p>{} beside {}; the configuration is {}</p>",
+        escape(&logs.join(", ")),
+        escape(&outcome.report.args.old),
+        escape(&outcome.file.display().to_string())
+    );
+    html
+}
+
+fn recognised(outcome: &Outcome<'_>) -> String {
+    let rows = outcome.sorted.groups.iter().map(|group| {
+        [
+            escape(&group.name),
+            format!("<code>{}</code>", escape(&group.place)),
+            group.urls.to_string(),
+            group.requests.to_string(),
+        ]
+    });
+    let mut html = "<h2>Recognised</h2>\n".to_owned();
+    html += &table(&["language", "place", "URLs", "requests"], rows);
+    for line in summary::shares(&outcome.sorted) {
+        let _ = writeln!(html, "<p>{}</p>", escape(&line));
+    }
+    html
+}
+
+fn unread(outcome: &Outcome<'_>) -> String {
+    let sorted = &outcome.sorted;
+    let mut html = String::new();
+    if !sorted.unread.is_empty() {
+        let rows = sorted.unread.iter().take(LISTED).map(|unread| {
+            [
+                format!("<code>{}</code>", escape(&unread.target)),
+                escape(&unread.why),
+                unread.requests.to_string(),
+            ]
+        });
+        html += "<h2>Not recognised</h2>\n";
+        html += &table(&["URL", "why", "requests"], rows);
+    }
+    if sorted.unread.len() > LISTED {
+        let _ = writeln!(html, "<p>and {} more</p>", sorted.unread.len() - LISTED);
+    }
+    if let Some((target, _)) = sorted.unasked.first() {
+        let _ = writeln!(
+            html,
+            "<p>Not known to be images or not, as the old server was not asked (--ask): {} URLs, such as <code>{}</code></p>",
+            sorted.unasked.len(),
+            escape(target)
+        );
+    }
+    html
+}
+
+fn measured(outcome: &Outcome<'_>) -> String {
+    let rows = summary::measurements(outcome);
+    let rows = rows.iter().map(|row| row.each_ref().map(|it| escape(it)));
+    let mut html = "<h2>Measured</h2>\n".to_owned();
+    html += &table(&["", "old", "new", "new again"], rows);
+    for note in summary::measuring_notes(outcome) {
+        let _ = writeln!(html, "<p>{}</p>", escape(note));
+    }
+    html
+}
+
+fn costs(outcome: &Outcome<'_>) -> String {
+    let usage = outcome.usage();
+    let rows = prices::ALL.iter().map(|price| {
+        let source = escape(price.source);
+        [
+            escape(price.service),
+            escape(&summary::cost(price, &usage)),
+            format!("{} <br><small>{source}</small>", escape(price.terms)),
+        ]
+    });
+    let mut html = format!(
+        "<h2>Costs elsewhere</h2>\n<p>{} {}</p>\n",
+        escape(&summary::month(&usage)),
+        escape(summary::rate(outcome))
+    );
+    html += &table(&["service", "a month", "terms"], rows);
+    html
+}
+
+/// Returns a table whose cells are HTML. Cells that begin with a digit are aligned as numbers.
+fn table<const N: usize>(names: &[&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
+    let mut html = "<table>\n<tr>".to_owned();
+    for name in names {
+        let _ = write!(html, "<th>{name}</th>");
+    }
+    html += "</tr>\n";
+    for row in rows {
+        html += "<tr>";
+        for cell in row {
+            let is_number = cell.starts_with(|first: char| first.is_ascii_digit());
+            let class = if is_number { " class=\"number\"" } else { "" };
+            let _ = write!(html, "<td{class}>{cell}</td>");
+        }
+        html += "</tr>\n";
+    }
+    html + "</table>\n"
 }

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use andon_dialects::forms::looks_like_file;
 use andon_server::Config;
 use andon_terminal::interrupt;
 use andon_terminal::interrupt::wait_until;
@@ -15,7 +16,6 @@ use anyhow::{Context, bail};
 
 use super::Args;
 use super::draft::{Draft, For};
-use super::form::looks_like_file;
 use super::outcome::{Outcome, Processor};
 use super::recognise::{Recognised, recognise};
 use super::routes::{Route, Router};
@@ -208,7 +208,7 @@ fn draft(
         logs.join(", ")
     ));
     if draft.unknown_secrets().next().is_some() {
-        draft.say("Lines with SECRET need a key that no log has.");
+        draft.say("Lines with SECRET need a value that no log has.");
     }
     Ok(draft)
 }
@@ -227,7 +227,7 @@ fn origins_of(table: &toml::Table) -> (bool, bool) {
 }
 
 /// Checks a configuration as `andon config check` does.
-fn check(text: &str, folder: &Path) -> anyhow::Result<()> {
+pub(super) fn check(text: &str, folder: &Path) -> anyhow::Result<()> {
     let config = Config::parse(text, folder)?;
     andon_server::check(&config, andon_codecs::ALL).map_err(|error| error.located(text))?;
     Ok(())

@@ -1,23 +1,26 @@
 //! Reads targets as URLs of one kind, with signatures put aside.
 
-use andon_dialects::{Ask, Config, Dialects, ImageRequest, Source};
+use andon_dialects::forms::{Cut, Room, Strength, Suits, has_page_extension};
+use andon_dialects::thumbor::SKIPPED;
+use andon_dialects::{Ask, Config, Dialects, Form, ImageRequest, Source};
 use anyhow::Context;
 
-use super::form::{self, Cut};
-use super::kinds::{Kind, ROWS};
+use super::presets;
 
 /// The parsers of all kinds, each alone at [`MOUNT`] and with settings that refuse as little as possible.
-pub(super) struct Probes(Vec<(Kind, Dialects)>);
+pub(super) struct Probes(Vec<(&'static Form, Dialects)>);
 
 /// One way to read a target.
 #[derive(Clone, Debug)]
 pub(super) struct Reading {
-    pub(super) kind: Kind,
+    pub(super) kind: &'static Form,
     /// Path below which the kind's URLs are, without a slash at its end.
     pub(super) prefix: String,
     pub(super) is_strong: bool,
-    /// Whether the parser knew every option.
+    /// Whether the target has marks of the kind, and the parser knew every option.
     pub(super) is_clean: bool,
+    /// How well the prefix suits the kind.
+    pub(super) suits: Suits,
     pub(super) signature: Option<String>,
     /// Whether the source is encrypted, so that `source` is not the one of the URL.
     pub(super) is_sealed: bool,
@@ -31,22 +34,27 @@ const MOUNT: &str = "/-";
 const MOST_SEGMENTS: usize = 4;
 
 impl Probes {
-    pub(super) fn new() -> anyhow::Result<Self> {
-        let kinds = ROWS.iter().copied().flatten();
-        let probes = kinds.map(|kind| {
+    /// Makes the parsers for the targets of a log, in which presets may be named.
+    pub(super) fn new(targets: &[(String, u64)]) -> anyhow::Result<Self> {
+        let presets = presets::placeholders(targets.iter().map(|(target, _)| &**target));
+        let probes = andon_dialects::forms().map(|form| {
             let off = ["native", "small_light"].into_iter();
             let off: String = off
-                .filter(|name| *name != kind.table())
+                .filter(|name| *name != form.dialect)
                 .map(|name| format!("[{name}]\nenabled = false\n"))
                 .collect();
-            let prefix = kind
-                .prefix_key()
+            let prefix = form
+                .prefix_key
                 .map(|key| format!("{key} = \"{MOUNT}\"\n"))
                 .unwrap_or_default();
-            let text = format!("{off}[{}]\n{prefix}{}", kind.table(), kind.lenient());
+            let presets = match form.dialect {
+                "imgproxy" => &*presets,
+                _ => "",
+            };
+            let text = format!("{off}[{}]\n{prefix}{}{presets}", form.dialect, form.lenient);
             let config: Config = toml::from_str(&text)?;
             let dialects = Dialects::new(&config)?;
-            Ok((*kind, dialects))
+            Ok((form, dialects))
         });
         let probes: anyhow::Result<Vec<_>> = probes.collect();
         Ok(Self(probes.context("a dialect cannot be tried")?))
@@ -66,7 +74,7 @@ impl Probes {
                 query,
             };
             for (kind, dialects) in &self.0 {
-                found.extend(reading(*kind, dialects, &cut));
+                found.extend(reading(kind, dialects, &cut));
             }
         }
         found
@@ -85,9 +93,9 @@ fn prefixes(path: &str) -> impl Iterator<Item = &str> {
         .filter(|prefix| !prefix.ends_with('/'))
 }
 
-fn reading(kind: Kind, dialects: &Dialects, cut: &Cut<'_>) -> Option<Reading> {
-    let form = form::of(kind, cut)?;
-    let mount = match kind.prefix_key() {
+fn reading(kind: &'static Form, dialects: &Dialects, cut: &Cut<'_>) -> Option<Reading> {
+    let marks = kind.marks(cut)?;
+    let mount = match kind.prefix_key {
         Some(_) => MOUNT,
         None => "",
     };
@@ -96,44 +104,49 @@ fn reading(kind: Kind, dialects: &Dialects, cut: &Cut<'_>) -> Option<Reading> {
         .map(|query| format!("?{query}"))
         .unwrap_or_default();
     let request = dialects
-        .parse(&format!("{mount}{}{query}", form.path))
+        .parse(&format!("{mount}{}{query}", marks.path))
         .ok()?;
     if !is_image(kind, &request) {
         return None;
     }
+    // A filter of thumbor's that is done in another way is known.
+    let is_known = |note: &String| kind.dialect == "thumbor" && !note.ends_with(SKIPPED);
+    let knows_all = request.notes.iter().all(is_known);
     Some(Reading {
         kind,
         prefix: cut.prefix.to_owned(),
-        // Signatures may look like a modifier of ipx, but not like one that it knows.
-        is_strong: form.is_strong && (kind != Kind::Ipx || request.notes.is_empty()),
-        is_clean: request.notes.is_empty() && !form::contradicts(kind, cut),
-        signature: form.signature,
-        is_sealed: form.is_sealed,
+        is_strong: match marks.strength {
+            Strength::Sure => true,
+            Strength::IfKnown => knows_all,
+            Strength::Weak => false,
+        },
+        is_clean: knows_all && marks.strength != Strength::Weak,
+        suits: marks.prefix,
+        signature: marks.signature,
+        is_sealed: marks.is_sealed,
         source: request.source,
     })
 }
 
 /// Whether a request is for an image, or facts about one, with a source that can be one.
-fn is_image(kind: Kind, request: &ImageRequest) -> bool {
+fn is_image(kind: &Form, request: &ImageRequest) -> bool {
+    let is_imgproxy = kind.dialect == "imgproxy";
     let place = request.source.place();
     let is_named = |place: &str| {
         let all_visible =
             !place.contains(|letter: char| letter.is_control() || letter == '\u{fffd}');
-        let looks = match kind {
-            // Base64 of anything is a text of some kind.
-            Kind::Imgproxy => place.contains(['.', '/']),
-            _ => true,
-        };
+        // Base64 of anything is a text of some kind.
+        let looks = !is_imgproxy || place.contains(['.', '/']);
         !place.is_empty() && all_visible && looks
     };
     let asks = match &request.ask {
         Ask::Image | Ask::Describe(_) => true,
         // An original, as one option asks for it.
-        Ask::File => kind == Kind::Imgproxy,
+        Ask::File => is_imgproxy,
         Ask::Redirect(_) | Ask::Text { .. } => false,
     };
-    let is_page = matches!(kind, Kind::Imgix | Kind::PhotonPath | Kind::PhotonHost)
-        && form::has_page_extension(&place);
+    let may_be_page = kind.dialect == "photon" || matches!(kind.room, Room::Files(_));
+    let is_page = may_be_page && has_page_extension(&place);
     asks && !is_page && (is_named(&place) || request.source.colour().is_some())
 }
 
@@ -143,47 +156,50 @@ mod tests {
 
     /// The kinds and prefixes that read a target, the strong ones only.
     fn read(target: &str) -> Vec<String> {
-        let probes = Probes::new().expect("probes");
+        let probes = Probes::new(&[]).expect("probes");
         let strong = probes
             .readings(target)
             .into_iter()
             .filter(|it| it.is_strong);
         strong
-            .map(|it| format!("{:?} {}", it.kind, it.prefix))
+            .map(|it| format!("{} {}", it.kind, it.prefix))
             .collect()
     }
 
     #[test]
     fn examples_of_all_dialects_are_read_at_their_prefix() {
         for (target, kind) in [
-            ("/r/fit:250x250,q:95/trip/a.jpg", "Native /r"),
+            ("/r/fit:250x250,q:95/trip/a.jpg", "Andon /r"),
             (
                 "/unsafe/rs:fit/w:250/plain/local:///trip/a.jpg",
-                "Imgproxy ",
+                "imgproxy ",
             ),
-            ("/small_light(dw=250)/trip/a.jpg", "SmallLight "),
+            ("/small_light(dw=250)/trip/a.jpg", "ngx_small_light "),
             (
                 "/cdn-cgi/image/width=250/trip/a.jpg",
                 "Cloudflare /cdn-cgi/image",
             ),
-            ("/_next/image?url=%2Fa.jpg&w=641&q=80", "Next /_next/image"),
+            (
+                "/_next/image?url=%2Fa.jpg&w=641&q=80",
+                "Next.js /_next/image",
+            ),
             (
                 "/_next/image?url=https%3A%2F%2Fa.example%2Fa.jpg&w=64&q=75",
-                "Next /_next/image",
+                "Next.js /_next/image",
             ),
             (
                 "/_vercel/image?url=%2Fa.jpg&w=640&q=75",
                 "Vercel /_vercel/image",
             ),
             ("/_image?href=%2Fa.jpg&w=250", "Astro /_image"),
-            ("/_ipx/w_250&f_webp/trip/a.jpg", "Ipx /_ipx"),
-            ("/t/unsafe/fit-in/250x250/trip/a.jpg", "Thumbor /t"),
-            ("/?url=trip/a.jpg&w=250", "Weserv "),
-            ("/a.example/trip/a.jpg?resize=250,250&ssl=1", "PhotonHost "),
-            ("/trip/a.jpg?w=250&auto=format", "Imgix "),
+            ("/_ipx/w_250&f_webp/trip/a.jpg", "ipx /_ipx"),
+            ("/t/unsafe/fit-in/250x250/trip/a.jpg", "thumbor /t"),
+            ("/?url=trip/a.jpg&w=250", "weserv "),
+            ("/a.example/trip/a.jpg?resize=250,250&ssl=1", "Photon "),
+            ("/trip/a.jpg?w=250&auto=format", "imgix "),
             (
                 "/iiif/2/trip%2Fa.jpg/full/250,/0/default.jpg",
-                "Iiif2 /iiif/2",
+                "IIIF 2 /iiif/2",
             ),
         ] {
             let read = read(target);
@@ -203,6 +219,11 @@ mod tests {
             "/uploads/2021/05/a.jpg",
             "/blog/flip/my-post",
             "/login?url=%2Fhome",
+            "/login?url=%2Fhome&l=de",
+            "/share?url=https%3A%2F%2Fa.example%2Fpost&n=1",
+            "/logo.png?v=3",
+            "/images/anna.jpg?1699999999",
+            "/docs/plain/readme.html",
             "/search?q=shoes&page=2",
             "/api/v1/items/42?fields=a,b",
             "/assets/app-BfX0Kk2f9aLmNoPq.js",

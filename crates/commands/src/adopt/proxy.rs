@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::kinds::Kind;
+use andon_dialects::forms::Room;
+
 use super::recognise::Found;
 
 /// Where the new server will listen, as the lines name it.
@@ -17,23 +18,22 @@ pub(super) fn nginx(found: &[Found]) -> String {
     let mut by_query = false;
     let mut written = BTreeSet::new();
     for Found { kind, prefix, .. } in found {
-        let location = match kind {
-            Kind::Next | Kind::Vercel | Kind::Astro => pass(&format!("= {prefix}")),
-            Kind::Weserv => {
+        let location = match kind.room {
+            Room::OnePath => pass(&format!("= {prefix}")),
+            Room::OneArgument(name) => {
                 by_query = true;
                 let place = if prefix.is_empty() { "/" } else { prefix };
-                query(&format!("= {place}"), "(?:^|&)url=")
+                query(&format!("= {place}"), &format!("(?:^|&){name}="))
             }
-            Kind::Imgix | Kind::PhotonPath => {
+            Room::Files(names) => {
                 by_query = true;
-                let names = "w|h|fit|crop|resize|auto|fm|q|quality|dpr|strip|ssl|zoom|ixlib|s";
                 query(
                     "~* \"\\.(?:jpe?g|png|gif|webp|avif|svg|tiff?|heic|bmp)$\"",
                     &format!("(?:^|&)(?:{names})="),
                 )
             }
-            _ if prefix.is_empty() => pass(&format!("~ \"^{}$\"", kind.form())),
-            _ => pass(&format!("^~ {prefix}/")),
+            _ if prefix.is_empty() => pass(&format!("~ \"^(?:{})$\"", kind.pattern)),
+            Room::Everything | Room::OwnForm => pass(&format!("^~ {prefix}/")),
         };
         if written.insert(location.clone()) {
             let _ = write!(text, "# {kind}\n{location}");
@@ -64,20 +64,22 @@ mod tests {
 
     #[test]
     fn each_kind_has_its_location() {
-        let of = |kind, prefix: &str| Found {
-            kind,
+        let of = |name: &str, prefix: &str| Found {
+            kind: andon_dialects::forms()
+                .find(|form| form.name == name)
+                .expect(name),
             prefix: prefix.to_owned(),
             readings: Vec::new(),
         };
         let text = nginx(&[
-            of(Kind::Next, "/_next/image"),
-            of(Kind::Thumbor, ""),
-            of(Kind::Imgproxy, "/img"),
-            of(Kind::Imgix, ""),
+            of("Next.js", "/_next/image"),
+            of("thumbor", ""),
+            of("imgproxy", "/img"),
+            of("imgix", ""),
         ]);
         for line in [
             "location = /_next/image {",
-            "location ~ \"^/(?:unsafe|",
+            "location ~ \"^(?:/(?:unsafe|",
             "location ^~ /img/ {",
             "if ($args ~ ",
             "location @andon {",

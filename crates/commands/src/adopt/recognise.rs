@@ -3,14 +3,15 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::form;
-use super::kinds::{Kind, ROWS};
+use andon_dialects::Form;
+use andon_dialects::forms::{Suits, looks_like_file};
+
 use super::probe::{Probes, Reading};
 
 /// A kind of URLs at a prefix, and the targets that are read so.
 #[derive(Debug)]
 pub(super) struct Found {
-    pub(super) kind: Kind,
+    pub(super) kind: &'static Form,
     /// Path below which the URLs are, without a slash at its end.
     pub(super) prefix: String,
     /// Index of each target, and how it is read.
@@ -27,10 +28,10 @@ pub(super) struct Recognised {
     pub(super) others: Vec<usize>,
 }
 
-type Place = (Kind, String);
+type Place = (&'static Form, String);
 
 pub(super) fn recognise(targets: &[(String, u64)], skip: &[bool]) -> anyhow::Result<Recognised> {
-    let probes = Probes::new()?;
+    let probes = Probes::new(targets)?;
     let mut open: BTreeMap<usize, Vec<Reading>> = BTreeMap::new();
     for (index, (target, _)) in targets.iter().enumerate() {
         if !skip.get(index).copied().unwrap_or_default() {
@@ -38,7 +39,8 @@ pub(super) fn recognise(targets: &[(String, u64)], skip: &[bool]) -> anyhow::Res
         }
     }
     let mut recognised = Recognised::default();
-    for row in ROWS {
+    let forms: Vec<&Form> = andon_dialects::forms().collect();
+    for row in forms.chunk_by(|a, b| a.order.0 == b.order.0) {
         while let Some((kind, prefix)) = best(row, &open, &recognised.found) {
             let is_it = |reading: &Reading| reading.kind == kind && reading.prefix == prefix;
             let mut readings = Vec::new();
@@ -58,7 +60,7 @@ pub(super) fn recognise(targets: &[(String, u64)], skip: &[bool]) -> anyhow::Res
     }
     for index in open.into_keys() {
         let path = targets[index].0.split('?').next().unwrap_or_default();
-        match form::looks_like_file(path) {
+        match looks_like_file(path) {
             true => recognised.files.push(index),
             false => recognised.others.push(index),
         }
@@ -67,11 +69,17 @@ pub(super) fn recognise(targets: &[(String, u64)], skip: &[bool]) -> anyhow::Res
 }
 
 /// Returns the kind and prefix that read most of the remaining targets, if any does for sure.
-fn best(row: &[Kind], open: &BTreeMap<usize, Vec<Reading>>, found: &[Found]) -> Option<Place> {
+fn best(
+    row: &[&'static Form],
+    open: &BTreeMap<usize, Vec<Reading>>,
+    found: &[Found],
+) -> Option<Place> {
     let mut scores: BTreeMap<Place, (usize, usize, usize)> = BTreeMap::new();
+    let mut suits: BTreeMap<Place, Suits> = BTreeMap::new();
     let all = open.values().flatten();
     for reading in all.filter(|reading| row.contains(&reading.kind)) {
         let place = (reading.kind, reading.prefix.clone());
+        suits.insert(place.clone(), reading.suits);
         let (strong, clean, read) = scores.entry(place).or_default();
         *strong += usize::from(reading.is_strong);
         *clean += usize::from(reading.is_clean);
@@ -82,50 +90,31 @@ fn best(row: &[Kind], open: &BTreeMap<usize, Vec<Reading>>, found: &[Found]) -> 
         // Only one variant of a dialect can be configured where both have the same keys.
         let mut variants = found.iter().filter(|other| other.kind != *kind);
         let same_key = |other: &Found| {
-            other.kind.table() == kind.table() && other.kind.prefix_key() == kind.prefix_key()
+            other.kind.dialect == kind.dialect && other.kind.prefix_key == kind.prefix_key
         };
         !others.any(|other| other.prefix == *prefix) && !variants.any(same_key)
     };
     let places = scores.into_iter().filter(|(_, (strong, ..))| *strong > 0);
     let free = places.filter(|(place, _)| is_free(place));
-    let chosen = free.max_by_key(|((kind, prefix), (_, clean, read))| {
+    let chosen = free.max_by_key(|(place, (_, clean, read))| {
         // The number of targets counts most, because a wrong prefix reads fewer of them.
-        let preference = preference(*kind, prefix);
-        (
-            preference >= SURE,
-            *read,
-            *clean,
-            preference,
-            Reverse(*kind),
-        )
+        let suits = suits.get(place).copied().unwrap_or_default();
+        let is_sure = suits == Suits::Sure;
+        let preference = preference(suits, &place.1);
+        (is_sure, *read, *clean, preference, Reverse(place.0))
     });
     chosen.map(|(place, _)| place)
 }
 
-/// Preference of prefixes that say what they are the prefix of, so that another one that reads more is not better.
-const SURE: i32 = 100;
-
-/// Returns how well a prefix suits a kind, if several read equally many targets.
-fn preference(kind: Kind, prefix: &str) -> i32 {
-    let segments = prefix.matches('/').count() as i32;
-    match kind {
-        // Identifiers may have slashes, so that each beginning of a path can be the prefix.
-        Kind::Iiif3 | Kind::Iiif2 => {
-            let last = prefix.rsplit('/').next().unwrap_or_default();
-            let says = |number: &str| {
-                let plain = last.trim_start_matches("iiif").trim_start_matches('v');
-                prefix.contains("iiif") && plain == number
-            };
-            let other = if kind == Kind::Iiif3 { "2" } else { "3" };
-            let own = if kind == Kind::Iiif3 { "3" } else { "2" };
-            match (says(own), says(other), last.starts_with("iiif")) {
-                (true, ..) => SURE,
-                (_, true, _) => 90,
-                (_, _, true) => 50,
-                _ => segments,
-            }
-        }
-        _ => -segments,
+/// Returns how much a prefix is preferred to others that read equally many targets.
+fn preference(suits: Suits, prefix: &str) -> usize {
+    let segments = prefix.matches('/').count();
+    match suits {
+        Suits::Sure => 1000,
+        Suits::Variant => 900,
+        Suits::Named => 500,
+        Suits::Long => segments,
+        Suits::Short => usize::from(u8::MAX).saturating_sub(segments),
     }
 }
 
@@ -142,7 +131,7 @@ mod tests {
         let recognised = recognise(&targets, &[]).expect("probes");
         let found = recognised.found.iter();
         let mut said: Vec<String> = found
-            .map(|it| format!("{:?} {} {}", it.kind, it.prefix, it.readings.len()))
+            .map(|it| format!("{} {} {}", it.kind, it.prefix, it.readings.len()))
             .collect();
         said.sort();
         said.push(format!(
@@ -168,9 +157,9 @@ mod tests {
         assert_eq!(
             said,
             [
-                "Imgproxy /img 2",
-                "Next /_next/image 1",
-                "Thumbor /thumbs 2",
+                "Next.js /_next/image 1",
+                "imgproxy /img 2",
+                "thumbor /thumbs 2",
                 "1 files, 2 others"
             ]
         );
@@ -183,7 +172,7 @@ mod tests {
             "/iiif/2/a%2Fb.jpg/full/300,/0/default.jpg",
             "/iiif/2/a%2Fb.jpg/info.json",
         ]);
-        assert_eq!(two, ["Iiif2 /iiif/2 3", "0 files, 0 others"]);
+        assert_eq!(two, ["IIIF 2 /iiif/2 3", "0 files, 0 others"]);
         let both = explain(&[
             "/iiif/2/a.jpg/full/300,/0/default.jpg",
             "/iiif/2/b.jpg/full/300,/0/default.jpg",
@@ -191,14 +180,14 @@ mod tests {
         ]);
         assert_eq!(
             both,
-            ["Iiif2 /iiif/2 2", "Iiif3 /iiif/3 1", "0 files, 0 others"]
+            ["IIIF 2 /iiif/2 2", "IIIF 3 /iiif/3 1", "0 files, 0 others"]
         );
         let three = explain(&["/iiif/3/b/c.jpg/full/^300,/0/default.jpg"]);
-        assert_eq!(three, ["Iiif3 /iiif/3 1", "0 files, 0 others"]);
+        assert_eq!(three, ["IIIF 3 /iiif/3 1", "0 files, 0 others"]);
         let photon = explain(&["/a/b.jpg?resize=300,200&strip=all", "/a/c.jpg?w=300"]);
-        assert_eq!(photon, ["PhotonPath  2", "0 files, 0 others"]);
+        assert_eq!(photon, ["Photon  2", "0 files, 0 others"]);
         let imgix = explain(&["/a/b.jpg?w=300&auto=format", "/a/c.jpg?w=300"]);
-        assert_eq!(imgix, ["Imgix  2", "0 files, 0 others"]);
+        assert_eq!(imgix, ["imgix  2", "0 files, 0 others"]);
         let imagor = explain(&[
             "/unsafe/fit-in/300x200/a.jpg",
             "/unsafe/300x200/10x10/filters:proportion(50)/a.jpg",

@@ -2,108 +2,123 @@
 
 use anyhow::Context;
 
-use super::form::imgix_signature;
-use super::kinds::Kind;
+use super::presets;
 use super::recognise::Found;
 use super::settings::imgproxy_signatures;
 use crate::import::quoted;
 use crate::play;
 
-/// The keys that the URLs of a dialect are signed with.
+/// A value that the URLs of a log need and that is in no log.
 #[derive(Debug)]
 pub(super) struct Secret {
     /// The key of the configuration, such as `thumbor.keys`.
     pub(super) key: String,
     /// The environment variables that are looked at.
-    pub(super) variables: &'static [&'static str],
-    /// Lines of TOML with the keys; with random ones, which open nothing, if they are not known.
+    pub(super) variables: Vec<&'static str>,
+    /// Lines of TOML with the values. If they are not known, these are random keys, which open nothing, or presets that
+    /// change nothing.
     pub(super) lines: Vec<String>,
     pub(super) is_known: bool,
+    /// Whether URLs are checked with it, so that none is read without the right one.
+    pub(super) is_key: bool,
 }
 
-/// Returns the secret that the URLs of a kind need, or `None` if they need none.
-pub(super) fn of(found: &[&Found], targets: &[(String, u64)]) -> anyhow::Result<Option<Secret>> {
+/// Returns the secrets that the URLs of a kind need.
+pub(super) fn of(found: &[&Found], targets: &[(String, u64)]) -> anyhow::Result<Vec<Secret>> {
     let Some(kind) = found.first().map(|it| it.kind) else {
-        return Ok(None);
+        return Ok(Vec::new());
     };
     let readings = || found.iter().flat_map(|it| &it.readings);
-    let signatures: Vec<&str> = readings()
-        .filter_map(|(_, it)| it.signature.as_deref())
-        .collect();
-    let is_signed = signatures.iter().any(|signature| *signature != "unsafe");
-    let is_sealed = readings().any(|(_, reading)| reading.is_sealed);
-    let (key, variables): (&str, &[&str]) = match kind {
-        Kind::Imgproxy
-            if is_sealed || imgproxy_signatures(signatures.into_iter()).bytes.is_some() =>
-        {
-            (
-                "keys",
-                match is_sealed {
-                    true => &[
-                        "IMGPROXY_KEY",
-                        "IMGPROXY_SALT",
-                        "IMGPROXY_SOURCE_URL_ENCRYPTION_KEY",
-                    ],
-                    false => &["IMGPROXY_KEY", "IMGPROXY_SALT"],
-                },
-            )
+    let signatures = || readings().filter_map(|(_, it)| it.signature.as_deref());
+    let is_signed = signatures().any(|signature| signature != "unsafe");
+    let mut secrets = Vec::new();
+    match kind.dialect {
+        "imgproxy" => {
+            let is_sealed = readings().any(|(_, reading)| reading.is_sealed);
+            // Encrypted sources need keys, and the words in place of signatures are trusted then.
+            if is_sealed || imgproxy_signatures(signatures()).bytes.is_some() {
+                secrets.push(imgproxy_keys()?);
+            }
+            if is_sealed {
+                secrets.push(source_key()?);
+            }
+            secrets.extend(presets::of(
+                readings().map(|(index, _)| &*targets[*index].0),
+            ));
         }
-        Kind::Thumbor if is_signed => ("keys", &["THUMBOR_SECURITY_KEY"]),
-        Kind::Imagor if is_signed => ("keys", &["IMAGOR_SECRET"]),
-        Kind::Imgix if all_signed(readings().map(|(index, _)| &*targets[*index].0)) => {
-            ("tokens", &["IMGIX_TOKEN"])
+        "thumbor" if is_signed => secrets.push(key("thumbor", "keys", "THUMBOR_SECURITY_KEY")?),
+        "imagor" if is_signed => secrets.push(key("imagor", "keys", "IMAGOR_SECRET")?),
+        // With a token, unsigned URLs are refused.
+        "imgix" if readings().all(|(_, it)| it.signature.is_some()) => {
+            secrets.push(key("imgix", "tokens", "IMGIX_TOKEN")?);
         }
-        _ => return Ok(None),
-    };
-    let key = format!("{}.{key}", kind.table());
-    let given: Option<Vec<String>> = variables.iter().map(|name| value(name)).collect();
-    let is_known = given.is_some();
-    let values = match given {
-        Some(values) => values,
-        None => (variables.iter().map(|_| play::token()))
-            .collect::<Result<_, _>>()
-            .context("cannot make a random key")?,
-    };
-    let note = match is_known {
-        true => String::new(),
-        false => format!(
-            "  # SECRET: {} goes here; this random one opens nothing",
-            variables.join(", ")
-        ),
-    };
-    let lines = match (kind, &values[..]) {
-        (Kind::Imgproxy, [key, salt, source @ ..]) => {
-            let mut lines = vec![
-                format!("keys = {}{note}", split(key)),
-                format!("salts = {}", split(salt)),
-            ];
-            let short = key.split(',').any(|key| key.trim().len() < 32);
-            lines.extend(short.then(|| "weak_keys = true".to_owned()));
-            let source = source.first();
-            lines.extend(source.map(|key| format!("source_key = {}", quoted(key))));
-            lines
-        }
-        (_, [key, ..]) => {
-            let weak = (key.len() < 16).then(|| "weak_keys = true".to_owned());
-            let list = if kind == Kind::Imgix {
-                "tokens"
-            } else {
-                "keys"
-            };
-            let line = format!("{list} = [{}]{note}", quoted(key));
-            std::iter::once(line).chain(weak).collect()
-        }
-        (_, []) => Vec::new(),
-    };
-    Ok(Some(Secret {
-        key,
-        variables,
-        lines,
-        is_known,
-    }))
+        _ => {}
+    }
+    Ok(secrets)
 }
 
-fn value(name: &str) -> Option<String> {
+/// Returns the keys of a dialect that are listed in one line of TOML.
+fn key(dialect: &str, name: &str, variable: &'static str) -> anyhow::Result<Secret> {
+    let (values, note) = given(&[variable])?;
+    let key = &values[0];
+    let weak = (key.len() < 16).then(|| "weak_keys = true".to_owned());
+    let line = format!("{name} = [{}]{note}", quoted(key));
+    Ok(Secret {
+        key: format!("{dialect}.{name}"),
+        variables: vec![variable],
+        lines: std::iter::once(line).chain(weak).collect(),
+        is_known: note.is_empty(),
+        is_key: true,
+    })
+}
+
+fn imgproxy_keys() -> anyhow::Result<Secret> {
+    let variables = vec!["IMGPROXY_KEY", "IMGPROXY_SALT"];
+    let (values, note) = given(&variables)?;
+    let (key, salt) = (&values[0], &values[1]);
+    let mut lines = vec![
+        format!("keys = {}{note}", split(key)),
+        format!("salts = {}", split(salt)),
+    ];
+    let short = key.split(',').any(|key| key.trim().len() < 32);
+    lines.extend(short.then(|| "weak_keys = true".to_owned()));
+    Ok(Secret {
+        key: "imgproxy.keys".to_owned(),
+        variables,
+        lines,
+        is_known: note.is_empty(),
+        is_key: true,
+    })
+}
+
+/// Returns the key that sources in imgproxy's URLs are encrypted with.
+fn source_key() -> anyhow::Result<Secret> {
+    let variables = vec!["IMGPROXY_SOURCE_URL_ENCRYPTION_KEY"];
+    let (values, note) = given(&variables)?;
+    Ok(Secret {
+        key: "imgproxy.source_key".to_owned(),
+        variables,
+        lines: vec![format!("source_key = {}{note}", quoted(&values[0]))],
+        is_known: note.is_empty(),
+        is_key: true,
+    })
+}
+
+/// Returns the values of environment variables, or random ones and a comment that says so.
+fn given(variables: &[&str]) -> anyhow::Result<(Vec<String>, String)> {
+    let known: Option<Vec<String>> = variables.iter().map(|name| value(name)).collect();
+    if let Some(values) = known {
+        return Ok((values, String::new()));
+    }
+    let random: Result<Vec<String>, _> = variables.iter().map(|_| play::token()).collect();
+    let note = format!(
+        "  # SECRET: {} goes here; this random one opens nothing",
+        variables.join(", ")
+    );
+    Ok((random.context("cannot make a random key")?, note))
+}
+
+pub(super) fn value(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
@@ -111,12 +126,4 @@ fn value(name: &str) -> Option<String> {
 fn split(keys: &str) -> String {
     let keys: Vec<String> = keys.split(',').map(|key| quoted(key.trim())).collect();
     format!("[{}]", keys.join(", "))
-}
-
-/// Whether all of imgix's URLs are signed. With a token, unsigned ones are refused.
-fn all_signed<'a>(mut targets: impl Iterator<Item = &'a str>) -> bool {
-    targets.all(|target| {
-        let query = target.split_once('?').map(|(_, query)| query);
-        query.and_then(imgix_signature).is_some()
-    })
 }

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use andon_dialects::{ImagorConfig, NextConfig, Source};
+use andon_dialects::forms::{Room, is_host};
+use andon_dialects::{Form, ImagorConfig, NextConfig, Source};
 
-use super::form::is_host;
-use super::kinds::Kind;
 use super::recognise::Found;
 use crate::import::quoted;
 
@@ -14,17 +13,18 @@ type Read<'a> = (&'a str, &'a super::probe::Reading);
 
 /// Returns the keys of a dialect's table beside its prefixes, each a line of TOML, for all its URLs. `kind` is one of
 /// its kinds.
-pub(super) fn lines(kind: Kind, found: &[&Found], targets: &[(String, u64)]) -> Vec<String> {
+pub(super) fn lines(kind: &Form, found: &[&Found], targets: &[(String, u64)]) -> Vec<String> {
     let read: Vec<Read<'_>> = found
         .iter()
         .flat_map(|found| &found.readings)
         .map(|(index, reading)| (&*targets[*index].0, reading))
         .collect();
-    match kind {
-        Kind::Next | Kind::Vercel => next(found, &read),
-        Kind::Thumbor | Kind::Imagor => thumbor(kind, &read),
-        Kind::Imgproxy => imgproxy(&read),
-        Kind::PhotonPath => vec!["source = \"path\"".to_owned()],
+    match kind.dialect {
+        "next" => next(found, &read),
+        "thumbor" => thumbor(&read),
+        "imagor" => imagor(&read),
+        "imgproxy" => imgproxy(&read),
+        "photon" if matches!(kind.room, Room::Files(_)) => vec!["source = \"path\"".to_owned()],
         _ => Vec::new(),
     }
 }
@@ -106,39 +106,43 @@ fn list(numbers: impl IntoIterator<Item = u32>) -> String {
     format!("[{}]", numbers.join(", "))
 }
 
-fn thumbor(kind: Kind, read: &[Read<'_>]) -> Vec<String> {
-    let mut lines = Vec::new();
-    if names_hosts(read.iter().map(|(_, it)| &it.source)) {
-        let loader = if kind == Kind::Thumbor {
-            "http"
-        } else {
-            "https"
-        };
-        lines.push(format!(
-            "loader = \"{loader}\"  # sources are hosts and paths there; \"https\" and \"http\" say how they are fetched"
-        ));
-    }
-    let signatures: BTreeSet<&str> = signatures(read).filter(|it| *it != "unsafe").collect();
-    let is_unsafe = read
-        .iter()
-        .any(|(_, it)| it.signature.as_deref() == Some("unsafe"));
+fn thumbor(read: &[Read<'_>]) -> Vec<String> {
+    let mut lines = loader("http", read);
+    let is_signed = signatures(read).any(|it| it != UNSAFE);
+    lines.extend(unsafe_line(read).filter(|_| is_signed));
+    lines
+}
+
+fn imagor(read: &[Read<'_>]) -> Vec<String> {
+    let mut lines = loader("https", read);
     // imagor serves nothing without a key unless it is told to.
-    if is_unsafe && (kind == Kind::Imagor || !signatures.is_empty()) {
-        lines.push("allow_unsafe = true  # the log has such URLs".to_owned());
-    }
-    if let (Kind::Imagor, Some(signature)) = (kind, signatures.first()) {
-        lines.extend(digest(signature.len()));
-    }
-    if kind == Kind::Imagor {
-        let most = read
-            .iter()
-            .map(|(target, _)| target.matches("):").count() + 1)
-            .max();
-        if most > Some(ImagorConfig::default().max_filters) {
-            lines.push("max_filters = 0".to_owned());
-        }
+    lines.extend(unsafe_line(read));
+    let signature = signatures(read).filter(|it| *it != UNSAFE).min();
+    lines.extend(signature.into_iter().flat_map(|it| digest(it.len())));
+    let filters = |target: &str| target.matches("):").count() + 1;
+    let most = read.iter().map(|(target, _)| filters(target)).max();
+    if most > Some(ImagorConfig::default().max_filters) {
+        lines.push("max_filters = 0".to_owned());
     }
     lines
+}
+
+/// The word in place of a signature.
+const UNSAFE: &str = "unsafe";
+
+/// Returns the line for sources that begin with hosts.
+fn loader(scheme: &str, read: &[Read<'_>]) -> Vec<String> {
+    let line = format!(
+        "loader = \"{scheme}\"  # sources are hosts and paths there; \"https\" and \"http\" say how they are fetched"
+    );
+    let has_hosts = names_hosts(read.iter().map(|(_, it)| &it.source));
+    has_hosts.then_some(line).into_iter().collect()
+}
+
+/// Returns the line for URLs without signatures, if there are any.
+fn unsafe_line(read: &[Read<'_>]) -> Option<String> {
+    let has_some = signatures(read).any(|it| it == UNSAFE);
+    has_some.then(|| "allow_unsafe = true  # the log has such URLs".to_owned())
 }
 
 /// Returns the digest of imagor's signatures by their length in characters. SHA-1 gives 28, and what is shorter than a
@@ -231,7 +235,8 @@ fn imgproxy(read: &[Read<'_>]) -> Vec<String> {
     if let Some(bytes) = signed.bytes.filter(|bytes| *bytes != 32) {
         lines.push(format!("signature_size = {bytes}"));
     }
-    if signed.bytes.is_some() && !signed.words.is_empty() {
+    let has_keys = signed.bytes.is_some() || read.iter().any(|(_, it)| it.is_sealed);
+    if has_keys && !signed.words.is_empty() {
         let words: Vec<String> = signed.words.iter().map(|word| quoted(word)).collect();
         lines.push(format!("trusted_signatures = [{}]", words.join(", ")));
     }

@@ -1,7 +1,7 @@
 //! Sorts the targets of a log: images that a configuration reads, those that it does not, files, and pages.
 
-use super::form::has_page_extension;
-use super::kinds::Kind;
+use andon_dialects::forms::has_page_extension;
+
 use super::outcome::{Group, Sorted, Unread};
 use super::recognise::Recognised;
 use super::routes::{Route, Router};
@@ -25,7 +25,12 @@ impl Sorting<'_> {
         let mut sorted = Sorted::default();
         let mut replayed = Vec::new();
         let known = (0..self.targets.len()).filter(|index| self.known.get(*index) == Some(&true));
-        self.group(&mut sorted, "as configured", "", known, &mut replayed);
+        self.group(
+            &mut sorted,
+            ("as configured", "", false),
+            known,
+            &mut replayed,
+        );
         for found in &self.recognised.found {
             let place = if found.prefix.is_empty() {
                 "/"
@@ -46,22 +51,25 @@ impl Sorting<'_> {
                     _ => sorted.sealed.add(self.targets[*index].1),
                 }
             }
-            let name = found.kind.to_string();
-            self.group(&mut sorted, &name, place, tried.into_iter(), &mut replayed);
+            let sends_files = found.kind.dialect == "imgproxy";
+            let group = (found.kind.name, place, sends_files);
+            self.group(&mut sorted, group, tried.into_iter(), &mut replayed);
         }
         for index in &self.recognised.files {
             sorted.files.add(self.targets[*index].1);
         }
-        self.ask(&mut sorted, is_image);
+        let asked = self.ask(&mut sorted, is_image);
+        let group = ("told by asking", "", false);
+        self.group(&mut sorted, group, asked.into_iter(), &mut replayed);
         replayed.sort_unstable();
         (sorted, replayed)
     }
 
+    /// Adds a group: its name, where its URLs are, and whether some of them ask for originals.
     fn group(
         &self,
         sorted: &mut Sorted,
-        name: &str,
-        place: &str,
+        (name, place, sends_files): (&str, &str, bool),
         indices: impl Iterator<Item = usize>,
         replayed: &mut Vec<usize>,
     ) {
@@ -71,7 +79,6 @@ impl Sorting<'_> {
             urls: 0,
             requests: 0,
         };
-        let sends_files = name == Kind::Imgproxy.to_string();
         for index in indices {
             let (target, requests) = &self.targets[index];
             let why = match self.router.route(target) {
@@ -99,8 +106,10 @@ impl Sorting<'_> {
         }
     }
 
-    /// Asks the old server for what is neither recognised nor a file.
-    fn ask(&self, sorted: &mut Sorted, is_image: &mut dyn FnMut(&str) -> bool) {
+    /// Asks the old server for what is neither recognised nor a file. Returns the indices of images that the
+    /// configuration reads although their URLs have no mark of a dialect.
+    fn ask(&self, sorted: &mut Sorted, is_image: &mut dyn FnMut(&str) -> bool) -> Vec<usize> {
+        let mut read = Vec::new();
         let mut asked = 0;
         for index in &self.recognised.others {
             let (target, requests) = &self.targets[*index];
@@ -114,18 +123,25 @@ impl Sorting<'_> {
                 continue;
             }
             asked += 1;
-            match is_image(target) {
-                false => sorted.pages.add(*requests),
-                true => sorted.unread.push(Unread {
-                    target: target.clone(),
-                    requests: *requests,
-                    why: match self.router.route(target) {
-                        Route::Refused(why) => format!("{UNREAD} ({why})"),
-                        _ => UNREAD.to_owned(),
-                    },
-                }),
+            if !is_image(target) {
+                sorted.pages.add(*requests);
+                continue;
             }
+            let why = match self.router.route(target) {
+                Route::Image(_) => {
+                    read.push(*index);
+                    continue;
+                }
+                Route::Refused(why) => format!("{UNREAD} ({why})"),
+                _ => UNREAD.to_owned(),
+            };
+            sorted.unread.push(Unread {
+                target: target.clone(),
+                requests: *requests,
+                why,
+            });
         }
+        read
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) struct Sources {
 }
 
 /// The largest number of hosts that are listed.
-const MOST_HOSTS: usize = 200;
+const MOST_HOSTS: usize = 2000;
 
 /// Number of paths that are tried to find out where the sources are.
 const TRIED: usize = 8;
@@ -71,6 +71,7 @@ impl Sources {
         let Some((scheme, rest)) = url.split_once("://") else {
             return;
         };
+        let scheme = scheme.to_ascii_lowercase();
         let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
         let schemes = ["s3", "gs", "abs"];
         match schemes.into_iter().find(|known| *known == scheme) {
@@ -81,7 +82,10 @@ impl Sources {
                     .or_default()
                     .insert(host.to_owned())
             }
-            None => _ = self.urls.insert(format!("{scheme}://{host}/")),
+            None => {
+                let host = host.to_ascii_lowercase();
+                _ = self.urls.insert(format!("{scheme}://{host}/"));
+            }
         }
     }
 

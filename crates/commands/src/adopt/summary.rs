@@ -2,12 +2,13 @@
 
 use std::fmt::Write;
 
-use super::outcome::{Count, Outcome};
+use super::outcome::{Count, Outcome, Sorted};
+use super::prices::{Price, Usage};
 use super::{prices, proxy};
 use crate::shadow::summary;
 
 /// Number of URLs that are listed as not recognised.
-const LISTED: usize = 40;
+pub(super) const LISTED: usize = 40;
 
 pub(super) fn text(outcome: &Outcome<'_>) -> String {
     let mut text = recognised(outcome);
@@ -34,7 +35,7 @@ pub(super) fn text(outcome: &Outcome<'_>) -> String {
     text
 }
 
-pub(super) fn recognised(outcome: &Outcome<'_>) -> String {
+fn recognised(outcome: &Outcome<'_>) -> String {
     let sorted = &outcome.sorted;
     let mut text = String::from("Recognised\n");
     for group in &sorted.groups {
@@ -44,35 +45,37 @@ pub(super) fn recognised(outcome: &Outcome<'_>) -> String {
             group.name, group.place, group.urls, group.requests
         );
     }
-    let all = sorted.read.urls + sorted.sealed.urls + sorted.unread.len();
-    let _ = writeln!(
-        text,
-        "  {:.2} % of {all} image URLs",
-        (sorted.share() * 1e4).floor() / 1e2
-    );
-    let mut line = |count: Count, what: &str| {
-        if count.urls > 0 {
-            let _ = writeln!(
-                text,
-                "  {} URLs, {} requests: {what}",
-                count.urls, count.requests
-            );
-        }
-    };
-    line(
-        sorted.sealed,
-        "their sources are encrypted, so that they can be tried with the key only",
-    );
-    line(
-        sorted.files,
-        "files as they are, which may stay with the old server",
-    );
-    line(sorted.pages, "no images");
+    for line in shares(sorted) {
+        let _ = writeln!(text, "  {line}");
+    }
     text
 }
 
+/// Returns the share of image URLs that are recognised, and what the others are, a sentence each.
+pub(super) fn shares(sorted: &Sorted) -> Vec<String> {
+    let all = sorted.read.urls + sorted.sealed.urls + sorted.unread.len();
+    let percent = (sorted.share() * 1e4).floor() / 1e2;
+    let mut lines = vec![format!("{percent:.2} % of {all} image URLs")];
+    let others = [
+        (
+            sorted.sealed,
+            "their sources are encrypted, so that they can be tried with the key only",
+        ),
+        (
+            sorted.files,
+            "files as they are, which may stay with the old server",
+        ),
+        (sorted.pages, "no images"),
+    ];
+    let others = others.iter().filter(|(count, _)| count.urls > 0);
+    lines.extend(others.map(|(Count { urls, requests }, what)| {
+        format!("{urls} URLs, {requests} requests: {what}")
+    }));
+    lines
+}
+
 /// Returns the URLs that are not recognised, with the reasons.
-pub(super) fn unread(outcome: &Outcome<'_>) -> String {
+fn unread(outcome: &Outcome<'_>) -> String {
     let sorted = &outcome.sorted;
     let mut text = String::new();
     if !sorted.unread.is_empty() {
@@ -99,79 +102,111 @@ pub(super) fn unread(outcome: &Outcome<'_>) -> String {
     text
 }
 
-/// Returns times, bytes and processor time of both servers.
-pub(super) fn measured(outcome: &Outcome<'_>) -> String {
+fn measured(outcome: &Outcome<'_>) -> String {
     let mut text = format!(
         "{:<28}{:>12}{:>12}{:>12}\n",
         "Measured", "old", "new", "new again"
     );
-    for (name, share) in [("p50, ms", 0.5), ("p99, ms", 0.99)] {
-        let times = outcome.seconds_at(share).map(milliseconds);
-        let _ = writeln!(
-            text,
-            "  {name:<26}{:>12}{:>12}{:>12}",
-            times[0], times[1], times[2]
-        );
+    for [name, old, new, again] in measurements(outcome) {
+        let line = format!("  {name:<26}{old:>12}{new:>12}{again:>12}");
+        let _ = writeln!(text, "{}", line.trim_end());
     }
-    let bytes = outcome.bytes().map(|bytes| format!("{:.1}", bytes / 1e3));
-    let _ = writeln!(
-        text,
-        "  {:<26}{:>12}{:>12}",
-        "bytes together, kB", bytes[0], bytes[1]
-    );
-    let images = outcome.report.rows.len().max(1) as f64;
-    let each = |seconds: Option<f64>| milliseconds(seconds.map(|seconds| seconds / images));
-    let _ = writeln!(
-        text,
-        "  {:<26}{:>12}{:>12}",
-        "processor time, ms a URL",
-        each(outcome.processor.old),
-        each(outcome.processor.new)
-    );
-    text += "  The new server made every image; the old one may have had it in a cache. \"Again\" is from the new server's cache.\n";
-    if outcome.processor.old.is_none() {
-        text += "  The old server's processor time is known if --old-pid names its process, and that runs here.\n";
+    for note in measuring_notes(outcome) {
+        let _ = writeln!(text, "  {note}");
     }
     text
 }
 
+/// Returns times, bytes and processor time: what it is, and the values of the old server, of the new one, and of the
+/// new one when it was asked again.
+pub(super) fn measurements(outcome: &Outcome<'_>) -> Vec<[String; 4]> {
+    let mut rows = Vec::new();
+    for (name, share) in [("p50, ms", 0.5), ("p99, ms", 0.99)] {
+        let [old, new, again] = outcome.seconds_at(share).map(milliseconds);
+        rows.push([name.to_owned(), old, new, again]);
+    }
+    let [old, new] = outcome.bytes().map(|bytes| match bytes > 0.0 {
+        true => format!("{:.1}", bytes / 1e3),
+        false => UNKNOWN.to_owned(),
+    });
+    let name = "bytes together, kB".to_owned();
+    rows.push([name, old, new, String::new()]);
+    let images = outcome.report.rows.len().max(1) as f64;
+    let each = |seconds: Option<f64>| milliseconds(seconds.map(|seconds| seconds / images));
+    let [old, new] = [outcome.processor.old, outcome.processor.new].map(each);
+    rows.push([
+        "processor time, ms a URL".to_owned(),
+        old,
+        new,
+        String::new(),
+    ]);
+    rows
+}
+
+/// Returns what is to be known of the measurements, a line each.
+pub(super) fn measuring_notes(outcome: &Outcome<'_>) -> Vec<&'static str> {
+    let made = "The new server made every image; the old one may have had it in a cache. \"Again\" is from the new server's cache.";
+    let unknown = "The old server's processor time is known if --old-pid names its process, and that runs here.";
+    let is_unknown = outcome.processor.old.is_none();
+    std::iter::once(made)
+        .chain(is_unknown.then_some(unknown))
+        .collect()
+}
+
+/// Stands for what was not measured.
+const UNKNOWN: &str = "unknown";
+
 fn milliseconds(seconds: Option<f64>) -> String {
-    seconds.map_or("unknown".to_owned(), |seconds| {
+    seconds.map_or(UNKNOWN.to_owned(), |seconds| {
         format!("{:.1}", seconds * 1e3)
     })
 }
 
-/// Returns what services would cost, by their price lists.
-pub(super) fn costs(outcome: &Outcome<'_>) -> String {
+fn costs(outcome: &Outcome<'_>) -> String {
     let usage = outcome.usage();
-    let mut text = format!(
-        "A month at public prices, as read on {}: {:.0} distinct images made once, {:.0} requests, {:.2} GB sent\n",
+    let mut text = format!("{}\n  {}\n", month(&usage), rate(outcome));
+    for price in prices::ALL {
+        let _ = writeln!(
+            text,
+            "  {:<20}{:>22}  {}\n{:44}{}",
+            price.service,
+            cost(price, &usage),
+            price.terms,
+            "",
+            price.source
+        );
+    }
+    text
+}
+
+/// Says what a month asks of a service.
+pub(super) fn month(usage: &Usage) -> String {
+    format!(
+        "A month at public prices, as read on {}: {:.0} distinct images made once, {:.0} requests, {:.2} GB sent",
         prices::READ,
         usage.made,
         usage.sent,
         usage.sent_bytes / 1e9
-    );
-    text += match outcome.months() == 1.0 {
-        true => "  (the log's requests, as it spans less than an hour)\n",
+    )
+}
+
+/// Says how the requests of a month follow from those of the log.
+pub(super) fn rate(outcome: &Outcome<'_>) -> &'static str {
+    match outcome.months() == 1.0 {
+        true => "(the log's requests, as it spans less than an hour)",
         false => {
-            "  (the log's requests at their rate for 30.4 days; images that appear later are not counted)\n"
+            "(the log's requests at their rate for 30.4 days; images that appear later are not counted)"
         }
-    };
-    for price in prices::ALL {
-        let cost = match (price.cost)(&usage) {
-            None => "by contract".to_owned(),
-            Some((low, high)) if format!("{low:.2}") == format!("{high:.2}") => {
-                format!("${low:.2}")
-            }
-            Some((low, high)) => format!("${low:.2} to ${high:.2}"),
-        };
-        let _ = writeln!(
-            text,
-            "  {:<20}{cost:>22}  {}\n{:44}{}",
-            price.service, price.terms, "", price.source
-        );
     }
-    text
+}
+
+/// Returns the dollars that a service would charge.
+pub(super) fn cost(price: &Price, usage: &Usage) -> String {
+    match (price.cost)(usage) {
+        None => "by contract".to_owned(),
+        Some((low, high)) if format!("{low:.2}") == format!("{high:.2}") => format!("${low:.2}"),
+        Some((low, high)) => format!("${low:.2} to ${high:.2}"),
+    }
 }
 
 fn indented(text: &str) -> String {

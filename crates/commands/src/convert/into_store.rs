@@ -13,7 +13,6 @@ use super::inputs::Input;
 use super::{Args, Job, Spec, cores};
 use crate::accept;
 use crate::template::{decoded, filled};
-use andon_terminal::print;
 
 pub(super) fn run(
     args: &Args,
@@ -31,7 +30,7 @@ pub(super) fn run(
         false => args.accept.iter().map(|it| accept::value(it)).collect(),
     };
     let counts = Counts::default();
-    let done = job.run(2 * cores(), |input| {
+    let fill = |input: &Input| {
         let source = source(config, input)?;
         let target = match spec {
             Spec::Url(template) => filled(template, &source),
@@ -55,9 +54,8 @@ pub(super) fn run(
             None => job.note(input, &[("target", target.into())])?,
         }
         Ok(())
-    });
-    print(counts.text().as_bytes())?;
-    done
+    };
+    job.run(2 * cores(), fill, || counts.text())
 }
 
 /// Number of results that were stored, already in the store, and not stored.
@@ -72,7 +70,7 @@ impl Counts {
     fn text(&self) -> String {
         let [stored, present, left] =
             [&self.stored, &self.present, &self.left].map(|it| it.load(Ordering::Relaxed));
-        format!("{stored} made and stored, {present} already there, {left} not stored\n")
+        format!("{stored} made and stored, {present} already there, {left} not stored")
     }
 }
 

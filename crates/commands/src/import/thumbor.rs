@@ -1,9 +1,11 @@
-//! Reads a `thumbor.conf`: assignments of Python, of which only literals are read.
+//! Reads a `thumbor.conf`: assignments of Python, of which only literals are read. Without one, the environment of a
+//! container whose variables have the same names.
 
 mod table;
 
 use toml::{Table, Value};
 
+use super::assignments::{Assignment, assignments};
 use super::document::Document;
 use super::python::{self, Python};
 use super::sources::{Common, add_unnamed, add_urls};
@@ -13,7 +15,7 @@ use super::{Format, Input, values};
 pub(super) use table::ALL as TABLE;
 
 pub(super) const FORMAT: Format = Format {
-    name: "a thumbor.conf (SECURITY_KEY = '…')",
+    name: "a thumbor.conf (SECURITY_KEY = '…'), or the environment of a container with its names",
     is: |text| {
         let Python {
             assignments,
@@ -22,19 +24,52 @@ pub(super) const FORMAT: Format = Format {
         } = python::read(text);
         let mut names =
             (assignments.iter().map(|it| &it.name)).chain(expressions.iter().map(|(name, _)| name));
-        names.any(|name| TABLE.iter().any(|row| row.is(name)))
+        names.any(|name| is_known(name)) || !of_environment(text).is_empty()
     },
     read: |input| Ok(text(input)),
 };
 
+fn is_known(name: &str) -> bool {
+    TABLE.iter().any(|row| row.is(name))
+}
+
+/// Returns the variables of an environment whose names are those of a thumbor.conf, as images of containers take them,
+/// such as those of a docker-compose file or of a chart's values. It is empty unless one of them is thumbor's alone.
+fn of_environment(text: &str) -> Vec<Assignment> {
+    let mut all = assignments(text);
+    all.retain(|it| is_known(&it.name));
+    let is_own = |it: &Assignment| {
+        let value = it.value.as_str().unwrap_or_default();
+        ["SECURITY_KEY", "ALLOW_UNSAFE_URL"].contains(&&*it.name) || value.starts_with("thumbor.")
+    };
+    if !all.iter().any(is_own) {
+        return Vec::new();
+    }
+    for it in &mut all {
+        // A list is written as in Python, a text without quotes.
+        let text = it.value.as_str().unwrap_or_default();
+        let literal = python::read(&format!("VALUE = {text}")).assignments.pop();
+        it.value = literal.map_or_else(|| it.value.clone(), |literal| literal.value);
+    }
+    all
+}
+
 fn text(input: &Input<'_>) -> String {
     let mut out = Document::new(input.name);
     out.set("thumbor.prefix", "/");
+    let of_environment = of_environment(input.text);
     let Python {
         assignments,
         expressions,
         others,
-    } = python::read(input.text);
+    } = match python::read(input.text) {
+        conf if conf.assignments.iter().any(|it| is_known(&it.name)) => conf,
+        _ if !of_environment.is_empty() => Python {
+            assignments: of_environment,
+            ..Python::default()
+        },
+        conf => conf,
+    };
     for (name, line) in expressions {
         out.note(line, &name, "it is an expression, which is not evaluated");
     }

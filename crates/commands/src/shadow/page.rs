@@ -101,11 +101,15 @@ const HEAD: &str = "<!DOCTYPE html>
 :root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; }
 main { max-width: 70rem; margin: auto; padding: 1rem; }
 pre { overflow-x: auto; }
-h2 { font: 600 1rem ui-monospace, monospace; overflow-wrap: anywhere; border-top: 1px solid; padding-top: 1rem; }
+h2 { font-size: 1.1rem; border-top: 1px solid; padding-top: 1rem; }
+section h2 { font: 600 1rem ui-monospace, monospace; }
+h2, li, code, small { overflow-wrap: anywhere; }
 div { display: grid; grid-template-columns: 1fr 1fr; gap: 1rem; }
 figure { margin: 0; }
 table { border-collapse: collapse; }
 th, td { border: 1px solid; padding: 0.25rem 0.6rem; text-align: left; vertical-align: top; }
+.number { text-align: right; font-variant-numeric: tabular-nums; }
+@media (max-width: 40rem) { th, td { padding: 0.2rem 0.35rem; font-size: 0.85rem; } pre { font-size: 0.75rem; } }
 img { max-width: 100%; background: repeating-conic-gradient(#ccc 0 25%, #eee 0 50%) 0 0 / 16px 16px; }
 </style>
 </head>

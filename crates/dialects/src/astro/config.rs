@@ -9,6 +9,7 @@ use super::remote::Remote;
 use crate::ConfigError;
 use crate::config::{Gate, Mount, Settings, below, mount};
 use crate::dialect::Dialect;
+use crate::forms::Form;
 use crate::options::OptionHelp;
 use crate::spelling::{Spelt, Word};
 
@@ -76,6 +77,10 @@ impl Settings for AstroConfig {
 
     fn switch_on(&mut self, _: Mount) {
         self.prefix = "/_image".to_owned();
+    }
+
+    fn forms() -> &'static [Form] {
+        super::form::FORMS
     }
 
     fn words() -> Vec<Word> {

@@ -4,6 +4,7 @@
 
 mod config;
 mod drawing;
+mod form;
 mod options;
 mod remote;
 mod spell;

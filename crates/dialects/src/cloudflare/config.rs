@@ -7,6 +7,7 @@ use super::options::OPTIONS;
 use crate::ConfigError;
 use crate::config::{Gate, Mount, Settings, below, mount};
 use crate::dialect::Dialect;
+use crate::forms::Form;
 use crate::options::OptionHelp;
 use crate::spelling::{Spelt, Word};
 use andon_recipe::Wish;
@@ -38,6 +39,10 @@ impl Settings for CloudflareConfig {
 
     fn switch_on(&mut self, _: Mount) {
         self.prefix = "/cdn-cgi/image".to_owned();
+    }
+
+    fn forms() -> &'static [Form] {
+        super::form::FORMS
     }
 
     fn words() -> Vec<Word> {

@@ -5,6 +5,7 @@
 
 mod config;
 mod draw;
+mod form;
 mod options;
 mod rules;
 mod spell;

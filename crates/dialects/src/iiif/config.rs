@@ -8,6 +8,7 @@ use super::{Iiif, Limits, Version};
 use crate::ConfigError;
 use crate::config::{Gate, Mount, Settings, below, mount};
 use crate::dialect::Dialect;
+use crate::forms::Form;
 use crate::spelling::{Spelt, Word};
 
 /// The table `[iiif]` of the configuration.
@@ -133,6 +134,10 @@ impl Settings for IiifConfig {
     fn switch_on(&mut self, _: Mount) {
         self.prefix = "/iiif/3".to_owned();
         self.prefix2 = "/iiif/2".to_owned();
+    }
+
+    fn forms() -> &'static [Form] {
+        super::form::FORMS
     }
 
     fn words() -> Vec<Word> {

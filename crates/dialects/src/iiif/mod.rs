@@ -4,6 +4,7 @@
 //! `info.json`. The module `rules` resolves regions and sizes for an image.
 
 mod config;
+mod form;
 mod info;
 mod parse;
 mod rules;

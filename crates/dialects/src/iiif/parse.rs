@@ -126,7 +126,12 @@ pub(super) fn size(text: &str, version: Version) -> Result<Size, Refusal> {
         let percent = decimal(percent).filter(|percent| *percent > 0.0);
         percent.map(Shape::Percent)
     } else if let Some(sizes) = plain.strip_prefix('!') {
-        sides(sizes).map(|(w, h)| Shape::Inside(w, h))
+        // A client library writes boxes with one side for version 2.1. Such a box is that side.
+        match sizes.split_once(',').filter(|_| version == Version::V2) {
+            Some((w, "")) => side(w).map(Shape::Width),
+            Some(("", h)) => side(h).map(Shape::Height),
+            _ => sides(sizes).map(|(w, h)| Shape::Inside(w, h)),
+        }
     } else {
         match plain.split_once(',') {
             Some((w, "")) => side(w).map(Shape::Width),

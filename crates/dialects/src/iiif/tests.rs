@@ -257,6 +257,19 @@ fn limits_shrink_the_largest_size_and_refuse_others() {
 }
 
 #[test]
+fn a_box_with_one_side_is_that_side_in_the_older_version() {
+    for (sides, alone) in [("!80,", "80,"), ("!,60", ",60")] {
+        let rules = |size: &str| {
+            let target = format!("/iiif/2/a.jpg/full/{size}/0/default.jpg");
+            let request = dialects(config()).parse(&target).expect(size);
+            let recipe = request.rules.resolve(&Facts::new("jpeg", 300, 200));
+            recipe.expect("an image").to_string()
+        };
+        assert_eq!(rules(sides), rules(alone), "{sides}");
+    }
+}
+
+#[test]
 fn a_box_larger_than_the_region_is_its_own_size_or_an_error() {
     let size = |larger_box, size: &str| {
         let dialects = dialects(IiifConfig {

@@ -7,6 +7,7 @@ use super::options::OPTIONS;
 use crate::ConfigError;
 use crate::config::{Gate, Mount, Settings, below, mount};
 use crate::dialect::Dialect;
+use crate::forms::Form;
 use crate::options::OptionHelp;
 use crate::signature::Key;
 use crate::spelling::{Spelt, Word};
@@ -48,6 +49,10 @@ impl Settings for ImgixConfig {
 
     fn switch_on(&mut self, mount: Mount) {
         self.prefix = mount.of("/imgix").to_owned();
+    }
+
+    fn forms() -> &'static [Form] {
+        super::form::FORMS
     }
 
     fn words() -> Vec<Word> {

@@ -5,6 +5,7 @@
 //! belongs to the dialect.
 
 mod config;
+mod form;
 mod options;
 mod overlays;
 mod palette;

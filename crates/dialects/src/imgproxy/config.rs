@@ -16,6 +16,7 @@ use super::{Imgproxy, Sources, info, resembles, table};
 use crate::ConfigError;
 use crate::config::{Gate, Mount, Settings, below, mount};
 use crate::dialect::{Dialect, Target};
+use crate::forms::Form;
 use crate::options::OptionHelp;
 use crate::signature::{Key, unhex};
 use crate::spelling::{Spelt, Word};
@@ -171,6 +172,10 @@ impl Settings for ImgproxyConfig {
 
     fn resembles(target: &Target<'_>) -> bool {
         resembles(target.path)
+    }
+
+    fn forms() -> &'static [Form] {
+        super::form::FORMS
     }
 
     fn words() -> Vec<Word> {

@@ -7,6 +7,7 @@
 mod args;
 mod config;
 mod effects;
+mod form;
 mod formats;
 mod gravity;
 mod info;

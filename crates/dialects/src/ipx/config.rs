@@ -10,6 +10,7 @@ use super::options::OPTIONS;
 use crate::ConfigError;
 use crate::config::{Gate, Mount, Settings, below, mount};
 use crate::dialect::Dialect;
+use crate::forms::Form;
 use crate::hosts::Hosts;
 use crate::options::OptionHelp;
 use crate::spelling::{Spelt, Word};
@@ -76,6 +77,10 @@ impl Settings for IpxConfig {
 
     fn switch_on(&mut self, _: Mount) {
         self.prefix = "/_ipx".to_owned();
+    }
+
+    fn forms() -> &'static [Form] {
+        super::form::FORMS
     }
 
     fn words() -> Vec<Word> {

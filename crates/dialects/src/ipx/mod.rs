@@ -5,6 +5,7 @@
 mod accept;
 mod apply;
 mod config;
+mod form;
 mod options;
 mod spell;
 mod value;

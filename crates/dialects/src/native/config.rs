@@ -10,6 +10,7 @@ use super::Native;
 use crate::ConfigError;
 use crate::config::{Gate, Mount, Settings, below};
 use crate::dialect::Dialect;
+use crate::forms::Form;
 use crate::spelling::Spelt;
 
 /// The table `[native]` of the configuration.
@@ -123,6 +124,10 @@ impl Settings for NativeConfig {
 
     fn switch_on(&mut self, _: Mount) {
         self.enabled = true;
+    }
+
+    fn forms() -> &'static [Form] {
+        super::form::FORMS
     }
 
     fn spell(wish: &Wish, source: &str) -> Spelt {

@@ -8,6 +8,7 @@
 
 mod config;
 mod facts;
+mod form;
 mod spell;
 
 use std::collections::BTreeMap;

@@ -11,6 +11,7 @@ use super::{Next, spell};
 use crate::ConfigError;
 use crate::config::{Gate, Mount, Settings, mount};
 use crate::dialect::Dialect;
+use crate::forms::Form;
 use crate::options::OptionHelp;
 use crate::spelling::{Spelt, Word};
 
@@ -172,6 +173,10 @@ impl Settings for NextConfig {
     fn switch_on(&mut self, _: Mount) {
         self.prefix = "/_next/image".to_owned();
         self.vercel_prefix = "/_vercel/image".to_owned();
+    }
+
+    fn forms() -> &'static [Form] {
+        super::form::FORMS
     }
 
     fn words() -> Vec<Word> {

@@ -6,6 +6,7 @@
 
 mod config;
 mod errors;
+mod form;
 mod patterns;
 mod query;
 mod rules;

@@ -8,6 +8,7 @@ use super::{Photon, spell};
 use crate::ConfigError;
 use crate::config::{Gate, Mount, Settings, below, mount};
 use crate::dialect::Dialect;
+use crate::forms::Form;
 use crate::options::OptionHelp;
 use crate::spelling::{Spelt, Word};
 
@@ -53,6 +54,10 @@ impl Settings for PhotonConfig {
     fn switch_on(&mut self, mount: Mount) {
         self.prefix = mount.of("/photon").to_owned();
         self.source = PhotonSource::Path;
+    }
+
+    fn forms() -> &'static [Form] {
+        super::form::FORMS
     }
 
     fn words() -> Vec<Word> {

@@ -5,6 +5,7 @@
 //! the order of the URL; one that is given twice counts once, with its last value.
 
 mod config;
+mod form;
 mod options;
 mod rules;
 mod spell;

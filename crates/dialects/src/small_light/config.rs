@@ -12,6 +12,7 @@ use super::{Notes, SmallLight, reader};
 use crate::ConfigError;
 use crate::config::{Gate, Mount, Settings};
 use crate::dialect::{Dialect, Target};
+use crate::forms::Form;
 use crate::spelling::{Spelt, Word};
 
 /// The `[small_light]` table: URLs of ngx_small_light.
@@ -109,6 +110,10 @@ impl Settings for SmallLightConfig {
 
     fn resembles(target: &Target<'_>) -> bool {
         target.path.contains("/small_light(")
+    }
+
+    fn forms() -> &'static [Form] {
+        super::form::FORMS
     }
 
     fn words() -> Vec<Word> {

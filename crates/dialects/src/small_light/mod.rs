@@ -7,6 +7,7 @@
 
 mod config;
 mod engine;
+mod form;
 mod options;
 mod params;
 mod path;

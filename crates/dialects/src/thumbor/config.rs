@@ -11,6 +11,7 @@ use super::signing::Signing;
 use crate::ConfigError;
 use crate::config::{Gate, Mount, Settings, below, mount};
 use crate::dialect::{Dialect, Target};
+use crate::forms::Form;
 use crate::options::OptionHelp;
 use crate::signature::{Digest, Key};
 use crate::spelling::{Spelt, Word};
@@ -190,6 +191,10 @@ impl Settings for ThumborConfig {
         resembles(target.path)
     }
 
+    fn forms() -> &'static [Form] {
+        super::form::THUMBOR
+    }
+
     fn words() -> Vec<Word> {
         Flavour::Thumbor.words()
     }
@@ -246,6 +251,10 @@ impl Settings for ImagorConfig {
 
     fn resembles(target: &Target<'_>) -> bool {
         resembles(target.path)
+    }
+
+    fn forms() -> &'static [Form] {
+        super::form::IMAGOR
     }
 
     fn words() -> Vec<Word> {

@@ -9,6 +9,7 @@ mod colours;
 mod config;
 mod filters;
 mod flavour;
+mod form;
 mod meta;
 mod nested;
 mod overlay;
@@ -36,6 +37,9 @@ use flavour::Flavour;
 use path::Parts;
 use rules::{ThumborRules, Usual};
 use signing::Signing;
+
+/// What a note says of a filter that the dialect does not know, after the filter and a colon.
+pub const SKIPPED: &str = "it is skipped";
 
 #[derive(Debug)]
 struct Thumbor {
@@ -177,7 +181,7 @@ impl Thumbor {
                 }
                 None if notes.len() < 16 => {
                     let filter = shorten(&format!("{name}({args})"));
-                    notes.push(format!("{filter}: it is skipped"));
+                    notes.push(format!("{filter}: {SKIPPED}"));
                 }
                 None => {}
             }

@@ -7,6 +7,7 @@ use super::options::OPTIONS;
 use crate::ConfigError;
 use crate::config::{Gate, Mount, Settings, below, mount};
 use crate::dialect::Dialect;
+use crate::forms::Form;
 use crate::options::OptionHelp;
 use crate::spelling::{Spelt, Word};
 use andon_recipe::Wish;
@@ -37,6 +38,10 @@ impl Settings for WeservConfig {
 
     fn switch_on(&mut self, mount: Mount) {
         self.prefix = mount.of("/weserv").to_owned();
+    }
+
+    fn forms() -> &'static [Form] {
+        super::form::FORMS
     }
 
     fn words() -> Vec<Word> {

@@ -4,6 +4,7 @@
 //! URLs as the service does, and `rules` has its arithmetic.
 
 mod config;
+mod form;
 mod options;
 mod query;
 mod rules;

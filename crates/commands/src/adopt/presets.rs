@@ -1,0 +1,99 @@
+//! Presets of imgproxy, whose names are in URLs and whose options are in no log.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::secrets::{Secret, value};
+use crate::import::quoted;
+
+/// The environment variable with presets: `name=options`, with commas between them.
+const VARIABLE: &str = "IMGPROXY_PRESETS";
+
+/// Options that change nothing, for presets that are not known.
+const NOTHING: &str = "cb:0";
+
+/// Returns the line of TOML with presets for all names in these targets, which change nothing; empty without names.
+pub(super) fn placeholders<'a>(targets: impl Iterator<Item = &'a str>) -> String {
+    let names = targets
+        .flat_map(names)
+        .map(|name| (name, NOTHING.to_owned()));
+    let all: BTreeMap<String, String> = names.collect();
+    match all.is_empty() {
+        true => String::new(),
+        false => format!("{}\n", line(&all)),
+    }
+}
+
+/// Returns the presets that URLs name, or `None` if they name none.
+pub(super) fn of<'a>(targets: impl Iterator<Item = &'a str>) -> Option<Secret> {
+    let names: BTreeSet<String> = targets.flat_map(names).collect();
+    if names.is_empty() {
+        return None;
+    }
+    let given = value(VARIABLE).unwrap_or_default();
+    let given = given.split(',').filter_map(|it| it.split_once('='));
+    let mut all: BTreeMap<String, String> = given
+        .map(|(name, options)| (name.trim().to_owned(), options.trim().to_owned()))
+        .collect();
+    let unknown: Vec<&String> = names
+        .iter()
+        .filter(|name| !all.contains_key(*name))
+        .collect();
+    let is_known = unknown.is_empty();
+    for name in unknown.into_iter().cloned().collect::<Vec<_>>() {
+        all.insert(name, NOTHING.to_owned());
+    }
+    let note = match is_known {
+        true => String::new(),
+        false => format!("  # SECRET: {VARIABLE} goes here; `{NOTHING}` changes nothing"),
+    };
+    Some(Secret {
+        key: "imgproxy.presets".to_owned(),
+        variables: vec![VARIABLE],
+        lines: vec![format!("{}{note}", line(&all))],
+        is_known,
+        is_key: false,
+    })
+}
+
+fn line(presets: &BTreeMap<String, String>) -> String {
+    let each =
+        |(name, options): (&String, &String)| format!("{} = {}", quoted(name), quoted(options));
+    let all: Vec<String> = presets.iter().map(each).collect();
+    format!("presets = {{ {} }}", all.join(", "))
+}
+
+/// Returns the names of presets in a target of imgproxy: the arguments of `pr` and `preset`.
+fn names(target: &str) -> Vec<String> {
+    let path = target.split("/plain/").next().unwrap_or_default();
+    let mut names = Vec::new();
+    for segment in path.split('/') {
+        let segment = segment.replace("%3A", ":").replace("%3a", ":");
+        let arguments = segment
+            .strip_prefix("pr:")
+            .or_else(|| segment.strip_prefix("preset:"));
+        let is_name = |name: &&str| {
+            let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+            !name.is_empty() && name.bytes().all(plain)
+        };
+        let all = arguments.unwrap_or_default().split(':').filter(is_name);
+        names.extend(all.map(str::to_owned));
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_the_options_before_the_source() {
+        let target = "/i/insecure/pr:a:b/w:9/preset%3Ac/plain/local:///pr:d/e.jpg";
+        assert_eq!(names(target), ["a", "b", "c"]);
+        let line = placeholders([target].into_iter());
+        assert!(
+            line.contains("'a' = 'cb:0'") || line.contains("\"a\" = \"cb:0\""),
+            "{line}"
+        );
+        assert_eq!(placeholders(["/a.jpg"].into_iter()), "");
+    }
+}

@@ -1,0 +1,14 @@
+//! The form of the endpoint's URLs in logs.
+
+use crate::forms::{Form, Room};
+
+pub(super) const FORMS: &[Form] = &[Form {
+    name: "Astro",
+    dialect: "astro",
+    order: (2, 0),
+    prefix_key: Some("prefix"),
+    lenient: "",
+    room: Room::OnePath,
+    pattern: "/?",
+    look: |cut| cut.endpoint("/_image", &["href"]),
+}];

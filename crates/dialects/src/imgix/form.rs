@@ -1,0 +1,57 @@
+//! The form of imgix's URLs in logs.
+
+use super::options::OPTIONS;
+use crate::forms::{Cut, Form, Marks, Room, Strength, has_image_extension};
+
+pub(super) const FORMS: &[Form] = &[Form {
+    name: "imgix",
+    dialect: "imgix",
+    order: (12, 0),
+    prefix_key: Some("prefix"),
+    lenient: "",
+    room: Room::Files("w|h|fit|crop|auto|fm|q|dpr|ixlib|s"),
+    pattern: "/.+",
+    look,
+}];
+
+/// Arguments that mark a query as one of imgix's even if the path has no extension.
+const OWN: [&str; 4] = ["ixlib", "ixid", "auto", "fm"];
+
+/// Paths with the extension of an image and arguments that imgix does not know, such as those of a version, count only
+/// beside others. Other paths may be pages.
+fn look<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
+    let query = cut
+        .query
+        .filter(|_| cut.prefix.is_empty() && cut.path.len() > 1)?;
+    let signature = signature(query);
+    let is_own = signature.is_some() || cut.has_argument(&OWN);
+    let is_known = |name: &str| OPTIONS.0.iter().any(|row| row.names.contains(&name));
+    // Photon has arguments of the same names, whose values are numbers.
+    let begins_with_digit = |value: &str| value.starts_with(|first: char| first.is_ascii_digit());
+    let is_foreign = ["fit", "crop"]
+        .iter()
+        .filter_map(|name| cut.argument(name))
+        .any(begins_with_digit);
+    let is_image = has_image_extension(cut.path);
+    if !is_image && !is_own {
+        return None;
+    }
+    let is_known = is_own || cut.arguments().any(|(name, _)| is_known(name)) && !is_foreign;
+    Some(Marks {
+        signature: signature.map(str::to_owned),
+        ..cut.marked(match is_known {
+            true => Strength::Sure,
+            false => Strength::Weak,
+        })
+    })
+}
+
+/// Returns the signature, which is the last parameter of a query.
+fn signature(query: &str) -> Option<&str> {
+    let given = match query.rsplit_once("&s=") {
+        Some((_, given)) => given,
+        None => query.strip_prefix("s=")?,
+    };
+    let is_hex = given.bytes().all(|byte| byte.is_ascii_hexdigit());
+    (given.len() == 32 && is_hex).then_some(given)
+}

@@ -1,0 +1,97 @@
+//! The form of imgproxy's URLs in logs.
+
+use crate::forms::{Cut, Form, Marks, Room, Strength, is_base64};
+
+pub(super) const FORMS: &[Form] = &[Form {
+    name: "imgproxy",
+    dialect: "imgproxy",
+    order: (8, 0),
+    prefix_key: Some("prefix"),
+    lenient: "allow_security_options = true\n",
+    room: Room::Everything,
+    pattern: "/(?:info/)?[A-Za-z0-9_=-]+/(?:(?:[a-z_-]+(?::|%3A)[^/]*/)*(?:plain/.+|enc/[A-Za-z0-9_=/-]+(?:\\.[a-z0-9]+)?)\
+              |(?:[a-z_-]+(?::|%3A)[^/]*/)+[A-Za-z0-9_=/-]+(?:\\.[a-z0-9]+)?)\
+              |/(?:info/)?[A-Za-z0-9_-]{43}/[A-Za-z0-9_=/-]+(?:\\.[a-z0-9]+)?",
+    look,
+}];
+
+/// Words that stand in place of a signature, usually.
+const WORDS: [&str; 3] = ["insecure", "unsafe", "_"];
+
+/// Length of a whole signature in base64: 32 bytes without padding.
+const WHOLE: usize = 43;
+
+fn look<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
+    let rest = cut.path.strip_prefix('/')?;
+    let (about, rest) = match rest.strip_prefix("info/") {
+        Some(rest) => ("info/", rest),
+        None => ("", rest),
+    };
+    let (signature, rest) = rest.split_once('/')?;
+    if signature.is_empty() || rest.is_empty() || !signature.bytes().all(is_base64) {
+        return None;
+    }
+    let is_signature = signature.len() == WHOLE || WORDS.contains(&signature);
+    let is_option = |segment: &str| {
+        let end = segment.find(':').or_else(|| segment.find("%3A"));
+        let is_of_name = |byte: u8| byte.is_ascii_lowercase() || b"_-".contains(&byte);
+        end.is_some_and(|end| end > 0 && segment[..end].bytes().all(is_of_name))
+    };
+    let mut at = 0;
+    for segment in rest.split('/').take_while(|segment| is_option(segment)) {
+        at += segment.len() + 1;
+    }
+    let (options, source) = (
+        &rest[..at.min(rest.len())],
+        rest.get(at..).unwrap_or_default(),
+    );
+    let has_options = !options.is_empty();
+    let plain = source.strip_prefix("plain/");
+    let sealed = source.strip_prefix("enc/").filter(|it| is_sealed(it));
+    let is_url = plain.is_some_and(|it| it.contains("://") || it.contains("%3A%2F"));
+    if !has_options && !is_signature && !is_url {
+        return None;
+    }
+    let path = match sealed {
+        None => cut.path.into(),
+        Some(_) => format!("/{about}{signature}/{options}plain/local:///sealed.jpg").into(),
+    };
+    Some(Marks {
+        path,
+        signature: Some(signature.to_owned()),
+        is_sealed: sealed.is_some(),
+        ..cut.marked(Strength::Sure)
+    })
+}
+
+/// Whether a text can be an encrypted source: base64 of an initialisation vector of 16 bytes and of blocks as long.
+fn is_sealed(text: &str) -> bool {
+    let text = text.split('.').next().unwrap_or_default();
+    let digits = text.bytes().filter(|byte| !b"/=".contains(byte));
+    let bytes = digits.clone().count() * 3 / 4;
+    digits.clone().all(is_base64) && bytes >= 32 && bytes.is_multiple_of(16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sealed_sources_are_replaced_by_plain_ones() {
+        fn marks(path: &str) -> Option<Marks<'_>> {
+            look(&Cut {
+                prefix: "",
+                path,
+                query: None,
+            })
+        }
+        let sealed = format!("/unsafe/rs:fit:10:10/enc/{}.png", "Ab".repeat(32));
+        let sealed = marks(&sealed).expect("imgproxy's");
+        assert!(sealed.is_sealed);
+        assert_eq!(
+            sealed.path,
+            "/unsafe/rs:fit:10:10/plain/local:///sealed.jpg"
+        );
+        assert_eq!(marks("/wp-content/uploads/enc/info-15.jpg"), None);
+    }
+}

@@ -1,0 +1,34 @@
+//! The form of ipx's URLs in logs.
+
+use crate::forms::{Cut, Form, Marks, Room, Strength, has_image_extension};
+
+pub(super) const FORMS: &[Form] = &[Form {
+    name: "ipx",
+    dialect: "ipx",
+    order: (6, 0),
+    prefix_key: Some("prefix"),
+    lenient: "",
+    room: Room::Everything,
+    pattern: "/(?:_|[A-Za-z]+(?:[_&,][^/]*)?)/.+",
+    look,
+}];
+
+fn look<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
+    let (first, rest) = cut.first()?;
+    let is_modifier = |piece: &str| {
+        let name = piece.split(['_', ':', '=']).next().unwrap_or_default();
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphabetic())
+    };
+    let all = first == "_" || first.split(['&', ',']).all(is_modifier);
+    // What is below the usual prefix may be nothing else.
+    if cut.prefix.ends_with("/_ipx") {
+        return all.then(|| cut.marked(Strength::Sure));
+    }
+    let is_image = has_image_extension(rest) || rest.starts_with("http");
+    (all && first.contains('_') && is_image).then(|| {
+        cut.marked(match first {
+            "_" => Strength::Weak,
+            _ => Strength::IfKnown,
+        })
+    })
+}

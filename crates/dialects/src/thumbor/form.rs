@@ -1,0 +1,78 @@
+//! Forms of thumbor's and imagor's URLs in logs.
+
+use crate::forms::{Cut, Form, Marks, Room, Strength, is_base64};
+
+const PATTERN: &str = "/(?:unsafe|[A-Za-z0-9_-]{26,88}(?:=|%3D){0,2})/.+";
+
+pub(super) const THUMBOR: &[Form] = &[Form {
+    name: "thumbor",
+    dialect: "thumbor",
+    order: (9, 0),
+    prefix_key: Some("prefix"),
+    lenient: "",
+    room: Room::Everything,
+    pattern: PATTERN,
+    look,
+}];
+
+pub(super) const IMAGOR: &[Form] = &[Form {
+    name: "imagor",
+    dialect: "imagor",
+    order: (9, 1),
+    prefix_key: Some("prefix"),
+    lenient: "allow_unsafe = true\nmax_filters = 0\n",
+    room: Room::Everything,
+    pattern: PATTERN,
+    look,
+}];
+
+/// Segments that say that the one before is a signature, beside sizes and filters.
+const WORDS: [&str; 7] = [
+    "fit-in",
+    "adaptive-fit-in",
+    "full-fit-in",
+    "smart",
+    "meta",
+    "trim",
+    "stretch",
+];
+
+fn look<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
+    let (first, rest) = cut.first()?;
+    if first == "unsafe" {
+        return Some(Marks {
+            signature: Some(first.to_owned()),
+            ..cut.marked(Strength::Sure)
+        });
+    }
+    let signature = first.replace("%3D", "=").replace("%3d", "=");
+    let next = rest.split('/').next().unwrap_or_default();
+    let is_side = |side: &str| {
+        side.bytes()
+            .all(|byte| byte.is_ascii_digit() || b"-:x".contains(&byte))
+    };
+    let is_part = next
+        .split_once('x')
+        .is_some_and(|(w, h)| is_side(w) && is_side(h))
+        || WORDS.contains(&next)
+        || ["filters:", "filters%3A", "trim:"]
+            .iter()
+            .any(|start| next.starts_with(start));
+    looks_signed(&signature).then(|| Marks {
+        path: format!("/unsafe/{rest}").into(),
+        signature: Some(signature),
+        ..cut.marked(match is_part {
+            true => Strength::Sure,
+            false => Strength::Weak,
+        })
+    })
+}
+
+/// Whether a segment can be a signature in base64 of a digest of 20 bytes or more.
+fn looks_signed(segment: &str) -> bool {
+    let digits = segment.trim_end_matches('=');
+    (26..=86).contains(&digits.len())
+        && digits.bytes().all(is_base64)
+        && digits.bytes().any(|byte| byte.is_ascii_uppercase())
+        && digits.bytes().any(|byte| byte.is_ascii_lowercase())
+}
