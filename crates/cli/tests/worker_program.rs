@@ -50,7 +50,9 @@ fn programs(server: u32) -> Vec<PathBuf> {
 
 #[test]
 fn an_installed_program_of_this_version_does_the_workers_work() {
-    let root = installed(|worker| drop(fs::copy(program(), worker).unwrap()));
+    let root = installed(|worker| {
+        fs::copy(program(), worker).unwrap();
+    });
     let served = serve(&root);
     let reply = served.get("/small_light(dw=20,of=jpeg)/a.avif");
     assert_eq!(reply.status, 200, "{}", reply.text());
