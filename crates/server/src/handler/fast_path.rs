@@ -100,6 +100,7 @@ impl App {
         if let Some(age) = kept.client.age(obtained.age, status) {
             let _ = write!(head, "age: {age}\r\n");
         }
+        record.is_made_of(kept.source_bytes);
         record.answered_with(StatusCode::OK, entry.body.len() as u64);
         Some(FastBody::Bytes(entry.body.clone()))
     }

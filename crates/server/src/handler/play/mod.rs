@@ -210,6 +210,10 @@ const FILES: &[PageFile] = page::files! {
     "viewer.js", page::SCRIPT, "viewer.js";
     "panels.js", page::SCRIPT, "panels.js";
     "play.js", page::SCRIPT, "play.js";
+    "copies.js", page::SCRIPT, "copies.js";
+    "formats.js", page::SCRIPT, "formats.js";
+    "marks.js", page::SCRIPT, "marks.js";
+    "place.js", page::SCRIPT, "place.js";
 };
 
 /// Maximum number of images in the list that a person chooses from.
