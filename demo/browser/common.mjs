@@ -7,7 +7,7 @@ import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 
 /** Where the packages are installed. */
-const require = createRequire(`${process.env.ANDON_BROWSER_PACKAGES}/`);
+const require = createRequire(`${process.env.BROWSER_PACKAGES}/`);
 const { chromium } = require("playwright-core");
 const AXE = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
