@@ -18,9 +18,9 @@ const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-ru
 /** Narrow and wide. */
 export const SIZES = [{ width: 390, height: 844 }, { width: 1440, height: 1000 }];
 
-/** Starts the binary; the first line that it prints says where it listens. */
-export async function server(args) {
-  const child = spawn(process.env.ANDON, args, { stdio: ["ignore", "pipe", "inherit"] });
+/** Starts the binary; the first line that it prints says where it listens. `log` says what becomes of its log. */
+export async function server(args, log = "inherit") {
+  const child = spawn(process.env.ANDON, args, { stdio: ["ignore", "pipe", log] });
   const [line] = await new Promise((resolve, reject) => {
     createInterface(child.stdout).once("line", (text) => resolve([text]));
     child.once("exit", (code) => reject(new Error(`the server ended with ${code}`)));

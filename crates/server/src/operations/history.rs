@@ -24,8 +24,10 @@ pub(crate) struct Totals {
     pub(crate) rejected: u64,
     /// Durations of answers, by bucket of the histogram.
     pub(crate) answers: Buckets,
-    /// Processor time of this process in seconds.
+    /// Processor time of this process in seconds, without that of worker processes.
     pub(crate) cpu: f64,
+    /// Time in seconds that images took on worker threads, including that of worker processes.
+    pub(crate) work: f64,
     /// Look-ups that found a fresh result, a stale one, and none.
     pub(crate) lookups: [u64; 3],
     /// Bytes of results that were sent, and of what they were made from.
@@ -103,6 +105,7 @@ impl Totals {
             rejected: grown(self.rejected, before.rejected),
             answers: std::array::from_fn(|at| grown(self.answers[at], before.answers[at])),
             cpu: (self.cpu - before.cpu).max(0.0),
+            work: (self.work - before.work).max(0.0),
             lookups: std::array::from_fn(|at| grown(self.lookups[at], before.lookups[at])),
             result_bytes: grown(self.result_bytes, before.result_bytes),
             source_bytes: grown(self.source_bytes, before.source_bytes),
@@ -115,6 +118,7 @@ impl Totals {
 impl Sample {
     fn told(&self) -> Value {
         let of = &self.of;
+        let per_second = |time: f64| (time / self.seconds.max(0.001) * 100.0).round() / 100.0;
         let quantiles = [0.5, 0.95, 0.99].map(|share| quantile(&of.answers, share));
         let millis = quantiles.map(|it| it.map(|it| (it * 1e5).round() / 100.0));
         json!({
@@ -123,7 +127,8 @@ impl Sample {
             "requests": of.requests,
             "rejected": of.rejected,
             "ms": millis,
-            "cores": (of.cpu / self.seconds.max(0.001) * 100.0).round() / 100.0,
+            "cores": per_second(of.cpu),
+            "threads": per_second(of.work),
             "waiting": of.waiting,
             "running": of.running,
             "lookups": of.lookups,

@@ -45,6 +45,11 @@ impl Histogram {
         *last.lock().unwrap_or_else(PoisonError::into_inner) = Some(exemplar);
     }
 
+    /// Returns the sum of all observations in seconds.
+    pub(crate) fn seconds(&self) -> f64 {
+        self.nanoseconds.load(Ordering::Relaxed) as f64 / 1e9
+    }
+
     pub(crate) fn write(&self, out: &mut Exposition, labels: &[(&str, &str)]) {
         let mut sum = 0;
         for (index, bucket) in self.buckets.iter().enumerate() {
@@ -60,8 +65,7 @@ impl Histogram {
             let exemplar = exemplar.unwrap_or_else(PoisonError::into_inner);
             out.sample_with("_bucket", &labels, sum as f64, exemplar.as_ref());
         }
-        let seconds = self.nanoseconds.load(Ordering::Relaxed) as f64 / 1e9;
-        out.sample("_sum", labels, seconds);
+        out.sample("_sum", labels, self.seconds());
         // The last bucket's own sum, so that both agree whatever is observed meanwhile.
         out.sample("_count", labels, sum as f64);
     }

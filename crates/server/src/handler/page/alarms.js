@@ -51,9 +51,9 @@ function late(minute) {
 }
 
 function busy(told, minute) {
-  const cores = sum(minute, (it) => it.cores) / Math.max(1, minute.length);
+  const threads = sum(minute, (it) => it.threads) / Math.max(1, minute.length);
   const waiting = minute.filter((it) => it.waiting > 0).length;
-  return minute.length >= 6 && cores > 0.9 * told.threads && waiting >= minute.length / 2 && {
+  return minute.length >= 6 && threads > 0.9 * told.threads && waiting >= minute.length / 2 && {
     level: "warn", title: `All ${told.threads} worker threads are busy, and images wait`,
     out: "More cores or another node. Less to make helps as much: a larger cache, fewer distinct sizes, a faster format than AVIF.", page: "capacity.md",
   };

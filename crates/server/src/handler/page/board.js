@@ -9,6 +9,8 @@ const PRICE = "andon-price";
 const AGAIN = 1000;
 /** How far back failures of origins count, in milliseconds. */
 const RECENT = 5 * 60_000;
+/** Seconds of history from which a month is estimated. */
+const ENOUGH = 300;
 
 const rate = (count) => (count < 10 ? count.toFixed(1) : String(Math.round(count)));
 const per = (index) => (sample) => sample.requests[index] / sample.seconds;
@@ -18,8 +20,8 @@ const charts = new Charts([
     series: [{ name: "2xx", kind: "good", of: per(0) }, { name: "3xx", kind: "calm", of: per(1) }, { name: "4xx", kind: "warn", of: per(2) }, { name: "5xx", kind: "bad", of: per(3) }, { name: "client left", kind: "gone", of: per(4) }] },
   { id: "latency", name: "Milliseconds to the reply", log: 0.1, top: 10, text: millis, axis: (value) => (value < 1 ? value.toFixed(1) : value < 1000 ? String(Math.round(value)) : `${Math.round(value / 1000)} s`),
     series: [{ name: "p50", kind: "good", of: ({ ms }) => ms[0] }, { name: "p95", kind: "calm", of: ({ ms }) => ms[1] }, { name: "p99", kind: "warn", of: ({ ms }) => ms[2] }] },
-  { id: "cores", name: "Cores and queue", top: 1, text: rate, axis: rate,
-    series: [{ name: "cores busy", kind: "calm", of: ({ cores }) => cores }, { name: "images in the queue", kind: "warn", of: ({ waiting }) => waiting }] },
+  { id: "cores", name: "CPU and queue", top: 1, text: rate, axis: rate,
+    series: [{ name: "worker threads busy", kind: "good", of: ({ threads }) => threads }, { name: "cores of this process", kind: "calm", of: ({ cores }) => cores }, { name: "images in the queue", kind: "warn", of: ({ waiting }) => waiting }] },
   { id: "lookups", name: "Look-ups in the cache a second", stacked: true, top: 1, text: rate, axis: rate,
     series: [{ name: "hits", kind: "good", of: found(0) }, { name: "stale", kind: "calm", of: found(1) }, { name: "misses", kind: "warn", of: found(2) }] },
 ]);
@@ -149,9 +151,9 @@ function saved({ dialects, up_s: up }) {
   const signed = (count) => (count < 0 ? `−${bytes(-count)}` : bytes(count));
   replaced("saved", [
     ["Originals", bytes(source)], ["Sent", bytes(sent)],
-    ["Saved", source ? `${signed(source - sent)}, ${((1 - sent / source) * 100).toFixed(0)} %` : "–"],
+    [source ? `Saved, ${((1 - sent / source) * 100).toFixed(0)} %` : "Saved", signed(source - sent)],
     ["Worth", money(source - sent)],
-    ["A month, as in the last 15 minutes", seconds ? money((recent / seconds) * 86_400 * 30) : "–"],
+    ["A month, as in the last minutes", seconds >= ENOUGH ? money((recent / seconds) * 86_400 * 30) : "–"],
   ].map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
   byId("saved-said").textContent = `Since the server started, ${ago(up)} ago: every whole result that was sent, beside the file that it was made from.`;
 }
@@ -165,8 +167,10 @@ function tables(told) {
   const ratio = (one, all) => (all ? `${((one / all) * 100).toFixed(1)} %` : "–");
   fill("tiers", table("Cache", ["Tier", "Hits", "Stale", "Misses", "Hit rate", "Entries", "Bytes"], told.tiers.map((it) =>
     [it.name, String(it.hits), String(it.stale), String(it.misses), ratio(it.hits, it.hits + it.stale + it.misses), String(it.entries), `${bytes(it.bytes)} of ${bytes(it.limit)}`])));
-  fill("rejections", table("Rejections", ["Cause", "Count", "Advice"], told.rejections.map((it) =>
-    [it.cause, String(it.count), make("span", { className: "soft" }, it.count ? it.advice : "")])));
+  const rejections = told.rejections.filter(({ count }) => count);
+  fill("rejections", rejections.length
+    ? table("Rejections", ["Cause", "Count", "Advice"], rejections.map((it) => [it.cause, String(it.count), make("span", { className: "soft" }, it.advice)]))
+    : make("p", { className: "soft" }, "None."));
   fill("origins", table("Origins", ["Origin", "Good", "Missing", "Failed", "Received", "Busy"], told.origins.map((it) =>
     [it.name, String(it.good), String(it.missing), marked(it.failed), bytes(it.bytes), it.slots === null ? "–" : `${it.busy} of ${it.slots}`])));
   fill("dialects", told.metrics.dialects.length
@@ -179,9 +183,9 @@ function tables(told) {
   const { done, refused, failed } = told.metrics.reloads;
   byId("reloads").textContent = `Reloads: ${done} done, ${refused} refused${failed ? "; the last one was refused, the log says why" : ""}.`;
   fill("slowest", told.slowest.length
-    ? table("Slowest requests", ["URL", "Status", "Time", "Stages", "Ago"], told.slowest.map((it) => [
-      make("span", { className: "mono" }, it.target), String(it.status), millis(it.ms),
-      make("span", { className: "soft" }, it.stages.map(([name, time]) => `${name} ${millis(time)}`).join(", ")), `${it.ago_s} s`]))
+    ? table("Slowest requests", ["URL", "Status", "Time", "Ago", "Stages"], told.slowest.map((it) => [
+      make("span", { className: "mono" }, it.target), String(it.status), millis(it.ms), `${it.ago_s} s`,
+      make("span", { className: "soft" }, it.stages.map(([name, time]) => `${name} ${millis(time)}`).join(", "))]))
     : make("p", { className: "soft" }, "None yet."));
 }
 

@@ -60,6 +60,9 @@ const STAGES: [&str; 10] = [
     "cache", "store", "wait", "receive", "fetch", "measure", "queue", "decode", "resize", "encode",
 ];
 
+/// The stages that take place on worker threads.
+const WORK: [&str; 3] = ["decode", "resize", "encode"];
+
 impl Default for Metrics {
     fn default() -> Self {
         Self {
@@ -148,6 +151,8 @@ impl Metrics {
         let served = self.served();
         let (memory, disk) = (&cache.memory, cache.disk.as_ref());
         let rejections = load.counters;
+        let stages = STAGES.iter().zip(&self.stages);
+        let work = stages.filter(|(stage, _)| WORK.contains(stage)).map(|(_, it)| it.seconds());
         let totals = Totals {
             requests: std::array::from_fn(|class| of(&self.requests[class])),
             rejected: rejections.refused_count
@@ -157,6 +162,7 @@ impl Metrics {
                 + rejections.refused_stuck,
             answers: self.answers.counts(),
             cpu: process::processor_seconds().unwrap_or_default(),
+            work: work.sum(),
             // The disk is asked for what is not in memory.
             lookups: [
                 memory.hits + disk.map_or(0, |disk| disk.hits),
