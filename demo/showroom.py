@@ -69,7 +69,7 @@ def pair(before, cases, server):
             '<div class="line"></div>'
             f'<input type="range" min="0" max="100" value="50" aria-label="{caption}: how much of the original is seen">'
             f'<span class="tag left">Original <b>{size(original)}</b></span><span class="tag right">Andon <b></b></span></div>'
-            f'<figcaption><fieldset class="chips"><legend>{caption} as</legend>{"".join(choices)}</fieldset>'
+            f'<figcaption><strong>{escape(cases[0].caption)}</strong><fieldset class="chips"><legend>{caption} as</legend>{"".join(choices)}</fieldset>'
             f'<a class="url" href="{escape(first.url)}"><code>{breakable(first.url)}</code></a></figcaption></figure>')
 
 

@@ -105,7 +105,7 @@ tests.push(["a URL of another dialect becomes a recipe with its image", async ()
   await until(page, () => document.getElementById("read-said").textContent.includes("name one of them"));
   await page.selectOption("#read-dialect", "imgproxy");
   await page.press("#read-url", "Enter");
-  await shows(page, "cover:120x90:enlarge,as:webp,q:70");
+  await shows(page, "cover:120x90:enlarge,profile:srgb,as:webp,q:70");
   assert.equal(await page.inputValue("#images"), "/jpeg/420.jpg");
   assert.match(await page.textContent("#read-said"), /^imgproxy reads /);
   isQuiet(["400 (Bad Request)"]);

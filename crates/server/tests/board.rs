@@ -185,7 +185,9 @@ fn the_history_is_for_those_who_may_watch_and_is_kept_without_watchers() {
         std::thread::sleep(Duration::from_millis(10));
         let told = history();
         let samples = told["samples"].as_array().unwrap();
-        samples.iter().any(|it| it["requests"][0] == 1 && it["lookups"][2] == 1)
+        samples
+            .iter()
+            .any(|it| it["requests"][0] == 1 && it["lookups"][2] == 1)
     };
     assert!((0..6000).any(|attempt| has_it(&attempt)));
 }
@@ -197,7 +199,11 @@ fn the_board_has_the_pages_of_the_manual_that_its_alarms_lead_to() {
     let pages: Vec<&str> = script.split('"').filter(|it| it.ends_with(".md")).collect();
     assert!(pages.len() >= 4, "{pages:?}");
     for page in pages {
-        assert_eq!(house.get(&format!("/_andon/board/docs/{page}")).status, 200, "{page}");
+        assert_eq!(
+            house.get(&format!("/_andon/board/docs/{page}")).status,
+            200,
+            "{page}"
+        );
     }
 }
 

@@ -107,7 +107,10 @@ impl App {
 
     /// Adds a step to the history that the dashboard shows.
     pub(crate) fn remember(&self) {
-        let (load, cache) = (self.maker.admission.gauges(), self.maker.results.cache.stats());
+        let (load, cache) = (
+            self.maker.admission.gauges(),
+            self.maker.results.cache.stats(),
+        );
         self.metrics.remember(&load, &cache);
     }
 

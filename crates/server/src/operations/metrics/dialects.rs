@@ -155,7 +155,11 @@ mod tests {
         counted.count(&entry("native", StatusCode::NOT_MODIFIED, 0));
         counted.count(&entry("native", StatusCode::OK, 0));
         counted.count(&entry(FILES, StatusCode::NOT_FOUND, 20));
-        counted.count(&Entry::malformed(Peer::Unix, StatusCode::BAD_REQUEST, String::new()));
+        counted.count(&Entry::malformed(
+            Peer::Unix,
+            StatusCode::BAD_REQUEST,
+            String::new(),
+        ));
         let native = Served {
             requests: 4,
             errors: 0,

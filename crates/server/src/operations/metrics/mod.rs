@@ -152,7 +152,9 @@ impl Metrics {
         let (memory, disk) = (&cache.memory, cache.disk.as_ref());
         let rejections = load.counters;
         let stages = STAGES.iter().zip(&self.stages);
-        let work = stages.filter(|(stage, _)| WORK.contains(stage)).map(|(_, it)| it.seconds());
+        let work = stages
+            .filter(|(stage, _)| WORK.contains(stage))
+            .map(|(_, it)| it.seconds());
         let totals = Totals {
             requests: std::array::from_fn(|class| of(&self.requests[class])),
             rejected: rejections.refused_count
