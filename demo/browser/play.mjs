@@ -188,6 +188,7 @@ tests.push(["a loader for Next.js asks for the recipe at any width, in its shape
 
 tests.push(["a reload, the back button and a link to somebody else show the same image, recipe and view", async () => {
   const { page, isQuiet, close } = await playground("fit:300x300", {});
+  // Changes that come sooner are one step back with what was before.
   await page.waitForTimeout(2000);
   await page.selectOption("#images", "/jpeg/420.jpg");
   await page.fill("#recipe", "fit:120x120,gray");
