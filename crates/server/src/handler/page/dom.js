@@ -34,7 +34,7 @@ export const millis = (count) => `${short(count)} ms`;
 
 /** A table; cells that are numbers stand to the right. */
 export function table(caption, head, rows, foot) {
-  const numeric = head.map((_, column) => rows.length > 0 && rows.every((row) => /^[\d.]/.test(row[column].textContent ?? row[column])));
+  const numeric = head.map((_, column) => rows.length > 0 && rows.every((row) => /^([\d.]|–$)/.test(row[column].textContent ?? row[column])));
   const line = (cells, tag) => make("tr", {}, cells.map((cell, column) =>
     make(tag, { className: numeric[column] ? "number" : "", "data-head": head[column] }, cell)));
   const parts = [make("thead", {}, line(head, "th")), make("tbody", {}, rows.map((row) => line(row, "td")))];
