@@ -167,7 +167,7 @@ fn what_was_sent_is_counted_by_dialect_beside_the_bytes_of_its_sources() {
 
 #[test]
 fn the_history_is_for_those_who_may_watch_and_is_kept_without_watchers() {
-    let house = House::with(&keys());
+    let house = House::configured(&keys());
     assert_eq!(house.get("/_andon/board/history").status, 401);
     let history = || {
         let mut client = house.client();
