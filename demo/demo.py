@@ -3,23 +3,22 @@
 Andon does not use.
 
     demo.py check BASE     a table on stdout; exit status 1 if one reply is wrong
-    demo.py page BASE OUT  the demo's page, with the sizes of the responses
+    demo.py page BASE OUT  the show-room, with the sizes of the responses, and its files beside it
 """
 
-import html
 import http.client
 import io
-import re
+import struct
 import sys
 import time
 import urllib.parse
 from pathlib import Path
 
+import showroom
 from PIL import Image, ImageChops, ImageStat
 
 COLOUR_TOLERANCE = 24  # of 255, per channel: JPEG at q=75 beside an edge
 PICTURE_TOLERANCE = 6  # mean of 255, both seen at 16 px
-ORIGINALS_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 
 
 def main():
@@ -28,7 +27,7 @@ def main():
     server = Server(base)
     if task == "check":
         sys.exit(check(sections, server))
-    Path(sys.argv[3]).write_text(page(sections, server), encoding="utf-8")
+    showroom.write(sections, server, Path(sys.argv[3]))
 
 
 class Case:
@@ -42,15 +41,24 @@ class Case:
 
 
 def read_list(path):
-    """The sections of the list: (heading, text, cases)."""
+    """The sections of the list."""
     sections = []
     for line in path.read_text(encoding="utf-8").splitlines():
-        if line.startswith("== "):
-            heading, _, text = line[3:].partition("|")
-            sections.append((heading.strip(), text.strip(), []))
+        if line.startswith("=="):
+            sections.append(Section(line))
         elif line and not line.startswith("#"):
-            sections[-1][2].append(Case(line))
+            sections[-1].cases.append(Case(line))
     return sections
+
+
+class Section:
+    """A heading of urls.txt, and the lines below it."""
+
+    def __init__(self, line):
+        marks, _, rest = line.partition(" ")
+        self.heading, _, self.text = (part.strip() for part in rest.partition("|"))
+        self.is_shown = len(marks) == 3
+        self.cases = []
 
 
 class Reply:
@@ -67,7 +75,16 @@ class Reply:
 
     def true_type(self):
         """The media type of the bytes themselves."""
+        if self.body[4:12] == b"ftypavif":
+            return "image/avif"
         return Image.MIME[Image.open(io.BytesIO(self.body)).format]
+
+    def size(self):
+        """Width and height in px; of AVIF, which Debian's Pillow does not read, as its `ispe` box says them."""
+        if self.true_type() == "image/avif":
+            place = self.body.index(b"ispe") + 8
+            return struct.unpack(">II", self.body[place : place + 8])
+        return Image.open(io.BytesIO(self.body)).size
 
 
 class Server:
@@ -103,13 +120,14 @@ def faults(case, server):
     if wrong or case.size is None:
         return wrong
     try:
-        image = reply.decode()
+        size = reply.size()
+        image = None if case.type == "image/avif" else reply.decode()
     except Exception as error:  # Pillow raises many kinds
         return [f"does not decode: {error}"]
     if reply.true_type() != case.type:
         wrong.append(f"is {reply.true_type()} in truth")
-    if image.size != case.size:
-        wrong.append(f"size {image.size[0]}x{image.size[1]}, not {case.size[0]}x{case.size[1]}")
+    if size != case.size:
+        wrong.append(f"size {size[0]}x{size[1]}, not {case.size[0]}x{case.size[1]}")
     for item in case.checks:
         name, _, value = item.partition("=")
         fault = CHECKS[name](image, reply, value, server)
@@ -164,6 +182,13 @@ def check_bytes(_image, reply, url, server):
     return None if reply.body == server.get(url).body else f"not the bytes of {url}"
 
 
+def check_smaller(image, reply, url, server):
+    original = server.get(url)
+    if len(reply.body) >= len(original.body):
+        return f"{len(reply.body)} bytes, and {url} has {len(original.body)}"
+    return image and check_like(image, reply, url, server)
+
+
 CHECKS = {
     "at": check_colour,
     "like": check_like,
@@ -171,22 +196,23 @@ CHECKS = {
     "mode": check_mode,
     "interlaced": check_interlaced,
     "bytes": check_bytes,
+    "smaller": check_smaller,
 }
 
 
 def pixels(reply):
-    """The reply's size as `240x160`, `-` when it is no image."""
-    if reply.type not in ORIGINALS_TYPES:
+    """The reply's size as `240x160`; `-` if it is no image."""
+    if not reply.type.startswith("image/"):
         return "-"
     try:
-        return "{}x{}".format(*Image.open(io.BytesIO(reply.body)).size)
+        return "{}x{}".format(*reply.size())
     except Exception:
         return "broken"
 
 
 def check(sections, server):
     """Prints the table; returns the exit status."""
-    cases = [case for _, _, cases in sections for case in cases]
+    cases = [case for section in sections for case in section.cases]
     width = max(len(case.url) for case in cases)
     print(f"{'URL':{width}}  status  {'type':10}  {'px':>9}  {'bytes':>7}  {'ms':>5}  ok")
     bad = 0
@@ -199,111 +225,6 @@ def check(sections, server):
     print(f"\n{len(cases)} URLs, {len(cases) - bad} right, {bad} wrong")
     return 1 if bad or not cases else 0
 
-
-def page(sections, server):
-    """The demo's page: an index, a field to try URLs, every image at its true size. Only the field needs a script."""
-    body = ["<nav><ol>"]
-    for number, (heading, _, _) in enumerate(sections, 1):
-        body.append(f'<li><a href="#s{number}">{html.escape(heading)}</a></li>')
-    body.append("</ol></nav>")
-    for number, (heading, text, cases) in enumerate(sections, 1):
-        body.append(f'<section id="s{number}"><h2>{html.escape(heading)}</h2>')
-        if text:
-            body.append(f"<p>{html.escape(text)}</p>")
-        pictures = [case for case in cases if case.size]
-        if pictures:
-            body.append('<div class="cards">')
-            body.extend(card(case, server.get(case.url)) for case in pictures)
-            body.append("</div>")
-        errors = [case for case in cases if not case.size]
-        if errors:
-            body.append("<table><tr><th>URL</th><th>status</th><th>answer</th></tr>")
-            body.extend(error_row(case, server.get(case.url)) for case in errors)
-            body.append("</table>")
-        body.append("</section>")
-    first = next(case.url for _, _, cases in sections for case in cases if case.size)
-    return PAGE.replace("FIRST", html.escape(first)).replace("BODY", "\n".join(body))
-
-
-def card(case, reply):
-    url = html.escape(case.url)
-    shown_url = re.sub(r"([,/])", r"\1<wbr>", url)
-    kind = case.type.removeprefix("image/").upper().replace("WEBP", "WebP")
-    width, _, height = pixels(reply).partition("x")
-    size = f"{width} × {height}"
-    return (f'<figure><a href="{url}"><img src="{url}" width="{width}" height="{height}"'
-            f' alt="{html.escape(case.caption)}" loading="lazy"></a>'
-            f"<figcaption>{html.escape(case.caption)}<br><b>{size} px</b> · {len(reply.body):,} bytes · {kind}"
-            f'<br><a href="{url}"><code>{shown_url}</code></a></figcaption></figure>')
-
-
-def error_row(case, reply):
-    url = html.escape(case.url)
-    answer = html.escape(reply.body.decode("utf-8", "replace").strip())
-    return (f'<tr><td>{html.escape(case.caption)}<br><a href="{url}"><code>{url}</code></a></td>'
-            f"<td>{reply.status}</td><td>{answer}</td></tr>")
-
-
-PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Andon: the demo</title>
-<style>
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 0 auto; padding: 1rem; color: #263238; background: #fafafa; }
-h1 { margin: 1rem 0 0; } h2 { margin: 2.5rem 0 0; border-bottom: 1px solid #cfd8dc; } p { margin: .3rem 0; }
-.cards { display: flex; flex-wrap: wrap; gap: 1rem; align-items: flex-start; margin-top: 1rem; }
-figure { margin: 0; padding: .75rem; background: #fff; border: 1px solid #e0e0e0; border-radius: 6px; max-width: 100%; box-sizing: border-box; }
-figure img { max-width: 100%; height: auto; display: block; background: repeating-conic-gradient(#e8e8e8 0 25%, #fff 0 50%) 0 0 / 16px 16px; }
-figcaption { margin-top: .5rem; font-size: .85rem; max-width: 20rem; }
-nav ol { columns: 18rem; padding-left: 1.5rem; }
-form { display: flex; gap: .5rem; margin-top: 1rem; } form input { flex: 1; min-width: 0; font: .85rem ui-monospace, monospace; padding: .4rem; }
-output { display: block; margin-top: .5rem; font-size: .85rem; white-space: pre-wrap; } output img { display: block; max-width: 100%; margin-bottom: .5rem; }
-code { font-size: .75rem; overflow-wrap: anywhere; } a { color: #00695c; }
-table { border-collapse: collapse; width: 100%; font-size: .9rem; margin-top: 1rem; }
-td, th { text-align: left; vertical-align: top; padding: .4rem .6rem .4rem 0; border-bottom: 1px solid #e0e0e0; }
-</style>
-</head>
-<body>
-<h1>Andon</h1>
-<p>The server made every image on this page on request, and each is shown at its true size, or at the width of the
-page if it is larger. The examples are listed in <code>demo/urls.txt</code>, the configuration is
-<code>demo/andon.toml</code>.</p>
-<form id="try">
-<input name="url" value="FIRST" aria-label="Path of an image, with options" spellcheck="false" autocomplete="off">
-<button>Show</button>
-</form>
-<output id="shown"></output>
-BODY
-<p style="margin-top:3rem;font-size:.85rem">Photographs: Aitzol Berasategi (sunset, picos; CC BY 4.0, scaled),
-Clemens Engelhardt (dandelion; CC0), budgie-backgrounds (otter, osprey, colosseum, wren; CC0). See
-<code>samples/README.md</code>.</p>
-<script>
-document.getElementById("try").addEventListener("submit", async event => {
-  event.preventDefault();
-  const url = event.target.elements.url.value.trim();
-  const shown = document.getElementById("shown");
-  try {
-    const response = await fetch(url.startsWith("/") ? url : "/" + url);
-    const body = await response.blob();
-    const type = response.headers.get("Content-Type") || "";
-    if (!type.startsWith("image/")) {
-      shown.textContent = `${response.status} ${await body.text()}`;
-      return;
-    }
-    const image = new Image();
-    image.src = URL.createObjectURL(body);
-    await image.decode();
-    shown.replaceChildren(image, `${image.naturalWidth} × ${image.naturalHeight} px · ${body.size.toLocaleString("en")} bytes · ${type}`);
-  } catch (error) {
-    shown.textContent = String(error);
-  }
-});
-</script>
-</body>
-</html>
-"""
 
 if __name__ == "__main__":
     main()

@@ -64,6 +64,7 @@ for (const viewport of SIZES) {
       const { page, isQuiet, close } = await board({ viewport, colorScheme });
       await load(4);
       await until(page, () => document.querySelectorAll("#slowest tbody tr").length >= 4);
+      await until(page, () => document.querySelectorAll(".drawing svg").length === 4);
       assert.equal(await page.locator("#workers li").count(), 2);
       await fits(page);
       await isAccessible(page);
@@ -85,6 +86,58 @@ tests.push(["what is counted comes within a moment, and errors with their cause"
   await close();
 }]);
 
+tests.push(["charts have a time axis, and are read by the arrow keys and by the mouse at one moment", async () => {
+  const { page, isQuiet, close } = await board({ viewport: SIZES[1] });
+  const points = () => (document.querySelector("#latency path")?.getAttribute("d") ?? "").split("L").length;
+  let over = false;
+  const done = visit(() => over);
+  await page.waitForFunction(`(${points})() >= 3`);
+  over = true;
+  await done;
+  for (const id of ["outcomes", "latency", "cores", "lookups"]) {
+    const times = (await page.locator(`#${id} text`).allTextContents()).filter((it) => /^\d\d:\d\d$/.test(it));
+    assert.ok(times.length >= 3, `${id}: ${times}`);
+  }
+  await tabTo(page, "#outcomes .drawing");
+  await page.keyboard.press("ArrowLeft");
+  assert.match(await page.textContent("#when"), /^\d\d:\d\d:\d\d: 2xx [\d.]+, 3xx /);
+  assert.equal(await page.locator(".cursor").count(), 4);
+  await page.keyboard.press("Tab");
+  assert.equal(await page.locator(".cursor").count(), 0);
+  await page.locator("#cores .drawing").hover();
+  assert.equal(await page.locator(".cursor").count(), 4);
+  isQuiet(["401"]);
+  await close();
+}]);
+
+tests.push(["requests that are not found raise an alarm with its way out, and the page of the manual opens", async () => {
+  const { page, isQuiet, close } = await board({});
+  await until(page, () => document.querySelectorAll("#alarms li").length > 0);
+  const done = (async () => { for (let at = 0; at < 400; at++) await (await fetch(`${andon.address}/gone-${at}.jpg`)).arrayBuffer(); })();
+  await until(page, () => /refused or not found/.test(document.getElementById("alarms").textContent));
+  await done;
+  await isAccessible(page);
+  assert.match(await page.title(), /^\(\d\) Andon board$/);
+  const [manual] = await Promise.all([page.context().waitForEvent("page"), page.locator("#alarms .warn a").first().click()]);
+  assert.match(await manual.textContent("body"), /^# Troubleshooting/);
+  isQuiet(["401"]);
+  await close();
+}]);
+
+tests.push(["each dialect has a row with what it saved, and the price of a GB is the reader's own", async () => {
+  const { page, isQuiet, close } = await board({});
+  await load(2);
+  await (await fetch(`${andon.address}/small_light(dw=60,dh=60)/photos/wren.jpg`)).arrayBuffer();
+  await until(page, () => /native.*small_light/.test(document.getElementById("dialects").textContent));
+  await page.fill("#price", "1000");
+  await until(page, () => /Worth\$[1-9\d]*\.\d\d/.test(document.getElementById("saved").textContent));
+  await page.reload();
+  await until(page, () => document.getElementById("state").textContent === "Live");
+  assert.equal(await page.inputValue("#price"), "1000");
+  isQuiet(["401"]);
+  await close();
+}]);
+
 if (process.env.SHOTS) {
   tests.push(["screenshots", async () => {
     for (const viewport of SIZES) {
@@ -93,8 +146,8 @@ if (process.env.SHOTS) {
         page.setDefaultTimeout(120_000);
         let taken = false;
         const busy = Promise.all(Array.from({ length: 6 }, () => visit(() => taken)));
-        // A curve of some length.
-        await until(page, () => document.querySelector("#rate path")?.getAttribute("d").split("L").length > 60);
+        // Charts of some length.
+        await until(page, () => document.querySelector("#latency path")?.getAttribute("d").split("L").length > 5);
         await until(page, () => document.querySelectorAll("#workers .busy").length === 2);
         await page.screenshot({ path: `${process.env.SHOTS}/board-${viewport.width}-${colorScheme}.png`, fullPage: viewport.width < 600 });
         taken = true;

@@ -7,7 +7,7 @@ import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 
 /** Where the packages are installed. */
-const require = createRequire(`${process.env.ANDON_BROWSER_PACKAGES}/`);
+const require = createRequire(`${process.env.BROWSER_PACKAGES}/`);
 const { chromium } = require("playwright-core");
 const AXE = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
@@ -18,9 +18,9 @@ const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-ru
 /** Narrow and wide. */
 export const SIZES = [{ width: 390, height: 844 }, { width: 1440, height: 1000 }];
 
-/** Starts the binary; the first line that it prints says where it listens. */
-export async function server(args) {
-  const child = spawn(process.env.ANDON, args, { stdio: ["ignore", "pipe", "inherit"] });
+/** Starts the binary; the first line that it prints says where it listens. `log` says what becomes of its log. */
+export async function server(args, log = "inherit") {
+  const child = spawn(process.env.ANDON, args, { stdio: ["ignore", "pipe", log] });
   const [line] = await new Promise((resolve, reject) => {
     createInterface(child.stdout).once("line", (text) => resolve([text]));
     child.once("exit", (code) => reject(new Error(`the server ended with ${code}`)));

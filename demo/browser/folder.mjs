@@ -12,7 +12,7 @@ const folder = await mkdtemp(join(tmpdir(), "andon-folder-"));
 const photos = join(process.env.SAMPLES, "photos");
 await cp(photos, join(folder, "photos"), { recursive: true });
 for (let copy = 0; copy < 80; copy++) await cp(join(photos, "otter.jpg"), join(folder, `copies/otter ${copy}.jpg`));
-const andon = await server(["serve", folder, "--port", "0"]);
+const andon = await server(["serve", folder, "--port", "0"], "ignore");
 const chromium = await browser();
 const show = (target, options) => open(chromium, `${andon.address}${target}`, options);
 
@@ -72,7 +72,7 @@ tests.push(["a search by the keyboard finds one image, which shows its URLs", as
 tests.push(["the next page shows other images, and the playground opens with the chosen one", async () => {
   const { page, isQuiet, close } = await show("/", {});
   const first = await page.locator(".images li").first().textContent();
-  await page.getByRole("link", { name: "Next" }).click();
+  await page.getByRole("link", { name: "Next", exact: true }).click();
   await until(page, (it) => document.querySelector(".images li").textContent !== it, first);
   const chosen = await page.locator(".preview .mono").textContent();
   await page.getByRole("link", { name: "Open in the playground" }).click();

@@ -47,10 +47,11 @@ for (const viewport of SIZES) {
       const { page, isQuiet, close } = await playground("fit:300x300,as:webp,q:80", { viewport, colorScheme });
       await fits(page);
       await isAccessible(page);
-      for (const mode of ["slider", "difference", "against"]) {
+      for (const mode of ["slider", "difference", "against", "frame"]) {
         await page.check(`input[value=${mode}]`);
-        await until(page, () => document.querySelector("#stage .view"));
+        await until(page, () => document.querySelector("#stage .view, #stage .marked"));
         await isAccessible(page);
+        await fits(page);
       }
       isQuiet();
       await close();
@@ -82,7 +83,7 @@ tests.push(["a recipe built by clicks has the bytes of its URL, and of every exa
   const form = await page.locator("#add option", { hasText: /^as:/ }).first().getAttribute("value");
   await page.selectOption("#add", form);
   await page.click("#add-button");
-  await page.fill("#steps li:last-child input", "png");
+  await page.check("#steps li:last-child input[value=png]");
   await page.fill("#steps li:first-child label:nth-of-type(1) input", "200");
   await shows(page, "fit:200x300,as:png");
   const bytes = await shown(page);
@@ -104,7 +105,7 @@ tests.push(["a URL of another dialect becomes a recipe with its image", async ()
   await until(page, () => document.getElementById("read-said").textContent.includes("name one of them"));
   await page.selectOption("#read-dialect", "imgproxy");
   await page.press("#read-url", "Enter");
-  await shows(page, "cover:120x90:enlarge,as:webp,q:70");
+  await shows(page, "cover:120x90:enlarge,profile:srgb,as:webp,q:70");
   assert.equal(await page.inputValue("#images"), "/jpeg/420.jpg");
   assert.match(await page.textContent("#read-said"), /^imgproxy reads /);
   isQuiet(["400 (Bad Request)"]);
@@ -115,15 +116,16 @@ tests.push(["an image of one's own is rendered as one of the folder is", async (
   const { page, isQuiet, close } = await playground("fit:150x150,as:jpeg,q:70", {});
   const before = await shown(page);
   await page.setInputFiles("#file", `${samples}/photos/otter.jpg`);
-  await until(page, () => location.hash.includes("image=%2Fotter.jpg"));
+  await until(page, () => location.hash.includes("file=otter.jpg"));
   await settled(page);
   assert.deepEqual(await shown(page), before);
   isQuiet();
   await close();
 }]);
 
-tests.push(["errors of the server are shown as they are", async () => {
+tests.push(["errors of the server are shown as they are, beside the last good image", async () => {
   const { page, isQuiet, close } = await playground("fit:300x300", {});
+  const good = await shown(page);
   await page.fill("#recipe", "fit:wide");
   await until(page, () => document.getElementById("recipe-error").textContent !== "");
   const response = await fetch(`${andon.address}/_andon/play/plan?recipe=fit:wide&source=/photos/otter.jpg`);
@@ -131,6 +133,11 @@ tests.push(["errors of the server are shown as they are", async () => {
   await page.fill("#recipe", "fit:60000x60000:enlarge");
   await until(page, () => document.querySelector("#plan .error")?.textContent.startsWith("422"));
   await until(page, () => document.getElementById("result-error").textContent.startsWith("422"));
+  assert.deepEqual(await shown(page), good, "the last good image stays");
+  assert.match(await page.textContent("#stale"), /last good result, of fit:300x300 /);
+  await page.fill("#recipe", "fit:200x200");
+  await shows(page, "fit:200x200");
+  assert.ok(await page.isHidden("#trouble"));
   isQuiet(["Failed to load resource"]);
   await close();
 }]);
@@ -152,14 +159,139 @@ tests.push(["what is to be copied holds the URL of the result", async () => {
   const { page, isQuiet, close } = await playground("fit:100x100,as:webp", {});
   const url = `${andon.address}/r/fit:100x100,as:webp/photos/otter.jpg`;
   const forms = await page.locator("#copy-form option").allTextContents();
-  assert.deepEqual(forms, ["img", "srcset", "picture", "curl", "PHP", "Python", "nginx"]);
+  assert.deepEqual(forms, ["URL", "picture", "recipe", "curl", "Next.js loader", "img", "srcset", "PHP", "Python", "nginx"]);
   for (const form of forms) {
     await page.selectOption("#copy-form", form);
     const text = await page.textContent("#copy-text");
-    assert.ok(text.includes(form === "nginx" ? url.replace("photos/otter.jpg", "") : url), `${form}: ${text}`);
+    const part = { nginx: url.replace("photos/otter.jpg", ""), recipe: "fit:100x100,as:webp", "Next.js loader": `${andon.address}/r/fit:` }[form] ?? url;
+    assert.ok(text.includes(part), `${form}: ${text}`);
   }
   await page.selectOption("#copy-form", "srcset");
   assert.match(await page.textContent("#copy-text"), /dpr:2,fit:100x100,as:webp\/photos\/otter\.jpg 2x/);
+  isQuiet();
+  await close();
+}]);
+
+tests.push(["a loader for Next.js asks for the recipe at any width, in its shape", async () => {
+  const { page, isQuiet, close } = await playground("gray,cover:400x300,q:60", {});
+  await page.selectOption("#copy-form", "Next.js loader");
+  const text = await page.textContent("#copy-text");
+  const { default: loader } = await import(`data:text/javascript,${encodeURIComponent(text)}`);
+  for (const [width, quality, recipe] of [[640, undefined, "gray,cover:640x480,as:auto,q:60"], [100, 90, "gray,cover:100x75,as:auto,q:90"]]) {
+    const url = loader({ src: "/photos/otter.jpg", width, quality });
+    assert.equal(url, `${andon.address}/r/${recipe}/photos/otter.jpg`);
+    assert.equal((await fetch(url)).status, 200, url);
+  }
+  isQuiet();
+  await close();
+}]);
+
+tests.push(["a reload, the back button and a link to somebody else show the same image, recipe and view", async () => {
+  const { page, isQuiet, close } = await playground("fit:300x300", {});
+  // Changes that come sooner are one step back with what was before.
+  await page.waitForTimeout(2000);
+  await page.selectOption("#images", "/jpeg/420.jpg");
+  await page.fill("#recipe", "fit:120x120,gray");
+  await shows(page, "fit:120x120,gray");
+  await page.check("input[value=slider]");
+  await page.reload();
+  await settled(page);
+  assert.equal(await page.inputValue("#recipe"), "fit:120x120,gray");
+  assert.equal(await page.inputValue("#images"), "/jpeg/420.jpg");
+  assert.ok(await page.isChecked("input[value=slider]"));
+  const sent = await open(chromium, page.url());
+  await settled(sent.page);
+  assert.deepEqual(await shown(sent.page), await shown(page));
+  await sent.close();
+  await page.goBack();
+  await shows(page, "fit:300x300");
+  assert.equal(await page.inputValue("#recipe"), "fit:300x300");
+  assert.equal(await page.inputValue("#images"), "/photos/otter.jpg");
+  await page.goForward();
+  await shows(page, "fit:120x120,gray");
+  assert.equal(await page.inputValue("#images"), "/jpeg/420.jpg");
+  isQuiet();
+  await close();
+}]);
+
+/** The recipe that the page has when nothing is under way. */
+const recipeOf = async (page) => {
+  await until(page, () => new URLSearchParams(location.hash.slice(1)).get("recipe") === document.getElementById("recipe").value);
+  await settled(page);
+  return page.inputValue("#recipe");
+};
+
+tests.push(["crop and focus point are moved with the keyboard alone", async () => {
+  const { page, isQuiet, close } = await playground("cover:300x300", {});
+  await tabTo(page, "#modes input");
+  await page.keyboard.press("ArrowLeft");
+  await until(page, () => document.querySelector(".marked img")?.naturalWidth > 0);
+  await tabTo(page, "#has-crop");
+  await page.keyboard.press("Space");
+  await tabTo(page, "#has-focus");
+  await page.keyboard.press("Space");
+  await until(page, () => document.querySelectorAll(".marked button:not([hidden])").length === 2);
+  await tabTo(page, ".mark-crop");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Shift+ArrowUp");
+  await tabTo(page, ".mark-focus");
+  await page.keyboard.press("ArrowDown");
+  assert.equal(await recipeOf(page), "focus:50%:51%,crop:11%:10%:80%x79%,cover:300x300");
+  await isAccessible(page);
+  await page.keyboard.press("Delete");
+  assert.equal(await recipeOf(page), "crop:11%:10%:80%x79%,cover:300x300");
+  isQuiet();
+  await close();
+}]);
+
+tests.push(["crop and focus point are drawn and dragged with the mouse, in the unit that the recipe has", async () => {
+  const { page, isQuiet, close } = await playground("cover:300x300", { viewport: SIZES[1] });
+  await page.check("input[value=frame]");
+  await until(page, () => document.querySelector(".marked img")?.naturalWidth > 0);
+  const box = await page.locator(".marked").boundingBox();
+  const drag = async (...places) => {
+    const [from, ...to] = places.map(([x, y]) => [box.x + x * box.width, box.y + y * box.height]);
+    await page.mouse.move(...from);
+    await page.mouse.down();
+    for (const place of to) await page.mouse.move(...place, { steps: 4 });
+    await page.mouse.up();
+  };
+  await drag([0.2, 0.2], [0.6, 0.7]);
+  const near = (recipe, pattern, wanted, slack = 0.5) => {
+    const found = recipe.match(pattern)?.slice(1).map(Number);
+    assert.ok(found?.every((it, at) => Math.abs(it - wanted[at]) <= slack), `${recipe}: ${wanted}`);
+  };
+  const crop = /crop:([\d.]+)%:([\d.]+)%:([\d.]+)%x([\d.]+)%/;
+  near(await recipeOf(page), crop, [20, 20, 40, 50]);
+  // The middle moves it, a corner resizes it.
+  await drag([0.4, 0.4], [0.5, 0.5]);
+  near(await recipeOf(page), crop, [30, 30, 40, 50]);
+  await drag([0.7, 0.8], [0.8, 0.9]);
+  near(await recipeOf(page), crop, [30, 30, 50, 60]);
+  await page.fill("#recipe", "focus:800:450,cover:300x300");
+  await until(page, () => !document.querySelector(".mark-focus").hidden && document.querySelector(".mark-crop").hidden);
+  await recipeOf(page);
+  await drag([0.5, 0.5], [0.25, 0.75]);
+  near(await recipeOf(page), /focus:(\d+):(\d+)/, [400, 675], 8);
+  isQuiet();
+  await close();
+}]);
+
+tests.push(["four formats are made side by side with bytes and scores, and one becomes the recipe", async () => {
+  const { page, isQuiet, close } = await playground("fit:200x200", {});
+  await tabTo(page, "#four-run");
+  await page.keyboard.press("Enter");
+  await until(page, () => document.querySelectorAll("#four .best").length === 1 && !document.getElementById("four-run").disabled);
+  const cards = await page.locator("#four figcaption").allTextContents();
+  assert.equal(cards.length, 4);
+  for (const card of cards) assert.match(card, /(jpeg|webp|avif|jxl|png).* KB.*score \d+\.\d/);
+  await tabTo(page, "#four");
+  const before = await page.evaluate(() => document.querySelector("#four").style.cssText);
+  await page.keyboard.press("ArrowRight");
+  assert.notEqual(await page.evaluate(() => document.querySelector("#four").style.cssText), before);
+  await isAccessible(page);
+  await page.click("#four button[aria-label='Use avif']");
+  await shows(page, "fit:200x200,as:avif,score:80");
   isQuiet();
   await close();
 }]);
@@ -170,6 +302,8 @@ if (process.env.SHOTS) {
       for (const colorScheme of ["light", "dark"]) {
         const { page, close } = await playground("fit:800x600,sharpen:0x1,as:webp,q:70", { viewport, colorScheme });
         await page.check("input[value=slider]");
+        await page.click("#four-run");
+        await until(page, () => document.querySelectorAll("#four .best").length === 1);
         await page.click("#measure");
         await until(page, () => document.querySelectorAll("#curves circle").length === 18);
         await page.click("#uncached");
@@ -178,6 +312,13 @@ if (process.env.SHOTS) {
         const path = `${process.env.SHOTS}/play-${viewport.width}-${colorScheme}`;
         await page.screenshot({ path: `${path}.png` });
         await page.screenshot({ path: `${path}-full.png`, fullPage: true });
+        await page.fill("#recipe", "crop:30%:15%:60%x70%,focus:45%:45%,cover:500x500,as:webp,q:70");
+        await page.check("input[value=frame]");
+        await until(page, () => document.querySelector(".made img"));
+        await settled(page);
+        await page.fill("#recipe", "crop:30%:15%:60%x70%,focus:45%:45%,cover:500x500,as:webp,q:700");
+        await until(page, () => document.body.classList.contains("stale"));
+        await page.screenshot({ path: `${path}-crop.png`, fullPage: viewport.width < 600 });
         await close();
       }
     }

@@ -83,7 +83,7 @@ pub use options::OptionHelp;
 pub use percent::encode as percent_encode;
 pub use photon::{PhotonConfig, PhotonSource};
 pub use refusal::Refusal;
-pub use request::{AnswerStyle, Ask, Fallback, ImageRequest, Keeping, Redirect, Source};
+pub use request::{AnswerStyle, Ask, FILES, Fallback, ImageRequest, Keeping, Redirect, Source};
 pub use rewrite::Rewrite;
 pub use small_light::{Compat, Mistakes, SmallLightConfig};
 pub use spelling::{Spelt, Word};

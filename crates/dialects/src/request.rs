@@ -84,6 +84,8 @@ pub enum Fallback {
 /// How a dialect wants a request answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerStyle {
+    /// Name of the dialect that read the target; `files` if it is the path of a plain file.
+    pub dialect: &'static str,
     /// The style of error responses.
     pub errors: ErrorStyle,
     /// Whether exactly the result of the rules is sent: no format is chosen by `Accept` unless the URL asks for that,
@@ -154,6 +156,7 @@ impl AnswerStyle {
 impl Default for AnswerStyle {
     fn default() -> Self {
         Self {
+            dialect: FILES,
             errors: OWN_ERRORS,
             exact: false,
             never_grows: false,
@@ -364,6 +367,9 @@ impl Source {
         }
     }
 }
+
+/// Name of plain files, which are no dialect's.
+pub const FILES: &str = "files";
 
 /// Prefix of the URL of a generated image of one colour.
 const COLOUR: &str = "color://";

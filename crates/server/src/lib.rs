@@ -30,7 +30,7 @@
 //! | read files from elsewhere | `crates/server/src/origins/` |
 //! | take images by POST otherwise | `crates/server/src/handler/upload.rs`, `examples/` |
 //! | add a metric | `crates/server/src/operations/metrics/`; the dashboard is `contrib/grafana/andon.json`, alerts are in `contrib/prometheus/` (`./dev alerts`) |
-//! | change the live dashboard | `crates/server/src/handler/board/` (`scene.rs` is what it shows), `admission/seats.rs`, `handler/page/board.js` |
+//! | change the live dashboard | `crates/server/src/handler/board/` (`scene.rs` is what it shows), `operations/history.rs`, `admission/seats.rs`, `handler/page/board.js`, `charts.js` and `alarms.js` |
 //! | change the playground | `crates/server/src/handler/play/` (`words.rs` what its controls are made of), `handler/page/` (what browsers get); then `./dev browser-tests` |
 //! | change what the log says, or how | `crates/server/src/operations/logging/`, `operations/access_log.rs`, `operations/entry.rs` |
 //! | change what of a trace is read, logged and passed on, or exported | `crates/server/src/trace/`; `operations/spans/` (cargo feature `otlp`) |

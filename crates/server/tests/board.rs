@@ -144,6 +144,70 @@ fn a_worker_shows_its_job_with_its_plan_until_it_is_done() {
 }
 
 #[test]
+fn what_was_sent_is_counted_by_dialect_beside_the_bytes_of_its_sources() {
+    let house = House::with(&keys());
+    let mut watcher = Watcher::with_token(&house);
+    let target = "/small_light(dw=10)/a.jpg";
+    let sent: usize = (0..2).map(|_| house.get(target).body.len()).sum();
+    let event = watcher.until(|event| {
+        let dialects = event["metrics"]["dialects"].as_array().unwrap();
+        let mut named = dialects.iter();
+        named.any(|it| it["name"] == "small_light" && it["requests"] == 2)
+    });
+    let dialects = event["metrics"]["dialects"].as_array().unwrap();
+    let counted = &dialects
+        .iter()
+        .find(|it| it["name"] == "small_light")
+        .unwrap();
+    let source = std::fs::metadata(house.folder.path().join("root/a.jpg")).unwrap();
+    assert_eq!(counted["result_bytes"], sent, "{counted}");
+    assert_eq!(counted["source_bytes"], 2 * source.len(), "{counted}");
+    assert_eq!(counted["errors"], 0);
+}
+
+#[test]
+fn the_history_is_for_those_who_may_watch_and_is_kept_without_watchers() {
+    let house = House::configured(&keys());
+    assert_eq!(house.get("/_andon/board/history").status, 401);
+    let history = || {
+        let mut client = house.client();
+        client.send(format!(
+            "GET /_andon/board/history HTTP/1.1\r\nHost: t\r\n{}\r\n",
+            authorized()
+        ));
+        let reply = client.reply("GET");
+        assert_eq!(reply.status, 200);
+        serde_json::from_slice::<Value>(&reply.body).expect("JSON")
+    };
+    assert_eq!(history()["most"], 180);
+    house.get("/small_light(dw=10)/a.jpg");
+    let has_it = |_: &u32| {
+        std::thread::sleep(Duration::from_millis(10));
+        let told = history();
+        let samples = told["samples"].as_array().unwrap();
+        samples
+            .iter()
+            .any(|it| it["requests"][0] == 1 && it["lookups"][2] == 1)
+    };
+    assert!((0..6000).any(|attempt| has_it(&attempt)));
+}
+
+#[test]
+fn the_board_has_the_pages_of_the_manual_that_its_alarms_lead_to() {
+    let house = House::with(&keys());
+    let script = house.get("/_andon/board/alarms.js").text();
+    let pages: Vec<&str> = script.split('"').filter(|it| it.ends_with(".md")).collect();
+    assert!(pages.len() >= 4, "{pages:?}");
+    for page in pages {
+        assert_eq!(
+            house.get(&format!("/_andon/board/docs/{page}")).status,
+            200,
+            "{page}"
+        );
+    }
+}
+
+#[test]
 fn slow_requests_are_forgotten_when_nobody_watches() {
     let house = House::with(&keys());
     let mut watcher = Watcher::with_token(&house);

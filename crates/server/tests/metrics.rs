@@ -104,6 +104,17 @@ fn what_requests_did_is_counted() {
         1.0
     );
     assert!(page.value("andon_response_bytes_total") > 1000.0);
+    for (dialect, requests, errors) in [("small_light", 2.0, 1.0), ("files", 1.0, 0.0)] {
+        let of = |name: &str| page.value(&format!("{name}{{dialect=\"{dialect}\"}}"));
+        assert_eq!(of("andon_dialect_requests_total"), requests, "{dialect}");
+        assert_eq!(of("andon_dialect_errors_total"), errors, "{dialect}");
+    }
+    let of_results = |bytes: &str| {
+        page.value(&format!(
+            "andon_dialect_{bytes}_bytes_total{{dialect=\"small_light\"}}"
+        ))
+    };
+    assert!(of_results("result") > 0.0 && of_results("source") > of_results("result"));
     assert!(page.value("andon_connections") >= 1.0);
     assert!(page.value("process_resident_memory_bytes") > 1e6);
     assert!(page.value("process_threads") > 2.0);

@@ -46,8 +46,10 @@ fn every_file_of_the_page_is_served_with_its_type_a_tag_and_a_policy() {
         .split('"')
         .filter_map(|part| part.strip_prefix("/_andon/play/"));
     let mut names: Vec<String> = named.map(str::to_owned).collect();
-    for part in get(&house, "/_andon/play/play.js").text().split('"') {
-        names.extend(part.strip_prefix("./").map(str::to_owned));
+    for script in ["play.js", "formats.js", "marks.js"] {
+        let text = get(&house, &format!("/_andon/play/{script}")).text();
+        let modules = text.split('"').filter_map(|part| part.strip_prefix("./"));
+        names.extend(modules.map(str::to_owned));
     }
     assert!(names.len() >= 7, "{names:?}");
     names.push(String::new());
@@ -305,6 +307,17 @@ fn a_url_of_any_dialect_is_read_and_its_recipe_reads_back() {
         "{}",
         refused.text()
     );
+}
+
+#[test]
+fn a_url_of_another_server_is_read_although_its_dialect_has_another_prefix_here() {
+    let house = House::with(&format!("{OPEN}{ELSEWHERE}"));
+    let url = "/unsafe/rs:fill:90:60/plain/local:///a.jpg@png";
+    let target = format!("/_andon/play/read?dialect=imgproxy&url={url}");
+    let read = json(&get(&house, &target));
+    assert_eq!(read["source"], "/a.jpg", "{read}");
+    let recipe = read["recipe"].as_str().unwrap();
+    assert!(recipe.starts_with("cover:90x60"), "{recipe}");
 }
 
 #[test]

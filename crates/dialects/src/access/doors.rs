@@ -7,7 +7,7 @@
 use std::fmt;
 
 use crate::config::Gate;
-use crate::{Config, ROWS};
+use crate::{Config, FILES, ROWS};
 
 /// A dialect that answers requests, or plain files, and who may use it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl Doors {
                 .iter()
                 .map(|(name, gate)| house.door(name, gate))
                 .collect(),
-            files: house.door("files", &files),
+            files: house.door(FILES, &files),
         }
     }
 
@@ -82,6 +82,12 @@ impl Doors {
             Some(dialect) => self.dialects.get(dialect)?,
         };
         refusal.as_deref()
+    }
+
+    /// Returns the name of a door; see [`Self::closed`] for its index.
+    pub(crate) fn name(&self, door: Option<usize>) -> &'static str {
+        let dialect = door.and_then(|door| self.dialects.get(door));
+        dialect.map_or(FILES, |(door, _)| door.name)
     }
 
     pub(crate) fn of(&self, name: &str) -> Option<usize> {

@@ -112,6 +112,7 @@ impl Dialects {
         let (mut request, evidence) = self.understand(&raw_target, &headers)?;
         refuse_dots(&request, places)?;
         self.admit(&request, &evidence, &headers, places)?;
+        request.style.dialect = self.doors.name(evidence.door);
         request.style.reads = headers.names();
         resolve(request)
     }

@@ -128,6 +128,20 @@ fn spelt(path: &str) -> Vec<String> {
 }
 
 #[test]
+fn a_request_names_the_dialect_that_read_it() {
+    for (target, dialect) in [
+        ("/trip/a.jpg", "files"),
+        ("/r/fit:9x9/trip/a.jpg", "native"),
+        ("/small_light(dw=9)/trip/a.jpg", "small_light"),
+        ("/thumbor/unsafe/9x9/trip/a.jpg", "thumbor"),
+        ("/_ipx/w_9/trip/a.jpg", "ipx"),
+    ] {
+        let request = asked(&config(), target).expect(target);
+        assert_eq!(request.style.dialect, dialect, "{target}");
+    }
+}
+
+#[test]
 fn dot_segments_are_refused_in_every_language_but_in_keys_of_buckets() {
     for dots in [
         "trip/../a.jpg",

@@ -91,6 +91,7 @@ impl App {
         let obtained = (obtained.age, obtained.status);
         kept.varying((entry, style), obtained, record.stages())
             .write(head);
+        record.is_made_of(kept.source_bytes);
         record.answered_with(StatusCode::OK, entry.body.len() as u64);
         Some(FastBody::Bytes(entry.body.clone()))
     }

@@ -51,6 +51,7 @@ impl<'a> RequestRecord<'a> {
                 target,
                 status: client_left(),
                 bytes: 0,
+                source_bytes: 0,
                 total: Duration::ZERO,
                 stages: Vec::new(),
                 recipe: None,
@@ -83,6 +84,11 @@ impl<'a> RequestRecord<'a> {
     /// Sets the style in which errors are reported to the client.
     pub(super) fn answers_in(&mut self, errors: ErrorStyle) {
         self.errors = errors;
+    }
+
+    /// Records the size in bytes of what the result was made from.
+    pub(super) fn is_made_of(&mut self, source_bytes: u64) {
+        self.entry.source_bytes = source_bytes;
     }
 
     /// Records the duration of a finished stage.

@@ -234,6 +234,7 @@ fn reply_with(
     exchange.record.took_all(obtained.stages);
     let (entry, style) = (&obtained.entry, &variant.asked.request.style);
     let kept = variant.head(entry);
+    exchange.record.is_made_of(kept.source_bytes);
     let mut reply = kept.reply(headers, &entry.body);
     let varying = kept.varying(
         (entry, style),

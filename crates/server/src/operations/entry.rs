@@ -24,6 +24,8 @@ pub(crate) struct Entry {
     pub(crate) status: StatusCode,
     /// Length of the reply's body in bytes.
     pub(crate) bytes: u64,
+    /// Size in bytes of what the result was made from; 0 if that is unknown, and for all but results.
+    pub(crate) source_bytes: u64,
     /// Time from the request's head to the reply, not including sending it.
     pub(crate) total: Duration,
     /// The time that each stage of the answer took.
@@ -51,6 +53,7 @@ impl Entry {
             target: Uri::try_from("-").unwrap_or_default(),
             status,
             bytes: 0,
+            source_bytes: 0,
             total: Duration::ZERO,
             stages: Vec::new(),
             recipe: None,
@@ -182,6 +185,7 @@ mod tests {
             target: Uri::from_static("/small_light(dw=10)/a.jpg"),
             status: StatusCode::OK,
             bytes: 123,
+            source_bytes: 1000,
             total: Duration::from_micros(23_400),
             stages: vec![("fetch", Duration::from_micros(1200))],
             recipe: Some("fit:10x".into()),

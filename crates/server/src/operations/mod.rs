@@ -3,6 +3,7 @@
 pub(crate) mod access_log;
 pub(crate) mod clock;
 pub(crate) mod entry;
+pub(crate) mod history;
 pub(crate) mod logging;
 pub(crate) mod metrics;
 mod slowest;

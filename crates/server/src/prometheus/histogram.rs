@@ -21,7 +21,15 @@ const BOUNDS: [f64; 14] = [
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0,
 ];
 
+/// Number of observations of each bucket alone, from the fastest to those over the last bound.
+pub(crate) type Buckets = [u64; BOUNDS.len() + 1];
+
 impl Histogram {
+    /// Returns the number of observations of each bucket.
+    pub(crate) fn counts(&self) -> Buckets {
+        std::array::from_fn(|index| self.buckets[index].load(Ordering::Relaxed))
+    }
+
     pub(crate) fn observe(&self, time: Duration) {
         let bucket = bucket(time);
         self.buckets[bucket].fetch_add(1, Ordering::Relaxed);
@@ -35,6 +43,11 @@ impl Histogram {
         let last = &self.exemplars[bucket(exemplar.took)];
         // No code panics while it holds the lock.
         *last.lock().unwrap_or_else(PoisonError::into_inner) = Some(exemplar);
+    }
+
+    /// Returns the sum of all observations in seconds.
+    pub(crate) fn seconds(&self) -> f64 {
+        self.nanoseconds.load(Ordering::Relaxed) as f64 / 1e9
     }
 
     pub(crate) fn write(&self, out: &mut Exposition, labels: &[(&str, &str)]) {
@@ -52,11 +65,27 @@ impl Histogram {
             let exemplar = exemplar.unwrap_or_else(PoisonError::into_inner);
             out.sample_with("_bucket", &labels, sum as f64, exemplar.as_ref());
         }
-        let seconds = self.nanoseconds.load(Ordering::Relaxed) as f64 / 1e9;
-        out.sample("_sum", labels, seconds);
+        out.sample("_sum", labels, self.seconds());
         // The last bucket's own sum, so that both agree whatever is observed meanwhile.
         out.sample("_count", labels, sum as f64);
     }
+}
+
+/// Returns the time in seconds that this share of the observations took at most, or `None` without observations. Within a
+/// bucket it is interpolated; beyond the last bound it is that bound.
+pub(crate) fn quantile(counts: &Buckets, share: f64) -> Option<f64> {
+    let rank = counts.iter().sum::<u64>() as f64 * share;
+    let mut below = 0.0;
+    let mut from = 0.0;
+    for (count, bound) in counts.iter().zip(BOUNDS) {
+        let count = *count as f64;
+        if count > 0.0 && below + count >= rank {
+            return Some(from + (bound - from) * (rank - below) / count);
+        }
+        below += count;
+        from = bound;
+    }
+    (counts[BOUNDS.len()] > 0).then_some(from)
 }
 
 fn bucket(time: Duration) -> usize {
@@ -97,6 +126,20 @@ mod tests {
             assert!(open.lines().any(|it| it == line), "{line}\n{open}");
         }
         assert!(!text(Format::Text).contains("trace_id"));
+    }
+
+    #[test]
+    fn a_quantile_lies_in_the_bucket_that_holds_its_rank() {
+        assert_eq!(quantile(&Buckets::default(), 0.5), None);
+        let histogram = Histogram::default();
+        for millis in [3, 3, 3, 70] {
+            histogram.observe(Duration::from_millis(millis));
+        }
+        let of = |share| quantile(&histogram.counts(), share).expect("a quantile");
+        assert!((0.0025..=0.005).contains(&of(0.5)), "{}", of(0.5));
+        assert!((0.05..=0.1).contains(&of(0.99)), "{}", of(0.99));
+        histogram.observe(Duration::from_secs(90));
+        assert_eq!(quantile(&histogram.counts(), 0.99), Some(30.0));
     }
 
     #[test]

@@ -7,5 +7,5 @@ mod metric;
 
 pub(crate) use exemplar::Exemplar;
 pub(crate) use exposition::{Exposition, Format};
-pub(crate) use histogram::Histogram;
+pub(crate) use histogram::{Buckets, Histogram, quantile};
 pub(crate) use metric::{Metric, flag};

@@ -22,6 +22,8 @@ pub(crate) struct Head {
     entry: Weak<Entry>,
     /// What clients are told about keeping the result.
     client: ClientSide,
+    /// Size in bytes of what the result was made from; 0 if that is unknown.
+    pub(crate) source_bytes: u64,
     validators: Validators,
     /// Headers of a reply with the body; `unchanged` has those of a 304 reply.
     found: HeaderMap,
@@ -59,6 +61,7 @@ impl Head {
             found: headers(found),
             unchanged: headers(response::not_modified(&validators)),
             client: notes.client,
+            source_bytes: notes.source_bytes,
             validators,
             wire: OnceLock::new(),
         }

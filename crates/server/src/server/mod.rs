@@ -20,6 +20,7 @@ use andon_pixels::Codec;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
+use tokio::time::MissedTickBehavior;
 
 use self::current::{Current, Generation};
 use self::io_threads::IoThreads;
@@ -29,6 +30,7 @@ use self::reload::{ReloadRequest, Reloader, StartError};
 use crate::admission::{Gauges, resources};
 use crate::config::Config;
 use crate::http::{Address, Inherited};
+use crate::operations::history;
 
 pub use self::pulse::{Beat, Pulse};
 
@@ -160,6 +162,8 @@ impl Server {
             listeners.open(bound);
         }
         let mut stop = pin!(stop);
+        let mut steps = tokio::time::interval(history::STEP);
+        steps.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
                 () = &mut stop => break,
@@ -168,6 +172,7 @@ impl Server {
                     // Whoever ordered it may have left.
                     let _ = request.outcome.send(outcome);
                 }
+                _ = steps.tick() => listeners.current.app().remember(),
                 // An acceptor that was stopped by a reload, its last connection closed.
                 Some(_) = listeners.acceptors.join_next(), if !listeners.acceptors.is_empty() => {}
             }

@@ -1,7 +1,8 @@
 //! The live dashboard, `/_andon/board`: a page, and the state of the server twice a second as server-sent events.
 //!
 //! One task encodes the events for all watchers. It starts with the first watcher, and ends with the last one, on a
-//! reload, and when the server is told to stop. While it does not run, nothing is recorded for the dashboard.
+//! reload, and when the server is told to stop. While it does not run, no slow requests are recorded. The history of the
+//! last 15 minutes is always recorded, by the server's own loop, and is answered as one JSON document.
 
 mod scene;
 
@@ -104,6 +105,15 @@ impl App {
             .unwrap_or_else(|error| response::error(&error, error.status(), OWN_ERRORS))
     }
 
+    /// Adds a step to the history that the dashboard shows.
+    pub(crate) fn remember(&self) {
+        let (load, cache) = (
+            self.maker.admission.gauges(),
+            self.maker.results.cache.stats(),
+        );
+        self.metrics.remember(&load, &cache);
+    }
+
     fn watched<B>(
         &self,
         request: &Request<B>,
@@ -120,7 +130,7 @@ impl App {
         if let Some(file) = FILES.iter().find(|file| file.name == place) {
             return Ok(file.reply(request.headers()));
         }
-        if place != "events" {
+        if !matches!(place, "events" | "history") {
             let path = request.uri().path().trim_start_matches('/').to_owned();
             return Err(Error::Missing { path });
         }
@@ -128,6 +138,12 @@ impl App {
         let may_watch = self.knows_token(headers) || self.is_own_user(visitor, headers);
         if purpose == Purpose::Images && !may_watch {
             return Err(Error::Unauthorized);
+        }
+        if place == "history" {
+            let told = self.metrics.history.told().to_string();
+            let mut reply = response::json(told.into());
+            response::set_cache_control(&mut reply, "no-store");
+            return Ok(reply);
         }
         let updates = self.board.join(Scene::of(self))?;
         let mut reply = response::events(updates);
@@ -146,7 +162,17 @@ const FILES: &[PageFile] = page::files! {
     "board.js", page::SCRIPT, "board.js";
     "dom.js", page::SCRIPT, "dom.js";
     "icon.svg", "image/svg+xml", "icon.svg";
+    "alarms.js", page::SCRIPT, "alarms.js";
+    "charts.js", page::SCRIPT, "charts.js";
+    "docs/cache.md", MANUAL, "../../../../../docs/cache.md";
+    "docs/capacity.md", MANUAL, "../../../../../docs/capacity.md";
+    "docs/faults.md", MANUAL, "../../../../../docs/faults.md";
+    "docs/operations.md", MANUAL, "../../../../../docs/operations.md";
+    "docs/troubleshooting.md", MANUAL, "../../../../../docs/troubleshooting.md";
 };
+
+/// The media type of pages of the manual, which alarms lead to.
+const MANUAL: &str = "text/plain; charset=utf-8";
 
 const MOST_WATCHERS: usize = 16;
 const EVERY: Duration = Duration::from_millis(500);

@@ -109,6 +109,8 @@ impl Scene {
             "metrics": self.metrics.told(),
             "origins": self.origins(),
             "slowest": self.slowest(),
+            "threads": now.threads,
+            "last": self.metrics.history.last(),
         })
     }
 

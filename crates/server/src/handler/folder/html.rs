@@ -103,7 +103,7 @@ impl<'a> Page<'a> {
             // Writing to a String cannot fail.
             let _ = write!(
                 urls,
-                "<div class=\"preview\"><a href=\"{original}\"><img src=\"{preview}\" alt=\"\"></a>\n\
+                "<div class=\"preview\"><a href=\"{original}\"><img src=\"{preview}\" alt=\"{name}\"></a>\n\
                  <p class=\"mono\">{name}</p>\n\
                  <p><a href=\"{original}\">Original</a> · <a href=\"/_andon/play#{query}\">Open in the playground</a></p></div>\n",
                 original = escape(target),

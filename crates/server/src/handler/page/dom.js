@@ -34,9 +34,9 @@ export const millis = (count) => `${short(count)} ms`;
 
 /** A table; cells that are numbers stand to the right. */
 export function table(caption, head, rows, foot) {
-  const numeric = head.map((_, column) => rows.length > 0 && rows.every((row) => typeof row[column] !== "object" && /^[\d.]/.test(row[column])));
+  const numeric = head.map((_, column) => rows.length > 0 && rows.every((row) => /^([\d.]|–$)/.test(row[column].textContent ?? row[column])));
   const line = (cells, tag) => make("tr", {}, cells.map((cell, column) =>
-    make(column === 0 && tag === "td" ? "td" : tag, { className: numeric[column] ? "number" : "" }, cell)));
+    make(tag, { className: numeric[column] ? "number" : "", "data-head": head[column] }, cell)));
   const parts = [make("thead", {}, line(head, "th")), make("tbody", {}, rows.map((row) => line(row, "td")))];
   for (const cell of parts[0].querySelectorAll("th")) cell.scope = "col";
   if (foot) parts.push(make("tfoot", {}, line(foot, "td")));

@@ -1,17 +1,20 @@
-// What is told about a recipe: its URLs, its plan, where the time went, bytes against quality, and texts to copy.
+// What is told about a recipe: its URLs, its plan, where the time went, and bytes against quality.
 
 import { bytes, draw, make, millis, table } from "./dom.js";
 
 /** The recipe in every dialect. */
 export function urls(list) {
-  const rows = list.map(({ dialect, url, but, served, why }) => {
-    if (!url) return [dialect, make("span", { className: "soft" }, why), ""];
+  const rows = list.filter(({ url }) => url).map(({ dialect, url, but, served }) => {
     const text = make("span", { className: "mono" }, url, but.map((it) => make("span", { className: "but" }, `but ${it}`)));
     const link = make("a", { href: url, target: "_blank", rel: "noopener" }, "open");
     link.setAttribute("aria-label", `Open the URL of ${dialect}`);
     return [dialect, text, served ? link : make("span", { className: "soft" }, "not served here")];
   });
-  return table("The recipe in every dialect", ["Dialect", "URL", "Here"], rows);
+  const unsaid = list.filter(({ url }) => !url).map(({ dialect, why }) => [dialect, make("span", { className: "soft" }, why), ""]);
+  const all = table("The recipe in every dialect", ["Dialect", "URL", "Here"], rows);
+  if (unsaid.length === 0) return make("div", {}, all);
+  return make("div", {}, all, make("details", {}, make("summary", {}, `${unsaid.length} dialects have no URL for exactly this`),
+    table("Why not", ["Dialect", "Why not", ""], unsaid)));
 }
 
 /** What will be done, and what it takes. */
@@ -98,18 +101,3 @@ export function curves(points, use) {
   return make("div", {}, drawing, make("details", {}, make("summary", {}, "Numbers"),
     table("Bytes and quality", ["Format", "q", "Bytes", "Score", "Encoding", ""], rows)));
 }
-
-/** Forms of the same request; each is made of what the server told. */
-export const COPIES = {
-  "img": ({ url, size }) => `<img src="${html(url)}" ${size} alt="">`,
-  "srcset": ({ url, size, densities }) => `<img src="${html(url)}"\n     srcset="${[`${html(url)} 1x`, ...densities.map((it) => `${html(it.url)} ${it.density}x`)].join(",\n             ")}"\n     ${size} alt="">`,
-  "picture": ({ url, size, formats }) => `<picture>\n${formats.map((it) => `  <source type="${it.media_type}" srcset="${html(it.url)}">\n`).join("")}  <img src="${html(url)}" ${size} alt="">\n</picture>`,
-  "curl": ({ url, file }) => `curl ${shell(url)} -o ${file}`,
-  "PHP": ({ url, file }) => `<?php\n$image = file_get_contents(${quoted(url)});\nif ($image === false) {\n    throw new RuntimeException('no image');\n}\nfile_put_contents('${file}', $image);`,
-  "Python": ({ url, file }) => `import urllib.request\n\nwith urllib.request.urlopen(${JSON.stringify(url)}, timeout=30) as response:\n    with open("${file}", "wb") as file:\n        file.write(response.read())`,
-  "nginx": ({ base }) => (base ? `location /thumbs/ {\n    proxy_pass ${base};\n}` : "# The URL does not end with the image's path: no location stands for all images."),
-};
-
-const html = (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
-const shell = (text) => `'${text.replaceAll("'", "'\\''")}'`;
-const quoted = (text) => `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;

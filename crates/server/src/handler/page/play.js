@@ -3,7 +3,11 @@
 import { ask, askJson, get, ServerError, stages, token } from "./server.js";
 import { Builder } from "./recipe.js";
 import { Viewer } from "./viewer.js";
+import { COPIES } from "./copies.js";
+import { Formats } from "./formats.js";
+import { Marks } from "./marks.js";
 import * as panels from "./panels.js";
+import * as place from "./place.js";
 import { byId, bytes, make, millis } from "./dom.js";
 
 /** A recipe to begin with. */
@@ -14,18 +18,27 @@ const AT_ONCE = 2e9;
 const PAUSE = 200;
 const QUALITIES = [30, 45, 60, 70, 80, 90];
 
-const page = { image: null, recipe: FIRST, told: null, result: null, work: new AbortController(), timer: 0 };
+/** Words of a recipe that settle the format and the quality. */
+const OUTPUT = /^(as|q|max|score|lossless|moving|with|same)(:|$)/;
+/** What the address keeps of the controls beside image and recipe, by their usual values. */
+const VIEW = { against: "reference", zoom: "0" };
+
+const page = { image: null, recipe: FIRST, told: null, shown: null, formats: [], work: new AbortController(), timer: 0 };
 let builder;
-const viewer = new Viewer(original, fail);
+const marks = new Marks(() => builder);
+const viewer = new Viewer(original, async () => {
+  await marks.show(page.image);
+  return marks.element;
+}, fail);
+const formats = new Formats(adopt);
 
 start();
 
 async function start() {
-  const kept = new URLSearchParams(location.hash.slice(1));
-  if (kept.has("token")) {
-    token.set(kept.get("token"));
-    kept.delete("token");
-    history.replaceState(null, "", `#${kept}`);
+  const { token: given, ...kept } = place.read();
+  if (given) {
+    token.set(given);
+    place.write(kept);
   }
   try {
     const words = await askJson("words");
@@ -33,10 +46,11 @@ async function start() {
     byId("version").textContent = words.version;
     builder = new Builder(words, byId("steps"), byId("add"), (text) => { byId("recipe").value = text; changed(text); });
     builder.renderChoices();
-    await images(kept.get("image"));
+    await images();
+    page.formats = words.formats;
     chooseFormats(words.formats);
-    byId("copy-form").replaceChildren(...Object.keys(panels.COPIES).map((name) => make("option", {}, name)));
-    adopt(kept.get("recipe") ?? FIRST);
+    byId("copy-form").replaceChildren(...Object.keys(COPIES).map((name) => make("option", {}, name)));
+    restore(kept);
   } catch (error) {
     if (error.status === 401) askForToken();
     fail(error);
@@ -55,14 +69,36 @@ byId("token").addEventListener("submit", (event) => {
   start();
 });
 
-/** The images of the folder; `wanted` is shown even if it is not among the first. */
-async function images(wanted) {
+/** What the address keeps. An image of one's own has a name there, and nothing else. */
+function state() {
+  const { image, recipe } = page;
+  const view = Object.entries(VIEW).map(([id, usual]) => [id, byId(id).value === usual ? "" : byId(id).value]);
+  const mode = viewer.mode === "result" ? "" : viewer.mode;
+  return { [image.file ? "file" : "image"]: image.file?.name ?? image.source, recipe, mode, ...Object.fromEntries(view) };
+}
+
+/** Shows what the address says. */
+function restore({ image, file, recipe, mode, ...kept }) {
+  for (const [id, usual] of Object.entries(VIEW)) byId(id).value = kept[id] ?? usual;
+  const radio = [...byId("modes").querySelectorAll("input")].find(({ value }) => value === mode);
+  (radio ?? byId("modes").querySelector("input")).checked = true;
+  const isHere = file && page.image?.file?.name === file;
+  byId("file-said").textContent = file && !isHere ? `${file} was an image of somebody's own: choose it again.` : "";
+  if (!isHere) choose(image ?? byId("images").options[0]?.value);
+  adopt(recipe ?? FIRST);
+}
+
+async function images() {
   const found = (await askJson("images")).images.map((path) => `/${path}`);
-  if (wanted && !found.includes(wanted)) found.unshift(wanted);
   byId("images").replaceChildren(...found.map((path) => make("option", {}, path)));
-  if (found.length === 0) throw new Error("There are no images in the folder: choose or drop one.");
-  byId("images").value = wanted ?? found[0];
-  page.image = { source: byId("images").value };
+}
+
+/** Takes an image of the server's, even if it is not among the first. */
+function choose(source) {
+  if (!source) throw new Error("There are no images in the folder: choose or drop one.");
+  if (![...byId("images").options].some(({ value }) => value === source)) byId("images").prepend(make("option", {}, source));
+  byId("images").value = source;
+  page.image = { source };
 }
 
 byId("images").addEventListener("change", () => {
@@ -75,6 +111,7 @@ byId("file").addEventListener("change", () => drop(byId("file").files[0]));
 
 function drop(file) {
   if (!file) return;
+  byId("file-said").textContent = "";
   page.image = { source: `/${file.name}`, file };
   changed(page.recipe);
 }
@@ -92,6 +129,9 @@ byId("add-button").addEventListener("click", () => builder.addChosen());
 byId("run").addEventListener("click", () => run());
 byId("uncached").addEventListener("click", () => again());
 byId("measure").addEventListener("click", () => measure());
+byId("four-run").addEventListener("click", () => compare());
+for (const id of ["modes", "against", "zoom"]) byId(id).addEventListener("change", () => place.write(state()));
+place.watch(restore);
 
 /** Takes a recipe from elsewhere: its controls are made anew. */
 function adopt(recipe) {
@@ -121,9 +161,20 @@ async function guarded(work) {
   }
 }
 
+/** Shows an error above the last good result, which stays. */
 function fail(error) {
   if (error.name === "AbortError") return;
-  byId("result-error").textContent = error.message;
+  said(error.message, true);
+}
+
+const shownAs = (recipe, image) => `${recipe} of ${image.source}`;
+
+function said(error, isStale) {
+  byId("result-error").textContent = error;
+  byId("stale").hidden = !isStale || !page.shown;
+  byId("stale-recipe").textContent = page.shown ?? "";
+  byId("trouble").hidden = !error && byId("stale").hidden;
+  document.body.classList.toggle("stale", Boolean(isStale && page.shown));
 }
 
 async function explain(rebuild) {
@@ -136,42 +187,32 @@ async function explain(rebuild) {
   } catch (error) {
     if (!(error instanceof ServerError) || error.status === 401) throw error;
     byId("recipe-error").textContent = error.message;
-    return;
+    return said("", true);
   }
   page.told = told;
   if (rebuild) builder.show(told.pieces);
-  history.replaceState(null, "", `#${new URLSearchParams({ image: image.source, recipe })}`);
+  place.write(state());
   if (byId("read-dialect").options.length === 1) byId("read-dialect").append(...told.urls.map(({ dialect }) => make("option", {}, dialect)));
   byId("urls").replaceChildren(panels.urls(told.urls));
   byId("plan").replaceChildren(panels.plan(told.plan));
   copied();
   const cost = told.plan.nanos;
   byId("run").textContent = cost > AT_ONCE ? `Run (about ${millis(cost / 1e6)})` : "Run";
-  byId("result-error").textContent = "";
-  if (told.plan.error || cost <= AT_ONCE) await run();
+  if (told.plan.error || cost <= AT_ONCE) return run();
+  said("", page.shown !== shownAs(recipe, image));
 }
 
 /** Gets the result by its URL; that of an image of one's own, or without a URL, from the playground. */
 async function run() {
   const { signal } = page.work;
   const { told, image, recipe } = page;
-  byId("result-error").textContent = "";
-  byId("facts").replaceChildren();
-  let response;
   const began = performance.now();
-  try {
-    response = image.file || !told.url ? await ask("render", { recipe, image, signal }) : await get(told.url, signal);
-  } catch (error) {
-    if (error instanceof ServerError) {
-      await viewer.show(null);
-      byId("time").replaceChildren();
-    }
-    throw error;
-  }
+  const response = image.file || !told.url ? await ask("render", { recipe, image, signal }) : await get(told.url, signal);
   const blob = await response.blob();
   const took = performance.now() - began;
   if (signal.aborted) return;
-  page.result = blob;
+  page.shown = shownAs(recipe, image);
+  said("", false);
   await viewer.show(blob);
   const status = response.headers.get("cache-status");
   const cache = status && (status.includes("; hit") ? "hit" : "miss");
@@ -226,11 +267,7 @@ byId("read").addEventListener("submit", async (event) => {
     const but = [...read.but.map((it) => `but ${it}`), ...read.notes].join("; ");
     said.className = "";
     said.textContent = `${read.dialect} reads ${read.reads}${but ? ` (${but})` : ""}`;
-    if (!page.image?.file) {
-      if (![...byId("images").options].some(({ value }) => value === read.source)) byId("images").prepend(make("option", {}, read.source));
-      byId("images").value = read.source;
-      page.image = { source: read.source };
-    }
+    if (!page.image?.file) choose(read.source);
     adopt(read.recipe);
   } catch (error) {
     said.className = "error";
@@ -245,11 +282,31 @@ function chooseFormats(formats) {
   byId("curve-formats").replaceChildren(byId("curve-formats").firstElementChild, ...lossy.map(box));
 }
 
+/** The words of the recipe that do not settle format and quality. */
+const withoutOutput = () => page.told.recipe.split(",").filter((word) => !OUTPUT.test(word));
+
+/** Makes the recipe in four formats. */
+async function compare() {
+  const [button, note, chosen] = [byId("four-run"), byId("four-said"), byId("four-quality").value];
+  const { image, told, work: { signal } } = page;
+  const quality = chosen || told.recipe.split(",").find((word) => /^(q|max|score):/.test(word));
+  button.disabled = true;
+  note.textContent = "Working …";
+  try {
+    await formats.compare({ steps: withoutOutput(), quality, formats: page.formats, image, signal });
+    note.textContent = `Each is ${[...withoutOutput(), quality].filter(Boolean).join(",") || "the image"} at true size. Move the pointer over one to see another part of all.`;
+  } catch (error) {
+    note.textContent = error.name === "AbortError" ? "Stopped: the recipe has changed." : error.message;
+  } finally {
+    button.disabled = false;
+  }
+}
+
 async function measure() {
   const button = byId("measure");
   const { signal } = page.work;
   const { image } = page;
-  const steps = page.told.recipe.split(",").filter((piece) => !/^(as|q|max|score|lossless|moving|with|same)(:|$)/.test(piece));
+  const steps = withoutOutput();
   const formats = [...byId("curve-formats").querySelectorAll("input:checked")].map(({ value }) => value);
   const points = [];
   button.disabled = true;
@@ -284,8 +341,9 @@ function copied() {
   const full = (url) => location.origin + url;
   const path = image.source.split("/").map(encodeURIComponent).join("/");
   const { result } = told.plan;
-  text.textContent = panels.COPIES[byId("copy-form").value]({
+  text.textContent = COPIES[byId("copy-form").value]({
     url: full(told.url),
+    recipe: told.recipe,
     base: told.url.endsWith(path) ? full(told.url.slice(0, -path.length)) + "/" : null,
     size: result ? `width="${result.width}" height="${result.height}"` : "",
     densities: told.densities.map((it) => ({ ...it, url: full(it.url) })),

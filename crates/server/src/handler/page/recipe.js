@@ -3,6 +3,8 @@
 import { make } from "./dom.js";
 
 const GROUPS = [["step", "Geometry"], ["effect", "Effects"], ["output", "Output"]];
+/** Steps that stay ahead of a crop and a focus point: what these are measured on is turned and trimmed. */
+const UPRIGHT = ["orient", "turn", "flip", "trim"];
 /** Numbers of a range this wide have a slider. */
 const SLIDER = 400;
 
@@ -26,6 +28,52 @@ export class Builder {
   format() {
     const as = this.pieces.find(({ word }) => this.words[word].name === "as");
     return this.formats.find(({ name }) => name === as?.values[0]);
+  }
+
+  /** The place of the crop or the focus point that is given by coordinates, or -1. */
+  at(name) {
+    return this.pieces.findIndex(({ word }) => this.words[word].name === name && this.words[word].args[0].name === "x");
+  }
+
+  values(name) {
+    return this.pieces[this.at(name)]?.values ?? null;
+  }
+
+  /** Sets the coordinates of the crop or of the focus point, which may be new. */
+  put(name, values) {
+    const place = this.at(name);
+    if (place >= 0) {
+      this.pieces[place].values = values;
+    } else {
+      const word = this.words.findIndex((it) => it.name === name && it.args[0].name === "x");
+      this.pieces.splice(this.upright(), 0, { word, values });
+    }
+    this.render();
+    this.changed(this.text());
+  }
+
+  drop(name) {
+    this.pieces.splice(this.at(name), 1);
+    this.render();
+    this.changed(this.text());
+  }
+
+  /** The steps ahead of the crop, or of where one would be. */
+  before() {
+    const crop = this.at("crop");
+    const isFocus = ({ word }) => this.words[word].name === "focus";
+    const steps = this.pieces.slice(0, crop < 0 ? this.upright() : crop).filter((piece) => !isFocus(piece));
+    return steps.map((piece) => written(this.words[piece.word], piece.values)).join(",");
+  }
+
+  upright() {
+    const other = this.pieces.findIndex(({ word }) => !UPRIGHT.includes(this.words[word].name));
+    return other < 0 ? this.pieces.length : other;
+  }
+
+  /** Whether a step keeps the focus point in view. */
+  hasCover() {
+    return this.pieces.some(({ word }) => this.words[word].name === "cover" || (this.words[word].name === "crop" && this.words[word].args[0].name !== "x"));
   }
 
   render() {
@@ -117,15 +165,20 @@ export class Builder {
     }
     if (arg.kind === "whole" || arg.kind === "number") return this.number(arg, label, title, value, set);
     if (arg.kind === "colour") return colour(arg, label, title, value, set);
+    if (word.name === "as" || word.name === "moving") return this.formatChoice(word, title, value, set);
     const input = make("input", { type: "text", value, placeholder: arg.default ?? "", oninput: () => set(input.value) });
-    if (word.name === "as" || word.name === "moving") {
-      const list = `formats-${word.name}-${at}`;
-      input.setAttribute("list", list);
-      input.addEventListener("change", () => this.renderChoices());
-      const formats = make("datalist", { id: list }, this.formats.map(({ name }) => make("option", { value: name })));
-      return make("label", { title }, label, input, formats);
-    }
     return make("label", { title }, label, input);
+  }
+
+  /** The formats that the server writes, as choices. */
+  formatChoice(word, title, value, set) {
+    const names = [word.name === "as" ? "auto" : "source", ...this.formats.map(({ name }) => name)];
+    if (!names.includes(value)) names.push(value);
+    const choice = (name) => make("label", {}, make("input", {
+      type: "radio", name: `format-${word.name}`, value: name, checked: name === value,
+      onchange: () => { set(name); this.renderChoices(); },
+    }), make("span", {}, name));
+    return make("fieldset", { className: "chips", title }, make("legend", {}, `format of ${word.name}`), names.map(choice));
   }
 
   number(arg, label, title, value, set) {

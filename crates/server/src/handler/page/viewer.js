@@ -1,12 +1,13 @@
-// The result beside its original: one over the other, cut by a slider, or their difference.
+// The result, alone or beside its original: one over the other, cut by a slider, their difference, or the crop that made it.
 
 import { ask } from "./server.js";
 import { byId, make } from "./dom.js";
 
 export class Viewer {
-  /** `original` gives the blob of an original, by its kind; `fail` shows an error. */
-  constructor(original, fail) {
-    Object.assign(this, { original, fail, result: null, against: null, kind: null, turn: 0 });
+  /** `original` gives the blob of an original, by its kind; `marks` the element with crop and focus point, when it is
+   *  drawn; `fail` shows an error. */
+  constructor(original, marks, fail) {
+    Object.assign(this, { original, marks, fail, result: null, against: null, kind: null, turn: 0 });
     this.stage = byId("stage");
     for (const id of ["against", "zoom", "gain"]) byId(id).addEventListener("change", () => this.draw());
     byId("modes").addEventListener("change", () => this.draw());
@@ -18,11 +19,10 @@ export class Viewer {
     return byId("modes").querySelector("input:checked").value;
   }
 
-  /** Shows another result; nothing for `null`. */
+  /** Shows another result. */
   async show(blob) {
-    this.result = null;
+    this.result = await picture(blob);
     this.against = null;
-    if (blob) this.result = await picture(blob);
     await this.draw();
   }
 
@@ -31,8 +31,12 @@ export class Viewer {
     const mode = this.mode;
     byId("cut-label").hidden = mode !== "slider";
     byId("gain-label").hidden = mode !== "difference";
+    byId("frame-tools").hidden = mode !== "frame";
+    byId("stage").classList.toggle("framing", mode === "frame");
+    byId("stage").tabIndex = mode === "frame" ? -1 : 0;
+    if (mode === "frame") return this.frame(turn);
     byId("view-said").textContent = this.result?.said ?? "";
-    if (!this.result) return this.stage.replaceChildren();
+    if (!this.result) return;
     let against = null;
     if (mode !== "result") {
       try {
@@ -61,6 +65,27 @@ export class Viewer {
     }
     this.stage.replaceChildren(this.view);
     this.size();
+  }
+
+  /** The image with its crop and focus point, and the result beside it. The element with the marks stays where it is: a
+   *  pointer may be holding one. */
+  async frame(turn) {
+    let marks;
+    try {
+      marks = await this.marks();
+    } catch (error) {
+      if (turn === this.turn) this.fail(error);
+      return;
+    }
+    if (turn !== this.turn) return;
+    this.view = null;
+    const made = make("div", { className: "made" });
+    if (this.result) {
+      this.result.image.alt = "The result";
+      made.append(this.result.image);
+    }
+    if (this.stage.firstElementChild === marks) this.stage.lastElementChild.replaceWith(made);
+    else this.stage.replaceChildren(marks, made);
   }
 
   async opposite() {
@@ -116,7 +141,7 @@ export class Viewer {
 }
 
 /** An image that the browser shows; of a format that it does not know, what Andon decodes of it. */
-async function picture(blob) {
+export async function picture(blob) {
   const load = async (content) => {
     const image = make("img", { src: URL.createObjectURL(content) });
     await image.decode();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use andon_dialects::translate::{Known, Translator, target};
+use andon_dialects::translate::{Known, Translator, Unread, target};
 use andon_dialects::{Ask, ImageRequest, Source};
 use andon_pixels::Engine;
 use andon_recipe::{Dpr, Facts, FormatName, Output, Recipe, Step};
@@ -25,7 +25,7 @@ impl App {
             .url
             .ok_or_else(|| Error::Play("give a URL, as ?url=/r/fit:250x250/a.jpg".to_owned()))?;
         let (resolver, translator) = (self.maker.resolver.clone(), play.translator.clone());
-        let (dialect, request) = read(&resolver, &translator, &url, query.dialect.as_deref())?;
+        let (dialect, request) = read(&resolver, play, &url, query.dialect.as_deref())?;
         let request = Arc::new(request);
         let deadline = Instant::now() + self.timeout;
         // A URL is worth reading even if its file is not there.
@@ -71,15 +71,21 @@ impl App {
     }
 }
 
-/// Reads what a URL asks for, in one of the dialects or else as this server does with its rewrite rules.
+/// Reads what a URL asks for, in one of the dialects at its prefix here or at its usual one, or else as this server does
+/// with its rewrite rules.
 fn read(
     resolver: &Resolver,
-    translator: &Translator,
+    play: &Play,
     url: &str,
     dialect: Option<&str>,
 ) -> Result<(&'static str, ImageRequest), Error> {
     let target = target(url.trim());
-    translator.read(dialect, &target).or_else(|why| {
+    let read = play.translator.read(dialect, &target);
+    let read = read.or_else(|why| match why {
+        Unread::ByAll(_) => play.usual.read(dialect, &target),
+        Unread::By(..) | Unread::Ambiguous(_) => Err(why),
+    });
+    read.or_else(|why| {
         let own = resolver.parse(&target).ok();
         own.filter(|request| request.ask == Ask::Image && dialect.is_none())
             .map(|request| ("this server", request))

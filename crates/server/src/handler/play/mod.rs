@@ -34,6 +34,8 @@ use crate::response::{self, Reply};
 pub(crate) struct Play {
     allow: AllowedClients,
     translator: Arc<Translator>,
+    /// Reads URLs as the servers write them whose dialects have other prefixes here.
+    usual: Arc<Translator>,
     /// The declared words of recipes and the formats, as JSON.
     words: Bytes,
 }
@@ -60,6 +62,7 @@ impl Play {
         Ok(Some(Self {
             allow,
             translator: Arc::new(Translator::of_or_usual(&config.dialects)),
+            usual: Arc::new(Translator::usual()),
             words: words::declared(codecs).to_string().into(),
         }))
     }
@@ -210,6 +213,10 @@ const FILES: &[PageFile] = page::files! {
     "viewer.js", page::SCRIPT, "viewer.js";
     "panels.js", page::SCRIPT, "panels.js";
     "play.js", page::SCRIPT, "play.js";
+    "copies.js", page::SCRIPT, "copies.js";
+    "formats.js", page::SCRIPT, "formats.js";
+    "marks.js", page::SCRIPT, "marks.js";
+    "place.js", page::SCRIPT, "place.js";
 };
 
 /// Maximum number of images in the list that a person chooses from.

@@ -6,6 +6,7 @@
 
 pub(crate) mod admission;
 pub(crate) mod cache;
+mod dialects;
 pub(crate) mod origins;
 mod process;
 pub(crate) mod processes;
@@ -14,11 +15,15 @@ pub(crate) mod store;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
+use std::time::{Instant, SystemTime};
 
+use andon_cache::Stats;
 use serde_json::{Value, json};
 
+use self::dialects::{ByDialect, Served};
+use crate::admission::Gauges;
 use crate::operations::entry::Entry;
+use crate::operations::history::{History, Totals};
 use crate::operations::slowest::Slowest;
 use crate::prometheus::{Exemplar, Exposition, Histogram};
 use crate::sources::undrawn;
@@ -38,6 +43,9 @@ pub(crate) struct Metrics {
     reloads: AtomicU64,
     failed_reloads: AtomicU64,
     last_reload_failed: AtomicBool,
+    by_dialect: ByDialect,
+    /// The last 15 minutes, for the live dashboard.
+    pub(crate) history: History,
     /// The slowest requests, for the live dashboard.
     pub(crate) slowest: Slowest,
 }
@@ -51,6 +59,9 @@ const CLASSES: [&str; 5] = ["2xx", "3xx", "4xx", "5xx", "client_left"];
 const STAGES: [&str; 10] = [
     "cache", "store", "wait", "receive", "fetch", "measure", "queue", "decode", "resize", "encode",
 ];
+
+/// The stages that take place on worker threads.
+const WORK: [&str; 3] = ["decode", "resize", "encode"];
 
 impl Default for Metrics {
     fn default() -> Self {
@@ -67,6 +78,8 @@ impl Default for Metrics {
             reloads: AtomicU64::default(),
             failed_reloads: AtomicU64::default(),
             last_reload_failed: AtomicBool::default(),
+            by_dialect: ByDialect::default(),
+            history: History::default(),
             slowest: Slowest::default(),
         }
     }
@@ -98,6 +111,7 @@ impl Metrics {
                 self.stages[index].observe(*time);
             }
         }
+        self.by_dialect.count(entry);
         self.slowest.note(entry);
         if let Some((cause, fault, _)) = &entry.error {
             *self.refusals().entry((cause, fault)).or_default() += 1;
@@ -131,6 +145,46 @@ impl Metrics {
         self.last_reload_failed.store(!well, Ordering::Relaxed);
     }
 
+    /// Adds a step to the history, with the load and the cache as they are now.
+    pub(crate) fn remember(&self, load: &Gauges, cache: &Stats) {
+        let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let served = self.served();
+        let (memory, disk) = (&cache.memory, cache.disk.as_ref());
+        let rejections = load.counters;
+        let stages = STAGES.iter().zip(&self.stages);
+        let work = stages
+            .filter(|(stage, _)| WORK.contains(stage))
+            .map(|(_, it)| it.seconds());
+        let totals = Totals {
+            requests: std::array::from_fn(|class| of(&self.requests[class])),
+            rejected: rejections.refused_count
+                + rejections.refused_wait
+                + rejections.refused_deadline
+                + rejections.refused_memory
+                + rejections.refused_stuck,
+            answers: self.answers.counts(),
+            cpu: process::processor_seconds().unwrap_or_default(),
+            work: work.sum(),
+            // The disk is asked for what is not in memory.
+            lookups: [
+                memory.hits + disk.map_or(0, |disk| disk.hits),
+                memory.stale + disk.map_or(0, |disk| disk.stale),
+                disk.map_or(memory.misses, |disk| disk.misses),
+            ],
+            result_bytes: served.result_bytes,
+            source_bytes: served.source_bytes,
+            waiting: load.waiting,
+            running: load.running,
+        };
+        self.history.add(totals, Instant::now());
+    }
+
+    /// Returns what was served in all dialects together.
+    fn served(&self) -> Served {
+        let all = self.by_dialect.read();
+        all.fold(Served::default(), |sum, (_, served)| sum.plus(served))
+    }
+
     /// Returns the metrics that the live dashboard shows, as JSON.
     pub(crate) fn told(&self) -> Value {
         let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
@@ -138,9 +192,23 @@ impl Metrics {
         let errors: Vec<_> = (self.refusals().iter())
             .map(|((cause, fault), count)| (*cause, *fault, *count))
             .collect();
+        let dialect = |(name, served): (&str, Served)| {
+            json!({
+                "name": name,
+                "requests": served.requests,
+                "errors": served.errors,
+                "bytes": served.bytes,
+                "result_bytes": served.result_bytes,
+                "source_bytes": served.source_bytes,
+            })
+        };
+        let dialects: Vec<Value> = self.by_dialect.read().map(dialect).collect();
+        let up = self.began.elapsed().unwrap_or_default();
         json!({
+            "up_s": up.as_secs(),
             "requests": requests,
             "errors": errors,
+            "dialects": dialects,
             "connections": self.connections.load(Ordering::Relaxed),
             "reloads": {
                 "done": of(&self.reloads),
@@ -172,6 +240,7 @@ impl Metrics {
         for ((cause, fault), count) in self.refusals().iter() {
             out.sample("", &[("cause", cause), ("fault", fault)], *count as f64);
         }
+        self.by_dialect.write(out);
         out.histogram(
             "andon_request_duration_seconds",
             "From a request's head to its reply, sending not included.",

@@ -54,7 +54,7 @@ fn field(status: &str, name: &str) -> Option<f64> {
 
 /// Returns the CPU time of the process in seconds. `/proc/self/stat` counts it in ticks, after a process name that may
 /// contain anything but is in parentheses.
-fn processor_seconds() -> Option<f64> {
+pub(super) fn processor_seconds() -> Option<f64> {
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
     let (_, fields) = stat.rsplit_once(')')?;
     let mut fields = fields.split_whitespace().skip(11);

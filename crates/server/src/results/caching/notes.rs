@@ -23,6 +23,10 @@ pub(crate) struct Notes {
     /// Processor time that the result's plan predicted, in microseconds.
     #[serde(default)]
     pub(crate) cost: u64,
+    /// Size in bytes of the source and the overlays that the result was made from; 0 if that is unknown, and for what is
+    /// no image.
+    #[serde(default)]
+    pub(crate) source_bytes: u64,
 }
 
 impl Notes {

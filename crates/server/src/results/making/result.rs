@@ -28,6 +28,10 @@ impl Maker {
         let mut stages = Stages::new();
         let validators = found.validators(&resolved.text);
         let request = ctx.request();
+        let source_bytes = match request.ask {
+            Ask::Image => found.size(),
+            _ => 0,
+        };
         let picture = match &request.ask {
             Ask::File | Ask::Redirect(_) | Ask::Text { .. } => {
                 self.file(ctx, found, &mut stages).await?
@@ -53,6 +57,7 @@ impl Maker {
             plan: picture.plan,
             image: picture.notes,
             cost: u64::try_from(picture.cost.as_micros()).unwrap_or(u64::MAX),
+            source_bytes,
         };
         let entry = Entry {
             body: picture.body,
