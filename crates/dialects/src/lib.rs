@@ -46,6 +46,7 @@ pub mod native;
 pub mod next;
 mod options;
 mod percent;
+mod permitted;
 pub mod photon;
 mod refusal;
 mod request;
@@ -78,6 +79,7 @@ pub use native::{Canonical, NativeConfig};
 pub use next::NextConfig;
 pub use options::OptionHelp;
 pub use percent::encode as percent_encode;
+pub use permitted::PermittedConfig;
 pub use photon::{PhotonConfig, PhotonSource};
 pub use refusal::Refusal;
 pub use request::{AnswerStyle, Ask, Fallback, ImageRequest, Keeping, Redirect, Source};
@@ -89,6 +91,7 @@ pub use weserv::WeservConfig;
 
 use access::{Doors, Evidence};
 use dialect::{HeadersRead, with_slash};
+use permitted::Permitted;
 use rewrite::Rewriter;
 use signing::{Outcome, SecureLink, SecureLinkConfig, Signed, Signing, SigningConfig};
 
@@ -152,6 +155,7 @@ pub struct Dialects {
     rewriter: Rewriter,
     dialects: Vec<(&'static str, Box<dyn Dialect>)>,
     doors: Doors,
+    permitted: Option<Permitted>,
     /// How the URLs of each dialect begin, as in [`Gate::places`].
     places: Vec<(&'static str, Vec<String>)>,
 }
@@ -203,7 +207,14 @@ impl Dialects {
         let is_on = |name: &str| dialects.iter().any(|(known, _)| *known == name);
         let doors = Doors::new(config, is_on);
         let links = config.secure_link.iter().enumerate();
+        let usual = dialects.iter().filter_map(|(name, dialect)| {
+            let example = dialect.example(EXAMPLE_SOURCE);
+            let request = dialect.parse(&Target::new(&example)).ok()??;
+            Some((doors.of(name), request.rules))
+        });
+        let permitted = Permitted::new(&config.permitted, usual.collect())?;
         Ok(Self {
+            permitted,
             signing: config.signing.checked()?,
             links: links
                 .map(|(index, link)| SecureLink::new(index, link))

@@ -26,6 +26,7 @@ const LAYERS: &[&str] = &[
     "rewrite",
     "dialect",
     "vectors",
+    "permitted",
     "config",
     "likeness",
     "signing",
