@@ -242,6 +242,8 @@ macro_rules! dialects {
             pub files: FilesConfig,
             /// What unsigned URLs may ask for.
             pub permitted: PermittedConfig,
+            /// Dialects in which client hints count.
+            pub client_hints: ClientHintsConfig,
             $($(#[$doc])* pub $name: $settings,)+
         }
 
@@ -266,7 +268,7 @@ macro_rules! dialects {
 
         impl Config {
             /// The top-level keys of a configuration file that belong to this struct.
-            pub const KEYS: &[&str] = &["rewrite", "signing", "secure_link", "files", "permitted", $(stringify!($name)),+];
+            pub const KEYS: &[&str] = &["rewrite", "signing", "secure_link", "files", "permitted", "client_hints", $(stringify!($name)),+];
 
             /// Lifts `signing.required`, every `[[secure_link]]`, `[permitted]`, and the closing of dialects and files to
             /// unsigned URLs, for callers that have checked access themselves.

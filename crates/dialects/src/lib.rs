@@ -35,6 +35,7 @@ mod dots;
 mod effects;
 mod errors;
 mod geometry;
+mod hints;
 mod hosts;
 pub mod iiif;
 pub mod image_filter;
@@ -70,6 +71,7 @@ pub use config::{FilesConfig, Gate, Settings};
 pub use dialect::{Dialect, Headers, Target};
 pub use document::{About, Document, Part, ResultAbout, SourceAbout};
 pub use errors::{ErrorStyle, Errors, Fault, OWN_ERRORS, Told};
+pub use hints::ClientHintsConfig;
 pub use iiif::{IiifConfig, LargerBox, Slashes};
 pub use image_filter::ImageFilterConfig;
 pub use imgix::ImgixConfig;
@@ -91,6 +93,7 @@ pub use weserv::WeservConfig;
 
 use access::{Doors, Evidence};
 use dialect::{HeadersRead, with_slash};
+use hints::ClientHints;
 use permitted::Permitted;
 use rewrite::Rewriter;
 use signing::{Outcome, SecureLink, SecureLinkConfig, Signed, Signing, SigningConfig};
@@ -156,6 +159,7 @@ pub struct Dialects {
     dialects: Vec<(&'static str, Box<dyn Dialect>)>,
     doors: Doors,
     permitted: Option<Permitted>,
+    hints: ClientHints,
     /// How the URLs of each dialect begin, as in [`Gate::places`].
     places: Vec<(&'static str, Vec<String>)>,
 }
@@ -213,7 +217,9 @@ impl Dialects {
             Some((doors.of(name), request.rules))
         });
         let permitted = Permitted::new(&config.permitted, usual.collect())?;
+        let names: Vec<&str> = ALL.iter().map(|(name, _)| *name).collect();
         Ok(Self {
+            hints: ClientHints::new(&config.client_hints, &names, |name| doors.of(name))?,
             permitted,
             signing: config.signing.checked()?,
             links: links

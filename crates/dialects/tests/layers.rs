@@ -26,6 +26,7 @@ const LAYERS: &[&str] = &[
     "rewrite",
     "dialect",
     "vectors",
+    "hints",
     "permitted",
     "config",
     "likeness",

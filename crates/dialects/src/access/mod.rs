@@ -118,6 +118,7 @@ impl Dialects {
         {
             permitted.limit(&mut request, evidence.door);
         }
+        self.hints.apply(&mut request, evidence.door, &headers);
         request.style.reads = headers.names();
         resolve(request)
     }

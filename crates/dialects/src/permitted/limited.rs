@@ -64,6 +64,10 @@ impl Rules for Limited {
         self.rules.materials()
     }
 
+    fn permits(&self, recipe: &Recipe, facts: &Facts) -> Result<(), ResolveError> {
+        self.check(recipe, facts)
+    }
+
     fn wish(&self) -> Option<Wish> {
         self.rules.wish()
     }
