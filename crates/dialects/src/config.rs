@@ -251,6 +251,10 @@ macro_rules! dialects {
             pub secure_link: Vec<SecureLinkConfig>,
             /// Plain files, served unchanged.
             pub files: FilesConfig,
+            /// What unsigned URLs may ask for.
+            pub permitted: PermittedConfig,
+            /// Dialects in which client hints count.
+            pub client_hints: ClientHintsConfig,
             $($(#[$doc])* pub $name: $settings,)+
         }
 
@@ -276,14 +280,15 @@ macro_rules! dialects {
 
         impl Config {
             /// The top-level keys of a configuration file that belong to this struct.
-            pub const KEYS: &[&str] = &["rewrite", "signing", "secure_link", "files", $(stringify!($name)),+];
+            pub const KEYS: &[&str] = &["rewrite", "signing", "secure_link", "files", "permitted", "client_hints", $(stringify!($name)),+];
 
-            /// Lifts `signing.required`, every `[[secure_link]]`, and the closing of dialects and files to unsigned
-            /// URLs, for callers that have checked access themselves.
+            /// Lifts `signing.required`, every `[[secure_link]]`, `[permitted]`, and the closing of dialects and files to
+            /// unsigned URLs, for callers that have checked access themselves.
             pub fn open_all(&mut self) {
                 self.signing.required = false;
                 self.secure_link.clear();
                 self.files.open = true;
+                self.permitted = PermittedConfig::default();
                 $(self.$name.open = true;)+
             }
 

@@ -90,6 +90,12 @@ impl<'a> HeadersRead<'a> {
         }
     }
 
+    /// Returns the first value of a header; `name` is in lower case. The read is recorded.
+    pub(crate) fn get(&self, name: &'static str) -> Option<&'a str> {
+        self.names.borrow_mut().push(name);
+        self.headers.get(name)
+    }
+
     /// Returns the names of the headers that have been read, sorted.
     pub(crate) fn names(self) -> Vec<&'static str> {
         let mut names = self.names.into_inner();
@@ -145,9 +151,7 @@ impl<'a> Target<'a> {
     /// parses the target again for a client that sends another value.
     #[must_use]
     pub fn header(&self, name: &'static str) -> Option<&'a str> {
-        let read = self.headers?;
-        read.names.borrow_mut().push(name);
-        read.headers.get(name)
+        self.headers?.get(name)
     }
 
     /// Returns the raw path below a dialect's prefix, without the slash between the two, or `None` if the path is not

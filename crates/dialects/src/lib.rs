@@ -37,6 +37,7 @@ mod effects;
 mod errors;
 pub mod forms;
 mod geometry;
+mod hints;
 mod hosts;
 pub mod iiif;
 pub mod image_filter;
@@ -48,6 +49,7 @@ pub mod native;
 pub mod next;
 mod options;
 mod percent;
+mod permitted;
 pub mod photon;
 mod refusal;
 mod request;
@@ -72,6 +74,7 @@ pub use dialect::{Dialect, Headers, Target};
 pub use document::{About, Document, Part, ResultAbout, SourceAbout};
 pub use errors::{ErrorStyle, Errors, Fault, OWN_ERRORS, Told};
 pub use forms::Form;
+pub use hints::ClientHintsConfig;
 pub use iiif::{IiifConfig, LargerBox, Slashes};
 pub use image_filter::ImageFilterConfig;
 pub use imgix::ImgixConfig;
@@ -81,6 +84,7 @@ pub use native::{Canonical, NativeConfig};
 pub use next::NextConfig;
 pub use options::OptionHelp;
 pub use percent::encode as percent_encode;
+pub use permitted::PermittedConfig;
 pub use photon::{PhotonConfig, PhotonSource};
 pub use refusal::Refusal;
 pub use request::{AnswerStyle, Ask, FILES, Fallback, ImageRequest, Keeping, Redirect, Source};
@@ -92,6 +96,8 @@ pub use weserv::WeservConfig;
 
 use access::{Doors, Evidence};
 use dialect::{HeadersRead, with_slash};
+use hints::ClientHints;
+use permitted::Permitted;
 use rewrite::Rewriter;
 use signing::{Outcome, SecureLink, SecureLinkConfig, Signed, Signing, SigningConfig};
 
@@ -162,6 +168,8 @@ pub struct Dialects {
     rewriter: Rewriter,
     dialects: Vec<(&'static str, Box<dyn Dialect>)>,
     doors: Doors,
+    permitted: Option<Permitted>,
+    hints: ClientHints,
     /// How the URLs of each dialect begin, as in [`Gate::places`].
     places: Vec<(&'static str, Vec<String>)>,
 }
@@ -213,7 +221,16 @@ impl Dialects {
         let is_on = |name: &str| dialects.iter().any(|(known, _)| *known == name);
         let doors = Doors::new(config, is_on);
         let links = config.secure_link.iter().enumerate();
+        let usual = dialects.iter().filter_map(|(name, dialect)| {
+            let example = dialect.example(EXAMPLE_SOURCE);
+            let request = dialect.parse(&Target::new(&example)).ok()??;
+            Some((doors.of(name), request.rules))
+        });
+        let permitted = Permitted::new(&config.permitted, usual.collect())?;
+        let names: Vec<&str> = ALL.iter().map(|(name, _)| *name).collect();
         Ok(Self {
+            hints: ClientHints::new(&config.client_hints, &names, |name| doors.of(name))?,
+            permitted,
             signing: config.signing.checked()?,
             links: links
                 .map(|(index, link)| SecureLink::new(index, link))

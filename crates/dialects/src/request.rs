@@ -27,6 +27,8 @@ pub struct ImageRequest {
     pub style: AnswerStyle,
     /// Whether the dialect has verified a signature of its own that covers the whole URL.
     pub is_signed: bool,
+    /// Whether the rules refuse what `[permitted]` does not list.
+    pub is_limited: bool,
 }
 
 /// What to send to the client.
@@ -187,6 +189,7 @@ impl ImageRequest {
             notes: Vec::new(),
             style: AnswerStyle::default(),
             is_signed: false,
+            is_limited: false,
         }
     }
 

@@ -26,6 +26,8 @@ const LAYERS: &[&str] = &[
     "rewrite",
     "dialect",
     "vectors",
+    "hints",
+    "permitted",
     "config",
     "likeness",
     "signing",

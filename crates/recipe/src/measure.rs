@@ -76,6 +76,15 @@ impl Measured {
     }
 }
 
+impl Measured {
+    /// Returns the results of those measurements that decide the size of a result.
+    #[must_use]
+    pub fn of_sizes(&self) -> Self {
+        let decides = |(measure, _): &&(Measure, Vec<Area>)| measure.decides_size();
+        Self(self.0.iter().filter(decides).cloned().collect())
+    }
+}
+
 impl FromIterator<(Measure, Vec<Area>)> for Measured {
     fn from_iter<I: IntoIterator<Item = (Measure, Vec<Area>)>>(answers: I) -> Self {
         Self(answers.into_iter().collect())

@@ -96,6 +96,12 @@ impl Output {
         options::SETTINGS.iter().filter_map(value)
     }
 
+    /// Returns every setting that is not its default, as its word and the text of its arguments, in the order in which
+    /// they are printed.
+    pub fn words(&self) -> impl Iterator<Item = (&'static str, String)> {
+        settings().filter_map(|setting| Some((setting.word.name, (setting.write)(self)?)))
+    }
+
     /// Drops options that only some formats use (quality, progressive order, subsampling and effort) if they are not
     /// among `known`. This is for a format that was not asked for by name.
     pub fn leave_out_unknown(&mut self, known: &[&Word]) {

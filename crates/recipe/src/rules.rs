@@ -45,6 +45,16 @@ pub trait Rules: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
+    /// Checks whether a recipe that was changed after these rules were resolved to it is one that they may resolve to.
+    /// Areas that draw the eye must not have been measured.
+    ///
+    /// # Errors
+    /// [`ResolveError`] for what the rules refuse.
+    fn permits(&self, recipe: &Recipe, facts: &Facts) -> Result<(), ResolveError> {
+        let _ = (recipe, facts);
+        Ok(())
+    }
+
     /// Returns what these rules want, in terms that other languages can say, too. `None` if these rules are not about
     /// an image of their own making.
     fn wish(&self) -> Option<Wish> {

@@ -50,6 +50,7 @@ mod orientation;
 mod overlay_sources;
 mod overlays;
 mod patience;
+mod permitted;
 mod play;
 mod proxy;
 mod query_dialects;
@@ -73,6 +74,7 @@ mod upload;
 mod urls;
 mod whole;
 mod wire;
+mod words;
 mod written;
 
 #[test]

@@ -7,13 +7,24 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use crate::common::House;
 use crate::common::origin::Origin;
 
-const ADDRESSES: [Ipv4Addr; 3] = [
+const ADDRESSES: [Ipv4Addr; 8] = [
     Ipv4Addr::new(169, 254, 169, 254),
     Ipv4Addr::new(169, 254, 170, 2),
     Ipv4Addr::new(169, 254, 170, 23),
+    Ipv4Addr::new(169, 254, 42, 42),
+    Ipv4Addr::new(169, 254, 0, 23),
+    Ipv4Addr::new(100, 100, 100, 200),
+    Ipv4Addr::new(192, 0, 0, 192),
+    Ipv4Addr::new(168, 63, 129, 16),
 ];
 
-const ADDRESSES_6: [&str; 2] = ["fd00:ec2::254", "fd00:ec2::23"];
+const ADDRESSES_6: [&str; 5] = [
+    "fd00:ec2::254",
+    "fd00:ec2::23",
+    "fd20:ce::254",
+    "fd00:42::42",
+    "fd00:c1::a9fe:a9fe",
+];
 
 /// Returns a number in the ways in which C libraries and browsers read a part of an address.
 fn spelled(number: u32) -> [String; 5] {

@@ -16,8 +16,8 @@ pub(super) struct Lines {
     lines: Vec<Line>,
     /// Whether a word was broken because it is longer than a line.
     breaks_words: bool,
-    /// The height of a line.
-    pitch: f64,
+    /// The distance from one line to the next, in em.
+    pub(super) pitch: f64,
 }
 
 /// A line: a part of a paragraph, in bytes.
@@ -60,7 +60,7 @@ impl Lines {
         let mut lines = Self {
             lines: Vec::new(),
             breaks_words: false,
-            pitch: paragraphs.iter().map(|it| it.height).fold(LINE, f64::max),
+            pitch: paragraphs.iter().map(|it| it.across).fold(LINE, f64::max),
         };
         for (index, paragraph) in paragraphs.iter().enumerate() {
             let ranges = match length > 0.0 {

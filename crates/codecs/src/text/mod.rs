@@ -34,6 +34,10 @@ pub(crate) struct Layout {
 /// Height of a line as a multiple of the font's size, unless its glyphs reach farther.
 const LINE: f64 = 1.2;
 
+/// Heights above the baseline, and below it, that are kept free for letters of any font, in em.
+const ASCENT: f64 = 0.93;
+const DESCENT: f64 = 0.24;
+
 /// Smallest size in px to which text is reduced to fit into its box.
 const SMALLEST: f64 = 1.0;
 
@@ -68,7 +72,7 @@ pub(crate) fn lay_out(text: &Text<'_>, fonts: &Fonts) -> Layout {
         lines.replace(&ends);
     }
     let shaped = lines.shaped(&paragraphs, &ends, fonts);
-    let glyphs = place::place(text, size, &shaped);
+    let glyphs = place::place(text, size, lines.pitch * size, &shaped);
     Layout { size, glyphs }
 }
 

@@ -2,9 +2,9 @@
 
 use andon_pixels::{Align, Anchor, Text, Writing};
 
-use super::LINE;
 use super::lines::ShapedLine;
 use super::runs::Set;
+use super::{ASCENT, DESCENT};
 
 /// A glyph on an image. Lengths are in px, with y downwards.
 #[derive(Clone, Debug)]
@@ -19,22 +19,19 @@ pub(crate) struct Placed {
     pub(crate) coloured: Option<String>,
 }
 
-/// Heights above the baseline, and below it, that are kept free for letters of any font, and the height of capitals, in
-/// em.
-const ASCENT: f64 = 0.93;
-const DESCENT: f64 = 0.24;
+/// Height of capitals, in em.
 const CAPITALS: f64 = 0.73;
 
-/// Places lines on the text's image.
-pub(super) fn place(text: &Text<'_>, size: f64, lines: &[ShapedLine]) -> Vec<Placed> {
+/// Places lines on the text's image. `pitch` is the distance in px from one line to the next.
+pub(super) fn place(text: &Text<'_>, size: f64, pitch: f64, lines: &[ShapedLine]) -> Vec<Placed> {
     match text.writing {
-        Writing::Horizontal => horizontal(text, size, lines),
-        Writing::Vertical => vertical(text, size, lines),
+        Writing::Horizontal => horizontal(text, size, pitch, lines),
+        Writing::Vertical => vertical(text, size, pitch, lines),
     }
 }
 
-fn horizontal(text: &Text<'_>, size: f64, lines: &[ShapedLine]) -> Vec<Placed> {
-    let [pitch, ascent, descent] = heights(lines).map(|height| height * size);
+fn horizontal(text: &Text<'_>, size: f64, pitch: f64, lines: &[ShapedLine]) -> Vec<Placed> {
+    let [ascent, descent] = reaches(lines).map(|reach| reach * size);
     let down = pitch * lines.len().saturating_sub(1) as f64;
     let lengths = lines.iter().map(|line| size * line.length());
     let block = lengths.fold(0.0, f64::max);
@@ -71,8 +68,7 @@ fn horizontal(text: &Text<'_>, size: f64, lines: &[ShapedLine]) -> Vec<Placed> {
 }
 
 /// Places columns, the first at the right.
-fn vertical(text: &Text<'_>, size: f64, lines: &[ShapedLine]) -> Vec<Placed> {
-    let pitch = LINE * size;
+fn vertical(text: &Text<'_>, size: f64, pitch: f64, lines: &[ShapedLine]) -> Vec<Placed> {
     let all = pitch * lines.len() as f64;
     let lengths = lines.iter().map(|line| size * line.length());
     let block = lengths.fold(0.0, f64::max);
@@ -116,19 +112,17 @@ fn vertical(text: &Text<'_>, size: f64, lines: &[ShapedLine]) -> Vec<Placed> {
     placed
 }
 
-/// Returns the pitch of lines, the ascent of the first and the descent of the last, in em.
-fn heights(lines: &[ShapedLine]) -> [f64; 3] {
+/// Returns the ascent of the first line and the descent of the last, in em.
+fn reaches(lines: &[ShapedLine]) -> [f64; 2] {
     let extents = |line: &ShapedLine| {
         let least = (ASCENT, DESCENT);
         line.glyphs.iter().fold(least, |(up, down), glyph| {
             (up.max(glyph.extent.0), down.max(glyph.extent.1))
         })
     };
-    let all: Vec<(f64, f64)> = lines.iter().map(extents).collect();
-    let pitch = all.iter().map(|(up, down)| up + down).fold(LINE, f64::max);
-    let first = all.first().map_or(ASCENT, |(up, _)| *up);
-    let last = all.last().map_or(DESCENT, |(_, down)| *down);
-    [pitch, first, last]
+    let first = lines.first().map_or(ASCENT, |line| extents(line).0);
+    let last = lines.last().map_or(DESCENT, |line| extents(line).1);
+    [first, last]
 }
 
 /// Returns where a text begins along one side of an image and how long it is: the box's side if it has one, or that of

@@ -10,7 +10,7 @@ use unicode_bidi::{BidiInfo, Level};
 use unicode_script::{Script, UnicodeScript};
 use unicode_vo::{Orientation, char_orientation};
 
-use super::shape;
+use super::{ASCENT, DESCENT, shape};
 use crate::fonts::{Fonts, Wanted, is_invisible};
 
 /// A paragraph: text without line ends.
@@ -22,8 +22,9 @@ pub(super) struct Paragraph<'a> {
     pub(super) clusters: Vec<usize>,
     /// The advance of the glyphs of everything before a byte, in em.
     advances: Vec<f64>,
-    /// How far its fonts reach above and below the baseline together, in em.
-    pub(super) height: f64,
+    /// How far its glyphs reach across the line, in em: above and below the baseline together. 0 for a column, in which
+    /// upright characters are 1 em wide, and turned ones lie in the middle.
+    pub(super) across: f64,
 }
 
 /// A run of characters, of a paragraph's text in bytes.
@@ -96,14 +97,14 @@ impl<'a> Paragraph<'a> {
             runs,
             clusters,
             advances: Vec::new(),
-            height: 0.0,
+            across: 0.0,
         };
         paragraph.measure(fonts);
         paragraph
     }
 
     fn measure(&mut self, fonts: &Fonts) {
-        let (mut above, mut below) = (0.0_f64, 0.0_f64);
+        let (mut above, mut below) = (ASCENT, DESCENT);
         let mut advances = vec![0.0; self.text.len() + 1];
         for run in &self.runs {
             for glyph in shape::shape(fonts, self.text, run, self.is_rtl(run)) {
@@ -119,7 +120,10 @@ impl<'a> Paragraph<'a> {
             *advance = sum;
         }
         self.advances = advances;
-        self.height = above + below;
+        self.across = match self.runs.iter().any(|run| run.set == Set::Horizontal) {
+            true => above + below,
+            false => 0.0,
+        };
     }
 
     /// Returns the advance of a part of the text in em. Parts begin and end with clusters.

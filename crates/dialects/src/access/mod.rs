@@ -8,6 +8,7 @@
 //! - paths with dot segments are refused;
 //! - a dialect that is closed answers signed URLs only ([`doors`]);
 //! - a signature for the beginning of a target opens what that beginning names, and nothing else ([`named`]);
+//! - unsigned URLs may ask only for what `[permitted]` lists ([`crate::permitted`]);
 //! - what a `[[secure_link]]` guards is opened by a URL whose signature names it, or by one that is signed with a key
 //!   of `[signing]`.
 
@@ -113,6 +114,12 @@ impl Dialects {
         refuse_dots(&request, places)?;
         self.admit(&request, &evidence, &headers, places)?;
         request.style.dialect = self.doors.name(evidence.door);
+        if let Some(permitted) = &self.permitted
+            && (permitted.holds_signed() || !self.is_all_signed(&request, &evidence, &headers))
+        {
+            permitted.limit(&mut request, evidence.door);
+        }
+        self.hints.apply(&mut request, evidence.door, &headers);
         request.style.reads = headers.names();
         resolve(request)
     }
@@ -128,12 +135,10 @@ impl Dialects {
         if matches!(request.ask, Ask::Text { .. }) {
             return Ok(());
         }
-        let is_signed = || {
-            request.is_signed
-                || evidence.signed != Signed::Nothing
-                || self.is_all_signed_by_a_link(request, evidence, headers)
+        let may_enter = || {
+            self.is_signed(request, evidence, headers)
+                || self.is_all_said_by_a_rule(request, evidence, headers)
         };
-        let may_enter = || is_signed() || self.is_all_said_by_a_rule(request, evidence, headers);
         if let Some(why) = self.doors.closed(evidence.door).filter(|_| !may_enter()) {
             return Err(evidence.refused(why));
         }
@@ -240,11 +245,18 @@ impl Claim<'_> {
 
 impl Dialects {
     /// Refuses an upload that names overlay images guarded by a `[[secure_link]]`: an upload has no URL whose signature
-    /// could open them.
+    /// could open them. Afterwards its rules refuse what `[permitted]` does not list.
     ///
     /// # Errors
     /// Dot segments, and a guarded path.
-    pub fn check_upload(&self, request: &ImageRequest, places: &dyn Places) -> Result<(), Refusal> {
+    pub fn check_upload(
+        &self,
+        request: &mut ImageRequest,
+        places: &dyn Places,
+    ) -> Result<(), Refusal> {
+        if let Some(permitted) = &self.permitted {
+            permitted.limit(request, None);
+        }
         refuse_dots(request, places)?;
         let overlays = Paths::of(request, places).others;
         let guards = |link: &&SecureLink| overlays.iter().any(|path| link.guards(path));
@@ -261,6 +273,30 @@ impl Dialects {
                 })
             }
         }
+    }
+
+    /// Whether some signature opens closed dialects for this target.
+    fn is_signed(
+        &self,
+        request: &ImageRequest,
+        evidence: &Evidence<'_>,
+        headers: &HeadersRead<'_>,
+    ) -> bool {
+        matches!(evidence.signed, Signed::Beginning(_))
+            || self.is_all_signed(request, evidence, headers)
+    }
+
+    /// Whether a signature covers all that the target asks for. One for the beginning of a target leaves the rest, such
+    /// as a size in the query, to the sender.
+    fn is_all_signed(
+        &self,
+        request: &ImageRequest,
+        evidence: &Evidence<'_>,
+        headers: &HeadersRead<'_>,
+    ) -> bool {
+        request.is_signed
+            || evidence.signed == Signed::Whole
+            || self.is_all_signed_by_a_link(request, evidence, headers)
     }
 
     /// Whether the part of the target that a `[[secure_link]]` signs gives the same request by itself.

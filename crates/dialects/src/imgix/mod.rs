@@ -12,6 +12,7 @@ mod palette;
 mod query;
 mod rules;
 mod spell;
+mod text;
 
 use std::sync::Arc;
 

@@ -4,6 +4,7 @@ use andon_recipe::{Colour, Effect, Step};
 
 use super::options::MOST;
 use super::query::{self, colour, share_or_px};
+use super::text;
 use crate::effects::{Overlay, number};
 use crate::options::Values;
 use crate::refusal::Refusal;
@@ -140,6 +141,7 @@ pub(super) fn notes(query: &Values) -> Vec<String> {
             notes.push(format!("{name}-fit: `{fit}` is as `clip`"));
         }
     }
+    notes.extend(text::note(query));
     notes
 }
 
@@ -153,7 +155,12 @@ fn mode(query: &Values, kind: Kind) -> Option<&'static str> {
 /// result per px in the URL.
 pub(super) fn steps(query: &Values, size: (u32, u32), ratio: f64) -> Vec<Step> {
     let [blend, mark] = [BLEND, MARK].map(|kind| laid(query, kind, size, ratio));
-    let steps = [tinge(query, size), blend, mark, words(query, ratio)];
+    let steps = [
+        tinge(query, size),
+        blend,
+        mark,
+        text::step(query, size, ratio),
+    ];
     steps.into_iter().flatten().collect()
 }
 
@@ -253,42 +260,6 @@ impl Kind {
 }
 
 /// Whether a list of words separated by commas contains `word`.
-fn says(words: &str, word: &str) -> bool {
+pub(super) fn says(words: &str, word: &str) -> bool {
     words.split(',').any(|said| said == word)
-}
-
-/// Returns the step that writes `txt` in a corner, in the middle of a side, or in the centre.
-fn words(query: &Values, ratio: f64) -> Option<Step> {
-    let text = query.text("txt").filter(|text| !text.trim().is_empty())?;
-    let size = query.number("txt-size").unwrap_or(12.0) * ratio;
-    let pad = query.number("txt-pad").unwrap_or(10.0) * ratio;
-    let align = query.text("txt-align").unwrap_or("bottom,right");
-    let down = match (says(align, "top"), says(align, "bottom")) {
-        (true, _) => "north",
-        (_, true) => "south",
-        _ => "",
-    };
-    let across = match (says(align, "left"), says(align, "right")) {
-        (true, _) => "west",
-        (_, true) => "east",
-        _ => "",
-    };
-    let gravity = match format!("{down}{across}") {
-        side if side.is_empty() => "centre".to_owned(),
-        side => side,
-    };
-    let black = Colour {
-        a: 255,
-        ..Colour::CLEAR
-    };
-    let ink = query.text("txt-color").and_then(colour);
-    let ink = ink.unwrap_or(black);
-    let args = vec![
-        text.to_owned(),
-        number(size.clamp(1.0, MOST)),
-        ink.to_string(),
-        gravity,
-        number(pad.round().min(MOST)),
-    ];
-    Effect::new("text", args).ok().map(Step::Effect)
 }

@@ -192,6 +192,30 @@ fn images_colours_and_words_lie_over_the_result() {
             "txt=a&txt-color=80ffffff&txt-align=middle,center",
             "text:a:12:ffffff80:centre:10",
         ),
+        (
+            "txt=a b-c&txt-fit=max&w=200",
+            "text:a%C2%A0b-%E2%81%A0c:12:000000:southeast:10:180x130:shrink",
+        ),
+        (
+            "txt=a b&txt-fit=wrap&txt-width=0.5&w=200",
+            "text:a%20b:12:000000:southeast:10:100:wrap",
+        ),
+        (
+            "txt=a b&txt-fit=wrap&txt-width=50&txt-h=20&w=200&dpr=2",
+            "text:a%20b:24:000000:southeast:20:100x40:ellipsis",
+        ),
+        (
+            "txt=a b&txt-fit=wrapmax&txt-pad=0&w=200",
+            "text:a%20b:12:000000:southeast:0:200x150:shrink",
+        ),
+        (
+            "txt=a&txt-clip=end,ellipsis&w=200",
+            "text:a:12:000000:southeast:10:180:ellipsis",
+        ),
+        (
+            "txt=a&txt-font=Noto Serif,bold",
+            "text:a:12:000000:southeast:10:0:Noto%20Serif%2Cbold",
+        ),
     ] {
         let own = made(query, &facts);
         assert!(own.contains(recipe), "{query}: {own}");

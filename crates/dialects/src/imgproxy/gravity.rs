@@ -151,6 +151,24 @@ impl Gravity {
         (x.place_of_any(outer.0, dpr), y.place_of_any(outer.1, dpr))
     }
 
+    /// Returns the side or corner of an image of the size `outer`, in px, as a word of recipes, and the distances from the
+    /// left or right and from the upper or lower side. In the middle there is no distance.
+    pub(super) fn corner(&self, outer: (i64, i64), dpr: f64) -> (String, (i64, i64)) {
+        let Axes { x, y } = self.seen(Orientation::default());
+        let word = |anchor: Anchor, [start, end]: [&'static str; 2], side: i64| match anchor {
+            Anchor::Edge(Edge::Start, offset) => (start, shift(offset, side, dpr)),
+            Anchor::Edge(Edge::End, offset) => (end, shift(offset, side, dpr)),
+            Anchor::Edge(Edge::Centre, _) | Anchor::Point(_) => ("", 0),
+        };
+        let (across, x) = word(x, ["west", "east"], outer.0);
+        let (down, y) = word(y, ["north", "south"], outer.1);
+        let corner = match format!("{down}{across}") {
+            side if side.is_empty() => "centre".to_owned(),
+            side => side,
+        };
+        (corner, (x, y))
+    }
+
     /// Returns the gravity on both axes of the image as stored, where `turned` is how that image will be turned.
     pub(super) fn seen(&self, turned: Orientation) -> Axes {
         let (x, y) = match self.kind {

@@ -481,9 +481,18 @@ impl<'a> Reader<'a> {
             notes.push("dt: both colours act in full");
         }
         let mut marks = options.pipelines().map(|options| &options.watermark);
-        let is_nothing = |mark: &Watermark| mark.opacity > 0.0 && mark.url.is_none();
+        let is_nothing =
+            |mark: &Watermark| mark.opacity > 0.0 && mark.url.is_none() && mark.text.is_none();
         if self.dialect.house.watermark.is_none() && marks.any(is_nothing) {
             notes.push("wm: there is neither `wmu` nor an `imgproxy.watermark` in the configuration; it is ignored");
+        }
+        let mut marks = options.pipelines().map(|options| &options.watermark);
+        if marks.any(|mark| mark.text.is_some() && (mark.tiled || mark.angle != 0.0)) {
+            notes.push("wmt: a text is written once, and not turned");
+        }
+        let mut marks = options.pipelines().map(|options| &options.watermark);
+        if marks.any(|mark| mark.text.as_ref().is_some_and(|text| text.contains('<'))) {
+            notes.push("wmt: the tags in the text are left out");
         }
         self.notes.extend(notes.into_iter().map(str::to_owned));
     }

@@ -206,6 +206,8 @@ pub(super) struct Watermark {
     pub(super) angle: f64,
     /// URL of an image that is the watermark in place of the configured one, as it was written.
     pub(super) url: Option<String>,
+    /// The text that is the watermark in place of an image, as it was written.
+    pub(super) text: Option<String>,
     /// Name of the overlay image that `url` stands for, once that is known.
     pub(super) file: Option<String>,
 }
@@ -381,6 +383,7 @@ impl Default for Watermark {
             size: (0, 0),
             angle: 0.0,
             url: None,
+            text: None,
             file: None,
         }
     }

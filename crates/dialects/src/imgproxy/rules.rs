@@ -122,7 +122,7 @@ impl Rules for ImgproxyRules {
     fn materials(&self) -> Vec<String> {
         let configured = self.house.watermark.as_ref().map(|mark| &mark.file);
         let pipelines = self.options.pipelines().map(|options| &options.watermark);
-        let shown = pipelines.filter(|mark| mark.opacity > 0.0);
+        let shown = pipelines.filter(|mark| mark.opacity > 0.0 && mark.text.is_none());
         let files: BTreeSet<&String> = shown
             .filter_map(|mark| mark.file.as_ref().or(configured))
             .collect();

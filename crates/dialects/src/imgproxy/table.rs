@@ -11,8 +11,8 @@ use super::values::{
     page_text, palette, profile, profile_text, read_areas, read_autoquality, read_background,
     read_crop, read_crop_ratio, read_extend, read_fallback, read_filename, read_format_quality,
     read_hashsum, read_padding, read_palette, read_palette_size, read_skip, read_trim,
-    read_watermark, read_watermark_url, read_webp, read_zoom, resizing, text, thinning, watermark,
-    watermark_url, webp,
+    read_watermark, read_watermark_text, read_watermark_url, read_webp, read_zoom, resizing, text,
+    thinning, watermark, watermark_text, watermark_url, webp,
 };
 use crate::effects::rgb;
 use crate::refusal::shorten;
@@ -169,6 +169,9 @@ pub(super) const ALL: &[Row] = &[
         .help("Lays a watermark on the result: opacity, place, offsets, scale."),
     row(&["watermark_url", "wmu"], &[own(read_watermark_url, watermark_url)])
         .help("Names an image, as a source is named and in base64, that `wm` lays on in place of the configured watermark."),
+    row(&["watermark_text", "wmt"], &[own(read_watermark_text, watermark_text)])
+        .differs("without markup, in one colour; neither turned nor repeated")
+        .help("Writes a text, in base64, in place of the watermark: black, 16 px or as large as `wm` and `wms` say."),
     row(&["watermark_size", "wms"], &[arg!(size, text, watermark.size.0), arg!(size, text, watermark.size.1)])
         .needed(0).help("Fits the watermark into width and height, in px, if `wm` has no scale."),
     row(&["watermark_rotate", "wm_rot", "wmr"], &[arg!(any, text, watermark.angle)])
@@ -236,7 +239,6 @@ pub(super) const ALL: &[Row] = &[
     ignored(&["enforce_thumbnail", "eth"], "no image is made of an embedded thumbnail").most(1),
     ignored(&["preserve_hdr", "ph"], "the depth of the source is kept wherever the format holds it"),
     ignored(&["resizing_algorithm", "ra"], "images are always scaled with Lanczos 3"),
-    ignored(&["watermark_text", "wmt"], "no watermark is made of text"),
     ignored(&["watermark_shadow", "wmsh"], "watermarks have no shadow"),
     ignored(&["objects_position", "obj_pos", "op"], "objects are not looked for"),
     ignored(&["blur_detections", "bd"], "objects are not looked for"),

@@ -265,6 +265,17 @@ pub(super) fn watermark_url(options: &Options) -> String {
     url.map_or(String::new(), |url| base64::bare(url.as_bytes()))
 }
 
+/// Reads the text of a watermark, in base64; without one, the watermark is an image.
+pub(super) fn read_watermark_text(options: &mut Options, args: &[&str]) -> Result<(), Wrong> {
+    options.watermark.text = Some(encoded(args[0], "a text")?).filter(|text| !text.is_empty());
+    Ok(())
+}
+
+pub(super) fn watermark_text(options: &Options) -> String {
+    let text = options.watermark.text.as_ref();
+    text.map_or(String::new(), |text| base64::bare(text.as_bytes()))
+}
+
 pub(super) fn watermark(options: &Options) -> String {
     let gravity = &options.watermark.gravity;
     match options.watermark.tiled {

@@ -180,10 +180,8 @@ const ALL: &[Row] = &[
     row("hue").help("Turns the hues by degrees.").imagor(|args| modulate(0.0, 0.0, args.decimal(0)?)),
     row("image").help("Lays an image over this one, with a path of its own, opacity and blend mode.").imagor(image),
     row("invert").help("Inverts the colours.").imagor(|_| effect("invert", &[])),
-    row("label").help("Writes a line of text on the image, in the server's font.")
-        .imagor(|args| Text::label(args).map(Filter::Text))
-        .differs("on one line, in the server's font")
-        .note(|_, args| ignored("label", &Text::label_ignores(args))),
+    row("label").help("Writes a line of text on the image.")
+        .imagor(|args| Text::label(args).map(Filter::Text)),
     row("lossless").help("Writes WebP, AVIF and JPEG XL without loss.").imagor(|_| Some(Filter::Lossless)),
     row("max_age").help("Says for how many seconds clients may cache the result.")
         .both(1..=1, |args| args.size(0).map(|seconds| Filter::MaxAge(seconds.into()))),
@@ -271,9 +269,9 @@ const ALL: &[Row] = &[
     row("strip_icc").help("Converts the colours to sRGB, and leaves out the profile.")
         .both(0..=0, |_| Some(Filter::ToSrgb)),
     row("strip_metadata").help("Leaves out all metadata.").both(0..=0, |_| Some(Filter::StripMetadata)),
-    row("text").help("Writes a line of text on the image, in the server's font.")
+    row("text").help("Writes text on the image, in a font, broken into lines of a width and aligned.")
         .imagor(|args| Text::typeset(args).map(Filter::Text))
-        .differs("on one line, in the server's font")
+        .differs("blend mode, line spacing and breaking at any character are left out")
         .note(|_, args| ignored("text", &Text::typeset_ignores(args))),
     row("thumbhash").help("Adds a ThumbHash to the document of `meta`.").seen(|args| bare(args, Seen::ThumbHash)),
     row("to_colorspace").help("Converts the colours to `srgb` or `p3`; others are skipped, with a note.")

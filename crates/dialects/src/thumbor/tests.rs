@@ -573,6 +573,26 @@ fn imagor_writes_on_images() {
             "text(b64:SGVsbG8gV29ybGQ,center,center,sans-18,fff)",
             "text:Hello%20World:18:ffffff:centre",
         ),
+        (
+            "text(a,10,10,Noto-Sans-bold-italic-18,fff,0,,80p)",
+            "text:a:18:ffffff:northwest:10:160:start:Noto%20Sans%2Cbold%2Citalic",
+        ),
+        (
+            "text(a,0,0,serif-10,fff,0,normal,f-20,centre,,word,0,144)",
+            "text:a:20:ffffff:northwest:0:180:middle:serif",
+        ),
+        (
+            "text(a,0,0,Black-Ops-One-10,fff,0,,120,high,true)",
+            "text:a:10:ffffff:northwest:0:120:justify:Black%20Ops%20One",
+        ),
+        (
+            "text(a,0,0,sans-10,fff,0,,0.25,right)",
+            "text:a:10:ffffff:northwest:0:50:end",
+        ),
+        (
+            "label(a,0,0,9,red,0,serif)",
+            "text:a:9:ff0000:northwest:0:0:serif",
+        ),
     ] {
         let rest = format!("fit-in/200x200/filters:{filters}/a.jpg");
         let expected = format!("exact:200x150,{text},q:75");
@@ -580,10 +600,9 @@ fn imagor_writes_on_images() {
         assert!(ask(&imagor(), &rest).notes.is_empty(), "{filters}");
     }
     for (filter, note) in [
-        ("label(a,0,0,9,red,0,serif)", "label: the font is ignored"),
         (
-            "text(a,0,0,serif-9,red,0,multiply,120)",
-            "text: the font, the blend mode, the width, and how lines lie in it is ignored",
+            "text(a,0,0,serif-9,red,0,multiply,120,,,char,4)",
+            "text: the blend mode, the way to break lines, the space between lines is ignored",
         ),
         ("label(+)", "label(+): it is skipped"),
     ] {

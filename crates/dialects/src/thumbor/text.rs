@@ -16,10 +16,37 @@ pub(super) struct Text {
     /// Size of the letters in px.
     size: f64,
     colour: Colour,
+    /// Families and style with commas, as the engine reads them; empty: the server's font.
+    font: String,
+    lines: Lines,
+}
+
+/// How a text is broken into lines.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Lines {
+    width: Width,
+    /// The engine's word for how lines lie in the width; empty: as the text lies on the image.
+    align: &'static str,
+}
+
+/// The width in which a text is broken into lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Width {
+    /// Lines end only where the text says so.
+    #[default]
+    Any,
+    Px(f64),
+    /// A share of the image's width.
+    Share(f64),
+    /// The image's width, less these px.
+    Full(f64),
 }
 
 /// Default size of the letters in px.
 const SIZE: f64 = 20.0;
+
+/// Points per inch: at so many px per inch, a point is a px.
+const POINTS: f64 = 72.0;
 
 /// Maximum size of letters in px that the engine draws.
 const LARGEST: f64 = 10_000.0;
@@ -37,18 +64,40 @@ impl Text {
     /// Reads the filter `label`.
     pub(super) fn label(args: &Args<'_>) -> Option<Self> {
         let size = args.decimal(3).filter(|_| args.has(3));
-        Self::new(args, args.text(0)?.into_owned(), size)
+        let font = Font::read(&args.text(6).unwrap_or_default());
+        Self::new(args, args.text(0)?.into_owned(), size, font)
     }
 
-    /// Reads the filter `text`, where the size of the letters is at the end of the font.
+    /// Reads the filter `text`, where the size of the letters is at the end of the font, in points.
     pub(super) fn typeset(args: &Args<'_>) -> Option<Self> {
-        let font = args.text(3).unwrap_or_default();
-        let size = font.rsplit(['-', ' ']).next().unwrap_or_default();
-        let size = size.parse::<f64>().ok().filter(|size| size.is_finite());
-        Self::new(args, args.flavour.image_name(args.raw(0)?).ok()?, size)
+        let font = Font::read(&args.text(3).unwrap_or_default());
+        let dpi = args.decimal(12).filter(|dpi| *dpi >= 1.0);
+        let px = dpi.map_or(1.0, |dpi| dpi / POINTS);
+        let size = font.size.unwrap_or(SIZE) * px;
+        let text = args.flavour.image_name(args.raw(0)?).ok()?;
+        let text = Self::new(args, text, Some(size), font)?;
+        let says = |at: usize| args.text(at).unwrap_or_default();
+        let justifies = ["true", "1"].contains(&&*says(9));
+        let align = match &*says(8) {
+            _ if justifies => "justify",
+            "centre" | "center" => "middle",
+            "high" | "right" => "end",
+            _ => "start",
+        };
+        let width = match &*says(10) {
+            "none" => Width::Any,
+            _ => Width::read(&says(7)),
+        };
+        // One line lies as the text does on the image.
+        let is_one = width == Width::Any && !text.text.contains('\n');
+        let align = if is_one { "" } else { align };
+        Some(Self {
+            lines: Lines { width, align },
+            ..text
+        })
     }
 
-    fn new(args: &Args<'_>, text: String, size: Option<f64>) -> Option<Self> {
+    fn new(args: &Args<'_>, text: String, size: Option<f64>, font: Font) -> Option<Self> {
         let size = size.unwrap_or(SIZE);
         let colour = args.text(4).filter(|name| !name.is_empty());
         let colour = colour.map_or(Colour::BLACK, |name| colours::imagor(&name));
@@ -63,32 +112,25 @@ impl Text {
                 a: (f64::from(colour.a) * shown).round() as u8,
                 ..colour
             },
+            font: font.words,
+            lines: Lines::default(),
         })
-    }
-
-    /// Returns what is ignored of the arguments of `label`.
-    pub(super) fn label_ignores(args: &str) -> Vec<&'static str> {
-        let args = Args::new(Flavour::Imagor, args, 0);
-        let font = args.text(6).filter(|text| !text.is_empty());
-        font.map(|_| "the font").into_iter().collect()
     }
 
     /// Returns what is ignored of the arguments of `text`.
     pub(super) fn typeset_ignores(args: &str) -> Vec<&'static str> {
         let args = Args::new(Flavour::Imagor, args, 0);
-        let says = |at: usize| args.text(at).is_some_and(|text| !text.is_empty());
-        let font = args.text(3).unwrap_or_default();
-        let plain = |word: &str| word == "sans" || word.parse::<f64>().is_ok();
+        let says = |at: usize, usual: &[&str]| {
+            let said = args.text(at);
+            said.is_some_and(|said| !said.is_empty() && !usual.contains(&&*said))
+        };
         let rows = [
+            (says(6, &["normal"]), "the blend mode"),
             (
-                !font.is_empty() && !font.split(['-', ' ']).all(plain),
-                "the font",
+                says(10, &["word", "wordchar", "none"]),
+                "the way to break lines",
             ),
-            (says(6), "the blend mode"),
-            (
-                (7..args.count()).any(says),
-                "the width, and how lines lie in it",
-            ),
+            (says(11, &["0"]), "the space between lines"),
         ];
         rows.iter()
             .filter(|(on, _)| *on)
@@ -115,12 +157,117 @@ impl Text {
             self.colour.to_string(),
             gravity,
         ];
+        let area = self.lines.width.px(width);
+        let has_more = area > 0.0 || !self.lines.align.is_empty() || !self.font.is_empty();
         match (x, y) {
-            (0, 0) => {}
+            (0, 0) if !has_more => {}
             (x, y) if x == y => args.push(x.to_string()),
             (x, y) => args.push(format!("{x}x{y}")),
         }
+        if has_more {
+            args.push(number(area));
+            let more = [self.lines.align, &self.font].into_iter();
+            args.extend(more.filter(|it| !it.is_empty()).map(str::to_owned));
+        }
         Effect::new("text", args).ok().map(Step::Effect)
+    }
+}
+
+/// A font as Pango describes it, `sans bold 24`, where imagor has hyphens for spaces.
+struct Font {
+    /// Families and style with commas.
+    words: String,
+    /// The size at its end.
+    size: Option<f64>,
+}
+
+/// Words of Pango for the weight of a font. Bold and italic are words of the engine, too.
+const WEIGHTS: &[(&str, &str)] = &[
+    ("thin", "100"),
+    ("ultralight", "200"),
+    ("extralight", "200"),
+    ("light", "300"),
+    ("regular", "400"),
+    ("normal", "400"),
+    ("medium", "500"),
+    ("semibold", "600"),
+    ("demibold", "600"),
+    ("bold", "bold"),
+    ("ultrabold", "800"),
+    ("extrabold", "800"),
+    ("heavy", "900"),
+    ("black", "900"),
+];
+
+impl Font {
+    fn read(text: &str) -> Self {
+        let mut words: Vec<&str> = text.split(['-', ' ']).filter(|it| !it.is_empty()).collect();
+        let size = words
+            .last()
+            .and_then(|word| word.trim_end_matches("px").parse().ok());
+        let size = size.filter(|size: &f64| size.is_finite());
+        if size.is_some() {
+            words.pop();
+        }
+        let mut style = Vec::new();
+        // Style words stand at the end; before them they are part of a name.
+        while let Some(word) = words.last() {
+            let word = word.to_ascii_lowercase();
+            let weight = WEIGHTS.iter().find(|(known, _)| *known == word);
+            match (weight, &*word) {
+                (Some((_, weight)), _) => style.push(*weight),
+                (None, "italic" | "oblique") => style.push("italic"),
+                _ => break,
+            }
+            words.pop();
+        }
+        let family = match &*words.join(" ") {
+            "sans" | "Sans" => "sans-serif".to_owned(),
+            "mono" | "Mono" | "Monospace" => "monospace".to_owned(),
+            "Serif" => "serif".to_owned(),
+            family => family.replace(',', " "),
+        };
+        style.reverse();
+        let all = [family.as_str()].into_iter().chain(style);
+        let all: Vec<&str> = all.filter(|word| !word.is_empty()).collect();
+        // That is what the server draws with anyway.
+        let words = match all.as_slice() {
+            ["sans-serif"] => String::new(),
+            all => all.join(","),
+        };
+        Self { words, size }
+    }
+}
+
+impl Width {
+    fn read(text: &str) -> Self {
+        let number = |text: &str| {
+            let number = text.parse::<f64>().ok();
+            number.filter(|number| number.is_finite() && *number > 0.0)
+        };
+        let full = text.strip_prefix("full").or_else(|| text.strip_prefix('f'));
+        match (full, text.strip_suffix('p')) {
+            (Some(less), _) => Self::Full(number(less.trim_start_matches('-')).unwrap_or_default()),
+            (None, Some(percent)) => {
+                number(percent).map_or(Self::Any, |it| Self::Share(it / 100.0))
+            }
+            (None, None) => match number(text) {
+                Some(share) if text.contains('.') && share <= 1.0 => Self::Share(share),
+                Some(px) => Self::Px(px.trunc()),
+                None => Self::Any,
+            },
+        }
+    }
+
+    /// Returns the width in px on an image of this width; 0: lines end only where the text says so.
+    fn px(self, whole: u32) -> f64 {
+        let px = match self {
+            Self::Any => 0.0,
+            Self::Px(px) => px,
+            Self::Share(share) => (f64::from(whole) * share).round().max(1.0),
+            Self::Full(less) => (f64::from(whole) - less).max(1.0),
+        };
+        px.min(LARGEST)
     }
 }
 

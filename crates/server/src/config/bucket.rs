@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use andon_settings::check;
 use serde::Deserialize;
+use url::{Host, Url};
 
 use super::ConfigError;
 use super::remote::{BaseUrl, few, one, resolve};
@@ -249,6 +250,21 @@ impl BucketConfig {
     }
 
     fn validate_credentials(&self, store: Store, origin: &str) -> Result<(), ConfigError> {
+        // Amazon's secrets sign requests and stay here; tokens of the others are sent.
+        let is_safe = |url: &BaseUrl| url.0.scheme() == "https" || is_loopback(&url.0);
+        let sends_tokens = store != Store::S3 && self.credentials.is_some();
+        let clear = self
+            .endpoint
+            .as_ref()
+            .filter(|url| sends_tokens && !is_safe(url));
+        if let Some(url) = clear {
+            let what = format!(
+                "{} is not encrypted, and with `credentials = \"platform\"` each request carries a token that opens what \
+                 the server may open; use https, or a loopback address for an emulator",
+                url.0
+            );
+            return Err(ConfigError::new(format!("{origin}.{store}.endpoint"), what));
+        }
         if self.credentials.is_some()
             && let Some(key) = self.named_keys().next()
         {
@@ -275,5 +291,18 @@ impl BucketConfig {
                 )
             },
         )
+    }
+}
+
+/// Whether what is sent to this URL stays on the machine.
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        Some(Host::Domain(name)) => {
+            let name = name.trim_end_matches('.');
+            name == "localhost" || name.ends_with(".localhost")
+        }
+        None => false,
     }
 }

@@ -293,3 +293,37 @@ fn a_bucket_has_one_source_of_credentials_and_one_name_or_patterns() {
     let said = message("[store]\nsecret_env = \"S\"\ns3 = { buckets = [\"b\"] }\n");
     assert!(said.contains("one `bucket`"), "{said}");
 }
+
+#[test]
+fn tokens_of_a_platform_are_not_sent_in_the_clear() {
+    let read = |store: &str, endpoint: &str, keys: &str| {
+        let text = format!(
+            "[[origin]]\n{store} = {{ bucket = \"b\", {keys}endpoint = \"{endpoint}\", credentials = \"platform\" }}\n"
+        );
+        Config::parse(&text, Path::new("/"))
+    };
+    for (store, keys) in [("gcs", ""), ("azure", "account = \"a\", ")] {
+        for endpoint in [
+            "http://storage.example",
+            "http://10.0.0.1:4443",
+            "http://127.0.0.1.example/",
+        ] {
+            let error = read(store, endpoint, keys).unwrap_err().to_string();
+            let part = format!("`origin.{store}.endpoint`: {endpoint}");
+            assert!(
+                error.contains(&part) && error.contains("use https"),
+                "{error}"
+            );
+        }
+        for endpoint in [
+            "https://storage.example",
+            "http://127.0.0.1:4443",
+            "http://[::1]:4443",
+            "http://localhost:4443",
+        ] {
+            read(store, endpoint, keys).unwrap_or_else(|error| panic!("{endpoint}: {error}"));
+        }
+    }
+    // Its requests are signed, and its secret is not sent.
+    read("s3", "http://minio.example:9000", "region = \"x\", ").expect("a configuration");
+}

@@ -217,7 +217,7 @@ impl App {
         }
         let mut image_request = self.uploads.image_request(request)?;
         if !self.is_local(visitor, request.headers()) && !self.knows_token(request.headers()) {
-            self.maker.resolver.check_upload(&image_request)?;
+            self.maker.resolver.check_upload(&mut image_request)?;
         }
         negotiation::settle_without_accept(&mut image_request, self.negotiation.background());
         let image_request = Arc::new(image_request);

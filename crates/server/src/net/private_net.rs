@@ -194,12 +194,16 @@ const METADATA_4: &[Ipv4Addr] = &[
     Ipv4Addr::new(168, 63, 129, 16),   // Azure's own address at each machine
     Ipv4Addr::new(100, 100, 100, 200), // Alibaba
     Ipv4Addr::new(192, 0, 0, 192),     // Oracle
+    Ipv4Addr::new(169, 254, 42, 42),   // Scaleway
+    Ipv4Addr::new(169, 254, 0, 23),    // Tencent (metadata.tencentyun.com)
 ];
 
 const METADATA_6: &[Ipv6Addr] = &[
     Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254), // Amazon
     Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x23),  // Amazon's pods (EKS)
     Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254),  // Google
+    Ipv6Addr::new(0xfd00, 0xc1, 0, 0, 0, 0, 0xa9fe, 0xa9fe), // Oracle
+    Ipv6Addr::new(0xfd00, 0x42, 0, 0, 0, 0, 0, 0x42),   // Scaleway
     Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0xa9fe, 0xa9fe), // OpenStack
 ];
 

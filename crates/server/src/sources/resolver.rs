@@ -158,11 +158,11 @@ impl Resolver {
             .parse_for(target, &Received(headers), self, resolve)
     }
 
-    /// Checks the overlays of an upload by the rules for URLs without a signature.
+    /// Checks the overlays of an upload, and limits what it may ask for, by the rules for URLs without a signature.
     ///
     /// # Errors
     /// `Target`.
-    pub(crate) fn check_upload(&self, request: &ImageRequest) -> Result<(), Error> {
+    pub(crate) fn check_upload(&self, request: &mut ImageRequest) -> Result<(), Error> {
         let checked = self.dialects.check_upload(request, self);
         checked.map_err(Error::Target)
     }

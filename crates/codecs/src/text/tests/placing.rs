@@ -225,6 +225,33 @@ fn columns_go_from_right_to_left_with_upright_japanese_and_turned_latin() {
     assert_ne!(comma(Writing::Vertical), comma(Writing::Horizontal));
 }
 
+#[test]
+fn as_many_columns_fit_into_a_box_as_stand_in_it() {
+    let fonts = fonts(&[CJK, LATIN]);
+    for most in 1..4_u32 {
+        let width = 19.2 * f64::from(most) + 1.0;
+        let asked = Text {
+            writing: Writing::Vertical,
+            overflow: Overflow::Ellipsis,
+            gravity: (Anchor::Start, Anchor::Start),
+            area: (width, 40.0),
+            ..text(
+                "\u{4eba}\u{9593}\u{4eba}\u{9593}\u{4eba}\u{9593}\u{4eba}\u{9593}\u{4eba}\u{9593}",
+            )
+        };
+        let layout = lay_out(&asked, &fonts);
+        let column = |glyph: &Placed| (glyph.at.0 / 19.2).floor() as i64;
+        let columns: std::collections::BTreeSet<i64> = layout.glyphs.iter().map(column).collect();
+        assert_eq!(columns.len(), most as usize, "{columns:?}");
+        assert!(
+            layout
+                .glyphs
+                .iter()
+                .all(|glyph| (0.0..width).contains(&glyph.at.0))
+        );
+    }
+}
+
 /// Texts that are made to be hard: bidirectional controls, joiners, marks, and letters of many scripts.
 fn hostile() -> impl Strategy<Value = String> {
     let letter = prop_oneof![

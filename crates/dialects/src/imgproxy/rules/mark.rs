@@ -13,6 +13,10 @@ impl ImgproxyRules {
         let asked = &self.options.watermark;
         let configured = self.house.watermark.as_ref();
         let outer = layout.size();
+        if let Some(text) = asked.text.as_ref().filter(|_| asked.opacity > 0.0) {
+            let opacity = asked.opacity * configured.map_or(1.0, |mark| mark.opacity);
+            return asked.written(text, opacity, outer, layout.dpr);
+        }
         if asked.file.is_some() || asked.angle != 0.0 || asked.is_sized() {
             let file = asked.file.as_ref().or(configured.map(|mark| &mark.file))?;
             let opacity = asked.opacity * configured.map_or(1.0, |mark| mark.opacity);
@@ -48,6 +52,41 @@ impl Watermark {
     /// Whether `size` says how large the watermark is.
     fn is_sized(&self) -> bool {
         self.scale == 0.0 && self.size != (0, 0)
+    }
+
+    /// Returns the step that writes a text as the watermark on a result of the size `outer`, in px.
+    fn written(&self, text: &str, opacity: f64, outer: (i64, i64), dpr: f64) -> Option<Step> {
+        let text = plain(text);
+        let (corner, (x, y)) = self.gravity.corner(outer, dpr);
+        let ink = Colour {
+            a: (opacity.clamp(0.0, 1.0) * 255.0).round() as u8,
+            ..Colour::BLACK
+        };
+        let most = |side: i64| px((side as f64 * self.scale).round().max(1.0) as i64);
+        let (w, h) = match self.scale {
+            0.0 => self.size,
+            _ => (most(outer.0), most(outer.1)),
+        };
+        let within = |offset: i64| offset.clamp(-FARTHEST, FARTHEST);
+        let margins = format!("{}x{}", within(x), within(y));
+        let mut args = vec![
+            String::new(),
+            SIZE.to_owned(),
+            ink.to_string(),
+            corner,
+            margins,
+        ];
+        if (w, h) == (0, 0) {
+            args[0] = text;
+        } else {
+            // One line, as large as fits: nothing but a hyphen and a space would end a line of Latin letters.
+            args[0] = text.replace(' ', "\u{a0}").replace('-', "-\u{2060}");
+            LARGEST.clone_into(&mut args[1]);
+            let side = |side: u32| side.min(FARTHEST as u32);
+            args.push(format!("{}x{}", side(w), side(h)));
+            args.push("shrink".to_owned());
+        }
+        effect(Effect::TEXT, args)
     }
 
     /// Returns the watermark, whose own size is not known, on a result of the size `outer`, in px.
@@ -91,4 +130,29 @@ impl Watermark {
             recipe,
         }
     }
+}
+
+/// Size of a text in px, where its URL says none.
+const SIZE: &str = "16";
+
+/// The largest size of letters in px that the engine draws. They are made smaller until they fit.
+const LARGEST: &str = "10000";
+
+/// The largest length in px that a text may have as its margin or box.
+const FARTHEST: i64 = 10_000;
+
+/// Returns a text without the tags and escapes of Pango's markup.
+fn plain(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, tag)) = rest.split_once('<') {
+        plain.push_str(before);
+        rest = tag.split_once('>').map_or("", |(_, after)| after);
+    }
+    plain.push_str(rest);
+    let plain = plain.replace("&lt;", "<").replace("&gt;", ">");
+    plain
+        .replace("&quot;", "\"")
+        .replace("&apos;", "'")
+        .replace("&amp;", "&")
 }

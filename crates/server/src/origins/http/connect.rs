@@ -361,6 +361,10 @@ mod tests {
             "192.168.1.1",
             "172.16.0.1",
             "100.100.100.200",
+            "192.0.0.192",
+            "169.254.42.42",
+            "169.254.0.23",
+            "168.63.129.16",
         ] {
             for host in spellings(address.parse().unwrap()) {
                 // As it would stand in a configuration or in a request to the system...
@@ -374,7 +378,7 @@ mod tests {
                 tried += 1;
             }
         }
-        assert_eq!(tried, 6 * (625 + 125 + 25 + 5));
+        assert_eq!(tried, 10 * (625 + 125 + 25 + 5));
     }
 
     #[tokio::test]
@@ -383,6 +387,13 @@ mod tests {
         for (name, addresses) in [
             ("metadata.google.internal", &["169.254.169.254"][..]),
             ("metadata.google.internal.", &["fd20:ce::254"]),
+            ("metadata.tencentyun.com", &["169.254.0.23"]),
+            ("metadata.scaleway.test", &["169.254.42.42", "fd00:42::42"]),
+            (
+                "metadata.oracle.test",
+                &["192.0.0.192", "fd00:c1::a9fe:a9fe"],
+            ),
+            ("100-100-100-200.test", &["100.100.100.200"]),
             (
                 "instance-data.ec2.internal",
                 &["169.254.169.254", "fd00:ec2::254"],

@@ -102,9 +102,7 @@ fn of_profile<'a>(
         let is_base = visited.last().is_some_and(|last| last == name);
         let Some(role) = profile.get("role_arn").filter(|_| !is_base) else {
             return match (own, foreign_source(profile)) {
-                (None, Some(key)) => Err(format!(
-                    "profile `{name}` has `{key}`, for which a program would have to run; use a role or keys"
-                )),
+                (None, Some((key, why))) => Err(format!("profile `{name}` has `{key}`: {why}")),
                 (own, _) => Ok(own),
             };
         };
@@ -147,11 +145,22 @@ fn keys_of(profile: &Profile) -> Option<AwsKeys> {
     })
 }
 
-/// Returns the key of a profile whose credentials come from a program, or from a login by one.
-fn foreign_source(profile: &Profile) -> Option<&'static str> {
-    ["credential_process", "sso_session", "sso_start_url"]
+/// Returns the key of a profile whose credentials come from a program, or from a person who logs in by one, and what to
+/// do instead.
+fn foreign_source(profile: &Profile) -> Option<(&'static str, &'static str)> {
+    const PROGRAM: &str = "Andon runs no other program. Run it yourself and set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and \
+                           AWS_SESSION_TOKEN, or use a profile with a role (`role_arn` with `credential_source`) or keys";
+    const LOGIN: &str = "its credentials end when a person's login ends (`aws sso login`), which a server cannot renew. Use a \
+                         profile with a role (`role_arn` with `credential_source`) or keys; to try something out, \
+                         `aws configure export-credentials --format env` prints variables";
+    let sources = [
+        ("credential_process", PROGRAM),
+        ("sso_session", LOGIN),
+        ("sso_start_url", LOGIN),
+    ];
+    sources
         .into_iter()
-        .find(|key| profile.get(key).is_some())
+        .find(|(key, _)| profile.get(key).is_some())
 }
 
 /// Returns the credentials that `credential_source` of a profile names.

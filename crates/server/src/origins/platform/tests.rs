@@ -85,7 +85,12 @@ async fn a_provider_that_is_set_up_and_fails_is_not_passed_over() {
         (
             "[default]\ncredential_process = /bin/keys\n",
             &[],
-            "has `credential_process`, for which a program would have to run",
+            "has `credential_process`: Andon runs no other program. Run it yourself",
+        ),
+        (
+            "[profile dev]\nsso_session = work\nsso_account_id = 1\nsso_role_name = r\n",
+            &[("AWS_PROFILE", "dev")],
+            "profile `dev` has `sso_session`: its credentials end when a person's login ends",
         ),
         (
             "",

@@ -110,7 +110,7 @@ impl Names {
                 asked,
                 exact,
                 (&facts.format, &facts.format),
-                &rules.text(),
+                &unresolved(&asked.request),
                 &any_format.text(),
             ));
         };
@@ -138,7 +138,7 @@ impl Names {
             Ask::Describe(document) => document.name(),
             _ => String::new(),
         };
-        let text = format!("unresolved {ask} {}", asked.request.rules.text());
+        let text = format!("unresolved {ask} {}", unresolved(&asked.request));
         Key::of(&self.parts(asked, asked.request.style.sends_what_is_made(), text))
     }
 
@@ -207,6 +207,16 @@ impl Names {
         origins
             .find(|(place, _)| place.rest(source).is_some())
             .map_or("", |(_, origin)| origin)
+    }
+}
+
+/// Returns the text of a request's rules where they are not resolved yet. Limited ones may be refused later, and share
+/// neither a computation nor a result with the same rules without limits.
+fn unresolved(request: &ImageRequest) -> String {
+    let text = request.rules.text();
+    match request.is_limited {
+        true => format!("{text} as permitted"),
+        false => text,
     }
 }
 

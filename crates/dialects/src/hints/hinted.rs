@@ -1,0 +1,200 @@
+//! Rules on which client hints act when they are resolved.
+
+use std::sync::Arc;
+
+use andon_recipe::{
+    Canvas, Crop, Effect, Exact, Facts, Goal, Length, Measure, Orientation, Output, Recipe,
+    ResolveError, Rules, Step, Wish, size_after,
+};
+
+use super::Hints;
+
+/// Rules of a request that came with hints.
+#[derive(Clone, Debug)]
+pub(super) struct Hinted {
+    pub(super) rules: Arc<dyn Rules>,
+    pub(super) hints: Hints,
+}
+
+impl Rules for Hinted {
+    fn text(&self) -> String {
+        format!("{}{}", self.rules.text(), self.hints)
+    }
+
+    /// Resolves the rules, and then changes size and quality by the hints, unless what that comes to is not permitted.
+    fn resolve(&self, facts: &Facts) -> Result<Recipe, ResolveError> {
+        let recipe = self.rules.resolve(facts)?;
+        // It has to be permitted wherever the part lies that draws the eye.
+        let of_sizes = Facts {
+            measured: facts.measured.of_sizes(),
+            ..facts.clone()
+        };
+        let plain = self.rules.resolve(&of_sizes)?;
+        let hinted = self.hints.act_on(plain, &of_sizes);
+        match self.rules.permits(&hinted, &of_sizes) {
+            Ok(()) => Ok(self.hints.act_on(recipe, facts)),
+            Err(_) => Ok(recipe),
+        }
+    }
+
+    fn measures(&self, stored: Orientation) -> Vec<Measure> {
+        self.rules.measures(stored)
+    }
+
+    fn canonical(&self, facts: &Facts) -> Option<String> {
+        self.rules.canonical(facts)
+    }
+
+    fn output(&self) -> &Output {
+        self.rules.output()
+    }
+
+    fn with_output(&self, output: Output) -> Arc<dyn Rules> {
+        Arc::new(Self {
+            rules: self.rules.with_output(output),
+            ..self.clone()
+        })
+    }
+
+    fn materials(&self) -> Vec<String> {
+        self.rules.materials()
+    }
+
+    fn wish(&self) -> Option<Wish> {
+        self.rules.wish()
+    }
+}
+
+/// Effects whose lengths are in px of the result, so that they would look smaller in a larger one.
+const PLACED: &[&str] = &[
+    Effect::OVER,
+    Effect::OVERLAY,
+    Effect::BLUR_AREA,
+    Effect::TEXT,
+];
+
+/// Formats in which a lower quality takes fewer bytes.
+const LOSSY: &[&str] = &["jpeg", "webp", "avif", "jxl"];
+
+/// The highest quality for clients that save data.
+const SAVING_QUALITY: u8 = 50;
+
+impl Hints {
+    /// Changes a recipe in whole pixels. Nothing is enlarged that the recipe does not enlarge.
+    fn act_on(&self, mut recipe: Recipe, facts: &Facts) -> Recipe {
+        if recipe.is_original() {
+            return recipe;
+        }
+        let is_turn = |step: &Step| matches!(step, Step::Orient(_) | Step::Turn(_) | Step::Flip(_));
+        let has_size = recipe
+            .steps
+            .iter()
+            .any(|step| !is_turn(step) && !matches!(step, Step::Effect(_)));
+        let resized = match (has_size, self.density, self.width) {
+            (true, Some(density), _) => denser(&recipe, facts, density),
+            (false, _, Some(width)) => narrower(&recipe, facts, width),
+            _ => None,
+        };
+        if let Some(steps) = resized {
+            recipe.steps = steps;
+        }
+        if self.saves_data && !recipe.output.lossless {
+            let format = recipe.output.format_or(&facts.format);
+            match recipe.output.goal {
+                Some(Goal::Quality(quality)) if quality > SAVING_QUALITY => {
+                    recipe.output.goal = Some(Goal::Quality(SAVING_QUALITY));
+                }
+                None if LOSSY.contains(&format) => {
+                    recipe.output.goal = Some(Goal::Quality(SAVING_QUALITY));
+                }
+                _ => {}
+            }
+        }
+        recipe
+    }
+}
+
+/// Returns the steps of a result with `density` times as many px along each side, or as many as the source has; `None`
+/// if that changes nothing.
+fn denser(recipe: &Recipe, facts: &Facts, density: f64) -> Option<Vec<Step>> {
+    let is_placed = |effect: &Effect| PLACED.contains(&effect.name.as_str());
+    let mut scalings =
+        (recipe.steps.iter().enumerate()).filter(|(_, step)| matches!(step, Step::Exact(_)));
+    let (at, Step::Exact(Exact { w, h })) = scalings.next()? else {
+        return None;
+    };
+    if scalings.next().is_some() || recipe.effects().any(is_placed) {
+        return None;
+    }
+    let (w, h) = (w.of(0.0), h.of(0.0));
+    let before = size_after(&recipe.steps[..at], facts)?;
+    let room = (f64::from(before.0) / w).min(f64::from(before.1) / h);
+    let factor = density.min(room);
+    if factor <= 1.0 {
+        return None;
+    }
+    let times = |length: f64| (length * factor).round();
+    let side = |length: Length| Length::Px(times(length.of(0.0)).max(1.0));
+    let whole = |length: u32| times(length.into()).max(1.0) as u32;
+    let mut size = (times(w) as u32, times(h) as u32);
+    let mut steps = recipe.steps[..at].to_vec();
+    if size != before {
+        steps.push(Step::exact(size.0, size.1));
+    }
+    for step in &recipe.steps[at + 1..] {
+        let step = match step {
+            Step::Crop(Crop::At { x, y, w, h }) => {
+                let (w, h) = (
+                    whole(w.of(0.0) as u32).min(size.0),
+                    whole(h.of(0.0) as u32).min(size.1),
+                );
+                let x = (times(x.of(0.0)) as u32).min(size.0 - w);
+                let y = (times(y.of(0.0)) as u32).min(size.1 - h);
+                Step::crop(x, y, w, h)
+            }
+            Step::Crop(Crop::Towards { w, h, gravity }) => Step::Crop(Crop::Towards {
+                w: side(*w),
+                h: side(*h),
+                gravity: *gravity,
+            }),
+            Step::Canvas(canvas) => Step::Canvas(Canvas {
+                w: whole(canvas.w),
+                h: whole(canvas.h),
+                at: canvas
+                    .at
+                    .map(|(x, y)| (times(x.into()) as i32, times(y.into()) as i32)),
+                ..*canvas
+            }),
+            other => other.clone(),
+        };
+        steps.push(step);
+        size = size_after(&steps, facts)?;
+    }
+    Some(steps)
+}
+
+/// Returns the steps of a result that is at most this many px wide; `None` if it is not wider.
+fn narrower(recipe: &Recipe, facts: &Facts, width: u32) -> Option<Vec<Step>> {
+    let (w, h) = size_after(&recipe.steps, facts)?;
+    if w <= width {
+        return None;
+    }
+    let height = (f64::from(h) * f64::from(width) / f64::from(w))
+        .round()
+        .max(1.0);
+    let is_effect = |step: &Step| matches!(step, Step::Effect(_));
+    let end = recipe
+        .steps
+        .iter()
+        .position(is_effect)
+        .unwrap_or(recipe.steps.len());
+    let turned = size_after(&recipe.steps[..end], facts)?;
+    // A turn after an effect lets the sides change places.
+    let sides = match turned == (w, h) {
+        true => (width, height as u32),
+        false => (height as u32, width),
+    };
+    let mut steps = recipe.steps.clone();
+    steps.insert(end, Step::exact(sides.0, sides.1));
+    Some(steps)
+}
