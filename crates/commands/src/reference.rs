@@ -184,6 +184,11 @@ fn illustration(word: &Word) -> Option<(String, String)> {
 
 /// The example of a word, and the file and the recipe of the image that shows it.
 const ILLUSTRATIONS: &[(&str, &str, &str)] = &[
+    (
+        "around:10:10:40x30:ffffff",
+        "around",
+        "fit:240x240,around:30:20:180x100:ffffff",
+    ),
     ("turn:90", "turn", "fit:160x160,turn:90"),
     ("flip:h", "flip", "fit:240x240,flip:h"),
     (
