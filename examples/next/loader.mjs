@@ -2,6 +2,7 @@
 const ANDON = process.env.NEXT_PUBLIC_ANDON ?? "";
 
 export default function andon({ src, width, quality }) {
-  const source = src.split("/").map(encodeURIComponent).join("/");
+  const path = src.startsWith("/") ? src : `/${src}`;
+  const source = path.split("/").map(encodeURIComponent).join("/");
   return `${ANDON}/r/fit:${width}x,q:${quality ?? 75},as:auto${source}`;
 }

@@ -73,6 +73,10 @@ Under systemd it takes over the sockets of its socket unit (LISTEN_FDS) whose ad
 it is ready, reloads or stops (NOTIFY_SOCKET), and that it can still make images (WATCHDOG_USEC).";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    // Other commands read it by default.
+    if args.config.is_none() && Path::new("andon.toml").is_file() {
+        eprintln!("andon: andon.toml of this folder is not read; --config andon.toml reads it");
+    }
     until_stopped(&|| configuration(args), args.config.as_deref(), &announce)
 }
 

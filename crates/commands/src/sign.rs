@@ -11,7 +11,7 @@ use anyhow::{Context, bail};
 use crate::place;
 use andon_terminal::print;
 
-/// Sign a URL, of any dialect, with a key of the configuration
+/// Sign a URL of any dialect in Andon's own way, with a key of [signing]
 #[derive(clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Args {
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             .with_context(|| format!("there is no key `{name}` in [signing]"))?,
         None => keys
             .first_key_value()
-            .context("there is no key in [signing]: `keys = [\"…\"]`")?,
+            .context("there is no key in [signing]: `keys = [\"…\"]`; imgproxy, thumbor and imgix sign in their own ways (docs/signing.md)")?,
     };
     let expires = match args.expires {
         None => 0,

@@ -165,7 +165,7 @@ impl Config {
             let known = names.join(", ");
             ConfigError::new(
                 "",
-                format!("there is no dialect `{name}`{hint} Known are {known}"),
+                format!("there is no dialect `{name}`{hint}; known are {known}"),
             )
         })?;
         (row.switch_on)(self, Mount::Usual);

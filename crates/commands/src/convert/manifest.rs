@@ -22,6 +22,9 @@ pub(super) struct Manifest {
 
 impl Manifest {
     pub(super) fn open(path: &Path, recipe: &str, into: &str) -> anyhow::Result<Self> {
+        // `small` and `small/` are one folder.
+        let folder = into.trim_end_matches('/');
+        let into = if folder.is_empty() { into } else { folder };
         let (journal, lines) = Journal::open(path)?;
         let mut manifest = Self {
             journal,

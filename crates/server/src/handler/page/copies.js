@@ -27,7 +27,7 @@ function loader({ base, recipe }) {
   const quality = recipe.match(/(?:^|,)q:(\d+)/)?.[1] ?? 75;
   return `// next.config.js: images: { loader: "custom", loaderFile: "./loader.mjs" }
 export default function andon({ src, width, quality }) {
-  const source = src.split("/").map(encodeURIComponent).join("/");
+  const source = (src.startsWith("/") ? src : "/" + src).split("/").map(encodeURIComponent).join("/");
   return \`${front}${[...words, "q:${quality ?? " + quality + "}"].join(",")}\${source}\`;
 }`;
 }
