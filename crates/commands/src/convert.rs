@@ -391,7 +391,7 @@ mod tests {
         assert_eq!(written.text(), "");
         written.add(3_000_000, 900_000);
         written.add(100_000, 50);
-        assert_eq!(written.text(), "2 written, 3.1 MB → 900.0 kB\n");
+        assert_eq!(written.text(), "2 written, 3.1 MB → 900.0 kB");
         for (bytes, text) in [
             (0, "0 B"),
             (999, "999 B"),

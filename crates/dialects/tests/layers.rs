@@ -13,6 +13,7 @@ const LAYERS: &[&str] = &[
     "dots",
     "effects",
     "errors",
+    "forms",
     "geometry",
     "hosts",
     "options",

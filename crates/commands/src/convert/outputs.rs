@@ -118,7 +118,9 @@ impl Outputs {
         let before = taken.insert(name.clone(), input.name.clone());
         // A new version of an image takes the place of the old one.
         if before.is_some_and(|other| other != input.name) {
-            bail!("another input has its result in {name} already");
+            bail!(
+                "another input has its result in {name} already; convert one of them into another folder"
+            );
         }
         Ok(Output {
             place: &self.place,

@@ -25,7 +25,10 @@ pub struct SigningConfig {
 
 /// Signing keys, either as a list, where they are called `1`, `2` …, or as a table with names of their own.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
-#[serde(untagged, expecting = "expected a list of keys, or a table of names and keys")]
+#[serde(
+    untagged,
+    expecting = "expected a list of keys, or a table of names and keys"
+)]
 pub enum Keys {
     /// Keys without names.
     List(Vec<String>),

@@ -36,6 +36,13 @@ impl Folder {
         let path = &config.root;
         let root = Root::open(path).map_err(|error| {
             let error = match error.kind() {
+                // Shells expand it, files do not.
+                io::ErrorKind::NotFound
+                    if path.components().any(|part| part.as_os_str() == "~") =>
+                {
+                    "there is no such folder; write your home folder out, `~` is not expanded here"
+                        .to_owned()
+                }
                 io::ErrorKind::NotFound => "there is no such folder".to_owned(),
                 io::ErrorKind::NotADirectory => "it is not a folder".to_owned(),
                 _ => error.to_string(),
