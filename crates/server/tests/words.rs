@@ -108,7 +108,9 @@ fn letters_that_no_font_has_are_told_in_every_dialect() {
         "/imgix/white.png?txt=%E6%97%A5a",
         "/imgproxy/x/wm:1/wmt:5pelYQ/plain/local:///white.png",
     ];
-    for (number, target) in targets.into_iter().enumerate() {
+    // Of the whole process, and so of other tests, too; equal results are made once.
+    let before = figure(&house, "andon_results_lacking_letters_total");
+    for target in targets {
         let reply = house.get(target);
         assert_eq!(reply.status, 200, "{target}: {}", reply.text());
         let notes: Vec<&str> = reply
@@ -121,7 +123,7 @@ fn letters_that_no_font_has_are_told_in_every_dialect() {
             notes.iter().any(|note| note.contains("U+65E5")),
             "{target}: {notes:?}"
         );
-        let counted = figure(&house, "andon_results_lacking_letters_total");
-        assert_eq!(counted, number as f64 + 1.0, "{target}");
     }
+    let counted = figure(&house, "andon_results_lacking_letters_total");
+    assert!(counted > before, "{before} and {counted}");
 }
