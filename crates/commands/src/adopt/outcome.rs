@@ -1,5 +1,8 @@
 //! What came of an adoption, and whether it is safe to switch.
 
+mod sized;
+
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use andon_client::quantile;
@@ -7,6 +10,8 @@ use andon_client::quantile;
 use super::prices::Usage;
 use super::recognise::Found;
 use crate::shadow::Report;
+
+pub(super) use sized::looks_resized;
 
 /// A kind of URLs at its place, with the numbers of distinct URLs and requests.
 #[derive(Debug)]
@@ -49,8 +54,13 @@ pub(super) struct Sorted {
     pub(super) sealed: Count,
     /// Image URLs that the configuration does not read, the most frequent first.
     pub(super) unread: Vec<Unread>,
-    /// Plain files with the extension of an image.
+    /// Files that no dialect reads and that were not compared, although their URLs look as if the old server resized
+    /// them, the most frequent first.
+    pub(super) sized: Vec<Unread>,
+    /// Plain files with the extension of an image that stay with the old server.
     pub(super) files: Count,
+    /// Plain files that both servers were asked for.
+    pub(super) compared: Count,
     /// What the old server answers with something that is no image, and what is a page by its extension.
     pub(super) pages: Count,
     /// URLs of which nobody asked whether they are images.
@@ -61,8 +71,33 @@ impl Sorted {
     /// Returns the share of image URLs that the configuration reads, 0 to 1.
     pub(super) fn share(&self) -> f64 {
         let read = self.read.urls + self.sealed.urls;
-        let all = read + self.unread.len();
-        read as f64 / all.max(1) as f64
+        read as f64 / self.images().max(1) as f64
+    }
+
+    /// Returns the number of distinct URLs of images that are made.
+    pub(super) fn images(&self) -> usize {
+        self.read.urls + self.sealed.urls + self.unread.len() + self.sized.len()
+    }
+
+    /// Adds a file that is not compared.
+    pub(super) fn add_file(&mut self, target: &str, requests: u64) {
+        if !looks_resized(target) {
+            self.files.add(requests);
+            return;
+        }
+        self.sized.push(Unread {
+            target: target.to_owned(),
+            requests,
+            why: "a part of the URL looks like a size; --config compares what a configuration answers".to_owned(),
+        });
+    }
+}
+
+/// Returns a number with the noun in singular or plural.
+pub(super) fn counted(number: u64, noun: &str) -> String {
+    match number {
+        1 => format!("1 {noun}"),
+        more => format!("{more} {noun}s"),
     }
 }
 
@@ -87,6 +122,8 @@ pub(super) struct Outcome<'a> {
     /// Keys of the configuration that have to be filled in, with the environment variables that give them.
     pub(super) secrets: Vec<String>,
     pub(super) report: Report<'a>,
+    /// Targets among the rows of the report that are answered by files as they are.
+    pub(super) plain: BTreeSet<String>,
     /// Seconds that the new server needed for each URL when it was asked again.
     pub(super) again: Vec<f64>,
     pub(super) processor: Processor,
@@ -110,24 +147,32 @@ impl Outcome<'_> {
             ));
         }
         if !self.sorted.unread.is_empty() {
-            list.push(format!(
-                "{} image URLs are not recognised",
-                self.sorted.unread.len()
-            ));
+            list.push(match self.sorted.unread.len() {
+                1 => "1 image URL is not recognised".to_owned(),
+                more => format!("{more} image URLs are not recognised"),
+            });
+        }
+        match self.sorted.sized.len() {
+            0 => {}
+            1 => list.push("1 image URL looks as if the old server resized it".to_owned()),
+            more => list.push(format!(
+                "{more} image URLs look as if the old server resized them"
+            )),
         }
         if !self.sorted.unasked.is_empty() {
+            let number = self.sorted.unasked.len();
+            let are = if number == 1 { "an image" } else { "images" };
             list.push(format!(
-                "{} URLs may be images or not: nobody asked (--ask {})",
-                self.sorted.unasked.len(),
-                self.sorted.unasked.len()
+                "{} may be {are} or not: nobody asked (--ask {number})",
+                counted(number as u64, "URL")
             ));
         }
         let differing = self.report.differing().count();
         if differing > 0 {
-            list.push(format!(
-                "{differing} of {} replies differ",
-                self.report.rows.len()
-            ));
+            let differ = if differing == 1 { "differs" } else { "differ" };
+            let all = self.report.rows.len();
+            let replies = if all == 1 { "reply" } else { "replies" };
+            list.push(format!("{differing} of {all} {replies} {differ}"));
         }
         if self.report.rows.is_empty() {
             list.push("no URL was replayed".to_owned());
@@ -181,7 +226,9 @@ impl Outcome<'_> {
     pub(super) fn usage(&self) -> Usage {
         let made = self.sorted.read.urls as f64;
         let sent = self.sorted.read.requests as f64 * self.months();
-        let sizes = self.report.rows.iter().filter_map(|row| {
+        let made_rows = self.report.rows.iter();
+        let made_rows = made_rows.filter(|row| !self.plain.contains(&row.target));
+        let sizes = made_rows.filter_map(|row| {
             let [_, new] = row.compared.bytes?;
             Some((new as f64, row.count as f64))
         });

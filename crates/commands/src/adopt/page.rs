@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use andon_client::escape;
 
-use super::outcome::Outcome;
+use super::outcome::{Outcome, counted};
+use super::prices;
 use super::summary::{self, LISTED};
-use super::{prices, proxy};
 use crate::shadow::page::{END, head, pairs, preformatted};
 
 pub(super) fn page(outcome: &Outcome<'_>) -> String {
@@ -17,7 +17,7 @@ pub(super) fn page(outcome: &Outcome<'_>) -> String {
     html += &measured(outcome);
     html += &costs(outcome);
     html += "<h2>To switch</h2>\n";
-    html += &preformatted(&proxy::nginx(&outcome.found));
+    html += &preformatted(&summary::to_switch(outcome));
     html += "<h2>Differences, the worst first</h2>\n";
     html += &preformatted(&crate::shadow::summary::text(&outcome.report));
     html += &pairs(&outcome.report);
@@ -72,25 +72,25 @@ fn recognised(outcome: &Outcome<'_>) -> String {
 fn unread(outcome: &Outcome<'_>) -> String {
     let sorted = &outcome.sorted;
     let mut html = String::new();
-    if !sorted.unread.is_empty() {
-        let rows = sorted.unread.iter().take(LISTED).map(|unread| {
+    for (title, list) in summary::unread_lists(sorted) {
+        let rows = list.iter().take(LISTED).map(|unread| {
             [
                 format!("<code>{}</code>", escape(&unread.target)),
                 escape(&unread.why),
                 unread.requests.to_string(),
             ]
         });
-        html += "<h2>Not recognised</h2>\n";
+        let _ = writeln!(html, "<h2>{title}</h2>");
         html += &table(&["URL", "why", "requests"], rows);
-    }
-    if sorted.unread.len() > LISTED {
-        let _ = writeln!(html, "<p>and {} more</p>", sorted.unread.len() - LISTED);
+        if list.len() > LISTED {
+            let _ = writeln!(html, "<p>and {} more</p>", list.len() - LISTED);
+        }
     }
     if let Some((target, _)) = sorted.unasked.first() {
         let _ = writeln!(
             html,
-            "<p>Not known to be images or not, as the old server was not asked (--ask): {} URLs, such as <code>{}</code></p>",
-            sorted.unasked.len(),
+            "<p>Not known to be images or not, as the old server was not asked (--ask): {}, such as <code>{}</code></p>",
+            counted(sorted.unasked.len() as u64, "URL"),
             escape(target)
         );
     }

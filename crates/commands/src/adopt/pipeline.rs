@@ -1,6 +1,6 @@
 //! The steps of an adoption, one after the other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
@@ -16,11 +16,11 @@ use anyhow::{Context, bail};
 
 use super::Args;
 use super::draft::{Draft, For};
-use super::outcome::{Outcome, Processor};
+use super::outcome::{Outcome, Processor, Sorted, looks_resized};
 use super::recognise::{Recognised, recognise};
 use super::routes::{Route, Router};
 use super::seen::{self, Seen};
-use super::sort::Sorting;
+use super::sort::{Replayed, Sorting};
 use super::sources::{Old, Sources, sends_image};
 use super::trial::{Trial, processor_seconds};
 use crate::client::{Client, Server};
@@ -87,17 +87,26 @@ pub(super) fn outcome<'a>(args: &Args, comparison: &'a Comparison) -> anyhow::Re
         known: &known,
         recognised: &recognised,
         router: &router,
+        compares_files: args.config.is_some(),
         most_asked: args.ask,
     };
     let (mut sorted, replayed) = sorting.sort(&mut |target| asking.sends_image(target));
-    sorted
-        .unread
-        .sort_by_key(|unread| std::cmp::Reverse(unread.requests));
     if !base.is_own {
         write(&args.output, &text, args.force)?;
     }
     let trial = Trial::start(&trial_text, folder)?;
-    let measured = replay(args, comparison, &seen, &replayed, &trial, &cancel)?;
+    let mut measured = replay(args, comparison, &seen, &replayed.indices, &trial, &cancel)?;
+    let draws_on_old = draws_on(&trial_text, &args.old)?;
+    let plain = part_files(
+        &seen,
+        &replayed,
+        draws_on_old,
+        &mut measured.report,
+        &mut sorted,
+    );
+    for list in [&mut sorted.unread, &mut sorted.sized] {
+        list.sort_by_key(|unread| std::cmp::Reverse(unread.requests));
+    }
     let secrets = draft
         .unknown_secrets()
         .map(|secret| format!("{} ({})", secret.key, secret.variables.join(", ")));
@@ -115,6 +124,7 @@ pub(super) fn outcome<'a>(args: &Args, comparison: &'a Comparison) -> anyhow::Re
         sorted,
         found: recognised.found,
         report: measured.report,
+        plain,
         again: measured.again,
         processor: measured.processor,
     })
@@ -326,6 +336,61 @@ fn replay<'a>(
         again,
         processor: Processor { old, new },
     })
+}
+
+/// Whether the images of a configuration come from a server.
+fn draws_on(text: &str, server: &str) -> anyhow::Result<bool> {
+    let table: toml::Table = toml::from_str(text)?;
+    let origins = table.get("origin").and_then(toml::Value::as_array);
+    let mut bases = origins
+        .into_iter()
+        .flatten()
+        .filter_map(|origin| origin.get("http")?.get("base")?.as_str());
+    let server = server.trim_end_matches('/');
+    let is_there = |base: &str| {
+        let rest = base.strip_prefix(server);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    Ok(bases.any(is_there))
+}
+
+/// Takes those files out of the report that the comparison says nothing of: those that the configuration does not have,
+/// and if it fetches its images from the old server, those that this may have resized. Counts all files, and returns the
+/// targets of the rest.
+fn part_files(
+    seen: &Seen,
+    replayed: &Replayed,
+    draws_on_old: bool,
+    report: &mut Report<'_>,
+    sorted: &mut Sorted,
+) -> BTreeSet<String> {
+    let files = replayed.files.iter().map(|index| &seen.targets[*index]);
+    let mut plain: BTreeMap<String, u64> = files.cloned().collect();
+    let stays = |row: &Row| {
+        let mut all = row.compared.differences.iter();
+        let is_absent = all.any(|it| it.kind.name() == "status" && it.what.ends_with(" and 404"));
+        let is_passed_on = draws_on_old && row.compared.same_bytes && looks_resized(&row.target);
+        is_absent || is_passed_on
+    };
+    let mut staying = 0;
+    report.rows.retain(|row| {
+        if !plain.contains_key(&row.target) || !stays(row) {
+            return true;
+        }
+        plain.remove(&row.target);
+        sorted.add_file(&row.target, row.count);
+        staying += row.count;
+        false
+    });
+    if staying > 0 {
+        report.requests -= staying;
+        let why = "files that the configuration does not have";
+        report.left_out.insert(why.to_owned(), staying);
+    }
+    plain
+        .values()
+        .for_each(|requests| sorted.compared.add(*requests));
+    plain.into_keys().collect()
 }
 
 /// Asks the new server again for what it has made, and returns the seconds of each reply.

@@ -8,7 +8,7 @@ use andon_dialects::forms::Room;
 use super::recognise::Found;
 
 /// Where the new server will listen, as the lines name it.
-const ADDRESS: &str = "http://127.0.0.1:8080";
+pub(super) const ADDRESS: &str = "http://127.0.0.1:8080";
 
 /// Returns the locations for the recognised URLs. What else the old server sends stays with it.
 pub(super) fn nginx(found: &[Found]) -> String {

@@ -1,5 +1,7 @@
 //! Sorts the targets of a log: images that a configuration reads, those that it does not, files, and pages.
 
+use std::collections::BTreeSet;
+
 use andon_dialects::forms::has_page_extension;
 
 use super::outcome::{Group, Sorted, Unread};
@@ -14,16 +16,28 @@ pub(super) struct Sorting<'a> {
     pub(super) recognised: &'a Recognised,
     /// Reads targets as the trial will.
     pub(super) router: &'a Router,
+    /// Whether plain files are compared as well, because a configuration was given that answers them.
+    pub(super) compares_files: bool,
     /// Number of targets that the old server may be asked for.
     pub(super) most_asked: usize,
 }
 
+/// The targets that can be replayed.
+#[derive(Debug, Default)]
+pub(super) struct Replayed {
+    /// Indices of all of them, in ascending order.
+    pub(super) indices: Vec<usize>,
+    /// Indices of those that the configuration answers with something that it does not make, such as a plain file.
+    pub(super) files: BTreeSet<usize>,
+}
+
 impl Sorting<'_> {
-    /// Returns the sorted targets, and the indices of those that can be replayed. `is_image` asks the old server
-    /// whether it answers a target with an image.
-    pub(super) fn sort(&self, is_image: &mut dyn FnMut(&str) -> bool) -> (Sorted, Vec<usize>) {
+    /// Returns the sorted targets, and those that can be replayed. `is_image` asks the old server whether it answers a
+    /// target with an image.
+    pub(super) fn sort(&self, is_image: &mut dyn FnMut(&str) -> bool) -> (Sorted, Replayed) {
         let mut sorted = Sorted::default();
         let mut replayed = Vec::new();
+        let mut files = BTreeSet::new();
         let known = (0..self.targets.len()).filter(|index| self.known.get(*index) == Some(&true));
         self.group(
             &mut sorted,
@@ -56,13 +70,27 @@ impl Sorting<'_> {
             self.group(&mut sorted, group, tried.into_iter(), &mut replayed);
         }
         for index in &self.recognised.files {
-            sorted.files.add(self.targets[*index].1);
+            let (target, requests) = &self.targets[*index];
+            match self.compares_files && self.answers(target) {
+                true => _ = files.insert(*index),
+                false => sorted.add_file(target, *requests),
+            }
         }
-        let asked = self.ask(&mut sorted, is_image);
+        let asked = self.ask(&mut sorted, is_image, &mut files);
         let group = ("told by asking", "", false);
         self.group(&mut sorted, group, asked.into_iter(), &mut replayed);
+        replayed.extend(&files);
         replayed.sort_unstable();
+        let replayed = Replayed {
+            indices: replayed,
+            files,
+        };
         (sorted, replayed)
+    }
+
+    /// Whether the configuration answers a target with anything but an error.
+    fn answers(&self, target: &str) -> bool {
+        !matches!(self.router.route(target), Route::Refused(_))
     }
 
     /// Adds a group: its name, where its URLs are, and whether some of them ask for originals.
@@ -107,8 +135,14 @@ impl Sorting<'_> {
     }
 
     /// Asks the old server for what is neither recognised nor a file. Returns the indices of images that the
-    /// configuration reads although their URLs have no mark of a dialect.
-    fn ask(&self, sorted: &mut Sorted, is_image: &mut dyn FnMut(&str) -> bool) -> Vec<usize> {
+    /// configuration reads although their URLs have no mark of a dialect, and adds those that it answers as they are to
+    /// `files` if files are compared.
+    fn ask(
+        &self,
+        sorted: &mut Sorted,
+        is_image: &mut dyn FnMut(&str) -> bool,
+        files: &mut BTreeSet<usize>,
+    ) -> Vec<usize> {
         let mut read = Vec::new();
         let mut asked = 0;
         for index in &self.recognised.others {
@@ -133,6 +167,10 @@ impl Sorting<'_> {
                     continue;
                 }
                 Route::Refused(why) => format!("{UNREAD} ({why})"),
+                _ if self.compares_files => {
+                    files.insert(*index);
+                    continue;
+                }
                 _ => UNREAD.to_owned(),
             };
             sorted.unread.push(Unread {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::outcome::{Count, Outcome, Sorted};
+use super::outcome::{Count, Outcome, Sorted, Unread, counted};
 use super::prices::{Price, Usage};
 use super::{prices, proxy};
 use crate::shadow::summary;
@@ -20,7 +20,7 @@ pub(super) fn text(outcome: &Outcome<'_>) -> String {
     text.push('\n');
     text += &costs(outcome);
     text += "\nTo switch\n";
-    text += &indented(&proxy::nginx(&outcome.found));
+    text += &indented(&to_switch(outcome));
     let written = match outcome.is_written {
         true => "written",
         false => "as it was",
@@ -53,13 +53,17 @@ fn recognised(outcome: &Outcome<'_>) -> String {
 
 /// Returns the share of image URLs that are recognised, and what the others are, a sentence each.
 pub(super) fn shares(sorted: &Sorted) -> Vec<String> {
-    let all = sorted.read.urls + sorted.sealed.urls + sorted.unread.len();
     let percent = (sorted.share() * 1e4).floor() / 1e2;
-    let mut lines = vec![format!("{percent:.2} % of {all} image URLs")];
+    let all = counted(sorted.images() as u64, "image URL");
+    let mut lines = vec![format!("{percent:.2} % of {all}")];
     let others = [
         (
             sorted.sealed,
             "their sources are encrypted, so that they can be tried with the key only",
+        ),
+        (
+            sorted.compared,
+            "files as they are, which the configuration answers",
         ),
         (
             sorted.files,
@@ -69,7 +73,8 @@ pub(super) fn shares(sorted: &Sorted) -> Vec<String> {
     ];
     let others = others.iter().filter(|(count, _)| count.urls > 0);
     lines.extend(others.map(|(Count { urls, requests }, what)| {
-        format!("{urls} URLs, {requests} requests: {what}")
+        let urls = counted(*urls as u64, "URL");
+        format!("{urls}, {}: {what}", counted(*requests, "request"))
     }));
     lines
 }
@@ -78,28 +83,57 @@ pub(super) fn shares(sorted: &Sorted) -> Vec<String> {
 fn unread(outcome: &Outcome<'_>) -> String {
     let sorted = &outcome.sorted;
     let mut text = String::new();
-    if !sorted.unread.is_empty() {
-        text += "\nNot recognised\n";
-    }
-    for unread in sorted.unread.iter().take(LISTED) {
-        let _ = writeln!(
-            text,
-            "  {}\n      {} requests; {}",
-            unread.target, unread.requests, unread.why
-        );
-    }
-    if sorted.unread.len() > LISTED {
-        let _ = writeln!(text, "  and {} more", sorted.unread.len() - LISTED);
+    for (title, list) in unread_lists(sorted) {
+        let _ = writeln!(text, "\n{title}");
+        for unread in list.iter().take(LISTED) {
+            let requests = counted(unread.requests, "request");
+            let _ = writeln!(
+                text,
+                "  {}\n      {requests}; {}",
+                unread.target, unread.why
+            );
+        }
+        if list.len() > LISTED {
+            let _ = writeln!(text, "  and {} more", list.len() - LISTED);
+        }
     }
     if !sorted.unasked.is_empty() {
         let _ = writeln!(
             text,
-            "\nNot known to be images or not, as the old server was not asked (--ask): {} URLs, such as {}",
-            sorted.unasked.len(),
+            "\nNot known to be images or not, as the old server was not asked (--ask): {}, such as {}",
+            counted(sorted.unasked.len() as u64, "URL"),
             sorted.unasked[0].0
         );
     }
     text
+}
+
+/// Returns the lists of URLs that are not recognised, without empty ones, each with its title.
+pub(super) fn unread_lists(sorted: &Sorted) -> impl Iterator<Item = (&'static str, &[Unread])> {
+    let lists = [
+        ("Not recognised", &*sorted.unread),
+        (
+            "Not recognised: the old server may resize these",
+            &sorted.sized,
+        ),
+    ];
+    lists.into_iter().filter(|(_, list)| !list.is_empty())
+}
+
+/// Returns the lines for nginx, or what to do if there are none.
+pub(super) fn to_switch(outcome: &Outcome<'_>) -> String {
+    if !outcome.found.is_empty() {
+        return proxy::nginx(&outcome.found);
+    }
+    let file = outcome.file.display();
+    match outcome.sorted.read.urls + outcome.sorted.compared.urls {
+        0 => format!("Nothing moves: {file} answers no URL of the log.\n"),
+        _ => format!(
+            "Nothing moves by itself: no URL was recognised beyond what the configuration answers.\n\
+             Let the locations that answer these URLs today pass them on (proxy_pass {}).\n",
+            proxy::ADDRESS
+        ),
+    }
 }
 
 fn measured(outcome: &Outcome<'_>) -> String {
