@@ -34,8 +34,9 @@ impl Past {
     /// evenly over it.
     ///
     /// # Errors
-    /// If the log cannot be read.
-    pub fn of_log(log: impl BufRead) -> std::io::Result<Self> {
+    /// If the log cannot be read, or is compressed.
+    pub fn of_log(mut log: impl BufRead) -> std::io::Result<Self> {
+        refuse_compressed(log.fill_buf()?)?;
         let mut past = Self::default();
         let mut seen: Vec<(f64, bool, Request)> = Vec::new();
         for line in log.split(b'\n') {
@@ -105,6 +106,32 @@ impl Past {
         self.requests.retain(|request| request.at < seconds);
     }
 }
+
+/// Returns an error if a log with this beginning is compressed.
+fn refuse_compressed(beginning: &[u8]) -> std::io::Result<()> {
+    let mut known = COMPRESSED.iter();
+    let Some((_, name, example)) = known.find(|(magic, ..)| beginning.starts_with(magic)) else {
+        return Ok(());
+    };
+    let why = format!("it is compressed by {name}: unpack it first ({example})");
+    Err(std::io::Error::new(std::io::ErrorKind::InvalidData, why))
+}
+
+/// Compressed files by their first bytes, with the name of the format and a command that unpacks such a file.
+const COMPRESSED: [(&[u8], &str, &str); 4] = [
+    (b"\x1f\x8b", "gzip", "zcat access.log.1.gz > access.log.1"),
+    (
+        b"\x28\xb5\x2f\xfd",
+        "zstd",
+        "zstdcat access.log.1.zst > access.log.1",
+    ),
+    (b"\xfd7zXZ\0", "xz", "xzcat access.log.1.xz > access.log.1"),
+    (
+        b"BZh91AY&SY",
+        "bzip2",
+        "bzcat access.log.1.bz2 > access.log.1",
+    ),
+];
 
 /// Returns the status that a good server answers now if the log has `status`.
 fn good(status: u16) -> u16 {

@@ -29,3 +29,29 @@ fn requests_of_one_second_are_spread_over_it_and_order_is_by_time() {
     assert_eq!(past.left_out.values().sum::<u64>(), 2);
     assert_eq!(past.seconds(), 2.0);
 }
+
+#[test]
+fn compressed_logs_are_refused_with_a_way_to_unpack_them() {
+    let line = b"h - - [10/Oct/2000:13:55:36 +0000] \"GET /a HTTP/1.1\" 200 1\n";
+    for (magic, name, command) in [
+        (&b"\x1f\x8b\x08\0"[..], "gzip", "zcat access.log.1.gz > "),
+        (b"\x28\xb5\x2f\xfd", "zstd", "zstdcat access.log.1.zst > "),
+        (b"\xfd7zXZ\0\0", "xz", "xzcat access.log.1.xz > "),
+        (b"BZh91AY&SY", "bzip2", "bzcat access.log.1.bz2 > "),
+    ] {
+        let error = Past::of_log(&[magic, line].concat()[..]).expect_err(name);
+        let said = error.to_string();
+        assert!(
+            said.contains("unpack it first") && said.contains(name),
+            "{said}"
+        );
+        assert!(said.contains(command), "{said}");
+    }
+    assert_eq!(Past::of_log(&line[..]).expect("a log").requests.len(), 1);
+    assert!(
+        Past::of_log(&b""[..])
+            .expect("an empty log")
+            .requests
+            .is_empty()
+    );
+}
