@@ -235,6 +235,72 @@ fn small_light_keeps_its_urls_and_patterns() {
 }
 
 #[test]
+fn image_filter_is_kept_beside_small_light() {
+    let site = Site::new(
+        r#"
+server {
+    listen 127.0.0.1:8082;
+    small_light on;
+    root FILES;
+    location ~ ^/thumb/(\d+|-)x(\d+|-)/(.+)$ {
+        alias FILES/$3;
+        image_filter resize $1 $2;
+    }
+    location ~ ^/album/small_light[^/]*/(.+)$ {
+        set $file $1;
+        rewrite ^ /trip/$file;
+    }
+    location ~ ^/both/small_light[^/]*/(.+)$ {
+        image_filter rotate 90;
+        set $file $1;
+        rewrite ^ /trip/$file;
+    }
+}
+"#,
+    );
+    let (text, served) = site.serve();
+    let [w, h] = sides("a.jpg");
+    let dw = |side: u32| format!("{side}x{}", side * h / w);
+    for (target, is) in [
+        ("/thumb/40x-/trip/a.jpg", size_of("trip/a.jpg", 40)),
+        ("/thumb/0x0/trip/a.jpg", "415".to_owned()),
+        ("/album/small_light(dw=50)/a.jpg", dw(50)),
+        ("/both/small_light(dw=50)/a.jpg", dw(50)),
+        ("/trip/a.jpg", format!("{w}x{h}")),
+    ] {
+        assert_eq!(size(&served, target), is, "{target}\n{text}");
+    }
+    let note = "location ~ ^/both/small_light[^/]*/(.+)$: image_filter is not applied";
+    assert!(text.contains(note), "{note}\n{text}");
+}
+
+#[test]
+fn getparam_mode_of_a_location_does_not_end_the_paths_of_others() {
+    let of_location = "location /query/ { small_light_getparam_mode on; alias FILES/trip/; }";
+    let of_paths =
+        "location ~ ^/album/small_light[^/]*/(.+)$ { set $file $1; rewrite ^ /trip/$file; }";
+    let site = |inner: &str| {
+        Site::new(&format!(
+            "server {{ listen 127.0.0.1:8082; small_light on; root FILES;\n{inner}\n}}"
+        ))
+    };
+    let [w, h] = sides("a.jpg");
+    let dw = |side: u32| format!("{side}x{}", side * h / w);
+
+    let both = site(&format!("{of_location}\n{of_paths}"));
+    let (text, served) = both.serve();
+    let note = "# nginx.conf:2: small_light_getparam_mode on: not taken over";
+    assert!(text.contains(note), "{note}\n{text}");
+    assert_eq!(size(&served, "/album/small_light(dw=50)/a.jpg"), dw(50));
+
+    let one = site(of_location);
+    let (text, served) = one.serve();
+    let note = "# nginx.conf:2: small_light_getparam_mode on: `getparam_mode` in [small_light] is for every path";
+    assert!(text.contains(note), "{note}\n{text}");
+    assert_eq!(size(&served, "/query/a.jpg?dw=50"), dw(50), "{text}");
+}
+
+#[test]
 fn images_of_another_server_are_an_origin() {
     let site = Site::new(
         "events {}\nhttp { upstream back { server 127.0.0.1:9; server 127.0.0.2:9; }\n server { location ~ ^/t/(\\d+)/(.+)$ { proxy_pass http://back/originals/$2; image_filter resize $1 -; }\n location /raw/ { proxy_pass https://images.example/all/; } location / { return 403; } } }",

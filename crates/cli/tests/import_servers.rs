@@ -160,6 +160,201 @@ fn imgproxy_without_keys_or_sources_is_imported_with_notes() {
     }
 }
 
+/// A Deployment of imgproxy whose container has this `env` and further lines.
+fn deployment(env: &str) -> String {
+    format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: images\nspec:\n  template:\n    spec:\n      \
+         containers:\n      - name: images\n        image: ghcr.io/imgproxy/imgproxy:v3\n{env}"
+    )
+}
+
+#[test]
+fn keys_of_imgproxy_that_are_in_another_place_leave_the_server_closed() {
+    let keys = |of: &str| {
+        let lines = ["KEY", "SALT"].map(|name| of.replace("NAME", name));
+        lines.concat()
+    };
+    let root = "IMGPROXY_LOCAL_FILESYSTEM_ROOT";
+    let list = format!("        env:\n        - name: {root}\n          value: <files>\n");
+    let compose = format!(
+        "services:\n  a:\n    image: imgproxy/imgproxy\n    environment:\n      - {root}=<files>\n"
+    );
+    for (content, said) in [
+        (
+            deployment(
+                &(list.clone()
+                    + &keys(
+                        "        - name: IMGPROXY_NAME\n          valueFrom:\n            secretKeyRef:\n              name: k\n              key: NAME\n",
+                    )),
+            ),
+            "IMGPROXY_KEY: its value is in a Secret (k): set ANDON_IMGPROXY__KEYS from it",
+        ),
+        (
+            deployment(
+                &(list.clone()
+                    + &keys(
+                        "        - {name: IMGPROXY_NAME, valueFrom: {secretKeyRef: {name: k, key: NAME}}}\n",
+                    )),
+            ),
+            "IMGPROXY_SALT: its value is in a Secret (k): set ANDON_IMGPROXY__SALTS from it",
+        ),
+        (
+            deployment(&(list + "        envFrom:\n        - secretRef:\n            name: k\n")),
+            "envFrom: the variables in the Secret `k` were not read: those of imgproxy are to be added here",
+        ),
+        (
+            format!(
+                "env:\n  {root}: <files>\n{}",
+                keys(
+                    "  IMGPROXY_NAME:\n    valueFrom:\n      secretKeyRef: {name: k, key: NAME}\n",
+                )
+            ),
+            "IMGPROXY_KEY: its value is in a Secret (k)",
+        ),
+        (
+            compose.clone() + &keys("      - IMGPROXY_NAME=${IMGPROXY_NAME}\n"),
+            "IMGPROXY_KEY: its value is that of another variable",
+        ),
+        (
+            compose.clone() + &keys("      - IMGPROXY_NAME\n"),
+            "IMGPROXY_KEY: its value is that of the environment in which the server is started",
+        ),
+        (
+            compose.clone() + "    env_file: none.env\n",
+            "env_file: the variables in `none.env` (cannot be read: No such file",
+        ),
+        (
+            compose + "    command: imgproxy -keypath /run/key -saltpath /run/salt\n",
+            "IMGPROXY_KEY: its value is in the file \"/run/key\"",
+        ),
+    ] {
+        let site = Site::new("images.yaml", &content);
+        let (text, served) = site.serve("images.yaml");
+        assert!(text.contains(said), "{said}\n{text}");
+        for name in ["KEY", "SALT"] {
+            let note =
+                format!("  # SECRET: IMGPROXY_{name} goes here; this random one opens nothing");
+            assert!(text.contains(&note), "{note}\n{text}");
+        }
+        let target = "/insecure/rs:fit:20:20/plain/local:///a.jpg";
+        assert_eq!(width(&served, target), 403, "{text}");
+        let known = text.replacen(
+            "\nkeys = ",
+            "\nkeys = [\"943b421c9eb07c830af81030552c8600\"] # ",
+            1,
+        );
+        let known = known.replacen(
+            "\nsalts = ",
+            "\nsalts = [\"520f986b998545b4785e0defbc4f3c12\"] # ",
+            1,
+        );
+        let served = Served::start(site.path(), &known);
+        let path = "/w:20/plain/local:///a.jpg";
+        let signature = signed(
+            "sha256",
+            "bytes.fromhex('943b421c9eb07c830af81030552c8600')",
+            &format!("bytes.fromhex('520f986b998545b4785e0defbc4f3c12') + b'{path}'"),
+        );
+        let signature = signature.trim_end_matches('=');
+        assert_eq!(
+            width(&served, &format!("/{signature}{path}")),
+            20,
+            "{known}"
+        );
+    }
+}
+
+#[test]
+fn maps_in_brackets_and_files_of_variables_are_read() {
+    let compose = "services:\n  images:\n    image: imgproxy/imgproxy\n    env_file:\n      - .env\n    environment: {IMGPROXY_TTL: 60, \
+                   IMGPROXY_LOCAL_FILESYSTEM_ROOT: <files>}\n";
+    let site = Site::new("docker-compose.yml", compose);
+    let key = "943b421c9eb07c830af81030552c8600";
+    let env = format!("IMGPROXY_KEY={key}\nIMGPROXY_SALT={key}\nIMGPROXY_TTL=5\nIMGPROXY_TLT=5\n");
+    fs::write(site.path().join(".env"), env).unwrap();
+    let (text, served) = site.serve("docker-compose.yml");
+    for part in [
+        "ttl = 60",
+        "# .env:4: IMGPROXY_TLT: imgproxy has no such variable",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    let path = "/w:20/plain/local:///a.jpg";
+    let bytes = format!("bytes.fromhex('{key}')");
+    let signature = signed("sha256", &bytes, &format!("{bytes} + b'{path}'"));
+    let signature = signature.trim_end_matches('=');
+    assert_eq!(width(&served, &format!("/{signature}{path}")), 20);
+    assert_eq!(width(&served, &format!("/insecure{path}")), 403);
+
+    let list = "        env:\n        - {name: IMGPROXY_LOCAL_FILESYSTEM_ROOT, value: <files>}\n        - {name: IMGPROXY_TTL, value: \"60\"}\n";
+    let site = Site::new("images.yaml", &deployment(list));
+    let (text, served) = site.serve("images.yaml");
+    assert!(text.contains("ttl = 60"), "{text}");
+    assert_eq!(width(&served, &format!("/_{path}")), 20);
+    assert!(
+        text.contains("IMGPROXY_KEY: it is not set, so URLs need no signature"),
+        "{text}"
+    );
+}
+
+#[test]
+fn keys_of_thumbor_and_imagor_that_are_in_another_place_leave_the_server_closed() {
+    let secret = "        - {name: NAME, valueFrom: {secretKeyRef: {name: k, key: k}}}\n";
+    let thumbor = format!(
+        "        env:\n        - {{name: LOADER, value: thumbor.loaders.file_loader}}\n        - {{name: FILE_LOADER_ROOT_PATH, value: <files>}}\n{}",
+        secret.replace("NAME", "SECURITY_KEY")
+    );
+    let imagor = format!(
+        "        env:\n        - {{name: FILE_LOADER_BASE_DIR, value: <files>}}\n{}",
+        secret.replace("NAME", "IMAGOR_SECRET")
+    );
+    for (content, said) in [
+        (
+            deployment(&thumbor),
+            "SECURITY_KEY: its value is in a Secret (k): set ANDON_THUMBOR__KEYS from it",
+        ),
+        (
+            "LOADER = 'thumbor.loaders.file_loader'\nFILE_LOADER_ROOT_PATH = '<files>'\nSECURITY_KEY = os.environ['KEY']\n"
+                .to_owned(),
+            "SECURITY_KEY: it is an expression, which is not evaluated",
+        ),
+        (
+            deployment(&imagor),
+            "IMAGOR_SECRET: its value is in a Secret (k): set ANDON_IMAGOR__KEYS from it",
+        ),
+        (
+            "FILE_LOADER_BASE_DIR=<files>\nIMAGOR_SECRET=${SECRET}\n".to_owned(),
+            "IMAGOR_SECRET: its value is that of another variable",
+        ),
+    ] {
+        let site = Site::new("images", &content);
+        let (text, served) = site.serve("images");
+        assert!(text.contains(said), "{said}\n{text}");
+        assert!(text.contains("  # SECRET: "), "{text}");
+        let status = width(&served, "/unsafe/20x0/a.jpg");
+        assert!([400, 403].contains(&status), "{status}\n{text}");
+    }
+}
+
+#[test]
+fn what_imgproxy_fetches_without_a_list_of_sources_is_said() {
+    let conf = "IMGPROXY_LOCAL_FILESYSTEM_ROOT=<files>\nIMGPROXY_ALLOW_LOOPBACK_SOURCE_ADDRESSES=true\n\
+                IMGPROXY_ALLOW_PRIVATE_SOURCE_ADDRESSES=false\nIMGPROXY_ALLOW_LINK_LOCAL_SOURCE_ADDRESSES=true\n\
+                IMGPROXY_USER_AGENT=a\nIMGPROXY_S3_REGION=b\n";
+    let site = Site::new("env", conf);
+    let (text, _served) = site.serve("env");
+    for note in [
+        "env: IMGPROXY_ALLOWED_SOURCES: no source is named, and imgproxy then fetches URLs of every host",
+        "env:2: IMGPROXY_ALLOW_LOOPBACK_SOURCE_ADDRESSES: `allow` of a remote [[origin]] lists such addresses",
+        "env:3: IMGPROXY_ALLOW_PRIVATE_SOURCE_ADDRESSES: such addresses are refused",
+        "env:4: IMGPROXY_ALLOW_LINK_LOCAL_SOURCE_ADDRESSES: ",
+        "env:5: IMGPROXY_USER_AGENT: `http.headers` is of a remote [[origin]]",
+        "env:6: IMGPROXY_S3_REGION: it is not used, because IMGPROXY_USE_S3 is not true",
+    ] {
+        assert!(text.contains(note), "{note}\n{text}");
+    }
+}
+
 const THUMBOR: &str = "\
 # thumbor 7
 import os

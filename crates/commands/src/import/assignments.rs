@@ -1,199 +1,190 @@
-//! Finds assignments of variables in what people start containers with: environment files, `environment:` of a
-//! docker-compose file, `env:` of Kubernetes, a Dockerfile, a unit of systemd, a script of the shell, and the flags of
-//! command lines.
+//! Finds the variables that what people start containers with sets: environment files, docker-compose files, manifests of
+//! Kubernetes, values of charts, Dockerfiles, units of systemd, scripts of the shell, and the flags of command lines.
+//! Variables whose values are in another place are found too.
 
+mod flow;
+mod lines;
+mod manifest;
+mod yaml;
+
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::LazyLock;
 
 use regex::Regex;
 use toml::Value;
+
+/// A place in one of the files that are imported.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct At {
+    /// 0 is the file that is imported; the others are those that it names.
+    pub(super) file: usize,
+    /// Line of the file, counted from 1. 0 stands for the file as a whole.
+    pub(super) line: usize,
+}
+
+impl At {
+    /// The file that is imported.
+    pub(super) const FILE: Self = Self::line(0);
+
+    /// A line of the file that is imported.
+    pub(super) const fn line(line: usize) -> Self {
+        Self { file: 0, line }
+    }
+}
 
 /// One variable and its value, as a file sets it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Assignment {
     pub(super) name: String,
     pub(super) value: Value,
-    /// Line of the file, counted from 1.
-    pub(super) line: usize,
+    pub(super) at: At,
 }
 
-/// Returns the variables that a text sets, in its order. Flags such as `-imagor-secret` count as the variables of the
-/// same name, `IMAGOR_SECRET`. A line that sets nothing is skipped.
-pub(super) fn assignments(text: &str) -> Vec<Assignment> {
-    let mut found = Vec::new();
-    // The words of a command that a list of YAML has one a line, and the last `name:` of a list of Kubernetes.
-    let (mut command, mut named): (Option<Vec<String>>, Option<String>) = (None, None);
-    let lines: Vec<(usize, String)> = joined(text);
-    for (number, line) in lines.iter().map(|(number, line)| (*number, line.trim())) {
-        if line.is_empty() || line.starts_with('#') {
-            continue;
+/// A variable that is named, and whose value is in another place.
+#[derive(Clone, Debug)]
+pub(super) struct Absent {
+    pub(super) name: String,
+    pub(super) at: At,
+    /// What follows "its value is", such as "in a Secret (keys)".
+    pub(super) place: String,
+}
+
+/// A place with further variables, whose names are not told.
+#[derive(Clone, Debug)]
+pub(super) struct Elsewhere {
+    pub(super) at: At,
+    /// The key that names the place, such as `envFrom`.
+    pub(super) key: String,
+    /// The place in words, such as "the Secret `keys`".
+    pub(super) place: String,
+    /// Path of the file that it is.
+    pub(super) path: Option<String>,
+}
+
+/// The variables of a server.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Environment {
+    pub(super) set: Vec<Assignment>,
+    pub(super) absent: Vec<Absent>,
+    pub(super) elsewhere: Vec<Elsewhere>,
+    /// Names of the files that were read besides, from `At::file` 1 on.
+    pub(super) files: Vec<String>,
+}
+
+/// Returns the variables that a text sets or names, in its order. Flags such as `-imagor-secret` count as the variables
+/// of the same name, `IMAGOR_SECRET`.
+pub(super) fn environment(text: &str) -> Environment {
+    let mut environment = match yaml::documents(text) {
+        Some(documents) => manifest::read(&documents),
+        None => lines::read(text),
+    };
+    environment.add_named(text);
+    environment
+}
+
+impl Environment {
+    /// Keeps the variables whose names are of a server.
+    pub(super) fn retain(&mut self, is_own: impl Fn(&str) -> bool) {
+        self.set.retain(|it| is_own(&it.name));
+        self.absent.retain(|it| is_own(&it.name));
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.set.is_empty() && self.absent.is_empty()
+    }
+
+    /// Whether this is of a server although it names none of its variables: they are elsewhere, and the text starts
+    /// `program`.
+    pub(super) fn starts(&self, program: &str, text: &str) -> bool {
+        const KEYS: &[&str] = &["image", "repo", "docker ", "ExecStart"];
+        let starts =
+            |line: &str| line.contains(program) && KEYS.iter().any(|key| line.contains(key));
+        !self.elsewhere.is_empty() && text.lines().any(starts)
+    }
+
+    /// Reads the files of variables that this names, whose paths are relative to the folder of `file`. What `file` itself
+    /// sets takes precedence over what they set.
+    pub(super) fn read_files(&mut self, file: &Path) {
+        let folder = file.parent().unwrap_or(Path::new(""));
+        let mut of_files = Self::default();
+        let mut unread = Vec::new();
+        for mut other in std::mem::take(&mut self.elsewhere) {
+            let text = other.path.as_ref().map(|path| text_of(&folder.join(path)));
+            match text {
+                Some(Ok(text)) => {
+                    self.files.push(other.path.unwrap_or_default());
+                    let number = self.files.len();
+                    let mut read = lines::read(&text);
+                    let ats = read.set.iter_mut().map(|it| &mut it.at);
+                    for at in ats.chain(read.absent.iter_mut().map(|it| &mut it.at)) {
+                        at.file = number;
+                    }
+                    of_files.set.append(&mut read.set);
+                    of_files.absent.append(&mut read.absent);
+                }
+                Some(Err(why)) => {
+                    other.place = format!("{} ({why})", other.place);
+                    unread.push(other);
+                }
+                None => unread.push(other),
+            }
         }
-        if let Some(words) = &mut command {
-            if let Some(word) = line.strip_prefix("- ") {
-                words.push(unquoted(word));
+        self.elsewhere = unread;
+        of_files.set.append(&mut self.set);
+        self.set = of_files.set;
+        self.absent.append(&mut of_files.absent);
+    }
+
+    /// Adds the variables that a text names in another way than those that are read, so that none is lost.
+    fn add_named(&mut self, text: &str) {
+        static NAME: LazyLock<Option<Regex>> =
+            LazyLock::new(|| Regex::new(r"(^|[^$\w{])([A-Z][A-Z0-9]*_[A-Z0-9_]+)\b").ok());
+        let Some(regex) = NAME.as_ref() else { return };
+        let set = self.set.iter().map(|it| it.name.clone());
+        let absent = self.absent.iter().map(|it| it.name.clone());
+        let mut known: BTreeSet<String> = set.chain(absent).collect();
+        for (index, line) in text.lines().enumerate() {
+            let code = line.split(" #").next().unwrap_or_default();
+            if code.trim_start().starts_with('#') {
                 continue;
             }
-            found.extend(of_words(words, number - 1));
-            command = None;
-        }
-        let line = line.strip_prefix("- ").unwrap_or(line).trim_start();
-        if let Some(rest) = after_command(line) {
-            match rest.trim() {
-                "" => command = Some(Vec::new()),
-                rest => found.extend(of_words(&words(rest), number)),
+            for name in regex.captures_iter(code).map(|found| found[2].to_owned()) {
+                if known.insert(name.clone()) {
+                    self.absent.push(Absent {
+                        name,
+                        at: At::line(index + 1),
+                        place: "not in this file, or written in a way that is not read".to_owned(),
+                    });
+                }
             }
-            continue;
         }
-        if let Some(name) = line.strip_prefix("name:") {
-            named = Some(unquoted(name));
-            continue;
-        }
-        if let (Some(name), Some(value)) = (&named, line.strip_prefix("value:")) {
-            found.push(assignment(name, &unquoted(value), number));
-            named = None;
-            continue;
-        }
-        found.extend(of_line(line, number));
     }
-    found.extend(
-        command
-            .iter()
-            .flat_map(|words| of_words(words, lines.len())),
-    );
-    found
 }
 
-/// Whether a value names another variable, whose value the file does not tell: `$KEY`, `${KEY:-x}` or `$(command)`.
+/// Reads a file of variables, or says why it cannot be read.
+fn text_of(path: &Path) -> Result<String, String> {
+    const LARGEST: u64 = 1 << 20;
+    let of_error = |error: std::io::Error| format!("cannot be read: {error}");
+    let metadata = std::fs::metadata(path).map_err(of_error)?;
+    if !metadata.is_file() || metadata.len() > LARGEST {
+        return Err("is no file of a MiB at most".to_owned());
+    }
+    std::fs::read_to_string(path).map_err(of_error)
+}
+
+/// Whether a value names another variable, or is that of a template, so that the file does not tell it: `$KEY`,
+/// `${KEY:-x}`, `$(command)` or `{{ .Values.key }}`.
 pub(super) fn is_reference(value: &str) -> bool {
-    static REFERENCE: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"^\$(\{[^}]*\}|\(.*\)|[A-Za-z_]\w*)$").ok());
+    static REFERENCE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"^\$(\{[^}]*\}|\(.*\)|[A-Za-z_]\w*)$|\$\{[A-Za-z_]\w*[^}]*\}|\{\{.*\}\}").ok()
+    });
     REFERENCE.as_ref().is_some_and(|it| it.is_match(value))
-}
-
-/// Returns the lines of a text with their numbers. Lines that end in a backslash continue in the next one.
-fn joined(text: &str) -> Vec<(usize, String)> {
-    let mut lines: Vec<(usize, String)> = Vec::new();
-    let mut continues = false;
-    for (index, line) in text.lines().enumerate() {
-        let (start, ends) = match line.trim_end().strip_suffix('\\') {
-            Some(start) => (start, true),
-            None => (line, false),
-        };
-        match lines.last_mut().filter(|_| continues) {
-            Some((_, last)) => *last = format!("{last} {}", start.trim()),
-            None => lines.push((index + 1, start.to_owned())),
-        }
-        continues = ends;
-    }
-    lines
-}
-
-/// Returns what follows the key of a command, such as `command:` of YAML, `CMD` or `ExecStart=`.
-fn after_command(line: &str) -> Option<&str> {
-    let keys = [
-        "command:",
-        "args:",
-        "entrypoint:",
-        "CMD ",
-        "ENTRYPOINT ",
-        "RUN ",
-        "ExecStart=",
-    ];
-    keys.iter().find_map(|key| line.strip_prefix(key))
-}
-
-/// Returns the words of a command: a list of JSON, or a line of the shell.
-fn words(text: &str) -> Vec<String> {
-    if text.starts_with('[')
-        && let Ok(words) = serde_json::from_str(text)
-    {
-        return words;
-    }
-    shlex::split(text).unwrap_or_default()
-}
-
-/// Reads a line: an assignment, or a command with assignments and flags.
-fn of_line(line: &str, number: usize) -> Vec<Assignment> {
-    static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r#"^["']?([A-Z][A-Z0-9_]*)["']?(?:\s*=\s*|:\s+|:$)(.*)$"#).ok()
-    });
-    let line = ["export ", "ENV ", "Environment="]
-        .iter()
-        .find_map(|start| line.strip_prefix(start))
-        .unwrap_or(line)
-        .trim();
-    let words = shlex::split(line).unwrap_or_default();
-    // `A=1 B=2` and `A=1 imagor -debug`: every word counts.
-    let is_command = words.iter().skip(1).any(|word| {
-        let is_set = word.split_once('=').is_some_and(|(name, _)| is_name(name));
-        let program = word.rsplit('/').next().unwrap_or_default();
-        is_set || ["imagor", "imgproxy", "thumbor", "docker"].contains(&program)
-    });
-    // A list of YAML and systemd put quotes around the whole of it.
-    let whole = match words.as_slice() {
-        [one] if line.starts_with(['"', '\'']) && one.contains('=') => one.clone(),
-        _ => line.to_owned(),
-    };
-    let named = NAMED.as_ref().and_then(|it| it.captures(&whole));
-    match named {
-        Some(named) if !is_command => vec![assignment(&named[1], &unquoted(&named[2]), number)],
-        _ => of_words(&words, number),
-    }
-}
-
-/// Reads the words of a command: `NAME=value`, `-flag value`, `--flag=value` and `-flag`, which sets it to `1`.
-fn of_words(words: &[String], number: usize) -> Vec<Assignment> {
-    let mut found = Vec::new();
-    let mut rest = words.iter().peekable();
-    while let Some(word) = rest.next() {
-        let flag = word.strip_prefix('-').filter(|flag| !flag.is_empty());
-        let Some(flag) = flag.map(|flag| flag.trim_start_matches('-')) else {
-            if let Some((name, value)) = word.split_once('=').filter(|(name, _)| is_name(name)) {
-                found.push(assignment(name, value, number));
-            }
-            continue;
-        };
-        let variable = |flag: &str| flag.replace('-', "_").to_ascii_uppercase();
-        match flag.split_once('=') {
-            Some((flag, value)) => found.push(assignment(&variable(flag), value, number)),
-            // The variable of `docker run -e NAME=value` is its next word.
-            None if ["e", "env"].contains(&flag) => {}
-            None => {
-                let value = rest.next_if(|next| !next.starts_with('-'));
-                let value = value.map_or("1", String::as_str);
-                found.push(assignment(&variable(flag), value, number));
-            }
-        }
-    }
-    found
 }
 
 fn is_name(text: &str) -> bool {
     let is_of_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     text.starts_with(|c: char| c.is_ascii_uppercase()) && text.chars().all(is_of_name)
-}
-
-fn assignment(name: &str, value: &str, line: usize) -> Assignment {
-    Assignment {
-        name: name.to_owned(),
-        value: Value::String(value.to_owned()),
-        line,
-    }
-}
-
-/// Returns a value without the quotes around it and the comment behind it.
-fn unquoted(text: &str) -> String {
-    let text = text.trim();
-    for quote in ['"', '\''] {
-        let inner = text.strip_prefix(quote);
-        if let Some((inner, _)) = inner.and_then(|inner| inner.split_once(quote)) {
-            return inner.to_owned();
-        }
-    }
-    text.split(" #")
-        .next()
-        .unwrap_or_default()
-        .trim_end()
-        .to_owned()
 }
 
 #[cfg(test)]
@@ -204,7 +195,7 @@ mod tests {
 
     fn pairs(text: &str) -> Vec<(String, String)> {
         let pair = |it: Assignment| (it.name, it.value.as_str().unwrap_or_default().to_owned());
-        assignments(text).into_iter().map(pair).collect()
+        environment(text).set.into_iter().map(pair).collect()
     }
 
     #[test]
@@ -226,6 +217,16 @@ mod tests {
             "imagor -a-key 'x y'",
             "imagor --a-key='x y'",
             "ExecStart=/usr/bin/imagor -a-key \"x y\"",
+            "env: [{name: A_KEY, value: \"x y\"}]",
+            "env:\n  - {name: A_KEY, value: x y}",
+            "env:\n  - value: x y\n    name: A_KEY",
+            "env:\n  A_KEY:\n    value: x y",
+            "environment: {A_KEY: x y}",
+            "environment: [\"A_KEY=x y\"]",
+            "{\"environment\": [{\"name\": \"A_KEY\", \"value\": \"x y\"}]}",
+            "data:\n  file.env: |\n    A_KEY=x y\n    b",
+            "kind: Secret\ndata:\n  A_KEY: eCB5",
+            "command: [sh, -c, \"exec imagor -a-key 'x y'\"]",
             "CMD [\"imagor\", \"-a-key\", \"x y\"]",
             "command:\n  - -a-key\n  - x y\nports: 80",
         ] {
@@ -238,12 +239,99 @@ mod tests {
         assert_eq!(pairs("imagor -debug -a b"), two);
         assert_eq!(pairs("DEBUG=1 A=b imagor"), two);
         assert_eq!(pairs("# A=b\nimage: a/b\nlower=1"), []);
-        assert_eq!(assignments("\n\nA=b")[0].line, 3);
+        assert_eq!(environment("\n\nA=b").set[0].at.line, 3);
+    }
+
+    #[test]
+    fn variables_without_a_value_are_named_with_where_it_is() {
+        for (text, place) in [
+            (
+                "env:\n  - name: A_KEY\n    valueFrom:\n      secretKeyRef:\n        name: s\n        key: k",
+                "in a Secret (s)",
+            ),
+            (
+                "env: [{name: A_KEY, valueFrom: {secretKeyRef: {name: s, key: k}}}]",
+                "in a Secret (s)",
+            ),
+            (
+                "env:\n  A_KEY: {valueFrom: {configMapKeyRef: {name: c, key: k}}}",
+                "in a ConfigMap (c)",
+            ),
+            (
+                "env:\n  A_KEY:\n    secretKeyRef: {name: s, key: k}",
+                "in a Secret (s)",
+            ),
+            (
+                "{\"secrets\": [{\"name\": \"A_KEY\", \"valueFrom\": \"arn:aws:x\"}]}",
+                "in arn:aws:x",
+            ),
+            ("environment:\n  - A_KEY", lines::OF_STARTER),
+            ("environment:\n  A_KEY:", lines::OF_STARTER),
+            ("environment:\n  A_KEY: *key", "that of an anchor"),
+            ("A_KEY", lines::OF_STARTER),
+            (
+                "kind: SealedSecret\nencryptedData:\n  A_KEY: AgB",
+                "encrypted",
+            ),
+            (
+                "(A_KEY a)",
+                "not in this file, or written in a way that is not read",
+            ),
+        ] {
+            let found = environment(text);
+            assert_eq!(pairs(text), [], "{text}");
+            assert_eq!(found.absent.len(), 1, "{text}");
+            assert_eq!(found.absent[0].name, "A_KEY", "{text}");
+            assert_eq!(found.absent[0].place, place, "{text}");
+        }
+    }
+
+    #[test]
+    fn places_with_further_variables_are_named() {
+        for (text, key, place) in [
+            (
+                "envFrom:\n- secretRef:\n    name: s",
+                "envFrom",
+                "the Secret `s`",
+            ),
+            (
+                "envFrom: [{configMapRef: {name: c}}]",
+                "envFrom",
+                "the ConfigMap `c`",
+            ),
+            ("env_file: .env", "env_file", "`.env`"),
+            ("env_file:\n  - .env", "env_file", "`.env`"),
+            (
+                "env_file: [{path: .env, required: false}]",
+                "env_file",
+                "`.env`",
+            ),
+            ("docker run --env-file .env image", "--env-file", "`.env`"),
+            (
+                "[Service]\nEnvironmentFile=-/etc/a",
+                "EnvironmentFile",
+                "`/etc/a`",
+            ),
+        ] {
+            let found = environment(text).elsewhere;
+            assert_eq!(found.len(), 1, "{text}");
+            assert_eq!((&*found[0].key, &*found[0].place), (key, place), "{text}");
+        }
+        let own = "kind: Secret\nmetadata: {name: s}\nstringData: {A_KEY: b}\n---\nenvFrom: [{secretRef: {name: s}}]";
+        assert!(environment(own).elsewhere.is_empty());
+        assert_eq!(pairs(own), [("A_KEY".to_owned(), "b".to_owned())]);
     }
 
     #[test]
     fn a_reference_is_told_from_a_value_with_a_dollar() {
-        for text in ["$KEY", "${KEY}", "${KEY:-x}", "$(cat key)"] {
+        for text in [
+            "$KEY",
+            "${KEY}",
+            "${KEY:-x}",
+            "$(cat key)",
+            "a${KEY}",
+            "{{ .Values.key }}",
+        ] {
             assert!(is_reference(text), "{text}");
         }
         for text in ["a$KEY", "$1/$2", "", "$"] {
@@ -254,7 +342,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_read_without_a_panic(text in any::<String>()) {
-            assignments(&text);
+            environment(&text);
         }
 
         #[test]

@@ -1,35 +1,47 @@
 //! The `andon.toml` that is made of another server's variables.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use anyhow::Context;
 use toml::{Table, Value};
 
+use super::assignments::At;
 use super::write::key;
+use crate::play;
 
 /// Keys, origins, and notes on what has no key.
 #[derive(Debug)]
 pub(super) struct Document {
-    /// Name of the file that is imported.
-    file: String,
-    notes: Vec<(usize, String)>,
+    /// Names of the files: the one that is imported, and those that it names.
+    files: Vec<String>,
+    notes: Vec<(At, String)>,
     keys: Table,
+    /// Keys with random values, and what goes in their place.
+    unknown: BTreeMap<String, String>,
     origins: Vec<Table>,
 }
 
 impl Document {
     pub(super) fn new(file: &str) -> Self {
         Self {
-            file: file.to_owned(),
+            files: vec![file.to_owned()],
             notes: Vec::new(),
             keys: Table::new(),
+            unknown: BTreeMap::new(),
             origins: Vec::new(),
         }
     }
 
-    /// Notes why a variable was not taken over, or what is to be known of it. `line` is 0 for a variable that is not set.
-    pub(super) fn note(&mut self, line: usize, name: &str, why: &str) {
+    /// Adds the names of files that were read besides the one that is imported.
+    pub(super) fn add_files(&mut self, files: &[String]) {
+        self.files.extend_from_slice(files);
+    }
+
+    /// Notes why a variable was not taken over, or what is to be known of it.
+    pub(super) fn note(&mut self, at: At, name: &str, why: &str) {
         self.notes
-            .push((line, format!("{name}: {why}").replace(['\n', '\r'], " ")));
+            .push((at, format!("{name}: {why}").replace(['\n', '\r'], " ")));
     }
 
     /// Sets a key, such as `imgproxy.quality`.
@@ -46,6 +58,37 @@ impl Document {
             (table, rest) = (inner, below);
         }
         table.insert(rest.to_owned(), value.into());
+    }
+
+    /// Sets a secret that is not known to a random text, which opens nothing, with a comment that says what goes there.
+    ///
+    /// # Errors
+    /// If the system has no random numbers.
+    pub(super) fn set_unknown(&mut self, key: &str, variable: &str) -> anyhow::Result<()> {
+        self.set(key, random()?);
+        self.is_unknown(key, variable);
+        Ok(())
+    }
+
+    /// Sets a list of secrets that are not known to random texts.
+    ///
+    /// # Errors
+    /// As [`Document::set_unknown`].
+    pub(super) fn set_all_unknown(
+        &mut self,
+        key: &str,
+        count: usize,
+        variable: &str,
+    ) -> anyhow::Result<()> {
+        let values: anyhow::Result<Vec<String>> = (0..count).map(|_| random()).collect();
+        self.set(key, values?);
+        self.is_unknown(key, variable);
+        Ok(())
+    }
+
+    fn is_unknown(&mut self, key: &str, variable: &str) {
+        let what = format!("  # SECRET: {variable} goes here; this random one opens nothing");
+        self.unknown.insert(key.to_owned(), what);
     }
 
     /// Sets a key if there is a value.
@@ -67,20 +110,26 @@ impl Document {
         self.origins.push(keys.into_iter().collect());
     }
 
+    /// Whether an origin has a key, such as `allow`.
+    pub(super) fn has_in_origin(&self, key: &str) -> bool {
+        self.origins.iter().any(|origin| origin.contains_key(key))
+    }
+
     pub(super) fn has_origin(&self) -> bool {
         !self.origins.is_empty()
     }
 
     pub(super) fn text(mut self) -> String {
-        let mut out = format!("# Imported from {} by `andon import`.\n", self.file);
+        let mut out = format!("# Imported from {} by `andon import`.\n", self.files[0]);
         self.notes.sort();
         if !self.notes.is_empty() {
             out += "#\n# What was not taken over, or differs:\n";
         }
-        for (line, note) in &self.notes {
+        for (At { file, line }, note) in &self.notes {
+            let file = self.files.get(*file).map_or("", String::as_str);
             let _ = match line {
-                0 => writeln!(out, "# {}: {note}", self.file),
-                line => writeln!(out, "# {}:{line}: {note}", self.file),
+                0 => writeln!(out, "# {file}: {note}"),
+                line => writeln!(out, "# {file}:{line}: {note}"),
             };
         }
         let (tables, keys): (Vec<_>, Vec<_>) =
@@ -96,14 +145,14 @@ impl Document {
             }
         }
         for (name, value) in tables {
-            write_table(&mut out, &key(name), value);
+            write_table(&mut out, &key(name), value, &self.unknown);
         }
         out
     }
 }
 
 /// Writes a table, its own keys before the tables in it.
-fn write_table(out: &mut String, name: &str, value: &Value) {
+fn write_table(out: &mut String, name: &str, value: &Value, unknown: &BTreeMap<String, String>) {
     let Value::Table(table) = value else {
         return;
     };
@@ -112,9 +161,15 @@ fn write_table(out: &mut String, name: &str, value: &Value) {
         let _ = writeln!(out, "\n[{name}]");
     }
     for (below, value) in keys {
-        let _ = writeln!(out, "{} = {value}", key(below));
+        let comment = unknown.get(&format!("{name}.{below}"));
+        let comment = comment.map_or("", String::as_str);
+        let _ = writeln!(out, "{} = {value}{comment}", key(below));
     }
     for (below, value) in tables {
-        write_table(out, &format!("{name}.{}", key(below)), value);
+        write_table(out, &format!("{name}.{}", key(below)), value, unknown);
     }
+}
+
+fn random() -> anyhow::Result<String> {
+    play::token().context("cannot make a random key")
 }

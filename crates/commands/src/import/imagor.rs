@@ -2,7 +2,7 @@
 
 use toml::Value;
 
-use super::assignments::{Assignment, assignments};
+use super::assignments::{Environment, environment};
 use super::document::Document;
 use super::sources::{Common, add_unnamed, add_urls};
 use super::values::{self, address, flag, limit, number, prefix, span, text, whole_seconds};
@@ -13,11 +13,13 @@ pub(super) const FORMAT: Format = Format {
     name: "the environment or the flags of an imagor (IMAGOR_SECRET=…, imagor -imagor-secret …)",
     is: |text| {
         let given = given(text);
-        let is_own =
-            |it: &Assignment| it.name.starts_with("IMAGOR_") || it.name.starts_with("VIPS_");
-        given.iter().any(is_own) || (text.contains("imagor") && !given.is_empty())
+        let set = given.set.iter().map(|it| &it.name);
+        let mut names = set.chain(given.absent.iter().map(|it| &it.name));
+        names.any(|name| name.starts_with("IMAGOR_") || name.starts_with("VIPS_"))
+            || (text.contains("imagor") && !given.set.is_empty())
+            || given.starts("imagor", text)
     },
-    read: |input| Ok(text_of(input)),
+    read: text_of,
 };
 
 const ALWAYS: &str = "it is always so";
@@ -100,19 +102,24 @@ pub(super) const TABLE: &[Variable] = &[
     nothing(&["LOG_ECS"], "`log.format` may be \"json\""),
 ];
 
-fn given(text: &str) -> Vec<Assignment> {
-    let mut all = assignments(text);
+fn given(text: &str) -> Environment {
+    own(environment(text))
+}
+
+fn own(mut all: Environment) -> Environment {
     let is_known = |name: &str| TABLE.iter().any(|row| row.is(name));
-    all.retain(|it| it.name.starts_with("IMAGOR_") || is_known(&it.name));
+    all.retain(|name| name.starts_with("IMAGOR_") || is_known(name));
     all
 }
 
-fn text_of(input: &Input<'_>) -> String {
+fn text_of(input: &Input<'_>) -> anyhow::Result<String> {
     let mut out = Document::new(input.name);
     out.set("imagor.prefix", "/");
-    let parts = translate(&given(input.text), TABLE, "imagor", &mut out);
+    let mut given = environment(input.text);
+    given.read_files(input.path);
+    let parts = translate(&own(given), TABLE, "imagor", &mut out);
     listen(&parts, &mut out);
-    signing(&parts, &mut out);
+    signing(&parts, &mut out)?;
     let on = |(format, name)| parts.is_on(name).then_some(format);
     let formats = [("avif", "IMAGOR_AUTO_AVIF"), ("webp", "IMAGOR_AUTO_WEBP")];
     let formats: Vec<&str> = formats.into_iter().filter_map(on).collect();
@@ -129,7 +136,7 @@ fn text_of(input: &Input<'_>) -> String {
     };
     out.set_if("imagor.max_filters", filters);
     origins(&parts, &mut out);
-    out.text()
+    Ok(out.text())
 }
 
 fn listen(parts: &Parts, out: &mut Document) {
@@ -142,7 +149,7 @@ fn listen(parts: &Parts, out: &mut Document) {
     );
 }
 
-fn signing(parts: &Parts, out: &mut Document) {
+fn signing(parts: &Parts, out: &mut Document) -> anyhow::Result<()> {
     match parts.text("IMAGOR_SECRET") {
         Some(secret) => {
             out.set("imagor.keys", vec![secret]);
@@ -152,11 +159,11 @@ fn signing(parts: &Parts, out: &mut Document) {
                 parts.note("IMAGOR_SECRET", what, out);
             }
         }
-        None if out.is_true("imagor.allow_unsafe") => {}
+        None if out.is_true("imagor.allow_unsafe") && !parts.is_unread("IMAGOR_SECRET") => {}
         None => {
-            out.set("imagor.allow_unsafe", true);
-            let what = "it is not set here: `allow_unsafe` answers unsigned URLs. If the secret comes from elsewhere, add it to `keys`";
-            out.note(0, "IMAGOR_SECRET", what);
+            out.set_all_unknown("imagor.keys", 1, "IMAGOR_SECRET")?;
+            let what = "it was not read here, so a random key is in `keys`: put the secret there, or set `allow_unsafe` to answer unsigned URLs";
+            parts.note("IMAGOR_SECRET", what, out);
         }
     }
     match parts
@@ -171,6 +178,7 @@ fn signing(parts: &Parts, out: &mut Document) {
         ),
         _ => {}
     }
+    Ok(())
 }
 
 /// Adds an origin for each loader. Paths belong to the folder or bucket, if there is one, and else to web servers.

@@ -1,13 +1,13 @@
 //! Reads the environment of an imgproxy.
 
+mod origins;
 mod table;
 
 use andon_dialects::signature::unhex;
 use toml::{Table, Value};
 
-use super::assignments::{Assignment, assignments};
+use super::assignments::{Absent, Elsewhere, Environment, environment};
 use super::document::Document;
-use super::sources::{Common, add_unnamed, add_urls, whole_segments};
 use super::variables::{Parts, translate};
 use super::{Format, Input, values};
 
@@ -15,29 +15,58 @@ pub(super) use table::ALL as TABLE;
 
 pub(super) const FORMAT: Format = Format {
     name: "the environment of an imgproxy (IMGPROXY_KEY=…)",
-    is: |text| !given(text).is_empty(),
-    read: |input| Ok(text(input)),
+    is: |text| {
+        let given = given(text);
+        !given.is_empty() || given.starts("imgproxy", text)
+    },
+    read: text,
 };
 
 const PREFIX: &str = "IMGPROXY_";
 
-fn given(text: &str) -> Vec<Assignment> {
-    let mut all = assignments(text);
-    all.retain(|it| it.name.starts_with(PREFIX));
+/// The flags of imgproxy that name files of keys, as variables.
+const KEY_FILES: &[(&str, &str)] = &[("KEYPATH", "IMGPROXY_KEY"), ("SALTPATH", "IMGPROXY_SALT")];
+
+fn given(text: &str) -> Environment {
+    own(environment(text))
+}
+
+/// Keeps the variables of imgproxy, and says where those are that it reads from other places.
+fn own(mut all: Environment) -> Environment {
+    for it in &all.set {
+        let key = KEY_FILES.iter().find(|(flag, _)| *flag == it.name);
+        all.absent.extend(key.map(|(_, name)| Absent {
+            name: (*name).to_owned(),
+            at: it.at,
+            place: format!("in the file {}", it.value),
+        }));
+        // imgproxy loads further variables from where these say.
+        if it.name.starts_with("IMGPROXY_ENV_") {
+            all.elsewhere.push(Elsewhere {
+                at: it.at,
+                key: it.name.clone(),
+                place: format!("{}", it.value),
+                path: None,
+            });
+        }
+    }
+    all.retain(|name| name.starts_with(PREFIX));
     all
 }
 
-fn text(input: &Input<'_>) -> String {
+fn text(input: &Input<'_>) -> anyhow::Result<String> {
     let mut out = Document::new(input.name);
     out.set("imgproxy.prefix", "/");
-    let parts = translate(&given(input.text), TABLE, "imgproxy", &mut out);
+    let mut given = environment(input.text);
+    given.read_files(input.path);
+    let parts = translate(&own(given), TABLE, "imgproxy", &mut out);
     listen(&parts, &mut out);
-    keys(&parts, &mut out);
+    keys(&parts, &mut out)?;
     formats(&parts, &mut out);
     presets(&parts, &mut out);
     let size = source_size(&parts, &mut out);
-    origins(&parts, size, &mut out);
-    out.text()
+    origins::add(&parts, size, &mut out);
+    Ok(out.text())
 }
 
 fn listen(parts: &Parts, out: &mut Document) {
@@ -51,23 +80,33 @@ fn listen(parts: &Parts, out: &mut Document) {
     );
 }
 
-/// Carries over keys and salts, which imgproxy uses only if it has both.
-fn keys(parts: &Parts, out: &mut Document) {
+/// Carries over keys and salts, which imgproxy uses only if it has both. Those that are in another place become random
+/// ones, so that the server is closed until they are filled in.
+fn keys(parts: &Parts, out: &mut Document) -> anyhow::Result<()> {
+    source_key(parts, out)?;
     let (keys, salts) = (parts.list("IMGPROXY_KEY"), parts.list("IMGPROXY_SALT"));
-    if keys.is_empty() != salts.is_empty() {
-        let name = if keys.is_empty() {
-            "IMGPROXY_SALT"
-        } else {
-            "IMGPROXY_KEY"
-        };
-        parts.note(
-            name,
-            "imgproxy checks signatures only with a key and a salt, and only one of them is set",
-            out,
-        );
-        return;
+    let is_unread = parts.is_unread("IMGPROXY_KEY") || parts.is_unread("IMGPROXY_SALT");
+    match (keys.is_empty(), salts.is_empty()) {
+        (true, true) if !is_unread => {
+            parts.note(
+                "IMGPROXY_KEY",
+                "it is not set, so URLs need no signature, as with imgproxy",
+                out,
+            );
+            return Ok(());
+        }
+        (no_keys, no_salts) if no_keys != no_salts && !is_unread => {
+            let name = if no_keys {
+                "IMGPROXY_SALT"
+            } else {
+                "IMGPROXY_KEY"
+            };
+            let why = "imgproxy checks signatures only with a key and a salt, and only one of them is set";
+            parts.note(name, why, out);
+            return Ok(());
+        }
+        _ => {}
     }
-    let secrets = parts.list("IMGPROXY_SOURCE_URL_ENCRYPTION_KEY");
     let is_weak = |key: &String| unhex(key).is_some_and(|key| values::is_weak(&key));
     if keys.iter().any(is_weak) {
         out.set("imgproxy.weak_keys", true);
@@ -77,13 +116,29 @@ fn keys(parts: &Parts, out: &mut Document) {
             out,
         );
     }
-    if !keys.is_empty() {
-        out.set("imgproxy.keys", keys);
-        out.set("imgproxy.salts", salts);
+    let count = keys.len().max(salts.len()).max(1);
+    for (key, values, name) in [
+        ("imgproxy.keys", keys, "IMGPROXY_KEY"),
+        ("imgproxy.salts", salts, "IMGPROXY_SALT"),
+    ] {
+        match values.is_empty() {
+            true => out.set_all_unknown(key, count, name)?,
+            false => out.set(key, values),
+        }
     }
-    if let Some(secret) = secrets.first() {
-        out.set("imgproxy.source_key", secret.as_str());
+    Ok(())
+}
+
+/// Carries over the key that sources in URLs are encrypted with.
+fn source_key(parts: &Parts, out: &mut Document) -> anyhow::Result<()> {
+    const NAME: &str = "IMGPROXY_SOURCE_URL_ENCRYPTION_KEY";
+    let (key, secrets) = ("imgproxy.source_key", parts.list(NAME));
+    match secrets.first() {
+        Some(secret) => out.set(key, secret.as_str()),
+        None if parts.is_absent(NAME) => out.set_unknown(key, NAME)?,
+        None => {}
     }
+    Ok(())
 }
 
 /// Carries over the formats that are chosen by `Accept`.
@@ -142,96 +197,4 @@ fn source_size(parts: &Parts, out: &mut Document) -> Option<i64> {
         out.set("limits.held_bytes", size);
     }
     Some(size)
-}
-
-/// Returns the keys that every remote origin gets.
-fn common(parts: &Parts, size: Option<i64>, out: &mut Document) -> Common {
-    let mut allow: Vec<&str> = Vec::new();
-    if parts.is_on("IMGPROXY_ALLOW_PRIVATE_SOURCE_ADDRESSES") {
-        allow.extend(["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"]);
-    }
-    if parts.is_on("IMGPROXY_ALLOW_LOOPBACK_SOURCE_ADDRESSES") {
-        allow.extend(["127.0.0.0/8", "::1/128"]);
-    }
-    let keys = [
-        (
-            "timeouts.total",
-            parts.put("IMGPROXY_DOWNLOAD_TIMEOUT", values::span, out),
-        ),
-        ("max_bytes", size.map(Value::from)),
-        ("allow", (!allow.is_empty()).then(|| allow.into())),
-    ];
-    keys.into_iter()
-        .filter_map(|(key, value)| Some((key.to_owned(), value?)))
-        .collect()
-}
-
-fn origins(parts: &Parts, size: Option<i64>, out: &mut Document) {
-    let common = common(parts, size, out);
-    if let Some(root) = parts.text("IMGPROXY_LOCAL_FILESYSTEM_ROOT") {
-        out.add_origin([("fs.root".to_owned(), root.into())]);
-    }
-    buckets(parts, &common, out);
-    let allowed = parts.list("IMGPROXY_ALLOWED_SOURCES");
-    if !allowed.is_empty() {
-        out.set("imgproxy.allowed_sources", allowed.clone());
-    }
-    let base = parts.text("IMGPROXY_BASE_URL").map(str::to_owned);
-    let mut of_hosts: Common = common.clone();
-    let redirects = parts.put("IMGPROXY_MAX_REDIRECTS", values::number, out);
-    of_hosts.extend(redirects.map(|number| ("http.redirects".to_owned(), number)));
-    if let Some(agent) = parts.text("IMGPROXY_USER_AGENT") {
-        let headers = Table::from_iter([("User-Agent".to_owned(), Value::from(agent))]);
-        of_hosts.push(("http.headers".to_owned(), headers.into()));
-    }
-    let is_http = |url: &String| url.starts_with("http://") || url.starts_with("https://");
-    let urls: Vec<String> = allowed
-        .iter()
-        .chain(&base)
-        .filter(|url| is_http(url))
-        .map(|url| whole_segments(url))
-        .collect();
-    add_urls(&urls, "IMGPROXY_ALLOWED_SOURCES", &of_hosts, out);
-    add_unnamed("IMGPROXY_ALLOWED_SOURCES", &of_hosts, out);
-}
-
-/// Adds an origin for each kind of bucket that is switched on.
-fn buckets(parts: &Parts, common: &Common, out: &mut Document) {
-    for (name, key) in [("S3", "s3"), ("GCS", "gcs"), ("ABS", "azure")] {
-        if !parts.is_on(&format!("IMGPROXY_USE_{name}")) {
-            continue;
-        }
-        let variable = |what: &str| format!("IMGPROXY_{name}_{what}");
-        let names = parts.list(&variable("ALLOWED_BUCKETS"));
-        if names.is_empty() {
-            let what = format!("name the buckets in `{key}.buckets` of an [[origin]]");
-            parts.note(&format!("IMGPROXY_USE_{name}"), &what, out);
-            continue;
-        }
-        // The keys of Google and Azure sign for one bucket, so that each has its origin.
-        let secret = match name {
-            "GCS" if parts.has("IMGPROXY_GCS_KEY") => Some(("credentials_env", "IMGPROXY_GCS_KEY")),
-            "ABS" if parts.has("IMGPROXY_ABS_KEY") => Some(("access_key_env", "IMGPROXY_ABS_KEY")),
-            _ => None,
-        };
-        if let Some((_, variable)) = secret {
-            let what = format!(
-                "the credentials of the platform are used for buckets that URLs name; this key serves an [[origin]] of one bucket, \
-                 with `{key}.bucket` and a prefix"
-            );
-            parts.note(variable, &what, out);
-        }
-        let mut keys = common.clone();
-        keys.push((format!("{key}.buckets"), names.into()));
-        keys.push((format!("{key}.credentials"), "platform".into()));
-        for (what, below) in [
-            ("ENDPOINT", "endpoint"),
-            ("REGION", "region"),
-            ("NAME", "account"),
-        ] {
-            let given = parts.text(&variable(what));
-            keys.extend(given.map(|given| (format!("{key}.{below}"), given.into())));
-        }
-        out.add_origin(keys);
-    }
 }

@@ -6,6 +6,10 @@ use super::model::*;
 use super::pattern::Pattern;
 use super::syntax::Place;
 
+mod small_light;
+
+use small_light::has_options;
+
 impl Site {
     /// Turns locations into origins and rewrites, in nginx's order: exact paths, prefixes that end the search (`^~`),
     /// regular expressions as they are written, and other prefixes. Longer prefixes come first.
@@ -28,6 +32,7 @@ impl Site {
             self.tls = Tls::default();
         }
         let mut locations = std::mem::take(&mut self.locations);
+        self.getparam_of_locations(&locations);
         let rank = |location: &Location| match location.words.first().map(String::as_str) {
             Some("=") => (0, 0),
             Some("^~") => (1, usize::MAX - location.words[1].len()),
@@ -271,6 +276,9 @@ impl Site {
         if let Some((_, options)) = path.split_once("small_light(") {
             let to = format!("/small_light({options}");
             self.small_light.on = true;
+            if scope.filter.options().is_some() {
+                self.filter_beside(location);
+            }
             self.rewrite(location, pattern, to);
             return Ok(());
         }
@@ -292,7 +300,13 @@ impl Site {
         self.fall_back(&at, scope);
         let path = format!("{at}{path}");
         if scope.small_light && !self.small_light.getparam_mode {
-            return self.small_light_location(location, pattern, &path);
+            let names_options = has_options(&pattern.from);
+            if names_options && options.is_some() {
+                self.filter_beside(location);
+            }
+            if names_options || options.is_none() {
+                return self.small_light_location(location, pattern, &path);
+            }
         }
         if let Some(options) = options {
             let options = pattern.say(&options, variables)?;
@@ -391,46 +405,12 @@ impl Site {
         prefix
     }
 
-    /// Adds the rewrite of a location for the `small_light` module. The options are in the URL, where the location's
-    /// regular expression has `small_light`.
-    fn small_light_location(
-        &mut self,
-        location: &Location,
-        pattern: &Pattern,
-        path: &str,
-    ) -> Result<(), String> {
-        const SEGMENTS: [&str; 3] = [
-            "small_light[^/]*",
-            "small_light[^/]+",
-            r"small_light\([^\)]*\)",
-        ];
-        let from = &pattern.from;
-        let found = SEGMENTS
-            .iter()
-            .find_map(|segment| Some((from.find(segment)?, *segment)));
-        let Some((at, segment)) = found else {
-            // Without options in its paths nothing is done.
-            self.rewrite(location, pattern, path.to_owned());
-            return Ok(());
-        };
-        // A group around the options; those that begin after it have the next number.
-        let (before, after) = (&from[..at], &from[at + segment.len()..]);
-        let group = groups(before) + 1;
-        let from = format!(r"{before}(small_light\([^)/]*\))[^/]*{after}");
-        let mut to = path.to_owned();
-        for number in (group..=8).rev() {
-            to = to.replace(&format!("${number}"), &format!("${}", number + 1));
-        }
-        self.push_rewrite(location, from, format!("/${group}{to}"));
-        Ok(())
-    }
-
-    fn rewrite(&mut self, location: &Location, pattern: &Pattern, mut to: String) {
+    pub(super) fn rewrite(&mut self, location: &Location, pattern: &Pattern, mut to: String) {
         let from = pattern.without_unused_group(&mut to);
         self.push_rewrite(location, from, to);
     }
 
-    fn push_rewrite(&mut self, location: &Location, from: String, to: String) {
+    pub(super) fn push_rewrite(&mut self, location: &Location, from: String, to: String) {
         self.rewrites.push(Rewrite {
             from,
             to,
@@ -449,24 +429,6 @@ fn server_place(locations: &[Location]) -> Place {
         },
         |location| location.place.clone(),
     )
-}
-
-/// Returns the number of capture groups that a regular expression has.
-fn groups(text: &str) -> usize {
-    let bytes = text.as_bytes();
-    let opens = |at: &usize| {
-        let escaped = bytes[..*at]
-            .iter()
-            .rev()
-            .take_while(|byte| **byte == b'\\')
-            .count()
-            % 2
-            == 1;
-        let rest = &text[at + 1..];
-        let named = ["?<", "?P<"].iter().any(|start| rest.starts_with(start));
-        bytes[*at] == b'(' && !escaped && (named || !rest.starts_with('?'))
-    };
-    (0..bytes.len()).filter(opens).count()
 }
 
 /// Splits a path with references to groups, such as `$1`, into the folder before the first reference and the rest.

@@ -94,6 +94,8 @@ pub(super) struct Link {
 pub(super) struct SmallLight {
     pub(super) on: bool,
     pub(super) getparam_mode: bool,
+    /// The `small_light_getparam_mode on` of locations.
+    pub(super) getparam_of_locations: Vec<Directive>,
     pub(super) material_dir: Option<String>,
     pub(super) radius_max: Option<String>,
     pub(super) sigma_max: Option<String>,
@@ -114,6 +116,7 @@ pub(super) struct Scope {
     pub(super) root: Option<String>,
     pub(super) filter: Filter,
     pub(super) small_light: bool,
+    pub(super) getparam_mode: bool,
     pub(super) expires: Option<String>,
     /// Values that `add_header` adds to `Cache-Control`.
     pub(super) added: Vec<String>,

@@ -3,7 +3,7 @@
 
 use toml::{Table, Value};
 
-use super::assignments::Assignment;
+use super::assignments::{Assignment, At};
 
 /// What a Python file sets.
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ pub(super) fn read(text: &str) -> Python {
             Some(Some(value)) => found.assignments.push(Assignment {
                 name: name.to_owned(),
                 value,
-                line,
+                at: At::line(line),
             }),
             Some(None) => {}
             None => found.expressions.push((name.to_owned(), line)),
@@ -381,7 +381,7 @@ mod tests {
     #[test]
     fn lines_are_counted_through_comments_and_long_values() {
         let found = read("# it's a comment\n\nA = [\n 1,\n]\nB = 2");
-        let lines: Vec<usize> = found.assignments.iter().map(|it| it.line).collect();
+        let lines: Vec<usize> = found.assignments.iter().map(|it| it.at.line).collect();
         assert_eq!(lines, [3, 6]);
     }
 

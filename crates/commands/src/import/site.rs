@@ -189,7 +189,7 @@ impl Site {
             }
             "image_filter_transparency" if value == "on" => {}
             "small_light" => scope.small_light = value == "on",
-            "small_light_getparam_mode" => self.small_light.getparam_mode |= value == "on",
+            "small_light_getparam_mode" => self.getparam_mode(directive, scope),
             "small_light_pattern_define" => {
                 let options = directive.arg(1).to_owned();
                 let pattern = (directive.place.clone(), value.to_owned(), options);
@@ -204,6 +204,24 @@ impl Site {
             _ if scope.filter.take(directive) => {}
             name => self.note(directive, reasons::why(name)),
         }
+    }
+
+    /// Reads a `small_light_getparam_mode`. Andon's is for all paths, so that those of locations are looked at when all
+    /// locations are known.
+    fn getparam_mode(&mut self, directive: &Directive, scope: &mut Scope) {
+        let is_on = directive.arg(0) == "on";
+        match (scope.in_location, is_on) {
+            (true, true) => self
+                .small_light
+                .getparam_of_locations
+                .push(directive.clone()),
+            (true, false) if scope.getparam_mode => {
+                self.note(directive, "`getparam_mode` is for every path here");
+            }
+            (true, false) => {}
+            (false, _) => self.small_light.getparam_mode = is_on,
+        }
+        scope.getparam_mode = is_on;
     }
 
     fn listen(&mut self, directive: &Directive) {

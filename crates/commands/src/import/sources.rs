@@ -3,6 +3,7 @@
 use andon_server::config::UrlPattern;
 use toml::Value;
 
+use super::assignments::At;
 use super::document::Document;
 
 /// The keys that every remote origin of a server gets, such as `timeouts.total`.
@@ -19,7 +20,7 @@ pub(super) fn add_urls(urls: &[String], variable: &str, common: &Common, out: &m
             Ok(_) if permitted.contains(url) => {}
             Ok(_) => permitted.push(url.clone()),
             Err(why) => out.note(
-                0,
+                At::FILE,
                 variable,
                 &format!("http.urls of an [[origin]] cannot list it: {why}"),
             ),
@@ -35,7 +36,7 @@ pub(super) fn add_urls(urls: &[String], variable: &str, common: &Common, out: &m
 pub(super) fn add_unnamed(variable: &str, common: &Common, out: &mut Document) {
     if !out.has_origin() {
         out.note(
-            0,
+            At::FILE,
             variable,
             &format!("no source is named: list those of your images in http.urls, in the place of {UNNAMED}"),
         );

@@ -5,7 +5,7 @@ mod table;
 
 use toml::{Table, Value};
 
-use super::assignments::{Assignment, assignments};
+use super::assignments::{At, Environment, environment};
 use super::document::Document;
 use super::python::{self, Python};
 use super::sources::{Common, add_unnamed, add_urls};
@@ -24,28 +24,31 @@ pub(super) const FORMAT: Format = Format {
         } = python::read(text);
         let mut names =
             (assignments.iter().map(|it| &it.name)).chain(expressions.iter().map(|(name, _)| name));
-        names.any(|name| is_known(name)) || !of_environment(text).is_empty()
+        names.any(|name| is_known(name)) || is_of_container(&environment(text), text)
     },
-    read: |input| Ok(text(input)),
+    read: text,
 };
 
 fn is_known(name: &str) -> bool {
     TABLE.iter().any(|row| row.is(name))
 }
 
-/// Returns the variables of an environment whose names are those of a thumbor.conf, as images of containers take them,
-/// such as those of a docker-compose file or of a chart's values. It is empty unless one of them is thumbor's alone.
-fn of_environment(text: &str) -> Vec<Assignment> {
-    let mut all = assignments(text);
-    all.retain(|it| is_known(&it.name));
-    let is_own = |it: &Assignment| {
-        let value = it.value.as_str().unwrap_or_default();
-        ["SECURITY_KEY", "ALLOW_UNSAFE_URL"].contains(&&*it.name) || value.starts_with("thumbor.")
-    };
-    if !all.iter().any(is_own) {
-        return Vec::new();
-    }
-    for it in &mut all {
+/// Whether an environment is that of a container with thumbor: one of its variables is thumbor's alone, or the file
+/// starts a thumbor whose variables are elsewhere.
+fn is_of_container(all: &Environment, text: &str) -> bool {
+    let is_alone = |name: &String| ["SECURITY_KEY", "ALLOW_UNSAFE_URL"].contains(&&**name);
+    all.starts("thumbor", text)
+        || all.absent.iter().any(|it| is_alone(&it.name))
+        || all.set.iter().any(|it| {
+            let value = it.value.as_str().unwrap_or_default();
+            is_alone(&it.name) || (value.starts_with("thumbor.") && is_known(&it.name))
+        })
+}
+
+/// Keeps the variables whose names are those of a thumbor.conf, as images of containers take them.
+fn own(mut all: Environment) -> Environment {
+    all.retain(is_known);
+    for it in &mut all.set {
         // A list is written as in Python, a text without quotes.
         let text = it.value.as_str().unwrap_or_default();
         let literal = python::read(&format!("VALUE = {text}")).assignments.pop();
@@ -54,35 +57,66 @@ fn of_environment(text: &str) -> Vec<Assignment> {
     all
 }
 
-fn text(input: &Input<'_>) -> String {
+/// Whether a file is of Python: it sets a literal, or something else with blanks around the `=`.
+fn is_conf(conf: &Python, text: &str) -> bool {
+    let lines: Vec<&str> = text.lines().collect();
+    let is_spaced = |(name, line): &(String, usize)| {
+        let line = lines.get(line.saturating_sub(1)).copied();
+        is_known(name) && line.is_some_and(|line| line.starts_with(&format!("{name} = ")))
+    };
+    conf.assignments.iter().any(|it| is_known(&it.name)) || conf.expressions.iter().any(is_spaced)
+}
+
+fn text(input: &Input<'_>) -> anyhow::Result<String> {
     let mut out = Document::new(input.name);
     out.set("thumbor.prefix", "/");
-    let of_environment = of_environment(input.text);
-    let Python {
-        assignments,
-        expressions,
-        others,
-    } = match python::read(input.text) {
-        conf if conf.assignments.iter().any(|it| is_known(&it.name)) => conf,
-        _ if !of_environment.is_empty() => Python {
-            assignments: of_environment,
-            ..Python::default()
-        },
-        conf => conf,
+    let conf = python::read(input.text);
+    let mut given = environment(input.text);
+    let parts = if !is_conf(&conf, input.text) && is_of_container(&given, input.text) {
+        given.read_files(input.path);
+        translate(&own(given), TABLE, "thumbor", &mut out)
+    } else {
+        of_python(conf, input.text, &mut out)
     };
-    for (name, line) in expressions {
-        out.note(line, &name, "it is an expression, which is not evaluated");
-    }
-    for line in others {
-        out.note(line, "this line", "it is no assignment, and not read");
-    }
-    let parts = translate(&assignments, TABLE, "thumbor", &mut out);
     out.set("listen", vec!["0.0.0.0:8888"]);
     differing_defaults(&parts, &mut out);
-    signing(&parts, &mut out);
+    signing(&parts, &mut out)?;
     formats(&parts, &mut out);
     origins(&parts, &mut out);
-    out.text()
+    Ok(out.text())
+}
+
+/// Translates a thumbor.conf.
+fn of_python(conf: Python, text: &str, out: &mut Document) -> Parts {
+    let given = Environment {
+        set: conf.assignments,
+        ..Environment::default()
+    };
+    let mut parts = translate(&given, TABLE, "thumbor", out);
+    for (name, line) in conf.expressions {
+        out.note(
+            At::line(line),
+            &name,
+            "it is an expression, which is not evaluated",
+        );
+        parts.miss(&name);
+    }
+    let lines: Vec<&str> = text.lines().collect();
+    for line in conf.others {
+        let what = "it is no assignment, and not read";
+        out.note(At::line(line), "this line", what);
+        // An assignment in a block, such as that of an `if`.
+        let code = lines
+            .get(line.saturating_sub(1))
+            .copied()
+            .unwrap_or_default();
+        for name in ["SECURITY_KEY", "ALLOW_UNSAFE_URL"] {
+            if code.contains(name) {
+                parts.miss(name);
+            }
+        }
+    }
+    parts
 }
 
 /// Writes what thumbor does by default and Andon does not.
@@ -94,18 +128,33 @@ fn differing_defaults(parts: &Parts, out: &mut Document) {
     );
 }
 
-fn signing(parts: &Parts, out: &mut Document) {
+/// Carries over the key and whether unsigned URLs are answered. What was not read is a random key, and no.
+fn signing(parts: &Parts, out: &mut Document) -> anyhow::Result<()> {
     // thumbor's own default, which everybody knows.
     const KNOWN: &str = "MY_SECURE_KEY";
+    let is_key_unread = parts.is_unread("SECURITY_KEY");
+    let is_unread = is_key_unread || parts.is_unread("ALLOW_UNSAFE_URL");
+    let is_open = match parts.has("ALLOW_UNSAFE_URL") {
+        true => !parts.is_off("ALLOW_UNSAFE_URL"),
+        false => !is_unread,
+    };
+    out.set("thumbor.allow_unsafe", is_open);
+    if is_unread && !parts.has("ALLOW_UNSAFE_URL") {
+        let what = "thumbor's default is true; here it is false, because not all settings were read: `allow_unsafe` in [thumbor]";
+        parts.note("ALLOW_UNSAFE_URL", what, out);
+    }
+    if is_key_unread {
+        return out.set_all_unknown("thumbor.keys", 1, "SECURITY_KEY");
+    }
     let key = parts.text("SECURITY_KEY").unwrap_or(KNOWN);
     out.set("thumbor.keys", vec![key]);
-    out.set("thumbor.allow_unsafe", !parts.is_off("ALLOW_UNSAFE_URL"));
     if values::is_weak(key.as_bytes()) {
         out.set("thumbor.weak_keys", true);
         let what =
             "it can be guessed, which `weak_keys` allows; `openssl rand -hex 32` makes a good one";
         parts.note("SECURITY_KEY", what, out);
     }
+    Ok(())
 }
 
 /// Carries over the formats that are chosen by `Accept`.

@@ -1,12 +1,12 @@
 //! Translates variables of another server by a table: each has a key of `andon.toml`, or a reason why it has none.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use andon_recipe::nearest;
 use toml::Value;
 
-use super::assignments::{Assignment, is_reference};
+use super::assignments::{Absent, Assignment, At, Environment, is_reference};
 use super::document::Document;
 
 /// One row of a server's table.
@@ -70,32 +70,61 @@ impl Variable {
 
 /// The variables that are translated together, by their names.
 #[derive(Debug, Default)]
-pub(super) struct Parts(BTreeMap<String, (Value, usize)>);
+pub(super) struct Parts {
+    values: BTreeMap<String, (Value, At)>,
+    /// The variables whose values are in another place.
+    absent: BTreeSet<String>,
+    /// Whether further variables may be in another place.
+    are_elsewhere: bool,
+}
+
+/// What a value is that names another variable.
+const OF_VARIABLE: &str = "that of another variable, which this file does not tell";
 
 /// Translates variables by a table. What has no key is noted in the document, and the parts are returned. `server` is
 /// the name of the server whose variables they are.
 pub(super) fn translate(
-    given: &[Assignment],
+    given: &Environment,
     table: &[Variable],
     server: &str,
     out: &mut Document,
 ) -> Parts {
-    let mut parts = Parts::default();
+    out.add_files(&given.files);
+    let mut parts = Parts {
+        are_elsewhere: !given.elsewhere.is_empty(),
+        ..Parts::default()
+    };
+    for it in &given.elsewhere {
+        let what = format!(
+            "the variables in {} were not read: those of {server} are to be added here",
+            it.place
+        );
+        out.note(it.at, &it.key, &what);
+    }
+    for it in &given.absent {
+        if given.set.iter().all(|set| set.name != it.name) {
+            absent(it, table, server, out);
+            parts.absent.insert(it.name.clone());
+        }
+    }
     let mut seen: BTreeMap<&str, &Value> = BTreeMap::new();
-    for Assignment { name, value, line } in given {
+    for Assignment { name, value, at } in &given.set {
         if seen.insert(name, value).is_some_and(|other| other != value) {
             out.note(
-                *line,
+                *at,
                 name,
                 "it is set to another value as well, and the last one counts",
             );
         }
         if value.as_str().is_some_and(is_reference) {
-            out.note(
-                *line,
-                name,
-                "its value is that of another variable, which this file does not tell",
-            );
+            let it = Absent {
+                name: name.clone(),
+                at: *at,
+                place: OF_VARIABLE.to_owned(),
+            };
+            absent(&it, table, server, out);
+            parts.absent.insert(name.clone());
+            parts.values.remove(name);
             continue;
         }
         // An empty variable counts as none.
@@ -105,28 +134,85 @@ pub(super) fn translate(
         match table.iter().find(|row| row.is(name)).map(|row| row.becomes) {
             Some(Becomes::Key(key, translate)) => match translate(value) {
                 Ok(value) => out.set(key, value),
-                Err(why) => out.note(*line, name, &format!("`{key}`: {why}")),
+                Err(why) => out.note(*at, name, &format!("`{key}`: {why}")),
             },
-            Some(Becomes::Part(_)) => _ = parts.0.insert(name.clone(), (value.clone(), *line)),
-            Some(Becomes::Nothing(why)) => out.note(*line, name, why),
-            None => {
-                let names = table.iter().flat_map(|row| row.names).copied();
-                let near = nearest(name, names).map(|near| format!("; {near} is one"));
-                let near = near.unwrap_or_default();
-                out.note(*line, name, &format!("{server} has no such variable{near}"));
+            Some(Becomes::Part(_)) => {
+                parts.values.insert(name.clone(), (value.clone(), *at));
             }
+            Some(Becomes::Nothing(why)) => out.note(*at, name, why),
+            None => out.note(*at, name, &unknown(name, table, server)),
         }
     }
     parts
 }
 
+/// Notes where the value of a variable is, and what it becomes.
+fn absent(it: &Absent, table: &[Variable], server: &str, out: &mut Document) {
+    let Absent { name, at, place } = it;
+    let row = table.iter().find(|row| row.is(name));
+    let key = match row.map(|row| row.becomes) {
+        Some(Becomes::Key(key, _)) => Ok(key),
+        Some(Becomes::Part(what)) => single_key(what).ok_or(what),
+        Some(Becomes::Nothing(why)) => return out.note(*at, name, why),
+        None => return out.note(*at, name, &unknown(name, table, server)),
+    };
+    let what = match key {
+        Ok(key) => format!("set {} from it", own_variable(key)),
+        Err(what) => format!("it is a part of {what}"),
+    };
+    out.note(*at, name, &format!("its value is {place}: {what}"));
+}
+
+/// Returns the key that a description such as "`imgproxy.keys`" consists of.
+fn single_key(what: &str) -> Option<&str> {
+    let key = what
+        .split(';')
+        .next()?
+        .strip_prefix('`')?
+        .strip_suffix('`')?;
+    let is_key = |c: char| c.is_ascii_lowercase() || c == '_' || c == '.';
+    key.chars().all(is_key).then_some(key)
+}
+
+/// Returns the variable of Andon's environment that sets a key.
+fn own_variable(key: &str) -> String {
+    format!("ANDON_{}", key.replace('.', "__").to_ascii_uppercase())
+}
+
+fn unknown(name: &str, table: &[Variable], server: &str) -> String {
+    let names = table.iter().flat_map(|row| row.names).copied();
+    let near = nearest(name, names).map(|near| format!("; {near} is one"));
+    let near = near.unwrap_or_default();
+    format!("{server} has no such variable{near}")
+}
+
 impl Parts {
     pub(super) fn get(&self, name: &str) -> Option<&Value> {
-        self.0.get(name).map(|(value, _)| value)
+        self.values.get(name).map(|(value, _)| value)
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
-        self.0.contains_key(name)
+        self.values.contains_key(name)
+    }
+
+    /// Whether a variable has a value that was not read, or may have one.
+    pub(super) fn is_unread(&self, name: &str) -> bool {
+        !self.has(name) && (self.are_elsewhere || self.absent.contains(name))
+    }
+
+    /// Whether a variable is named whose value was not read.
+    pub(super) fn is_absent(&self, name: &str) -> bool {
+        !self.has(name) && self.absent.contains(name)
+    }
+
+    /// Keeps in mind that the value of a variable was not read.
+    pub(super) fn miss(&mut self, name: &str) {
+        self.absent.insert(name.to_owned());
+    }
+
+    /// Returns the names of all variables.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.values.keys().map(String::as_str)
     }
 
     pub(super) fn text(&self, name: &str) -> Option<&str> {
@@ -156,11 +242,11 @@ impl Parts {
         translate: Translate,
         out: &mut Document,
     ) -> Option<Value> {
-        let (value, line) = self.0.get(name)?;
+        let (value, at) = self.values.get(name)?;
         match translate(value) {
             Ok(value) => Some(value),
             Err(why) => {
-                out.note(*line, name, &why);
+                out.note(*at, name, &why);
                 None
             }
         }
@@ -168,8 +254,8 @@ impl Parts {
 
     /// Notes something about a variable, with the line that sets it.
     pub(super) fn note(&self, name: &str, why: &str, out: &mut Document) {
-        let line = self.0.get(name).map_or(0, |(_, line)| *line);
-        out.note(line, name, why);
+        let at = self.values.get(name).map_or(At::FILE, |(_, at)| *at);
+        out.note(at, name, why);
     }
 }
 

@@ -1,0 +1,156 @@
+//! Writes the origins that an imgproxy gets its images from.
+
+use toml::{Table, Value};
+
+use super::super::document::Document;
+use super::super::sources::{Common, add_unnamed, add_urls, whole_segments};
+use super::super::values;
+use super::super::variables::Parts;
+
+/// Returns the keys that every remote origin gets.
+fn common(parts: &Parts, size: Option<i64>, out: &mut Document) -> Common {
+    let mut allow: Vec<&str> = Vec::new();
+    if parts.is_on("IMGPROXY_ALLOW_PRIVATE_SOURCE_ADDRESSES") {
+        allow.extend(["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"]);
+    }
+    if parts.is_on("IMGPROXY_ALLOW_LOOPBACK_SOURCE_ADDRESSES") {
+        allow.extend(["127.0.0.0/8", "::1/128"]);
+    }
+    let keys = [
+        (
+            "timeouts.total",
+            parts.put("IMGPROXY_DOWNLOAD_TIMEOUT", values::span, out),
+        ),
+        ("max_bytes", size.map(Value::from)),
+        ("allow", (!allow.is_empty()).then(|| allow.into())),
+    ];
+    keys.into_iter()
+        .filter_map(|(key, value)| Some((key.to_owned(), value?)))
+        .collect()
+}
+
+/// Adds the origins of a folder, of buckets and of web servers. `size` is the limit of a source's size in bytes.
+pub(super) fn add(parts: &Parts, size: Option<i64>, out: &mut Document) {
+    let common = common(parts, size, out);
+    if let Some(root) = parts.text("IMGPROXY_LOCAL_FILESYSTEM_ROOT") {
+        out.add_origin([("fs.root".to_owned(), root.into())]);
+    }
+    buckets(parts, &common, out);
+    let allowed = parts.list("IMGPROXY_ALLOWED_SOURCES");
+    if !allowed.is_empty() {
+        out.set("imgproxy.allowed_sources", allowed.clone());
+    }
+    let base = parts.text("IMGPROXY_BASE_URL").map(str::to_owned);
+    let mut of_hosts: Common = common.clone();
+    let redirects = parts.put("IMGPROXY_MAX_REDIRECTS", values::number, out);
+    of_hosts.extend(redirects.map(|number| ("http.redirects".to_owned(), number)));
+    if let Some(agent) = parts.text("IMGPROXY_USER_AGENT") {
+        let headers = Table::from_iter([("User-Agent".to_owned(), Value::from(agent))]);
+        of_hosts.push(("http.headers".to_owned(), headers.into()));
+    }
+    let is_http = |url: &String| url.starts_with("http://") || url.starts_with("https://");
+    let urls: Vec<String> = allowed
+        .iter()
+        .chain(&base)
+        .filter(|url| is_http(url))
+        .map(|url| whole_segments(url))
+        .collect();
+    add_urls(&urls, "IMGPROXY_ALLOWED_SOURCES", &of_hosts, out);
+    if !parts.has("IMGPROXY_ALLOWED_SOURCES") && out.has_origin() {
+        let what = "no source is named, and imgproxy then fetches URLs of every host: here only the origins below are read, so list \
+                    the hosts of your images in `http.urls` of an [[origin]]";
+        parts.note("IMGPROXY_ALLOWED_SOURCES", what, out);
+    }
+    add_unnamed("IMGPROXY_ALLOWED_SOURCES", &of_hosts, out);
+    addresses(parts, out);
+    unused(parts, out);
+}
+
+/// Notes what becomes of the variables that allow addresses, unless they are in `allow` of an origin.
+fn addresses(parts: &Parts, out: &mut Document) {
+    for what in ["LOOPBACK", "PRIVATE"] {
+        let name = format!("IMGPROXY_ALLOW_{what}_SOURCE_ADDRESSES");
+        let why = match parts.has(&name) {
+            true if parts.is_on(&name) && out.has_in_origin("allow") => continue,
+            true if parts.is_on(&name) => {
+                "`allow` of a remote [[origin]] lists such addresses, and this file has no such origin"
+            }
+            true if parts.is_off(&name) => {
+                "such addresses are refused unless `allow` of an [[origin]] lists them"
+            }
+            true => "its value is neither true nor false: such addresses are refused",
+            false if what == "PRIVATE" && out.has_in_origin("http.urls") => {
+                "imgproxy's default is true; here such addresses are refused unless `allow` of an [[origin]] lists them"
+            }
+            false => continue,
+        };
+        parts.note(&name, why, out);
+    }
+}
+
+/// Notes the variables that are about origins that were not written.
+fn unused(parts: &Parts, out: &mut Document) {
+    for (name, key) in [
+        ("IMGPROXY_DOWNLOAD_TIMEOUT", "timeouts.total"),
+        ("IMGPROXY_MAX_REDIRECTS", "http.redirects"),
+        ("IMGPROXY_USER_AGENT", "http.headers"),
+    ] {
+        if parts.has(name) && !out.has_in_origin(key) {
+            let why =
+                format!("`{key}` is of a remote [[origin]], and this file has no such origin");
+            parts.note(name, &why, out);
+        }
+    }
+    let kinds = ["S3", "GCS", "ABS"];
+    let off = kinds.map(|kind| (format!("IMGPROXY_{kind}_"), format!("IMGPROXY_USE_{kind}")));
+    for (start, switch) in off.iter().filter(|(_, switch)| !parts.is_on(switch)) {
+        for name in parts.names().filter(|name| name.starts_with(start)) {
+            parts.note(
+                name,
+                &format!("it is not used, because {switch} is not true"),
+                out,
+            );
+        }
+    }
+}
+
+/// Adds an origin for each kind of bucket that is switched on.
+fn buckets(parts: &Parts, common: &Common, out: &mut Document) {
+    for (name, key) in [("S3", "s3"), ("GCS", "gcs"), ("ABS", "azure")] {
+        if !parts.is_on(&format!("IMGPROXY_USE_{name}")) {
+            continue;
+        }
+        let variable = |what: &str| format!("IMGPROXY_{name}_{what}");
+        let names = parts.list(&variable("ALLOWED_BUCKETS"));
+        if names.is_empty() {
+            let what = format!("name the buckets in `{key}.buckets` of an [[origin]]");
+            parts.note(&format!("IMGPROXY_USE_{name}"), &what, out);
+            continue;
+        }
+        // The keys of Google and Azure sign for one bucket, so that each has its origin.
+        let secret = match name {
+            "GCS" if parts.has("IMGPROXY_GCS_KEY") => Some(("credentials_env", "IMGPROXY_GCS_KEY")),
+            "ABS" if parts.has("IMGPROXY_ABS_KEY") => Some(("access_key_env", "IMGPROXY_ABS_KEY")),
+            _ => None,
+        };
+        if let Some((_, variable)) = secret {
+            let what = format!(
+                "the credentials of the platform are used for buckets that URLs name; this key serves an [[origin]] of one bucket, \
+                 with `{key}.bucket` and a prefix"
+            );
+            parts.note(variable, &what, out);
+        }
+        let mut keys = common.clone();
+        keys.push((format!("{key}.buckets"), names.into()));
+        keys.push((format!("{key}.credentials"), "platform".into()));
+        for (what, below) in [
+            ("ENDPOINT", "endpoint"),
+            ("REGION", "region"),
+            ("NAME", "account"),
+        ] {
+            let given = parts.text(&variable(what));
+            keys.extend(given.map(|given| (format!("{key}.{below}"), given.into())));
+        }
+        out.add_origin(keys);
+    }
+}
