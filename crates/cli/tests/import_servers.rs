@@ -216,6 +216,20 @@ fn keys_of_imgproxy_that_are_in_another_place_leave_the_server_closed() {
             "IMGPROXY_KEY: its value is that of another variable",
         ),
         (
+            format!(
+                "{{{{- if .Values.images }}}}\nimage: imgproxy/imgproxy\nenv:\n- {{name: {root}, value: <files>}}\n\
+                 {{{{- toYaml .Values.env | nindent 0 }}}}\n{{{{- end }}}}\n"
+            ),
+            "template: the variables in `{{- toYaml .Values.env | nindent 0 }}` were not read",
+        ),
+        (
+            format!(
+                "{{\"containerDefinitions\": [{{\"image\": \"imgproxy\", \"environment\": [{{\"name\": \"{root}\", \"value\": \"<files>\"}}],\n\
+                 \"secrets\": [{{\"name\": \"IMGPROXY_KEY\", \"valueFrom\": \"arn:a\"}}, {{\"name\": \"IMGPROXY_SALT\", \"valueFrom\": \"arn:b\"}}]}}]}}"
+            ),
+            "images.yaml:2: IMGPROXY_SALT: its value is in arn:b: set ANDON_IMGPROXY__SALTS from it",
+        ),
+        (
             compose.clone() + &keys("      - IMGPROXY_NAME\n"),
             "IMGPROXY_KEY: its value is that of the environment in which the server is started",
         ),

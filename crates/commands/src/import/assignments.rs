@@ -80,6 +80,7 @@ pub(super) fn environment(text: &str) -> Environment {
         None => lines::read(text),
     };
     environment.add_named(text);
+    environment.add_templates(text);
     environment
 }
 
@@ -134,6 +135,25 @@ impl Environment {
         of_files.set.append(&mut self.set);
         self.set = of_files.set;
         self.absent.append(&mut of_files.absent);
+    }
+
+    /// Adds the places from which a template of Helm takes variables, such as `{{- toYaml .Values.env | nindent 8 }}`.
+    fn add_templates(&mut self, text: &str) {
+        for (index, line) in text.lines().enumerate() {
+            let line = line.trim();
+            let is_template = line.starts_with("{{") && line.ends_with("}}");
+            let is_filled = ["toYaml", "range", "tpl", "include"]
+                .iter()
+                .any(|word| line.contains(word));
+            if is_template && is_filled && line.to_ascii_lowercase().contains("env") {
+                self.elsewhere.push(Elsewhere {
+                    at: At::line(index + 1),
+                    key: "template".to_owned(),
+                    place: format!("`{line}`"),
+                    path: None,
+                });
+            }
+        }
     }
 
     /// Adds the variables that a text names in another way than those that are read, so that none is lost.

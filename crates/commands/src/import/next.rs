@@ -10,7 +10,11 @@ use super::{Format, Input};
 
 pub(super) const FORMAT: Format = Format {
     name: "the configuration of a Next.js as JSON (.next/required-server-files.json)",
-    is: |text| text.trim_start().starts_with('{'),
+    is: |text| {
+        // A template of Helm, and a task definition of Amazon ECS, begin so too.
+        let text = text.trim_start();
+        text.starts_with('{') && !text.starts_with("{{") && !text.contains("containerDefinitions")
+    },
     read: |input: &Input<'_>| text(input.text, input.name).with_context(|| input.name.to_owned()),
 };
 

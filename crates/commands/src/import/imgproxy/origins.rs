@@ -62,12 +62,13 @@ pub(super) fn add(parts: &Parts, size: Option<i64>, out: &mut Document) {
         parts.note("IMGPROXY_ALLOWED_SOURCES", what, out);
     }
     add_unnamed("IMGPROXY_ALLOWED_SOURCES", &of_hosts, out);
-    addresses(parts, out);
+    addresses(parts, !urls.is_empty(), out);
     unused(parts, out);
 }
 
-/// Notes what becomes of the variables that allow addresses, unless they are in `allow` of an origin.
-fn addresses(parts: &Parts, out: &mut Document) {
+/// Notes what becomes of the variables that allow addresses, unless they are in `allow` of an origin. `has_urls` is whether
+/// URLs of web servers are named.
+fn addresses(parts: &Parts, has_urls: bool, out: &mut Document) {
     for what in ["LOOPBACK", "PRIVATE"] {
         let name = format!("IMGPROXY_ALLOW_{what}_SOURCE_ADDRESSES");
         let why = match parts.has(&name) {
@@ -79,7 +80,7 @@ fn addresses(parts: &Parts, out: &mut Document) {
                 "such addresses are refused unless `allow` of an [[origin]] lists them"
             }
             true => "its value is neither true nor false: such addresses are refused",
-            false if what == "PRIVATE" && out.has_in_origin("http.urls") => {
+            false if what == "PRIVATE" && has_urls => {
                 "imgproxy's default is true; here such addresses are refused unless `allow` of an [[origin]] lists them"
             }
             false => continue,
