@@ -15,7 +15,7 @@ pub(super) fn read(documents: &[Item]) -> Environment {
         found.item(document);
     }
     let mut environment = found.environment;
-    // A Secret or ConfigMap beside the rest has been read.
+    // A `Secret` or `ConfigMap` beside the rest has been read.
     let is_there = |it: &Elsewhere| found.maps.contains(&it.place);
     environment.elsewhere.retain(|it| !is_there(it));
     environment
@@ -24,7 +24,7 @@ pub(super) fn read(documents: &[Item]) -> Environment {
 #[derive(Default)]
 struct Found {
     environment: Environment,
-    /// The Secrets and ConfigMaps of the file, named as in [`Elsewhere::place`].
+    /// Every `Secret` and `ConfigMap` of the file, named as in [`Elsewhere::place`].
     maps: Vec<String>,
 }
 
