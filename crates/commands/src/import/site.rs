@@ -43,7 +43,10 @@ pub(super) fn read(all: &[Directive], name: Option<&str>) -> anyhow::Result<Site
     };
     let Some(chosen) = chosen else {
         match name {
-            Some(name) => anyhow::bail!("no server has the server_name {name}"),
+            Some(name) => anyhow::bail!(
+                "no server has the server_name {name}: {}",
+                names_of(&servers)
+            ),
             None => anyhow::bail!("there is no server block"),
         }
     };
@@ -73,6 +76,19 @@ pub(super) fn read(all: &[Directive], name: Option<&str>) -> anyhow::Result<Site
     let base = outer_base(chosen, &outer);
     site.finish(base, &scope);
     Ok(site)
+}
+
+/// Says which names the servers have.
+fn names_of(servers: &[&Directive]) -> String {
+    let inside = servers.iter().flat_map(|server| server.inside());
+    let names = inside.filter(|it| it.name == "server_name");
+    let names: Vec<&str> = names
+        .flat_map(|it| it.args.iter().map(String::as_str))
+        .collect();
+    match names.is_empty() {
+        true => "no server block has one".to_owned(),
+        false => format!("there are {}", names.join(", ")),
+    }
 }
 
 fn makes_images(server: &Directive) -> bool {
