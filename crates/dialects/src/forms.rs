@@ -160,7 +160,7 @@ impl<'a> Cut<'a> {
         pairs.filter_map(|pair| pair.split_once('='))
     }
 
-    /// Returns marks without a signature for the path as it is.
+    /// Returns the marks of an unsigned target with this path.
     pub(crate) fn marked(&self, strength: Strength) -> Marks<'a> {
         Marks {
             path: self.path.into(),

@@ -65,7 +65,7 @@ pub mod thumbor;
 pub mod translate;
 pub mod weserv;
 
-pub use access::{Door, Places};
+pub use access::{Door, Nowhere, Places};
 pub use andon_settings::Error as ConfigError;
 pub use astro::{AstroConfig, Endpoint, RemotePattern};
 pub use cloudflare::CloudflareConfig;
@@ -420,7 +420,8 @@ impl Dialects {
 }
 
 /// Headers of a request that has none.
-struct NoHeaders;
+#[derive(Clone, Copy, Debug)]
+pub struct NoHeaders;
 
 impl Headers for NoHeaders {
     fn get(&self, _: &str) -> Option<&str> {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use andon_dialects::{Ask, Dialects, Headers, ImageRequest, Places, Refusal, Source};
+use andon_dialects::{Ask, Dialects, ImageRequest, NoHeaders, Nowhere, Refusal, Source};
 use andon_server::Config;
 
 /// Where a configuration leads a target.
@@ -38,30 +38,5 @@ impl Router {
                 Ask::Redirect(_) | Ask::Text { .. } => Route::Other,
             },
         }
-    }
-}
-
-struct NoHeaders;
-
-impl Headers for NoHeaders {
-    fn get(&self, _: &str) -> Option<&str> {
-        None
-    }
-}
-
-/// Places of a server whose origins are not looked at.
-struct Nowhere;
-
-impl Places for Nowhere {
-    fn path_of_url(&self, _: &str) -> Option<String> {
-        None
-    }
-
-    fn is_literal(&self, _: &str) -> bool {
-        false
-    }
-
-    fn paths_of_overlay(&self, _: &str) -> Vec<String> {
-        Vec::new()
     }
 }

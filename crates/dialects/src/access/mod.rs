@@ -39,6 +39,24 @@ pub trait Places {
     fn paths_of_overlay(&self, name: &str) -> Vec<String>;
 }
 
+/// Places of a server of folders, or of one whose origins are not looked at: no URL has a path there.
+#[derive(Clone, Copy, Debug)]
+pub struct Nowhere;
+
+impl Places for Nowhere {
+    fn path_of_url(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn is_literal(&self, _: &str) -> bool {
+        false
+    }
+
+    fn paths_of_overlay(&self, _: &str) -> Vec<String> {
+        Vec::new()
+    }
+}
+
 /// What was found out about the right to use a target while it was read.
 #[derive(Clone, Debug)]
 pub(crate) struct Evidence<'a> {

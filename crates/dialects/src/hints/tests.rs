@@ -2,23 +2,7 @@
 
 use andon_recipe::{Facts, size_after};
 
-use crate::{Config, ConfigError, Dialects, Headers, Places};
-
-struct Folders;
-
-impl Places for Folders {
-    fn path_of_url(&self, _: &str) -> Option<String> {
-        None
-    }
-
-    fn is_literal(&self, _: &str) -> bool {
-        false
-    }
-
-    fn paths_of_overlay(&self, _: &str) -> Vec<String> {
-        Vec::new()
-    }
-}
+use crate::{Config, ConfigError, Dialects, Headers, Nowhere};
 
 struct Sent(&'static [(&'static str, &'static str)]);
 
@@ -44,7 +28,7 @@ fn dialects(keys: &str) -> Result<Dialects, ConfigError> {
 /// What a target resolves to for a JPEG of 2000x1500 px.
 fn recipe(dialects: &Dialects, target: &str, sent: &'static [(&str, &str)]) -> String {
     let resolve = Ok::<_, crate::Refusal>;
-    let request = dialects.parse_for(target, &Sent(sent), &Folders, resolve);
+    let request = dialects.parse_for(target, &Sent(sent), &Nowhere, resolve);
     let request = request.unwrap_or_else(|error| panic!("{target}: {error}"));
     let recipe = request.rules.resolve(&Facts::new("jpeg", 2000, 1500));
     recipe
@@ -178,7 +162,7 @@ fn answers_name_the_hints_and_say_that_they_depend_on_them() {
     let resolve = Ok::<_, crate::Refusal>;
     let read = |keys: &str| {
         let dialects = dialects(keys).unwrap();
-        let request = dialects.parse_for("/r/fit:20x/a.jpg", &Sent(&[]), &Folders, resolve);
+        let request = dialects.parse_for("/r/fit:20x/a.jpg", &Sent(&[]), &Nowhere, resolve);
         request.unwrap()
     };
     let hinted = read(ALL);
@@ -235,7 +219,7 @@ proptest::proptest! {
         let facts = Facts::new("jpeg", 2000, 1500);
         let size = |headers: &dyn Headers| {
             let resolve = Ok::<_, crate::Refusal>;
-            let request = hinted.parse_for(&target, headers, &Folders, resolve).unwrap();
+            let request = hinted.parse_for(&target, headers, &Nowhere, resolve).unwrap();
             size_after(&request.rules.resolve(&facts).unwrap().steps, &facts).unwrap()
         };
         let (plain, dense) = (size(&Sent(&[])), size(&One(dpr)));

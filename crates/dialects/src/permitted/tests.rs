@@ -7,24 +7,7 @@ use andon_recipe::{Facts, Recipe, ResolveError};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
-use crate::{Config, ConfigError, Dialects, ImageRequest, NoHeaders, Places};
-
-/// A server with folders only.
-struct Folders;
-
-impl Places for Folders {
-    fn path_of_url(&self, _: &str) -> Option<String> {
-        None
-    }
-
-    fn is_literal(&self, _: &str) -> bool {
-        false
-    }
-
-    fn paths_of_overlay(&self, _: &str) -> Vec<String> {
-        Vec::new()
-    }
-}
+use crate::{Config, ConfigError, Dialects, ImageRequest, NoHeaders, Nowhere};
 
 fn config(text: &str) -> Config {
     let read = ConfigError::reading(text, &[], |all| all.read::<Config>());
@@ -45,7 +28,7 @@ fn dialects(keys: &str) -> Dialects {
 /// What a target is understood as, for an unsigned client; `None` if it is refused before its source is known.
 fn request(dialects: &Dialects, target: &str) -> Option<ImageRequest> {
     let resolve = Ok::<_, crate::Refusal>;
-    (dialects.parse_for(target, &NoHeaders, &Folders, resolve)).ok()
+    (dialects.parse_for(target, &NoHeaders, &Nowhere, resolve)).ok()
 }
 
 /// A photograph of 2000x1500 px.

@@ -45,7 +45,7 @@ enum Width {
 /// Default size of the letters in px.
 const SIZE: f64 = 20.0;
 
-/// Points per inch: at so many px per inch, a point is a px.
+/// Points per inch. At this many pixels per inch, one point is one pixel.
 const POINTS: f64 = 72.0;
 
 /// Maximum size of letters in px that the engine draws.

@@ -190,15 +190,19 @@ impl Job<'_> {
         }
     }
 
-    /// Decodes the frame of the source that the stages begin with.
+    /// Decodes the frame of the source that the stages begin with, unless it is decoded already.
     pub(super) fn decoded(
         &self,
+        decoded: Option<Decoded>,
         pipeline: &Pipeline,
         info: &Info,
         bytes: &[u8],
     ) -> Result<Decoded> {
         if self.interrupt.interrupted() {
             return Err(Error::Interrupted);
+        }
+        if let Some(decoded) = decoded {
+            return Ok(decoded);
         }
         if let Frames::Nth { decoder, .. } | Frames::All { decoder, .. } = pipeline.frames {
             return self.nth(pipeline.frames.count(), decoder, pipeline, info, bytes);

@@ -289,10 +289,7 @@ impl Engine {
                 } else if let Some(body) = job.recoded(pipeline, plan, bytes, timings)? {
                     body
                 } else {
-                    let decoded = match decoded {
-                        Some(decoded) => decoded,
-                        None => job.decoded(pipeline, plan.info(), bytes)?,
-                    };
+                    let decoded = job.decoded(decoded, pipeline, plan.info(), bytes)?;
                     let image = job.still(decoded, pipeline, bytes, timings)?;
                     if pipeline.gain_map.is_some() && image.gain_map.is_none() {
                         rendered.notes.push(BROKEN_GAIN_MAP.to_owned());
@@ -386,10 +383,7 @@ impl Engine {
         let job = self.job(&run);
         let image = match plan.pipeline() {
             Some(pipeline) => {
-                let decoded = match run.decoded {
-                    Some(decoded) => decoded,
-                    None => job.decoded(pipeline, plan.info(), run.bytes)?,
-                };
+                let decoded = job.decoded(run.decoded, pipeline, plan.info(), run.bytes)?;
                 job.still(decoded, pipeline, run.bytes, &mut Timings::default())?
             }
             None => job.whole(run.bytes)?,

@@ -96,8 +96,8 @@ impl History {
 }
 
 impl Totals {
-    /// Returns what came after `before`. The counters of the cache may have started anew with a reload; then all of them
-    /// came after it.
+    /// Returns the growth since `before`. A reload resets the counters of the cache; the whole of a counter that is
+    /// smaller than before has grown since.
     fn since(&self, before: &Self) -> Self {
         let grown = |now: u64, before: u64| now.checked_sub(before).unwrap_or(now);
         Self {
