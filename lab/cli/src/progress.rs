@@ -1,5 +1,6 @@
 //! The progress of an experiment: a bar on a terminal, lines elsewhere.
 
+use std::fmt;
 use std::io::{IsTerminal, stderr};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -8,7 +9,7 @@ use andon_lab::experiment::{Event, Expected};
 use andon_lab::record::Block;
 use andon_lab::scenario::Scenario;
 use andon_lab::variant::expand;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 /// Shows the progress of an experiment on standard error.
 pub(super) struct Progress {
@@ -153,13 +154,21 @@ fn lost(block: &Block) -> Option<String> {
 fn bar(expected: &Expected) -> ProgressBar {
     let bar = ProgressBar::new(expected.blocks.1.into());
     let style = ProgressStyle::with_template(
-        "{spinner} block {pos} of at most {len}, {elapsed} so far, at most {eta} to go  {msg}",
+        "{spinner} block {pos} of at most {len}, {elapsed} so far{left}  {msg}",
     );
     if let Ok(style) = style {
-        bar.set_style(style);
+        bar.set_style(style.with_key("left", left));
     }
     bar.enable_steady_tick(Duration::from_millis(200));
     bar
+}
+
+/// Writes how long the remaining blocks take at most; nothing before the first one has ended.
+fn left(state: &ProgressState, to: &mut dyn fmt::Write) {
+    if state.pos() > 0 {
+        // A terminal that takes no text shows none.
+        let _ = write!(to, ", at most {} to go", time(state.eta().as_secs_f64()));
+    }
 }
 
 /// Describes the expected number of blocks and the duration, e.g. `24 to 80 blocks, 2 to 6 min`.

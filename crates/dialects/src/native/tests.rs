@@ -50,6 +50,7 @@ fn reading_is_strict_and_names_the_piece() {
         ("/r/fit:50%x/a.jpg", "fit:50%x", "%25"),
         ("/r/fit:50x50", "/r/fit:50x50", "no file"),
         ("/r/fit:50x50//", "/r/fit:50x50//", "no file"),
+        ("/r/text:Red%2C%20green:24/a.jpg", "` green`", "%252C"),
     ] {
         let refusal = ask(target).expect_err(target).to_string();
         assert!(
