@@ -1,5 +1,5 @@
 """Servers on loopback: Andon, with a certificate that an authority of its own has signed, and other programs."""
-import re, shutil, signal, subprocess, time
+import os, re, shutil, signal, subprocess, time
 from pathlib import Path
 from socket import create_connection
 
@@ -8,9 +8,9 @@ SAMPLE = ROOT / "samples/photos/otter.jpg"
 
 
 class Server:
-    """`folder` gets the configuration, and a copy of the sample in `pictures`. `keys` go on top of it."""
+    """`folder` gets the configuration, and a copy of the sample in `pictures`. `keys` go on top of it; `variables` are added to the environment."""
 
-    def __init__(self, andon, folder, keys, name="andon"):
+    def __init__(self, andon, folder, keys, name="andon", variables={}):
         pictures = folder / "pictures"
         pictures.mkdir(exist_ok=True)
         shutil.copyfile(SAMPLE, pictures / "otter.jpg")
@@ -18,7 +18,7 @@ class Server:
         config.write_text(f'{keys}\n[[origin]]\nfs.root = "{pictures}"\n')
         self.log = folder / f"{name}.log"
         self.process = subprocess.Popen([andon, "serve", "--config", config], stdout=subprocess.PIPE,
-                                        stderr=self.log.open("w"), text=True)
+                                        stderr=self.log.open("w"), text=True, env=os.environ | variables)
         self.announced = self.process.stdout.readline()
         if not self.announced:
             raise SystemExit(f"the server did not start:\n{self.log.read_text()}")

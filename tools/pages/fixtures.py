@@ -14,7 +14,8 @@ NAMES = ["a.jpg", "b.jpg", "trip/a.jpg", "trip/b.jpg", "photos/otter.jpg", "otte
 FOLDER = re.compile(r'^\s*(?:fs\.root|material_dir)\s*=\s*"([^"]+)"', re.M)
 FOLDERS = re.compile(r'^\s*(?:folders|read)\s*=\s*\[([^\]]*)\]', re.M)
 CACHE = re.compile(r'\bpath\s*=\s*"(/[^"]*)"')
-VARIABLE = re.compile(r'_env\s*=\s*"(\w+)"')
+# Alone, or the only item of a table.
+VARIABLE = re.compile(r'_env\s*=\s*(?:\{[^}=]*=\s*)?"(\w+)"')
 CERTIFICATE = re.compile(r'^certificate\s*=\s*"([^"]+)"\s*\nkey\s*=\s*"([^"]+)"', re.M)
 
 

@@ -33,7 +33,8 @@
 //! | change the live dashboard | `crates/server/src/handler/board/` (`scene.rs` is what it shows), `operations/history.rs`, `admission/seats.rs`, `handler/page/board.js`, `charts.js` and `alarms.js` |
 //! | change the playground | `crates/server/src/handler/play/` (`words.rs` what its controls are made of), `handler/page/` (what browsers get); then `./dev browser-tests` |
 //! | change what the log says, or how | `crates/server/src/operations/logging/`, `operations/access_log.rs`, `operations/entry.rs` |
-//! | change what of a trace is read, logged and passed on, or exported | `crates/server/src/trace/`; `operations/spans/` (cargo feature `otlp`) |
+//! | change what of a trace is read, logged and passed on | `crates/server/src/trace/` |
+//! | change what is exported to an OpenTelemetry collector | `crates/server/src/operations/otlp/`, `config/otlp/` (cargo feature `otlp`); then `./dev protocols traces` |
 //! | change how HTTPS and HTTP/2 are served | `crates/server/src/http/tls.rs` (certificates), `server/connection.rs` (protocols and their limits) |
 //! | change which proxies are believed, and how | `crates/server/src/request/forwarded.rs` (headers), `http/proxy_protocol.rs` |
 //! | take over sockets that listen already, or say when requests should go elsewhere | `crates/server/src/http/inherited.rs`, `handler/readiness.rs`; systemd is told in `crates/commands/src/serve.rs` |

@@ -9,7 +9,8 @@ use super::{Config, ConfigError};
 /// The reference of the configuration: a file with every key, its default and a comment.
 pub const REFERENCE: &str = include_str!("../../andon.default.toml");
 
-/// Validates `text` and returns an equivalent configuration file that spells out all keys, defaults included.
+/// Validates `text` and returns an equivalent configuration file that spells out all keys, defaults included. The values
+/// of `otlp.headers`, which may be secrets, are replaced by `…`.
 ///
 /// # Errors
 /// As for [`Config::parse`].
@@ -18,6 +19,12 @@ pub fn effective(text: &str, folder: &Path) -> Result<String, ConfigError> {
     let read = |text| ConfigError::reading(text, &[], |all| all.read::<Table>());
     let mut all = read(REFERENCE)?;
     lay_over(&mut all, read(text)?);
+    let headers = all.get_mut("otlp").and_then(|otlp| otlp.get_mut("headers"));
+    if let Some(Value::Table(headers)) = headers {
+        headers
+            .iter_mut()
+            .for_each(|(_, value)| *value = "…".into());
+    }
     toml::to_string_pretty(&all)
         .map_err(|error| ConfigError::new("", format!("it cannot be written out: {error}")))
 }
@@ -46,6 +53,16 @@ mod tests {
         let whole = effective(text, folder).unwrap();
         assert_eq!(Config::parse(&whole, folder), Config::parse(text, folder));
         assert!(whole.contains("source_bytes"), "{whole}");
+    }
+
+    #[test]
+    fn headers_for_a_collector_are_not_shown() {
+        let text =
+            "otlp.headers = { x-key = \"s3cret\" }\notlp.headers_env = { x-other = \"KEY\" }\n";
+        let whole = effective(text, Path::new("")).unwrap();
+        assert!(whole.contains("x-key = \"…\""), "{whole}");
+        assert!(whole.contains("x-other = \"KEY\""), "{whole}");
+        assert!(!whole.contains("s3cret"), "{whole}");
     }
 
     #[test]

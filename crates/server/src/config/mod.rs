@@ -19,6 +19,7 @@ mod listen;
 mod log;
 mod metrics;
 mod origin;
+mod otlp;
 mod overrides;
 mod platform;
 mod play;
@@ -29,7 +30,6 @@ mod sandbox;
 mod store;
 mod timeouts;
 mod tls;
-mod trace;
 mod units;
 mod upload;
 mod web;
@@ -57,6 +57,9 @@ pub use log::{LogConfig, LogFormat, LogLevel};
 pub use metrics::MetricsConfig;
 pub(crate) use origin::Place;
 pub use origin::{Files, FsConfig, OriginConfig, OriginKind, RemoteConfig};
+pub use otlp::{CollectorUrl, OtlpConfig, OtlpHeaders};
+#[cfg(feature = "otlp")]
+pub(crate) use otlp::{OtlpTarget, otlp_warnings};
 pub use overrides::Overrides;
 pub(crate) use platform::credential_files;
 pub use play::PlayConfig;
@@ -67,7 +70,6 @@ pub use sandbox::{Processes, SandboxConfig, SandboxMode};
 pub use store::{StoreConfig, StorePlace};
 pub use timeouts::Timeouts;
 pub use tls::TlsConfig;
-pub use trace::TraceConfig;
 pub use units::{Background, Bytes, Span};
 pub use upload::UploadConfig;
 pub use web::{AdminConfig, CorsConfig, DefaultFormat, HeadersConfig, NegotiationConfig};
@@ -135,8 +137,10 @@ pub struct Config {
     pub metrics: MetricsConfig,
     /// What is logged to standard error, and in which format.
     pub log: LogConfig,
-    /// Where the spans of traced requests are sent.
-    pub trace: TraceConfig,
+    /// The collector that traces, metrics and logs are sent to.
+    pub otlp: OtlpConfig,
+    /// The table of earlier versions for a collector of spans, which is refused.
+    pub trace: otlp::FormerTrace,
     /// The sandbox: which privileges the server gives up at its start, and which codecs run in processes of their own.
     pub sandbox: SandboxConfig,
     /// What helps during setup and is off in production.
@@ -185,7 +189,8 @@ impl Default for Config {
             play: PlayConfig::default(),
             metrics: MetricsConfig::default(),
             log: LogConfig::default(),
-            trace: TraceConfig::default(),
+            otlp: OtlpConfig::default(),
+            trace: otlp::FormerTrace,
             sandbox: SandboxConfig::default(),
             debug: DebugConfig::default(),
             loopback_is_local: false,
@@ -304,7 +309,7 @@ impl Config {
         self.limits.validate()?;
         self.timeouts.validate()?;
         self.tls.validate()?;
-        self.trace.validate()?;
+        self.otlp.validate()?;
         self.proxy.validate(&listens)?;
         Dialects::new(&self.dialects)?;
         Ok(())
@@ -350,6 +355,7 @@ impl Config {
             store.resolve(folder);
         }
         self.metrics.resolve(folder);
+        remote::resolve(&mut self.otlp.ca, folder);
         self.fonts.resolve(folder);
         self.sandbox.resolve(folder);
     }

@@ -117,14 +117,7 @@ impl Overrides {
         Config::structure(text)?;
         let table = ConfigError::reading(text, &[], |all| all.read::<Table>())?;
         let mut secrets = secrets(&table);
-        let names_a_secret =
-            |it: &&Override| it.path.last().is_some_and(|key| key.ends_with("_env"));
-        secrets.extend(
-            self.0
-                .iter()
-                .filter(names_a_secret)
-                .map(|it| it.value.clone()),
-        );
+        secrets.extend(self.0.iter().flat_map(Override::secrets));
         let used = |it: &&Override| !secrets.contains(&it.name);
         let all: Vec<&Override> = self.0.iter().filter(used).collect();
         let written = |without: Option<usize>| {
@@ -186,6 +179,15 @@ impl Override {
             None => what.to_owned(),
         };
         ConfigError::new("", format!("environment variable {}: {what}", self.name))
+    }
+
+    /// Returns the names of the variables that this one names: its key, or a table above, ends in `_env`.
+    fn secrets(&self) -> Vec<String> {
+        let Some(last) = self.path.iter().position(|key| key.ends_with("_env")) else {
+            return Vec::new();
+        };
+        let value = value(&self.value, default(&self.path));
+        secrets(&Table::from_iter([(self.path[last].clone(), value)]))
     }
 
     /// Sets the key in a table.
@@ -262,12 +264,16 @@ fn is_service_link(key: &str, value: &str) -> bool {
     is_address || LINK.as_ref().is_some_and(|it| it.is_match(key))
 }
 
-/// Returns the names of the variables that keys ending in `_env` name, in all tables.
+/// Returns the names of the variables that keys ending in `_env` name, alone or in a table, in all tables.
 fn secrets(table: &Table) -> Vec<String> {
     let mut names = Vec::new();
     for (key, value) in table {
         match value {
             Value::String(name) if key.ends_with("_env") => names.push(name.clone()),
+            Value::Table(inner) if key.ends_with("_env") => {
+                let each = inner.values().filter_map(Value::as_str);
+                names.extend(each.map(str::to_owned));
+            }
             Value::Table(inner) => names.extend(secrets(inner)),
             Value::Array(items) => {
                 let tables = items.iter().filter_map(Value::as_table);
@@ -478,6 +484,11 @@ mod tests {
         assert!(parse(text, &mine).is_ok());
         let named = ("ANDON_ADMIN__TOKEN_ENV", "ANDON_MINE");
         assert!(parse("", &[mine[0], named]).is_ok());
+        let header = ("ANDON_OTLP__HEADERS_ENV__KEY", "ANDON_MINE");
+        assert!(parse("", &[mine[0], header]).is_ok());
+        let headers = ("ANDON_OTLP__HEADERS_ENV", "{ x-key = \"ANDON_MINE\" }");
+        assert!(parse("", &[mine[0], headers]).is_ok());
+        assert!(parse("otlp.headers_env = { x-key = \"ANDON_MINE\" }", &mine).is_ok());
         assert!(parse("", &mine).unwrap_err().contains("ANDON_MINE"));
         let shown = format!("{:?}", overrides(&mine));
         assert!(

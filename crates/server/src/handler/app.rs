@@ -2,13 +2,15 @@
 
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use andon_cache::{StoreConfig, Table};
 use andon_pixels::{Codec, Engine};
 use hyper::HeaderMap;
 
 use crate::admission::{Admission, Shares};
+#[cfg(feature = "otlp")]
+use crate::config::Environment;
 use crate::config::{AllowedClients, Bytes, Config, ConfigError, FallbackConfig, LimitsConfig};
 use crate::handler::board::Board;
 use crate::handler::folder::FolderIndex;
@@ -18,6 +20,8 @@ use crate::handler::upload::Uploads;
 use crate::http::{ReplyMemory, Tls};
 use crate::operations::access_log::AccessLog;
 use crate::operations::metrics::Metrics;
+#[cfg(feature = "otlp")]
+use crate::operations::otlp::Collector;
 use crate::origins;
 use crate::request::forwarded::Proxies;
 use crate::request::negotiation::Negotiation;
@@ -42,6 +46,8 @@ struct Opened {
     names: Names,
     negotiation: Negotiation,
     store: Option<StoreConfig>,
+    #[cfg(feature = "otlp")]
+    collector: Option<Collector>,
 }
 
 impl Opened {
@@ -76,6 +82,8 @@ impl Opened {
             uploads: Uploads::new(config, materials, before.map(|app| &app.uploads))?,
             token,
             tls: Tls::new(&config.tls)?,
+            #[cfg(feature = "otlp")]
+            collector: Collector::of(config, &Environment::of_process())?,
         })
     }
 }
@@ -105,6 +113,8 @@ fn check_presets(
 
 /// Everything that is needed to answer requests.
 pub(crate) struct App {
+    /// When the counters that start anew with each reload were 0.
+    pub(crate) began: SystemTime,
     pub(crate) maker: Arc<Maker>,
     pub(crate) negotiation: Negotiation,
     pub(crate) targets: TargetCache,
@@ -162,6 +172,8 @@ impl App {
             names,
             negotiation,
             store,
+            #[cfg(feature = "otlp")]
+            collector,
         } = Opened::of(config, codecs, before)?;
         let shares = Shares::of(config);
         let former = before.map(|app| &*app.maker);
@@ -197,7 +209,11 @@ impl App {
             idle: former.map_or_else(Arc::default, |maker| maker.idle.clone()),
             plan_header: config.debug.plan_header,
         };
+        let log = AccessLog::new(config, metrics.clone());
+        #[cfg(feature = "otlp")]
+        let log = log.exporting(config, collector);
         Ok(Self {
+            began: SystemTime::now(),
             maker: Arc::new(maker),
             negotiation,
             targets: TargetCache::default(),
@@ -211,7 +227,7 @@ impl App {
                 |app| app.reply_memory.clone(),
             ),
             proxies: Proxies::new(&config.proxy),
-            log: AccessLog::new(config, metrics.clone()),
+            log,
             uploads,
             board: Board::default(),
             play,
@@ -247,6 +263,8 @@ impl App {
     /// Waits until all pending results and log lines are written. To be called after the last request.
     pub(crate) async fn finish(self) {
         self.maker.results.flush().await;
+        #[cfg(feature = "otlp")]
+        self.export_metrics();
         self.log.finish().await;
     }
 }

@@ -5,6 +5,8 @@ use andon_dialects::{Dialects, Door};
 
 use crate::admission;
 use crate::config::{AllowedClients, Bytes, Config, ConfigError, Listen, OriginKind};
+#[cfg(feature = "otlp")]
+use crate::config::{Environment, otlp_warnings};
 
 /// Lists everything that answers requests: URL dialects, unchanged files, and the server's own pages.
 ///
@@ -103,6 +105,8 @@ pub fn warnings(config: &Config) -> Vec<String> {
             ));
         }
     }
+    #[cfg(feature = "otlp")]
+    warnings.extend(otlp_warnings(&config.otlp, &Environment::of_process()));
     warnings
 }
 

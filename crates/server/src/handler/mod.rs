@@ -3,6 +3,8 @@
 mod app;
 mod board;
 mod doors;
+#[cfg(feature = "otlp")]
+mod exporting;
 mod fallback;
 mod fast_path;
 mod fill;

@@ -10,7 +10,7 @@ use super::local::check_site;
 use crate::error::Error;
 use crate::handler::App;
 use crate::operations::metrics::{admission, cache, origins, processes, store};
-use crate::prometheus::{Exposition, Format};
+use crate::prometheus::{Format, MetricSet};
 use crate::request::forwarded::Visitor;
 use crate::request::negotiation;
 use crate::request::route::{Purpose, Route};
@@ -59,8 +59,9 @@ impl App {
         }
     }
 
-    fn exposition(&self, format: Format) -> Reply {
-        let mut out = Exposition::new(format);
+    /// Reads all metrics.
+    pub(crate) fn metric_set(&self) -> MetricSet {
+        let mut out = MetricSet::new(self.metrics.began());
         self.metrics.write(&mut out);
         admission::write(&mut out, &self.maker.admission.gauges());
         admission::write_headers(&mut out, self.maker.headers.counts());
@@ -69,8 +70,11 @@ impl App {
         }
         let results = &self.maker.results;
         let stats = results.cache.stats();
+        out.since(results.cache_began);
         cache::write(&mut out, &stats);
         store::write(&mut out, stats.store.as_ref());
+        // What follows starts anew with each reload.
+        out.since(self.began);
         let waiting = [
             results.flights.followers(),
             results.fetches.followers(),
@@ -80,7 +84,12 @@ impl App {
         let (saved, kept) = results.sources.figures();
         cache::write_sources(&mut out, saved, &kept);
         origins::write(&mut out, self.maker.resolver.origins());
-        let mut reply = Response::new(Bytes::from(out.finish()).into());
+        out
+    }
+
+    fn exposition(&self, format: Format) -> Reply {
+        let text = self.metric_set().text(format);
+        let mut reply = Response::new(Bytes::from(text).into());
         for (name, value) in [
             (header::CONTENT_TYPE, format.media_type()),
             (header::CACHE_CONTROL, "no-store"),

@@ -17,9 +17,8 @@ pub struct Guard(Reach);
 enum Reach {
     /// Of an origin: public addresses with every port, and those in `allow` with these ports.
     Origin { allow: Vec<Cidr>, ports: Vec<u16> },
-    /// Of the client for credentials over TLS: every address. The environment of the process names the host, and the
-    /// host's certificate says that it is the one.
-    Credentials,
+    /// Every address, for hosts that requests cannot name.
+    Everywhere,
     /// Of the client for credentials without TLS: what is not public, because credentials may not cross the internet
     /// in the clear.
     LocalCredentials,
@@ -41,9 +40,16 @@ impl Guard {
         Self(Reach::Origin { allow, ports })
     }
 
-    /// Permits every address, for a client that fetches credentials over TLS from hosts that the environment names.
+    /// Permits every address, for a client that fetches credentials over TLS: the environment of the process names the
+    /// host, and the host's certificate says that it is the one.
     pub(crate) fn of_credentials() -> Self {
-        Self(Reach::Credentials)
+        Self(Reach::Everywhere)
+    }
+
+    /// Permits every address, for the collector that only the configuration and the environment name.
+    #[cfg(feature = "otlp")]
+    pub(crate) fn of_collector() -> Self {
+        Self(Reach::Everywhere)
     }
 
     /// Permits all addresses that are not public, for a client that fetches credentials without TLS.
@@ -62,7 +68,7 @@ impl Guard {
                 let is_listed = || ports.contains(&port) && is_allowed();
                 !is_metadata(address) && (is_public(address) || is_listed())
             }
-            Reach::Credentials => true,
+            Reach::Everywhere => true,
             Reach::LocalCredentials => !is_public(address),
         }
     }

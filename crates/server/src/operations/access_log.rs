@@ -1,5 +1,5 @@
 //! The access log: one line per request on standard error, as text or JSON. Like all lines, these are written through
-//! [`Lines`]. Requests of sampled traces are exported as well, if `[trace]` says so.
+//! [`Lines`]. Requests are exported as well, as `[otlp]` says.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::operations::entry::Entry;
 use crate::operations::logging::Lines;
 use crate::operations::metrics::Metrics;
 #[cfg(feature = "otlp")]
-use crate::operations::spans::Exporter;
+use crate::operations::otlp::{Collector, Exporter};
 
 /// The destination of access log entries.
 #[derive(Debug)]
@@ -16,32 +16,44 @@ pub(crate) struct AccessLog {
     format: LogFormat,
     lines: &'static Lines,
     metrics: Arc<Metrics>,
+    /// The exporter to the collector, if there is one.
     #[cfg(feature = "otlp")]
-    spans: Option<Exporter>,
+    pub(crate) exporter: Option<Exporter>,
 }
 
 impl AccessLog {
-    /// Starts the log. Entries are counted in `metrics` as well. Needs a tokio runtime.
+    /// Starts the log. Entries are counted in `metrics` as well.
     pub(crate) fn new(config: &Config, metrics: Arc<Metrics>) -> Self {
-        let format = match config.log.level {
-            LogLevel::Error | LogLevel::Warn => LogFormat::Off,
-            LogLevel::Info | LogLevel::Debug | LogLevel::Trace => config.log.format,
+        let format = match has_requests(config) {
+            true => config.log.format,
+            false => LogFormat::Off,
         };
         Self {
             format,
             lines: Lines::of_this_process(),
             metrics,
             #[cfg(feature = "otlp")]
-            spans: config.trace.otlp.as_ref().map(Exporter::start),
+            exporter: None,
         }
+    }
+
+    /// Exports entries to this collector, too. Needs a tokio runtime.
+    #[cfg(feature = "otlp")]
+    pub(crate) fn exporting(mut self, config: &Config, collector: Option<Collector>) -> Self {
+        let start = |collector| {
+            let requests = has_requests(config);
+            Exporter::start(&config.otlp, collector, &self.metrics.exports, requests)
+        };
+        self.exporter = collector.map(start);
+        self
     }
 
     /// Writes an entry to the log and counts it.
     pub(crate) fn record(&self, entry: &Entry) {
         self.metrics.count(entry);
         #[cfg(feature = "otlp")]
-        if let Some(spans) = &self.spans {
-            spans.export(entry);
+        if let Some(exporter) = &self.exporter {
+            exporter.record(entry);
         }
         let line = match self.format {
             LogFormat::Off => return,
@@ -54,9 +66,17 @@ impl AccessLog {
     /// Waits until everything recorded so far is written and exported.
     pub(crate) async fn finish(self) {
         #[cfg(feature = "otlp")]
-        if let Some(spans) = self.spans {
-            spans.finish().await;
+        if let Some(exporter) = self.exporter {
+            exporter.finish().await;
         }
         self.lines.flush().await;
+    }
+}
+
+/// Whether the level of the log is one at which requests are logged.
+fn has_requests(config: &Config) -> bool {
+    match config.log.level {
+        LogLevel::Error | LogLevel::Warn => false,
+        LogLevel::Info | LogLevel::Debug | LogLevel::Trace => true,
     }
 }

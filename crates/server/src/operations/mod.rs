@@ -1,4 +1,4 @@
-//! What an operator sees: the access log, the process's own lines, and metrics.
+//! What an operator sees: the access log, the process's own lines, and metrics; and their export to a collector.
 
 pub(crate) mod access_log;
 pub(crate) mod clock;
@@ -6,6 +6,6 @@ pub(crate) mod entry;
 pub(crate) mod history;
 pub(crate) mod logging;
 pub(crate) mod metrics;
-mod slowest;
 #[cfg(feature = "otlp")]
-mod spans;
+pub(crate) mod otlp;
+mod slowest;

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::{Exemplar, Exposition, Format};
+use super::{Exemplar, MetricSet};
 
 /// A histogram of durations. Observations without an exemplar never wait for one another.
 #[derive(Debug, Default)]
@@ -17,12 +17,22 @@ pub(crate) struct Histogram {
 }
 
 /// Upper bounds of the buckets in seconds: from a cache hit to the deadline of a request.
-const BOUNDS: [f64; 14] = [
+pub(crate) const BOUNDS: [f64; 14] = [
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0,
 ];
 
 /// Number of observations of each bucket alone, from the fastest to those over the last bound.
 pub(crate) type Buckets = [u64; BOUNDS.len() + 1];
+
+/// What a histogram has counted at one moment.
+#[derive(Clone, Debug)]
+pub(crate) struct Distribution {
+    pub(crate) counts: Buckets,
+    /// Sum of all observations in seconds.
+    pub(crate) seconds: f64,
+    /// The last exemplar of each bucket.
+    pub(crate) exemplars: [Option<Exemplar>; BOUNDS.len() + 1],
+}
 
 impl Histogram {
     /// Returns the number of observations of each bucket.
@@ -50,24 +60,17 @@ impl Histogram {
         self.nanoseconds.load(Ordering::Relaxed) as f64 / 1e9
     }
 
-    pub(crate) fn write(&self, out: &mut Exposition, labels: &[(&str, &str)]) {
-        let mut sum = 0;
-        for (index, bucket) in self.buckets.iter().enumerate() {
-            sum += bucket.load(Ordering::Relaxed);
-            let bound = match (BOUNDS.get(index), out.format) {
-                (None, _) => "+Inf".to_owned(),
-                (Some(bound), Format::Text) => bound.to_string(),
-                // Always with a point there.
-                (Some(bound), Format::OpenMetrics) => format!("{bound:?}"),
-            };
-            let labels: Vec<_> = labels.iter().copied().chain([("le", &*bound)]).collect();
-            let exemplar = self.exemplars[index].lock();
-            let exemplar = exemplar.unwrap_or_else(PoisonError::into_inner);
-            out.sample_with("_bucket", &labels, sum as f64, exemplar.as_ref());
-        }
-        out.sample("_sum", labels, self.seconds());
-        // The last bucket's own sum, so that both agree whatever is observed meanwhile.
-        out.sample("_count", labels, sum as f64);
+    /// Adds the histogram to the family that was begun last.
+    pub(crate) fn write(&self, out: &mut MetricSet, labels: &[(&'static str, &str)]) {
+        let distribution = Distribution {
+            counts: self.counts(),
+            seconds: self.seconds(),
+            exemplars: std::array::from_fn(|bucket| {
+                let exemplar = self.exemplars[bucket].lock();
+                exemplar.unwrap_or_else(PoisonError::into_inner).clone()
+            }),
+        };
+        out.distribution(labels, distribution);
     }
 }
 
@@ -97,6 +100,7 @@ mod tests {
     use std::time::SystemTime;
 
     use super::*;
+    use crate::prometheus::Format;
 
     #[test]
     fn the_last_observation_with_a_name_is_an_example_of_its_bucket() {
@@ -111,10 +115,10 @@ mod tests {
         }
         histogram.observe(Duration::from_millis(4));
         let text = |format| {
-            let mut out = Exposition::new(format);
+            let mut out = MetricSet::new(SystemTime::UNIX_EPOCH);
             out.histogram("x_seconds", "x");
             histogram.write(&mut out, &[]);
-            out.finish()
+            out.text(format)
         };
         let open = text(Format::OpenMetrics);
         for line in [
@@ -148,10 +152,10 @@ mod tests {
         for millis in [1, 2, 60_000] {
             histogram.observe(Duration::from_millis(millis));
         }
-        let mut out = Exposition::default();
+        let mut out = MetricSet::new(SystemTime::UNIX_EPOCH);
         out.histogram("x_seconds", "x");
         histogram.write(&mut out, &[]);
-        let text = out.finish();
+        let text = out.text(Format::Text);
         for line in [
             "x_seconds_bucket{le=\"0.0005\"} 0",
             "x_seconds_bucket{le=\"0.001\"} 1",

@@ -1,6 +1,6 @@
 //! Tables of metrics, which are read from one state.
 
-use super::Exposition;
+use super::MetricSet;
 
 /// A metric: its name, its help, and how its value is read from a state.
 pub(crate) enum Metric<S> {
@@ -10,8 +10,8 @@ pub(crate) enum Metric<S> {
     Gauge(&'static str, &'static str, fn(&S) -> f64),
 }
 
-impl Exposition {
-    /// Writes these metrics of a state; their names alone for `None`.
+impl MetricSet {
+    /// Adds these metrics of a state; their names alone for `None`.
     pub(crate) fn metrics<S>(&mut self, metrics: &[Metric<S>], state: Option<&S>) {
         for metric in metrics {
             let value = self.begin(metric);
@@ -19,17 +19,17 @@ impl Exposition {
         }
     }
 
-    /// Writes these metrics of several states, which are told apart by the values of a label.
+    /// Adds these metrics of several states, which are told apart by the values of a label.
     pub(crate) fn metrics_by<S>(
         &mut self,
-        label: &str,
+        label: &'static str,
         metrics: &[Metric<S>],
         states: &[(&str, S)],
     ) {
         for metric in metrics {
             let value = self.begin(metric);
             for (name, state) in states {
-                self.sample("", &[(label, name)], value(state));
+                self.sample(&[(label, name)], value(state));
             }
         }
     }
@@ -48,14 +48,14 @@ impl Exposition {
         }
     }
 
-    /// Writes the samples of the family that was begun last, one for each value of a label.
+    /// Adds the samples of the family that was begun last, one for each value of a label.
     pub(crate) fn samples<'a>(
         &mut self,
-        label: &str,
+        label: &'static str,
         samples: impl IntoIterator<Item = (&'a str, u64)>,
     ) {
         for (value, count) in samples {
-            self.sample("", &[(label, value)], count as f64);
+            self.sample(&[(label, value)], count as f64);
         }
     }
 }

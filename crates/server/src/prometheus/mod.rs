@@ -1,11 +1,17 @@
-//! Prometheus' text format and histograms, for all parts of the server that count something.
+//! Metrics and histograms, for all parts of the server that count something, and Prometheus' text format.
 
 mod exemplar;
-mod exposition;
 mod histogram;
 mod metric;
+mod metric_set;
+mod text;
 
 pub(crate) use exemplar::Exemplar;
-pub(crate) use exposition::{Exposition, Format};
-pub(crate) use histogram::{Buckets, Histogram, quantile};
+#[cfg(feature = "otlp")]
+pub(crate) use histogram::BOUNDS;
+pub(crate) use histogram::{Buckets, Distribution, Histogram, quantile};
 pub(crate) use metric::{Metric, flag};
+pub(crate) use metric_set::MetricSet;
+#[cfg(feature = "otlp")]
+pub(crate) use metric_set::{Family, Kind, Point, Value};
+pub(crate) use text::Format;

@@ -78,6 +78,7 @@ impl FileRules {
         }
         rules.add_replaceable("tls.certificate", config.tls.certificate.as_deref());
         rules.add_replaceable("tls.key", config.tls.key.as_deref());
+        rules.add_replaceable("otlp.ca", config.otlp.ca.as_deref());
         if let Some(disk) = config.cache.disk.as_ref().filter(|disk| disk.size.0 > 0) {
             rules.add("cache.disk", &disk.path, FileAccess::Write);
         }

@@ -75,8 +75,13 @@ impl Listeners {
                 return Err(error);
             }
         };
+        #[cfg(feature = "otlp")]
+        generation.app.begin_exporting();
+        let before = self.current.replace(generation);
+        #[cfg(feature = "otlp")]
+        before.app.end_exporting().await;
         // Its last request takes the old one with it.
-        drop(self.current.replace(generation));
+        drop(before);
         for (_, closer) in leaving {
             // Fails when the acceptor is closed already.
             let _ = closer.send(true);
@@ -100,6 +105,8 @@ impl Listeners {
         let _ = tokio::time::timeout(timeouts.shutdown.0, closing).await;
         // Whatever is still open had its time.
         self.acceptors.shutdown().await;
+        #[cfg(feature = "otlp")]
+        self.current.app().end_exporting().await;
         let app = Arc::into_inner(self.current).map(|current| current.into_generation().app);
         if let Some(app) = app.and_then(Arc::into_inner) {
             app.finish().await;

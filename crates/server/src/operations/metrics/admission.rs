@@ -1,15 +1,15 @@
 //! Metrics of the queue for worker threads, and of the memory planned for it.
 
 use crate::admission::Gauges;
-use crate::prometheus::{Exposition, Metric};
+use crate::prometheus::{Metric, MetricSet};
 
 /// Writes how many image headers are being read, and how many of these have taken too long.
-pub(crate) fn write_headers(out: &mut Exposition, counts: [usize; 2]) {
+pub(crate) fn write_headers(out: &mut MetricSet, counts: [usize; 2]) {
     out.metrics(HEADERS, Some(&counts));
 }
 
 /// Writes the metrics of admission. Reloads do not reset them.
-pub(crate) fn write(out: &mut Exposition, now: &Gauges) {
+pub(crate) fn write(out: &mut MetricSet, now: &Gauges) {
     out.metrics(LOAD, Some(now));
     out.counter(
         "andon_admission_total",

@@ -2,10 +2,10 @@
 
 use andon_cache::{DiskErrorKind, DiskStats, MemoryStats, Stats};
 
-use crate::prometheus::{Exposition, Metric, flag};
+use crate::prometheus::{Metric, MetricSet, flag};
 
 /// Writes how many requests currently wait for results, fetches and measurements that other requests have started.
-pub(crate) fn write_coalesced(out: &mut Exposition, followers: [usize; 3]) {
+pub(crate) fn write_coalesced(out: &mut MetricSet, followers: [usize; 3]) {
     out.gauge(
         "andon_coalesced_requests",
         "Requests that wait for a result, a fetch or a measurement that another request has started.",
@@ -19,7 +19,7 @@ pub(crate) fn write_coalesced(out: &mut Exposition, followers: [usize; 3]) {
 
 /// Writes metrics of the sources that were fetched over a network and are kept for further sizes: the fetches saved,
 /// and the bytes kept.
-pub(crate) fn write_sources(out: &mut Exposition, hits: u64, kept: &Stats) {
+pub(crate) fn write_sources(out: &mut MetricSet, hits: u64, kept: &Stats) {
     out.counter(
         "andon_source_cache_hits_total",
         "Fetches over a network that were saved because the source was kept.",
@@ -30,7 +30,7 @@ pub(crate) fn write_sources(out: &mut Exposition, hits: u64, kept: &Stats) {
 }
 
 /// Writes metrics of the results that are kept.
-pub(crate) fn write(out: &mut Exposition, stats: &Stats) {
+pub(crate) fn write(out: &mut MetricSet, stats: &Stats) {
     let disk = stats.disk.as_ref();
     let tiers: Vec<_> = [("memory", stats.memory)]
         .into_iter()
@@ -44,7 +44,7 @@ pub(crate) fn write(out: &mut Exposition, stats: &Stats) {
     for (index, outcome) in ["hit", "stale", "miss"].into_iter().enumerate() {
         for (tier, stats) in &tiers {
             let labels = [("tier", *tier), ("outcome", outcome)];
-            out.sample("", &labels, counts(stats)[index] as f64);
+            out.sample(&labels, counts(stats)[index] as f64);
         }
     }
     out.metrics_by("tier", TIER, &tiers);

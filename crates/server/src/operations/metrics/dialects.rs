@@ -6,7 +6,7 @@ use andon_dialects::{ALL, FILES};
 use hyper::StatusCode;
 
 use crate::operations::entry::Entry;
-use crate::prometheus::Exposition;
+use crate::prometheus::MetricSet;
 
 /// Counters of every dialect in the order of [`ALL`], then of plain files.
 #[derive(Debug, Default)]
@@ -65,12 +65,12 @@ impl ByDialect {
             .filter(|(_, served)| served.requests > 0)
     }
 
-    pub(super) fn write(&self, out: &mut Exposition) {
+    pub(super) fn write(&self, out: &mut MetricSet) {
         let all: Vec<_> = self.read().collect();
         let mut counter = |name, help, of: fn(&Served) -> u64| {
             out.counter(name, help);
             for (dialect, served) in &all {
-                out.sample("", &[("dialect", dialect)], of(served) as f64);
+                out.sample(&[("dialect", dialect)], of(served) as f64);
             }
         };
         counter(

@@ -1,4 +1,5 @@
-//! The server's metrics, in the text formats that Prometheus reads.
+//! The server's metrics: what `/metrics` shows, and what is exported to a collector. Both are made from one
+//! `MetricSet`, so a metric that is added here needs nothing more.
 //!
 //! Names and units follow the conventions of Prometheus: prefix `andon_`, base units, `_total` on counters. Metrics
 //! about requests come from the entries of the access log, so that a metric and a log line never disagree. Current
@@ -7,6 +8,8 @@
 pub(crate) mod admission;
 pub(crate) mod cache;
 mod dialects;
+#[cfg(feature = "otlp")]
+pub(crate) mod exports;
 pub(crate) mod origins;
 mod process;
 pub(crate) mod processes;
@@ -25,7 +28,7 @@ use crate::admission::Gauges;
 use crate::operations::entry::Entry;
 use crate::operations::history::{History, Totals};
 use crate::operations::slowest::Slowest;
-use crate::prometheus::{Exemplar, Exposition, Histogram};
+use crate::prometheus::{Exemplar, Histogram, MetricSet};
 use crate::sources::undrawn;
 
 /// Everything that is counted since the server's start. Reloads do not reset it.
@@ -44,6 +47,9 @@ pub(crate) struct Metrics {
     failed_reloads: AtomicU64,
     last_reload_failed: AtomicBool,
     by_dialect: ByDialect,
+    /// What was sent to collectors.
+    #[cfg(feature = "otlp")]
+    pub(crate) exports: std::sync::Arc<exports::Exports>,
     /// The last 15 minutes, for the live dashboard.
     pub(crate) history: History,
     /// The slowest requests, for the live dashboard.
@@ -79,6 +85,8 @@ impl Default for Metrics {
             failed_reloads: AtomicU64::default(),
             last_reload_failed: AtomicBool::default(),
             by_dialect: ByDialect::default(),
+            #[cfg(feature = "otlp")]
+            exports: std::sync::Arc::default(),
             history: History::default(),
             slowest: Slowest::default(),
         }
@@ -218,18 +226,23 @@ impl Metrics {
         })
     }
 
+    /// When the server started, and its counters were 0.
+    pub(crate) fn began(&self) -> SystemTime {
+        self.began
+    }
+
     /// Writes all metrics that are counted here, and those of the process.
-    pub(crate) fn write(&self, out: &mut Exposition) {
+    pub(crate) fn write(&self, out: &mut MetricSet) {
         let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64;
         out.gauge("andon_build_info", "The version that runs; always 1.");
-        out.sample("", &[("version", env!("CARGO_PKG_VERSION"))], 1.0);
+        out.sample(&[("version", env!("CARGO_PKG_VERSION"))], 1.0);
 
         out.counter(
             "andon_requests_total",
             "Requests by the class of their status.",
         );
         for (class, count) in CLASSES.iter().zip(&self.requests) {
-            out.sample("", &[("status", class)], of(count));
+            out.sample(&[("status", class)], of(count));
         }
         out.counter("andon_response_bytes_total", "Bytes of response bodies.");
         out.value(of(&self.bytes));
@@ -238,7 +251,7 @@ impl Metrics {
             "Error responses, by cause and by whose fault it was.",
         );
         for ((cause, fault), count) in self.refusals().iter() {
-            out.sample("", &[("cause", cause), ("fault", fault)], *count as f64);
+            out.sample(&[("cause", cause), ("fault", fault)], *count as f64);
         }
         self.by_dialect.write(out);
         out.histogram(
@@ -259,22 +272,24 @@ impl Metrics {
             "andon_connections_rejected_total",
             "Connections closed at the connection limits: idle ones, and new ones.",
         );
-        out.sample("", &[("which", "idle")], of(&self.closed_idle));
-        out.sample("", &[("which", "new")], of(&self.rejected_connection));
+        out.sample(&[("which", "idle")], of(&self.closed_idle));
+        out.sample(&[("which", "new")], of(&self.rejected_connection));
         out.counter(
             "andon_results_lacking_letters_total",
             "Results with text for some of whose characters no font has a glyph.",
         );
         out.value(undrawn::results() as f64);
         out.counter("andon_reloads_total", "Reloads of the configuration.");
-        out.sample("", &[("outcome", "done")], of(&self.reloads));
-        out.sample("", &[("outcome", "refused")], of(&self.failed_reloads));
+        out.sample(&[("outcome", "done")], of(&self.reloads));
+        out.sample(&[("outcome", "refused")], of(&self.failed_reloads));
         out.gauge(
             "andon_last_reload_successful",
             "1 unless the last reload was refused.",
         );
         let failed = self.last_reload_failed.load(Ordering::Relaxed);
         out.value(f64::from(u8::from(!failed)));
+        #[cfg(feature = "otlp")]
+        self.exports.write(out);
         process::write(out, self.began);
     }
 

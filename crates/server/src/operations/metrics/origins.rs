@@ -1,10 +1,10 @@
 //! Metrics of the fetches from each origin: their bytes, how they ended, and how long they took.
 
 use crate::origins::{Line, Origins, RESULTS};
-use crate::prometheus::{Exposition, Metric};
+use crate::prometheus::{Metric, MetricSet};
 
 /// Writes the metrics of all origins. Their counters start anew with a reload, as Prometheus counters may.
-pub(crate) fn write(out: &mut Exposition, origins: &Origins) {
+pub(crate) fn write(out: &mut MetricSet, origins: &Origins) {
     let readings: Vec<_> = origins.readings().collect();
     out.counter(
         "andon_origin_fetches_total",
@@ -13,7 +13,7 @@ pub(crate) fn write(out: &mut Exposition, origins: &Origins) {
     for reading in &readings {
         for (result, count) in RESULTS.iter().zip(reading.figures.results()) {
             let labels = [("origin", &*reading.name), ("result", *result)];
-            out.sample("", &labels, count as f64);
+            out.sample(&labels, count as f64);
         }
     }
     out.counter(
@@ -22,7 +22,7 @@ pub(crate) fn write(out: &mut Exposition, origins: &Origins) {
     );
     for reading in &readings {
         let bytes = reading.figures.bytes();
-        out.sample("", &[("origin", &reading.name)], bytes as f64);
+        out.sample(&[("origin", &reading.name)], bytes as f64);
     }
     out.histogram(
         "andon_origin_fetch_duration_seconds",

@@ -6,9 +6,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::process::{Resource, getrlimit};
 
-use crate::prometheus::Exposition;
+use crate::prometheus::MetricSet;
 
-pub(crate) fn write(out: &mut Exposition, began: SystemTime) {
+pub(crate) fn write(out: &mut MetricSet, began: SystemTime) {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     if let Some(kibibytes) = field(&status, "VmRSS:") {
         out.gauge(

@@ -2,10 +2,10 @@
 
 use andon_isolation::{Counts, Death};
 
-use crate::prometheus::Exposition;
+use crate::prometheus::MetricSet;
 
 /// Writes the metrics of the worker processes. They are those of the whole program, so reloads do not reset them.
-pub(crate) fn write(out: &mut Exposition, now: &Counts) {
+pub(crate) fn write(out: &mut MetricSet, now: &Counts) {
     out.gauge("andon_processes", "Worker processes, by what they do.");
     out.samples("state", [("idle", now.idle), ("busy", now.busy)]);
     out.gauge(

@@ -2,10 +2,10 @@
 
 use andon_cache::StoreStats;
 
-use crate::prometheus::{Exposition, Metric, flag};
+use crate::prometheus::{Metric, MetricSet, flag};
 
 /// Writes the metrics of the store. Without a store, they have names but no values.
-pub(crate) fn write(out: &mut Exposition, stats: Option<&StoreStats>) {
+pub(crate) fn write(out: &mut MetricSet, stats: Option<&StoreStats>) {
     out.counter(
         "andon_store_lookups_total",
         "Look-ups in the shared store by outcome; skipped: not asked, because it is out of use or busy.",

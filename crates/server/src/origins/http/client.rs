@@ -384,7 +384,7 @@ fn refusal(status: StatusCode, headers: &HeaderMap, path: &str) -> Error {
 }
 
 /// Reads `Retry-After`, which is a number of seconds or a date (RFC 9110, 10.2.3), as seconds from now.
-fn retry_after(headers: &HeaderMap) -> Option<u32> {
+pub(crate) fn retry_after(headers: &HeaderMap) -> Option<u32> {
     let text = headers.get(header::RETRY_AFTER)?.to_str().ok()?.trim();
     let seconds = text.parse().ok();
     seconds.or_else(|| {

@@ -11,7 +11,7 @@ mod tiers;
 mod worth;
 
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use andon_cache::{Cache, Entry, Flights, Key, Purged, Selector, Table};
 use andon_dialects::ImageRequest;
@@ -48,6 +48,8 @@ pub(crate) struct Header {
 /// [`MOST_REMEMBERED`] entries, unless it says otherwise.
 pub(crate) struct Results<Made, Source> {
     pub(crate) cache: Cache,
+    /// When the counters of the cache were 0.
+    pub(crate) cache_began: SystemTime,
     pub(crate) config: CacheConfig,
     /// Results that are being made.
     pub(crate) flights: Flights<Key, Result<Made, SharedError>>,
@@ -116,6 +118,7 @@ where
         let cache_of_before = same.map(|before| before.cache.clone());
         Self {
             cache: cache_of_before.unwrap_or_else(|| Cache::open_sharing(tiers, store)),
+            cache_began: same.map_or_else(SystemTime::now, |before| before.cache_began),
             config: cache,
             flights: Flights::new(),
             fetches: Flights::new(),

@@ -1,9 +1,10 @@
-//! Converts a request to spans in the JSON of OTLP: one span for the server, and below it one for each stage.
+//! Spans of a request: one for the server, and below it one for each stage.
 
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
+use super::values::{nanoseconds, natural, text};
 use crate::operations::entry::Entry;
 use crate::trace::{Trace, new_span};
 
@@ -13,7 +14,7 @@ pub(super) fn of(entry: &Entry, trace: &Trace) -> Vec<Value> {
     let mut server = span(trace, trace.span(), trace.parent(), entry.time, entry.total);
     server["name"] = json!(entry.method.as_str());
     server["kind"] = json!(SERVER);
-    server["attributes"] = attributes(entry);
+    server["attributes"] = json!(attributes(entry));
     if entry.status.is_server_error() {
         server["status"] = json!({ "code": FAILED });
     }
@@ -39,16 +40,13 @@ fn span(trace: &Trace, id: &str, parent: &str, begins: SystemTime, time: Duratio
     })
 }
 
-/// Returns the attributes of a request's span, named by OpenTelemetry's conventions for HTTP or by our own.
-fn attributes(entry: &Entry) -> Value {
-    let text = |key: &str, value: &str| json!({ "key": key, "value": { "stringValue": value } });
-    let number =
-        |key: &str, value: u64| json!({ "key": key, "value": { "intValue": value.to_string() } });
+/// Returns the attributes of a request, named by OpenTelemetry's conventions for HTTP or by our own.
+pub(super) fn attributes(entry: &Entry) -> Vec<Value> {
     let mut all = vec![
         text("http.request.method", entry.method.as_str()),
         text("url.path", &entry.shortened_target()),
-        number("http.response.status_code", entry.status.as_u16().into()),
-        number("http.response.body.size", entry.bytes),
+        natural("http.response.status_code", entry.status.as_u16().into()),
+        natural("http.response.body.size", entry.bytes),
     ];
     if let Some(client) = entry.client {
         all.push(text("client.address", &client.to_string()));
@@ -59,28 +57,18 @@ fn attributes(entry: &Entry) -> Value {
     if let Some(recipe) = &entry.recipe {
         all.push(text("andon.recipe", recipe));
     }
-    Value::Array(all)
+    all
 }
 
 /// Returns the OTLP message that holds these spans.
-pub(super) fn request(spans: Vec<Value>) -> Value {
-    let named = |key: &str, value: &str| json!({ "key": key, "value": { "stringValue": value } });
+pub(super) fn message(resource: &Value, spans: Vec<Value>) -> Value {
     json!({
         "resourceSpans": [{
-            "resource": { "attributes": [named("service.name", NAME), named("service.version", VERSION)] },
-            "scopeSpans": [{ "scope": { "name": NAME, "version": VERSION }, "spans": spans }],
+            "resource": resource,
+            "scopeSpans": [{ "scope": super::values::scope(), "spans": spans }],
         }],
     })
 }
-
-/// Nanoseconds since 1970, as text: JSON numbers are too small for them.
-fn nanoseconds(time: SystemTime) -> String {
-    let since = time.duration_since(SystemTime::UNIX_EPOCH);
-    since.unwrap_or_default().as_nanos().to_string()
-}
-
-const NAME: &str = "andon";
-const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// OTLP kind of a span for an internal operation, here a stage.
 const INTERNAL: u8 = 1;

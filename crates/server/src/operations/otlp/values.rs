@@ -1,0 +1,42 @@
+//! The values of OTLP in the JSON of protobuf: 64-bit integers are text, and ids hexadecimal digits.
+
+use std::time::SystemTime;
+
+use serde_json::{Value, json};
+
+/// An attribute whose value is a text.
+pub(super) fn text(key: &str, value: &str) -> Value {
+    json!({ "key": key, "value": { "stringValue": value } })
+}
+
+/// An attribute whose value is a whole number.
+pub(super) fn integer(key: &str, value: i64) -> Value {
+    json!({ "key": key, "value": { "intValue": value.to_string() } })
+}
+
+/// An attribute whose value is a whole number that may be too large for OTLP's 64 bits with a sign; it is a text then.
+pub(super) fn natural(key: &str, value: u64) -> Value {
+    match i64::try_from(value) {
+        Ok(value) => integer(key, value),
+        Err(_) => text(key, &value.to_string()),
+    }
+}
+
+/// An attribute whose value is a number with a fraction. JSON has none for those that are not finite, which are texts.
+pub(super) fn double(key: &str, value: f64) -> Value {
+    match value.is_finite() {
+        true => json!({ "key": key, "value": { "doubleValue": value } }),
+        false => text(key, &value.to_string()),
+    }
+}
+
+/// Returns nanoseconds since 1970, as text: JSON numbers are too small for them.
+pub(super) fn nanoseconds(time: SystemTime) -> String {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH);
+    since.unwrap_or_default().as_nanos().to_string()
+}
+
+/// The program that telemetry is from.
+pub(super) fn scope() -> Value {
+    json!({ "name": "andon", "version": env!("CARGO_PKG_VERSION") })
+}
