@@ -76,7 +76,8 @@ const FONT: Arg = Arg::text("font", "serif,bold")
 const WORD: Word = Word {
     name: Effect::TEXT,
     args: &[
-        Arg::text("text", "Hello%20world").help("%0A begins a new line; a comma or colon is %2C or %3A, in a URL %252C or %253A"),
+        Arg::text("text", "Hello%20world")
+            .help("%0A begins a new line; a comma or colon is %2C or %3A, in a URL %252C or %253A"),
         SIZE,
         COLOUR,
         GRAVITY,

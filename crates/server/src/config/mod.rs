@@ -58,7 +58,6 @@ pub use metrics::MetricsConfig;
 pub(crate) use origin::Place;
 pub use origin::{Files, FsConfig, OriginConfig, OriginKind, RemoteConfig};
 pub use otlp::{CollectorUrl, OtlpConfig, OtlpHeaders};
-#[cfg(feature = "otlp")]
 pub(crate) use otlp::{OtlpTarget, otlp_warnings};
 pub use overrides::Overrides;
 pub(crate) use platform::credential_files;

@@ -9,9 +9,9 @@ use andon_pixels::{Codec, Engine};
 use hyper::HeaderMap;
 
 use crate::admission::{Admission, Shares};
-#[cfg(feature = "otlp")]
-use crate::config::Environment;
-use crate::config::{AllowedClients, Bytes, Config, ConfigError, FallbackConfig, LimitsConfig};
+use crate::config::{
+    AllowedClients, Bytes, Config, ConfigError, Environment, FallbackConfig, LimitsConfig,
+};
 use crate::handler::board::Board;
 use crate::handler::folder::FolderIndex;
 use crate::handler::play::Play;
@@ -20,7 +20,6 @@ use crate::handler::upload::Uploads;
 use crate::http::{ReplyMemory, Tls};
 use crate::operations::access_log::AccessLog;
 use crate::operations::metrics::Metrics;
-#[cfg(feature = "otlp")]
 use crate::operations::otlp::Collector;
 use crate::origins;
 use crate::request::forwarded::Proxies;
@@ -46,7 +45,6 @@ struct Opened {
     names: Names,
     negotiation: Negotiation,
     store: Option<StoreConfig>,
-    #[cfg(feature = "otlp")]
     collector: Option<Collector>,
 }
 
@@ -82,7 +80,6 @@ impl Opened {
             uploads: Uploads::new(config, materials, before.map(|app| &app.uploads))?,
             token,
             tls: Tls::new(&config.tls)?,
-            #[cfg(feature = "otlp")]
             collector: Collector::of(config, &Environment::of_process())?,
         })
     }
@@ -172,7 +169,6 @@ impl App {
             names,
             negotiation,
             store,
-            #[cfg(feature = "otlp")]
             collector,
         } = Opened::of(config, codecs, before)?;
         let shares = Shares::of(config);
@@ -209,9 +205,7 @@ impl App {
             idle: former.map_or_else(Arc::default, |maker| maker.idle.clone()),
             plan_header: config.debug.plan_header,
         };
-        let log = AccessLog::new(config, metrics.clone());
-        #[cfg(feature = "otlp")]
-        let log = log.exporting(config, collector);
+        let log = AccessLog::new(config, metrics.clone(), collector);
         Ok(Self {
             began: SystemTime::now(),
             maker: Arc::new(maker),
@@ -263,7 +257,6 @@ impl App {
     /// Waits until all pending results and log lines are written. To be called after the last request.
     pub(crate) async fn finish(self) {
         self.maker.results.flush().await;
-        #[cfg(feature = "otlp")]
         self.export_metrics();
         self.log.finish().await;
     }

@@ -4,9 +4,9 @@
 use andon_dialects::{Dialects, Door};
 
 use crate::admission;
-use crate::config::{AllowedClients, Bytes, Config, ConfigError, Listen, OriginKind};
-#[cfg(feature = "otlp")]
-use crate::config::{Environment, otlp_warnings};
+use crate::config::{
+    AllowedClients, Bytes, Config, ConfigError, Environment, Listen, OriginKind, otlp_warnings,
+};
 
 /// Lists everything that answers requests: URL dialects, unchanged files, and the server's own pages.
 ///
@@ -105,8 +105,7 @@ pub fn warnings(config: &Config) -> Vec<String> {
             ));
         }
     }
-    #[cfg(feature = "otlp")]
-    warnings.extend(otlp_warnings(&config.otlp, &Environment::of_process()));
+    warnings.extend(otlp_warnings(config, &Environment::of_process()));
     warnings
 }
 

@@ -3,7 +3,6 @@
 mod app;
 mod board;
 mod doors;
-#[cfg(feature = "otlp")]
 mod exporting;
 mod fallback;
 mod fast_path;

@@ -47,7 +47,6 @@ impl Guard {
     }
 
     /// Permits every address, for the collector that only the configuration and the environment name.
-    #[cfg(feature = "otlp")]
     pub(crate) fn of_collector() -> Self {
         Self(Reach::Everywhere)
     }

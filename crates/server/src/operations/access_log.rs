@@ -7,7 +7,6 @@ use crate::config::{Config, LogFormat, LogLevel};
 use crate::operations::entry::Entry;
 use crate::operations::logging::Lines;
 use crate::operations::metrics::Metrics;
-#[cfg(feature = "otlp")]
 use crate::operations::otlp::{Collector, Exporter};
 
 /// The destination of access log entries.
@@ -17,41 +16,36 @@ pub(crate) struct AccessLog {
     lines: &'static Lines,
     metrics: Arc<Metrics>,
     /// The exporter to the collector, if there is one.
-    #[cfg(feature = "otlp")]
     pub(crate) exporter: Option<Exporter>,
 }
 
 impl AccessLog {
-    /// Starts the log. Entries are counted in `metrics` as well.
-    pub(crate) fn new(config: &Config, metrics: Arc<Metrics>) -> Self {
+    /// Starts the log. Entries are counted in `metrics` as well, and exported to `collector`, if there is one. Needs a
+    /// tokio runtime.
+    pub(crate) fn new(
+        config: &Config,
+        metrics: Arc<Metrics>,
+        collector: Option<Collector>,
+    ) -> Self {
         let format = match has_requests(config) {
             true => config.log.format,
             false => LogFormat::Off,
         };
+        let start = |collector| {
+            let requests = has_requests(config);
+            Exporter::start(&config.otlp, collector, &metrics.exports, requests)
+        };
         Self {
             format,
             lines: Lines::of_this_process(),
+            exporter: collector.map(start),
             metrics,
-            #[cfg(feature = "otlp")]
-            exporter: None,
         }
-    }
-
-    /// Exports entries to this collector, too. Needs a tokio runtime.
-    #[cfg(feature = "otlp")]
-    pub(crate) fn exporting(mut self, config: &Config, collector: Option<Collector>) -> Self {
-        let start = |collector| {
-            let requests = has_requests(config);
-            Exporter::start(&config.otlp, collector, &self.metrics.exports, requests)
-        };
-        self.exporter = collector.map(start);
-        self
     }
 
     /// Writes an entry to the log and counts it.
     pub(crate) fn record(&self, entry: &Entry) {
         self.metrics.count(entry);
-        #[cfg(feature = "otlp")]
         if let Some(exporter) = &self.exporter {
             exporter.record(entry);
         }
@@ -65,7 +59,6 @@ impl AccessLog {
 
     /// Waits until everything recorded so far is written and exported.
     pub(crate) async fn finish(self) {
-        #[cfg(feature = "otlp")]
         if let Some(exporter) = self.exporter {
             exporter.finish().await;
         }

@@ -6,6 +6,5 @@ pub(crate) mod entry;
 pub(crate) mod history;
 pub(crate) mod logging;
 pub(crate) mod metrics;
-#[cfg(feature = "otlp")]
 pub(crate) mod otlp;
 mod slowest;

@@ -44,9 +44,7 @@ pub(crate) use file::SETTLED;
 pub use file::{Entry, Identity, OpenFile};
 pub(crate) use file::{READ_AHEAD, Status};
 pub use freshness::{Freshness, Told};
-#[cfg(feature = "otlp")]
 pub(crate) use http::client::{retry_after, trouble};
-#[cfg(feature = "otlp")]
 pub(crate) use http::connect::{Connector, pool};
 pub(crate) use listing::Listing;
 pub(crate) use metrics::{Line, OriginMetrics, RESULTS};

@@ -21,10 +21,6 @@ pub(crate) struct Family {
     pub(crate) help: &'static str,
     pub(crate) kind: Kind,
     /// When the counters of the family were 0.
-    #[cfg_attr(
-        not(feature = "otlp"),
-        expect(dead_code, reason = "only OTLP has start times")
-    )]
     pub(crate) since: SystemTime,
     pub(crate) points: Vec<Point>,
 }

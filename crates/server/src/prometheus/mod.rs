@@ -7,11 +7,9 @@ mod metric_set;
 mod text;
 
 pub(crate) use exemplar::Exemplar;
-#[cfg(feature = "otlp")]
 pub(crate) use histogram::BOUNDS;
 pub(crate) use histogram::{Buckets, Distribution, Histogram, quantile};
 pub(crate) use metric::{Metric, flag};
 pub(crate) use metric_set::MetricSet;
-#[cfg(feature = "otlp")]
 pub(crate) use metric_set::{Family, Kind, Point, Value};
 pub(crate) use text::Format;

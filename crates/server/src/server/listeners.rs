@@ -75,10 +75,8 @@ impl Listeners {
                 return Err(error);
             }
         };
-        #[cfg(feature = "otlp")]
         generation.app.begin_exporting();
         let before = self.current.replace(generation);
-        #[cfg(feature = "otlp")]
         before.app.end_exporting().await;
         // Its last request takes the old one with it.
         drop(before);
@@ -105,7 +103,6 @@ impl Listeners {
         let _ = tokio::time::timeout(timeouts.shutdown.0, closing).await;
         // Whatever is still open had its time.
         self.acceptors.shutdown().await;
-        #[cfg(feature = "otlp")]
         self.current.app().end_exporting().await;
         let app = Arc::into_inner(self.current).map(|current| current.into_generation().app);
         if let Some(app) = app.and_then(Arc::into_inner) {

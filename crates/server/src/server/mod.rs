@@ -29,7 +29,6 @@ use self::place::{Bound, bind_all, places};
 use self::reload::{ReloadRequest, Reloader, StartError};
 use crate::admission::{Gauges, resources};
 use crate::config::Config;
-#[cfg(feature = "otlp")]
 use crate::config::{Environment, otlp_warnings};
 use crate::http::{Address, Inherited};
 use crate::operations::history;
@@ -105,12 +104,9 @@ impl Server {
         let io_threads = IoThreads::open(waiters(config))?;
         let split = io_threads.count();
         let bound = bind_all(places, config.socket_mode, &inherited, split).await?;
-        #[cfg(feature = "otlp")]
-        {
-            generation.app.begin_exporting();
-            for warning in otlp_warnings(&config.otlp, &Environment::of_process()) {
-                tracing::warn!("{warning}");
-            }
+        generation.app.begin_exporting();
+        for warning in otlp_warnings(config, &Environment::of_process()) {
+            tracing::warn!("{warning}");
         }
         resources::report(config);
         Ok(Self {

@@ -70,7 +70,6 @@ impl Trace {
     }
 
     /// Whether the caller records the trace.
-    #[cfg(feature = "otlp")]
     pub(crate) fn is_sampled(&self) -> bool {
         self.caller.is_sampled()
     }

@@ -40,7 +40,6 @@ impl TraceParent {
     }
 
     /// Whether the caller records the trace.
-    #[cfg(feature = "otlp")]
     pub(super) fn is_sampled(&self) -> bool {
         self.flags & SAMPLED != 0
     }
@@ -58,7 +57,6 @@ const LENGTH: usize = 55;
 const KNOWN_FLAGS: u8 = 0b11;
 
 /// The flag that says that the caller records the trace.
-#[cfg(feature = "otlp")]
 const SAMPLED: u8 = 0b01;
 
 #[cfg(test)]

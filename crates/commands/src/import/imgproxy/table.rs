@@ -113,7 +113,7 @@ pub(in super::super) const ALL: &[Variable] = &[
     nothing(&["IMGPROXY_NEW_RELIC_*", "IMGPROXY_DATADOG_*", "IMGPROXY_CLOUD_WATCH_*"], PUSHED),
     key(&["IMGPROXY_PROMETHEUS_BIND"], "metrics.listen", super::super::values::address),
     nothing(&["IMGPROXY_PROMETHEUS_NAMESPACE"], "metrics begin with `andon_`"),
-    nothing(&["IMGPROXY_OPEN_TELEMETRY_*"], "builds with OTLP read OTEL_EXPORTER_OTLP_ENDPOINT and the like, or `[otlp]`"),
+    nothing(&["IMGPROXY_OPEN_TELEMETRY_*"], "OTEL_EXPORTER_OTLP_ENDPOINT and the like are read, or `[otlp]`"),
     nothing(&["IMGPROXY_BUGSNAG_*", "IMGPROXY_HONEYBADGER_*", "IMGPROXY_SENTRY_*", "IMGPROXY_AIRBRAKE_*", "IMGPROXY_REPORT_*"], REPORTS),
     key(&["IMGPROXY_LOG_FORMAT"], "log.format", log_format),
     key(&["IMGPROXY_LOG_LEVEL"], "log.level", text),

@@ -1,6 +1,5 @@
 //! `[otlp]`: the collector that traces, metrics and logs are sent to.
 
-#[cfg(feature = "otlp")]
 mod target;
 
 use std::collections::BTreeMap;
@@ -15,7 +14,6 @@ use url::Url;
 
 use super::{ConfigError, Span};
 
-#[cfg(feature = "otlp")]
 pub(crate) use target::{OtlpTarget, otlp_warnings};
 
 /// The `[otlp]` table: the collector that traces, metrics and logs are sent to by OTLP over HTTP.
@@ -126,14 +124,6 @@ impl<'de> Deserialize<'de> for FormerTrace {
 
 impl OtlpConfig {
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
-        check(
-            self.url.is_none() || cfg!(feature = "otlp"),
-            "otlp.url",
-            || {
-                "this binary cannot export telemetry; build it with `--features otlp`, or leave the key out"
-                    .to_owned()
-            },
-        )?;
         let interval = self.interval.0;
         check(
             (SHORTEST_INTERVAL..=LONGEST_INTERVAL).contains(&interval),
@@ -199,22 +189,11 @@ mod tests {
         parsed.map_or_else(|error| error.to_string(), |_| String::new())
     }
 
-    #[cfg(feature = "otlp")]
     #[test]
     fn a_collector_is_reached_by_http_or_https() {
         for url in ["http://127.0.0.1:4318", "https://otlp.example/prefix/"] {
             assert_eq!(message(&format!("[otlp]\nurl = \"{url}\"")), "");
         }
-    }
-
-    #[cfg(not(feature = "otlp"))]
-    #[test]
-    fn a_binary_that_cannot_export_says_so() {
-        let said = message("[otlp]\nurl = \"http://127.0.0.1:4318\"");
-        assert!(
-            said.contains("otlp.url") && said.contains("--features otlp"),
-            "{said}"
-        );
     }
 
     #[test]

@@ -20,14 +20,23 @@ pub(crate) struct OtlpTarget {
 }
 
 impl OtlpTarget {
-    /// Returns the collector that the configuration or the environment names, if any does.
+    /// Returns the collector that the configuration or the environment names, if any does. Variables alone that cannot
+    /// work name none: they may be meant for every program of a cluster, and OpenTelemetry's specification has them
+    /// ignored, with a warning (see [`otlp_warnings`]).
     ///
     /// # Errors
-    /// A key or variable that cannot work. Values of headers are not in it.
+    /// A key that cannot work, or a variable beside `otlp.url`. Values of headers are not in it.
     pub(crate) fn of(
         config: &Config,
         environment: &Environment,
     ) -> Result<Option<Self>, ConfigError> {
+        match Self::read(config, environment) {
+            Err(_) if config.otlp.url.is_none() => Ok(None),
+            read => read,
+        }
+    }
+
+    fn read(config: &Config, environment: &Environment) -> Result<Option<Self>, ConfigError> {
         let is_disabled = |text: &str| text.trim().eq_ignore_ascii_case("true");
         if environment.get(DISABLED).is_some_and(is_disabled) {
             return Ok(None);
@@ -51,9 +60,15 @@ impl OtlpTarget {
     }
 }
 
-/// Returns warnings about a collector that can probably not be reached.
-pub(crate) fn otlp_warnings(config: &OtlpConfig, environment: &Environment) -> Vec<String> {
+/// Returns warnings about a collector that is not used, or can probably not be reached.
+pub(crate) fn otlp_warnings(config: &Config, environment: &Environment) -> Vec<String> {
     let mut warnings = Vec::new();
+    if config.otlp.url.is_none()
+        && let Err(why) = OtlpTarget::read(config, environment)
+    {
+        warnings.push(format!("no telemetry is sent: {why}"));
+    }
+    let config = &config.otlp;
     let named = config.url.as_ref().map(|url| url.0.to_string());
     let named = named.or_else(|| environment.get(ENDPOINT).map(str::to_owned));
     if config.url.is_none() && named.is_some() && wants_grpc(environment) {
@@ -232,7 +247,7 @@ mod tests {
         assert!(target("", &variables).unwrap().is_none());
         for count in [1, 2] {
             let environment = Environment::of(&variables[..count]);
-            let warnings = otlp_warnings(&OtlpConfig::default(), &environment);
+            let warnings = otlp_warnings(&Config::default(), &environment);
             assert!(warnings.concat().contains("4318"), "{warnings:?}");
         }
     }
@@ -253,10 +268,23 @@ mod tests {
             ),
             (url, (HEADERS, "a=s3cret%ff"), "item 1 is not UTF-8"),
             (url, (ATTRIBUTES, "s3cret"), ATTRIBUTES),
-            ("", (ENDPOINT, "http://u:s3cret@a.test"), ENDPOINT),
         ] {
             let error = target(text, &[variable]).unwrap_err();
             assert!(error.contains(said) && !error.contains("s3cret"), "{error}");
+        }
+    }
+
+    #[test]
+    fn variables_alone_that_cannot_work_are_warned_of_and_ignored() {
+        for (variables, said) in [
+            (&[(ENDPOINT, "http://u:s3cret@a.test")][..], ENDPOINT),
+            (&[(ENDPOINT, "collector:4317")], ENDPOINT),
+            (&[(ENDPOINT, "http://a.test"), (HEADERS, "s3cret")], HEADERS),
+        ] {
+            assert!(target("", variables).unwrap().is_none(), "{variables:?}");
+            let warnings = otlp_warnings(&Config::default(), &Environment::of(variables)).concat();
+            assert!(warnings.contains(said), "{warnings}");
+            assert!(!warnings.contains("s3cret"), "{warnings}");
         }
     }
 

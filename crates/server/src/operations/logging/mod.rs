@@ -44,7 +44,6 @@ impl Switches {
         let (filtering, filter) = reload::Layer::new(filter(config.level));
         let (shaping, shape) = reload::Layer::new(shape(config.format));
         let log = tracing_subscriber::registry().with(filtering).with(shaping);
-        #[cfg(feature = "otlp")]
         let log = log.with(super::otlp::Events);
         tracing::subscriber::set_global_default(log).ok()?;
         std::panic::set_hook(Box::new(|panic| {

@@ -8,7 +8,6 @@
 pub(crate) mod admission;
 pub(crate) mod cache;
 mod dialects;
-#[cfg(feature = "otlp")]
 pub(crate) mod exports;
 pub(crate) mod origins;
 mod process;
@@ -48,7 +47,6 @@ pub(crate) struct Metrics {
     last_reload_failed: AtomicBool,
     by_dialect: ByDialect,
     /// What was sent to collectors.
-    #[cfg(feature = "otlp")]
     pub(crate) exports: std::sync::Arc<exports::Exports>,
     /// The last 15 minutes, for the live dashboard.
     pub(crate) history: History,
@@ -85,7 +83,6 @@ impl Default for Metrics {
             failed_reloads: AtomicU64::default(),
             last_reload_failed: AtomicBool::default(),
             by_dialect: ByDialect::default(),
-            #[cfg(feature = "otlp")]
             exports: std::sync::Arc::default(),
             history: History::default(),
             slowest: Slowest::default(),
@@ -288,7 +285,6 @@ impl Metrics {
         );
         let failed = self.last_reload_failed.load(Ordering::Relaxed);
         out.value(f64::from(u8::from(!failed)));
-        #[cfg(feature = "otlp")]
         self.exports.write(out);
         process::write(out, self.began);
     }

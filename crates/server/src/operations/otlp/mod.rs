@@ -1,4 +1,4 @@
-//! Traces, metrics and logs for a collector (OTLP over HTTP), in builds with the cargo feature `otlp`.
+//! Traces, metrics and logs for a collector (OTLP over HTTP).
 //!
 //! The client that begins a trace decides whether it is recorded: a request is exported when its `traceparent` header
 //! says that it is sampled. Requests never wait for the collector. What it does not take in time is dropped and counted.
