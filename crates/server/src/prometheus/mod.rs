@@ -7,9 +7,7 @@ mod metric_set;
 mod text;
 
 pub(crate) use exemplar::Exemplar;
-pub(crate) use histogram::BOUNDS;
-pub(crate) use histogram::{Buckets, Distribution, Histogram, quantile};
+pub(crate) use histogram::{BOUNDS, Buckets, Distribution, Histogram, quantile};
 pub(crate) use metric::{Metric, flag};
-pub(crate) use metric_set::MetricSet;
-pub(crate) use metric_set::{Family, Kind, Point, Value};
+pub(crate) use metric_set::{Family, Kind, MetricSet, Point, Value};
 pub(crate) use text::Format;
