@@ -5,6 +5,7 @@
 
 mod adopt;
 mod adopt_sites;
+mod bucket_errors;
 mod clients;
 mod commands;
 mod common;
