@@ -273,8 +273,8 @@ fn a_path_that_begins_with_the_served_folder_is_answered_with_the_one_below_it()
         ("/r/fit:120x/my%20photos/a.jpg", "/r/fit:120x/a.jpg"),
         ("/my%20photos/a.jpg", "/a.jpg"),
         (
-            "/thumbor/unsafe/120x90/my%20photos/a.jpg",
-            "/thumbor/unsafe/120x90/a.jpg",
+            "/small_light(dw=120)/my%20photos/a.jpg",
+            "/small_light(dw=120)/a.jpg",
         ),
     ] {
         let reply = served.get(target);

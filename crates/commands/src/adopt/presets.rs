@@ -94,8 +94,8 @@ mod tests {
     fn names_are_those_of_the_options_before_the_source() {
         let target = "/i/insecure/pr:a:b/w:9/preset%3Ac/plain/local:///pr:d/e.jpg";
         assert_eq!(names(target), ["a", "b", "c"]);
-        let alone = "/i/insecure/a:big/plain/local:///e.jpg";
-        assert_eq!(names(alone), ["a", "big"]);
+        let alone = "/i/insecure/thumb:big/plain/local:///e.jpg";
+        assert_eq!(names(alone), ["thumb", "big"]);
         let line = placeholders([target].into_iter());
         assert!(
             line.contains("'a' = 'cb:0'") || line.contains("\"a\" = \"cb:0\""),

@@ -109,7 +109,8 @@ pub(super) fn presets(path: &str) -> Option<(&str, Vec<String>)> {
         .all(|name| !name.is_empty() && name.bytes().all(is_of_name));
     // What has arguments is an option, and what is a source already has none before it.
     let first = names.first()?;
-    let is_option = names.len() > 1 && table::find(first).is_some();
+    let is_known = table::find(first).is_some() || ["pr", "preset"].contains(&&**first);
+    let is_option = names.len() > 1 && is_known;
     let is_source = ["plain", "enc", "info"].contains(&&**first);
     (are_names && !is_option && !is_source).then_some((signature, names))
 }

@@ -56,7 +56,7 @@ const CODES: &[(Meaning, &[&str])] = &[
         Meaning::NoBucket,
         &["NoSuchBucket", "InvalidBucketName", "ContainerNotFound"],
     ),
-    (Meaning::UnknownKey, &["InvalidAccessKeyId"]),
+    (Meaning::UnknownKey, &["InvalidAccessKeyId", "NotSignedUp"]),
     (
         Meaning::WrongSecret,
         &["SignatureDoesNotMatch", "AuthenticationFailed"],
