@@ -37,9 +37,10 @@ def main(helm, andon):
 
 
 def run(*command):
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    # Apart from each other: Helm says on standard error that the rules are a symbolic link.
+    done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
-        sys.exit(f"{' '.join(command)}:\n{done.stdout}")
+        sys.exit(f"{' '.join(command)}:\n{done.stdout}{done.stderr}")
     return done.stdout
 
 
