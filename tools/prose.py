@@ -22,7 +22,7 @@ somebody something soon stand stands stay stays still take taken takes tell tell
 this those to together told too twice up us use used uses want wanted wants was we went were what whatever when where whether which who
 whoever whole whom whose why will with without would wrong yet""".split())
 CAMEL = re.compile(r"\b[A-Z][a-z0-9]+[A-Z][A-Za-z0-9]+\b")
-NAMES = set("""BigTIFF BlurHash ColourPrimaries DevTools FreeType GitHub GraphicsMagick GreedyDual HarfBuzz HdrHistogram ImageMagick
+NAMES = set("""BigTIFF BlurHash CloudFront ColourPrimaries DevTools FreeType GitHub GraphicsMagick GreedyDual HarfBuzz HdrHistogram ImageMagick
 JavaScript MatrixCoefficients McCullagh MinIO NumPy OpenMetrics OpenSeadragon OpenSSL OpenTelemetry PackBits PostScript PyPI SeetaFace
 SplitMix64 ThumbHash TransferCharacteristics TurboJPEG TypeScript VipsImage WebP WordPress""".split())
 PATH = re.compile(r"`((?:\.ci|contrib|crates|demo|docs|examples|lab|packaging|python|runs|samples|tools)/[A-Za-z0-9_./-]+)`")

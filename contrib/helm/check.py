@@ -17,6 +17,7 @@ VERSIONS = ["1.27", "1.31", kubernetes_validate.latest_version()]
 
 def main(helm, andon):
     wrong_values_are_refused(helm)
+    a_configuration_without_the_port_of_probes_is_refused(helm)
     for values in [None, *sorted(CHART.glob("ci/*-values.yaml"))]:
         arguments = ["--values", str(values)] if values else []
         for version in VERSIONS:
@@ -36,9 +37,10 @@ def main(helm, andon):
 
 
 def run(*command):
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    # Apart from each other: Helm says on standard error that the rules are a symbolic link.
+    done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
-        sys.exit(f"{' '.join(command)}:\n{done.stdout}")
+        sys.exit(f"{' '.join(command)}:\n{done.stdout}{done.stderr}")
     return done.stdout
 
 
@@ -52,6 +54,12 @@ def wrong_values_are_refused(helm):
         command = [helm, "template", "photos", str(CHART), "--kube-version", VERSIONS[0], "--set", wrong]
         done = subprocess.run(command, capture_output=True, text=True)
         assert "values don't meet the specifications of the schema" in done.stderr, (wrong, done)
+
+
+def a_configuration_without_the_port_of_probes_is_refused(helm):
+    command = [helm, "template", "photos", str(CHART), "--kube-version", VERSIONS[0], "--set", "ports.metrics=9999"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode != 0 and 'listen = "0.0.0.0:9999"' in done.stderr, done
 
 
 def only(objects, kind):

@@ -12,6 +12,7 @@ const folder = await mkdtemp(join(tmpdir(), "andon-folder-"));
 const photos = join(process.env.SAMPLES, "photos");
 await cp(photos, join(folder, "photos"), { recursive: true });
 for (let copy = 0; copy < 80; copy++) await cp(join(photos, "otter.jpg"), join(folder, `copies/otter ${copy}.jpg`));
+await cp(join(process.env.SAMPLES, "broken/text.jpg"), join(folder, "broken.jpg"));
 const andon = await server(["serve", folder, "--port", "0"], "ignore");
 const chromium = await browser();
 const show = (target, options) => open(chromium, `${andon.address}${target}`, options);
@@ -78,6 +79,17 @@ tests.push(["the next page shows other images, and the playground opens with the
   await page.getByRole("link", { name: "Open in the playground" }).click();
   await until(page, (it) => document.getElementById("images")?.value === `/${it}`, chosen);
   isQuiet();
+  await close();
+}]);
+
+tests.push(["an image that cannot be read says so in its tile, and why", async () => {
+  const { page, close } = await show("/?find=broken.jpg", {});
+  await until(page, () => document.querySelector(".images .unread") !== null);
+  const said = await page.locator(".images .unread").textContent();
+  assert.match(said, /^This image cannot be shown: ./);
+  const why = await (await fetch(`${andon.address}/r/fit:360x360,as:webp,q:75/broken.jpg`)).text();
+  assert.ok(said.includes(why.split("\n")[0]), `${said}\n${why}`);
+  await isAccessible(page);
   await close();
 }]);
 

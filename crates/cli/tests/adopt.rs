@@ -14,14 +14,14 @@ use tempfile::TempDir;
 const KEY: &str = "0123456789abcdef0123456789abcdef";
 
 /// A server of today with the samples `a.jpg` and `trip/b.jpg`, and a folder in which it is adopted.
-struct Site {
+pub(crate) struct Site {
     folder: TempDir,
-    old: Served,
-    config: String,
+    pub(crate) old: Served,
+    pub(crate) config: String,
 }
 
 impl Site {
-    fn new(config: &str) -> Self {
+    pub(crate) fn new(config: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let root = folder.path().join("images/trip");
         fs::create_dir_all(&root).expect("a folder");
@@ -41,16 +41,16 @@ impl Site {
         }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    fn read(&self, name: &str) -> String {
+    pub(crate) fn read(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).expect(name)
     }
 
     /// Writes a log in the combined format: these targets, and what else a website is asked for.
-    fn log(&self, targets: &[String]) {
+    pub(crate) fn log(&self, targets: &[String]) {
         let noise = [
             "GET / 200",
             "GET /about 404",
@@ -73,7 +73,7 @@ impl Site {
         fs::write(self.path("access.log"), lines.collect::<String>()).expect("a log");
     }
 
-    fn adopt(&self, more: &str, variables: &[(&str, &str)]) -> Said {
+    pub(crate) fn adopt(&self, more: &str, variables: &[(&str, &str)]) -> Said {
         let address = &self.old.address;
         let words = format!("adopt --log access.log --rate 1000 http://{address} {more}");
         let mut command = command(program(), self.folder.path(), &words);
@@ -275,6 +275,28 @@ fn imgproxy_with_keys_is_adopted_at_the_root_beside_another_language() {
     site.checks();
 }
 
+#[test]
+fn imgproxy_that_reads_only_presets_is_adopted_with_its_presets() {
+    let site = Site::new(
+        "[files]\nopen = true\n[imgproxy]\nprefix = \"/i\"\nonly_presets = true\n\
+         presets = { small = \"w:60\", flat = \"el:1/bl:2\" }\n",
+    );
+    site.log(&[
+        "/i/insecure/small/plain/local:///trip/b.jpg".to_owned(),
+        "/i/insecure/small:flat/plain/local:///a.jpg".to_owned(),
+        // `local:///a.jpg` in base64.
+        "/i/insecure/flat/bG9jYWw6Ly8vYS5qcGc.png".to_owned(),
+    ]);
+    let without = site.adopt("--root images", &[]).ending(1);
+    has(&without, &["imgproxy.presets (IMGPROXY_PRESETS)"]);
+    let presets = [("IMGPROXY_PRESETS", "small=w:60,flat=el:1/bl:2")];
+    let said = site.adopt("--root images --force", &presets).ending(0);
+    has(&said, &["100.00 % of 3 image URLs", "Safe to switch."]);
+    let text = site.read("andon.toml");
+    assert!(text.contains("only_presets = true"), "{text}");
+    site.checks();
+}
+
 /// A server that answers every GET with the same image, or with a page where the function says so, in connections one
 /// after the other. Returns its address.
 pub(crate) fn answers(
@@ -421,112 +443,6 @@ fn a_configuration_of_nginx_is_completed() {
         &[
             "as configured",
             "100.00 % of 2 image URLs",
-            "Safe to switch.",
-        ],
-    );
-}
-
-/// A site whose old server resizes what is below `/thumb/60x-/`, with a log of such an image, of a file and of an image
-/// whose URL is recognised.
-fn resizing() -> Site {
-    let site = Site::new(
-        "[[rewrite]]\nfrom = '^/thumb/([0-9]+)x-/(.+)$'\nto = '/small_light(dw=$1,dh=$1)/$2'\n",
-    );
-    site.log(&[
-        "/thumb/60x-/trip/b.jpg".to_owned(),
-        "/a.jpg".to_owned(),
-        "/small_light(dw=50)/a.jpg".to_owned(),
-    ]);
-    site
-}
-
-#[test]
-fn a_configuration_that_serves_originals_for_resized_images_is_not_safe() {
-    let site = resizing();
-    let images = site.path("images").display().to_string();
-    let nginx = format!(
-        "http {{\n server {{\n  listen 80;\n  small_light on;\n  root {images};\n  location ~ ^/thumb/[^/]+/(.+)$ {{ alias {images}/$1; }}\n  location ~ small_light[^/]*/(.+)$ {{ set $file $1; rewrite ^ /$file; }}\n }}\n}}\n"
-    );
-    let own = format!(
-        "[[origin]]\nfs.root = \"{images}\"\n[[rewrite]]\nfrom = '^/thumb/[^/]+/(.+)$'\nto = '/$1'\n"
-    );
-    for (name, text) in [("nginx.conf", nginx), ("own.toml", own)] {
-        fs::write(site.path(name), text).expect("a file");
-        let said = site.adopt(&format!("--config {name}"), &[]).ending(1);
-        has(
-            &said,
-            &[
-                "as configured",
-                "100.00 % of 1 image URL",
-                "files as they are, which the configuration answers",
-                "size in px",
-                "/thumb/60x-/trip/b.jpg",
-                "To switch Nothing moves by itself",
-                "Not safe to switch yet: 1 of 4 replies differs.",
-            ],
-        );
-        let page = site.read("andon-adopt.html");
-        assert!(page.contains("Nothing moves by itself"), "{page}");
-    }
-    let right = site.config.clone();
-    fs::write(site.path("right.toml"), right).expect("a file");
-    let said = site.adopt("--config right.toml", &[]).ending(0);
-    has(&said, &["100.00 % of 2 image URLs", "Safe to switch."]);
-}
-
-#[test]
-fn files_that_look_resized_are_listed_where_no_configuration_answers_them() {
-    let site = resizing();
-    let said = site.adopt("--root images", &[]).ending(1);
-    has(
-        &said,
-        &[
-            "50.00 % of 2 image URLs",
-            "Not recognised: the old server may resize these /thumb/60x-/trip/b.jpg 1 request;",
-            "Not safe to switch yet: 1 image URL looks as if the old server resized it.",
-        ],
-    );
-    let page = site.read("andon-adopt.html");
-    assert!(page.contains("the old server may resize these"), "{page}");
-    // The old server's originals are the new server's, so that both send what the old one has resized.
-    fs::write(
-        site.path("passing.toml"),
-        format!(
-            "[[origin]]\nprefix = \"/\"\nhttp.base = \"http://{}\"\nallow = [\"127.0.0.1/32\"]\n",
-            site.old.address
-        ),
-    )
-    .expect("a file");
-    let said = site.adopt("--config passing.toml", &[]).ending(1);
-    has(
-        &said,
-        &["Not safe to switch yet: 1 image URL looks as if the old server resized it."],
-    );
-}
-
-#[test]
-fn files_that_a_configuration_does_not_have_stay_with_the_old_server() {
-    let site = Site::new("");
-    let moved = site.path("moved/trip");
-    fs::create_dir_all(&moved).expect("a folder");
-    fs::copy(sample("photos/wren.jpg"), moved.join("b.jpg")).expect("a copy");
-    let root = site.path("moved").display().to_string();
-    fs::write(
-        site.path("own.toml"),
-        format!("[[origin]]\nfs.root = \"{root}\"\n"),
-    )
-    .expect("a file");
-    site.log(&[
-        "/a.jpg".to_owned(),
-        "/trip/b.jpg".to_owned(),
-        "/small_light(dw=50)/trip/b.jpg".to_owned(),
-    ]);
-    let said = site.adopt("--config own.toml", &[]).ending(0);
-    has(
-        &said,
-        &[
-            "1 URL, 1 request: files as they are, which may stay with the old server",
-            "1 requests left out: files that the configuration does not have",
             "Safe to switch.",
         ],
     );

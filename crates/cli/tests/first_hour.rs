@@ -78,10 +78,13 @@ fn the_page_links_thumbnails_and_urls_that_work() {
         "{policy}"
     );
     let html = index.text();
+    let scripts: Vec<&str> = html.matches("<script").collect();
+    assert_eq!(scripts.len(), 1, "{html}");
     assert!(
-        !html.contains("<script") && !html.contains(" style="),
+        html.contains("<script type=\"module\" src=\"/_andon/folder/folder.js\"></script>"),
         "{html}"
     );
+    assert!(!html.contains(" style="), "{html}");
     let mut urls = values(&html, "src");
     urls.extend(values(&html, "href"));
     assert!(urls.len() > 20, "{urls:?}");
@@ -242,6 +245,53 @@ fn a_name_of_no_dialect_and_one_that_is_on_are_refused() {
     .unwrap();
     let twice = run("serve --config andon.toml --dialect thumbor");
     assert!(twice.contains("switched on already"), "{twice}");
+}
+
+#[test]
+fn a_recipe_without_its_prefix_is_answered_with_the_url_that_works() {
+    let folder = folder();
+    let served = Served::without_config(folder.path(), &[]);
+    let reply = served.get("/fit:120x,as:webp/trip/a%20b.jpg");
+    assert_eq!(reply.status, 404);
+    let url = "/r/fit:120x,as:webp/trip/a%20b.jpg";
+    assert!(
+        reply.text().contains(&format!("here it is {url}\n")),
+        "{}",
+        reply.text()
+    );
+    assert_eq!(served.get(url).status, 200);
+}
+
+#[test]
+fn a_path_that_begins_with_the_served_folder_is_answered_with_the_one_below_it() {
+    let parent = tempfile::tempdir().unwrap();
+    let folder = parent.path().join("my photos");
+    fs::create_dir(&folder).unwrap();
+    fs::copy(sample("jpeg/420.jpg"), folder.join("a.jpg")).unwrap();
+    let served = Served::without_config(&folder, &[]);
+    for (target, url) in [
+        ("/r/fit:120x/my%20photos/a.jpg", "/r/fit:120x/a.jpg"),
+        ("/my%20photos/a.jpg", "/a.jpg"),
+        (
+            "/small_light(dw=120)/my%20photos/a.jpg",
+            "/small_light(dw=120)/a.jpg",
+        ),
+    ] {
+        let reply = served.get(target);
+        assert_eq!(reply.status, 404, "{target}");
+        let expected =
+            format!("paths begin below the folder that is served, my photos: here it is {url}\n");
+        assert!(reply.text().contains(&expected), "{}", reply.text());
+        assert_eq!(served.get(url).status, 200, "{url}");
+    }
+    let other = served.get("/r/fit:120x/your/a.jpg").text();
+    assert!(!other.contains("my photos"), "{other}");
+    // The name of a folder that is served to others is nobody's business.
+    let keys = format!("[[origin]]\nfs.root = {:?}\n", folder.to_str().unwrap());
+    let configured = Served::start(parent.path(), &keys);
+    let reply = configured.get("/r/fit:120x/my%20photos/a.jpg");
+    assert_eq!(reply.status, 404);
+    assert!(!reply.text().contains("is served"), "{}", reply.text());
 }
 
 #[test]

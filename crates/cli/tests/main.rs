@@ -4,7 +4,9 @@
 //! processor to itself, or a feature that is off by default, is a program of its own, in Cargo.toml.
 
 mod adopt;
+mod adopt_files;
 mod adopt_sites;
+mod bucket_errors;
 mod clients;
 mod commands;
 mod common;

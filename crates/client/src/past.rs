@@ -1,6 +1,8 @@
 //! The requests that a server once received, with their times, read from access logs in order to be sent again.
 
+mod balancer;
 mod line;
+mod w3c;
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
@@ -29,8 +31,9 @@ pub struct Request {
 }
 
 impl Past {
-    /// Reads an access log: Andon's own, as text or JSON, one in the common or combined format of Apache and nginx, or
-    /// JSON of nginx, Caddy or Traefik. Where a log contains only whole seconds, requests of the same second are spread
+    /// Reads an access log: Andon's own, as text or JSON, one in the common or combined format of Apache and nginx, JSON
+    /// of nginx, Caddy or Traefik, one of Amazon CloudFront or of another server in W3C's extended format, or one of
+    /// Amazon's load balancers. Where a log contains only whole seconds, requests of the same second are spread
     /// evenly over it.
     ///
     /// # Errors
@@ -38,6 +41,7 @@ impl Past {
     pub fn of_log(mut log: impl BufRead) -> std::io::Result<Self> {
         refuse_compressed(log.fill_buf()?)?;
         let mut past = Self::default();
+        let mut lines = line::Lines::default();
         let mut seen: Vec<(f64, bool, Request)> = Vec::new();
         for line in log.split(b'\n') {
             let line = line?;
@@ -46,7 +50,10 @@ impl Past {
             if line.is_empty() {
                 continue;
             }
-            match line::parse(line) {
+            let Some(parsed) = lines.parse(line) else {
+                continue;
+            };
+            match parsed {
                 Ok(entry) => seen.push((
                     entry.began,
                     entry.whole_second,

@@ -90,7 +90,8 @@ Examples:
   andon adopt --log access.log -H 'Host: img.example' -H 'Accept: image/webp,*/*' --rate 5 http://10.0.0.7
   andon adopt --log access.log --config andon.toml http://10.0.0.7
 
-Logs are Andon's (text or JSON), the common or combined format of Apache and nginx, or JSON of nginx, Caddy or Traefik. \
+Logs are Andon's (text or JSON), the common or combined format of Apache and nginx, JSON of nginx, Caddy or Traefik, those of \
+CloudFront and others in W3C's extended format, or those of Amazon's load balancers. \
 Keys of signatures are in no log. They are taken from the variables IMGPROXY_KEY and IMGPROXY_SALT, THUMBOR_SECURITY_KEY, \
 IMAGOR_SECRET and IMGIX_TOKEN (and IMGPROXY_PRESETS, IMGPROXY_SOURCE_URL_ENCRYPTION_KEY), and written to the file. Without \
 them the file has random keys, marked SECRET, which open nothing, and the trial does not check signatures; fill them in, and try again with --config andon.toml.

@@ -66,7 +66,8 @@ struct From {
     /// URLs or paths, one a line; - reads standard input
     #[arg(value_name = "LIST")]
     list: Option<PathBuf>,
-    /// An access log: Andon's (text or JSON), or Apache's and nginx's common or combined format
+    /// An access log: Andon's (text or JSON), Apache's and nginx's common or combined format, JSON of nginx, Caddy or
+    /// Traefik, or one of CloudFront or of Amazon's load balancers
     #[arg(long, value_name = "FILE")]
     from_log: Option<PathBuf>,
     /// A TOML file with sources, and the URLs of each

@@ -24,6 +24,7 @@
 
 #![forbid(unsafe_code)]
 
+mod accept;
 mod access;
 pub mod astro;
 pub mod cloudflare;
@@ -52,6 +53,7 @@ mod percent;
 mod permitted;
 pub mod photon;
 mod refusal;
+mod remote_pattern;
 mod request;
 mod rewrite;
 mod rules;
@@ -67,7 +69,7 @@ pub mod weserv;
 
 pub use access::{Door, Nowhere, Places};
 pub use andon_settings::Error as ConfigError;
-pub use astro::{AstroConfig, Endpoint, RemotePattern};
+pub use astro::{AstroConfig, Endpoint};
 pub use cloudflare::CloudflareConfig;
 pub use config::{FilesConfig, Gate, Settings};
 pub use dialect::{Dialect, Headers, Target};
@@ -87,6 +89,7 @@ pub use percent::encode as percent_encode;
 pub use permitted::PermittedConfig;
 pub use photon::{PhotonConfig, PhotonSource};
 pub use refusal::Refusal;
+pub use remote_pattern::RemotePattern;
 pub use request::{AnswerStyle, Ask, FILES, Fallback, ImageRequest, Keeping, Redirect, Source};
 pub use rewrite::Rewrite;
 pub use small_light::{Compat, Mistakes, SmallLightConfig};

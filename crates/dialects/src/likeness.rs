@@ -1,14 +1,23 @@
 //! Dialects that a target looks like although they do not read it, because they are off or mounted elsewhere.
 
+use andon_recipe::{Recipe, words};
+
 use crate::config::{BELOW, Row};
 use crate::dialect::Target;
+use crate::percent;
 use crate::{Dialects, ROWS};
 
 impl Dialects {
     /// Returns a sentence about dialects that the target looks like and that are not asked for it: how they are switched
-    /// on, or where they are mounted. `None` if there are none, or if one of them has read the target.
+    /// on, or where they are mounted. `None` if there are none, or if one of them has read the target. A target that begins
+    /// with a recipe looks like one of Andon's own URLs.
     #[must_use]
     pub fn hint(&self, raw_target: &str) -> Option<String> {
+        if let Some((prefix, url)) = self.with_prefix(raw_target) {
+            return Some(format!(
+                "this begins with a recipe, and URLs with a recipe begin with {prefix}: here it is {url}"
+            ));
+        }
         let target = Target::new(raw_target);
         let mut off = Vec::new();
         let mut elsewhere = Vec::new();
@@ -36,6 +45,21 @@ impl Dialects {
             names.join(" or "),
             urls.join(" or ")
         ))
+    }
+
+    /// Returns the prefix of Andon's own URLs and the target below it, if the target begins with a recipe.
+    fn with_prefix(&self, raw_target: &str) -> Option<(&str, String)> {
+        let target = Target::new(raw_target);
+        let (first, _) = target.path.strip_prefix('/')?.split_once('/')?;
+        let first = percent::decode(first).ok()?;
+        // A step without a value, such as `trim`, may as well be a folder, and an unknown one an effect of the engine.
+        let (name, _) = first.split(',').next()?.split_once(':')?;
+        let is_recipe = words().any(|word| word.name == name) && first.parse::<Recipe>().is_ok();
+        let (_, places) = self.places.iter().find(|(name, _)| *name == "native")?;
+        let prefix = places.first()?.trim_end_matches(BELOW);
+        let url = format!("{prefix}{raw_target}");
+        let is_read = is_recipe && self.parse(&url).is_ok_and(|request| !request.is_file());
+        is_read.then_some((prefix, url))
     }
 }
 
@@ -149,8 +173,35 @@ mod tests {
     }
 
     #[test]
+    fn a_recipe_without_its_prefix_is_named_with_the_url_that_has_it() {
+        let named = |target: &str| hint(&Config::default(), target).unwrap_or_default();
+        for target in [
+            "/fit:300x/photo.jpg",
+            "/fit:300x,as:webp/trip/a%20b.jpg",
+            "/fit%3A300x/photo.jpg",
+            "/crop:10x10/a.jpg?v=2",
+        ] {
+            let said = named(target);
+            assert!(said.ends_with(&format!("here it is /r{target}")), "{said}");
+        }
+        let mut config = Config::default();
+        config.native.prefix = "/made".to_owned();
+        let said = hint(&config, "/fit:300x/photo.jpg").unwrap();
+        assert!(
+            said.ends_with("begin with /made: here it is /made/fit:300x/photo.jpg"),
+            "{said}"
+        );
+        config.native.enabled = false;
+        assert_eq!(hint(&config, "/fit:300x/photo.jpg"), None);
+    }
+
+    #[test]
     fn paths_of_files_look_like_no_dialect() {
         for target in [
+            "/trim/a.jpg",
+            "/fit:300x",
+            "/fit:wide/a.jpg",
+            "/r/fit:300x/a.jpg",
             "/",
             "/a.jpg",
             "/trip/a.jpg",

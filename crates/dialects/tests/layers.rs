@@ -7,6 +7,7 @@ use std::path::Path;
 
 /// From the ground up: what dialects share, and then the dialects.
 const LAYERS: &[&str] = &[
+    "accept",
     "colours",
     "disposition",
     "document",
@@ -22,6 +23,7 @@ const LAYERS: &[&str] = &[
     "signature",
     "swatches",
     "refusal",
+    "remote_pattern",
     "percent",
     "request",
     "rewrite",

@@ -178,6 +178,9 @@ impl<'de> Deserializer<'de> for Node<'de> {
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        if self.value.is_table() {
+            return Err(Mistake::from(Kind::OneTable).at(&self.span));
+        }
         let expected = "a list: [ ] of values, [[ ]] of tables";
         self.read_if(DeValue::is_array, expected, visitor)
     }

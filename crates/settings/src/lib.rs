@@ -15,6 +15,7 @@ use crate::places::{keys, line_of};
 
 pub use document::Document;
 pub use mistake::Mistake;
+pub use reading::Known;
 
 /// An error in a configuration file: what is wrong, in which line of which file, and what would be right.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -168,7 +169,11 @@ mod tests {
     }
 
     fn error(text: &str) -> String {
-        let read = Error::reading(text, &[], |all| all.read::<Settings>());
+        let known = Known {
+            also: &[],
+            advice: &[("log.path", "the file is `log.file = \"…\"`")],
+        };
+        let read = Error::reading(text, &known, |all| all.read::<Settings>());
         read.map(drop).expect_err("an error").to_string()
     }
 
@@ -215,6 +220,24 @@ mod tests {
             let error = error(text);
             assert!(error.ends_with(what), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn one_table_where_a_list_is_expected_is_shown_with_two_brackets() {
+        assert_eq!(
+            error("workers = 2\n[names]\n\na = 1\nb = 2\n"),
+            "line 2: `names`: expected a list, and each table of a list has its header in double brackets:\n  [[names]]\n  a = 1"
+        );
+        let empty = error("[names]\n[log]\n");
+        assert!(empty.ends_with("[[names]]"), "{empty}");
+    }
+
+    #[test]
+    fn a_key_that_is_called_otherwise_is_told_what_to_write() {
+        assert_eq!(
+            error("[log]\npath = \"a\"\n"),
+            "line 2: unknown key `path`; the file is `log.file = \"…\"`"
+        );
     }
 
     #[test]

@@ -22,6 +22,8 @@ pub(crate) enum Kind {
     Word(String, &'static [&'static str]),
     /// A field without a default that has no key.
     Missing(&'static str),
+    /// A table where a list is expected.
+    OneTable,
     /// Anything else, in a sentence.
     Other(String),
 }
@@ -79,6 +81,7 @@ impl fmt::Display for Mistake {
             Kind::Key(key, _) => write!(f, "unknown key `{key}`"),
             Kind::Word(word, _) => write!(f, "unknown value `{word}`"),
             Kind::Missing(key) => write!(f, "the key `{key}` is missing here"),
+            Kind::OneTable => f.write_str("expected a list, not a table"),
             Kind::Other(what) => f.write_str(what),
         }
     }

@@ -2,26 +2,50 @@
 
 use andon_recipe::unknown;
 
-use crate::Error;
 use crate::document::Document;
 use crate::mistake::{Kind, Mistake};
 use crate::places::{key_at, keys, line_of};
+use crate::{Error, is_index};
+
+/// What is known of the keys of a file beside the type that it is read into.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Known<'a> {
+    /// Further keys at the top level.
+    pub also: &'a [&'a str],
+    /// Keys that people write and that are called otherwise, as paths without the numbers of lists, such as
+    /// `origin.root`, and for each what to write.
+    pub advice: &'a [(&'a str, &'a str)],
+}
+
+impl Known<'_> {
+    /// Returns what to write in place of an unknown key. `path` may contain numbers of lists.
+    fn advice_on(&self, path: &str) -> Option<&str> {
+        let words: Vec<&str> = path.split('.').filter(|word| !is_index(word)).collect();
+        let path = words.join(".");
+        let found = self.advice.iter().find(|(wrong, _)| *wrong == path);
+        found.map(|(_, advice)| *advice)
+    }
+}
 
 impl Error {
-    /// Creates the error of a mistake in a text. `also` lists keys that are known at the top level in addition to those
-    /// of the type that was read.
-    fn of(mistake: &Mistake, text: &str, also: &[&str]) -> Self {
+    /// Creates the error of a mistake in a text.
+    fn of(mistake: &Mistake, text: &str, known: &Known<'_>) -> Self {
         let Some(span) = &mistake.span else {
             return Self::new("", mistake.to_string());
         };
         let (keys, line) = (keys(text), line_of(text, span.start));
-        let key = key_at(&keys, span.start);
+        let key = key_at(&keys, key_of(text, span.start));
         let error = match &mistake.kind {
-            Kind::Key(wrong, known) => {
+            Kind::Key(wrong, fields) => {
                 let is_top = keys.iter().any(|(key, _)| key == wrong);
-                let also = if is_top { also } else { &[] };
-                Self::new("", unknown("key", wrong, &[*known, also].concat()))
+                let also = if is_top { known.also } else { &[] };
+                let what = match known.advice_on(key) {
+                    Some(advice) => format!("unknown key `{wrong}`; {advice}"),
+                    None => unknown("key", wrong, &[*fields, also].concat()),
+                };
+                Self::new("", what)
             }
+            Kind::OneTable => Self::new(key, one_table(key, text, span.start)),
             Kind::Word(wrong, known) => Self::new(key, unknown("value", wrong, known)),
             Kind::Missing(_) | Kind::Other(_) => Self::new(key, mistake.to_string()),
         };
@@ -29,14 +53,13 @@ impl Error {
     }
 
     /// Parses a text and has `read` read the document. If that fails, the error also contains the further mistakes that
-    /// can be found independently of each other. `also` lists keys that are known at the top level in addition to those
-    /// of the type that is read.
+    /// can be found independently of each other.
     ///
     /// # Errors
     /// All mistakes in one error, in the order of their lines.
     pub fn reading<T>(
         text: &str,
-        also: &[&str],
+        known: &Known<'_>,
         read: impl Fn(Document<'_>) -> Result<T, Mistake>,
     ) -> Result<T, Self> {
         let read = |text: &str| Document::parse(text).and_then(&read);
@@ -44,7 +67,7 @@ impl Error {
             Ok(value) => return Ok(value),
             Err(mistake) => mistake,
         };
-        let mut all = vec![Self::of(&mistake, text, also)];
+        let mut all = vec![Self::of(&mistake, text, known)];
         let mut rest = text.to_owned();
         while all.len() < MOST_ERRORS && leave_out(&mut rest, &mistake) {
             mistake = match read(&rest) {
@@ -56,13 +79,37 @@ impl Error {
                 }) => break,
                 Err(mistake) => mistake,
             };
-            all.push(Self::of(&mistake, &rest, also));
+            all.push(Self::of(&mistake, &rest, known));
         }
         all.sort_by_key(|error| error.line);
         let more = all.split_off(1);
         let first = all.remove(0);
         Err(Self { more, ..first })
     }
+}
+
+/// Returns where to look for the key of a value that starts at `start`: in the header, if it is a table that has one.
+fn key_of(text: &str, start: usize) -> usize {
+    let line = text[..start].rfind('\n').map_or(0, |end| end + 1);
+    let is_header = text[line..start].trim().is_empty() && text[start..].starts_with('[');
+    let brackets = text[start..].len() - text[start..].trim_start_matches(['[', ' ']).len();
+    start + if is_header { brackets } else { 0 }
+}
+
+/// Says that a list is expected where one table is. If the table has a header, the lines that would do are shown.
+fn one_table(key: &str, text: &str, start: usize) -> String {
+    let line = text[..start].rfind('\n').map_or(0, |end| end + 1);
+    let mut lines = text[line..].lines();
+    let is_header = |line: &str| line.trim_start().starts_with(&format!("[{key}]"));
+    if !lines.next().is_some_and(is_header) {
+        return "expected a list: [ ] of values, [[ ]] of tables, not a table".to_owned();
+    }
+    let first = lines.find(|line| !line.trim().is_empty());
+    let first = first.filter(|line| !line.trim_start().starts_with('['));
+    let first = first.map_or_else(String::new, |line| format!("\n  {}", line.trim()));
+    format!(
+        "expected a list, and each table of a list has its header in double brackets:\n  [[{key}]]{first}"
+    )
 }
 
 /// Blanks the lines of a mistake and its value, or the whole table if the mistake is in a table's header. Returns

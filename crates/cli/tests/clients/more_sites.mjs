@@ -1,29 +1,13 @@
 // URLs of six further sites, of which none has a language at the place where its server has it: the site's name, and the path.
-import { createRequire } from "node:module";
 import { createHmac } from "node:crypto";
-import { pathToFileURL } from "node:url";
 
-const [clients, key, salt, token] = process.argv.slice(2);
-const require = createRequire(`${clients}/here.js`);
-const path = (url) => url.replace(/^https?:\/\/[^/]*/, "");
-const say = console.log.bind(console);
-// One of the libraries logs what it is asked.
-console.log = () => {};
-const print = (site, url) => say(`${site} ${path(url)}`);
+import { key, path, print, random, require, salt, token, unpic } from "./site.mjs";
 
-// The same numbers in every run.
-let state = 991;
-const below = (most) => {
-  state = (state * 1103515245 + 12345) % 2147483648;
-  return Math.floor((state / 2147483648) * most);
-};
-const one = (list) => list[below(list.length)];
+const { below, one } = random(991);
 const often = (work) => { for (let i = 0; i < 40; i += 1) work(i); };
 const NAMES = ["media/2023/11/DSC 0091", "P1000_b", "über/straße", "a(b)c", "it's", "x,y;z", "team=us", "a@2x", "naïve+plus", "UPPER/Case", "dots.in.name", "deep/a/b/c/d/e/f", "tilde~1", "plain/enc/info", "日本/写真"];
 const escaped = (i) => `${NAMES[i % NAMES.length]}-${i}.${one(["jpg", "JPG", "png", "webp", "jpeg", "gif"])}`.split("/").map(encodeURIComponent).join("/");
 const width = () => one([50, 96, 128, 256, 384, 600, 640, 1200, 1920]);
-const { transformUrl } = await import(pathToFileURL(`${clients}/node_modules/unpic/esm/mod.js`));
-const unpic = (provider, url, operations, options) => transformUrl({ url, provider, ...operations }, undefined, options && { [provider]: options });
 
 // Travel: imgproxy without signatures below two segments, with presets, information, and hosts in capitals.
 const { generateUrl } = require("@imgproxy/imgproxy-js-core");

@@ -1,29 +1,12 @@
 // URLs of five sites as the client libraries of other servers make them: the site's name, and the path.
-import { createRequire } from "node:module";
-import { pathToFileURL } from "node:url";
+import { files, key, print, random, require, salt, token, unpic } from "./site.mjs";
 
-const [clients, key, salt, token, files] = process.argv.slice(2);
-const require = createRequire(`${clients}/here.js`);
-const path = (url) => url.replace(/^https?:\/\/[^/]*/, "");
-const say = console.log.bind(console);
-// One of the libraries logs what it is asked.
-console.log = () => {};
-const print = (site, url) => say(`${site} ${path(url)}`);
-
-// The same numbers in every run.
-let state = 7;
-const below = (most) => {
-  state = (state * 1103515245 + 12345) % 2147483648;
-  return Math.floor((state / 2147483648) * most);
-};
-const one = (list) => list[below(list.length)];
+const { below, one } = random(7);
 const often = (work) => { for (let i = 0; i < 60; i += 1) work(i); };
 const NAMES = ["a", "summer sale", "épices", "IMG_0042", "x+y", "2024/05/cover", "a&b", "deep/er/still/photo-1", "100%25", "q?uery"];
 const file = (i) => `${NAMES[i % NAMES.length]}-${i}.${one(["jpg", "png", "webp", "jpeg"])}`;
 const escaped = (i) => file(i).split("/").map(encodeURIComponent).join("/");
 const width = () => one([64, 120, 200, 320, 480, 640, 750, 828, 1080]);
-const { transformUrl } = await import(pathToFileURL(`${clients}/node_modules/unpic/esm/mod.js`));
-const unpic = (provider, url, operations, options) => transformUrl({ url, provider, ...operations }, undefined, options && { [provider]: options });
 
 // A shop: imgproxy with signatures at the root, by two libraries.
 const { generateImageUrl } = require("@imgproxy/imgproxy-node");

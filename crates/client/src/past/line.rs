@@ -1,8 +1,10 @@
-//! Parses one line of an access log.
+//! Parses the lines of an access log. This is where the format of a line is recognised.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
+
+use super::{balancer, w3c};
 
 /// The contents of a line.
 #[derive(Debug, PartialEq)]
@@ -16,13 +18,32 @@ pub(super) struct Entry {
     pub(super) status: u16,
 }
 
-/// Parses a line of any known format, or returns the reason why its request cannot be sent again.
-pub(super) fn parse(line: &str) -> Result<Entry, &'static str> {
-    let entry = if line.starts_with('{') {
-        json(line)
-    } else {
-        andon(line).or_else(|| common(line))
-    };
+/// Parses lines, each by itself but for those of which an earlier line says what is in them.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    fields: w3c::Fields,
+}
+
+impl Lines {
+    /// Parses a line of any known format, or returns the reason why its request cannot be sent again. `None` for a line
+    /// about the log itself.
+    pub(super) fn parse(&mut self, line: &str) -> Option<Result<Entry, &'static str>> {
+        let is_directive = self.fields.take(line);
+        (!is_directive).then(|| usable(self.entry(line)))
+    }
+
+    fn entry(&self, line: &str) -> Option<Entry> {
+        if line.starts_with('{') {
+            return json(line);
+        }
+        andon(line)
+            .or_else(|| common(line))
+            .or_else(|| balancer::parse(line))
+            .or_else(|| self.fields.parse(line))
+    }
+}
+
+fn usable(entry: Option<Entry>) -> Result<Entry, &'static str> {
     let entry = entry.ok_or("no line of an access log that is known here")?;
     if !["GET", "HEAD"].contains(&entry.method.as_str()) {
         return Err("neither GET nor HEAD, and no log tells a body");
@@ -57,10 +78,13 @@ fn andon(line: &str) -> Option<Entry> {
     })
 }
 
-/// Parses a line of JSON: that of Andon, or of Caddy or Traefik as they log by default, or of nginx with a `log_format` of
-/// its own whose keys are named after its variables. Andon's and Traefik's time is that of the reply.
+/// Parses a line of JSON: that of Andon, or of Caddy or Traefik as they log by default, of nginx with a `log_format` of
+/// its own whose keys are named after its variables, or of CloudFront. Andon's and Traefik's time is that of the reply.
 fn json(line: &str) -> Option<Entry> {
     let line: Value = serde_json::from_str(line).ok()?;
+    if line.get("cs-uri-stem").is_some() {
+        return w3c::entry(|name| line.get(name)?.as_str());
+    }
     let text = |keys: &[&str]| keys.iter().find_map(|key| line.pointer(key)?.as_str());
     // nginx writes numbers as texts, too.
     let number = |keys: &[&str]| {
@@ -115,7 +139,7 @@ fn common(line: &str) -> Option<Entry> {
     })
 }
 
-fn rfc_3339(text: &str) -> Option<f64> {
+pub(super) fn rfc_3339(text: &str) -> Option<f64> {
     seconds(humantime::parse_rfc3339(text).ok()?)
 }
 
@@ -154,6 +178,10 @@ const MONTHS: [&str; 12] = [
 mod tests {
     use super::*;
 
+    fn parse(line: &str) -> Result<Entry, &'static str> {
+        Lines::default().parse(line).expect("no directive")
+    }
+
     #[test]
     fn each_kind_of_line_tells_the_same() {
         let text = "2000-10-10T20:55:37.000Z unix GET /a(b='c').jpg?x=\\\"1\\\" 200 123B 1000.0ms read=1.2";
@@ -174,6 +202,7 @@ mod tests {
             r#"{"level":"info","ts":971211336.5,"request":{"method":"GET","uri":"/a.jpg?w=1","host":"h"},"status":200,"duration":0.01}"#,
             r#"{"StartUTC":"2000-10-10T20:55:36.5Z","RequestMethod":"GET","RequestPath":"/a.jpg?w=1","DownstreamStatus":200}"#,
             r#"{"time_iso8601":"2000-10-10T13:55:36-07:00","request":"GET /a.jpg?w=1 HTTP/1.1","status":"200"}"#,
+            r#"{"date":"2000-10-10","time":"20:55:36","x-edge-location":"LAX1","cs-method":"GET","cs-uri-stem":"/a.jpg","cs-uri-query":"w=1","sc-status":"200"}"#,
             r#"{"msec":"971211336.5","request_method":"GET","request_uri":"/a.jpg?w=1","status":"200"}"#,
         ] {
             let entry = parse(line).expect(line);

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use andon_dialects::imgproxy::only_presets;
+
 use super::secrets::{Secret, value};
 use crate::import::quoted;
 
@@ -62,10 +64,13 @@ fn line(presets: &BTreeMap<String, String>) -> String {
     format!("presets = {{ {} }}", all.join(", "))
 }
 
-/// Returns the names of presets in a target of imgproxy: the arguments of `pr` and `preset`.
+/// Returns the names of presets in a target of imgproxy: the arguments of `pr` and `preset`, and what stands alone in place
+/// of options.
 fn names(target: &str) -> Vec<String> {
+    let path = target.split('?').next().unwrap_or_default();
+    let starts = path.match_indices('/').map(|(at, _)| &path[at..]);
+    let mut names: Vec<String> = starts.filter_map(only_presets).flatten().collect();
     let path = target.split("/plain/").next().unwrap_or_default();
-    let mut names = Vec::new();
     for segment in path.split('/') {
         let segment = segment.replace("%3A", ":").replace("%3a", ":");
         let arguments = segment
@@ -89,6 +94,8 @@ mod tests {
     fn names_are_those_of_the_options_before_the_source() {
         let target = "/i/insecure/pr:a:b/w:9/preset%3Ac/plain/local:///pr:d/e.jpg";
         assert_eq!(names(target), ["a", "b", "c"]);
+        let alone = "/i/insecure/thumb:big/plain/local:///e.jpg";
+        assert_eq!(names(alone), ["thumb", "big"]);
         let line = placeholders([target].into_iter());
         assert!(
             line.contains("'a' = 'cb:0'") || line.contains("\"a\" = \"cb:0\""),

@@ -23,7 +23,13 @@ pub(super) fn lines(kind: &Form, found: &[&Found], targets: &[(String, u64)]) ->
         "next" => next(found, &read),
         "thumbor" => thumbor(&read),
         "imagor" => imagor(&read),
-        "imgproxy" => imgproxy(&read),
+        "imgproxy" => {
+            let mut lines = imgproxy(&read);
+            if kind.lenient.contains("only_presets") {
+                lines.push("only_presets = true  # the log's URLs name presets only".to_owned());
+            }
+            lines
+        }
         "photon" if matches!(kind.room, Room::Files(_)) => vec!["source = \"path\"".to_owned()],
         _ => Vec::new(),
     }

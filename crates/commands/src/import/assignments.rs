@@ -2,9 +2,9 @@
 //! Kubernetes, values of charts, Dockerfiles, units of systemd, scripts of the shell, and the flags of command lines.
 //! Variables whose values are in another place are found too.
 
-mod flow;
 mod lines;
 mod manifest;
+mod template;
 mod yaml;
 
 use std::collections::BTreeSet;
@@ -76,12 +76,26 @@ pub(super) struct Environment {
 /// of the same name, `IMAGOR_SECRET`.
 pub(super) fn environment(text: &str) -> Environment {
     let mut environment = match yaml::documents(text) {
-        Some(documents) => manifest::read(&documents),
+        Some(documents) => manifest::read(documents),
         None => lines::read(text),
     };
     environment.add_named(text);
     environment.add_templates(text);
     environment
+}
+
+/// A value of a document of YAML that is neither a map nor a list.
+#[derive(Clone, Debug)]
+pub(super) struct Leaf {
+    /// The keys on the way to it, with dots between them.
+    pub(super) path: String,
+    pub(super) value: String,
+    pub(super) at: At,
+}
+
+/// Returns the values below a key of a text, if that is YAML with this key at the top or in a map there.
+pub(super) fn below(text: &str, key: &str) -> Vec<Leaf> {
+    yaml::documents(text).map_or_else(Vec::new, |all| manifest::leaves(&all, key))
 }
 
 impl Environment {
@@ -249,6 +263,11 @@ mod tests {
             "command: [sh, -c, \"exec imagor -a-key 'x y'\"]",
             "CMD [\"imagor\", \"-a-key\", \"x y\"]",
             "command:\n  - -a-key\n  - x y\nports: 80",
+            "command: >\n  imagor\n  -a-key 'x y'",
+            "x-key: &key x y\nenvironment:\n  A_KEY: *key",
+            "x-env: &env\n  A_KEY: x y\nservices:\n  a:\n    environment: *env",
+            "x-env: &env {A_KEY: other}\nenvironment:\n  <<: *env\n  A_KEY: x y",
+            "a: &a\n  environment: {A_KEY: x y}\nb:\n  <<: *a",
         ] {
             assert_eq!(pairs(text), [("A_KEY".into(), "x y".into())], "{text}");
         }
@@ -287,7 +306,10 @@ mod tests {
             ),
             ("environment:\n  - A_KEY", lines::OF_STARTER),
             ("environment:\n  A_KEY:", lines::OF_STARTER),
-            ("environment:\n  A_KEY: *key", "that of an anchor"),
+            (
+                "environment:\n  A_KEY: *key",
+                "that of an anchor, which is not in this file",
+            ),
             ("A_KEY", lines::OF_STARTER),
             (
                 "kind: SealedSecret\nencryptedData:\n  A_KEY: AgB",

@@ -206,18 +206,7 @@ fn origins(parts: &Parts, out: &mut Document) {
         let mut keys = common.clone();
         keys.push(("prefix".to_owned(), place.clone().into()));
         keys.push((format!("{key}.bucket"), bucket.into()));
-        keys.push((format!("{key}.credentials"), "platform".into()));
-        let folder = parts
-            .text(&format!("{name}_BASE_DIR"))
-            .map(|it| it.trim_matches('/'));
-        keys.extend(folder.map(|folder| (format!("{key}.folder"), folder.into())));
-        if key == "s3" {
-            let of = |names: [&str; 2]| names.into_iter().find_map(|name| parts.text(name));
-            let region = of(["AWS_REGION", "S3_REGION"]);
-            keys.extend(region.map(|region| ("s3.region".to_owned(), region.into())));
-            let endpoint = of(["S3_LOADER_ENDPOINT", "S3_ENDPOINT"]);
-            keys.extend(endpoint.map(|it| ("s3.endpoint".to_owned(), it.into())));
-        }
+        keys.extend(of_bucket(parts, name, key));
         add_below(
             place,
             keys,
@@ -243,6 +232,23 @@ fn origins(parts: &Parts, out: &mut Document) {
     if !parts.is_on("HTTP_LOADER_DISABLE") {
         hosts(parts, &of_hosts, taken.is_empty(), out);
     }
+}
+
+/// Returns the keys of a bucket beside its name. `name` begins the loader's variables, and `key` those of the origin.
+fn of_bucket(parts: &Parts, name: &str, key: &str) -> Common {
+    let mut keys = vec![(format!("{key}.credentials"), "platform".into())];
+    let folder = parts
+        .text(&format!("{name}_BASE_DIR"))
+        .map(|it| it.trim_matches('/'));
+    keys.extend(folder.map(|folder| (format!("{key}.folder"), folder.into())));
+    if key == "s3" {
+        let of = |names: [&str; 2]| names.into_iter().find_map(|name| parts.text(name));
+        let region = of(["AWS_REGION", "S3_REGION"]);
+        keys.extend(region.map(|region| ("s3.region".to_owned(), region.into())));
+        let endpoint = of(["S3_LOADER_ENDPOINT", "S3_ENDPOINT"]);
+        keys.extend(endpoint.map(|it| ("s3.endpoint".to_owned(), it.into())));
+    }
+    keys
 }
 
 /// Adds the origin of absolute URLs, and says how an image without a scheme is read.

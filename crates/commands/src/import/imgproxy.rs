@@ -1,5 +1,6 @@
 //! Reads the environment of an imgproxy.
 
+mod chart;
 mod origins;
 mod table;
 
@@ -28,7 +29,14 @@ const PREFIX: &str = "IMGPROXY_";
 const KEY_FILES: &[(&str, &str)] = &[("KEYPATH", "IMGPROXY_KEY"), ("SALTPATH", "IMGPROXY_SALT")];
 
 fn given(text: &str) -> Environment {
-    own(environment(text))
+    own(all(text))
+}
+
+/// Returns the variables of a text, and those that an old chart makes of it.
+fn all(text: &str) -> Environment {
+    let mut all = environment(text);
+    all.set.splice(0..0, chart::variables(text));
+    all
 }
 
 /// Keeps the variables of imgproxy, and says where those are that it reads from other places.
@@ -57,7 +65,7 @@ fn own(mut all: Environment) -> Environment {
 fn text(input: &Input<'_>) -> anyhow::Result<String> {
     let mut out = Document::new(input.name);
     out.set("imgproxy.prefix", "/");
-    let mut given = environment(input.text);
+    let mut given = all(input.text);
     given.read_files(input.path);
     let parts = translate(&own(given), TABLE, "imgproxy", &mut out);
     listen(&parts, &mut out);

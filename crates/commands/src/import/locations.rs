@@ -33,13 +33,6 @@ impl Site {
         }
         let mut locations = std::mem::take(&mut self.locations);
         self.getparam_of_locations(&locations);
-        let rank = |location: &Location| match location.words.first().map(String::as_str) {
-            Some("=") => (0, 0),
-            Some("^~") => (1, usize::MAX - location.words[1].len()),
-            Some("~" | "~*") => (2, 0),
-            Some(path) => (3, usize::MAX - path.len()),
-            None => (4, 0),
-        };
         locations.sort_by_key(rank);
         for location in &locations {
             if let Err(why) = self.location(location) {
@@ -56,24 +49,7 @@ impl Site {
         while self.rewrites.last().is_some_and(Rewrite::changes_nothing) {
             self.rewrites.pop();
         }
-        let internal = |to: &str| to.starts_with(INTERNAL);
-        let place = self
-            .rewrites
-            .iter()
-            .find(|it| internal(&it.to))
-            .map(|it| it.place.clone());
-        if let Some(place) = place {
-            let from = format!("^{INTERNAL}(/|$)");
-            self.rewrites.insert(
-                0,
-                Rewrite {
-                    from,
-                    to: CLOSED.to_owned(),
-                    opens: false,
-                    place,
-                },
-            );
-        }
+        self.close_internal();
         if self.origins.is_empty() {
             self.origins.push(Origin {
                 prefix: String::new(),
@@ -84,6 +60,21 @@ impl Site {
         }
         self.notes
             .sort_by(|a, b| (&a.0.file, a.0.line).cmp(&(&b.0.file, b.0.line)));
+    }
+
+    /// Closes the prefix that only rewrites lead to, if there are such rewrites.
+    fn close_internal(&mut self) {
+        let internal = |it: &&Rewrite| it.to.starts_with(INTERNAL);
+        let Some(first) = self.rewrites.iter().find(internal) else {
+            return;
+        };
+        let closed = Rewrite {
+            from: format!("^{INTERNAL}(/|$)"),
+            to: CLOSED.to_owned(),
+            opens: false,
+            place: first.place.clone(),
+        };
+        self.rewrites.insert(0, closed);
     }
 
     fn location(&mut self, location: &Location) -> Result<(), String> {
@@ -153,14 +144,7 @@ impl Site {
         };
         // Folders have indexes, and are no images.
         let files: Vec<&String> = paths.iter().filter(|path| !path.ends_with('/')).collect();
-        if let Some(named) = self.named.get_mut(last) {
-            named.is_used = true;
-            let mut scope = named.scope.clone();
-            scope
-                .here
-                .variables
-                .splice(0..0, location.scope.here.variables.clone());
-            scope.root = scope.root.or_else(|| location.scope.root.clone());
+        if let Some(named) = self.named(last, location) {
             let why = match files[..] {
                 [] => None,
                 [only] if only == "$uri" => {
@@ -173,11 +157,7 @@ impl Site {
             if let Some(why) = why {
                 self.note(tried, why);
             }
-            return Ok(Some(Location {
-                words: location.words.clone(),
-                place: location.place.clone(),
-                scope,
-            }));
+            return Ok(Some(named));
         }
         if let Some((first, more)) = files.split_first() {
             if !more.is_empty() {
@@ -207,6 +187,23 @@ impl Site {
             );
         }
         Ok(None)
+    }
+
+    /// Returns a location with the directives of the named location `name`, if there is one, and its variables and root.
+    fn named(&mut self, name: &str, location: &Location) -> Option<Location> {
+        let named = self.named.get_mut(name)?;
+        named.is_used = true;
+        let mut scope = named.scope.clone();
+        scope
+            .here
+            .variables
+            .splice(0..0, location.scope.here.variables.clone());
+        scope.root = scope.root.or_else(|| location.scope.root.clone());
+        Some(Location {
+            words: location.words.clone(),
+            place: location.place.clone(),
+            scope,
+        })
     }
 
     /// Adds the fallback image for images that are missing below an origin's `prefix`, if the block has one.
@@ -417,6 +414,17 @@ impl Site {
             opens: location.stays(),
             place: location.place.clone(),
         });
+    }
+}
+
+/// The place of a location in the order in which nginx tries them, as [`Site::finish`] describes it.
+fn rank(location: &Location) -> (usize, usize) {
+    match location.words.first().map(String::as_str) {
+        Some("=") => (0, 0),
+        Some("^~") => (1, usize::MAX - location.words.get(1).map_or(0, String::len)),
+        Some("~" | "~*") => (2, 0),
+        Some(path) => (3, usize::MAX - path.len()),
+        None => (4, 0),
     }
 }
 

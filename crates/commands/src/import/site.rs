@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use anyhow::Context;
+
 use super::model::*;
 use super::pattern::Pattern;
 use super::reasons;
@@ -27,29 +29,7 @@ pub(super) fn read(all: &[Directive], name: Option<&str>) -> anyhow::Result<Site
         .copied()
         .filter(|it| it.name == "server")
         .collect();
-    let chosen = match name {
-        Some(name) => {
-            let named = |it: &&&Directive| {
-                it.inside()
-                    .iter()
-                    .any(|it| it.name == "server_name" && it.args.iter().any(|arg| arg == name))
-            };
-            servers.iter().find(named)
-        }
-        None => servers
-            .iter()
-            .find(|it| makes_images(it))
-            .or(servers.first()),
-    };
-    let Some(chosen) = chosen else {
-        match name {
-            Some(name) => anyhow::bail!(
-                "no server has the server_name {name}: {}",
-                names_of(&servers)
-            ),
-            None => anyhow::bail!("there is no server block"),
-        }
-    };
+    let chosen = chosen(&servers, name)?;
     let mut site = Site::default();
     for directive in http.iter().filter(|it| it.name == "upstream") {
         site.upstream(directive);
@@ -62,7 +42,7 @@ pub(super) fn read(all: &[Directive], name: Option<&str>) -> anyhow::Result<Site
     for directive in others {
         site.directive(directive, &mut outer);
     }
-    for other in servers.iter().filter(|it| *it != chosen) {
+    for other in servers.iter().filter(|it| **it != chosen) {
         let names = other.inside().iter().find(|it| it.name == "server_name");
         let why = match names {
             Some(names) => format!("another server; --server {} imports it", names.arg(0)),
@@ -76,6 +56,25 @@ pub(super) fn read(all: &[Directive], name: Option<&str>) -> anyhow::Result<Site
     let base = outer_base(chosen, &outer);
     site.finish(base, &scope);
     Ok(site)
+}
+
+/// Returns the server called `name`. Without a name, returns the first that makes images, or else the first.
+fn chosen<'a>(servers: &[&'a Directive], name: Option<&str>) -> anyhow::Result<&'a Directive> {
+    let Some(name) = name else {
+        let first = servers.iter().find(|it| makes_images(it));
+        return first
+            .or(servers.first())
+            .copied()
+            .context("there is no server block");
+    };
+    let is_named = |it: &Directive| it.name == "server_name" && it.args.iter().any(|it| it == name);
+    let named = servers.iter().find(|it| it.inside().iter().any(is_named));
+    named.copied().with_context(|| {
+        format!(
+            "no server has the server_name {name}: {}",
+            names_of(servers)
+        )
+    })
 }
 
 /// Says which names the servers have.
@@ -204,6 +203,19 @@ impl Site {
                 self.source_bytes = self.source_bytes.max(bytes(value));
             }
             "image_filter_transparency" if value == "on" => {}
+            name if name.starts_with("small_light") => self.of_small_light(directive, scope),
+            "proxy_cache_path" => self.cache_path(directive),
+            "proxy_cache_valid" => self.cache_valid(directive, scope),
+            "proxy_cache" | "server_name" => {}
+            _ if scope.filter.take(directive) => {}
+            name => self.note(directive, reasons::why(name)),
+        }
+    }
+
+    /// Reads a directive of ngx_small_light.
+    fn of_small_light(&mut self, directive: &Directive, scope: &mut Scope) {
+        let value = directive.arg(0);
+        match directive.name.as_str() {
             "small_light" => scope.small_light = value == "on",
             "small_light_getparam_mode" => self.getparam_mode(directive, scope),
             "small_light_pattern_define" => {
@@ -214,10 +226,6 @@ impl Site {
             "small_light_material_dir" => self.small_light.material_dir = Some(value.to_owned()),
             "small_light_radius_max" => self.small_light.radius_max = Some(value.to_owned()),
             "small_light_sigma_max" => self.small_light.sigma_max = Some(value.to_owned()),
-            "proxy_cache_path" => self.cache_path(directive),
-            "proxy_cache_valid" => self.cache_valid(directive, scope),
-            "proxy_cache" | "server_name" => {}
-            _ if scope.filter.take(directive) => {}
             name => self.note(directive, reasons::why(name)),
         }
     }

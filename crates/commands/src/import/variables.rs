@@ -90,23 +90,7 @@ pub(super) fn translate(
     out: &mut Document,
 ) -> Parts {
     out.add_files(&given.files);
-    let mut parts = Parts {
-        are_elsewhere: !given.elsewhere.is_empty(),
-        ..Parts::default()
-    };
-    for it in &given.elsewhere {
-        let what = format!(
-            "the variables in {} were not read: those of {server} are to be added here",
-            it.place
-        );
-        out.note(it.at, &it.key, &what);
-    }
-    for it in &given.absent {
-        if given.set.iter().all(|set| set.name != it.name) {
-            absent(it, table, server, out);
-            parts.absent.insert(it.name.clone());
-        }
-    }
+    let mut parts = unread(given, table, server, out);
     let mut seen: BTreeMap<&str, &Value> = BTreeMap::new();
     for Assignment { name, value, at } in &given.set {
         if seen.insert(name, value).is_some_and(|other| other != value) {
@@ -141,6 +125,29 @@ pub(super) fn translate(
             }
             Some(Becomes::Nothing(why)) => out.note(*at, name, why),
             None => out.note(*at, name, &unknown(name, table, server)),
+        }
+    }
+    parts
+}
+
+/// Notes the places with further variables, and the variables whose values are in another place. Returns parts without
+/// values that know of both.
+fn unread(given: &Environment, table: &[Variable], server: &str, out: &mut Document) -> Parts {
+    let mut parts = Parts {
+        are_elsewhere: !given.elsewhere.is_empty(),
+        ..Parts::default()
+    };
+    for it in &given.elsewhere {
+        let what = format!(
+            "the variables in {} were not read: those of {server} are to be added here",
+            it.place
+        );
+        out.note(it.at, &it.key, &what);
+    }
+    for it in &given.absent {
+        if given.set.iter().all(|set| set.name != it.name) {
+            absent(it, table, server, out);
+            parts.absent.insert(it.name.clone());
         }
     }
     parts

@@ -11,16 +11,10 @@ use super::syntax::Place;
 use super::units::seconds;
 
 pub(super) fn text(site: &Site, file: &str) -> String {
-    let mut out = format!("# Imported from {file} by `andon import`.\n");
     let mut notes = site.notes.clone();
     let small_light = small_light(&site.small_light, &mut notes);
-    if !notes.is_empty() {
-        out += "#\n# What was not taken over:\n";
-    }
-    for (Place { file, line }, why) in &notes {
-        let why = why.replace(['\n', '\r'], " ");
-        let _ = writeln!(out, "# {file}:{line}: {why}");
-    }
+    let mut out = format!("# Imported from {file} by `andon import`.\n");
+    not_taken_over(&mut out, &notes);
     out.push('\n');
     if !site.listen.is_empty() {
         let all: Vec<String> = site.listen.iter().map(|it| quoted(it)).collect();
@@ -43,7 +37,31 @@ pub(super) fn text(site: &Site, file: &str) -> String {
             fallback.status
         );
     }
-    for origin in &site.origins {
+    origins(&mut out, &site.origins);
+    rewrites(&mut out, site);
+    out += "\n[native]\nenabled = false  # true: Andon's own URLs, /r/fit:250x250/a.jpg\n";
+    out += &small_light;
+    if site.rewrites.iter().any(|it| it.to.starts_with(INTERNAL)) {
+        let _ = writeln!(out, "\n[image_filter]\nprefix = {}", quoted(INTERNAL));
+    }
+    cache(&mut out, site);
+    limits(&mut out, site);
+    out
+}
+
+/// Writes the notes as comments.
+fn not_taken_over(out: &mut String, notes: &[(Place, String)]) {
+    if !notes.is_empty() {
+        *out += "#\n# What was not taken over:\n";
+    }
+    for (Place { file, line }, why) in notes {
+        let why = why.replace(['\n', '\r'], " ");
+        let _ = writeln!(out, "# {file}:{line}: {why}");
+    }
+}
+
+fn origins(out: &mut String, origins: &[Origin]) {
+    for origin in origins {
         let prefix = if origin.prefix.is_empty() {
             "/"
         } else {
@@ -61,6 +79,10 @@ pub(super) fn text(site: &Site, file: &str) -> String {
             }
         }
     }
+}
+
+/// Writes the rewrites, and the secure links of the locations that they lead to.
+fn rewrites(out: &mut String, site: &Site) {
     for rewrite in &site.rewrites {
         let Place { file, line } = &rewrite.place;
         let _ = writeln!(
@@ -71,7 +93,7 @@ pub(super) fn text(site: &Site, file: &str) -> String {
         );
         let names = |link: &Link| rewrite.to.contains(&link.location);
         if rewrite.opens && site.links.iter().any(names) {
-            out += "opens = true  # this location asks for no secure_link\n";
+            *out += "opens = true  # this location asks for no secure_link\n";
         }
     }
     for link in &site.links {
@@ -83,14 +105,6 @@ pub(super) fn text(site: &Site, file: &str) -> String {
             quoted(&link.signed)
         );
     }
-    out += "\n[native]\nenabled = false  # true: Andon's own URLs, /r/fit:250x250/a.jpg\n";
-    out += &small_light;
-    if site.rewrites.iter().any(|it| it.to.starts_with(INTERNAL)) {
-        let _ = writeln!(out, "\n[image_filter]\nprefix = {}", quoted(INTERNAL));
-    }
-    cache(&mut out, site);
-    limits(&mut out, site);
-    out
 }
 
 fn small_light(settings: &SmallLight, notes: &mut Vec<(Place, String)>) -> String {

@@ -11,6 +11,7 @@ use crate::config::{Gate, Mount, Settings, below, mount};
 use crate::dialect::Dialect;
 use crate::forms::Form;
 use crate::options::OptionHelp;
+use crate::remote_pattern::RemotePattern;
 use crate::spelling::{Spelt, Word};
 
 /// The table `[astro]` of the configuration.
@@ -39,20 +40,6 @@ pub enum Endpoint {
     Generic,
     /// `astro/assets/endpoint/node`, the one of the Node adapter: a missing image is a 500.
     Node,
-}
-
-/// A pattern of URLs. What is not given fits every URL.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct RemotePattern {
-    /// The scheme, such as `https`.
-    pub protocol: Option<String>,
-    /// The host name; `*.` at its beginning stands for one label, and `**.` for any number of them.
-    pub hostname: Option<String>,
-    /// The port.
-    pub port: Option<String>,
-    /// The path; `/*` at its end stands for one segment, and `/**` for any number of them.
-    pub pathname: Option<String>,
 }
 
 impl Settings for AstroConfig {

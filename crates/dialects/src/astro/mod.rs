@@ -11,7 +11,7 @@ mod spell;
 
 use std::borrow::Cow;
 
-pub use config::{AstroConfig, Endpoint, RemotePattern};
+pub use config::{AstroConfig, Endpoint};
 
 use self::drawing::DrawingRules;
 use self::options::OPTIONS;

@@ -2,10 +2,10 @@
 
 use url::Url;
 
-use super::config::RemotePattern;
 use crate::ConfigError;
 use crate::hosts::Hosts;
 use crate::percent;
+use crate::remote_pattern::RemotePattern;
 
 /// URLs that may be named as a source.
 #[derive(Debug)]
@@ -19,6 +19,12 @@ const MOST_ROUNDS: usize = 10;
 
 impl Remote {
     pub(super) fn new(domains: &[String], patterns: &[RemotePattern]) -> Result<Self, ConfigError> {
+        if let Some(index) = patterns.iter().position(|it| it.search.is_some()) {
+            return Err(ConfigError::new(
+                format!("astro.remote_patterns.{index}.search"),
+                "Astro's patterns have no `search`: leave it out, and any query is permitted",
+            ));
+        }
         Ok(Self {
             hosts: Hosts::new("astro.domains", domains)?,
             patterns: patterns.to_vec(),
@@ -32,27 +38,25 @@ impl Remote {
         let restricts = !self.hosts.is_empty() || !self.patterns.is_empty();
         let is_allowed = !restricts
             || self.hosts.has(host)
-            || self.patterns.iter().any(|pattern| pattern.fits(&url));
+            || self.patterns.iter().any(|pattern| fits(pattern, &url));
         let is_http = ["http", "https"].contains(&url.scheme());
         (is_http && is_allowed).then(|| source.trim().to_owned())
     }
 }
 
-impl RemotePattern {
-    /// Whether a URL fits this pattern.
-    pub(super) fn fits(&self, url: &Url) -> bool {
-        let is = |wanted: &Option<String>, is: &dyn Fn(&str) -> bool| match wanted.as_deref() {
-            None | Some("") => true,
-            Some(wanted) => is(wanted),
-        };
-        let port = url.port().map(|port| port.to_string()).unwrap_or_default();
-        is(&self.protocol, &|wanted| wanted == url.scheme())
-            && is(&self.hostname, &|wanted| {
-                url.host_str().is_some_and(|host| fits_host(wanted, host))
-            })
-            && is(&self.port, &|wanted| wanted == port)
-            && is(&self.pathname, &|wanted| fits_path(wanted, url.path()))
-    }
+/// Whether a URL fits a pattern.
+pub(super) fn fits(pattern: &RemotePattern, url: &Url) -> bool {
+    let is = |wanted: &Option<String>, is: &dyn Fn(&str) -> bool| match wanted.as_deref() {
+        None | Some("") => true,
+        Some(wanted) => is(wanted),
+    };
+    let port = url.port().map(|port| port.to_string()).unwrap_or_default();
+    is(&pattern.protocol, &|wanted| wanted == url.scheme())
+        && is(&pattern.hostname, &|wanted| {
+            url.host_str().is_some_and(|host| fits_host(wanted, host))
+        })
+        && is(&pattern.port, &|wanted| wanted == port)
+        && is(&pattern.pathname, &|wanted| fits_path(wanted, url.path()))
 }
 
 /// Whether a host name fits a pattern.

@@ -5,8 +5,11 @@ use andon_recipe::{Facts, Orientation, Recipe};
 use proptest::prelude::*;
 use url::Url;
 
-use super::{AstroConfig, Endpoint, RemotePattern, is_remote, whole};
+use super::remote::fits;
+use super::{AstroConfig, Endpoint, is_remote, whole};
+use crate::config::Settings;
 use crate::percent;
+use crate::remote_pattern::RemotePattern;
 use crate::vectors;
 use crate::{Ask, Config, Dialects, Fault, ImageRequest, Refusal, Source};
 
@@ -140,7 +143,7 @@ fn only_urls_that_are_listed_may_be_named() {
         protocol: Some(protocol.to_owned()),
         hostname: Some(hostname.to_owned()),
         pathname: Some(pathname.to_owned()),
-        port: None,
+        ..RemotePattern::default()
     };
     let dialects = with(AstroConfig {
         domains: vec!["o.test".to_owned()],
@@ -183,12 +186,26 @@ fn only_urls_that_are_listed_may_be_named() {
 #[test]
 fn a_pattern_without_words_fits_every_url() {
     let url = Url::parse("https://o.test:8443/a.jpg").unwrap();
-    assert!(RemotePattern::default().fits(&url));
+    assert!(fits(&RemotePattern::default(), &url));
     let port = |port: &str| RemotePattern {
         port: Some(port.to_owned()),
         ..RemotePattern::default()
     };
-    assert!(port("8443").fits(&url) && !port("443").fits(&url));
+    assert!(fits(&port("8443"), &url) && !fits(&port("443"), &url));
+}
+
+#[test]
+fn a_pattern_of_a_query_is_refused() {
+    let config = AstroConfig {
+        prefix: "/_image".to_owned(),
+        remote_patterns: vec![RemotePattern {
+            search: Some("?v=1".to_owned()),
+            ..RemotePattern::default()
+        }],
+        ..AstroConfig::default()
+    };
+    let error = config.dialect().expect_err("an error").to_string();
+    assert!(error.contains("`astro.remote_patterns.search`"), "{error}");
 }
 
 #[test]

@@ -21,7 +21,9 @@ fn dialects(keys: &str) -> Result<Dialects, ConfigError> {
          [photon]\nprefix = \"/photon\"\nsource = \"path\"\n[astro]\nprefix = \"/_image\"\n\
          [next]\nprefix = \"/_next/image\"\ndevice_sizes = []\nimage_sizes = []\nqualities = []\n"
     );
-    let read = ConfigError::reading(&text, &[], |all| all.read::<Config>());
+    let read = ConfigError::reading(&text, &andon_settings::Known::default(), |all| {
+        all.read::<Config>()
+    });
     Dialects::new(&read.expect("a configuration"))
 }
 

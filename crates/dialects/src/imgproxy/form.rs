@@ -1,19 +1,35 @@
 //! The form of imgproxy's URLs in logs.
 
+use super::table;
 use crate::forms::{Cut, Form, Marks, Room, Strength, is_base64};
 
-pub(super) const FORMS: &[Form] = &[Form {
-    name: "imgproxy",
-    dialect: "imgproxy",
-    order: (8, 0),
-    prefix_key: Some("prefix"),
-    lenient: "allow_security_options = true\n",
-    room: Room::Everything,
-    pattern: "/(?:info/)?[A-Za-z0-9_=-]+/(?:(?:[a-z_-]+(?::|%3A)[^/]*/)*(?:plain/.+|enc/[A-Za-z0-9_=/-]+(?:\\.[a-z0-9]+)?)\
-              |(?:[a-z_-]+(?::|%3A)[^/]*/)+[A-Za-z0-9_=/-]+(?:\\.[a-z0-9]+)?)\
-              |/(?:info/)?[A-Za-z0-9_-]{43}/[A-Za-z0-9_=/-]+(?:\\.[a-z0-9]+)?",
-    look,
-}];
+pub(super) const FORMS: &[Form] = &[
+    Form {
+        name: "imgproxy",
+        dialect: "imgproxy",
+        order: (8, 0),
+        prefix_key: Some("prefix"),
+        lenient: "allow_security_options = true\n",
+        room: Room::Everything,
+        pattern: "/(?:info/)?[A-Za-z0-9_=-]+/(?:(?:[a-z_-]+(?::|%3A)[^/]*/)*(?:plain/.+|enc/[A-Za-z0-9_=/-]+(?:\\.[a-z0-9]+)?)\
+                  |(?:[a-z_-]+(?::|%3A)[^/]*/)+[A-Za-z0-9_=/-]+(?:\\.[a-z0-9]+)?)\
+                  |/(?:info/)?[A-Za-z0-9_-]{43}/[A-Za-z0-9_=/-]+(?:\\.[a-z0-9]+)?",
+        look,
+    },
+    Form {
+        name: "imgproxy with only presets",
+        dialect: "imgproxy",
+        order: (8, 1),
+        prefix_key: Some("prefix"),
+        lenient: ONLY_PRESETS,
+        room: Room::Everything,
+        pattern: "/[A-Za-z0-9_=-]+/[A-Za-z0-9_.-]+(?:(?::|%3A)[A-Za-z0-9_.-]+)*/(?:plain/.+|[A-Za-z0-9_=/-]+(?:\\.[a-z0-9]+)?)",
+        look: look_for_presets,
+    },
+];
+
+/// The key that makes imgproxy read no options but the names of presets.
+pub(super) const ONLY_PRESETS: &str = "only_presets = true\n";
 
 /// Words that stand in place of a signature, usually.
 const WORDS: [&str; 3] = ["insecure", "unsafe", "_"];
@@ -64,6 +80,41 @@ fn look<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
     })
 }
 
+fn look_for_presets<'a>(cut: &Cut<'a>) -> Option<Marks<'a>> {
+    let (signature, _) = presets(cut.path)?;
+    Some(Marks {
+        signature: Some(signature.to_owned()),
+        ..cut.marked(Strength::Sure)
+    })
+}
+
+/// How the URLs of sources begin in base64: `http`, `s3://`, `gs://`, `abs://` and `local:`.
+const ENCODED: [&str; 5] = ["aHR0c", "czM6Ly", "Z3M6Ly", "YWJzOi8v", "bG9jYWw6"];
+
+/// Returns the signature, and the presets that a URL names in place of options: `/SIGNATURE/NAME:NAME/SOURCE`. `None` if
+/// the path is not of this form for sure.
+pub(super) fn presets(path: &str) -> Option<(&str, Vec<String>)> {
+    let (signature, rest) = path.strip_prefix('/')?.split_once('/')?;
+    let (names, source) = rest.split_once('/')?;
+    let is_signature = signature.len() == WHOLE && signature.bytes().all(is_base64);
+    let is_source = source.starts_with("plain/") || ENCODED.iter().any(|it| source.starts_with(it));
+    if !is_source || !(is_signature || WORDS.contains(&signature)) {
+        return None;
+    }
+    let names = names.replace("%3A", ":").replace("%3a", ":");
+    let names: Vec<String> = names.split(':').map(str::to_owned).collect();
+    let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    let are_names = names
+        .iter()
+        .all(|name| !name.is_empty() && name.bytes().all(is_of_name));
+    // What has arguments is an option, and what is a source already has none before it.
+    let first = names.first()?;
+    let is_known = table::find(first).is_some() || ["pr", "preset"].contains(&&**first);
+    let is_option = names.len() > 1 && is_known;
+    let is_source = ["plain", "enc", "info"].contains(&&**first);
+    (are_names && !is_option && !is_source).then_some((signature, names))
+}
+
 /// Whether a text can be an encrypted source: base64 of an initialisation vector of 16 bytes and of blocks as long.
 fn is_sealed(text: &str) -> bool {
     let text = text.split('.').next().unwrap_or_default();
@@ -75,6 +126,38 @@ fn is_sealed(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_presets_are_told_from_options_and_sources() {
+        let signature = "AfrOrF3gWeDA6VOlDG4TzxMv39O7MXnF4CXpKUwGqRM";
+        for (path, names) in [
+            (
+                "/insecure/thumb/plain/local:///a.jpg".to_owned(),
+                vec!["thumb"],
+            ),
+            (
+                format!("/{signature}/thumb%3Asharp/aHR0cDovL2E.png"),
+                vec!["thumb", "sharp"],
+            ),
+            (
+                "/_/blurry:big/plain/https://a.test/a.jpg".to_owned(),
+                vec!["blurry", "big"],
+            ),
+        ] {
+            let (_, read) = presets(&path).expect("presets");
+            assert_eq!(read, names, "{path}");
+        }
+        for path in [
+            "/insecure/w:300/plain/local:///a.jpg",
+            "/insecure/pr:thumb/plain/local:///a.jpg",
+            "/insecure/plain/local:///a.jpg",
+            "/insecure/aHR0cDovL2EvYi9j/ZC5qcGc",
+            "/images/thumb/plain/readme.html",
+            "/insecure/thumb/a.jpg",
+        ] {
+            assert_eq!(presets(path), None, "{path}");
+        }
+    }
 
     #[test]
     fn sealed_sources_are_replaced_by_plain_ones() {

@@ -44,6 +44,13 @@ use row::About;
 use rules::{House, ImgproxyRules};
 use secret::Signing;
 
+/// Returns the presets that a path below the prefix names in place of options, as of an imgproxy that reads nothing else:
+/// `/SIGNATURE/NAME:NAME/SOURCE`. `None` if the path is not of this form for sure.
+#[must_use]
+pub fn only_presets(path: &str) -> Option<Vec<String>> {
+    form::presets(path).map(|(_, names)| names)
+}
+
 #[derive(Debug)]
 pub(crate) struct Imgproxy {
     /// URL prefix without its trailing slash.

@@ -1,5 +1,7 @@
 //! The format that `f_auto` chooses by the header `Accept`.
 
+use crate::accept;
+
 /// Formats in the order in which they are preferred, for still images and for animations.
 const STILL: &[&str] = &["avif", "webp", "jpeg", "png", "tiff", "heif", "gif"];
 const MOVING: &[&str] = &["webp", "gif"];
@@ -12,13 +14,11 @@ pub(super) fn choose(header: Option<&str>, moves: bool) -> &'static str {
         false => (STILL, "jpeg"),
     };
     let mut best: Option<(f64, usize)> = None;
-    for range in header.unwrap_or_default().split(',') {
-        let mut parts = range.split(';').map(str::trim);
-        let Some(place) = place(formats, parts.next().unwrap_or_default()) else {
+    for range in accept::ranges(header.unwrap_or_default()) {
+        let Some(place) = place(formats, range.name) else {
             continue;
         };
-        let weight = parts.find_map(|part| part.strip_prefix("q="));
-        let weight = weight.map_or(1.0, |weight| weight.trim().parse().unwrap_or(0.0));
+        let weight = range.weight.unwrap_or(0.0);
         let is_better =
             best.is_none_or(|(most, first)| weight > most || (weight == most && place < first));
         if weight > 0.0 && is_better {

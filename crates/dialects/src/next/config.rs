@@ -5,7 +5,7 @@ use andon_settings::check;
 use serde::Deserialize;
 use url::Url;
 
-use super::patterns::{LocalPattern, Patterns, RemotePattern};
+use super::patterns::{LocalPattern, Patterns};
 use super::query::{Checks, OPTIONS};
 use super::{Next, spell};
 use crate::ConfigError;
@@ -13,6 +13,7 @@ use crate::config::{Gate, Mount, Settings, mount};
 use crate::dialect::Dialect;
 use crate::forms::Form;
 use crate::options::OptionHelp;
+use crate::remote_pattern::RemotePattern;
 use crate::spelling::{Spelt, Word};
 
 /// The table `[next]` of the configuration. The keys from `device_sizes` on are those of `images` in the configuration

@@ -6,23 +6,7 @@ use url::Url;
 
 use crate::ConfigError;
 use crate::hosts::Hosts;
-
-/// URLs that are permitted as sources, as one of `images.remotePatterns` in the configuration of Next.js. What is left
-/// out permits anything.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct RemotePattern {
-    /// `http` or `https`.
-    pub protocol: Option<String>,
-    /// Glob of the host's name, such as `**.example.com`.
-    pub hostname: String,
-    /// The port; empty: that of the protocol.
-    pub port: Option<String>,
-    /// Glob of the path, such as `/photos/**`.
-    pub pathname: Option<String>,
-    /// The query with its `?`; empty: none.
-    pub search: Option<String>,
-}
+use crate::remote_pattern::RemotePattern;
 
 /// Paths that are permitted as sources, as one of `images.localPatterns` in the configuration of Next.js. What is left
 /// out permits anything.
@@ -79,10 +63,11 @@ impl Patterns {
     ) -> Result<Self, ConfigError> {
         let remote = remote.iter().enumerate().map(|(index, pattern)| {
             let key = |field| format!("next.remote_patterns.{index}.{field}");
-            if pattern.hostname.is_empty() {
+            let hostname = pattern.hostname.as_deref().filter(|name| !name.is_empty());
+            let hostname = hostname.ok_or_else(|| {
                 let why = "each pattern must have a hostname, such as \"images.example.com\"";
-                return Err(ConfigError::new(key("hostname"), why));
-            }
+                ConfigError::new(key("hostname"), why)
+            })?;
             let protocol = pattern.protocol.as_deref();
             let is_known = |name: &str| ["http", "https"].contains(&name.trim_end_matches(':'));
             if !protocol.is_none_or(is_known) {
@@ -91,7 +76,7 @@ impl Patterns {
             }
             Ok(Remote {
                 protocol: protocol.map(|name| name.trim_end_matches(':').to_owned()),
-                hostname: glob(&key("hostname"), &pattern.hostname)?,
+                hostname: glob(&key("hostname"), hostname)?,
                 port: pattern.port.clone(),
                 rest: Local::new(&key("pathname"), &pattern.pathname, &pattern.search)?,
             })

@@ -3,6 +3,7 @@
 use url::{Url, form_urlencoded};
 
 use super::patterns::Patterns;
+use crate::accept;
 use crate::dots::has_dots;
 use crate::options::About::{Answer, Image};
 use crate::options::Takes::{self, Number};
@@ -179,13 +180,9 @@ fn whole(text: &str) -> Option<u64> {
 /// Returns the format that `accept` names with the largest weight, the first of these formats if there are several. `None`
 /// if it names none, or if a range such as `*/*` has a larger weight and stands for a format that is not named.
 pub(super) fn preferred(formats: &[&'static str], accept: &str) -> Option<&'static str> {
-    let ranges = accept.split(',').map(|range| {
-        let mut parts = range.split(';').map(str::trim);
-        let name = parts.next().unwrap_or_default().to_ascii_lowercase();
-        let weight = parts.find_map(|part| part.strip_prefix("q=")?.parse().ok());
-        (name, weight.unwrap_or(1.0_f64))
-    });
-    let ranges: Vec<(String, f64)> = ranges.collect();
+    let ranges: Vec<(String, f64)> = accept::ranges(accept)
+        .map(|range| (range.name.to_ascii_lowercase(), range.weight.unwrap_or(1.0)))
+        .collect();
     let named = |format: &str| {
         let name = format!("image/{format}");
         let own = ranges.iter().find(|(range, _)| *range == name);

@@ -2,11 +2,12 @@ use andon_recipe::Facts;
 use proptest::prelude::*;
 
 use super::config::NextConfig;
-use super::patterns::{LocalPattern, Patterns, RemotePattern};
+use super::patterns::{LocalPattern, Patterns};
 use super::query::preferred;
 use crate::config::Settings;
 use crate::errors::Fault;
 use crate::errors::Told;
+use crate::remote_pattern::RemotePattern;
 use crate::request::ImageRequest;
 use crate::{Config, Dialects, Headers, Refusal};
 

@@ -10,7 +10,9 @@ use proptest::test_runner::TestRunner;
 use crate::{Config, ConfigError, Dialects, ImageRequest, NoHeaders, Nowhere};
 
 fn config(text: &str) -> Config {
-    let read = ConfigError::reading(text, &[], |all| all.read::<Config>());
+    let read = ConfigError::reading(text, &andon_settings::Known::default(), |all| {
+        all.read::<Config>()
+    });
     read.expect("a configuration")
 }
 

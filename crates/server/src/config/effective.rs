@@ -16,7 +16,11 @@ pub const REFERENCE: &str = include_str!("../../andon.default.toml");
 /// As for [`Config::parse`].
 pub fn effective(text: &str, folder: &Path) -> Result<String, ConfigError> {
     Config::parse(text, folder)?;
-    let read = |text| ConfigError::reading(text, &[], |all| all.read::<Table>());
+    let read = |text| {
+        ConfigError::reading(text, &andon_settings::Known::default(), |all| {
+            all.read::<Table>()
+        })
+    };
     let mut all = read(REFERENCE)?;
     lay_over(&mut all, read(text)?);
     let headers = all.get_mut("otlp").and_then(|otlp| otlp.get_mut("headers"));

@@ -40,7 +40,7 @@ use std::time::Duration;
 
 use andon_dialects::{self as dialects, Dialects};
 pub use andon_settings::Error as ConfigError;
-use andon_settings::check;
+use andon_settings::{Known, check};
 use serde::Deserialize;
 
 pub use allowed_clients::AllowedClients;
@@ -224,7 +224,11 @@ impl Config {
     /// Parses a text. Paths stay as they are written, and values are not compared with each other.
     fn structure(text: &str) -> Result<Self, ConfigError> {
         // The tables of the dialects are split off and read by their own type.
-        ConfigError::reading(text, dialects::Config::KEYS, |mut all| {
+        let known = Known {
+            also: dialects::Config::KEYS,
+            advice: origin::ADVICE,
+        };
+        ConfigError::reading(text, &known, |mut all| {
             let theirs = all.split_off(dialects::Config::KEYS);
             Ok(Self {
                 dialects: theirs.read()?,

@@ -322,6 +322,33 @@ pub(super) fn validate(origins: &[OriginConfig]) -> Result<(), ConfigError> {
     Ok(())
 }
 
+/// What to write in place of keys that an origin does not have, and that people write.
+pub(super) const ADVICE: &[(&str, &str)] = &[
+    ("root", FOLDER),
+    ("fs", FOLDER),
+    ("origin.root", FOLDER),
+    ("origin.folder", FOLDER),
+    ("origin.path", FOLDER),
+    ("origin.dir", FOLDER),
+    ("origin.directory", FOLDER),
+    ("origin.url", SERVER),
+    ("origin.base", SERVER),
+    ("origin.base_url", SERVER),
+    ("origin.host", SERVER),
+    ("origin.urls", URLS),
+    ("origin.hosts", URLS),
+    ("origin.bucket", BUCKET),
+    ("origin.region", BUCKET),
+    ("origin.endpoint", BUCKET),
+];
+
+const FOLDER: &str =
+    "a folder of images is\n  [[origin]]\n  prefix = \"/\"\n  fs.root = \"photos\"";
+const SERVER: &str = "a web server with images is\n  [[origin]]\n  prefix = \"/\"\n  http.base = \"https://images.example/originals\"";
+const URLS: &str =
+    "images of any of these URLs are\n  [[origin]]\n  http.urls = [\"https://images.example/*\"]";
+const BUCKET: &str = "a bucket is `s3`, `gcs` or `azure` with its keys:\n  [[origin]]\n  prefix = \"/\"\n  s3.bucket = \"photos\"\n  s3.region = \"eu-central-1\"";
+
 fn everything() -> String {
     "/".to_owned()
 }

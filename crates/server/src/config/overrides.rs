@@ -115,7 +115,9 @@ impl Overrides {
         }
         // Mistakes of the text itself are told with its lines.
         Config::structure(text)?;
-        let table = ConfigError::reading(text, &[], |all| all.read::<Table>())?;
+        let table = ConfigError::reading(text, &andon_settings::Known::default(), |all| {
+            all.read::<Table>()
+        })?;
         let mut secrets = secrets(&table);
         secrets.extend(self.0.iter().flat_map(Override::secrets));
         let used = |it: &&Override| !secrets.contains(&it.name);

@@ -163,7 +163,30 @@ fn a_wrong_value_names_its_line_its_key_and_what_would_do() {
             ["line 2", "`debug.plan_header`", "true"],
         ),
         ("listen = \"x:1\"", ["line 1", "`listen`", "[ ]"]),
-        ("[origin]\nfs.root = \".\"", ["line 1", "list", "[[ ]]"]),
+        (
+            "workers = 2\n[origin]\nfs.root = \".\"",
+            ["line 2", "`origin`", "\n  [[origin]]\n  fs.root = \".\""],
+        ),
+        (
+            "[[origin]]\nroot = \".\"",
+            ["line 2", "`root`", "\n  fs.root = \"photos\""],
+        ),
+        (
+            "root = \".\"",
+            [
+                "line 1",
+                "`root`",
+                "[[origin]]\n  prefix = \"/\"\n  fs.root",
+            ],
+        ),
+        (
+            "[[origin]]\nurl = \"https://images.example\"",
+            ["line 2", "`url`", "http.base = "],
+        ),
+        (
+            "[[origin]]\nbucket = \"a\"",
+            ["line 2", "`bucket`", "s3.bucket = "],
+        ),
         (
             "[[origin]]\nprefix = \"/\"",
             ["line 1", "`fs.root`", "exactly one"],
@@ -185,6 +208,14 @@ fn a_wrong_value_names_its_line_its_key_and_what_would_do() {
         for part in parts {
             assert!(message.contains(part), "{part}: {message}");
         }
+    }
+}
+
+#[test]
+fn what_an_advice_shows_is_a_configuration() {
+    for (key, advice) in origin::ADVICE {
+        let (_, lines) = advice.split_once('\n').expect(key);
+        assert!(parse(lines).is_ok(), "{key}: {lines}");
     }
 }
 

@@ -21,8 +21,9 @@ pub enum OriginError {
     Denied(SocketAddr),
     #[error("the origin could not be reached: {0}")]
     Unreachable(io::ErrorKind, SocketAddr),
+    /// No secure connection, for this reason, which is for the log.
     #[error("no secure connection to the origin could be made")]
-    Insecure,
+    Insecure(String),
     #[error("the origin {late} within {after:?}")]
     Slow { late: Late, after: Duration },
     #[error("the origin's reply broke off")]
@@ -99,7 +100,7 @@ impl OriginError {
             Self::UnknownName => "origin_name",
             Self::Denied(_) => "origin_denied",
             Self::Unreachable(..) => "origin_unreachable",
-            Self::Insecure => "origin_tls",
+            Self::Insecure(_) => "origin_tls",
             Self::Slow { .. } => "origin_slow",
             Self::BrokenOff | Self::Unbounded => "origin_cut",
             Self::Garbled | Self::Packed(_) => "origin_garbled",

@@ -124,6 +124,7 @@ impl BucketOrigin {
             },
             known,
             listed: &[],
+            store: Some(self.store),
         };
         self.client.get(&ask, budget).await
     }

@@ -119,7 +119,7 @@ mod tests {
             Error::NoRoom,
             OriginError::UnknownName.into(),
             OriginError::Denied(([127, 0, 0, 1], 80).into()).into(),
-            OriginError::Insecure.into(),
+            OriginError::Insecure("none".to_owned()).into(),
             OriginError::Unbounded.into(),
             OriginError::Packed("br".to_owned()).into(),
             OriginError::Status(500).into(),

@@ -1,5 +1,6 @@
 //! Origins, where images come from. The longest matching prefix wins, and prefixes match whole path segments.
 
+mod advice;
 mod beneath;
 mod blocking;
 mod bucket;

@@ -12,7 +12,8 @@ use object_store::{
 };
 use tokio::runtime::{Builder, Runtime};
 
-use super::stores::{Reach, object_store, sentence};
+use super::advice::Reader;
+use super::stores::{Reach, object_store};
 use crate::config::{BaseUrl, BucketConfig, Credentials, Store};
 
 /// An S3 bucket. Any number of threads may share it.
@@ -153,11 +154,15 @@ impl Objects {
 
     fn failed(&self, key: &str, error: &Error) -> io::Error {
         let name = format!("s3://{}/{key}", self.bucket);
-        match error {
-            Error::NotFound { .. } => {
+        match (error, Reader::Command.on_missing_bucket(error)) {
+            (Error::NotFound { .. }, None) => {
                 io::Error::new(io::ErrorKind::NotFound, format!("there is no {name}"))
             }
-            error => io::Error::other(format!("{name}: {}", sentence(error))),
+            (_, Some(advice)) => io::Error::other(format!("{name}: {advice}")),
+            (error, None) => {
+                let advice = Reader::Command.on_error(error);
+                io::Error::other(format!("{name}: {advice}"))
+            }
         }
     }
 }

@@ -80,7 +80,11 @@ impl Origin {
             Error::Forbidden { .. } => Error::Forbidden { path },
             Error::Withheld { why, .. } => Error::Withheld { path, why },
             Error::At { error, place } => Error::At {
-                error,
+                error: Box::new(match *error {
+                    Error::Missing { .. } => Error::Missing { path },
+                    Error::Forbidden { .. } => Error::Forbidden { path },
+                    error => error,
+                }),
                 place: format!("origin \"{}\", {place}", self.place),
             },
             error @ (Error::Io(_) | Error::Origin(_)) => error.at(|| match &self.backend {

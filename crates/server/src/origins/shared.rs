@@ -13,8 +13,9 @@ use object_store::{
     Error, GetOptions, ObjectStore, PutMode, PutOptions, PutPayload, UpdateVersion,
 };
 
+use super::advice::Reader;
 use super::secrets::from_env;
-use super::stores::{Reach, object_store, sentence};
+use super::stores::{Reach, object_store};
 use crate::config::{BucketConfig, Store, StoreConfig, StorePlace};
 use crate::net::Cidr;
 
@@ -74,6 +75,7 @@ fn bucket_of(
     Ok(Arc::new(ObjectBucket {
         store: object_store(store, config, reach)?,
         folder,
+        reader: Reader::Operator(store),
     }))
 }
 
@@ -82,6 +84,7 @@ fn bucket_of(
 struct ObjectBucket {
     store: Arc<dyn ObjectStore>,
     folder: String,
+    reader: Reader,
 }
 
 impl ObjectBucket {
@@ -91,6 +94,15 @@ impl ObjectBucket {
             false => Path::parse(format!("{}/{name}", self.folder)),
         };
         path.map_err(|error| BucketError::Failed(error.to_string()))
+    }
+
+    /// Converts an error of the store. That the bucket is missing is none that an object is.
+    fn failed(&self, error: &Error) -> BucketError {
+        BucketError::Failed(self.reader.on_error(error))
+    }
+
+    fn has_bucket(&self, error: &Error) -> bool {
+        self.reader.on_missing_bucket(error).is_none()
     }
 }
 
@@ -103,16 +115,18 @@ impl Bucket for ObjectBucket {
             };
             let got = match self.store.get_opts(&self.path(name)?, options).await {
                 Ok(got) => got,
-                Err(Error::NotFound { .. }) => return Ok(Object::Missing),
+                Err(error @ Error::NotFound { .. }) if self.has_bucket(&error) => {
+                    return Ok(Object::Missing);
+                }
                 Err(Error::NotModified { .. }) => return Ok(Object::Unchanged),
-                Err(error) => return Err(failed(&error)),
+                Err(error) => return Err(self.failed(&error)),
             };
             let version = Version {
                 tag: got.meta.e_tag.clone(),
                 number: got.meta.version.clone(),
             };
             // The whole of it, or an error: what breaks off is shorter than its declared length.
-            let bytes = got.bytes().await.map_err(|error| failed(&error))?;
+            let bytes = got.bytes().await.map_err(|error| self.failed(&error))?;
             Ok(Object::Here(bytes, version))
         })
     }
@@ -130,23 +144,23 @@ impl Bucket for ObjectBucket {
                 ..PutOptions::default()
             };
             let payload = PutPayload::from_bytes(body);
-            match self.store.put_opts(&self.path(name)?, payload, options).await {
+            match self
+                .store
+                .put_opts(&self.path(name)?, payload, options)
+                .await
+            {
                 Ok(_) => Ok(()),
-                Err(
-                    Error::AlreadyExists { .. }
-                    | Error::Precondition { .. }
-                    // Removed since its version was seen.
-                    | Error::NotFound { .. },
-                ) => Err(BucketError::Conflict),
-                Err(error) => Err(failed(&error)),
+                Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => {
+                    Err(BucketError::Conflict)
+                }
+                // Removed since its version was seen.
+                Err(error @ Error::NotFound { .. }) if self.has_bucket(&error) => {
+                    Err(BucketError::Conflict)
+                }
+                Err(error) => Err(self.failed(&error)),
             }
         })
     }
-}
-
-/// Converts an error together with its causes: a refused connection is only the cause of a cause.
-fn failed(error: &Error) -> BucketError {
-    BucketError::Failed(sentence(error))
 }
 
 const LEAST_SECRET: usize = 16;

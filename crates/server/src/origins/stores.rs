@@ -1,6 +1,5 @@
 //! Clients of `object_store` for buckets, with our own guarded connections.
 
-use std::error::Error as StdError;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -143,22 +142,6 @@ pub(super) fn azure(config: &BucketConfig, keys: Keys) -> MicrosoftAzureBuilder 
     }
 }
 
-/// Returns the message of a store's error in one line, with its causes.
-pub(super) fn sentence(error: &Error) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(error) = next {
-        let more = error.to_string();
-        if !text.contains(&more) {
-            text = format!("{text}: {more}");
-        }
-        next = error.source();
-    }
-    // A store's error page is no log line.
-    let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    line.chars().take(MOST_MESSAGE).collect()
-}
-
 /// Our own HTTP connections for `object_store`, each checked by the guard.
 #[derive(Clone, Debug)]
 struct Connection {
@@ -203,4 +186,3 @@ impl HttpService for Connection {
 
 const CONNECT: Duration = Duration::from_secs(2);
 const IDLE_CONNECTIONS: usize = 64;
-const MOST_MESSAGE: usize = 300;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use hyper::HeaderMap;
 use url::Url;
 
 use crate::admission::Shares;
-use crate::config::{Config, ConfigError};
+use crate::config::{Config, ConfigError, OriginKind};
 use crate::error::Error;
 use crate::origins::Origins;
 use crate::request::conditional::Validators;
@@ -39,6 +40,8 @@ pub struct Resolver {
     pub(super) most_bytes: u64,
     /// Time limit for one answer.
     pub(super) timeout: Duration,
+    /// Name of the folder that a server without a configuration file serves, for hints to its user.
+    folder: Option<String>,
 }
 
 /// Request headers as they were received.
@@ -97,6 +100,7 @@ impl Resolver {
             materials: Arc::new(MaterialFolder::open(folder, overlays)?),
             most_bytes: config.limits.source_bytes.0,
             timeout: config.timeouts.request.0,
+            folder: folder_name(config),
         })
     }
 
@@ -277,11 +281,39 @@ impl Resolver {
         self.dialects.opens_files()
     }
 
-    /// Returns a sentence about dialects that are not asked for this target, although it looks like theirs.
+    /// Returns a sentence about a target that finds no file: about dialects that are not asked for it, although it looks
+    /// like theirs, or about a path that begins with the name of the folder that is served.
     #[must_use]
     pub fn hint(&self, target: &str) -> Option<String> {
-        self.dialects.hint(target)
+        let of_dialects = self.dialects.hint(target);
+        of_dialects.or_else(|| self.hint_of_folder(target))
     }
+
+    fn hint_of_folder(&self, target: &str) -> Option<String> {
+        let folder = self.folder.as_deref()?;
+        let request = self.read(target).ok()?;
+        let rest = request.source.as_str().strip_prefix(folder)?;
+        let rest = rest.strip_prefix('/')?;
+        let named = format!("/{}/", folder.replace(' ', "%20"));
+        let url = target.replacen(&named, "/", 1);
+        // The name may be in the target more than once, or in another spelling.
+        let is_same = |it: ImageRequest| it.source.as_str() == rest;
+        self.read(&url).is_ok_and(is_same).then(|| {
+            format!("paths begin below the folder that is served, {folder}: here it is {url}")
+        })
+    }
+}
+
+/// Returns the name of the folder at `/` of a server without a configuration file. Clients of others are not told how
+/// their folders are called.
+fn folder_name(config: &Config) -> Option<String> {
+    let origin = config.origin.first().filter(|_| config.loopback_is_local)?;
+    let OriginKind::Fs(folder) = &origin.keeper else {
+        return None;
+    };
+    let named = |path: &Path| Some(path.file_name()?.to_str()?.to_owned());
+    // `.` has its name in the folder above.
+    named(&folder.root).or_else(|| named(&folder.root.canonicalize().ok()?))
 }
 
 impl Places for Resolver {

@@ -11,6 +11,9 @@ use super::{Absent, Assignment, At, Elsewhere, Environment, is_name};
 /// Where the values of variables are that are named alone.
 pub(super) const OF_STARTER: &str = "that of the environment in which the server is started";
 
+/// Where the values of variables are that name an anchor of YAML.
+const OF_ANCHOR: &str = "that of an anchor, which is not in this file";
+
 /// Returns the variables that lines set, in their order. A line that sets nothing is skipped.
 pub(super) fn read(text: &str) -> Environment {
     let mut environment = Environment::default();
@@ -48,13 +51,11 @@ pub(super) fn read(text: &str) -> Environment {
             named = None;
             continue;
         }
-        let alone = line.strip_prefix("export ").unwrap_or(line);
-        let alone = alone.trim_end_matches(':');
-        if is_name(alone) {
+        if let Some((name, place)) = without_value(line) {
             environment.absent.push(Absent {
-                name: alone.to_owned(),
+                name: name.to_owned(),
                 at: At::line(number),
-                place: OF_STARTER.to_owned(),
+                place: place.to_owned(),
             });
             continue;
         }
@@ -67,6 +68,18 @@ pub(super) fn read(text: &str) -> Environment {
     );
     environment.set = found;
     environment
+}
+
+/// Returns a variable that a line names without its value, and where that is: `NAME`, `export NAME`, `NAME:`, or
+/// `NAME: *anchor` of a piece of YAML without the anchor.
+fn without_value(line: &str) -> Option<(&str, &'static str)> {
+    let is_of_anchor = |c: char| c.is_alphanumeric() || "_-.".contains(c);
+    let line = line.strip_prefix("export ").unwrap_or(line);
+    let (name, place) = match line.split_once(": *") {
+        Some((name, anchor)) if anchor.chars().all(is_of_anchor) => (name, OF_ANCHOR),
+        _ => (line.trim_end_matches(':'), OF_STARTER),
+    };
+    is_name(name).then_some((name, place))
 }
 
 /// Returns the files of variables that a line of systemd or docker names.

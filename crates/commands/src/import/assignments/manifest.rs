@@ -1,20 +1,33 @@
 //! Finds variables in docker-compose files, manifests of Kubernetes and values of charts.
 
+use std::collections::BTreeSet;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use toml::Value;
 
 use super::lines::{self, OF_STARTER, assignment, files_of, of_line, of_words, words};
 use super::yaml::{Item, Node};
-use super::{Absent, At, Elsewhere, Environment, is_name};
+use super::{Absent, At, Elsewhere, Environment, Leaf, is_name};
 
 /// Returns the variables of the documents of a file.
-pub(super) fn read(documents: &[Item]) -> Environment {
+pub(super) fn read(documents: Vec<Item>) -> Environment {
     let mut found = Found::default();
-    for document in documents {
-        found.item(document);
+    for mut document in documents {
+        if let Node::Map(entries) = &mut document.node {
+            // What a compose file has in keys `x-…` counts only where an anchor of it is used.
+            entries.retain(|(key, _)| !key.starts_with("x-"));
+        }
+        found.item(&document);
     }
     let mut environment = found.environment;
+    // A map with an anchor is read where it stands, and wherever it is used. Of variables, the last one counts.
+    let mut seen = BTreeSet::new();
+    environment.set.reverse();
+    environment
+        .set
+        .retain(|it| seen.insert((it.name.clone(), it.value.to_string(), it.at)));
+    environment.set.reverse();
     // A `Secret` or `ConfigMap` beside the rest has been read.
     let is_there = |it: &Elsewhere| found.maps.contains(&it.place);
     environment.elsewhere.retain(|it| !is_there(it));
@@ -52,7 +65,7 @@ impl Found {
 
     fn item(&mut self, item: &Item) {
         match &item.node {
-            Node::Null | Node::Alias => {}
+            Node::Null => {}
             Node::Text(text) => self.text(text, item.line),
             Node::List(items) => items.iter().for_each(|item| self.item(item)),
             Node::Map(entries) => {
@@ -118,7 +131,6 @@ impl Found {
         let line = item.line;
         match &item.node {
             Node::Null => self.absent(name, line, OF_STARTER.to_owned()),
-            Node::Alias => self.absent(name, line, "that of an anchor".to_owned()),
             Node::Text(text) => self.set(name, text, line),
             Node::List(items) => {
                 let texts = items.iter().filter_map(|it| it.node.text());
@@ -164,7 +176,6 @@ impl Found {
                 None => self.elsewhere("env_file", item.line, "a file".to_owned(), None),
             },
             Node::Null => {}
-            Node::Alias => self.elsewhere("env_file", item.line, "an anchor".to_owned(), None),
         }
     }
 
@@ -201,6 +212,37 @@ impl Found {
                 None => self.absent(name, item.line, "no base64 of a text".to_owned()),
             }
         }
+    }
+}
+
+/// Returns the values below a key at the top of the documents, or in a map there.
+pub(super) fn leaves(documents: &[Item], key: &str) -> Vec<Leaf> {
+    let mut found = Vec::new();
+    for document in documents {
+        let inner = entries(&document.node).iter().map(|(_, item)| item);
+        for map in std::iter::once(document).chain(inner) {
+            if let Some(item) = map.node.get(key) {
+                collect(item, "", &mut found);
+            }
+        }
+    }
+    found
+}
+
+fn collect(item: &Item, path: &str, found: &mut Vec<Leaf>) {
+    match &item.node {
+        Node::Text(value) => found.push(Leaf {
+            path: path.to_owned(),
+            value: value.clone(),
+            at: At::line(item.line),
+        }),
+        Node::Map(entries) => {
+            for (key, item) in entries {
+                let dot = if path.is_empty() { "" } else { "." };
+                collect(item, &format!("{path}{dot}{key}"), found);
+            }
+        }
+        Node::Null | Node::List(_) => {}
     }
 }
 

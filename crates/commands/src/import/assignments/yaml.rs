@@ -1,7 +1,18 @@
-//! Parses the part of YAML that compose files, manifests of Kubernetes and values of charts are written in: maps, lists
-//! and texts, in blocks and in brackets. Anchors and tags are skipped.
+//! Reads docker-compose files, manifests of Kubernetes, values and templates of charts, and task definitions in JSON. The
+//! parser of YAML is a library's; anchors and merge keys (`<<`) are resolved here, and tags are skipped.
 
-use super::flow::{DEEPEST, Flow};
+use std::collections::{BTreeMap, BTreeSet};
+
+use saphyr_parser::{Event, Parser, ScalarStyle};
+
+use super::template::Template;
+
+/// Depth of values in values beyond which nothing is read.
+const DEEPEST: usize = 64;
+
+/// Bytes that the values of anchors may take, each of their uses counted as a copy. An anchor of anchors could fill any
+/// memory otherwise.
+const MOST_OF_ANCHORS: usize = 16 << 20;
 
 /// A value and the line that it begins in, counted from 1.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,8 +25,6 @@ pub(super) struct Item {
 pub(super) enum Node {
     /// A key without a value, or `null`.
     Null,
-    /// `*name`: the value of an anchor.
-    Alias,
     Text(String),
     List(Vec<Item>),
     Map(Vec<(String, Item)>),
@@ -37,296 +46,200 @@ impl Node {
             _ => None,
         }
     }
-}
 
-/// Returns a text without quotes as a value.
-pub(super) fn plain(text: &str) -> Node {
-    match text {
-        "" | "~" | "null" | "Null" | "NULL" => Node::Null,
-        text if text.starts_with('*') => Node::Alias,
-        text => Node::Text(text.to_owned()),
+    /// Returns what a copy takes, in bytes, and the depth of values in it.
+    fn size(&self) -> (usize, usize) {
+        const OF_ITEM: usize = size_of::<(String, Item)>();
+        let sum = |sizes: &mut dyn Iterator<Item = (usize, usize)>| {
+            sizes.fold((OF_ITEM, 1), |(bytes, depth), (more, inner)| {
+                (bytes + more, depth.max(inner + 1))
+            })
+        };
+        match self {
+            Self::Null => (OF_ITEM, 1),
+            Self::Text(text) => (OF_ITEM + text.len(), 1),
+            Self::List(items) => sum(&mut items.iter().map(|item| item.node.size())),
+            Self::Map(entries) => sum(&mut entries.iter().map(|(key, item)| {
+                let (bytes, depth) = item.node.size();
+                (bytes + key.len(), depth)
+            })),
+        }
     }
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Line<'a> {
-    number: usize,
-    indent: usize,
-    text: &'a str,
 }
 
 /// Returns the documents of a text. `None` if it is something else than maps and lists of YAML.
 pub(super) fn documents(text: &str) -> Option<Vec<Item>> {
-    let mut documents: Vec<Vec<Line<'_>>> = vec![Vec::new()];
-    for (index, line) in text.lines().enumerate() {
-        let content = line.trim();
-        // Lines of a template of Helm are no YAML, and what is between them mostly is.
-        let is_template = content.starts_with("{{") && content.ends_with("}}");
-        if content == "---" || content.starts_with("--- ") {
-            documents.push(Vec::new());
-        } else if !content.is_empty() && !content.starts_with(['#', '%']) && !is_template {
-            documents.last_mut()?.push(Line {
-                number: index + 1,
-                indent: line.len() - line.trim_start().len(),
-                text: content,
-            });
+    let template = Template::new(text)?;
+    let mut reader = Reader {
+        template: &template,
+        documents: Vec::new(),
+        open: Vec::new(),
+        anchors: BTreeMap::new(),
+        room: MOST_OF_ANCHORS,
+    };
+    let mut parser = Parser::new_from_str(template.text());
+    while let Some(event) = parser.next_event() {
+        let (event, span) = event.ok()?;
+        reader.take(event, span.start.line())?;
+    }
+    let mut items = reader.documents;
+    items.retain(|item| item.node != Node::Null);
+    let are_whole = |item: &Item| matches!(item.node, Node::Map(_) | Node::List(_));
+    (!items.is_empty() && items.iter().all(are_whole)).then_some(items)
+}
+
+/// Makes values of the parser's events.
+struct Reader<'a> {
+    template: &'a Template<'a>,
+    documents: Vec<Item>,
+    /// The lists and maps that have begun, from the outermost to the innermost.
+    open: Vec<Open>,
+    /// The values of the document's anchors, by the parser's number of each.
+    anchors: BTreeMap<usize, Item>,
+    /// What is left of `MOST_OF_ANCHORS`.
+    room: usize,
+}
+
+/// A list or map whose end has not been read yet.
+struct Open {
+    content: Content,
+    line: usize,
+    /// Number of its anchor, or 0.
+    anchor: usize,
+}
+
+enum Content {
+    List(Vec<Item>),
+    Map {
+        entries: Vec<(String, Item)>,
+        /// The key whose value comes next, and its line.
+        key: Option<(String, usize)>,
+    },
+}
+
+impl Reader<'_> {
+    /// Takes one event. `None` if the text is not to be read as YAML.
+    fn take(&mut self, event: Event<'_>, line: usize) -> Option<()> {
+        match event {
+            Event::Scalar(text, style, anchor, _) => {
+                let node = self.scalar(&text, style)?;
+                self.put(Item { node, line }, anchor)
+            }
+            Event::SequenceStart(anchor, _) => self.begin(Content::List(Vec::new()), line, anchor),
+            Event::MappingStart(anchor, _) => {
+                let (entries, key) = (Vec::new(), None);
+                self.begin(Content::Map { entries, key }, line, anchor)
+            }
+            Event::SequenceEnd | Event::MappingEnd => {
+                let open = self.open.pop()?;
+                let node = match open.content {
+                    Content::List(items) => Node::List(items),
+                    Content::Map { entries, .. } => Node::Map(merged(entries)),
+                };
+                let line = open.line;
+                self.put(Item { node, line }, open.anchor)
+            }
+            Event::Alias(anchor) => {
+                // An anchor inside its own value is not there yet.
+                let node = &self.anchors.get(&anchor)?.node;
+                let (bytes, depth) = node.size();
+                self.room = self.room.checked_sub(bytes)?;
+                let node = node.clone();
+                let fits = self.open.len() + depth <= DEEPEST;
+                fits.then(|| self.put(Item { node, line }, 0))?
+            }
+            Event::DocumentStart(_) => {
+                self.anchors.clear();
+                Some(())
+            }
+            Event::DocumentEnd | Event::StreamStart | Event::StreamEnd | Event::Nothing => Some(()),
         }
     }
-    let documents = documents.into_iter().filter(|lines| !lines.is_empty());
-    let items: Option<Vec<Item>> = documents.map(document).collect();
-    items.filter(|items| !items.is_empty())
-}
 
-fn document(lines: Vec<Line<'_>>) -> Option<Item> {
-    let mut reader = Reader { lines, at: 0 };
-    let item = reader.block(0, 0)?;
-    let is_all = reader.at == reader.lines.len();
-    (is_all && matches!(item.node, Node::Map(_) | Node::List(_))).then_some(item)
-}
-
-struct Reader<'a> {
-    lines: Vec<Line<'a>>,
-    at: usize,
-}
-
-impl<'a> Reader<'a> {
-    fn peek(&self) -> Option<Line<'a>> {
-        self.lines.get(self.at).copied()
+    fn begin(&mut self, content: Content, line: usize, anchor: usize) -> Option<()> {
+        let open = Open {
+            content,
+            line,
+            anchor,
+        };
+        self.open.push(open);
+        (self.open.len() < DEEPEST).then_some(())
     }
 
-    /// Takes the value that begins in the next line. It is nothing if that line is indented by less than `least`.
-    fn block(&mut self, least: usize, depth: usize) -> Option<Item> {
-        let line = match self.peek() {
-            Some(line) if line.indent >= least => line,
-            line => {
-                return Some(Item {
-                    node: Node::Null,
-                    line: line.map_or(0, |line| line.number),
-                });
-            }
-        };
-        if depth > DEEPEST {
+    fn scalar(&self, text: &str, style: ScalarStyle) -> Option<Node> {
+        let is_plain = style == ScalarStyle::Plain;
+        // `A=b: c` is a line of an environment file rather than a key and its value.
+        if is_plain && self.awaits_key() && text.contains('=') {
             return None;
         }
-        let node = match is_dash(line.text) {
-            true => self.list(line.indent, depth)?,
-            false if key(line.text).is_some() => self.map(line.indent, depth)?,
-            false => {
-                self.at += 1;
-                return self.value(line.text, least, line.number, depth);
-            }
+        let text = match style {
+            // The end of the last line would make lines of a value.
+            ScalarStyle::Literal | ScalarStyle::Folded => text.trim_end_matches('\n'),
+            _ => text,
         };
-        Some(Item {
-            node,
-            line: line.number,
-        })
-    }
-
-    fn list(&mut self, indent: usize, depth: usize) -> Option<Node> {
-        let mut items = Vec::new();
-        while let Some(line) = self
-            .peek()
-            .filter(|line| line.indent == indent && is_dash(line.text))
-        {
-            let rest = without_properties(line.text[1..].trim_start());
-            if rest.is_empty() || rest.starts_with('#') {
-                self.at += 1;
-            } else {
-                self.lines[self.at] = Line {
-                    indent: indent + line.text.len() - rest.len(),
-                    text: rest,
-                    ..line
-                };
-            }
-            items.push(self.block(indent + 1, depth + 1)?);
+        match text {
+            "" | "~" | "null" | "Null" | "NULL" if is_plain => Some(Node::Null),
+            text => Some(Node::Text(self.template.restored(text))),
         }
-        Some(Node::List(items))
     }
 
-    fn map(&mut self, indent: usize, depth: usize) -> Option<Node> {
-        let mut entries = Vec::new();
-        while let Some(line) = self.peek().filter(|line| line.indent == indent) {
-            let Some((key, rest)) = key(line.text) else {
-                break;
-            };
-            self.at += 1;
-            let value = self.value(rest, indent + 1, line.number, depth + 1)?;
-            entries.push((key, value));
+    fn awaits_key(&self) -> bool {
+        let content = self.open.last().map(|open| &open.content);
+        matches!(content, Some(Content::Map { key: None, .. }))
+    }
+
+    /// Puts a value into the innermost list or map.
+    fn put(&mut self, mut item: Item, anchor: usize) -> Option<()> {
+        if anchor > 0 {
+            self.room = self.room.checked_sub(item.node.size().0)?;
+            self.anchors.insert(anchor, item.clone());
         }
-        Some(Node::Map(entries))
-    }
-
-    /// Takes a value whose first line is `rest`, and whose other lines are indented by `least` or more.
-    fn value(&mut self, rest: &'a str, least: usize, line: usize, depth: usize) -> Option<Item> {
-        let rest = without_properties(rest.trim());
-        let node = match rest.chars().next() {
-            None | Some('#') => {
-                // A list may be indented as little as its key.
-                let is_list = |it: Line<'_>| it.indent + 1 == least && is_dash(it.text);
-                if self.peek().is_some_and(is_list) {
-                    self.list(least - 1, depth)?
-                } else {
-                    return self.block(least, depth + 1).map(|item| Item {
-                        line: if item.node == Node::Null {
-                            line
-                        } else {
-                            item.line
-                        },
-                        ..item
-                    });
+        match self.open.last_mut().map(|open| &mut open.content) {
+            None => self.documents.push(item),
+            Some(Content::List(items)) => items.push(item),
+            Some(Content::Map { entries, key }) => match key.take() {
+                Some((name, line)) => {
+                    if item.node == Node::Null {
+                        item.line = line;
+                    }
+                    entries.push((name, item));
                 }
-            }
-            Some('|' | '>') => self.lines_of_text(least),
-            Some('{' | '[') if !rest.starts_with("{{") => {
-                return self.flow(rest, line, depth);
-            }
-            Some('"' | '\'') => Node::Text(self.quoted(rest)?),
-            Some(_) => self.plain_lines(rest, least)?,
-        };
-        Some(Item { node, line })
-    }
-
-    /// Takes the lines of a text after `|` or `>`.
-    fn lines_of_text(&mut self, least: usize) -> Node {
-        let mut lines = Vec::new();
-        while let Some(line) = self.peek().filter(|line| line.indent >= least) {
-            lines.push(line.text);
-            self.at += 1;
-        }
-        Node::Text(lines.join("\n"))
-    }
-
-    fn plain_lines(&mut self, first: &str, least: usize) -> Option<Node> {
-        let mut text = without_comment(first).to_owned();
-        while let Some(line) = self.peek().filter(|line| line.indent >= least) {
-            if key(line.text).is_some() {
-                return None;
-            }
-            self.at += 1;
-            text = format!("{text} {}", without_comment(line.text));
-        }
-        Some(plain(&text))
-    }
-
-    /// Takes a text in quotes, of which the first line has been taken already.
-    fn quoted(&mut self, first: &str) -> Option<String> {
-        const MOST_LINES: usize = 200;
-        let mut text = first.to_owned();
-        for _ in 0..MOST_LINES {
-            let mut flow = Flow {
-                text: &text,
-                at: 0,
-                starts: &[],
-            };
-            if let Some(quoted) = flow.quoted() {
-                return without_comment(flow.rest()).is_empty().then_some(quoted);
-            }
-            let next = self.peek()?;
-            self.at += 1;
-            text = format!("{text}\n{}", next.text);
-        }
-        None
-    }
-
-    /// Takes a value in brackets, of which the first line has been taken already.
-    fn flow(&mut self, first: &str, line: usize, depth: usize) -> Option<Item> {
-        let mut text = first.to_owned();
-        let mut starts = vec![(0, line)];
-        let mut brackets = Brackets::default();
-        let mut is_open = brackets.stay_open(first);
-        while is_open {
-            let next = self.peek()?;
-            self.at += 1;
-            text.push('\n');
-            starts.push((text.len(), next.number));
-            text.push_str(next.text);
-            is_open = brackets.stay_open(next.text);
-        }
-        let mut flow = Flow {
-            text: &text,
-            at: 0,
-            starts: &starts,
-        };
-        let item = flow.item(depth)?;
-        without_comment(flow.rest()).is_empty().then_some(item)
-    }
-}
-
-/// Counts brackets over lines.
-#[derive(Default)]
-struct Brackets {
-    open: usize,
-    quote: Option<char>,
-}
-
-impl Brackets {
-    /// Whether brackets are still open at the end of this line.
-    fn stay_open(&mut self, line: &str) -> bool {
-        let mut before = ' ';
-        for c in line.chars() {
-            match (self.quote, c) {
-                // `''` closes and opens; `\"` is a quote in the text.
-                (Some(quote), c) if c == quote && !(quote == '"' && before == '\\') => {
-                    self.quote = None;
+                None => {
+                    let name = match item.node {
+                        Node::Text(name) => name,
+                        Node::Null => String::new(),
+                        Node::List(_) | Node::Map(_) => return None,
+                    };
+                    *key = Some((name, item.line));
                 }
-                (Some(_), _) => {}
-                (None, '"' | '\'') if before.is_whitespace() || "[{,:'".contains(before) => {
-                    self.quote = Some(c);
-                }
-                (None, '#') if before == ' ' => break,
-                (None, '{' | '[') => self.open += 1,
-                (None, '}' | ']') => self.open = self.open.saturating_sub(1),
-                _ => {}
-            }
-            // A backslash after a backslash escapes nothing.
-            before = if (before, c) == ('\\', '\\') { ' ' } else { c };
+            },
         }
-        self.open > 0
+        Some(())
     }
 }
 
-fn is_dash(text: &str) -> bool {
-    text == "-" || text.starts_with("- ")
-}
-
-/// Splits `key: value`.
-fn key(text: &str) -> Option<(String, &str)> {
-    if text.starts_with(['"', '\'']) {
-        let mut flow = Flow {
-            text,
-            at: 0,
-            starts: &[],
+/// Puts the entries of merge keys, `<<: *anchor` or `<<: [*anchor, *other]`, into the map that they are in. Keys of its
+/// own take precedence, and those of an earlier anchor over those of a later one.
+fn merged(entries: Vec<(String, Item)>) -> Vec<(String, Item)> {
+    let is_merge = |(key, _): &(String, Item)| key == "<<";
+    if !entries.iter().any(is_merge) {
+        return entries;
+    }
+    let (merges, mut all): (Vec<_>, Vec<_>) = entries.into_iter().partition(is_merge);
+    let mut known: BTreeSet<String> = all.iter().map(|(key, _)| key.clone()).collect();
+    for (_, item) in merges {
+        let maps = match item.node {
+            Node::List(items) => items.into_iter().map(|item| item.node).collect(),
+            node => vec![node],
         };
-        let key = flow.quoted()?;
-        let rest = flow.rest().trim_start().strip_prefix(':')?;
-        return (rest.is_empty() || rest.starts_with(' ')).then_some((key, rest));
+        for map in maps {
+            if let Node::Map(entries) = map {
+                let new = entries.into_iter();
+                all.extend(new.filter(|(key, _)| known.insert(key.clone())));
+            }
+        }
     }
-    let end = match text.find(": ") {
-        Some(at) => at,
-        None => text.strip_suffix(':')?.len(),
-    };
-    let (key, rest) = (&text[..end], &text[end + 1..]);
-    // `A=b: c` is a text of an environment.
-    let is_key = !text.starts_with(['{', '[', '&', '*', '!', '|', '>', '@', '`', '-'])
-        && !key.contains(" #")
-        && !key.contains('=');
-    is_key.then(|| (key.trim_end().to_owned(), rest))
-}
-
-/// Returns a value without the anchor or tag before it, such as `&common` or `!reference`.
-fn without_properties(mut text: &str) -> &str {
-    while text.starts_with(['&', '!']) {
-        let end = text.find(' ').unwrap_or(text.len());
-        text = text[end..].trim_start();
-    }
-    text
-}
-
-fn without_comment(text: &str) -> &str {
-    if text.trim_start().starts_with('#') {
-        return "";
-    }
-    text.split(" #").next().unwrap_or_default().trim()
+    all
 }
 
 #[cfg(test)]
@@ -335,11 +248,10 @@ mod tests {
 
     use super::*;
 
-    /// A value as JSON.
+    /// A value as JSON, without quotes around keys.
     fn json(node: &Node) -> String {
         match node {
             Node::Null => "null".to_owned(),
-            Node::Alias => "*".to_owned(),
             Node::Text(text) => format!("{text:?}"),
             Node::List(items) => {
                 let items: Vec<String> = items.iter().map(|it| json(&it.node)).collect();
@@ -351,6 +263,11 @@ mod tests {
                 format!("{{{}}}", entries.join(","))
             }
         }
+    }
+
+    fn first(text: &str) -> String {
+        let all = documents(text).unwrap_or_else(|| panic!("no YAML: {text}"));
+        json(&all[0].node)
     }
 
     #[test]
@@ -369,29 +286,32 @@ mod tests {
                 r#"{a:[{b:"c"},{d:"it's"}]}"#,
             ),
             ("{\"a\":{\"b\":[1,\"c\"]}}", r#"{a:{b:["1","c"]}}"#),
-            (
-                "a: {{ .Values.b }}\nc: [{b: {{ d }}}]",
-                r#"{a:"{{ .Values.b }}",c:[{b:"{{ d }}"}]}"#,
-            ),
+            ("{\n\t\"a\": {\n\t\t\"b\": 1\n\t}\n}", r#"{a:{b:"1"}}"#),
             ("a: |\n  b\n  c\nd: e", r#"{a:"b\nc",d:"e"}"#),
-            ("a: &x\n  b: c\nd: *x", r#"{a:{b:"c"},d:*}"#),
+            ("a: >\n  b\n  c\nd: e", r#"{a:"b c",d:"e"}"#),
             (
                 "a: http://b:80/c#d\ne: ~",
                 r#"{a:"http://b:80/c#d",e:null}"#,
             ),
             ("a: b\n  c", r#"{a:"b c"}"#),
+            ("a: !secret b\nc: ''", r#"{a:"b",c:""}"#),
+            ("\u{feff}a: b\r\nc: d\r\n", r#"{a:"b",c:"d"}"#),
         ] {
-            let all = documents(text).expect(text);
-            assert_eq!(json(&all[0].node), is, "{text}");
+            assert_eq!(first(text), is, "{text}");
         }
-        assert_eq!(documents("a: b\n---\nc: d").map(|it| it.len()), Some(2));
+        assert_eq!(
+            documents("a: b\n---\n---\nc: d").map(|it| it.len()),
+            Some(2)
+        );
         for text in [
             "A=b",
             "A=b\nC=d",
+            "A=b: c",
             "a: b\nC=d",
             "a: {b",
             "a: \"b",
             "a: b\n  c: d",
+            "[Service]\nA=b",
             "",
         ] {
             assert_eq!(documents(text), None, "{text}");
@@ -399,18 +319,73 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_counted_in_brackets_too() {
-        let all = documents("# one\na: [\n\n  b,\n  {c: d}]").unwrap();
-        let Node::List(items) = &all[0].node.get("a").unwrap().node else {
-            panic!("a list");
+    fn anchors_and_merge_keys_are_resolved() {
+        for (text, is) in [
+            ("a: &x\n  b: c\nd: *x", r#"{a:{b:"c"},d:{b:"c"}}"#),
+            ("a: &x b\nc: [*x, *x]", r#"{a:"b",c:["b","b"]}"#),
+            (
+                "a: &x {b: 1, c: 1}\nd: {c: 2, <<: *x}",
+                r#"{a:{b:"1",c:"1"},d:{c:"2",b:"1"}}"#,
+            ),
+            (
+                "- &x {a: 1}\n- &y {a: 2, b: 2}\n- {<<: [*x, *y]}",
+                r#"[{a:"1"},{a:"2",b:"2"},{a:"1",b:"2"}]"#,
+            ),
+        ] {
+            assert_eq!(first(text), is, "{text}");
+        }
+        for text in ["a: *x", "a: &x [*x]", "a: &x b\n---\nc: *x"] {
+            assert_eq!(documents(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn neither_depth_nor_copies_of_anchors_take_more_than_a_limit() {
+        let deep = |depth: usize| documents(&format!("{}{}", "[".repeat(depth), "]".repeat(depth)));
+        assert!(deep(DEEPEST - 1).is_some());
+        assert_eq!(deep(DEEPEST), None);
+        let mut laughs = "- &a0 [ha, ha, ha, ha, ha, ha, ha, ha]\n".to_owned();
+        for n in 1..30 {
+            let of = format!("*a{}", n - 1);
+            laughs += &format!("- &a{n} [{}]\n", vec![of; 8].join(", "));
+        }
+        assert_eq!(documents(&laughs), None);
+    }
+
+    #[test]
+    fn lines_are_counted_in_brackets_and_below_templates_too() {
+        let lines = |text: &str| {
+            let all = documents(text).unwrap();
+            let Some(Node::List(items)) = all[0].node.get("a").map(|it| it.node.clone()) else {
+                panic!("a list");
+            };
+            items.iter().map(|it| it.line).collect::<Vec<_>>()
         };
-        assert_eq!((items[0].line, items[1].line), (4, 5));
+        assert_eq!(lines("# one\na: [\n\n  b,\n  {c: d}]"), [4, 5]);
+        assert_eq!(
+            lines("{{- if .a }}\na:\n{{/* a\n comment */}}\n- b\n- {c: d}"),
+            [5, 6]
+        );
+        let null = documents("a: b\nc:\nd: e").unwrap();
+        assert_eq!(null[0].node.get("c").unwrap().line, 2);
     }
 
     proptest! {
         #[test]
-        fn any_text_is_read_without_a_panic(text in "[a:\\- \n{}\\[\\]\"'#,|>&*é\\\\]{0,60}") {
+        fn any_text_is_read_without_a_panic(text in "[a:\\- \n{}\\[\\]\"'#,|>&*!%<é\\\\]{0,60}") {
             documents(&text);
+        }
+
+        #[test]
+        fn what_json_says_is_read(text in "[^\u{e000}]{0,30}", key in "[a-z]{1,5}") {
+            let document = serde_json::json!({ &key: [&text] }).to_string();
+            // Characters beyond the printable ones of YAML make it another format.
+            if let Some(all) = documents(&document) {
+                let Node::List(items) = &all[0].node.get(&key).unwrap().node else {
+                    panic!("a list");
+                };
+                prop_assert_eq!(items[0].node.text(), Some(text.as_str()));
+            }
         }
     }
 }

@@ -1,6 +1,8 @@
 //! The page at `/` of a server that was started without a configuration file: thumbnails of the folder's images, a
 //! search in their names, and URLs of one of them in every dialect.
 //!
+//! The page works without its script, which only says why an image cannot be shown.
+//!
 //! The page is for the user of this machine only, because it lists the folder. Others get [`App::welcome`], and so do
 //! clients that do not accept HTML.
 
@@ -144,6 +146,7 @@ impl App {
 const FILES: &[PageFile] = page::files! {
     "base.css", "text/css; charset=utf-8", "base.css";
     "folder.css", "text/css; charset=utf-8", "folder.css";
+    "folder.js", page::SCRIPT, "folder.js";
     "icon.svg", "image/svg+xml", "icon.svg";
 };
 

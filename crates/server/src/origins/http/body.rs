@@ -59,6 +59,20 @@ pub(super) async fn whole(
     Ok((bytes.freeze(), hold))
 }
 
+/// Reads up to `most` bytes of a body, or what there is of it before it breaks off.
+pub(super) async fn beginning(mut body: Incoming, most: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while bytes.len() < most
+        && let Some(Ok(frame)) = body.frame().await
+    {
+        if let Ok(piece) = frame.into_data() {
+            let left = piece.len().min(most - bytes.len());
+            bytes.extend_from_slice(&piece[..left]);
+        }
+    }
+    bytes
+}
+
 pub(super) fn too_large(value: u64, limit: u64) -> Error {
     Error::Pixels(andon_pixels::Error::Limit {
         bound: Bound::SOURCE_BYTES,

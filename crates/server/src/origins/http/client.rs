@@ -24,9 +24,10 @@ use super::body;
 use super::coding::Coding;
 use super::connect::{Connector, pool};
 use super::redirect;
-use crate::config::{OriginTimeouts, UrlPattern};
+use crate::config::{OriginTimeouts, Store, UrlPattern};
 use crate::error::{Error, Late, OriginError};
 use crate::net::Guard;
+use crate::origins::advice::{Reader, Refused};
 use crate::origins::budget::Budget;
 use crate::origins::freshness::Freshness;
 use crate::origins::metrics::Line;
@@ -75,6 +76,8 @@ pub(crate) struct Ask<'a> {
     pub(crate) known: Option<&'a SourceValidators>,
     /// Patterns that redirects have to match, if there are any.
     pub(crate) listed: &'a [UrlPattern],
+    /// The store that is asked, if it is one. Its errors are explained in the log.
+    pub(crate) store: Option<Store>,
 }
 
 /// Makes the headers that authorize a request, with credentials that expire.
@@ -162,7 +165,7 @@ impl Client {
         };
         answer.map_err(|error| match error {
             Error::Origin(trouble) => {
-                let place = place(&reached, &trouble);
+                let place = place(&reached, &trouble, ask.store);
                 Error::Origin(trouble).at(|| place)
             }
             error => error,
@@ -200,7 +203,9 @@ impl Client {
         let mut uri = ask.uri.clone();
         for _ in 0..=self.rules.redirects {
             let reply = self.persist(&uri, ask, reached.origin() == own).await?;
-            if !redirect::is_one(reply.status()) {
+            let has_way = ask.store.is_none() || reply.headers().contains_key(header::LOCATION);
+            // A store that sends us to no URL says in the body which region it means.
+            if !redirect::is_one(reply.status()) || !has_way {
                 return Ok((reply, reached.scheme() == "https"));
             }
             way.push(Freshness::of(reply.headers(), SystemTime::now()));
@@ -275,6 +280,10 @@ impl Client {
             }
             status => {
                 let refusal = refusal(status, &head.headers, ask.path);
+                let refusal = match explained(ask, status, &head.headers, body).await {
+                    Some(why) => refusal.at(|| format!("{}: {why}", ask.name)),
+                    None => refusal,
+                };
                 let may_be_kept = !freshness.not_shared && !freshness.always_asks();
                 return Err(match may_be_kept {
                     true => refusal,
@@ -301,17 +310,39 @@ impl Client {
     }
 }
 
-/// Returns where something went wrong, for the log: scheme, host, port and path, the address if it is known, and why
-/// there are no credentials. The query is left out, since it may hold a signature.
-fn place(url: &Url, trouble: &OriginError) -> String {
+/// Returns what a store's error means, and which setting to look at.
+async fn explained(
+    ask: &Ask<'_>,
+    status: StatusCode,
+    headers: &HeaderMap,
+    body: Incoming,
+) -> Option<String> {
+    let reader = Reader::Operator(ask.store?);
+    let body = timeout(ERROR, body::beginning(body, MOST_ERROR_BYTES)).await;
+    reader.on_reply(&Refused {
+        status,
+        headers,
+        body: &String::from_utf8_lossy(&body.unwrap_or_default()),
+    })
+}
+
+/// Returns where something went wrong, for the log: scheme, host, port and path, the address if it is known, why there are
+/// no credentials or no secure connection, and which setting of a store to look at. The query is left out, since it may
+/// hold a signature.
+fn place(url: &Url, trouble: &OriginError, store: Option<Store>) -> String {
     let (scheme, host) = (url.scheme(), url.host_str().unwrap_or_default());
     let port = url.port_or_known_default().unwrap_or_default();
     let mut place = format!("{scheme}://{host}:{port}{}", url.path());
     if let Some(address) = trouble.address() {
         place.push_str(&format!(", address {address}"));
     }
-    if let OriginError::Credentials(why) = trouble {
-        place.push_str(&format!(", {why}"));
+    let advice = match (trouble, store) {
+        (_, Some(store)) => Reader::Operator(store).on_trouble(trouble),
+        (OriginError::Credentials(why) | OriginError::Insecure(why), None) => Some(why.clone()),
+        _ => None,
+    };
+    if let Some(advice) = advice {
+        place.push_str(&format!(", {advice}"));
     }
     place
 }
@@ -429,6 +460,12 @@ fn jitter() -> Duration {
 }
 
 const NAME: &str = concat!("andon/", env!("CARGO_PKG_VERSION"));
+
+/// Time limit for the body of an error, which is only read for the log.
+const ERROR: Duration = Duration::from_secs(1);
+
+/// Maximum bytes of the body of an error that are read.
+const MOST_ERROR_BYTES: usize = 4 << 10;
 
 /// Maximum bytes of the status line and all headers of one reply together.
 const MOST_HEADER_BYTES: usize = 64 << 10;

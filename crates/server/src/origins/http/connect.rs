@@ -122,9 +122,12 @@ impl Connector {
         if !secure {
             return Ok(TokioIo::new(Box::new(stream)));
         }
-        let name = ServerName::try_from(host.to_owned()).map_err(|_| OriginError::Insecure)?;
+        let name = ServerName::try_from(host.to_owned());
+        let name = name.map_err(|_| {
+            OriginError::Insecure(format!("{host} is no name that a certificate can have"))
+        })?;
         let stream = self.tls.connect(name, stream).await;
-        let stream = stream.map_err(|_| OriginError::Insecure)?;
+        let stream = stream.map_err(|error| OriginError::Insecure(tls::why(&error, host)))?;
         Ok(TokioIo::new(Box::new(stream)))
     }
 

@@ -120,6 +120,7 @@ impl HttpOrigin {
             authorize: None,
             known,
             listed: &self.urls,
+            store: None,
         };
         self.client.get(&ask, budget).await
     }

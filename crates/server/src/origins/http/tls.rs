@@ -1,13 +1,42 @@
 //! How the certificate of an https origin is verified: by the authorities that browsers trust, and by those in the
 //! origin's own `ca` file.
 
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
-use rustls::{ClientConfig, RootCertStore};
+use rustls::{CertificateError, ClientConfig, Error, RootCertStore};
 use tokio_rustls::TlsConnector;
+
+/// Says why there is no secure connection to this host, and what to do.
+pub(crate) fn why(error: &io::Error, host: &str) -> String {
+    let inner = error.get_ref().and_then(|it| it.downcast_ref::<Error>());
+    match inner {
+        Some(Error::InvalidCertificate(wrong)) => match wrong {
+            CertificateError::UnknownIssuer => {
+                "its certificate is of no authority that is trusted: `ca` names a file with that of a private one".to_owned()
+            }
+            CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+                "its certificate has expired, or this machine's clock is wrong".to_owned()
+            }
+            CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+                "its certificate is not valid yet, or this machine's clock is wrong".to_owned()
+            }
+            CertificateError::NotValidForName
+            | CertificateError::NotValidForNameContext { .. } => {
+                format!("its certificate is for another name than {host}")
+            }
+            other => format!("its certificate is not accepted: {other}"),
+        },
+        Some(Error::InvalidMessage(_)) => {
+            "what answers there does not speak TLS: is it http:// that it speaks, or another port?"
+                .to_owned()
+        }
+        _ => error.to_string(),
+    }
+}
 
 /// Creates a TLS connector that trusts the public authorities, and those in the PEM file `ca`.
 ///

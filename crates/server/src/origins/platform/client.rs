@@ -138,7 +138,7 @@ fn reason(trouble: &OriginError) -> String {
             format!("{} is a public address, which needs https", address.ip())
         }
         OriginError::Unreachable(kind, address) => format!("no connection to {address}: {kind}"),
-        OriginError::Insecure => "no secure connection could be made".to_owned(),
+        OriginError::Insecure(why) => format!("no secure connection could be made: {why}"),
         OriginError::Slow { after, .. } => format!("no connection within {after:?}"),
         _ => "the connection broke off".to_owned(),
     }

@@ -1,0 +1,112 @@
+//! What `andon adopt` makes of files, and of images whose URLs do not say that the old server resizes them.
+
+use std::fs;
+
+use crate::adopt::{Site, has};
+use crate::common::sample;
+
+/// A site whose old server resizes what is below `/thumb/60x-/`, with a log of such an image, of a file and of an image
+/// whose URL is recognised.
+fn resizing() -> Site {
+    let site = Site::new(
+        "[[rewrite]]\nfrom = '^/thumb/([0-9]+)x-/(.+)$'\nto = '/small_light(dw=$1,dh=$1)/$2'\n",
+    );
+    site.log(&[
+        "/thumb/60x-/trip/b.jpg".to_owned(),
+        "/a.jpg".to_owned(),
+        "/small_light(dw=50)/a.jpg".to_owned(),
+    ]);
+    site
+}
+
+#[test]
+fn a_configuration_that_serves_originals_for_resized_images_is_not_safe() {
+    let site = resizing();
+    let images = site.path("images").display().to_string();
+    let nginx = format!(
+        "http {{\n server {{\n  listen 80;\n  small_light on;\n  root {images};\n  location ~ ^/thumb/[^/]+/(.+)$ {{ alias {images}/$1; }}\n  location ~ small_light[^/]*/(.+)$ {{ set $file $1; rewrite ^ /$file; }}\n }}\n}}\n"
+    );
+    let own = format!(
+        "[[origin]]\nfs.root = \"{images}\"\n[[rewrite]]\nfrom = '^/thumb/[^/]+/(.+)$'\nto = '/$1'\n"
+    );
+    for (name, text) in [("nginx.conf", nginx), ("own.toml", own)] {
+        fs::write(site.path(name), text).expect("a file");
+        let said = site.adopt(&format!("--config {name}"), &[]).ending(1);
+        has(
+            &said,
+            &[
+                "as configured",
+                "100.00 % of 1 image URL",
+                "files as they are, which the configuration answers",
+                "size in px",
+                "/thumb/60x-/trip/b.jpg",
+                "To switch Nothing moves by itself",
+                "Not safe to switch yet: 1 of 4 replies differs.",
+            ],
+        );
+        let page = site.read("andon-adopt.html");
+        assert!(page.contains("Nothing moves by itself"), "{page}");
+    }
+    let right = site.config.clone();
+    fs::write(site.path("right.toml"), right).expect("a file");
+    let said = site.adopt("--config right.toml", &[]).ending(0);
+    has(&said, &["100.00 % of 2 image URLs", "Safe to switch."]);
+}
+
+#[test]
+fn files_that_look_resized_are_listed_where_no_configuration_answers_them() {
+    let site = resizing();
+    let said = site.adopt("--root images", &[]).ending(1);
+    has(
+        &said,
+        &[
+            "50.00 % of 2 image URLs",
+            "Not recognised: the old server may resize these /thumb/60x-/trip/b.jpg 1 request;",
+            "Not safe to switch yet: 1 image URL looks as if the old server resized it.",
+        ],
+    );
+    let page = site.read("andon-adopt.html");
+    assert!(page.contains("the old server may resize these"), "{page}");
+    // The old server's originals are the new server's, so that both send what the old one has resized.
+    fs::write(
+        site.path("passing.toml"),
+        format!(
+            "[[origin]]\nprefix = \"/\"\nhttp.base = \"http://{}\"\nallow = [\"127.0.0.1/32\"]\n",
+            site.old.address
+        ),
+    )
+    .expect("a file");
+    let said = site.adopt("--config passing.toml", &[]).ending(1);
+    has(
+        &said,
+        &["Not safe to switch yet: 1 image URL looks as if the old server resized it."],
+    );
+}
+
+#[test]
+fn files_that_a_configuration_does_not_have_stay_with_the_old_server() {
+    let site = Site::new("");
+    let moved = site.path("moved/trip");
+    fs::create_dir_all(&moved).expect("a folder");
+    fs::copy(sample("photos/wren.jpg"), moved.join("b.jpg")).expect("a copy");
+    let root = site.path("moved").display().to_string();
+    fs::write(
+        site.path("own.toml"),
+        format!("[[origin]]\nfs.root = \"{root}\"\n"),
+    )
+    .expect("a file");
+    site.log(&[
+        "/a.jpg".to_owned(),
+        "/trip/b.jpg".to_owned(),
+        "/small_light(dw=50)/trip/b.jpg".to_owned(),
+    ]);
+    let said = site.adopt("--config own.toml", &[]).ending(0);
+    has(
+        &said,
+        &[
+            "1 URL, 1 request: files as they are, which may stay with the old server",
+            "1 requests left out: files that the configuration does not have",
+            "Safe to switch.",
+        ],
+    );
+}
