@@ -47,6 +47,7 @@ mod native;
 mod next;
 mod options;
 mod orientation;
+mod overlay_modes;
 mod overlay_sources;
 mod overlays;
 mod patience;
