@@ -27,6 +27,7 @@ mod fallback;
 mod files;
 mod formats;
 mod frames;
+mod hints;
 mod http_origin;
 mod https_origin;
 mod idle;

@@ -15,6 +15,10 @@
 mod doors;
 mod named;
 
+use std::sync::Arc;
+
+use andon_recipe::Rules;
+
 pub use doors::Door;
 pub(crate) use doors::Doors;
 
@@ -24,7 +28,7 @@ use crate::errors::{Fault, OWN_ERRORS};
 use crate::refusal::Refusal;
 use crate::request::{Ask, Fallback, ImageRequest, Source, relative};
 use crate::signing::{SecureLink, Signed, uri};
-use crate::{Dialects, Headers};
+use crate::{Dialects, Headers, NoHeaders};
 use named::Named;
 
 /// Where sources are located, which the server knows and a dialect does not.
@@ -138,8 +142,19 @@ impl Dialects {
             permitted.limit(&mut request, evidence.door);
         }
         self.hints.apply(&mut request, evidence.door, &headers);
+        if headers.has_any() {
+            request.stated = self.stated(&raw_target, &request);
+        }
         request.style.reads = headers.names();
         resolve(request)
+    }
+
+    /// Returns the rules that a target states by itself, if they are others than those of its request, which came with
+    /// headers.
+    fn stated(&self, raw_target: &str, request: &ImageRequest) -> Option<Arc<dyn Rules>> {
+        let none = HeadersRead::new(&NoHeaders);
+        let (plain, _) = self.understand(raw_target, &none).ok()?;
+        (plain.rules.text() != request.rules.text()).then_some(plain.rules)
     }
 
     fn admit(
