@@ -50,6 +50,7 @@ mod options;
 mod orientation;
 mod overlay_modes;
 mod overlay_sources;
+mod overlay_uploads;
 mod overlays;
 mod patience;
 mod permitted;
