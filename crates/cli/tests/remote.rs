@@ -1,5 +1,5 @@
-//! `render` and `explain` on images of another web server, and an environment full of proxies that
-//! nobody asks.
+//! `render` and `explain` on images of another web server, `convert` with overlays of one, and an environment full of
+//! proxies that nobody asks.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -7,6 +7,8 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::common::{one_image, sample};
 
 /// Answers every request with the image, and counts.
 fn origin(image: Vec<u8>) -> (u16, Arc<AtomicUsize>) {
@@ -77,4 +79,59 @@ fn images_from_afar_are_rendered_and_explained_and_proxies_are_ignored() {
     );
     assert_eq!(asked.load(Ordering::SeqCst), 2);
     assert_eq!(trapped.load(Ordering::SeqCst), 0);
+}
+
+#[test]
+fn images_of_the_origins_of_a_configuration_are_laid_over_images() {
+    let house = one_image();
+    let logo = std::fs::read(sample("png/alpha.png")).expect("a sample");
+    let (port, asked) = origin(logo.clone());
+    let brand = house.path().join("brand");
+    std::fs::create_dir(&brand).expect("a folder");
+    std::fs::write(brand.join("logo.png"), &logo).expect("a logo");
+    let config = format!(
+        "[[origin]]\nprefix = \"/photos\"\nfs.root = \".\"\n[[origin]]\nprefix = \"/brand\"\nfs.root = \"brand\"\n\
+         [[origin]]\nhttp.urls = [\"http://127.0.0.1:{port}/\"]\nallow = [\"127.0.0.1\"]\n[small_light]\nmaterial_dir = \"brand\"\n"
+    );
+    std::fs::write(house.path().join("andon.toml"), config).expect("a configuration");
+    let convert = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_andon"));
+        let run = command
+            .arg("convert")
+            .args(args)
+            .current_dir(house.path())
+            .output()
+            .expect("andon runs");
+        let said = [run.stdout, run.stderr].concat();
+        (
+            run.status.code(),
+            String::from_utf8_lossy(&said).into_owned(),
+        )
+    };
+    let url = format!("http%3A//127.0.0.1%3A{port}/logo.png");
+    let made = |name: &str, more: &[&str]| {
+        let recipe = format!("overlay:{name}:9:4,as:png");
+        let mut args = vec![&*recipe, "a.jpg", "-o", "x.png"];
+        args.extend(more);
+        let (code, said) = convert(&args);
+        assert_eq!(code, Some(0), "{name}: {said}");
+        std::fs::read(house.path().join("x.png")).expect("a result")
+    };
+    let right = made("logo.png", &["--materials", "brand"]);
+    for name in ["logo.png", "/brand/logo.png", &url] {
+        assert!(made(name, &["--config", "andon.toml"]) == right, "{name}");
+    }
+    assert_eq!(asked.load(Ordering::SeqCst), 1);
+    for (name, why) in [
+        ("/brand/none.png", "/brand/none.png"),
+        ("/../andon.toml", "`..`"),
+        ("https%3A//elsewhere.example/a.png", "no origin has it"),
+    ] {
+        let recipe = format!("overlay:{name}:9:4,as:png");
+        let args = ["a.jpg", "-o", "y.png", "--config", "andon.toml"];
+        let (code, said) = convert(&[&[&*recipe], &args[..]].concat());
+        assert_eq!(code, Some(1), "{name}: {said}");
+        assert!(said.contains(why), "{name}: {said}");
+        assert!(!house.path().join("y.png").exists(), "{name}");
+    }
 }

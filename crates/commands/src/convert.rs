@@ -57,7 +57,7 @@ pub(crate) struct Args {
         required_unless_present = "into_store"
     )]
     output: Option<String>,
-    /// The folder of images to compose with
+    /// The folder of images to compose with, which recipes name without a slash at the beginning and without a scheme
     #[arg(long, value_name = "DIR")]
     materials: Option<PathBuf>,
     /// A file that records what is done, a line of JSON for each result; a job that is run again skips what it records
@@ -75,8 +75,9 @@ pub(crate) struct Args {
     /// Write results into the store that the nodes of a server share, under the server's own keys
     #[arg(long, requires = "config", conflicts_with_all = ["output", "materials"])]
     into_store: bool,
-    /// The server's configuration, for --into-store
-    #[arg(long, value_name = "FILE", requires = "into_store")]
+    /// The server's configuration: for --into-store, or to compose with images of its origins, by path or URL, and to write
+    /// text in its fonts
+    #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Accept header of the clients that results are for, with --into-store; several times: each image once
     /// for each; "" is none
@@ -156,6 +157,7 @@ configuration's to say (store.min_cost, store.min_life).";
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let config = args.config.as_deref().map(Config::read).transpose()?;
     let sandbox = config.as_ref().map(|config| &config.sandbox);
+    let sandbox = sandbox.filter(|_| args.into_store);
     let fonts = config.as_ref().map(|config| &config.fonts);
     let codecs = Codecs::prepare(
         sandbox.map_or(args.processes, |sandbox| sandbox.processes),
@@ -174,7 +176,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         }
         (Spec::Recipe(recipe), Some(target)) => {
             let recipe = target.completed(recipe.clone())?;
-            let overlays = overlays::read(args.materials.as_deref(), recipe.materials())?;
+            let overlays = overlays::read(
+                args.materials.as_deref(),
+                config.as_ref(),
+                recipe.materials(),
+            )?;
             let renderer = Renderer::new(codecs, Limits::default(), overlays);
             renderer.check(&recipe)?;
             Some((recipe, renderer, target))

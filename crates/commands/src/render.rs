@@ -37,13 +37,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let (resolver, engine, background) = args.place.open()?;
     let mut request = resolver.read(&place::target(&args.target))?;
     let promised = args.output.to_str().map_or(Ok(None), format_of)?;
-    let mut output = request.rules.output().clone();
-    output.without_accept();
-    if !request.is_file() && output.format.is_none() && !request.style.exact {
-        output.format = promised.and_then(|name| FormatName::new(name).ok());
-    }
-    background.complete(&mut output);
-    request.write_as(output);
+    let is_open = !request.is_file() && !request.style.exact;
+    request.change_output(|output| {
+        output.without_accept();
+        if is_open && output.format.is_none() {
+            output.format = promised.and_then(|name| FormatName::new(name).ok());
+        }
+        background.complete(output);
+    });
     for note in &request.notes {
         eprintln!("note: {note}");
     }

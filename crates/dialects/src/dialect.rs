@@ -1,7 +1,7 @@
 //! The trait of dialects, and the targets that they read.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 
 use crate::errors::{ErrorStyle, OWN_ERRORS};
@@ -80,6 +80,8 @@ pub struct Target<'a> {
 pub(crate) struct HeadersRead<'a> {
     headers: &'a dyn Headers,
     names: RefCell<Vec<&'static str>>,
+    /// Whether one of them was there.
+    found: Cell<bool>,
 }
 
 impl<'a> HeadersRead<'a> {
@@ -87,13 +89,21 @@ impl<'a> HeadersRead<'a> {
         Self {
             headers,
             names: RefCell::default(),
+            found: Cell::default(),
         }
     }
 
     /// Returns the first value of a header; `name` is in lower case. The read is recorded.
     pub(crate) fn get(&self, name: &'static str) -> Option<&'a str> {
         self.names.borrow_mut().push(name);
-        self.headers.get(name)
+        let value = self.headers.get(name);
+        self.found.set(self.found.get() || value.is_some());
+        value
+    }
+
+    /// Whether the request has one of the headers that have been read.
+    pub(crate) fn has_any(&self) -> bool {
+        self.found.get()
     }
 
     /// Returns the names of the headers that have been read, sorted.

@@ -36,6 +36,8 @@ pub(crate) struct Overlay {
     pub(crate) shape: &'static str,
     /// Steps that the overlay itself goes through before it is laid on.
     pub(crate) recipe: Vec<Step>,
+    /// The colour that shows where a mask hides the image; only with modes that are masks.
+    pub(crate) around: Option<Colour>,
 }
 
 impl Overlay {
@@ -58,9 +60,10 @@ impl Overlay {
                 true => String::new(),
                 false => Recipe::from(self.recipe).to_string(),
             },
+            self.around.map_or(String::new(), |it| it.to_string()),
         ];
         // What is usual is not said.
-        let usual = ["100", "0", "0", "normal", "exact", ""];
+        let usual = ["100", "0", "0", "normal", "exact", "", ""];
         while args.len() > 3 && args.last().is_some_and(|arg| *arg == usual[args.len() - 4]) {
             args.pop();
         }

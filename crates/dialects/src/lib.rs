@@ -67,7 +67,7 @@ pub mod thumbor;
 pub mod translate;
 pub mod weserv;
 
-pub use access::{Door, Nowhere, Places};
+pub use access::{Door, Nowhere, Places, check_overlays};
 pub use andon_settings::Error as ConfigError;
 pub use astro::{AstroConfig, Endpoint};
 pub use cloudflare::CloudflareConfig;

@@ -20,6 +20,8 @@ pub struct ImageRequest {
     pub source: Source,
     /// How the result is made from the source; [`Recipe::original`] for a file that is sent unchanged.
     pub rules: Arc<dyn Rules>,
+    /// The rules as the URL states them by itself, if the request's headers made others of them.
+    pub stated: Option<Arc<dyn Rules>>,
     /// Warnings for the operator: options that were ignored, or that are undefined in the program that the dialect
     /// comes from.
     pub notes: Vec<String>,
@@ -186,6 +188,7 @@ impl ImageRequest {
             ask: Ask::Image,
             source,
             rules: Arc::new(rules),
+            stated: None,
             notes: Vec::new(),
             style: AnswerStyle::default(),
             is_signed: false,
@@ -218,10 +221,14 @@ impl ImageRequest {
         self.ask == Ask::File
     }
 
-    /// Replaces the output settings of the rules.
-    pub fn write_as(&mut self, output: Output) {
-        if output != *self.rules.output() {
-            self.rules = self.rules.with_output(output);
+    /// Changes the output settings of the rules, and of those that the URL states by itself.
+    pub fn change_output(&mut self, change: impl Fn(&mut Output)) {
+        for rules in [&mut self.rules].into_iter().chain(&mut self.stated) {
+            let mut output = rules.output().clone();
+            change(&mut output);
+            if output != *rules.output() {
+                *rules = rules.with_output(output);
+            }
         }
     }
 }

@@ -78,6 +78,18 @@ const RECIPES: &[(&str, &str)] = &[
         "exact:50x35,overlay:icon.png:10:5:70:24:0:mask",
     ),
     (
+        "overlay, blended together",
+        "exact:50x35,overlay:icon.png:-3:5:70:24:0:luminosity",
+    ),
+    (
+        "overlay, a mask of luminance",
+        "exact:50x35,overlay:icon.png:10:5:70:24:0:mask-luminance",
+    ),
+    (
+        "overlay, a mask with a colour around it",
+        "exact:50x35,overlay:icon.png:10:5:70:24:0:mask:exact::ff880080",
+    ),
+    (
         "overlay, a mask to leave out",
         "exact:50x35,overlay:icon.png:10:5:70:24:0:mask-out",
     ),

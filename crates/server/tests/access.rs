@@ -164,7 +164,7 @@ fn overlays_and_fallbacks_are_guarded_as_images_are() {
             assert_eq!(reply.status, 200, "{open}: {}", reply.text());
         }
     }
-    // An upload opens no file of an origin at all.
+    // An upload has no URL that could be signed.
     let house = House::with(&format!("{LINK}[upload]\nallow = \"all\"\n"));
     house.put_sample("secure/b.png", "png/alpha.png");
     let body = std::fs::read(crate::common::sample("jpeg/420.jpg")).unwrap();
@@ -174,7 +174,7 @@ fn overlays_and_fallbacks_are_guarded_as_images_are() {
         body.len()
     ));
     client.send(&body);
-    assert_eq!(client.reply("POST").status, 400);
+    assert_eq!(client.reply("POST").status, 403);
 }
 
 #[test]

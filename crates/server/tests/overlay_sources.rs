@@ -10,7 +10,7 @@ use andon_dialects::signature::base64;
 use andon_dialects::signing::Signature;
 use andon_pixels::{Encode, Frame, Grid, Model, Plane};
 
-const BASE: (u32, u32) = (80, 60);
+pub(crate) const BASE: (u32, u32) = (80, 60);
 const LOGO: (u32, u32) = (16, 12);
 
 /// Colours and opacity of the logo's pixel at this place, in another state for every number.
@@ -25,7 +25,7 @@ fn logo_at(number: u32, x: u32, y: u32) -> [u8; 4] {
 }
 
 /// A PNG of 16 × 12 px that becomes more opaque to the right.
-fn logo(number: u32) -> Vec<u8> {
+pub(crate) fn logo(number: u32) -> Vec<u8> {
     let plane = |channel: usize| {
         let samples = (0..LOGO.0 * LOGO.1)
             .map(|at| logo_at(number, at % LOGO.0, at / LOGO.0)[channel])
@@ -38,7 +38,7 @@ fn logo(number: u32) -> Vec<u8> {
 }
 
 /// The pixels of an opaque PNG of 80 × 60 px, with more colours than a palette has.
-fn base() -> (Frame, Vec<u8>) {
+pub(crate) fn base() -> (Frame, Vec<u8>) {
     let frame = images::rgb(BASE.0, BASE.1, |plane, at| {
         let (x, y) = (at % BASE.0, at / BASE.0);
         [x * 3, y * 4, x + y * 2][plane as usize] as u8
@@ -48,28 +48,43 @@ fn base() -> (Frame, Vec<u8>) {
 }
 
 /// The base with a logo at this place, composed one pixel after the other as the formula of `source over` has it.
-fn composed(number: u32, (left, top): (u32, u32), opacity: f64) -> Vec<[u8; 3]> {
+pub(crate) fn composed(number: u32, at: (u32, u32), opacity: f64) -> Vec<[u8; 3]> {
+    blended(number, at, opacity, |_, above| above)
+}
+
+/// The base with a logo at this place, whose colours are what `blend` makes of those below and its own.
+pub(crate) fn blended(
+    number: u32,
+    (left, top): (u32, u32),
+    opacity: f64,
+    blend: impl Fn([f64; 3], [f64; 3]) -> [f64; 3],
+) -> Vec<[u8; 3]> {
     let (frame, _) = base();
     let planes: Vec<&[u8]> = frame.planes.iter().map(images::samples).collect();
     let pixel = |at: u32| {
         let (x, y) = (at % BASE.0, at / BASE.0);
         let inside = |at: u32, start: u32, side| at.checked_sub(start).filter(|at| *at < side);
         let over = inside(x, left, LOGO.0).zip(inside(y, top, LOGO.1));
-        let over = over.map(|(x, y)| logo_at(number, x, y));
-        [0, 1, 2].map(|channel| {
-            let below = f64::from(planes[channel][at as usize]);
-            let Some(logo) = over else {
-                return below as u8;
-            };
-            let alpha = f64::from(logo[3]) / 255.0 * opacity;
-            (f64::from(logo[channel]) * alpha + below * (1.0 - alpha)).round() as u8
-        })
+        let below = [0, 1, 2].map(|channel| planes[channel][at as usize]);
+        let Some((x, y)) = over else {
+            return below;
+        };
+        let logo = logo_at(number, x, y);
+        let below = below.map(f64::from);
+        let above = blend(below, [0, 1, 2].map(|channel| f64::from(logo[channel])));
+        let alpha = f64::from(logo[3]) / 255.0 * opacity;
+        [0, 1, 2]
+            .map(|channel| (above[channel] * alpha + below[channel] * (1.0 - alpha)).round() as u8)
     };
     (0..BASE.0 * BASE.1).map(pixel).collect()
 }
 
 /// Holds that a reply shows this, within one step of 255 for the rounding of opacity and colour.
-fn shows(reply: &Reply, expected: &[[u8; 3]], target: &str) {
+pub(crate) fn shows(reply: &Reply, expected: &[[u8; 3]], target: &str) {
+    shows_within(1, reply, expected, target);
+}
+
+pub(crate) fn shows_within(steps: u8, reply: &Reply, expected: &[[u8; 3]], target: &str) {
     assert_eq!(reply.status, 200, "{target}: {}", reply.text());
     let (width, pixels) = reply.pixels();
     assert_eq!((width, pixels.len()), (BASE.0, expected.len()), "{target}");
@@ -77,14 +92,14 @@ fn shows(reply: &Reply, expected: &[[u8; 3]], target: &str) {
         for channel in 0..3 {
             let off = seen[channel].abs_diff(right[channel]);
             assert!(
-                off <= 1,
+                off <= steps,
                 "{target}: pixel {at} is {seen:?} and not {right:?}"
             );
         }
     }
 }
 
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
     let escape = |byte: u8| match plain(byte) {
         true => char::from(byte).to_string(),
@@ -94,7 +109,7 @@ fn escaped(text: &str) -> String {
 }
 
 /// The name of an overlay in a recipe in a URL: escaped as an argument, and then as a part of the path.
-fn named(name: &str) -> String {
+pub(crate) fn named(name: &str) -> String {
     let argument = name.replace('%', "%25");
     let argument = argument
         .replace(':', "%3A")
@@ -108,7 +123,7 @@ fn target(name: &str) -> String {
     format!("/r/overlay:{}:9:4,as:png/base.png", named(name))
 }
 
-fn house(keys: &str) -> House {
+pub(crate) fn house(keys: &str) -> House {
     let house = House::with(keys);
     house.put("base.png", base().1);
     house.put("logos/logo.png", logo(1));
@@ -116,7 +131,7 @@ fn house(keys: &str) -> House {
 }
 
 /// Every kind of origin, and the name of an overlay in it.
-const KINDS: [(&str, &str); 6] = [
+pub(crate) const KINDS: [(&str, &str); 6] = [
     ("prefix = \"/far\"\nhttp.base = \"HOST\"", "/far/logo.png"),
     ("prefix = \"/far\"\nhttp.base = \"HOST\"", "HOST/logo.png"),
     ("http.urls = [\"HOST/\"]", "HOST/logo.png?v=1&w=2"),
@@ -135,18 +150,18 @@ const KINDS: [(&str, &str); 6] = [
 ];
 
 /// A server with the base in its folder and the origin at `/far` or by URL.
-fn with_origin(origin: &Origin, kind: &str, keys: &str) -> House {
+pub(crate) fn with_origin(origin: &Origin, kind: &str, keys: &str) -> House {
     let kind = kind.replace("HOST", &host(origin));
     house(&format!(
         "{keys}\n[[origin]]\nallow = [\"127.0.0.1\"]\n{kind}\n"
     ))
 }
 
-fn host(origin: &Origin) -> String {
+pub(crate) fn host(origin: &Origin) -> String {
     format!("http://127.0.0.1:{}", origin.port())
 }
 
-const BELOW: &str = "prefix = \"/far\"\nhttp.base = \"HOST\"";
+pub(crate) const BELOW: &str = "prefix = \"/far\"\nhttp.base = \"HOST\"";
 
 #[test]
 fn an_overlay_comes_from_wherever_an_image_does() {
@@ -434,7 +449,7 @@ fn spelt(url: &str) -> Vec<String> {
     ]
 }
 
-const DIALECTS: &str = "[imgproxy]\nprefix = \"/imgproxy\"\n[thumbor]\nprefix = \"/thumbor\"\n\
+pub(crate) const DIALECTS: &str = "[imgproxy]\nprefix = \"/imgproxy\"\n[thumbor]\nprefix = \"/thumbor\"\n\
     [imagor]\nprefix = \"/imagor\"\nallow_unsafe = true\n[imgix]\nprefix = \"/imgix\"\n\
     [cloudflare]\nprefix = \"/cloudflare\"\n";
 
@@ -482,8 +497,9 @@ fn overlays_that_no_dialect_makes_are_refused() {
     for target in [
         "/imgix/base.png?mark=%2F~text%3Ftxt%3DHello",
         "/imgix/base.png?mark=logos/logo.png%3Fblur%3D9",
-        "/imgix/base.png?blend=logos/logo.png&blend-mode=luminosity",
-        "/imgix/base.png?mask=logos/logo.png",
+        "/imgix/base.png?blend=logos/logo.png&blend-mode=plus",
+        "/imgix/base.png?mask=logos/logo.png%3Fw%3D9",
+        "/imgix/base.png?mask=%2F~text%3Ftxt%3DHello",
         "/cloudflare/draw=logo.png/base.png",
         "/cloudflare/draw=%5B%7B%22url%22%3A%22%2Flogos%2Flogo.png%22%2C%22blur%22%3A9%7D%5D/base.png",
     ] {

@@ -1,28 +1,66 @@
-//! The overlay images of a batch, read from a folder.
+//! The overlay images of a batch, read from a folder and from the origins of a configuration.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path};
 
 use andon_batch::Overlays;
+use andon_dialects::{ImageRequest, Source};
+use andon_pixels::Materials;
+use andon_recipe::{Effect, Recipe, Step};
+use andon_server::{Config, Resolver};
 use anyhow::{Context, bail};
 
-/// Reads the overlay images of these names, which lie in `folder`.
-pub(super) fn read(folder: Option<&Path>, names: Vec<String>) -> anyhow::Result<Overlays> {
-    let mut files = BTreeMap::new();
+/// Reads the overlay images of these names. Names that are paths from a slash on, or URLs, are those of images of the
+/// origins of `config`; the others lie in `folder` or, without one, in the configuration's folder of materials.
+pub(super) fn read(
+    folder: Option<&Path>,
+    config: Option<&Config>,
+    names: Vec<String>,
+) -> anyhow::Result<Overlays> {
+    let (mut files, mut of_origins) = (BTreeMap::new(), Vec::new());
     for name in names {
-        let folder = folder.with_context(|| {
-            format!("`{name}` is laid over the images; name its folder with --materials")
-        })?;
-        let inside = |part: Component<'_>| matches!(part, Component::Normal(_));
-        if !Path::new(&name).components().all(inside) {
-            bail!("`{name}` is not below the folder {}", folder.display());
+        match (folder, config) {
+            (Some(folder), _) if Source::of_overlay(&name).is_none() => {
+                let file = in_folder(folder, &name)?;
+                files.insert(name, file);
+            }
+            (_, Some(_)) => of_origins.push(name),
+            _ if Source::of_overlay(&name).is_some() => bail!(
+                "`{name}` is laid over the images: name the configuration whose origins have it with --config, or give the \
+                 name of a file in the folder of --materials"
+            ),
+            _ => bail!("`{name}` is laid over the images; name its folder with --materials"),
         }
-        let path = folder.join(&name);
-        let file = std::fs::read(&path);
-        let file = file.with_context(|| format!("{} cannot be read", path.display()))?;
-        files.insert(name, file);
+    }
+    if let (Some(config), false) = (config, of_origins.is_empty()) {
+        files.extend(from_origins(config, of_origins)?);
     }
     Ok(Overlays::new(files))
+}
+
+fn in_folder(folder: &Path, name: &str) -> anyhow::Result<Vec<u8>> {
+    let inside = |part: Component<'_>| matches!(part, Component::Normal(_));
+    if !Path::new(name).components().all(inside) {
+        bail!("`{name}` is not below the folder {}", folder.display());
+    }
+    let path = folder.join(name);
+    std::fs::read(&path).with_context(|| format!("{} cannot be read", path.display()))
+}
+
+/// Reads overlay images as a server with this configuration would.
+fn from_origins(config: &Config, names: Vec<String>) -> anyhow::Result<BTreeMap<String, Vec<u8>>> {
+    let laid = |name: &String| {
+        let args = vec![name.clone(), "0".to_owned(), "0".to_owned()];
+        Effect::new(Effect::OVER, args).map(Step::Effect)
+    };
+    let steps: Vec<Step> = names.iter().map(laid).collect::<Result<_, _>>()?;
+    let request = ImageRequest::image(Source::Path(String::new()), Recipe::from(steps));
+    let read = Resolver::new(config, andon_codecs::ALL)?.read_overlays(&request)?;
+    let load = |name: String| {
+        let file = read.load(&name)?;
+        Ok((name, file))
+    };
+    names.into_iter().map(load).collect()
 }
 
 #[cfg(test)]
@@ -32,12 +70,19 @@ mod tests {
     #[test]
     fn what_is_missing_or_outside_the_folder_is_named() {
         let folder = tempfile::tempdir().unwrap();
-        let read = |folder, name: &str| read(folder, vec![name.to_owned()]).map(drop);
+        let read = |folder, name: &str| read(folder, None, vec![name.to_owned()]).map(drop);
         let outside = read(Some(folder.path()), "../a.png").unwrap_err();
         assert!(outside.to_string().contains("`../a.png`"), "{outside}");
         let missing = read(Some(folder.path()), "a.png").unwrap_err();
         assert!(missing.to_string().contains("a.png"), "{missing}");
         let nowhere = read(None, "a.png").unwrap_err();
         assert!(nowhere.to_string().contains("--materials"), "{nowhere}");
+        for name in ["/brand/a.png", "https://cdn.example.com/a.png"] {
+            let error = read(Some(folder.path()), name).unwrap_err().to_string();
+            assert!(
+                error.contains(name) && error.contains("--config"),
+                "{error}"
+            );
+        }
     }
 }

@@ -15,6 +15,10 @@
 mod doors;
 mod named;
 
+use std::sync::Arc;
+
+use andon_recipe::Rules;
+
 pub use doors::Door;
 pub(crate) use doors::Doors;
 
@@ -24,7 +28,7 @@ use crate::errors::{Fault, OWN_ERRORS};
 use crate::refusal::Refusal;
 use crate::request::{Ask, Fallback, ImageRequest, Source, relative};
 use crate::signing::{SecureLink, Signed, uri};
-use crate::{Dialects, Headers};
+use crate::{Dialects, Headers, NoHeaders};
 use named::Named;
 
 /// Where sources are located, which the server knows and a dialect does not.
@@ -83,30 +87,30 @@ struct Paths {
 
 impl Paths {
     fn of(request: &ImageRequest, places: &dyn Places) -> Self {
-        let path = |source: &Source| match source {
-            _ if source.colour().is_some() => None,
-            Source::Url(url) => places.path_of_url(url),
-            path => Some(path.place().into_owned()),
+        let path = |source: &Source| path_of(source, places);
+        let fallback = match &request.style.fallback {
+            Some(Fallback::Image(source)) => path(source),
+            Some(Fallback::Redirect(_)) | None => None,
         };
-        let mut others: Vec<String> = match &request.style.fallback {
-            Some(Fallback::Image(source)) => path(source).into_iter().collect(),
-            Some(Fallback::Redirect(_)) | None => Vec::new(),
-        };
-        let mut urls = Vec::new();
-        for name in request.rules.materials() {
-            match Source::of_overlay(&name) {
-                None => others.extend(places.paths_of_overlay(&plain(&name))),
-                Some(overlay) => match path(&overlay) {
-                    Some(path) => others.push(path),
-                    None => urls.push(overlay.as_str().to_owned()),
-                },
-            }
-        }
-        let others = others.iter().map(|path| absolute(path));
+        let overlays = request.rules.materials().into_iter();
+        let overlays = overlays.flat_map(|name| Self::of_overlay(&name, places));
+        let fallback = fallback.as_deref().map(absolute);
         Self {
             source: path(&request.source).as_deref().map(absolute),
-            others: others.chain(urls).collect(),
+            others: fallback.into_iter().chain(overlays).collect(),
         }
+    }
+
+    /// Returns the paths of the overlay image of this name, or its URL if no path names it.
+    fn of_overlay(name: &str, places: &dyn Places) -> Vec<String> {
+        let Some(overlay) = Source::of_overlay(name) else {
+            let paths = places.paths_of_overlay(&plain(name));
+            return paths.iter().map(|path| absolute(path)).collect();
+        };
+        vec![match path_of(&overlay, places) {
+            Some(path) => absolute(&path),
+            None => overlay.as_str().to_owned(),
+        }]
     }
 
     fn all(&self) -> impl Iterator<Item = &String> {
@@ -138,8 +142,19 @@ impl Dialects {
             permitted.limit(&mut request, evidence.door);
         }
         self.hints.apply(&mut request, evidence.door, &headers);
+        if headers.has_any() {
+            request.stated = self.stated(&raw_target, &request);
+        }
         request.style.reads = headers.names();
         resolve(request)
+    }
+
+    /// Returns the rules that a target states by itself, if they are others than those of its request, which came with
+    /// headers.
+    fn stated(&self, raw_target: &str, request: &ImageRequest) -> Option<Arc<dyn Rules>> {
+        let none = HeadersRead::new(&NoHeaders);
+        let (plain, _) = self.understand(raw_target, &none).ok()?;
+        (plain.rules.text() != request.rules.text()).then_some(plain.rules)
     }
 
     fn admit(
@@ -263,20 +278,25 @@ impl Claim<'_> {
 
 impl Dialects {
     /// Refuses an upload that names overlay images guarded by a `[[secure_link]]`: an upload has no URL whose signature
-    /// could open them. Afterwards its rules refuse what `[permitted]` does not list.
+    /// could open them. Afterwards its rules refuse what `[permitted]` does not list. If `is_entitled`, its sender may use
+    /// all of the folder of overlay images and ask for anything.
     ///
     /// # Errors
-    /// Dot segments, and a guarded path.
+    /// A guarded path.
     pub fn check_upload(
         &self,
         request: &mut ImageRequest,
         places: &dyn Places,
+        is_entitled: bool,
     ) -> Result<(), Refusal> {
-        if let Some(permitted) = &self.permitted {
+        if let (Some(permitted), false) = (&self.permitted, is_entitled) {
             permitted.limit(request, None);
         }
-        refuse_dots(request, places)?;
-        let overlays = Paths::of(request, places).others;
+        let is_checked = |name: &String| !is_entitled || Source::of_overlay(name).is_some();
+        let overlays = request.rules.materials().into_iter().filter(is_checked);
+        let overlays: Vec<String> = overlays
+            .flat_map(|name| Paths::of_overlay(&name, places))
+            .collect();
         let guards = |link: &&SecureLink| overlays.iter().any(|path| link.guards(path));
         match self.links.iter().find(guards) {
             None => Ok(()),
@@ -347,6 +367,15 @@ impl Dialects {
     }
 }
 
+/// Returns the path of a source; `None` for a colour, and for a URL that no path names.
+fn path_of(source: &Source, places: &dyn Places) -> Option<String> {
+    match source {
+        _ if source.colour().is_some() => None,
+        Source::Url(url) => places.path_of_url(url),
+        path => Some(path.place().into_owned()),
+    }
+}
+
 /// Returns a path in the form in which paths are compared: with a leading slash, and without repeated ones.
 fn absolute(path: &str) -> String {
     format!("/{}", plain(path))
@@ -371,6 +400,14 @@ fn has_escapes_in_its_host(url: &str) -> bool {
     let rest = url.split_once("://").map_or("", |(_, rest)| rest);
     let host = rest.split(['/', '\\', '?', '#']).next().unwrap_or_default();
     host.contains('%')
+}
+
+/// Refuses overlay images whose paths have dot segments, whoever asks for them.
+///
+/// # Errors
+/// A path with dot segments, or one that programs read differently.
+pub fn check_overlays(request: &ImageRequest, places: &dyn Places) -> Result<(), Refusal> {
+    refuse_dots(request, places)
 }
 
 /// Refuses paths with dot segments, unless they are taken literally as keys of buckets are, and URLs that parsers may

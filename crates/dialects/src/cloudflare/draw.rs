@@ -164,6 +164,7 @@ impl Drawing {
             mode: if tiles { "tile" } else { "normal" },
             shape: "exact",
             recipe: upright.into_iter().chain(recipe).collect(),
+            around: None,
         }
         .step()
     }

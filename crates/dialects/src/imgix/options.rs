@@ -16,7 +16,7 @@ const FLAG: Takes = Word(&["true", "false", "1", "0"]);
 const ALIGN: Takes =
     Takes::any("top, middle, bottom and left, center, right, with a comma between them");
 const MODES: Takes = Takes::any(
-    "normal, burn, darken, difference, dodge, exclusion, hardlight, lighten, multiply, overlay, screen, softlight",
+    "normal, burn, color, darken, difference, dodge, exclusion, hardlight, hue, lighten, luminosity, multiply, overlay, saturation, screen, softlight",
 );
 const FORMATS: Takes = Word(&[
     "jpg", "pjpg", "png", "png8", "png32", "gif", "webp", "avif", "jxl", "json",
@@ -63,7 +63,7 @@ pub(super) static OPTIONS: Table = Table(&[
     row(&["pad-left"], Image, SIDE, "left margin in px"),
     row(&["border"], Image, Takes::any("WIDTH,COLOUR"), "border with its width in px"),
     row(&["border-radius"], Image, Number(1.0, MOST), "radius in px of the corners, with the border"),
-    row(&["mask"], Image, Word(&["ellipse", "corners"]), "cuts out an ellipse, or rounds the corners"),
+    row(&["mask"], Image, Takes::any("ellipse, corners, or a path or a URL"), "cuts out an ellipse, rounds the corners, or keeps what is bright and opaque in an image"),
     row(&["corner-radius"], Image, Number(1.0, MOST), "radius in px of the corners, with mask=corners"),
     row(&["mask-bg", "maskbg"], Image, COLOUR, "colour around a mask"),
     row(&["rect"], Image, Takes::any("X,Y,W,H"), "part to use: px, shares up to 1, or words for X and Y"),

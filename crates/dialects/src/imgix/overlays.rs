@@ -1,4 +1,5 @@
-//! Overlays on an image: another image or a colour (`blend`), another image (`mark`), and text (`txt`).
+//! Overlays on an image: another image or a colour (`blend`), another image (`mark`), and text (`txt`); and an image as
+//! its mask (`mask`).
 
 use andon_recipe::{Colour, Effect, Step};
 
@@ -34,17 +35,21 @@ const MARK: Kind = Kind {
 };
 
 /// Blend modes of `blend-mode`, and the engine's names for them.
-const MODES: [(&str, &str); 12] = [
+const MODES: [(&str, &str); 16] = [
     ("normal", "normal"),
     ("burn", "color-burn"),
+    ("color", "color"),
     ("darken", "darken"),
     ("difference", "difference"),
     ("dodge", "color-dodge"),
     ("exclusion", "exclusion"),
     ("hardlight", "hard-light"),
+    ("hue", "hue"),
     ("lighten", "lighten"),
+    ("luminosity", "luminosity"),
     ("multiply", "multiply"),
     ("overlay", "overlay"),
+    ("saturation", "saturation"),
     ("screen", "screen"),
     ("softlight", "soft-light"),
 ];
@@ -94,7 +99,24 @@ fn file(text: &str) -> Result<File, &'static str> {
     }
 }
 
-/// Returns the names of the image files that a query lays over an image.
+/// Returns the value of `mask` if it names an image, and no shape.
+pub(super) fn mask_image(query: &Values) -> Option<&str> {
+    query.text("mask").filter(|text| !SHAPES.contains(text))
+}
+
+/// Shapes that `mask` cuts out of an image.
+const SHAPES: [&str; 2] = ["ellipse", "corners"];
+
+/// Reads the mask image that a parameter's value names.
+fn mask_file(text: &str) -> Result<File, &'static str> {
+    let file = file(text)?;
+    match file.own.is_empty() {
+        true => Ok(file),
+        false => Err("a mask fills the image, so that its own parameters would have no effect"),
+    }
+}
+
+/// Returns the names of the image files that a query lays over an image or masks it with.
 pub(super) fn files(query: &Values) -> Vec<String> {
     let shown = [BLEND, MARK]
         .into_iter()
@@ -103,14 +125,17 @@ pub(super) fn files(query: &Values) -> Vec<String> {
         let text = query.text(kind.name)?;
         (kind.name == "mark" || colour(text).is_none()).then(|| file(text).ok())?
     });
-    named.map(|file| file.name).collect()
+    let mask = mask_image(query).and_then(|text| mask_file(text).ok());
+    mask.into_iter()
+        .chain(named)
+        .map(|file| file.name)
+        .collect()
 }
 
 /// Refuses overlays that cannot be made, so that no image is sent without them.
 pub(super) fn check(query: &Values) -> Result<(), Refusal> {
-    if let Some(mask) = query.text("mask").filter(|_| !query.is_valid("mask")) {
-        let why = "mask is `ellipse` or `corners`; images are not masks here";
-        return Err(Refusal::new(mask, why));
+    if let Some(text) = mask_image(query) {
+        mask_file(text).map_err(|why| Refusal::new(text, format!("mask: {why}")))?;
     }
     for kind in [BLEND, MARK] {
         let Some(text) = query.text(kind.name) else {
@@ -164,6 +189,22 @@ pub(super) fn steps(query: &Values, size: (u32, u32), ratio: f64) -> Vec<Step> {
     steps.into_iter().flatten().collect()
 }
 
+/// Returns the step that keeps as much of an image of this size in px as its mask image is bright and opaque, if there
+/// is one. `around` shows where it hides the image.
+pub(super) fn mask(query: &Values, size: (u32, u32), around: Option<Colour>) -> Option<Step> {
+    Overlay {
+        file: mask_file(mask_image(query)?).ok()?.name,
+        at: ("0".to_owned(), "0".to_owned()),
+        opacity: 100.0,
+        size,
+        mode: "mask-luminance",
+        shape: "exact",
+        recipe: Vec::new(),
+        around,
+    }
+    .step()
+}
+
 /// Returns the step that lays the colour of `blend` over the whole image, if `blend` is a colour.
 fn tinge(query: &Values, size: (u32, u32)) -> Option<Step> {
     let tint = colour(query.text("blend")?)?;
@@ -183,6 +224,7 @@ fn tinge(query: &Values, size: (u32, u32)) -> Option<Step> {
         mode,
         shape: "exact",
         recipe: Vec::new(),
+        around: None,
     }
     .step()
 }
@@ -220,6 +262,7 @@ fn laid(query: &Values, kind: Kind, (width, height): (u32, u32), ratio: f64) -> 
         mode: mode(query, kind)?,
         shape,
         recipe: Vec::new(),
+        around: None,
         file: file.name,
     }
     .step()

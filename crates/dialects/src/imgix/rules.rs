@@ -306,8 +306,9 @@ impl ImgixRules {
         ])
     }
 
-    /// Returns the effects on the edges of the image: a mask, a border and round corners.
-    fn edges(&self) -> Vec<Step> {
+    /// Returns the effects on the edges of an image of this size in px: a mask, a border and round corners. A mask image
+    /// is left out if the size is not known.
+    fn edges(&self, size: Option<(u32, u32)>) -> Vec<Step> {
         let query = &self.query;
         let px = |px: f64| number((px * self.ratio()).clamp(0.0, MOST).round());
         let radius = |name| {
@@ -323,13 +324,15 @@ impl ImgixRules {
         let is_ellipse = query.text("mask") == Some("ellipse") && outer.is_none();
         let border = query.text("border").and_then(|text| text.split_once(','));
         let border = border.and_then(|(px, ink)| px.parse::<f64>().ok().zip(colour(ink)));
-        effects::steps([
+        let image = size.and_then(|size| overlays::mask(query, size, ground));
+        let edges = effects::steps([
             rounded.map(|px| format!("round:{px}{}", around(&format!(":{px}:")))),
             is_ellipse.then(|| format!("mask:ellipse{}", around(":"))),
             border.map(|(width, ink)| format!("border:{0}x{0}:{ink}", px(width))),
             // It rounds the border, if there is one.
             outer.map(|px| format!("round:{px}")),
-        ])
+        ]);
+        image.into_iter().chain(edges).collect()
     }
 
     fn margins(&self) -> Option<Step> {
@@ -394,7 +397,8 @@ impl Rules for ImgixRules {
         steps.extend(self.sizes(size));
         steps.extend(self.tones());
         steps.extend(self.details());
-        steps.extend(self.edges());
+        let size = size_after(&steps, facts)?;
+        steps.extend(self.edges(Some(size)));
         let size = size_after(&steps, facts)?;
         steps.extend(overlays::steps(&self.query, size, self.ratio()));
         let ground = self.colour("bg").filter(|ground| ground.a == u8::MAX);

@@ -222,8 +222,10 @@ fn images_colours_and_words_lie_over_the_result() {
         let request = ask(query).unwrap();
         assert!(request.notes.is_empty(), "{query}: {:?}", request.notes);
     }
-    let rules = ask("mark=logo.png&blend=/grain.png").unwrap().rules;
-    assert_eq!(rules.materials(), ["/grain.png", "/logo.png"]);
+    let rules = ask("mark=logo.png&blend=/grain.png&mask=star.png")
+        .unwrap()
+        .rules;
+    assert_eq!(rules.materials(), ["/star.png", "/grain.png", "/logo.png"]);
 }
 
 #[test]
@@ -234,9 +236,12 @@ fn what_cannot_lie_over_the_result_is_refused() {
         "mark=%2F",
         "mark=%2F~text%3Ftxt%3DHello",
         "mark=logo.png%3Fblur%3D9",
-        "blend=f00&bm=hue",
-        "blend=/grain.png&bm=luminosity",
-        "mask=https%3A%2F%2Fo.test%2Fmask.png",
+        "blend=f00&bm=colour",
+        "blend=/grain.png&bm=plus",
+        "mask=ftp%3A%2F%2Fo.test%2Fmask.png",
+        "mask=",
+        "mask=/~text?txt=Hello",
+        "mask=mask.png%3Fw%3D9",
     ] {
         let refusal = ask(query).expect_err(query);
         assert_eq!(refusal.fault, Fault::Url, "{query}: {refusal}");
@@ -252,6 +257,14 @@ fn a_focal_point_comes_nearer_and_masks_show_their_ground() {
             "crop:125:75:150x150,exact:100x100,q:75",
         ),
         ("mask=ellipse&mask-bg=f00", "mask:ellipse:ff0000,q:75"),
+        (
+            "w=200&mask=/star.png",
+            "exact:200x150,overlay:/star.png:0:0:100:200:150:mask-luminance,q:75",
+        ),
+        (
+            "mask64=aHR0cHM6Ly9vLnRlc3QvYS5wbmc&mask-bg=f00&border=5,0f0",
+            "overlay:https%3A//o.test/a.png:0:0:100:400:300:mask-luminance:exact::ff0000,border:5x5:00ff00,q:75",
+        ),
         (
             "mask=corners&corner-radius=9&mask-bg=fff",
             "round:9:9:ffffff,q:75",

@@ -49,9 +49,7 @@ fn resolve(dialects: &Dialects, target: &str) -> Result<Recipe, ResolveError> {
 
 /// A request as the server resolves it: with a format.
 fn settled(mut request: ImageRequest) -> ImageRequest {
-    let mut output = request.rules.output().clone();
-    output.without_accept();
-    request.write_as(output);
+    request.change_output(andon_recipe::Output::without_accept);
     request
 }
 

@@ -213,6 +213,7 @@ impl Overlay {
                 "exact"
             },
             recipe,
+            around: None,
         }
         .step()
     }

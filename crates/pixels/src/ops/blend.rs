@@ -1,8 +1,10 @@
 //! The ways in which an overlay acts on the image below.
 //!
-//! Blend modes are those of the W3C's "Compositing and Blending": where there is something below, the overlay takes the
-//! colour that its mode makes of both, and is then composited normally. Masks apply their opacity to the image below
-//! and show no colour.
+//! Blend modes are those of the W3C's "Compositing and Blending Level 1", which ISO 32000-2 defines likewise (11.3.5):
+//! where there is something below, the overlay takes the colour that its mode makes of both, and is then composited
+//! normally. Masks apply their opacity to the image below and show no colour.
+
+use crate::samples::{Planes, Sample};
 
 /// The words for the modes in a recipe.
 pub(super) const MODES: &[&str] = &[
@@ -20,28 +22,61 @@ pub(super) const MODES: &[&str] = &[
     "difference",
     "exclusion",
     "add",
+    "hue",
+    "saturation",
+    "color",
+    "luminosity",
     "mask",
     "mask-out",
+    "mask-luminance",
 ];
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Mode {
     Normal,
     Tile,
-    /// A blend mode: computes a colour in 0..=1 from the backdrop's and the source's.
-    Blend(fn(f32, f32) -> f32),
-    /// Keeps the image below where the overlay is opaque or, with `out`, where it is not.
+    Blend(Blend),
+    /// Keeps the image below where the overlay is opaque or, with `out`, where it is not. If `luminous`, the overlay is
+    /// only as opaque as it is bright.
     Mask {
         out: bool,
+        luminous: bool,
     },
 }
 
+/// A blend mode: computes a colour from the backdrop's and the source's. Samples are in 0..=1.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Blend {
+    /// Each of red, green and blue is computed by itself.
+    Separable(fn(f32, f32) -> f32),
+    /// Red, green and blue are computed together.
+    NonSeparable(fn(Rgb, Rgb) -> Rgb),
+}
+
+/// Red, green and blue in 0..=1.
+type Rgb = [f32; 3];
+
 impl Mode {
     pub(super) fn of(word: &str) -> Self {
-        Self::Blend(match word {
+        let mask = |out, luminous| Self::Mask { out, luminous };
+        let together = |blend| Self::Blend(Blend::NonSeparable(blend));
+        Self::Blend(Blend::Separable(match word {
             "tile" => return Self::Tile,
-            "mask" => return Self::Mask { out: false },
-            "mask-out" => return Self::Mask { out: true },
+            "mask" => return mask(false, false),
+            "mask-out" => return mask(true, false),
+            "mask-luminance" => return mask(false, true),
+            "hue" => {
+                return together(|below, above| {
+                    with_luma(with_range(above, range(below)), luma(below))
+                });
+            }
+            "saturation" => {
+                return together(|below, above| {
+                    with_luma(with_range(below, range(above)), luma(below))
+                });
+            }
+            "color" => return together(|below, above| with_luma(above, luma(below))),
+            "luminosity" => return together(|below, above| with_luma(below, luma(above))),
             "multiply" => |below, above| below * above,
             "screen" => screen,
             "overlay" => |below, above| hard_light(above, below),
@@ -63,8 +98,136 @@ impl Mode {
             "exclusion" => |below, above| below + above - 2.0 * below * above,
             "add" => |below, above| (below + above).min(1.0),
             _ => return Self::Normal,
-        })
+        }))
     }
+}
+
+impl Blend {
+    /// Replaces the colours of an overlay at this place by their blend with the image below. Both must be RGB.
+    pub(super) fn apply<T: Sample>(
+        self,
+        icon: &mut Planes<T>,
+        picture: &Planes<T>,
+        at: (i64, i64),
+    ) {
+        match self {
+            Self::Separable(blend) => blended(icon, picture, at, blend),
+            Self::NonSeparable(blend) => blended_together(icon, picture, at, blend),
+        }
+    }
+}
+
+/// Returns the row or column, of `side`, of an image that lies under row or column `at` of an overlay at `place`.
+fn below(at: u32, place: i64, side: u32) -> Option<u32> {
+    let at = u32::try_from(i64::from(at) + place).ok();
+    at.filter(|&at| at < side)
+}
+
+/// Blends each sample of an overlay by itself.
+fn blended<T: Sample>(
+    icon: &mut Planes<T>,
+    picture: &Planes<T>,
+    (x, y): (i64, i64),
+    blend: fn(f32, f32) -> f32,
+) {
+    let full = T::MAX.float();
+    for (above, ground) in icon.colours.iter_mut().zip(&picture.colours) {
+        for row in 0..above.height() {
+            let Some(ground_row) = below(row, y, picture.height) else {
+                continue;
+            };
+            let alphas = picture.alpha.as_ref().map(|alpha| alpha.row(ground_row));
+            let ground = ground.row(ground_row);
+            for (column, above) in (0..).zip(above.row_mut(row)) {
+                let Some(column) = below(column, x, picture.width) else {
+                    continue;
+                };
+                let column = column as usize;
+                let alpha = alphas.map_or(1.0, |alphas| alphas[column].float() / full);
+                let source = above.float() / full;
+                let mixed = blend(ground[column].float() / full, source);
+                *above = T::round(full * (source + (mixed - source) * alpha));
+            }
+        }
+    }
+}
+
+/// Blends the three samples of each px of an overlay together.
+fn blended_together<T: Sample>(
+    icon: &mut Planes<T>,
+    picture: &Planes<T>,
+    (x, y): (i64, i64),
+    blend: fn(Rgb, Rgb) -> Rgb,
+) {
+    let full = T::MAX.float();
+    let ([r, g, b], [ground_r, ground_g, ground_b]) = (&mut icon.colours[..], &picture.colours[..])
+    else {
+        return;
+    };
+    for row in 0..icon.height {
+        let Some(ground_row) = below(row, y, picture.height) else {
+            continue;
+        };
+        let grounds = [ground_r, ground_g, ground_b].map(|plane| plane.row(ground_row));
+        let alphas = picture.alpha.as_ref().map(|alpha| alpha.row(ground_row));
+        let mut aboves = [&mut *r, &mut *g, &mut *b].map(|plane| plane.row_mut(row));
+        for column in 0..icon.width {
+            let Some(under) = below(column, x, picture.width) else {
+                continue;
+            };
+            let (column, under) = (column as usize, under as usize);
+            let alpha = alphas.map_or(1.0, |alphas| alphas[under].float() / full);
+            let source = [0, 1, 2].map(|index| aboves[index][column].float() / full);
+            let ground = grounds.map(|row| row[under].float() / full);
+            let mixed = blend(ground, source);
+            for (index, row) in aboves.iter_mut().enumerate() {
+                let sample = source[index] + (mixed[index] - source[index]) * alpha;
+                row[column] = T::round(full * sample);
+            }
+        }
+    }
+}
+
+/// Returns the luma of a colour, with the weights of the non-separable blend modes (`Lum`).
+fn luma([r, g, b]: Rgb) -> f32 {
+    0.3 * r + 0.59 * g + 0.11 * b
+}
+
+/// Returns the smallest and the largest of a colour's three samples.
+fn ends([r, g, b]: Rgb) -> (f32, f32) {
+    (r.min(g).min(b), r.max(g).max(b))
+}
+
+/// Returns the difference of a colour's largest and smallest sample (`Sat`).
+fn range(colour: Rgb) -> f32 {
+    let (least, most) = ends(colour);
+    most - least
+}
+
+/// Returns a colour whose smallest sample is 0 and whose largest one is `range`, with the middle one in proportion
+/// (`SetSat`). Gray becomes black.
+fn with_range(colour: Rgb, range: f32) -> Rgb {
+    let (least, most) = ends(colour);
+    match most > least {
+        true => colour.map(|sample| (sample - least) * range / (most - least)),
+        false => [0.0; 3],
+    }
+}
+
+/// Returns a colour shifted to this luma, and moved towards gray of the same luma as far as it left 0..=1 (`SetLum` and
+/// `ClipColor`).
+fn with_luma(colour: Rgb, wanted: f32) -> Rgb {
+    let shift = wanted - luma(colour);
+    let mut colour = colour.map(|sample| sample + shift);
+    let (least, most) = ends(colour);
+    let towards_gray = |colour: Rgb, share: f32| colour.map(|it| wanted + (it - wanted) * share);
+    if least < 0.0 {
+        colour = towards_gray(colour, wanted / (wanted - least));
+    }
+    if most > 1.0 {
+        colour = towards_gray(colour, (1.0 - wanted) / (most - wanted));
+    }
+    colour
 }
 
 fn screen(below: f32, above: f32) -> f32 {

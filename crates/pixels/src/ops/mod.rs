@@ -10,6 +10,7 @@ mod blur;
 mod blur_area;
 mod border;
 pub mod canvas;
+mod cover;
 pub mod flatten;
 mod gaussian;
 mod geometry;

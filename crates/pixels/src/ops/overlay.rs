@@ -1,17 +1,18 @@
-//! `overlay:NAME:X:Y:OPACITY:W:H:MODE:FIT:RECIPE`: lays an image from a file on top: scaled, made translucent,
+//! `overlay:NAME:X:Y:OPACITY:W:H:MODE:FIT:RECIPE:AROUND`: lays an image from a file on top: scaled, made translucent,
 //! repeated, blended, and first processed by a recipe of its own.
 
 use std::borrow::Cow;
 use std::fmt;
 
-use andon_recipe::{Arg, Effect, ParseError, Word};
+use andon_recipe::{Arg, Colour, Effect, ParseError, Word};
 
 use super::blend::{MODES, Mode};
+use super::cover::{covered, dim, hide};
 use super::lay::lay;
 use crate::buffers::Buffer;
 use crate::color::remodelled;
 use crate::cost::Cost;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::frame::{Frame, Grid, Model, Subsampling, Traits};
 use crate::resize::{RegionF, Rescale};
 use crate::samples::{Planes, Sample, by_depth, bytes};
@@ -53,7 +54,8 @@ const WIDTH: Arg = Arg::whole("width", 0, 32_768)
 
 const MODE: Arg = Arg::choice("mode", MODES).default("normal").help(
     "tile: repeated all over the image; mask: of the image, what lies under this one stays, as opaque as this one is; \
-     mask-out: the rest stays; the others: how its colours act on those below",
+     mask-out: the rest stays; mask-luminance: as mask, but only as opaque as it is bright; the others: how its colours act on those \
+     below",
 );
 
 const FIT: Arg = Arg::choice("fit", &["exact", "inside", "cover"])
@@ -64,6 +66,10 @@ const RECIPE: Arg = Arg::text("recipe", "turn%3A90%2Cgray").default("").help(
     "steps that it takes before all this, as they stand in a recipe, with %2C for a comma and %3A for a colon; not \
      original, trim and focus:smart",
 );
+
+const AROUND: Arg = Arg::colour("around")
+    .default("00000000")
+    .help("what shows where a mask leaves nothing of the image; with the masks only");
 
 const WORD: Word = Word {
     name: Effect::OVERLAY,
@@ -81,6 +87,7 @@ const WORD: Word = Word {
         MODE,
         FIT,
         RECIPE,
+        AROUND,
     ],
     help: "lays another image over this one, scaled, repeated or blended",
     example: "overlay:icon.png:-10:20:60:64:0:multiply",
@@ -111,6 +118,8 @@ pub(super) struct Laid {
     mode: Mode,
     /// How the overlay is fitted if both width and height are given.
     fit: Fit,
+    /// The colour that shows where a mask hides the image.
+    around: Colour,
 }
 
 /// How an overlay is scaled to a given width and height.
@@ -180,8 +189,18 @@ impl Laid {
     /// Parses an `over` or `overlay` effect; the arguments of `over` are the first ones of `overlay`.
     pub(super) fn parse(word: &Word, effect: &Effect) -> Result<Option<Box<dyn Stage>>> {
         let read = || {
-            let [name, x, y, opacity, width, height, mode, fit, recipe] =
-                word.read(&effect.args)?;
+            let [
+                name,
+                x,
+                y,
+                opacity,
+                width,
+                height,
+                mode,
+                fit,
+                recipe,
+                around,
+            ] = word.read(&effect.args)?;
             let name = name.unwrap_or_default();
             if name.starts_with(Effect::COLOUR) && effect.material_colour().is_none() {
                 return Err(NAME.wrong(name));
@@ -190,6 +209,7 @@ impl Laid {
             match (recipe, effect.args.len()) {
                 (Some(text), ..=7) => return Err(MODE.wrong(text)),
                 (Some(text), 8) => return Err(FIT.wrong(text)),
+                (Some(text), 9) if around.is_some() => return Err(FIT.wrong(text)),
                 _ => effect.recipe().transpose()?,
             };
             let side = |text: Option<&str>| {
@@ -208,9 +228,16 @@ impl Laid {
                     Some("cover") => Fit::Cover,
                     _ => Fit::Exact,
                 },
+                around: around.map_or(Ok(Colour::CLEAR), str::parse)?,
             })
         };
         let laid = read().map_err(|error| wrong(effect, &error))?;
+        if laid.around.a > 0 && !matches!(laid.mode, Mode::Mask { .. }) {
+            return Err(Error::Recipe {
+                piece: effect.to_string(),
+                why: format!("{} shows around masks, and this is none", laid.around),
+            });
+        }
         Ok((laid.opacity > 0.0).then(|| Box::new(laid) as Box<dyn Stage>))
     }
 
@@ -300,11 +327,12 @@ impl Laid {
         let most = self.most(size, (icon.width, icon.height));
         let rows = self.y.edges(size.1, icon.height, most);
         let columns = self.x.edges(size.0, icon.width, most);
-        if let Mode::Mask { out } = self.mode {
+        if let Mode::Mask { out, .. } = self.mode {
             let places = rows
                 .iter()
                 .flat_map(|&y| columns.iter().map(move |&x| (x, y)));
-            masked(picture, &icon, places, out);
+            let cover = covered(&icon, size, places);
+            hide(picture, cover, out, self.around);
             return Ok(());
         }
         if self.covers() {
@@ -341,7 +369,7 @@ impl Laid {
             Mode::Normal | Mode::Tile | Mode::Mask { .. } => lay(picture, &icon, x, y),
             Mode::Blend(blend) => {
                 let mut icon = icon.into_owned();
-                blended(&mut icon, picture, (x, y), blend);
+                blend.apply(&mut icon, picture, (x, y));
                 lay(picture, &icon, x, y);
             }
         }
@@ -392,81 +420,6 @@ fn tiled<T: Sample>(
     })
 }
 
-/// Multiplies the image's alpha by the opacity of a mask placed at these positions or, with `out`, by its complement.
-fn masked<T: Sample>(
-    picture: &mut Planes<T>,
-    icon: &Planes<T>,
-    places: impl Iterator<Item = (i64, i64)>,
-    out: bool,
-) {
-    let (width, height) = (picture.width, picture.height);
-    let full = T::MAX.float();
-    let mut cover = Grid::filled(width, height, T::default());
-    for (x, y) in places {
-        // Beyond its sides there is none of it.
-        let rows = |at: i64| at.clamp(0, height.into()) as u32;
-        for row in rows(y)..rows(y.saturating_add(icon.height.into())) {
-            let Ok(icon_row) = u32::try_from(i64::from(row) - y) else {
-                continue;
-            };
-            let start = x.clamp(0, width.into());
-            let end = x.saturating_add(icon.width.into()).clamp(0, width.into());
-            let skipped = (start - x) as usize;
-            let cover = &mut cover.row_mut(row)[start as usize..end as usize];
-            match &icon.alpha {
-                None => cover.fill(T::MAX),
-                Some(alpha) => {
-                    for (cover, alpha) in cover
-                        .iter_mut()
-                        .zip(alpha.row(icon_row).iter().skip(skipped))
-                    {
-                        let alpha = alpha.float();
-                        *cover = T::round(alpha + cover.float() * (1.0 - alpha / full));
-                    }
-                }
-            }
-        }
-    }
-    let opaque = || Grid::filled(width, height, T::MAX);
-    let alpha = picture.alpha.get_or_insert_with(opaque);
-    for (alpha, cover) in alpha.samples_mut().iter_mut().zip(cover.samples()) {
-        let cover = cover.float() / full;
-        let stays = if out { 1.0 - cover } else { cover };
-        *alpha = T::round(alpha.float() * stays);
-    }
-}
-
-/// Replaces the colours of an overlay by its blend with the image below. Neither may have subsampled planes.
-fn blended<T: Sample>(
-    icon: &mut Planes<T>,
-    picture: &Planes<T>,
-    (x, y): (i64, i64),
-    blend: fn(f32, f32) -> f32,
-) {
-    let full = T::MAX.float();
-    let below =
-        |at: i64, place: i64, side: u32| u32::try_from(at + place).ok().filter(|&at| at < side);
-    for (above, ground) in icon.colours.iter_mut().zip(&picture.colours) {
-        for row in 0..above.height() {
-            let Some(ground_row) = below(row.into(), y, picture.height) else {
-                continue;
-            };
-            let alphas = picture.alpha.as_ref().map(|alpha| alpha.row(ground_row));
-            let ground = ground.row(ground_row);
-            for (column, above) in (0..).zip(above.row_mut(row)) {
-                let Some(column) = below(column, x, picture.width) else {
-                    continue;
-                };
-                let column = column as usize;
-                let alpha = alphas.map_or(1.0, |alphas| alphas[column].float() / full);
-                let source = above.float() / full;
-                let mixed = blend(ground[column].float() / full, source);
-                *above = T::round(full * (source + (mixed - source) * alpha));
-            }
-        }
-    }
-}
-
 impl Stage for Laid {
     fn apply(&self, frame: Frame, context: &Context<'_>) -> Result<Frame> {
         context.check()?;
@@ -479,7 +432,12 @@ impl Stage for Laid {
                 Model::YCbCr { range, matrix, .. } => Model::YCbCr { sub: Subsampling::NONE, range, matrix },
                 model => model,
             };
-            let icon = remodelled(Planes::of(icon), unthinned, None, context.interrupt)?;
+            let is_luminous = matches!(self.mode, Mode::Mask { luminous: true, .. });
+            let of_icon = if is_luminous { Model::Gray } else { unthinned };
+            let mut icon = remodelled(Planes::of(icon), of_icon, None, context.interrupt)?;
+            if is_luminous {
+                dim(&mut icon)?;
+            }
             self.lay(&mut picture, icon)?;
             remodelled(picture, after, None, context.interrupt)?.frame()
         })
@@ -488,7 +446,8 @@ impl Stage for Laid {
     fn after(&self, traits: Traits) -> Traits {
         Traits {
             model: self.model_after(traits.model),
-            alpha: traits.alpha || matches!(self.mode, Mode::Mask { .. }),
+            alpha: traits.alpha
+                || (matches!(self.mode, Mode::Mask { .. }) && self.around.a < u8::MAX),
             ..traits
         }
     }
@@ -532,6 +491,8 @@ impl Stage for Laid {
         };
         let masks = matches!(self.mode, Mode::Mask { .. });
         let laid = match masks || self.covers() {
+            // The colour around a mask is laid over all of the image, too.
+            true if self.around.a > 0 => 2 * all,
             true => all,
             false => all.min(icon.saturating_mul(copies)),
         };

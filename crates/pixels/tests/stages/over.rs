@@ -81,6 +81,96 @@ fn an_opaque_mask_that_is_repeated_keeps_what_lies_under_any_of_its_copies() {
     }
 }
 
+/// The luma of a colour is the mean of its levels with the weights of BT.601.
+#[test]
+fn a_mask_of_luminance_keeps_what_is_bright_under_it() {
+    let mut icon = frame(Model::Rgb, Depth::U8, 40, 30, noise);
+    let luma = |x: u32, y: u32, icon: &Frame| {
+        let [r, g, b] = [0, 1, 2].map(|index| level(&icon.planes[index], x, y));
+        (0.299 * r + 0.587 * g + 0.114 * b) / 255.0
+    };
+    for is_opaque in [true, false] {
+        if !is_opaque {
+            icon.alpha = Some(plane(Depth::U8, 40, 30, |x, y| noise(3, x, y)));
+        }
+        for model in [Model::Rgb, c420(), Model::Gray] {
+            let mut ground = frame(model, Depth::U8, 40, 30, waves);
+            ground.alpha = Some(plane(Depth::U8, 40, 30, |x, y| noise(7, x, y)));
+            let effect = "overlay:icon:0:0:80:0:0:mask-luminance";
+            let result = laid(effect, &ground, &icon);
+            assert_eq!((&result.planes, result.model), (&ground.planes, model));
+            for (x, y) in places(&ground) {
+                let mask = 0.8 * luma(x, y, &icon) * alpha(&icon, x, y) / 255.0;
+                let (have, want) = (alpha(&result, x, y), alpha(&ground, x, y) * mask);
+                assert!(
+                    (have - want).abs() <= 2.0,
+                    "{model:?} {x},{y}: {have} {want}"
+                );
+            }
+        }
+    }
+    // Gray and JPEG's model have their luma in a plane.
+    for model in [Model::Gray, c420()] {
+        let icon = frame(model, Depth::U8, 40, 30, waves);
+        let ground = flat(Model::Rgb, Depth::U8, 40, 30, RED);
+        let result = laid("overlay:icon:0:0:100:0:0:mask-luminance", &ground, &icon);
+        for (x, y) in places(&ground) {
+            assert_eq!(alpha(&result, x, y), level(&icon.planes[0], x, y).round());
+        }
+    }
+}
+
+/// As far as the mask hides the image, the colour is seen, by its own opacity.
+#[test]
+fn a_colour_shows_around_a_mask() {
+    let mut icon = flat(Model::Rgb, Depth::U8, 16, 12, RED);
+    icon.alpha = Some(plane(Depth::U8, 16, 12, |x, y| noise(3, x, y)));
+    let mut clear = flat(Model::Rgb, Depth::U8, 40, 30, RED);
+    clear.alpha = Some(plane(Depth::U8, 40, 30, |x, y| noise(7, x, y)));
+    for ground in [flat(Model::Rgb, Depth::U8, 40, 30, RED), clear] {
+        for (mode, out) in [("mask", false), ("mask-out", true)] {
+            for (colour, opacity) in [("0000ff", 1.0), ("0000ff99", 0.6)] {
+                let effect = format!("overlay:icon:5:9:100:0:0:{mode}:exact::{colour}");
+                let result = laid(&effect, &ground, &icon);
+                assert_eq!(
+                    result.alpha.is_some(),
+                    opacity < 1.0 || ground.alpha.is_some()
+                );
+                for (x, y) in places(&ground) {
+                    let inside = (5..21).contains(&x) && (9..21).contains(&y);
+                    let mask = if inside {
+                        alpha(&icon, x - 5, y - 9) / 255.0
+                    } else {
+                        0.0
+                    };
+                    let stays = if out { 1.0 - mask } else { mask };
+                    let own = alpha(&ground, x, y) / 255.0;
+                    let below = if opacity < 1.0 { own * stays } else { own };
+                    let above = opacity * (1.0 - stays);
+                    let seen = above + below * (1.0 - above);
+                    let near = |have: f64, want: f64| {
+                        assert!(
+                            (have - want).abs() <= 2.5,
+                            "{effect} {x},{y}: {have} {want}"
+                        );
+                    };
+                    near(alpha(&result, x, y), 255.0 * seen);
+                    near(level(&result.planes[2], x, y) * seen, 255.0 * above);
+                    let red = 255.0 * below * (1.0 - above);
+                    near(level(&result.planes[0], x, y) * seen, red);
+                }
+            }
+        }
+    }
+    for wrong in [
+        "overlay:icon:0:0:100:0:0:multiply:exact::ff0000",
+        "overlay:icon:0:0:100:0:0:mask::ff0000",
+        "overlay:icon:0:0:100:0:0:mask:exact::red-ish",
+    ] {
+        assert!(parse(wrong).is_err(), "{wrong}");
+    }
+}
+
 /// Samples of a slope tell from where they come.
 #[test]
 fn an_overlay_that_covers_a_size_is_its_middle_scaled() {

@@ -66,7 +66,6 @@ impl Opened {
         config.cache.check_disk()?;
         config.sandbox.check_read()?;
         let resolver = Resolver::after(config, codecs, before.map(|app| &*app.maker.resolver))?;
-        let materials = resolver.materials().clone();
         let token = config.admin.secret()?.as_deref().map(Token::new);
         let names = Names::new(config, codecs);
         let open = |store| origins::open_store(store, names.revision());
@@ -77,7 +76,7 @@ impl Opened {
             negotiation: Negotiation::new(&config.negotiation, config.background.0, codecs)?,
             play: Play::new(config, codecs, token.is_some())?,
             resolver,
-            uploads: Uploads::new(config, materials, before.map(|app| &app.uploads))?,
+            uploads: Uploads::new(config, before.map(|app| &app.uploads))?,
             token,
             tls: Tls::new(&config.tls)?,
             collector: Collector::of(config, &Environment::of_process())?,

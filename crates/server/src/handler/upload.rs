@@ -1,8 +1,8 @@
 //! `POST /_andon/render`: the image comes with the request and is returned as the recipe describes.
 //!
 //! The operations are in the query, `?recipe=fit:250x250,as:webp` or `?small_light=dw=250,dh=250`, or in the header
-//! `Andon-Recipe`. The same worker threads, behind the same queue, process this image as every other. Nothing is stored,
-//! and no file is opened except the materials (overlay images) of the recipe.
+//! `Andon-Recipe`. The same worker threads, behind the same queue, process this image as every other. No
+//! result is stored, and nothing is opened or fetched except the materials (overlay images) of the recipe.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -30,7 +30,7 @@ use crate::request::negotiation;
 use crate::response::varying::Varying;
 use crate::response::{self, Reply};
 use crate::results::making::{Allowance, RenderTask};
-use crate::sources::materials::MaterialFolder;
+use crate::sources::materials::OpenMaterials;
 use crate::sources::rendering::{Ingredients, Prepared};
 
 /// What uploads need in addition to what every request needs.
@@ -46,7 +46,6 @@ pub(crate) struct Uploads {
     room: SourceMemory,
     /// Parses small_light's options in the path, regardless of what this server's URLs look like.
     dialects: Dialects,
-    materials: Arc<MaterialFolder>,
 }
 
 impl Uploads {
@@ -55,11 +54,7 @@ impl Uploads {
     ///
     /// # Errors
     /// Names what cannot be compiled.
-    pub(crate) fn new(
-        config: &Config,
-        materials: Arc<MaterialFolder>,
-        before: Option<&Self>,
-    ) -> Result<Self, ConfigError> {
+    pub(crate) fn new(config: &Config, before: Option<&Self>) -> Result<Self, ConfigError> {
         let mut plain = config.dialects.clone();
         // Who may upload decides; an upload has no URL that could be signed.
         plain.open_all();
@@ -74,7 +69,6 @@ impl Uploads {
                 |before| before.room.clone(),
             ),
             dialects: Dialects::new(&plain)?,
-            materials,
         })
     }
 
@@ -216,9 +210,9 @@ impl App {
             )));
         }
         let mut image_request = self.uploads.image_request(request)?;
-        if !self.is_local(visitor, request.headers()) && !self.knows_token(request.headers()) {
-            self.maker.resolver.check_upload(&mut image_request)?;
-        }
+        let is_entitled =
+            self.is_local(visitor, request.headers()) || self.knows_token(request.headers());
+        (self.maker.resolver).check_upload(&mut image_request, is_entitled)?;
         negotiation::settle_without_accept(&mut image_request, self.negotiation.background());
         let image_request = Arc::new(image_request);
         let recipe: Option<Arc<str>> = Some(image_request.rules.text().into());
@@ -251,11 +245,13 @@ impl App {
     ) -> Result<Reply, Error> {
         let Received { bytes, holds, .. } = received;
         let source_bytes = bytes.len() as u64;
+        // While they are fetched, the request has no place in the queue.
+        let materials = self.opened_materials(&image_request, deadline).await?;
         // Not earlier by the announced length: while the body comes, the queue changes.
         let admitted = self.maker.admission.enter(source_bytes, None, deadline)?;
         let (allowance, holds) = (Allowance::until(deadline), Arc::new(holds));
         let prepared = self
-            .prepared(image_request.clone(), bytes.into(), &holds)
+            .prepared(image_request.clone(), bytes.into(), materials, &holds)
             .await?;
         let mut stages = Stages::new();
         let planned = self
@@ -289,32 +285,34 @@ impl App {
         Ok(reply)
     }
 
-    /// Reads the materials, which are files of `small_light.material_dir`, and the header of the image, whose memory is reserved by `holds`.
+    /// Opens the materials, and fetches those that are not in folders until `deadline`.
+    pub(super) async fn opened_materials(
+        &self,
+        image_request: &Arc<ImageRequest>,
+        deadline: Instant,
+    ) -> Result<OpenMaterials, Error> {
+        let deadline = deadline.into();
+        self.maker.open_materials(image_request, &deadline).await
+    }
+
+    /// Reads the materials and the header of the image, whose memory is reserved by `holds`.
     pub(super) async fn prepared<H: Send + Sync + 'static>(
         &self,
         image_request: Arc<ImageRequest>,
         source: Bytes,
+        materials: OpenMaterials,
         holds: &Arc<H>,
     ) -> Result<Prepared, Error> {
-        let folder = self.uploads.materials.clone();
         let most = self.uploads.most_bytes;
-        let none = |name: &str, _| {
-            let why = format!(
-                "overlay image {name}: only those of small_light.material_dir are laid over an upload"
-            );
-            Err(Error::Upload(why))
-        };
-        let read = move |request: &Arc<ImageRequest>, blocking: Blocking| {
-            let names = request.rules.materials();
-            folder.open_for(names, none, blocking)?.read(most, blocking)
-        };
+        let read =
+            move |materials: &OpenMaterials, blocking: Blocking| materials.read(most, blocking);
         let maker = &self.maker;
-        let (request, materials) = maker.fetcher.read(image_request, read).await?;
+        let (opened, materials) = maker.fetcher.read(materials, read).await?;
         let engine = maker.engine.clone();
-        let is_short = request.rules.materials().is_empty() && engine.probes_at_once(&source);
+        let is_short = opened.is_empty() && engine.probes_at_once(&source);
         let ingredients = Ingredients {
             materials,
-            request,
+            request: image_request,
             negotiated: false,
             path: SOURCE.to_owned(),
             source,

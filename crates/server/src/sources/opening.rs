@@ -1,6 +1,7 @@
 //! Opens or fetches the files that a request needs. This may block on a disk, so call these functions from a thread that
 //! may wait.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -14,10 +15,26 @@ use crate::origins::{
     Blocking, Budget, Entry, Fetched, Identity, Listing, OpenFile, OriginMetrics, Source,
     SourceMemory, SourceValidators, Status,
 };
-use crate::sources::materials::{FetchedMaterials, Material, OpenMaterials};
+use crate::sources::materials::{FetchedMaterials, LoadedMaterials, Material, OpenMaterials};
 use crate::sources::media_type;
 use crate::sources::open_source::{Content, OpenSource};
 use crate::sources::resolver::Resolver;
+
+/// A runtime that fetches sources on the calling thread, with the time and memory for that.
+struct Fetching {
+    budget: Budget,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Fetching {
+    fn fetch(&self, resolver: &Resolver, request: &ImageRequest) -> Result<Source, Error> {
+        let fetching = resolver.fetch(request, None, &self.budget);
+        match self.runtime.block_on(fetching)? {
+            Fetched::Body(source) => Ok(source),
+            Fetched::NotModified(_) => Err(OriginError::Status(304).into()),
+        }
+    }
+}
 
 impl Resolver {
     /// Opens the files that a request needs, without reading them. A source that is not in a folder is fetched, on this
@@ -30,32 +47,61 @@ impl Resolver {
         if !self.is_remote(request) && overlays.is_empty() {
             return self.open_files(request, &FetchedMaterials::default(), Blocking::Allowed);
         }
-        // Room for the source and for all overlay images together.
-        let budget = Budget {
-            deadline: (Instant::now() + self.timeout).into(),
-            held: SourceMemory::new(self.most_bytes.saturating_mul(3)),
+        let fetching = self.fetching()?;
+        let fetched = self.fetched_overlays(overlays, &fetching)?;
+        if !self.is_remote(request) {
+            return self.open_files(request, &fetched, Blocking::Allowed);
+        }
+        let materials = self.open_materials(request, &fetched, Blocking::Allowed)?;
+        Ok(self.found(request, fetching.fetch(self, request)?, materials))
+    }
+
+    /// Reads the overlay images of a request, whose source is somewhere else. Those that are not in folders are fetched,
+    /// on this very thread.
+    ///
+    /// # Errors
+    /// `Target` for an overlay that no origin may have; as [`Resolver::open`] for those that there are not.
+    pub fn read_overlays(&self, request: &ImageRequest) -> Result<LoadedMaterials, Error> {
+        self.check_overlays(request)?;
+        let overlays = self.overlays_to_fetch(request);
+        let fetched = match overlays.is_empty() {
+            true => FetchedMaterials::default(),
+            false => self.fetched_overlays(overlays, &self.fetching()?)?,
         };
+        let opened = self.open_materials(request, &fetched, Blocking::Allowed)?;
+        opened.read(self.most_bytes, Blocking::Allowed)
+    }
+
+    /// Returns a runtime that fetches a source and its overlay images on this very thread.
+    fn fetching(&self) -> Result<Fetching, Error> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
-        let fetch =
-            |request: &ImageRequest| match runtime.block_on(self.fetch(request, None, &budget))? {
-                Fetched::Body(source) => Ok(source),
-                Fetched::NotModified(_) => Err(OriginError::Status(304).into()),
-            };
+        Ok(Fetching {
+            // Room for the source and for all overlay images together.
+            budget: Budget {
+                deadline: (Instant::now() + self.timeout).into(),
+                held: SourceMemory::new(self.most_bytes.saturating_mul(3)),
+            },
+            runtime,
+        })
+    }
+
+    /// Fetches overlay images, given by their names and where they are.
+    fn fetched_overlays(
+        &self,
+        overlays: BTreeMap<String, Location>,
+        fetching: &Fetching,
+    ) -> Result<FetchedMaterials, Error> {
         let mut fetched = FetchedMaterials::default();
         for (name, from) in overlays {
-            let overlay = fetch(&overlay_request(from.clone()));
+            let overlay = fetching.fetch(self, &overlay_request(from.clone()));
             let added = overlay.and_then(|overlay| {
                 (fetched).add(name.clone(), from, bounded(overlay)?, self.most_bytes)
             });
             added.map_err(|error| error.of_overlay(&name))?;
         }
-        if !self.is_remote(request) {
-            return self.open_files(request, &fetched, Blocking::Allowed);
-        }
-        let materials = self.open_materials(request, &fetched, Blocking::Allowed)?;
-        Ok(self.found(request, fetch(request)?, materials))
+        Ok(fetched)
     }
 
     /// Whether a request's source has to be fetched with [`Resolver::fetch`], because it is not in a folder.

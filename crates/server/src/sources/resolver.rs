@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use andon_cache::Key;
 use andon_dialects::{
-    Ask, Dialects, Fallback, Headers, ImageRequest, Places, Redirect, Refusal, Source as Location,
+    Ask, Dialects, ErrorStyle, Fallback, Fault, Headers, ImageRequest, Places, Redirect, Refusal,
+    Source as Location,
 };
 use andon_pixels::Codec;
 use andon_recipe::{Facts, ResolveError};
@@ -162,13 +163,18 @@ impl Resolver {
             .parse_for(target, &Received(headers), self, resolve)
     }
 
-    /// Checks the overlays of an upload, and limits what it may ask for, by the rules for URLs without a signature.
+    /// Checks the overlays of an upload and, unless its sender is entitled to everything, limits what it may ask for.
     ///
     /// # Errors
     /// `Target`.
-    pub(crate) fn check_upload(&self, request: &mut ImageRequest) -> Result<(), Error> {
-        let checked = self.dialects.check_upload(request, self);
-        checked.map_err(Error::Target)
+    pub(crate) fn check_upload(
+        &self,
+        request: &mut ImageRequest,
+        is_entitled: bool,
+    ) -> Result<(), Error> {
+        let checked = self.dialects.check_upload(request, self, is_entitled);
+        checked.map_err(Error::Target)?;
+        self.check_overlays(request)
     }
 
     /// Reads a target for a sender that may request everything: of the access rules, only signatures are checked.
@@ -181,13 +187,6 @@ impl Resolver {
 
     /// Returns the request with its sources located in the origins.
     fn resolve(&self, mut request: ImageRequest) -> Result<ImageRequest, Error> {
-        let nowhere = |url: &str, errors| {
-            let why = "no origin has it; `http.base`, `http.urls` or `buckets` of an origin says which URLs are served";
-            Error::Target(Refusal {
-                errors,
-                ..Refusal::of(andon_dialects::Fault::Source, url, why)
-            })
-        };
         if let Ask::Redirect(redirect) = request.ask {
             let Redirect { to, status } = redirect;
             let errors = request.style.errors;
@@ -204,12 +203,7 @@ impl Resolver {
         if matches!(request.source, Location::Escaped(_)) {
             request.source = self.origins.settle(request.source);
         }
-        for name in request.rules.materials() {
-            if let Some(Location::Url(url)) = Location::of_overlay(&name) {
-                let located = self.origins.locate(&url);
-                located.ok_or_else(|| nowhere(&url, request.style.errors))?;
-            }
-        }
+        self.locate_overlays(&request)?;
         let fallback = match request.style.fallback.take() {
             Some(Fallback::Image(Location::Url(url))) => {
                 self.origins.locate(&url).map(Fallback::Image)
@@ -223,6 +217,26 @@ impl Resolver {
         };
         request.style.fallback = fallback;
         Ok(request)
+    }
+
+    /// Checks that each overlay image of a request that no URL names, such as an upload, is one that an origin may have.
+    ///
+    /// # Errors
+    /// `Target`.
+    pub(crate) fn check_overlays(&self, request: &ImageRequest) -> Result<(), Error> {
+        andon_dialects::check_overlays(request, self).map_err(Error::Target)?;
+        self.locate_overlays(request)
+    }
+
+    /// Refuses overlay images at URLs that no origin has.
+    fn locate_overlays(&self, request: &ImageRequest) -> Result<(), Error> {
+        for name in request.rules.materials() {
+            if let Some(Location::Url(url)) = Location::of_overlay(&name) {
+                let located = self.origins.locate(&url);
+                located.ok_or_else(|| nowhere(&url, request.style.errors))?;
+            }
+        }
+        Ok(())
     }
 
     /// Returns the overlay images of a request that have to be fetched because they are not in folders: their names, and
@@ -314,6 +328,15 @@ fn folder_name(config: &Config) -> Option<String> {
     let named = |path: &Path| Some(path.file_name()?.to_str()?.to_owned());
     // `.` has its name in the folder above.
     named(&folder.root).or_else(|| named(&folder.root.canonicalize().ok()?))
+}
+
+/// Returns the error for a URL that no origin has.
+fn nowhere(url: &str, errors: ErrorStyle) -> Error {
+    let why = "no origin has it; `http.base`, `http.urls` or `buckets` of an origin says which URLs are served";
+    Error::Target(Refusal {
+        errors,
+        ..Refusal::of(Fault::Source, url, why)
+    })
 }
 
 impl Places for Resolver {

@@ -5,7 +5,7 @@ use andon_recipe::{
     Wish,
 };
 
-use super::{ImgixRules, rect};
+use super::{ImgixRules, overlays, rect};
 
 /// Width and height in px of an image that no usual box exceeds.
 const LARGE: (u32, u32) = (1 << 19, 1 << 19);
@@ -24,6 +24,7 @@ impl ImgixRules {
             })
             .map(str::to_owned)
             .collect();
+        beyond.extend(overlays::mask_image(query).map(|_| "mask".to_owned()));
         beyond.extend((query.text("fit") == Some("min")).then(|| "fit=min".to_owned()));
         let mut steps = self.turns();
         steps.extend(self.trim());
@@ -47,7 +48,7 @@ impl ImgixRules {
         steps.extend(sizes);
         steps.extend(self.tones());
         steps.extend(self.details());
-        steps.extend(self.edges());
+        steps.extend(self.edges(None));
         steps.extend(self.ground_of_all());
         steps.extend(self.margins());
         let stored_turn = match query.text("orient") {

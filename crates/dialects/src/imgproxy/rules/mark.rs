@@ -128,6 +128,7 @@ impl Watermark {
                 _ => "exact",
             },
             recipe,
+            around: None,
         }
     }
 }

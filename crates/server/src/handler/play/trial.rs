@@ -90,6 +90,7 @@ impl App {
                 })?,
         };
         let mut request = ImageRequest::image(source, recipe);
+        self.maker.resolver.check_overlays(&request)?;
         negotiation::settle_without_accept(&mut request, self.negotiation.background());
         Ok(Arc::new(request))
     }
@@ -109,7 +110,10 @@ impl App {
             return self.maker.rehearse(request, deadline).await;
         };
         let holds = Holds::of(holds);
-        let prepared = self.prepared(request.clone(), bytes.into(), &holds).await?;
+        let materials = self.opened_materials(request, deadline).await?;
+        let prepared = self
+            .prepared(request.clone(), bytes.into(), materials, &holds)
+            .await?;
         let mut stages = Stages::new();
         let allowance = Allowance::until(deadline);
         let planned = self

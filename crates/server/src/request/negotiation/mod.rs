@@ -119,30 +119,32 @@ impl Negotiation {
         mut request: ImageRequest,
         choice: Option<Choice>,
     ) -> SettledRequest {
-        let mut output = request.rules.output().clone();
         let mut offers = Vec::new();
         if let Some(Choice(bits)) = choice {
-            output.format = None;
-            output.moving = None;
             let chosen = |(place, _): &(usize, &Offer)| bits & (1 << place) != 0;
             let chosen = self.offers.iter().enumerate().filter(chosen);
             offers.extend(chosen.map(|(_, offer)| offer.clone()));
             // The name of the source promises nothing any more.
             request.style.type_by_name = false;
         }
-        output.without_accept();
         let is_open = !offers.is_empty();
+        request.change_output(|output| {
+            if choice.is_some() {
+                output.format = None;
+                output.moving = None;
+            }
+            output.without_accept();
+            if !is_open {
+                self.background.complete(output);
+            }
+        });
         if is_open {
-            request.write_as(output);
             request.rules = Arc::new(Shortest {
                 rules: request.rules,
                 offers,
                 background: self.background.clone(),
                 hdr_everywhere: self.hdr_everywhere.clone(),
             });
-        } else {
-            self.background.complete(&mut output);
-            request.write_as(output);
         }
         SettledRequest {
             request: Arc::new(request),
@@ -159,10 +161,10 @@ impl Negotiation {
 
 /// Settles the format and the background of a request where no client's `Accept` counts.
 pub fn settle_without_accept(request: &mut ImageRequest, background: &Background) {
-    let mut output = request.rules.output().clone();
-    output.without_accept();
-    background.complete(&mut output);
-    request.write_as(output);
+    request.change_output(|output| {
+        output.without_accept();
+        background.complete(output);
+    });
 }
 
 /// Whether a client names the media type `wanted` in `Accept`, with a quality no lower than that of `usual`.

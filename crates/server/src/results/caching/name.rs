@@ -6,11 +6,12 @@
 
 use std::cmp::Reverse;
 use std::fmt::{Display, Write};
+use std::sync::Arc;
 
 use andon_cache::Key;
 use andon_dialects::{Ask, ImageRequest};
 use andon_pixels::{Codec, Drawings};
-use andon_recipe::{Effect, Facts, Output, Recipe, ResolveError, Step};
+use andon_recipe::{Effect, Facts, Output, Recipe, ResolveError, Rules, Step};
 
 use crate::config::{BucketConfig, Config, HttpConfig, OriginConfig, OriginKind, Place, Store};
 use crate::request::negotiation::SettledRequest;
@@ -26,7 +27,8 @@ pub(crate) struct Resolved {
     pub(crate) format: String,
     /// What the entity tag is made of besides the files: the recipe and the revision of the code that applies it.
     pub(crate) text: String,
-    /// Tag that the request's results have in common in all formats, so that purging by URL removes each of them.
+    /// Tag that the results of the request's URL have in common in all formats and for all headers, so that purging by
+    /// URL removes each of them. Results with the same key have the same tag.
     pub(crate) tag: String,
     /// The request's canonical target, if that depends on the source.
     pub(crate) canonical: Option<String>,
@@ -66,6 +68,15 @@ impl TextFonts {
 /// them means something else gets another key without need when the fonts change.
 const WORDS: [&str; 3] = [Effect::TEXT, "label", "txt"];
 
+/// What the tag of a request's URL is made of: recipes in whole pixels, or rules, without a format.
+struct OfUrl {
+    /// That of the request.
+    any_format: String,
+    /// What the URL states by itself, if the request's headers made something else of it. The result then has a key of
+    /// its own: another URL may come to the same recipe, and a purge of the one is no purge of the other.
+    stated: Option<String>,
+}
+
 /// The parts of keys that do not come from the request.
 #[derive(Debug)]
 pub(crate) struct Names {
@@ -99,11 +110,8 @@ impl Names {
         facts: &Facts,
     ) -> Result<Resolved, ResolveError> {
         let rules = &asked.request.rules;
-        let any_format = Output {
-            format: None,
-            ..rules.output().clone()
-        };
-        let any_format = rules.with_output(any_format);
+        let any_format = without_format(rules);
+        let stated = asked.request.stated.as_ref().map(without_format);
         let Some(recipe) = Revision::recipe(&**rules, facts)? else {
             let exact = asked.request.style.sends_what_is_made();
             return Ok(self.resolved(
@@ -111,7 +119,10 @@ impl Names {
                 exact,
                 (&facts.format, &facts.format),
                 &unresolved(&asked.request),
-                &any_format.text(),
+                OfUrl {
+                    any_format: any_format.text(),
+                    stated: stated.map(|stated| stated.text()),
+                },
             ));
         };
         // Only what may do nothing but encode may be answered with the source.
@@ -119,7 +130,12 @@ impl Names {
         let exact = asked.request.style.sends_what_is_made() && recipe.steps.iter().all(is_effect);
         let format = recipe.output.format_or(&facts.format);
         let formats = (&*facts.format, format);
-        let resolved = self.resolved(asked, exact, formats, &recipe, &any_format.resolve(facts)?);
+        let of_url = OfUrl {
+            any_format: any_format.resolve(facts)?.to_string(),
+            // If it makes no image without the headers, a purge by this URL is one of its source.
+            stated: stated.and_then(|stated| Some(stated.resolve(facts).ok()?.to_string())),
+        };
+        let resolved = self.resolved(asked, exact, formats, &recipe, of_url);
         Ok(Resolved {
             canonical: rules.canonical(facts),
             ..resolved
@@ -129,7 +145,11 @@ impl Names {
     /// Resolves a request for a file as it is, whatever its facts are.
     pub(crate) fn file(&self, asked: &SettledRequest) -> Resolved {
         let original = Recipe::original();
-        self.resolved(asked, false, ("", ""), &original, &original)
+        let of_url = OfUrl {
+            any_format: original.to_string(),
+            stated: None,
+        };
+        self.resolved(asked, false, ("", ""), &original, of_url)
     }
 
     /// Returns the key of a request's computation until its recipe is resolved to pixels.
@@ -155,17 +175,27 @@ impl Names {
         exact: bool,
         (facts_format, format): (&str, &str),
         recipe: &dyn Display,
-        any_format: &dyn Display,
+        of_url: OfUrl,
     ) -> Resolved {
         let request = &asked.request;
         let mut text = self.revision.result(&request.ask, recipe);
         if !text.is_empty() && self.fonts.matter(request, facts_format, &text) {
             let _ = write!(text, " fonts:{}", self.fonts.name);
         }
-        let of_url = self.revision.result(&request.ask, any_format);
+        let tag = |recipe: &str| {
+            let of_url = self.revision.result(&request.ask, &recipe);
+            format!("url:{}", Key::of(&[request.source.as_str(), &of_url]))
+        };
+        let own = tag(&of_url.any_format);
+        let stated = of_url.stated.map_or_else(|| own.clone(), |it| tag(&it));
+        let mut parts = self.parts(asked, exact, text.clone());
+        if stated != own {
+            let [.., rules] = &mut parts;
+            let _ = write!(rules, "{stated} ");
+        }
         Resolved {
-            key: Key::of(&self.parts(asked, exact, text.clone())),
-            tag: format!("url:{}", Key::of(&[request.source.as_str(), &of_url])),
+            key: Key::of(&parts),
+            tag: stated,
             text,
             format: format.to_owned(),
             canonical: None,
@@ -208,6 +238,15 @@ impl Names {
             .find(|(place, _)| place.rest(source).is_some())
             .map_or("", |(_, origin)| origin)
     }
+}
+
+/// Returns the same rules with the format left open.
+fn without_format(rules: &Arc<dyn Rules>) -> Arc<dyn Rules> {
+    let output = Output {
+        format: None,
+        ..rules.output().clone()
+    };
+    rules.with_output(output)
 }
 
 /// Returns the text of a request's rules where they are not resolved yet. Limited ones may be refused later, and share
@@ -257,7 +296,6 @@ fn origin_name(keeper: &OriginKind) -> String {
 #[cfg(test)]
 mod tests {
     use std::path::Path;
-    use std::sync::Arc;
 
     use andon_dialects::Dialects;
 

@@ -36,7 +36,7 @@ impl Maker {
     }
 
     /// Opens or fetches the images that the result of a request is composed with.
-    pub(super) async fn open_materials(
+    pub(crate) async fn open_materials(
         self: &Arc<Self>,
         request: &Arc<ImageRequest>,
         deadline: &Deadline,
